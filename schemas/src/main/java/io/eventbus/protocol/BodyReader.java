@@ -1,0 +1,190 @@
+package io.eventbus.protocol;
+
+import java.nio.ByteBuffer;
+
+/**
+ * Reads Avro's binary encoding from a range of a buffer, trusting nothing: every length is checked
+ * against what is left and against a limit before anything is read or allocated.
+ *
+ * <p>Positions are absolute, the buffer's own position is not touched. One thread at a time;
+ * reused, so that reading allocates nothing.
+ */
+final class BodyReader {
+  // Replaced by wrap() before any use; an empty buffer keeps the field non-null.
+  private ByteBuffer buf = ByteBuffer.allocate(0);
+  private int at;
+  private int end;
+  private int blockEnd = -1;
+
+  BodyReader wrap(ByteBuffer buffer, int from, int to) {
+    buf = buffer;
+    at = from;
+    end = to;
+    return this;
+  }
+
+  int position() {
+    return at;
+  }
+
+  void position(int position) {
+    at = position;
+  }
+
+  int remaining() {
+    return end - at;
+  }
+
+  boolean atEnd() {
+    return at >= end;
+  }
+
+  /**
+   * A zig-zag variable-length integer of at most 64 bits (Avro specification, "Binary encoding").
+   */
+  long readLong(String field) {
+    int i = at;
+    if (i < end) {
+      int first = buf.get(i);
+      if (first >= 0) {
+        at = i + 1;
+        return (long) ((first >>> 1) ^ -(first & 1));
+      }
+    }
+    return readLongSlowly(field);
+  }
+
+  private long readLongSlowly(String field) {
+    long raw = 0;
+    int shift = 0;
+    for (int i = at; i < end; i++) {
+      int b = buf.get(i);
+      if (shift == 63 && (b & 0xFE) != 0) {
+        throw MalformedFrameException.malformed(
+            field, at, "an integer of more than 64 bits", "at most 10 bytes");
+      }
+      raw |= (b & 0x7FL) << shift;
+      if (b >= 0) {
+        at = i + 1;
+        return (raw >>> 1) ^ -(raw & 1);
+      }
+      shift += 7;
+    }
+    throw MalformedFrameException.malformed(
+        field, at, "the end of the data inside an integer", "a whole one");
+  }
+
+  int readInt(String field) {
+    int start = at;
+    long value = readLong(field);
+    if (value != (int) value) {
+      throw MalformedFrameException.malformed(field, start, value, "an integer of 32 bits");
+    }
+    return (int) value;
+  }
+
+  boolean readBoolean(String field) {
+    if (at >= end) {
+      throw MalformedFrameException.malformed(field, at, "the end of the data", "a boolean");
+    }
+    byte b = buf.get(at);
+    if (b != 0 && b != 1) {
+      throw MalformedFrameException.malformed(field, at, b, "0 or 1");
+    }
+    at++;
+    return b == 1;
+  }
+
+  /** The index of a union of null and one more type. */
+  boolean readPresent(String field) {
+    int start = at;
+    long index = readLong(field);
+    if (index != 0 && index != 1) {
+      throw MalformedFrameException.malformed(field, start, "union index " + index, "0 or 1");
+    }
+    return index == 1;
+  }
+
+  /**
+   * A length, checked against the limit and against what is left; the reader stands at the first
+   * byte after it.
+   */
+  int readLength(String field, int limit) {
+    int start = at;
+    long length = readLong(field);
+    if (length < 0) {
+      throw MalformedFrameException.malformed(field, start, "length " + length, "0.." + limit);
+    }
+    if (length > limit) {
+      throw MalformedFrameException.tooBig(field + " length", start, length, limit);
+    }
+    if (length > end - at) {
+      throw MalformedFrameException.malformed(
+          field, start, "length " + length, "at most the " + (end - at) + " bytes that are left");
+    }
+    return (int) length;
+  }
+
+  /** Skips a string after checking that it is UTF-8; returns its length in bytes. */
+  int skipString(String field, int limit) {
+    int length = readLength(field, limit);
+    if (!Utf8.isValid(buf, at, at + length)) {
+      throw MalformedFrameException.malformed(field, at, "bytes that are not UTF-8", "a string");
+    }
+    at += length;
+    return length;
+  }
+
+  String readString(String field, int limit) {
+    int length = skipString(field, limit);
+    return Utf8.decode(buf, at - length, at);
+  }
+
+  /**
+   * The head of an array or map block. Returns the number of items, 0 for the end; {@link
+   * #blockEnd} tells where the block says that it ends, or -1.
+   */
+  long readBlockCount(String field, int leastItemBytes) {
+    int start = at;
+    long count = readLong(field);
+    blockEnd = -1;
+    if (count < 0) {
+      if (count == Long.MIN_VALUE) {
+        throw MalformedFrameException.malformed(
+            field, start, "block count " + count, "at least " + -Long.MAX_VALUE);
+      }
+      count = -count;
+      int sizeAt = at;
+      long size = readLong(field);
+      if (size < 0 || size > end - at) {
+        throw MalformedFrameException.malformed(
+            field, sizeAt, "block size " + size, "0.." + (end - at) + ", the bytes that are left");
+      }
+      blockEnd = at + (int) size;
+    }
+    int room = (blockEnd >= 0 ? blockEnd : end) - at;
+    if (count > room / leastItemBytes) {
+      throw MalformedFrameException.malformed(
+          field,
+          start,
+          "block count " + count,
+          "at most the " + room / leastItemBytes + " items that fit in " + room + " bytes");
+    }
+    return count;
+  }
+
+  int blockEnd() {
+    return blockEnd;
+  }
+
+  /** Called after the last item of a block that gave its size. */
+  void checkBlockEnd(String field, int expectedEnd) {
+    if (expectedEnd >= 0 && at != expectedEnd) {
+      throw MalformedFrameException.malformed(
+          field,
+          at,
+          "a block whose items end here",
+          "the end at byte " + expectedEnd + " that its size gives");
+    }
+  }
+}

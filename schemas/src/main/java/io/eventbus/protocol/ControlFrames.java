@@ -1,0 +1,333 @@
+package io.eventbus.protocol;
+
+import io.eventbus.schema.Ack;
+import io.eventbus.schema.Barrier;
+import io.eventbus.schema.ChangeBus;
+import io.eventbus.schema.ChangeReason;
+import io.eventbus.schema.Confirm;
+import io.eventbus.schema.Drained;
+import io.eventbus.schema.ErrorCode;
+import io.eventbus.schema.Gap;
+import io.eventbus.schema.GapReason;
+import io.eventbus.schema.Hello;
+import io.eventbus.schema.Limits;
+import io.eventbus.schema.Overflow;
+import io.eventbus.schema.Problem;
+import io.eventbus.schema.Subscribe;
+import io.eventbus.schema.Unsubscribe;
+import io.eventbus.schema.Welcome;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.avro.io.BinaryEncoder;
+import org.apache.avro.io.EncoderFactory;
+import org.apache.avro.specific.SpecificDatumWriter;
+import org.apache.avro.specific.SpecificRecord;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Writes and reads the frames that are not on the fast path.
+ *
+ * <p>Writing is the Avro library's. Reading is ours, because the library believes what a block says
+ * about the number of its items and allocates for it; here every size is checked first. A body that
+ * ends before a field with a default takes the default, and what follows the last known field is
+ * ignored, so that later versions can add fields. The methods named after a record read its body
+ * and throw {@link MalformedFrameException}. Stateless; any thread.
+ */
+public final class ControlFrames {
+  private static final int MAX_ADDRESSES = 1024;
+  private static final int MAX_ADDRESS_BYTES = 2048;
+  private static final int MAX_MESSAGE_BYTES = 4096;
+
+  private ControlFrames() {}
+
+  /**
+   * Encodes a record as a whole frame.
+   *
+   * @param type the type code that names the record's type
+   * @param record the record, of the type that goes with the code
+   * @return a new array with one frame
+   */
+  public static byte[] encode(TypeCode type, SpecificRecord record) {
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream(128);
+    try {
+      BinaryEncoder encoder = EncoderFactory.get().directBinaryEncoder(bytes, null);
+      new SpecificDatumWriter<SpecificRecord>(record.getSchema()).write(record, encoder);
+    } catch (IOException e) {
+      throw new UncheckedIOException("writing to memory failed", e);
+    }
+    int bodySize = bytes.size();
+    ByteBuffer frame = ByteBuffer.allocate(Frames.headSize(type, bodySize) + bodySize);
+    Frames.writeHead(frame, type, bodySize);
+    frame.put(bytes.toByteArray());
+    return frame.array();
+  }
+
+  /**
+   * Reads a {@code Hello}.
+   *
+   * @param buf holds the body
+   * @param from the index of its first byte
+   * @param to the index after its last byte
+   * @return the record
+   */
+  public static Hello hello(ByteBuffer buf, int from, int to) {
+    BodyReader in = new BodyReader().wrap(buf, from, to);
+    Hello hello = new Hello();
+    hello.setClient(in.readString("Hello.client", FrameLimits.MAX_NAME_BYTES));
+    hello.setAgent(in.readString("Hello.agent", FrameLimits.MAX_NAME_BYTES));
+    hello.setAttributes(Map.of());
+    if (in.atEnd()) {
+      return hello;
+    }
+    if (in.readPresent("Hello.token")) {
+      hello.setToken(in.readString("Hello.token", FrameLimits.MAX_TOKEN_BYTES));
+    }
+    if (in.atEnd()) {
+      return hello;
+    }
+    if (in.readPresent("Hello.resume")) {
+      hello.setResume(in.readString("Hello.resume", FrameLimits.MAX_TOKEN_BYTES));
+    }
+    if (in.atEnd()) {
+      return hello;
+    }
+    hello.setAttributes(attributes(in));
+    return hello;
+  }
+
+  private static Map<String, String> attributes(BodyReader in) {
+    Map<String, String> attributes = new LinkedHashMap<>();
+    int count = 0;
+    for (long n = in.readBlockCount("Hello.attributes", 2);
+        n > 0;
+        n = in.readBlockCount("Hello.attributes", 2)) {
+      int blockEnd = in.blockEnd();
+      if (count + n > FrameLimits.MAX_ATTRIBUTES) {
+        throw MalformedFrameException.tooBig(
+            "Hello.attributes count", in.position(), count + n, FrameLimits.MAX_ATTRIBUTES);
+      }
+      count += (int) n;
+      for (long i = 0; i < n; i++) {
+        String name = in.readString("Hello.attributes name", FrameLimits.MAX_NAME_BYTES);
+        attributes.put(name, in.readString("Hello.attributes value", FrameLimits.MAX_NAME_BYTES));
+      }
+      in.checkBlockEnd("Hello.attributes", blockEnd);
+    }
+    return attributes;
+  }
+
+  /**
+   * Reads a {@code Subscribe}. The filter is valid UTF-8, but may be illegal as a filter.
+   *
+   * @param buf holds the body
+   * @param from the index of its first byte
+   * @param to the index after its last byte
+   * @return the record
+   */
+  public static Subscribe subscribe(ByteBuffer buf, int from, int to) {
+    BodyReader in = new BodyReader().wrap(buf, from, to);
+    Subscribe subscribe = new Subscribe();
+    subscribe.setId(in.readLong("Subscribe.id"));
+    subscribe.setFilter(in.readString("Subscribe.filter", Topic.MAX_BYTES));
+    subscribe.setOverflow(Overflow.BLOCK);
+    if (!in.atEnd() && in.readPresent("Subscribe.group")) {
+      subscribe.setGroup(in.readString("Subscribe.group", FrameLimits.MAX_NAME_BYTES));
+    }
+    if (!in.atEnd()) {
+      subscribe.setOverflow(symbol(in, "Subscribe.overflow", Overflow.values(), null));
+    }
+    return subscribe;
+  }
+
+  /**
+   * Reads an {@code Ack}.
+   *
+   * @param buf holds the body
+   * @param from the index of its first byte
+   * @param to the index after its last byte
+   * @return the record
+   */
+  public static Ack ack(ByteBuffer buf, int from, int to) {
+    BodyReader in = new BodyReader().wrap(buf, from, to);
+    return new Ack(
+        in.readString("Ack.topic", Topic.MAX_BYTES),
+        in.readLong("Ack.producer"),
+        in.readLong("Ack.sequence"));
+  }
+
+  /**
+   * Reads an {@code Unsubscribe}.
+   *
+   * @param buf holds the body
+   * @param from the index of its first byte
+   * @param to the index after its last byte
+   * @return the record
+   */
+  public static Unsubscribe unsubscribe(ByteBuffer buf, int from, int to) {
+    return new Unsubscribe(new BodyReader().wrap(buf, from, to).readLong("Unsubscribe.id"));
+  }
+
+  /**
+   * Reads a {@code Barrier}.
+   *
+   * @param buf holds the body
+   * @param from the index of its first byte
+   * @param to the index after its last byte
+   * @return the record
+   */
+  public static Barrier barrier(ByteBuffer buf, int from, int to) {
+    return new Barrier(new BodyReader().wrap(buf, from, to).readLong("Barrier.id"));
+  }
+
+  /**
+   * Reads a {@code Drained}.
+   *
+   * @param buf holds the body
+   * @param from the index of its first byte
+   * @param to the index after its last byte
+   * @return the record
+   */
+  public static Drained drained(ByteBuffer buf, int from, int to) {
+    return new Drained(new BodyReader().wrap(buf, from, to).readLong("Drained.id"));
+  }
+
+  /**
+   * Reads a {@code Welcome}.
+   *
+   * @param buf holds the body
+   * @param from the index of its first byte
+   * @param to the index after its last byte
+   * @return the record
+   */
+  public static Welcome welcome(ByteBuffer buf, int from, int to) {
+    BodyReader in = new BodyReader().wrap(buf, from, to);
+    Welcome welcome = new Welcome();
+    welcome.setBus(in.readString("Welcome.bus", FrameLimits.MAX_NAME_BYTES));
+    welcome.setSession(in.readString("Welcome.session", FrameLimits.MAX_NAME_BYTES));
+    welcome.setProducer(in.readLong("Welcome.producer"));
+    welcome.setResume(in.readString("Welcome.resume", FrameLimits.MAX_TOKEN_BYTES));
+    Limits limits = new Limits();
+    limits.setPayloadBytes(in.readInt("Limits.payloadBytes"));
+    limits.setMessageBytes(in.readInt("Limits.messageBytes"));
+    limits.setHeaders(in.readInt("Limits.headers"));
+    limits.setHeaderBytes(in.readInt("Limits.headerBytes"));
+    limits.setSubscriptions(in.readInt("Limits.subscriptions"));
+    limits.setQueueBytes(in.readLong("Limits.queueBytes"));
+    welcome.setLimits(limits);
+    welcome.setOthers(in.atEnd() ? List.of() : addresses(in, "Welcome.others"));
+    return welcome;
+  }
+
+  /**
+   * Reads a {@code Problem}.
+   *
+   * @param buf holds the body
+   * @param from the index of its first byte
+   * @param to the index after its last byte
+   * @return the record; a code that this version does not know is INTERNAL
+   */
+  public static Problem problem(ByteBuffer buf, int from, int to) {
+    BodyReader in = new BodyReader().wrap(buf, from, to);
+    Problem problem = new Problem();
+    problem.setCode(symbol(in, "Problem.code", ErrorCode.values(), ErrorCode.INTERNAL));
+    problem.setMessage(in.readString("Problem.message", MAX_MESSAGE_BYTES));
+    problem.setRetryable(in.readBoolean("Problem.retryable"));
+    problem.setAbout(in.readLong("Problem.about"));
+    problem.setTypeCode(in.atEnd() ? -1 : in.readInt("Problem.typeCode"));
+    problem.setTopic(in.atEnd() ? "" : in.readString("Problem.topic", Topic.MAX_BYTES));
+    return problem;
+  }
+
+  /**
+   * Reads a {@code Confirm}.
+   *
+   * @param buf holds the body
+   * @param from the index of its first byte
+   * @param to the index after its last byte
+   * @return the record
+   */
+  public static Confirm confirm(ByteBuffer buf, int from, int to) {
+    BodyReader in = new BodyReader().wrap(buf, from, to);
+    Confirm confirm = new Confirm();
+    confirm.setTypeCode(in.readInt("Confirm.typeCode"));
+    confirm.setAbout(in.readLong("Confirm.about"));
+    confirm.setTopic(in.atEnd() ? "" : in.readString("Confirm.topic", Topic.MAX_BYTES));
+    return confirm;
+  }
+
+  /**
+   * Reads a {@code Gap}.
+   *
+   * @param buf holds the body
+   * @param from the index of its first byte
+   * @param to the index after its last byte
+   * @return the record; a reason that this version does not know is UNKNOWN
+   */
+  public static Gap gap(ByteBuffer buf, int from, int to) {
+    BodyReader in = new BodyReader().wrap(buf, from, to);
+    return new Gap(
+        in.readString("Gap.topic", Topic.MAX_BYTES),
+        in.readLong("Gap.producer"),
+        in.readLong("Gap.from"),
+        in.readLong("Gap.to"),
+        symbol(in, "Gap.reason", GapReason.values(), GapReason.UNKNOWN));
+  }
+
+  /**
+   * Reads a {@code ChangeBus}.
+   *
+   * @param buf holds the body
+   * @param from the index of its first byte
+   * @param to the index after its last byte
+   * @return the record; a reason that this version does not know is OVERLOAD
+   */
+  public static ChangeBus changeBus(ByteBuffer buf, int from, int to) {
+    BodyReader in = new BodyReader().wrap(buf, from, to);
+    return new ChangeBus(
+        addresses(in, "ChangeBus.urls"),
+        symbol(in, "ChangeBus.reason", ChangeReason.values(), ChangeReason.OVERLOAD),
+        in.readLong("ChangeBus.deadlineMillis"),
+        in.readString("ChangeBus.token", FrameLimits.MAX_TOKEN_BYTES),
+        in.readInt("ChangeBus.hops"));
+  }
+
+  private static List<String> addresses(BodyReader in, String field) {
+    List<String> addresses = new ArrayList<>();
+    for (long n = in.readBlockCount(field, 1); n > 0; n = in.readBlockCount(field, 1)) {
+      int blockEnd = in.blockEnd();
+      if (addresses.size() + n > MAX_ADDRESSES) {
+        throw MalformedFrameException.tooBig(
+            field + " count", in.position(), addresses.size() + n, MAX_ADDRESSES);
+      }
+      for (long i = 0; i < n; i++) {
+        addresses.add(in.readString(field, MAX_ADDRESS_BYTES));
+      }
+      in.checkBlockEnd(field, blockEnd);
+    }
+    return addresses;
+  }
+
+  /**
+   * An enum's symbol; one that this version does not know is the fall-back, or an error where there
+   * is none.
+   */
+  private static <E extends Enum<E>> E symbol(
+      BodyReader in, String field, E[] symbols, @Nullable E fallBack) {
+    int at = in.position();
+    int index = in.readInt(field);
+    if (index >= 0 && index < symbols.length) {
+      return symbols[index];
+    }
+    if (fallBack == null || index < 0) {
+      throw MalformedFrameException.malformed(
+          field, at, "symbol " + index, "0.." + (symbols.length - 1));
+    }
+    return fallBack;
+  }
+}

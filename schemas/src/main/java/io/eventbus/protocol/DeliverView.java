@@ -1,0 +1,218 @@
+package io.eventbus.protocol;
+
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+
+/**
+ * A {@code Deliver} in place: its head, a walk over its events, and the group subscriptions that it
+ * is for.
+ *
+ * <p>For one thread; reused, so that reading allocates nothing but what grows with the number of
+ * groups. Valid until the buffer changes.
+ */
+public final class DeliverView {
+  private static final int MAX_GROUPS = 10_000;
+
+  private final BodyReader in = new BodyReader();
+  private final EventCursor events = new EventCursor();
+  private ByteBuffer buf = ByteBuffer.allocate(0);
+  private FrameLimits limits = FrameLimits.DEFAULT;
+  private int topicStart;
+  private int topicLength;
+  private long producer;
+  private long sequence;
+  private long schema;
+  private long receivedAt;
+  private long offset;
+  private int eventsStart;
+  private int eventsEnd;
+  private int eventCount;
+  private long[] groups = new long[2];
+  private int groupCount;
+
+  /** Makes a view of nothing. */
+  public DeliverView() {}
+
+  /**
+   * Reads and checks a whole body, every event included.
+   *
+   * @param buffer holds the body of the frame
+   * @param from the index of its first byte
+   * @param to the index after its last byte
+   * @param frameLimits what to accept
+   * @throws MalformedFrameException if anything is malformed or over a limit
+   */
+  public void read(ByteBuffer buffer, int from, int to, FrameLimits frameLimits) {
+    readHead(buffer, from, to);
+    limits = frameLimits;
+    int count = 0;
+    EventCursor cursor = events();
+    while (cursor.next()) {
+      count++;
+    }
+    eventCount = count;
+    eventsEnd = cursor.arrayEnd();
+    in.position(eventsEnd);
+    readGroups();
+    if (sequence < 1 || sequence > Long.MAX_VALUE - count) {
+      throw MalformedFrameException.malformed(
+          "Deliver.sequence", eventsStart, sequence, "1.." + (Long.MAX_VALUE - count));
+    }
+  }
+
+  private void readHead(ByteBuffer buffer, int from, int to) {
+    buf = buffer;
+    in.wrap(buffer, from, to);
+    topicLength = in.skipString("Deliver.topic", Topic.MAX_BYTES);
+    topicStart = in.position() - topicLength;
+    producer = in.readLong("Deliver.producer");
+    sequence = in.readLong("Deliver.sequence");
+    schema = in.readLong("Deliver.schema");
+    receivedAt = in.readLong("Deliver.receivedAt");
+    offset = in.readLong("Deliver.offset");
+    eventsStart = in.position();
+    // Until the events are walked, they may reach to the end of the body.
+    eventsEnd = to;
+  }
+
+  private void readGroups() {
+    groupCount = 0;
+    if (in.atEnd()) {
+      return;
+    }
+    for (long n = in.readBlockCount("Deliver.groups", 1);
+        n > 0;
+        n = in.readBlockCount("Deliver.groups", 1)) {
+      int blockEnd = in.blockEnd();
+      if (groupCount + n > MAX_GROUPS) {
+        throw MalformedFrameException.tooBig(
+            "Deliver.groups count", in.position(), groupCount + n, MAX_GROUPS);
+      }
+      for (long i = 0; i < n; i++) {
+        if (groupCount == groups.length) {
+          groups = Arrays.copyOf(groups, groups.length * 2);
+        }
+        groups[groupCount++] = in.readLong("Deliver.groups");
+      }
+      in.checkBlockEnd("Deliver.groups", blockEnd);
+    }
+  }
+
+  /**
+   * Starts a walk over the events. There is one cursor for each view: a second call starts again.
+   *
+   * @return a cursor before the first event
+   */
+  public EventCursor events() {
+    return events.wrap(buf, eventsStart, eventsEnd, limits);
+  }
+
+  /**
+   * Returns where the topic's bytes start.
+   *
+   * @return an index into the buffer
+   */
+  public int topicStart() {
+    return topicStart;
+  }
+
+  /**
+   * Returns the length of the topic.
+   *
+   * @return bytes of UTF-8
+   */
+  public int topicLength() {
+    return topicLength;
+  }
+
+  /**
+   * Returns the topic.
+   *
+   * @return a new string
+   */
+  public String topic() {
+    return Utf8.decode(buf, topicStart, topicStart + topicLength);
+  }
+
+  /**
+   * Returns the producer's number.
+   *
+   * @return unique in the cluster
+   */
+  public long producer() {
+    return producer;
+  }
+
+  /**
+   * Returns the sequence number of the first event.
+   *
+   * @return 1 or more
+   */
+  public long sequence() {
+    return sequence;
+  }
+
+  /**
+   * Returns the fingerprint of the payload's schema.
+   *
+   * @return CRC-64-AVRO, or 0 for none
+   */
+  public long schema() {
+    return schema;
+  }
+
+  /**
+   * Returns when the first bus received the events.
+   *
+   * @return microseconds since the epoch, by that bus's clock
+   */
+  public long receivedAt() {
+    return receivedAt;
+  }
+
+  /**
+   * Returns the offset of the first event in a durable topic.
+   *
+   * @return 0 or more, or -1 for a topic that is not durable
+   */
+  public long offset() {
+    return offset;
+  }
+
+  /**
+   * Returns the number of events.
+   *
+   * @return 0 or more
+   */
+  public int eventCount() {
+    return eventCount;
+  }
+
+  /**
+   * Returns the number of group subscriptions that the events are for.
+   *
+   * @return 0 when they are only for subscriptions without a group
+   */
+  public int groupCount() {
+    return groupCount;
+  }
+
+  /**
+   * Returns a group subscription that the events are for.
+   *
+   * @param i 0 to {@link #groupCount} - 1
+   * @return the id that the client gave to the subscription
+   */
+  public long group(int i) {
+    if (i < 0 || i >= groupCount) {
+      throw new IndexOutOfBoundsException(
+          "group: " + i + " (expected: 0.." + (groupCount - 1) + ")");
+    }
+    return groups[i];
+  }
+
+  /** The ids, of which the first {@link #groupCount} count; for writing the same groups again. */
+  long[] groupArray() {
+    return groups;
+  }
+}

@@ -1,0 +1,254 @@
+package io.eventbus.protocol;
+
+import java.nio.ByteBuffer;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Walks over an {@code array<Event>} in any legal block structure and checks every event on the
+ * way.
+ *
+ * <p>For one thread; reused by {@link #wrap}, so that walking allocates nothing. Only {@link #key},
+ * {@link #headers} and {@link #payload} make objects.
+ */
+public final class EventCursor {
+  private final BodyReader in = new BodyReader();
+  private ByteBuffer buf = ByteBuffer.allocate(0);
+  private FrameLimits limits = FrameLimits.DEFAULT;
+
+  private long leftInBlock;
+  private int blockEnd;
+  private boolean finished;
+  private int blocks;
+  private boolean lastBlockSized;
+
+  private int index;
+  private int eventStart;
+  private int eventEnd;
+  private long publishedAt;
+  private int keyStart;
+  private int keyLength;
+  private int headersStart;
+  private int headerCount;
+  private int payloadStart;
+  private int payloadLength;
+
+  /** Makes a cursor that stands on nothing. */
+  public EventCursor() {}
+
+  /**
+   * Starts before the first event.
+   *
+   * @param buffer holds the array
+   * @param from the index of the array's first block
+   * @param to the index after the last byte that may belong to the array
+   * @param frameLimits what to accept
+   * @return this cursor
+   */
+  public EventCursor wrap(ByteBuffer buffer, int from, int to, FrameLimits frameLimits) {
+    in.wrap(buffer, from, to);
+    buf = buffer;
+    limits = frameLimits;
+    leftInBlock = 0;
+    blockEnd = -1;
+    finished = false;
+    blocks = 0;
+    lastBlockSized = false;
+    index = -1;
+    return this;
+  }
+
+  /**
+   * Goes to the next event and checks it whole.
+   *
+   * @return false after the last event; {@link #arrayEnd} then tells where the array ends
+   * @throws MalformedFrameException if the block structure or the event is broken or over a limit
+   */
+  public boolean next() {
+    if (leftInBlock == 0) {
+      if (finished) {
+        return false;
+      }
+      if (blocks > 0) {
+        in.checkBlockEnd("events", blockEnd);
+      }
+      // publishedAt, key, headers and payload take at least a byte each.
+      leftInBlock = in.readBlockCount("events", 4);
+      if (leftInBlock == 0) {
+        finished = true;
+        return false;
+      }
+      blockEnd = in.blockEnd();
+      lastBlockSized = blockEnd >= 0;
+      blocks++;
+    }
+    leftInBlock--;
+    index++;
+    readEvent();
+    return true;
+  }
+
+  private void readEvent() {
+    eventStart = in.position();
+    publishedAt = in.readLong("Event.publishedAt");
+    keyLength = -1;
+    if (in.readPresent("Event.key")) {
+      keyLength = in.skipString("Event.key", FrameLimits.MAX_KEY_BYTES);
+      keyStart = in.position() - keyLength;
+    }
+    headersStart = in.position();
+    headerCount = skipHeaders();
+    payloadLength = in.readLength("Event.payload", limits.payloadBytes());
+    payloadStart = in.position();
+    eventEnd = payloadStart + payloadLength;
+    in.position(eventEnd);
+  }
+
+  private int skipHeaders() {
+    int count = 0;
+    int bytes = 0;
+    for (long n = in.readBlockCount("Event.headers", 2);
+        n > 0;
+        n = in.readBlockCount("Event.headers", 2)) {
+      int mapBlockEnd = in.blockEnd();
+      if (count + n > limits.headers()) {
+        throw MalformedFrameException.tooBig(
+            "Event.headers count", headersStart, count + n, limits.headers());
+      }
+      for (long i = 0; i < n; i++) {
+        bytes += in.skipString("Event.headers name", limits.headerBytes() - bytes);
+        bytes += in.skipString("Event.headers value", limits.headerBytes() - bytes);
+      }
+      count += (int) n;
+      in.checkBlockEnd("Event.headers", mapBlockEnd);
+    }
+    return count;
+  }
+
+  /**
+   * Returns the number of the current event.
+   *
+   * @return 0 for the first
+   */
+  public int index() {
+    return index;
+  }
+
+  /**
+   * Returns when the event was published.
+   *
+   * @return microseconds since the epoch, by the publisher's clock
+   */
+  public long publishedAt() {
+    return publishedAt;
+  }
+
+  /**
+   * Returns the event's key.
+   *
+   * @return the key, or null for none
+   */
+  public @Nullable String key() {
+    return keyLength < 0 ? null : Utf8.decode(buf, keyStart, keyStart + keyLength);
+  }
+
+  /**
+   * Returns the event's headers, in the order of the wire; of two with one name the last counts.
+   *
+   * @return a new map that belongs to the caller, or an immutable empty one
+   */
+  public Map<String, String> headers() {
+    if (headerCount == 0) {
+      return Map.of();
+    }
+    Map<String, String> headers = new LinkedHashMap<>();
+    int mark = in.position();
+    in.position(headersStart);
+    for (long n = in.readBlockCount("Event.headers", 2);
+        n > 0;
+        n = in.readBlockCount("Event.headers", 2)) {
+      for (long i = 0; i < n; i++) {
+        String name = in.readString("Event.headers name", limits.headerBytes());
+        headers.put(name, in.readString("Event.headers value", limits.headerBytes()));
+      }
+    }
+    in.position(mark);
+    return headers;
+  }
+
+  /**
+   * Returns the number of headers.
+   *
+   * @return 0 or more
+   */
+  public int headerCount() {
+    return headerCount;
+  }
+
+  /**
+   * Returns the payload.
+   *
+   * @return a new array that belongs to the caller
+   */
+  public byte[] payload() {
+    byte[] bytes = new byte[payloadLength];
+    buf.get(payloadStart, bytes);
+    return bytes;
+  }
+
+  /**
+   * Returns where the payload starts.
+   *
+   * @return an index into the wrapped buffer
+   */
+  public int payloadStart() {
+    return payloadStart;
+  }
+
+  /**
+   * Returns the length of the payload.
+   *
+   * @return bytes
+   */
+  public int payloadLength() {
+    return payloadLength;
+  }
+
+  /**
+   * Returns where the current event starts.
+   *
+   * @return an index into the wrapped buffer
+   */
+  public int eventStart() {
+    return eventStart;
+  }
+
+  /**
+   * Returns where the current event ends.
+   *
+   * @return the index after its last byte
+   */
+  public int eventEnd() {
+    return eventEnd;
+  }
+
+  /**
+   * Returns where the array ends, once {@link #next} has returned false.
+   *
+   * @return the index after the array's last byte
+   */
+  public int arrayEnd() {
+    return in.position();
+  }
+
+  /**
+   * Says whether the array that was walked has the one form that this protocol writes: a single
+   * block with its size.
+   *
+   * @return true for one block with a negative count, or for an empty array
+   */
+  boolean isCanonical() {
+    return blocks == 0 || (blocks == 1 && lastBlockSized);
+  }
+}

@@ -1,0 +1,93 @@
+package io.eventbus.protocol;
+
+import java.nio.ByteBuffer;
+
+/**
+ * Walks over the frames of one WebSocket message: {@code record Frame { int typeCode; bytes body;
+ * }}, back to back.
+ *
+ * <p>Positions are absolute and the buffer's own position is not touched. For one thread; reused by
+ * {@link #wrap}, so that reading allocates nothing.
+ */
+public final class FrameCursor {
+  private final BodyReader in = new BodyReader();
+  private int frameStart;
+  private int typeCode;
+  private int bodyStart;
+  private int bodyEnd;
+  private int end;
+
+  /** Makes a cursor that stands on nothing. */
+  public FrameCursor() {}
+
+  /**
+   * Starts at the first frame of a message.
+   *
+   * @param message a buffer that holds the message
+   * @param from the index of the first byte of the message
+   * @param to the index after its last byte
+   * @return this cursor, before the first frame
+   */
+  public FrameCursor wrap(ByteBuffer message, int from, int to) {
+    in.wrap(message, from, to);
+    end = to;
+    bodyEnd = from;
+    return this;
+  }
+
+  /**
+   * Goes to the next frame.
+   *
+   * @return false when the message has no more
+   * @throws MalformedFrameException if the head of the frame is broken or its body goes past the
+   *     message
+   */
+  public boolean next() {
+    if (bodyEnd >= end) {
+      return false;
+    }
+    frameStart = bodyEnd;
+    in.position(bodyEnd);
+    typeCode = in.readInt("Frame.typeCode");
+    int length = in.readLength("Frame.body", Integer.MAX_VALUE);
+    bodyStart = in.position();
+    bodyEnd = bodyStart + length;
+    return true;
+  }
+
+  /**
+   * Returns the number of the frame's type, known or not.
+   *
+   * @return any integer
+   */
+  public int typeCode() {
+    return typeCode;
+  }
+
+  /**
+   * Returns where the frame starts.
+   *
+   * @return an index into the wrapped buffer
+   */
+  public int frameStart() {
+    return frameStart;
+  }
+
+  /**
+   * Returns where the body starts.
+   *
+   * @return an index into the wrapped buffer
+   */
+  public int bodyStart() {
+    return bodyStart;
+  }
+
+  /**
+   * Returns where the body, and with it the frame, ends.
+   *
+   * @return the index after the last byte
+   */
+  public int bodyEnd() {
+    return bodyEnd;
+  }
+}

@@ -1,0 +1,38 @@
+package io.eventbus.protocol;
+
+/**
+ * What a reader of events accepts; every figure is a maximum, in the unit of its name.
+ *
+ * @param payloadBytes bytes of one event's payload, at least 1
+ * @param headers headers of one event, at least 0
+ * @param headerBytes bytes of the header names and values of one event together, at least 0
+ */
+public record FrameLimits(int payloadBytes, int headers, int headerBytes) {
+  /** The longest key of an event, in bytes of UTF-8. */
+  public static final int MAX_KEY_BYTES = 4096;
+
+  /** The longest name in Hello, Subscribe and the like, in bytes of UTF-8. */
+  public static final int MAX_NAME_BYTES = 255;
+
+  /** The longest token, in bytes of UTF-8: enough for a JWT with many claims. */
+  public static final int MAX_TOKEN_BYTES = 16 * 1024;
+
+  /** The most attributes in Hello. */
+  public static final int MAX_ATTRIBUTES = 64;
+
+  /** The defaults of the protocol: 1 MiB, 64 headers, 16 KiB. */
+  public static final FrameLimits DEFAULT = new FrameLimits(1024 * 1024, 64, 16 * 1024);
+
+  /** Checks the figures. */
+  public FrameLimits {
+    require("payloadBytes", payloadBytes, 1);
+    require("headers", headers, 0);
+    require("headerBytes", headerBytes, 0);
+  }
+
+  private static void require(String name, int value, int least) {
+    if (value < least) {
+      throw new IllegalArgumentException(name + ": " + value + " (expected: >= " + least + ")");
+    }
+  }
+}

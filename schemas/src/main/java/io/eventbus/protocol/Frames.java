@@ -1,0 +1,331 @@
+package io.eventbus.protocol;
+
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Writes the frames of the fast path: {@code Publish}, {@code Deliver} and {@code Confirm}.
+ *
+ * <p>Each frame is measured first and then written at the position of a buffer that the caller
+ * provides, so that writing allocates nothing. All other frames are written and read by {@link
+ * ControlFrames}. Stateless; any thread.
+ */
+public final class Frames {
+  private Frames() {}
+
+  /**
+   * Measures a frame's head: the type code and the length of the body.
+   *
+   * @param type the frame's type
+   * @param bodySize bytes of the body
+   * @return bytes
+   */
+  static int headSize(TypeCode type, int bodySize) {
+    return Varint.size(type.code()) + Varint.size(bodySize);
+  }
+
+  static void writeHead(ByteBuffer out, TypeCode type, int bodySize) {
+    Varint.write(out, type.code());
+    Varint.write(out, bodySize);
+  }
+
+  /**
+   * Measures one event without a frame around it.
+   *
+   * @param publishedAt microseconds since the epoch
+   * @param keyBytes bytes of the key, or -1 for none
+   * @param headersSize bytes of the encoded headers, 1 for none: see {@link EncodedHeaders}
+   * @param payloadBytes bytes of the payload
+   * @return bytes
+   */
+  public static int eventSize(long publishedAt, int keyBytes, int headersSize, int payloadBytes) {
+    int key = keyBytes < 0 ? 1 : 1 + Varint.size(keyBytes) + keyBytes;
+    return Varint.size(publishedAt) + key + headersSize + Varint.size(payloadBytes) + payloadBytes;
+  }
+
+  /**
+   * Writes one event.
+   *
+   * @param out takes {@link #eventSize} bytes at its position
+   * @param publishedAt microseconds since the epoch
+   * @param key the key in UTF-8, null for none
+   * @param headers encoded headers
+   * @param payload the payload
+   */
+  public static void writeEvent(
+      ByteBuffer out,
+      long publishedAt,
+      byte @Nullable [] key,
+      EncodedHeaders headers,
+      byte[] payload) {
+    Varint.write(out, publishedAt);
+    if (key == null) {
+      Varint.write(out, 0);
+    } else {
+      Varint.write(out, 1);
+      Varint.write(out, key.length);
+      out.put(key);
+    }
+    headers.write(out);
+    Varint.write(out, payload.length);
+    out.put(payload);
+  }
+
+  /**
+   * Measures a {@code Publish}.
+   *
+   * @param topicBytes bytes of the topic
+   * @param sequence of the first event
+   * @param schema fingerprint, 0 for none
+   * @param eventCount number of events, at least 1
+   * @param eventBytes bytes of the events together
+   * @return bytes of the frame
+   */
+  public static int publishSize(
+      int topicBytes, long sequence, long schema, int eventCount, int eventBytes) {
+    int body = publishBodySize(topicBytes, sequence, schema, eventCount, eventBytes);
+    return headSize(TypeCode.PUBLISH, body) + body;
+  }
+
+  private static int publishBodySize(
+      int topicBytes, long sequence, long schema, int eventCount, int eventBytes) {
+    return Varint.size(topicBytes)
+        + topicBytes
+        + Varint.size(sequence)
+        + Varint.size(schema)
+        + 1
+        + EventBlocks.blockSize(eventCount, eventBytes);
+  }
+
+  /**
+   * Writes a {@code Publish}.
+   *
+   * @param out takes {@link #publishSize} bytes at its position
+   * @param topic the topic in UTF-8
+   * @param sequence of the first event
+   * @param schema fingerprint, 0 for none
+   * @param confirm whether the bus is to answer
+   * @param eventCount number of events, at least 1
+   * @param events the events as {@link #writeEvent} wrote them, from position to limit; consumed
+   */
+  public static void writePublish(
+      ByteBuffer out,
+      byte[] topic,
+      long sequence,
+      long schema,
+      boolean confirm,
+      int eventCount,
+      ByteBuffer events) {
+    int eventBytes = events.remaining();
+    writeHead(
+        out,
+        TypeCode.PUBLISH,
+        publishBodySize(topic.length, sequence, schema, eventCount, eventBytes));
+    Varint.write(out, topic.length);
+    out.put(topic);
+    Varint.write(out, sequence);
+    Varint.write(out, schema);
+    out.put((byte) (confirm ? 1 : 0));
+    Varint.write(out, -(long) eventCount);
+    Varint.write(out, eventBytes);
+    out.put(events);
+    out.put((byte) 0);
+  }
+
+  /**
+   * Measures the {@code Deliver} that a {@code Publish} becomes.
+   *
+   * @param publish what was received
+   * @param producer the publisher's number
+   * @param receivedAt microseconds since the epoch
+   * @param offset in a durable topic, else -1
+   * @param groups ids of the group subscriptions that it is for, may be empty
+   * @param groupCount how many of them count
+   * @return bytes of the frame
+   */
+  public static int deliverSize(
+      PublishView publish,
+      long producer,
+      long receivedAt,
+      long offset,
+      long[] groups,
+      int groupCount) {
+    int body = deliverBodySize(publish, producer, receivedAt, offset, groups, groupCount);
+    return headSize(TypeCode.DELIVER, body) + body;
+  }
+
+  private static int deliverBodySize(
+      PublishView publish,
+      long producer,
+      long receivedAt,
+      long offset,
+      long[] groups,
+      int groupCount) {
+    return Varint.size(publish.topicLength())
+        + publish.topicLength()
+        + Varint.size(producer)
+        + Varint.size(publish.sequence())
+        + Varint.size(publish.schema())
+        + Varint.size(receivedAt)
+        + Varint.size(offset)
+        + publish.eventsSize()
+        + groupsSize(groups, groupCount);
+  }
+
+  private static int groupsSize(long[] groups, int count) {
+    if (count == 0) {
+      return 1;
+    }
+    int items = groupItemsSize(groups, count);
+    return Varint.size(-(long) count) + Varint.size(items) + items + 1;
+  }
+
+  private static int groupItemsSize(long[] groups, int count) {
+    int size = 0;
+    for (int i = 0; i < count; i++) {
+      size += Varint.size(groups[i]);
+    }
+    return size;
+  }
+
+  /**
+   * Writes the {@code Deliver} that a {@code Publish} becomes: a new head and the same events.
+   *
+   * @param out takes {@link #deliverSize} bytes at its position
+   * @param in the buffer that {@code publish} was read from
+   * @param publish what was received
+   * @param producer the publisher's number
+   * @param receivedAt microseconds since the epoch
+   * @param offset in a durable topic, else -1
+   * @param groups ids of the group subscriptions that it is for, may be empty
+   * @param groupCount how many of them count
+   */
+  public static void writeDeliver(
+      ByteBuffer out,
+      ByteBuffer in,
+      PublishView publish,
+      long producer,
+      long receivedAt,
+      long offset,
+      long[] groups,
+      int groupCount) {
+    writeHead(
+        out,
+        TypeCode.DELIVER,
+        deliverBodySize(publish, producer, receivedAt, offset, groups, groupCount));
+    Varint.write(out, publish.topicLength());
+    out.put(out.position(), in, publish.topicStart(), publish.topicLength());
+    out.position(out.position() + publish.topicLength());
+    Varint.write(out, producer);
+    Varint.write(out, publish.sequence());
+    Varint.write(out, publish.schema());
+    Varint.write(out, receivedAt);
+    Varint.write(out, offset);
+    publish.writeEvents(out);
+    if (groupCount > 0) {
+      Varint.write(out, -(long) groupCount);
+      Varint.write(out, groupItemsSize(groups, groupCount));
+      for (int i = 0; i < groupCount; i++) {
+        Varint.write(out, groups[i]);
+      }
+    }
+    out.put((byte) 0);
+  }
+
+  /**
+   * Measures a {@code Deliver} that is made of one event of another.
+   *
+   * @param deliver what the event is taken from; its head is copied
+   * @param event a cursor that stands on the event
+   * @return bytes of the frame
+   */
+  public static int singleDeliverSize(DeliverView deliver, EventCursor event) {
+    int body = singleDeliverBodySize(deliver, event);
+    return headSize(TypeCode.DELIVER, body) + body;
+  }
+
+  private static int singleDeliverBodySize(DeliverView deliver, EventCursor event) {
+    return Varint.size(deliver.topicLength())
+        + deliver.topicLength()
+        + Varint.size(deliver.producer())
+        + Varint.size(deliver.sequence() + event.index())
+        + Varint.size(deliver.schema())
+        + Varint.size(deliver.receivedAt())
+        + Varint.size(offsetOf(deliver, event))
+        + EventBlocks.blockSize(1, event.eventEnd() - event.eventStart())
+        + groupsSize(deliver.groupArray(), deliver.groupCount());
+  }
+
+  private static long offsetOf(DeliverView deliver, EventCursor event) {
+    return deliver.offset() < 0 ? deliver.offset() : deliver.offset() + event.index();
+  }
+
+  /**
+   * Writes a {@code Deliver} that is made of one event of another.
+   *
+   * @param out takes {@link #singleDeliverSize} bytes at its position
+   * @param in the buffer that {@code deliver} was read from
+   * @param deliver what the event is taken from
+   * @param event a cursor that stands on the event
+   */
+  public static void writeSingleDeliver(
+      ByteBuffer out, ByteBuffer in, DeliverView deliver, EventCursor event) {
+    int eventBytes = event.eventEnd() - event.eventStart();
+    writeHead(out, TypeCode.DELIVER, singleDeliverBodySize(deliver, event));
+    Varint.write(out, deliver.topicLength());
+    out.put(out.position(), in, deliver.topicStart(), deliver.topicLength());
+    out.position(out.position() + deliver.topicLength());
+    Varint.write(out, deliver.producer());
+    Varint.write(out, deliver.sequence() + event.index());
+    Varint.write(out, deliver.schema());
+    Varint.write(out, deliver.receivedAt());
+    Varint.write(out, offsetOf(deliver, event));
+    Varint.write(out, -1);
+    Varint.write(out, eventBytes);
+    out.put(out.position(), in, event.eventStart(), eventBytes);
+    out.position(out.position() + eventBytes);
+    out.put((byte) 0);
+    if (deliver.groupCount() > 0) {
+      Varint.write(out, -(long) deliver.groupCount());
+      Varint.write(out, groupItemsSize(deliver.groupArray(), deliver.groupCount()));
+      for (int i = 0; i < deliver.groupCount(); i++) {
+        Varint.write(out, deliver.group(i));
+      }
+    }
+    out.put((byte) 0);
+  }
+
+  /**
+   * Measures the {@code Confirm} of a {@code Publish}.
+   *
+   * @param publish what is confirmed
+   * @return bytes of the frame
+   */
+  public static int confirmSize(PublishView publish) {
+    int body = confirmBodySize(publish);
+    return headSize(TypeCode.CONFIRM, body) + body;
+  }
+
+  private static int confirmBodySize(PublishView publish) {
+    return 1
+        + Varint.size(publish.sequence() + publish.eventCount() - 1)
+        + Varint.size(publish.topicLength())
+        + publish.topicLength();
+  }
+
+  /**
+   * Writes the {@code Confirm} of a {@code Publish}.
+   *
+   * @param out takes {@link #confirmSize} bytes at its position
+   * @param in the buffer that {@code publish} was read from
+   * @param publish what is confirmed
+   */
+  public static void writeConfirm(ByteBuffer out, ByteBuffer in, PublishView publish) {
+    writeHead(out, TypeCode.CONFIRM, confirmBodySize(publish));
+    Varint.write(out, TypeCode.PUBLISH.code());
+    Varint.write(out, publish.sequence() + publish.eventCount() - 1);
+    Varint.write(out, publish.topicLength());
+    out.put(out.position(), in, publish.topicStart(), publish.topicLength());
+    out.position(out.position() + publish.topicLength());
+  }
+}

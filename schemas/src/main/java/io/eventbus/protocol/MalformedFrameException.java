@@ -1,0 +1,39 @@
+package io.eventbus.protocol;
+
+/**
+ * Bytes that are not a legal frame. The message says which field, where in the buffer, what was
+ * found and what was expected.
+ *
+ * <p>Do not retry with the same bytes. The exception carries no stack trace: it is thrown for
+ * hostile input, at the rate at which that comes.
+ */
+public final class MalformedFrameException extends RuntimeException {
+  private static final long serialVersionUID = 1L;
+
+  /** Whether a limit was exceeded, rather than the encoding broken. */
+  private final boolean tooBig;
+
+  private MalformedFrameException(String message, boolean tooBig) {
+    super(message, null, false, false);
+    this.tooBig = tooBig;
+  }
+
+  static MalformedFrameException malformed(String field, int at, Object found, String expected) {
+    return new MalformedFrameException(
+        field + ": " + found + " at byte " + at + " (expected: " + expected + ")", false);
+  }
+
+  static MalformedFrameException tooBig(String field, int at, long found, long limit) {
+    return new MalformedFrameException(
+        field + ": " + found + " at byte " + at + " (expected: at most " + limit + ")", true);
+  }
+
+  /**
+   * Says whether the frame is well formed as far as it was read, but larger than a limit.
+   *
+   * @return true for a limit, false for a broken encoding
+   */
+  public boolean isTooBig() {
+    return tooBig;
+  }
+}

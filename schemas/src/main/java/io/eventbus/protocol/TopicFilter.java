@@ -1,0 +1,163 @@
+package io.eventbus.protocol;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A filter that selects topics: {@code *} stands for one token, a last {@code >} for one or more.
+ *
+ * <p>A wildcard as the first token never selects a topic that starts with {@code $}: the system's
+ * topics are only seen by who names them. Instances are immutable; any thread may use them.
+ */
+public final class TopicFilter {
+  private final String text;
+  private final String[] tokens;
+  private final boolean tail;
+  private final boolean exact;
+
+  private TopicFilter(String text, List<String> all) {
+    this.text = text;
+    this.tail = all.get(all.size() - 1).equals(">");
+    this.tokens = all.subList(0, tail ? all.size() - 1 : all.size()).toArray(new String[0]);
+    this.exact = !tail && !all.contains("*");
+  }
+
+  /**
+   * Says what is wrong with a filter.
+   *
+   * @param filter any text
+   * @return null for a legal filter, else the reason, to be shown to the client
+   */
+  public static @Nullable String problem(String filter) {
+    String problem = Topic.nameProblem(filter, "filter");
+    if (problem != null) {
+      return problem;
+    }
+    List<String> tokens = split(filter);
+    for (int i = 0; i < tokens.size(); i++) {
+      String token = tokens.get(i);
+      if (token.equals(">") && i < tokens.size() - 1) {
+        return "filter "
+            + Topic.quote(filter)
+            + " has > as token "
+            + (i + 1)
+            + " (expected: only as the last)";
+      }
+      if (token.length() > 1 && (token.indexOf('*') >= 0 || token.indexOf('>') >= 0)) {
+        return "filter "
+            + Topic.quote(filter)
+            + " mixes a wildcard into token "
+            + (i + 1)
+            + " (expected: * or > alone)";
+      }
+    }
+    return null;
+  }
+
+  /**
+   * Reads a filter.
+   *
+   * @param filter any text
+   * @return the filter
+   * @throws IllegalArgumentException if the filter is illegal, saying why
+   */
+  public static TopicFilter parse(String filter) {
+    String problem = problem(filter);
+    if (problem != null) {
+      throw new IllegalArgumentException(problem);
+    }
+    return new TopicFilter(filter, split(filter));
+  }
+
+  /**
+   * Says whether a legal topic is selected.
+   *
+   * @param topic a topic that {@link Topic#problem} accepts, or one of the system's
+   * @return true if an event of that topic is for the subscriber
+   */
+  public boolean matches(String topic) {
+    if (exact) {
+      return text.equals(topic);
+    }
+    if (topic.charAt(0) == '$' && (tokens.length == 0 || tokens[0].equals("*"))) {
+      return false;
+    }
+    int start = 0;
+    for (String token : tokens) {
+      if (start > topic.length()) {
+        return false;
+      }
+      int dot = topic.indexOf('.', start);
+      int end = dot < 0 ? topic.length() : dot;
+      if (!token.equals("*")
+          && !(token.length() == end - start && topic.startsWith(token, start))) {
+        return false;
+      }
+      start = end + 1;
+    }
+    return tail ? start <= topic.length() : start > topic.length();
+  }
+
+  /**
+   * Says whether the filter has no wildcard and so selects exactly one topic.
+   *
+   * @return true for a plain topic
+   */
+  public boolean isExact() {
+    return exact;
+  }
+
+  /**
+   * Says whether the filter names topics of the system, those that start with {@code $}.
+   *
+   * @return true if it does
+   */
+  public boolean isSystem() {
+    return text.charAt(0) == '$';
+  }
+
+  /**
+   * Returns the tokens before a last {@code >}.
+   *
+   * @return an immutable list; a token {@code *} stands for any one
+   */
+  public List<String> tokens() {
+    return List.of(tokens);
+  }
+
+  /**
+   * Says whether the filter ends with {@code >}.
+   *
+   * @return true if one or more further tokens may follow {@link #tokens}
+   */
+  public boolean hasTail() {
+    return tail;
+  }
+
+  private static List<String> split(String name) {
+    List<String> tokens = new ArrayList<>();
+    int start = 0;
+    for (int dot = name.indexOf('.'); dot >= 0; dot = name.indexOf('.', start)) {
+      tokens.add(name.substring(start, dot));
+      start = dot + 1;
+    }
+    tokens.add(name.substring(start));
+    return tokens;
+  }
+
+  @Override
+  public boolean equals(@Nullable Object other) {
+    return other instanceof TopicFilter that && text.equals(that.text);
+  }
+
+  @Override
+  public int hashCode() {
+    return text.hashCode();
+  }
+
+  @Override
+  public String toString() {
+    return text;
+  }
+}

@@ -1,0 +1,26 @@
+package io.eventbus.protocol;
+
+import java.nio.ByteBuffer;
+
+/** Writes Avro's integers: zig-zag, then seven bits a byte, the low ones first. */
+final class Varint {
+  /** The most bytes that an integer takes. */
+  static final int MAX_BYTES = 10;
+
+  private Varint() {}
+
+  static int size(long value) {
+    long zigzag = (value << 1) ^ (value >> 63);
+    int bits = 64 - Long.numberOfLeadingZeros(zigzag | 1);
+    return (bits + 6) / 7;
+  }
+
+  static void write(ByteBuffer out, long value) {
+    long n = (value << 1) ^ (value >> 63);
+    while ((n & ~0x7FL) != 0) {
+      out.put((byte) (n | 0x80));
+      n >>>= 7;
+    }
+    out.put((byte) n);
+  }
+}

@@ -1,0 +1,26 @@
+package io.eventbus.server.config;
+
+import java.util.List;
+
+/**
+ * A configuration cannot be used. Trying again without changing it fails again.
+ *
+ * <p>The message names everything that is wrong, each on its own line with the key, the value, what
+ * was expected and where the value came from.
+ */
+public final class ConfigException extends IllegalArgumentException {
+  private static final long serialVersionUID = 1L;
+
+  ConfigException(List<String> problems) {
+    super(String.join(System.lineSeparator(), problems));
+  }
+
+  /**
+   * Lists what is wrong.
+   *
+   * @return at least one line
+   */
+  public List<String> problems() {
+    return String.valueOf(getMessage()).lines().toList();
+  }
+}

@@ -1,0 +1,496 @@
+package io.eventbus.server.config;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+/**
+ * The table of configuration keys: name, type, default, range and reason of each. Everything else
+ * that knows about a key is made from this table: the properties file, the environment variables,
+ * the flags, the effective configuration as printed, and the table in {@code docs/operations.md}.
+ *
+ * <p>Numbers are counts, bytes ({@link ValueType#SIZE}) or milliseconds ({@link ValueType#TIME}).
+ */
+public enum ConfigKey {
+  /** Name of the bus. */
+  BUS_NAME(
+      "bus.name",
+      ValueType.NAME,
+      "",
+      "--name",
+      "Name of this bus in logs, in `Welcome` and in the administration API; empty makes `bus-` and"
+          + " 8 random hexadecimal digits at start."),
+
+  /** Address to listen on. */
+  LISTEN_HOST(
+      "listen.host",
+      ValueType.HOST,
+      "0.0.0.0",
+      "--host",
+      "Address to listen on for clients. All interfaces, because a bus is there for other machines;"
+          + " `127.0.0.1` keeps it to this one."),
+  /** Port to listen on. */
+  LISTEN_PORT(
+      "listen.port",
+      ValueType.COUNT,
+      "8080",
+      0,
+      65_535,
+      "--port",
+      "TCP port for clients; 0 takes a free one."),
+  /** Path of the WebSocket endpoint. */
+  LISTEN_PATH(
+      "listen.path", ValueType.URL_PATH, "/bus", "--path", "Path of the WebSocket endpoint."),
+  /** Number of event loops. */
+  LISTEN_EVENT_LOOPS(
+      "listen.event-loops",
+      ValueType.COUNT,
+      "0",
+      0,
+      1024,
+      "",
+      "Threads that serve connections; 0 is one for each core."),
+  /** Which of Netty's transports. */
+  LISTEN_TRANSPORT(
+      "listen.transport",
+      ValueType.TRANSPORT,
+      "auto",
+      "",
+      "`epoll` is Linux only and the fastest; `auto` takes it where there is one."),
+  /** Accept backlog. */
+  LISTEN_BACKLOG(
+      "listen.backlog",
+      ValueType.COUNT,
+      "4096",
+      1,
+      65_535,
+      "",
+      "Connections that may wait to be accepted; the kernel caps it (`net.core.somaxconn`)."),
+  /** Open connections. */
+  LISTEN_MAX_CONNECTIONS(
+      "listen.max-connections",
+      ValueType.COUNT,
+      "100000",
+      1,
+      10_000_000,
+      "",
+      "Open client connections; one more is closed at once, so that the others keep working."),
+
+  /** Certificate chain. */
+  TLS_CERTIFICATE(
+      "tls.certificate",
+      ValueType.FILE,
+      "",
+      "--tls-certificate",
+      "PEM file with the certificate chain; turns TLS on together with `tls.key`."),
+  /** Private key. */
+  TLS_KEY(
+      "tls.key",
+      ValueType.FILE,
+      "",
+      "--tls-key",
+      "PEM file with the private key (PKCS#8, not encrypted)."),
+
+  /** Largest payload of one event. */
+  LIMITS_PAYLOAD_BYTES(
+      "limits.payload-bytes",
+      ValueType.SIZE,
+      "1MiB",
+      1,
+      Bytes.GIB,
+      "",
+      "Largest payload of one event."),
+  /** Largest WebSocket message. */
+  LIMITS_MESSAGE_BYTES(
+      "limits.message-bytes",
+      ValueType.SIZE,
+      "4MiB",
+      Bytes.KIB,
+      Bytes.GIB,
+      "",
+      "Largest WebSocket message; must hold the largest event: payload, headers and 16 KiB more."),
+  /** Headers of one event. */
+  LIMITS_HEADERS(
+      "limits.headers",
+      ValueType.COUNT,
+      "64",
+      0,
+      1024,
+      "",
+      "Largest number of headers of one event."),
+  /** Bytes of all headers of one event. */
+  LIMITS_HEADER_BYTES(
+      "limits.header-bytes",
+      ValueType.SIZE,
+      "16KiB",
+      0,
+      16 * Bytes.MIB,
+      "",
+      "Largest sum of all header names and values of one event."),
+  /** Subscriptions of one connection. */
+  LIMITS_SUBSCRIPTIONS(
+      "limits.subscriptions",
+      ValueType.COUNT,
+      "10000",
+      1,
+      1_000_000,
+      "",
+      "Subscriptions of one connection."),
+  /** Bytes queued for one connection. */
+  LIMITS_QUEUE_BYTES(
+      "limits.queue-bytes",
+      ValueType.SIZE,
+      "8MiB",
+      2 * Bytes.KIB,
+      Bytes.TIB,
+      "",
+      "Bytes that may wait for one subscriber before its overflow policy acts; at least twice"
+          + " `limits.message-bytes`."),
+  /** Bytes queued on the whole bus. */
+  LIMITS_MEMORY_BYTES(
+      "limits.memory-bytes",
+      ValueType.SIZE,
+      "0",
+      0,
+      Bytes.PIB,
+      "",
+      "Bytes that may wait on the whole bus; 0 is half of the JVM's direct memory. At the limit the"
+          + " biggest queues go first."),
+  /** Largest message before Welcome. */
+  LIMITS_HELLO_BYTES(
+      "limits.hello-bytes",
+      ValueType.SIZE,
+      "64KiB",
+      Bytes.KIB,
+      Bytes.GIB,
+      "",
+      "Largest message from a client that the bus has not welcomed yet."),
+
+  /** Deadline of the HTTP upgrade. */
+  TIMEOUTS_UPGRADE(
+      "timeouts.upgrade",
+      ValueType.TIME,
+      "5s",
+      Millis.SHORTEST,
+      Millis.LONGEST,
+      "",
+      "From TCP accept to the finished WebSocket upgrade, TLS included."),
+  /** Deadline of the Hello frame. */
+  TIMEOUTS_HELLO(
+      "timeouts.hello",
+      ValueType.TIME,
+      "5s",
+      Millis.SHORTEST,
+      Millis.LONGEST,
+      "",
+      "From TCP accept to the client's `Hello`."),
+  /** Time between pings. */
+  TIMEOUTS_PING_INTERVAL(
+      "timeouts.ping-interval",
+      ValueType.TIME,
+      "25s",
+      Millis.SHORTEST,
+      Millis.LONGEST,
+      "",
+      "Time between pings to a client; below the 30 to 60 s after which many proxies cut an idle"
+          + " connection."),
+  /** Wait for a sign of life after a ping. */
+  TIMEOUTS_PONG(
+      "timeouts.pong",
+      ValueType.TIME,
+      "10s",
+      Millis.SHORTEST,
+      Millis.LONGEST,
+      "",
+      "From a ping to the next sign of life; then the connection is closed."),
+  /** How long a full queue may hold publishers back. */
+  TIMEOUTS_SLOW_SUBSCRIBER(
+      "timeouts.slow-subscriber",
+      ValueType.TIME,
+      "10s",
+      Millis.SHORTEST,
+      Millis.LONGEST,
+      "",
+      "How long a subscriber with the policy BLOCK may hold its publishers back; then it is closed"
+          + " with 4001."),
+  /** Wait for the peer's Close frame. */
+  TIMEOUTS_CLOSE(
+      "timeouts.close",
+      ValueType.TIME,
+      "2s",
+      Millis.SHORTEST,
+      Millis.LONGEST,
+      "",
+      "From the bus's Close frame to the client's; then the socket is closed."),
+  /** Drain at shutdown. */
+  TIMEOUTS_SHUTDOWN(
+      "timeouts.shutdown",
+      ValueType.TIME,
+      "10s",
+      0,
+      Millis.LONGEST,
+      "",
+      "How long a stopping bus goes on delivering what is queued; 0 does not wait."),
+
+  /** permessage-deflate. */
+  COMPRESSION_ENABLED(
+      "compression.enabled",
+      ValueType.SWITCH,
+      "false",
+      "--compression",
+      "Offers permessage-deflate (RFC 7692); it saves bytes and costs processor time."),
+  /** Deflate level. */
+  COMPRESSION_LEVEL(
+      "compression.level", ValueType.COUNT, "1", 1, 9, "", "Deflate level, 1 (fast) to 9 (small)."),
+  /** Smallest message that is compressed. */
+  COMPRESSION_MIN_BYTES(
+      "compression.min-bytes",
+      ValueType.SIZE,
+      "256",
+      0,
+      Bytes.GIB,
+      "",
+      "Messages below this size are sent as they are: deflate hardly makes them smaller."),
+
+  /** Shared token of the clients. */
+  AUTH_TOKEN(
+      "auth.token",
+      ValueType.SECRET,
+      "",
+      "",
+      "Token that every client must show in `Hello`; empty lets everybody in. Give it in the file or"
+          + " the environment: other users of the machine can read flags."),
+  /** Whether clients see the system's topics. */
+  AUTH_SYSTEM_TOPICS(
+      "auth.system-topics",
+      ValueType.SWITCH,
+      "false",
+      "",
+      "Whether clients may subscribe to the system's topics (`$SYS.…`)."),
+
+  /** Path of the echo endpoint. */
+  DIAGNOSTICS_ECHO_PATH(
+      "diagnostics.echo-path",
+      ValueType.URL_PATH,
+      "",
+      "",
+      "Path of an endpoint that sends every message back, for WebSocket conformance suites; empty"
+          + " is off. Leave it off in production."),
+  /** Largest message of the echo endpoint. */
+  DIAGNOSTICS_ECHO_MESSAGE_BYTES(
+      "diagnostics.echo-message-bytes",
+      ValueType.SIZE,
+      "16MiB",
+      1,
+      Bytes.GIB,
+      "",
+      "Largest message of the echo endpoint; conformance suites send 16 MiB."),
+
+  /** Whether there is an administration port. */
+  ADMIN_ENABLED(
+      "admin.enabled",
+      ValueType.SWITCH,
+      "true",
+      "",
+      "Whether the administration port (health, metrics, API) is there at all."),
+  /** Address of the administration port. */
+  ADMIN_HOST(
+      "admin.host",
+      ValueType.HOST,
+      "127.0.0.1",
+      "--admin-host",
+      "Address of the administration port. This machine only, because the API has no login: put a"
+          + " proxy with one in front before you change it."),
+  /** Port of the administration API. */
+  ADMIN_PORT(
+      "admin.port",
+      ValueType.COUNT,
+      "8081",
+      0,
+      65_535,
+      "--admin-port",
+      "TCP port of the administration API; 0 takes a free one."),
+
+  /** Log level. */
+  LOG_LEVEL(
+      "log.level",
+      ValueType.LOG_LEVEL,
+      "info",
+      "--log-level",
+      "Least severe log entries that are written, always to standard error."),
+  /** Log format. */
+  LOG_FORMAT(
+      "log.format",
+      ValueType.LOG_FORMAT,
+      "text",
+      "--log-format",
+      "`text` for people, `json` (an object a line) for log collectors.");
+
+  private static final Map<String, ConfigKey> BY_KEY =
+      Arrays.stream(values())
+          .collect(Collectors.toUnmodifiableMap(ConfigKey::key, Function.identity()));
+
+  private final String key;
+  private final ValueType type;
+  private final String defaultText;
+  private final long min;
+  private final long max;
+  private final String flag;
+  private final String reason;
+
+  ConfigKey(String key, ValueType type, String defaultText, String flag, String reason) {
+    this(key, type, defaultText, 0, 0, flag, reason);
+  }
+
+  ConfigKey(
+      String key,
+      ValueType type,
+      String defaultText,
+      long min,
+      long max,
+      String flag,
+      String reason) {
+    this.key = key;
+    this.type = type;
+    this.defaultText = defaultText;
+    this.min = min;
+    this.max = max;
+    this.flag = flag;
+    this.reason = reason;
+  }
+
+  /**
+   * The key as it stands in a file, for example {@code limits.payload-bytes}.
+   *
+   * @return dotted kebab-case name
+   */
+  public String key() {
+    return key;
+  }
+
+  /**
+   * What kind of value the key takes.
+   *
+   * @return type, which also knows how to read and print values
+   */
+  public ValueType type() {
+    return type;
+  }
+
+  /**
+   * The default as it would be written in a file.
+   *
+   * @return text of the default, empty for none
+   */
+  public String defaultText() {
+    return defaultText;
+  }
+
+  /**
+   * The command line's own flag for this key; every key can also be set with {@code --set}.
+   *
+   * @return flag with its dashes, empty when there is none
+   */
+  public String flag() {
+    return flag;
+  }
+
+  /**
+   * What the key does and why its default is what it is.
+   *
+   * @return a sentence or two, in Markdown
+   */
+  public String reason() {
+    return reason;
+  }
+
+  /**
+   * The environment variable that sets this key, for example {@code EVENTBUS_LIMITS_PAYLOAD_BYTES}.
+   *
+   * @return name of the variable
+   */
+  public String variable() {
+    return "EVENTBUS_" + key.toUpperCase(Locale.ROOT).replace('.', '_').replace('-', '_');
+  }
+
+  /**
+   * The legal values, for people.
+   *
+   * @return for example "1 to 9" or "true or false"
+   */
+  public String range() {
+    return type.numeric() ? type.print(min) + " to " + type.print(max) : type.expectation();
+  }
+
+  /**
+   * Finds a key by its name.
+   *
+   * @param key dotted kebab-case name
+   * @return the key, or nothing when there is none of this name
+   */
+  public static Optional<ConfigKey> find(String key) {
+    return Optional.ofNullable(BY_KEY.get(key));
+  }
+
+  /**
+   * Reads a number of this key and checks its range.
+   *
+   * @param text value as written in a file
+   * @return a count, bytes or milliseconds
+   * @throws IllegalArgumentException if the text is not of the key's type or out of range
+   */
+  long number(String text) {
+    long value;
+    try {
+      value = type.read(text);
+    } catch (IllegalArgumentException | ArithmeticException e) {
+      throw new IllegalArgumentException(
+          key + ": \"" + text + "\" (expected: " + type.expectation() + ", " + range() + ")", e);
+    }
+    return inRange(value);
+  }
+
+  long inRange(long value) {
+    if (value < min || value > max) {
+      throw new IllegalArgumentException(
+          key + ": " + type.print(value) + " (expected: " + range() + ")");
+    }
+    return value;
+  }
+
+  Duration inRange(Duration value) {
+    long millis;
+    try {
+      millis = value.toMillis();
+    } catch (ArithmeticException e) {
+      throw new IllegalArgumentException(key + ": " + value + " (expected: " + range() + ")", e);
+    }
+    inRange(millis);
+    return value;
+  }
+
+  /** Sizes as written in the table above. */
+  private static final class Bytes {
+    static final long KIB = 1L << 10;
+    static final long MIB = 1L << 20;
+    static final long GIB = 1L << 30;
+    static final long TIB = 1L << 40;
+    static final long PIB = 1L << 50;
+
+    private Bytes() {}
+  }
+
+  /** Times as written in the table above. */
+  private static final class Millis {
+    /** Shorter deadlines are only missed by accident. */
+    static final long SHORTEST = 50;
+
+    static final long LONGEST = 365L * 24 * 3600 * 1000;
+
+    private Millis() {}
+  }
+}

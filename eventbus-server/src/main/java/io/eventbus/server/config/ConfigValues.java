@@ -1,0 +1,225 @@
+package io.eventbus.server.config;
+
+import io.eventbus.server.config.ConfigLoader.Given;
+import io.eventbus.server.config.EffectiveConfig.Setting;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** Turns one text for each key into the records, and collects everything that is wrong. */
+final class ConfigValues {
+  private final Map<ConfigKey, Given> texts;
+  private final List<String> problems;
+  private final Map<ConfigKey, String> printed = new EnumMap<>(ConfigKey.class);
+
+  ConfigValues(Map<ConfigKey, Given> texts, List<String> problems) {
+    this.texts = texts;
+    this.problems = problems;
+  }
+
+  /** Makes the configuration, or returns null after adding to the problems. */
+  @Nullable ServerConfig build() {
+    for (ConfigKey key : texts.keySet()) {
+      if (key.type().numeric()) {
+        part(() -> number(key));
+      }
+    }
+    BusConfig bus = part(() -> new BusConfig(name()));
+    ListenConfig listen =
+        part(
+            () ->
+                new ListenConfig(
+                    text(ConfigKey.LISTEN_HOST),
+                    integer(ConfigKey.LISTEN_PORT),
+                    text(ConfigKey.LISTEN_PATH),
+                    integer(ConfigKey.LISTEN_EVENT_LOOPS),
+                    choice(ConfigKey.LISTEN_TRANSPORT, TransportType.class),
+                    integer(ConfigKey.LISTEN_BACKLOG),
+                    integer(ConfigKey.LISTEN_MAX_CONNECTIONS)));
+    TlsConfig tls =
+        part(() -> new TlsConfig(path(ConfigKey.TLS_CERTIFICATE), path(ConfigKey.TLS_KEY)));
+    LimitsConfig limits =
+        part(
+            () ->
+                new LimitsConfig(
+                    integer(ConfigKey.LIMITS_PAYLOAD_BYTES),
+                    integer(ConfigKey.LIMITS_MESSAGE_BYTES),
+                    integer(ConfigKey.LIMITS_HEADERS),
+                    integer(ConfigKey.LIMITS_HEADER_BYTES),
+                    integer(ConfigKey.LIMITS_SUBSCRIPTIONS),
+                    number(ConfigKey.LIMITS_QUEUE_BYTES),
+                    number(ConfigKey.LIMITS_MEMORY_BYTES),
+                    integer(ConfigKey.LIMITS_HELLO_BYTES)));
+    TimeoutsConfig timeouts =
+        part(
+            () ->
+                new TimeoutsConfig(
+                    duration(ConfigKey.TIMEOUTS_UPGRADE),
+                    duration(ConfigKey.TIMEOUTS_HELLO),
+                    duration(ConfigKey.TIMEOUTS_PING_INTERVAL),
+                    duration(ConfigKey.TIMEOUTS_PONG),
+                    duration(ConfigKey.TIMEOUTS_SLOW_SUBSCRIBER),
+                    duration(ConfigKey.TIMEOUTS_CLOSE),
+                    duration(ConfigKey.TIMEOUTS_SHUTDOWN)));
+    CompressionConfig compression =
+        part(
+            () ->
+                new CompressionConfig(
+                    flag(ConfigKey.COMPRESSION_ENABLED),
+                    integer(ConfigKey.COMPRESSION_LEVEL),
+                    integer(ConfigKey.COMPRESSION_MIN_BYTES)));
+    AuthConfig auth =
+        part(
+            () ->
+                new AuthConfig(optional(ConfigKey.AUTH_TOKEN), flag(ConfigKey.AUTH_SYSTEM_TOPICS)));
+    DiagnosticsConfig diagnostics =
+        part(
+            () ->
+                new DiagnosticsConfig(
+                    optional(ConfigKey.DIAGNOSTICS_ECHO_PATH),
+                    integer(ConfigKey.DIAGNOSTICS_ECHO_MESSAGE_BYTES)));
+    AdminConfig admin =
+        part(
+            () ->
+                new AdminConfig(
+                    flag(ConfigKey.ADMIN_ENABLED),
+                    text(ConfigKey.ADMIN_HOST),
+                    integer(ConfigKey.ADMIN_PORT)));
+    LogConfig log =
+        part(
+            () ->
+                new LogConfig(
+                    choice(ConfigKey.LOG_LEVEL, LogConfig.Level.class),
+                    choice(ConfigKey.LOG_FORMAT, LogConfig.Format.class)));
+    if (bus == null
+        || listen == null
+        || tls == null
+        || limits == null
+        || timeouts == null
+        || compression == null
+        || auth == null
+        || diagnostics == null
+        || admin == null
+        || log == null) {
+      return null;
+    }
+    return part(
+        () ->
+            new ServerConfig(
+                bus, listen, tls, limits, timeouts, compression, auth, diagnostics, admin, log));
+  }
+
+  List<Setting> settings() {
+    List<Setting> settings = new ArrayList<>();
+    texts.forEach(
+        (key, given) ->
+            settings.add(new Setting(key, printed.getOrDefault(key, ""), given.origin())));
+    return settings;
+  }
+
+  /** A part of the configuration, or null when it is wrong. */
+  private <T> @Nullable T part(Supplier<T> maker) {
+    try {
+      return maker.get();
+    } catch (IllegalArgumentException e) {
+      String problem = withOrigin(String.valueOf(e.getMessage()));
+      // A part that holds a wrong number says so again.
+      if (!problems.contains(problem)) {
+        problems.add(problem);
+      }
+      return null;
+    }
+  }
+
+  private String withOrigin(String message) {
+    int colon = message.indexOf(':');
+    return ConfigKey.find(message.substring(0, Math.max(colon, 0)))
+        .map(key -> message + ", from " + given(key).origin())
+        .orElse(message);
+  }
+
+  private Given given(ConfigKey key) {
+    Given found = texts.get(key);
+    if (found == null) {
+      throw new IllegalStateException("no value for " + key.key());
+    }
+    return found;
+  }
+
+  private String name() {
+    String name = text(ConfigKey.BUS_NAME);
+    if (name.isEmpty()) {
+      byte[] random = new byte[4];
+      new SecureRandom().nextBytes(random);
+      name = "bus-" + HexFormat.of().formatHex(random);
+      printed.put(ConfigKey.BUS_NAME, name);
+    }
+    return name;
+  }
+
+  private String text(ConfigKey key) {
+    String text = given(key).text().strip();
+    boolean hidden = key.type() == ValueType.SECRET && !text.isEmpty();
+    printed.put(key, hidden ? "***" : text);
+    return text;
+  }
+
+  private @Nullable String optional(ConfigKey key) {
+    String text = text(key);
+    return text.isEmpty() ? null : text;
+  }
+
+  private @Nullable Path path(ConfigKey key) {
+    String text = text(key);
+    try {
+      return text.isEmpty() ? null : Path.of(text);
+    } catch (InvalidPathException e) {
+      throw new IllegalArgumentException(
+          key.key() + ": \"" + text + "\" (expected: " + key.type().expectation() + ")", e);
+    }
+  }
+
+  private boolean flag(ConfigKey key) {
+    String text = text(key);
+    if (!text.equals("true") && !text.equals("false")) {
+      throw new IllegalArgumentException(
+          key.key() + ": \"" + text + "\" (expected: " + key.type().expectation() + ")");
+    }
+    return text.equals("true");
+  }
+
+  private long number(ConfigKey key) {
+    long value = key.number(given(key).text());
+    printed.put(key, key.type().print(value));
+    return value;
+  }
+
+  /** The ranges of these keys end within an int; a test walks the table. */
+  private int integer(ConfigKey key) {
+    return Math.toIntExact(number(key));
+  }
+
+  private Duration duration(ConfigKey key) {
+    return Duration.ofMillis(number(key));
+  }
+
+  private <E extends Enum<E>> E choice(ConfigKey key, Class<E> type) {
+    String text = text(key);
+    for (E constant : type.getEnumConstants()) {
+      if (constant.name().toLowerCase(Locale.ROOT).equals(text)) {
+        return constant;
+      }
+    }
+    throw new IllegalArgumentException(
+        key.key() + ": \"" + text + "\" (expected: " + key.type().expectation() + ")");
+  }
+}

@@ -1,0 +1,23 @@
+package io.eventbus.server.config;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What helps to examine a bus and has no place in production.
+ *
+ * @param echoPath path of an endpoint that sends every message back, or null for none
+ * @param echoMessageBytes largest message of that endpoint
+ */
+public record DiagnosticsConfig(@Nullable String echoPath, int echoMessageBytes) {
+  /**
+   * Checks every value against its range in {@link ConfigKey}.
+   *
+   * @throws IllegalArgumentException if a value is out of range
+   */
+  public DiagnosticsConfig {
+    if (echoPath != null) {
+      TextCheck.urlPath(ConfigKey.DIAGNOSTICS_ECHO_PATH, echoPath);
+    }
+    ConfigKey.DIAGNOSTICS_ECHO_MESSAGE_BYTES.inRange(echoMessageBytes);
+  }
+}

@@ -1,0 +1,36 @@
+package io.eventbus.server.config;
+
+import java.util.List;
+
+/**
+ * A configuration together with where each value comes from.
+ *
+ * @param config the configuration
+ * @param settings one for each key, in the order of the table
+ */
+public record EffectiveConfig(ServerConfig config, List<Setting> settings) {
+  /** Copies the list, so that the record is immutable. */
+  public EffectiveConfig {
+    settings = List.copyOf(settings);
+  }
+
+  /**
+   * Finds the value of a key.
+   *
+   * @param key the key
+   * @return its value and origin
+   */
+  public Setting setting(ConfigKey key) {
+    return settings.stream().filter(s -> s.key() == key).findFirst().orElseThrow();
+  }
+
+  /**
+   * The value of one key.
+   *
+   * @param key the key
+   * @param value value as text that can be written in a file; {@code ***} for a secret
+   * @param origin where it comes from, for people: "default", "file bus.properties", "variable
+   *     EVENTBUS_LISTEN_PORT" or "flag --port"
+   */
+  public record Setting(ConfigKey key, String value, String origin) {}
+}

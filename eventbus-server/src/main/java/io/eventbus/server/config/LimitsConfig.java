@@ -1,0 +1,76 @@
+package io.eventbus.server.config;
+
+/**
+ * How much the bus takes from a client and keeps for one.
+ *
+ * @param payloadBytes largest payload of one event
+ * @param messageBytes largest WebSocket message; holds the largest event
+ * @param headers largest number of headers of one event
+ * @param headerBytes largest sum of an event's header names and values
+ * @param subscriptions subscriptions of one connection
+ * @param queueBytes bytes that may wait for one connection, at least twice {@code messageBytes}
+ * @param memoryBytes bytes that may wait on the whole bus, 0 for half of the JVM's direct memory
+ * @param helloBytes largest message before {@code Welcome}
+ */
+public record LimitsConfig(
+    int payloadBytes,
+    int messageBytes,
+    int headers,
+    int headerBytes,
+    int subscriptions,
+    long queueBytes,
+    long memoryBytes,
+    int helloBytes) {
+  /** Frame head, topic, key, and the lengths of fields and headers, rounded up generously. */
+  private static final int EVENT_OVERHEAD_BYTES = 16 << 10;
+
+  /**
+   * Checks every value against its range in {@link ConfigKey}, and against the others.
+   *
+   * @throws IllegalArgumentException if a value is out of range or does not fit the others
+   */
+  public LimitsConfig {
+    ConfigKey.LIMITS_PAYLOAD_BYTES.inRange(payloadBytes);
+    ConfigKey.LIMITS_MESSAGE_BYTES.inRange(messageBytes);
+    ConfigKey.LIMITS_HEADERS.inRange(headers);
+    ConfigKey.LIMITS_HEADER_BYTES.inRange(headerBytes);
+    ConfigKey.LIMITS_SUBSCRIPTIONS.inRange(subscriptions);
+    ConfigKey.LIMITS_QUEUE_BYTES.inRange(queueBytes);
+    ConfigKey.LIMITS_MEMORY_BYTES.inRange(memoryBytes);
+    ConfigKey.LIMITS_HELLO_BYTES.inRange(helloBytes);
+    atLeast(
+        ConfigKey.LIMITS_MESSAGE_BYTES,
+        messageBytes,
+        (long) payloadBytes + headerBytes + EVENT_OVERHEAD_BYTES,
+        "limits.payload-bytes + limits.header-bytes + 16KiB");
+    atLeast(
+        ConfigKey.LIMITS_MESSAGE_BYTES,
+        messageBytes,
+        helloBytes,
+        ConfigKey.LIMITS_HELLO_BYTES.key());
+    // Otherwise one message could fill a queue that still sends the message before it.
+    atLeast(
+        ConfigKey.LIMITS_QUEUE_BYTES, queueBytes, 2L * messageBytes, "2 * limits.message-bytes");
+    if (memoryBytes != 0) {
+      atLeast(
+          ConfigKey.LIMITS_MEMORY_BYTES,
+          memoryBytes,
+          queueBytes,
+          ConfigKey.LIMITS_QUEUE_BYTES.key() + ", or 0");
+    }
+  }
+
+  private static void atLeast(ConfigKey key, long value, long least, String because) {
+    if (value < least) {
+      throw new IllegalArgumentException(
+          key.key()
+              + ": "
+              + key.type().print(value)
+              + " (expected: >= "
+              + key.type().print(least)
+              + ", "
+              + because
+              + ")");
+    }
+  }
+}

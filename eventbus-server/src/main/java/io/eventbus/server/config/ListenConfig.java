@@ -1,0 +1,35 @@
+package io.eventbus.server.config;
+
+/**
+ * Where and how the bus listens for clients.
+ *
+ * @param host address to bind to
+ * @param port TCP port, 0 for a free one
+ * @param path path of the WebSocket endpoint
+ * @param eventLoops threads that serve connections, 0 for one on each core
+ * @param transport socket implementation
+ * @param backlog connections that may wait to be accepted
+ * @param maxConnections open client connections
+ */
+public record ListenConfig(
+    String host,
+    int port,
+    String path,
+    int eventLoops,
+    TransportType transport,
+    int backlog,
+    int maxConnections) {
+  /**
+   * Checks every value against its range in {@link ConfigKey}.
+   *
+   * @throws IllegalArgumentException if a value is out of range
+   */
+  public ListenConfig {
+    TextCheck.host(ConfigKey.LISTEN_HOST, host);
+    ConfigKey.LISTEN_PORT.inRange(port);
+    TextCheck.urlPath(ConfigKey.LISTEN_PATH, path);
+    ConfigKey.LISTEN_EVENT_LOOPS.inRange(eventLoops);
+    ConfigKey.LISTEN_BACKLOG.inRange(backlog);
+    ConfigKey.LISTEN_MAX_CONNECTIONS.inRange(maxConnections);
+  }
+}

@@ -1,0 +1,36 @@
+package io.eventbus.server.config;
+
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Comparator;
+
+/** Finds the known name that somebody who mistyped one probably meant (Levenshtein distance). */
+final class NearestName {
+  private NearestName() {}
+
+  static String ofKey(String name) {
+    return of(name, Arrays.stream(ConfigKey.values()).map(ConfigKey::key).toList());
+  }
+
+  static String of(String name, Collection<String> known) {
+    // Names from outside may be long; the distance costs the product of the lengths.
+    String start = name.length() > 100 ? name.substring(0, 100) : name;
+    return known.stream().min(Comparator.comparingInt(k -> distance(start, k))).orElseThrow();
+  }
+
+  private static int distance(String one, String other) {
+    int[] row = new int[other.length() + 1];
+    Arrays.setAll(row, i -> i);
+    for (int i = 1; i <= one.length(); i++) {
+      int diagonal = row[0];
+      row[0] = i;
+      for (int j = 1; j <= other.length(); j++) {
+        int above = row[j];
+        int change = diagonal + (one.charAt(i - 1) == other.charAt(j - 1) ? 0 : 1);
+        row[j] = Math.min(change, 1 + Math.min(above, row[j - 1]));
+        diagonal = above;
+      }
+    }
+    return row[other.length()];
+  }
+}

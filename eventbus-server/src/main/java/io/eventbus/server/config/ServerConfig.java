@@ -1,0 +1,77 @@
+package io.eventbus.server.config;
+
+import java.util.Map;
+
+/**
+ * The whole configuration of one bus: immutable, and valid once it exists.
+ *
+ * @param bus who the bus is
+ * @param listen where it listens for clients
+ * @param tls TLS of the client port
+ * @param limits how much it takes and keeps
+ * @param timeouts its deadlines
+ * @param compression compression of messages
+ * @param auth who may connect
+ * @param diagnostics what helps to examine it
+ * @param admin its administration port
+ * @param log what it writes to standard error
+ */
+public record ServerConfig(
+    BusConfig bus,
+    ListenConfig listen,
+    TlsConfig tls,
+    LimitsConfig limits,
+    TimeoutsConfig timeouts,
+    CompressionConfig compression,
+    AuthConfig auth,
+    DiagnosticsConfig diagnostics,
+    AdminConfig admin,
+    LogConfig log) {
+  /**
+   * Checks the parts against each other.
+   *
+   * @throws IllegalArgumentException if two parts do not fit
+   */
+  public ServerConfig {
+    if (listen.path().equals(diagnostics.echoPath())) {
+      throw new IllegalArgumentException(
+          "diagnostics.echo-path: \""
+              + diagnostics.echoPath()
+              + "\" (expected: another path than listen.path)");
+    }
+    if (admin.enabled()
+        && admin.port() != 0
+        && admin.port() == listen.port()
+        && sameAddress(admin.host(), listen.host())) {
+      throw new IllegalArgumentException(
+          "admin.port: " + admin.port() + " (expected: another port than listen.port)");
+    }
+  }
+
+  /**
+   * Makes the configuration in which every key has its default.
+   *
+   * @return a configuration with a fresh random bus name
+   */
+  public static ServerConfig defaults() {
+    return of(Map.of());
+  }
+
+  /**
+   * Makes a configuration from some keys; the others have their defaults. File and environment are
+   * not looked at.
+   *
+   * @param values texts by key, as in a file, for example {@code "listen.port", "0"}
+   * @return the configuration
+   * @throws ConfigException if a key is unknown or a value illegal; names all that is wrong
+   */
+  public static ServerConfig of(Map<String, String> values) {
+    ConfigLoader loader = new ConfigLoader();
+    values.forEach(loader::set);
+    return loader.load().config();
+  }
+
+  private static boolean sameAddress(String one, String other) {
+    return one.equals(other) || one.equals("0.0.0.0") || other.equals("0.0.0.0");
+  }
+}

@@ -1,0 +1,28 @@
+package io.eventbus.server.config;
+
+import java.util.regex.Pattern;
+
+/** Checks of texts whose legal values are a pattern. */
+final class TextCheck {
+  private static final Pattern URL_PATH = Pattern.compile("(/[A-Za-z0-9._~-]+)+|/");
+  private static final Pattern HOST = Pattern.compile("[A-Za-z0-9._:%-]{1,255}");
+
+  private TextCheck() {}
+
+  static void urlPath(ConfigKey key, String value) {
+    matches(key, value, URL_PATH);
+  }
+
+  /** Only the shape: whether the name resolves shows when the bus binds to it. */
+  static void host(ConfigKey key, String value) {
+    matches(key, value, HOST);
+  }
+
+  static void matches(ConfigKey key, String value, Pattern pattern) {
+    if (!pattern.matcher(value).matches()) {
+      String shown = key.type() == ValueType.SECRET ? "***" : '"' + value + '"';
+      throw new IllegalArgumentException(
+          key.key() + ": " + shown + " (expected: " + key.type().expectation() + ")");
+    }
+  }
+}

@@ -1,0 +1,38 @@
+package io.eventbus.server.config;
+
+import java.time.Duration;
+
+/**
+ * The bus's deadlines.
+ *
+ * @param upgrade from TCP accept to the finished WebSocket upgrade
+ * @param hello from TCP accept to the client's {@code Hello}
+ * @param pingInterval between pings to a client
+ * @param pong from a ping to the next sign of life
+ * @param slowSubscriber how long a full queue may hold publishers back
+ * @param close from the bus's Close frame to the client's
+ * @param shutdown how long a stopping bus goes on delivering what is queued
+ */
+public record TimeoutsConfig(
+    Duration upgrade,
+    Duration hello,
+    Duration pingInterval,
+    Duration pong,
+    Duration slowSubscriber,
+    Duration close,
+    Duration shutdown) {
+  /**
+   * Checks every value against its range in {@link ConfigKey}.
+   *
+   * @throws IllegalArgumentException if a value is out of range
+   */
+  public TimeoutsConfig {
+    ConfigKey.TIMEOUTS_UPGRADE.inRange(upgrade);
+    ConfigKey.TIMEOUTS_HELLO.inRange(hello);
+    ConfigKey.TIMEOUTS_PING_INTERVAL.inRange(pingInterval);
+    ConfigKey.TIMEOUTS_PONG.inRange(pong);
+    ConfigKey.TIMEOUTS_SLOW_SUBSCRIBER.inRange(slowSubscriber);
+    ConfigKey.TIMEOUTS_CLOSE.inRange(close);
+    ConfigKey.TIMEOUTS_SHUTDOWN.inRange(shutdown);
+  }
+}

@@ -1,0 +1,146 @@
+package io.eventbus.server.config;
+
+import java.time.Duration;
+import java.time.format.DateTimeParseException;
+import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** What kind of value a configuration key takes, and how such a value is read and printed. */
+public enum ValueType {
+  /** Letters, digits, dots, dashes and underscores; may be empty. */
+  NAME("up to 64 letters, digits, `.`, `-` and `_`"),
+  /** A host name or an address. */
+  HOST("a host name or an IP address"),
+  /** An absolute path of a URL; empty for none where the default is empty. */
+  URL_PATH("a path such as /bus, of letters, digits, `/`, `.`, `-`, `_` and `~`"),
+  /** A file; empty for none. */
+  FILE("a file"),
+  /** A secret, never printed; empty for none. */
+  SECRET("up to 4096 visible ASCII characters"),
+  /** On or off. */
+  SWITCH("true or false"),
+  /** A number of things. */
+  COUNT("a whole number"),
+  /** A number of bytes. */
+  SIZE("a size such as 64KiB, 4MiB or 1GiB"),
+  /** A time span, in milliseconds. */
+  TIME("a time span such as 500ms, 5s, 2m, 1h or PT5S"),
+  /** A {@link TransportType}. */
+  TRANSPORT("auto, epoll or nio"),
+  /** A {@link LogConfig.Level}. */
+  LOG_LEVEL("error, warn, info, debug or trace"),
+  /** A {@link LogConfig.Format}. */
+  LOG_FORMAT("text or json");
+
+  private static final Pattern SIZE_TEXT =
+      Pattern.compile("(\\d{1,19})\\s*(|B|KiB|MiB|GiB|TiB|PiB)", Pattern.CASE_INSENSITIVE);
+  private static final Pattern TIME_TEXT = Pattern.compile("(\\d{1,19})\\s*(ms|s|m|h|d)");
+  private static final String[] SIZE_UNITS = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+
+  private final String expectation;
+
+  ValueType(String expectation) {
+    this.expectation = expectation;
+  }
+
+  /**
+   * The legal values, for people.
+   *
+   * @return for example "true or false"
+   */
+  public String expectation() {
+    return expectation;
+  }
+
+  /**
+   * Whether values are numbers with a range.
+   *
+   * @return true for counts, sizes and time spans
+   */
+  public boolean numeric() {
+    return this == COUNT || this == SIZE || this == TIME;
+  }
+
+  long read(String text) {
+    return switch (this) {
+      case COUNT -> Long.parseLong(text.strip());
+      case SIZE -> readSize(text.strip());
+      case TIME -> readTime(text.strip());
+      default -> throw new IllegalStateException(this + " is not a number");
+    };
+  }
+
+  String print(long value) {
+    return switch (this) {
+      case SIZE -> printSize(value);
+      case TIME -> printTime(value);
+      default -> Long.toString(value);
+    };
+  }
+
+  private static long readSize(String text) {
+    Matcher matcher = SIZE_TEXT.matcher(text);
+    if (!matcher.matches()) {
+      throw new IllegalArgumentException(text);
+    }
+    long scale = 1;
+    for (String unit : SIZE_UNITS) {
+      if (matcher.group(2).isEmpty() || unit.equalsIgnoreCase(matcher.group(2))) {
+        break;
+      }
+      scale <<= 10;
+    }
+    return Math.multiplyExact(Long.parseLong(matcher.group(1)), scale);
+  }
+
+  private static long readTime(String text) {
+    Matcher matcher = TIME_TEXT.matcher(text);
+    if (matcher.matches()) {
+      long scale =
+          switch (matcher.group(2)) {
+            case "ms" -> 1;
+            case "s" -> 1_000;
+            case "m" -> 60_000;
+            case "h" -> 3_600_000;
+            default -> 86_400_000;
+          };
+      return Math.multiplyExact(Long.parseLong(matcher.group(1)), scale);
+    }
+    if (text.equals("0")) {
+      return 0;
+    }
+    try {
+      return Duration.parse(text.toUpperCase(Locale.ROOT)).toMillis();
+    } catch (DateTimeParseException e) {
+      throw new IllegalArgumentException(text, e);
+    }
+  }
+
+  private static String printSize(long value) {
+    long rest = value;
+    int unit = 0;
+    while (rest != 0 && rest % 1024 == 0 && unit < SIZE_UNITS.length - 1) {
+      rest /= 1024;
+      unit++;
+    }
+    return unit == 0 ? Long.toString(rest) : rest + SIZE_UNITS[unit];
+  }
+
+  private static String printTime(long millis) {
+    if (millis == 0) {
+      return "0s";
+    }
+    if (millis % 1_000 != 0) {
+      return millis + "ms";
+    }
+    long seconds = millis / 1_000;
+    if (seconds % 86_400 == 0) {
+      return seconds / 86_400 + "d";
+    }
+    if (seconds % 3_600 == 0) {
+      return seconds / 3_600 + "h";
+    }
+    return seconds % 60 == 0 ? seconds / 60 + "m" : seconds + "s";
+  }
+}

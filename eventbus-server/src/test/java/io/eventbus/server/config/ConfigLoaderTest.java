@@ -1,0 +1,182 @@
+package io.eventbus.server.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ConfigLoaderTest {
+  private final Path directory;
+
+  ConfigLoaderTest(@TempDir Path directory) {
+    this.directory = directory;
+  }
+
+  @Test
+  void defaultsAreValid() {
+    ServerConfig config = ServerConfig.defaults();
+    assertThat(config.bus().name()).matches("bus-[0-9a-f]{8}");
+    assertThat(config.listen())
+        .isEqualTo(new ListenConfig("0.0.0.0", 8080, "/bus", 0, TransportType.AUTO, 4096, 100_000));
+    assertThat(config.tls()).isEqualTo(new TlsConfig(null, null));
+    assertThat(config.tls().enabled()).isFalse();
+    assertThat(config.limits())
+        .isEqualTo(new LimitsConfig(1 << 20, 4 << 20, 64, 16 << 10, 10_000, 8L << 20, 0, 64 << 10));
+    assertThat(config.timeouts())
+        .isEqualTo(
+            new TimeoutsConfig(
+                Duration.ofSeconds(5),
+                Duration.ofSeconds(5),
+                Duration.ofSeconds(25),
+                Duration.ofSeconds(10),
+                Duration.ofSeconds(10),
+                Duration.ofSeconds(2),
+                Duration.ofSeconds(10)));
+    assertThat(config.compression()).isEqualTo(new CompressionConfig(false, 1, 256));
+    assertThat(config.auth()).isEqualTo(new AuthConfig(null, false));
+    assertThat(config.diagnostics()).isEqualTo(new DiagnosticsConfig(null, 16 << 20));
+    assertThat(config.admin()).isEqualTo(new AdminConfig(true, "127.0.0.1", 8081));
+    assertThat(config.log()).isEqualTo(new LogConfig(LogConfig.Level.INFO, LogConfig.Format.TEXT));
+  }
+
+  @Test
+  void everyBusHasItsOwnName() {
+    assertThat(ServerConfig.defaults().bus()).isNotEqualTo(ServerConfig.defaults().bus());
+  }
+
+  @Test
+  void flagWinsOverEnvironmentOverFileOverDefault() throws Exception {
+    Path file = file("listen.port=1\nlisten.backlog=1\nlimits.headers=1\n");
+    EffectiveConfig loaded =
+        new ConfigLoader()
+            .set("listen.port", "3")
+            .environment(Map.of("EVENTBUS_LISTEN_PORT", "2", "EVENTBUS_LISTEN_BACKLOG", "2"))
+            .file(file)
+            .flag(ConfigKey.ADMIN_PORT, "4")
+            .load();
+    ServerConfig config = loaded.config();
+    assertThat(config.listen().port()).isEqualTo(3);
+    assertThat(config.listen().backlog()).isEqualTo(2);
+    assertThat(config.limits().headers()).isEqualTo(1);
+    assertThat(config.admin().port()).isEqualTo(4);
+    assertThat(origin(loaded, ConfigKey.LISTEN_PORT)).isEqualTo("flag --set");
+    assertThat(origin(loaded, ConfigKey.LISTEN_BACKLOG))
+        .isEqualTo("variable EVENTBUS_LISTEN_BACKLOG");
+    assertThat(origin(loaded, ConfigKey.LIMITS_HEADERS)).isEqualTo("file " + file);
+    assertThat(origin(loaded, ConfigKey.ADMIN_PORT)).isEqualTo("flag --admin-port");
+    assertThat(origin(loaded, ConfigKey.LISTEN_HOST)).isEqualTo("default");
+  }
+
+  @Test
+  void whatIsPrintedCanBeReadAgain() throws Exception {
+    EffectiveConfig first =
+        new ConfigLoader()
+            .set("timeouts.pong", "PT1M30S")
+            .set("limits.memory-bytes", "1 gib")
+            .set("tls.key", "/keys/key.pem")
+            .set("tls.certificate", "/keys/chain.pem")
+            .load();
+    StringBuilder text = new StringBuilder();
+    first.settings().forEach(s -> text.append(s.key().key() + "=" + s.value() + "\n"));
+    assertThat(text).contains("timeouts.pong=90s", "limits.memory-bytes=1GiB");
+    assertThat(new ConfigLoader().file(file(text.toString())).load().config())
+        .isEqualTo(first.config());
+    assertThat(first.settings()).hasSize(ConfigKey.values().length);
+  }
+
+  @Test
+  void secretsAreNotPrinted() {
+    EffectiveConfig loaded = new ConfigLoader().set("auth.token", "open-sesame").load();
+    assertThat(loaded.config().auth().token()).isEqualTo("open-sesame");
+    assertThat(loaded.toString()).doesNotContain("sesame").contains("***");
+    assertThatThrownBy(() -> ServerConfig.of(Map.of("auth.token", "open sesame")))
+        .hasMessageStartingWith("auth.token: *** (expected: ")
+        .hasMessageNotContaining("sesame");
+  }
+
+  @Test
+  void unknownNamesAreRefusedWithTheNearest() throws Exception {
+    ConfigLoader loader =
+        new ConfigLoader()
+            .file(file("limits.payload-byte=1\n"))
+            .set("port", "1")
+            .environment(Map.of("EVENTBUS_LISTEN_PROT", "1"));
+    assertThatThrownBy(loader::load)
+        .isInstanceOfSatisfying(
+            ConfigException.class,
+            e ->
+                assertThat(e.problems())
+                    .anyMatch(
+                        p ->
+                            p.startsWith("limits.payload-byte: unknown key")
+                                && p.contains("nearest is limits.payload-bytes"))
+                    .anyMatch(p -> p.startsWith("port: unknown key"))
+                    .anyMatch(p -> p.contains("the nearest is EVENTBUS_LISTEN_PORT"))
+                    .hasSize(3));
+  }
+
+  @Test
+  void variablesOfOthersAreLeftAlone() {
+    Map<String, String> environment =
+        new TreeMap<>(
+            Map.of(
+                "PATH", "/bin",
+                "EVENTBUS_JAVA_OPTS", "-Xmx1g",
+                "EVENTBUS_PORT", "tcp://10.0.0.1:8080",
+                "EVENTBUS_PORT_8080_TCP_ADDR", "10.0.0.1",
+                "EVENTBUS_SERVICE_HOST", "10.0.0.1"));
+    assertThat(new ConfigLoader().environment(environment).load().settings())
+        .allMatch(s -> s.origin().equals("default"));
+  }
+
+  @Test
+  void allThatIsWrongIsToldAtOnce() {
+    Map<String, String> values =
+        Map.of(
+            "listen.port", "70000",
+            "listen.backlog", "many",
+            "timeouts.pong", "5",
+            "log.level", "loud",
+            "tls.key", "key.pem");
+    assertThatThrownBy(() -> ServerConfig.of(values))
+        .isInstanceOfSatisfying(
+            ConfigException.class,
+            e ->
+                assertThat(e.problems())
+                    .contains(
+                        "listen.port: 70000 (expected: 0 to 65535), from flag --set",
+                        "log.level: \"loud\" (expected: error, warn, info, debug or trace), from"
+                            + " flag --set")
+                    .anyMatch(p -> p.startsWith("listen.backlog: \"many\" (expected: a whole"))
+                    .anyMatch(p -> p.startsWith("timeouts.pong: \"5\" (expected: a time span"))
+                    .anyMatch(p -> p.startsWith("tls.certificate: none (expected: a file"))
+                    .hasSize(5));
+  }
+
+  @Test
+  void fileProblemsNameTheFile() throws Exception {
+    Path missing = directory.resolve("missing.properties");
+    assertThatThrownBy(() -> new ConfigLoader().file(missing).load())
+        .hasMessageContaining("missing.properties: not found");
+    Path twice = file("listen.port=1\nlisten.port=2\n");
+    assertThatThrownBy(() -> new ConfigLoader().file(twice).load())
+        .hasMessageContaining("listen.port: given twice");
+    Path escape = file("listen.path=\\u00zz\n");
+    assertThatThrownBy(() -> new ConfigLoader().file(escape).load())
+        .hasMessageContaining("cannot be read");
+  }
+
+  private Path file(String content) throws Exception {
+    return Files.writeString(Files.createTempFile(directory, "bus", ".properties"), content);
+  }
+
+  private static String origin(EffectiveConfig loaded, ConfigKey key) {
+    return loaded.setting(key).origin();
+  }
+}

@@ -41,7 +41,10 @@ class ServerConfigTest {
         .hasMessageStartingWith("limits.message-bytes: 4MiB (expected: >= 4128KiB, ");
     assertThat(
             ServerConfig.of(
-                    Map.of("limits.payload-bytes", "4MiB", "limits.message-bytes", "4128KiB"))
+                    Map.of(
+                        "limits.payload-bytes", "4MiB",
+                        "limits.message-bytes", "4128KiB",
+                        "limits.queue-bytes", "16MiB"))
                 .limits()
                 .messageBytes())
         .isEqualTo(4128 << 10);

@@ -1,0 +1,30 @@
+package io.eventbus.registry;
+
+/**
+ * What a bus says about itself when it registers.
+ *
+ * @param id its name
+ * @param addresses where it is reached
+ * @param zone the place that fails together, for example a rack or a data centre: a name like a
+ *     {@link BusId}
+ * @param softwareVersion the version of its software, for people: 1 to 64 bytes
+ * @param protocolVersion the newest version of the links between buses that it speaks, from 1
+ */
+public record BusDescription(
+    BusId id, BusAddresses addresses, String zone, String softwareVersion, int protocolVersion) {
+  /**
+   * Checks the description.
+   *
+   * @param id as above
+   * @param addresses as above
+   * @param zone as above
+   * @param softwareVersion as above
+   * @param protocolVersion as above
+   * @throws IllegalArgumentException if a value is illegal, saying which and why
+   */
+  public BusDescription {
+    Checks.name("zone", zone);
+    Checks.text("softwareVersion", softwareVersion, 1, Checks.MAX_NAME);
+    Checks.range("protocolVersion", protocolVersion, 1, 65_535);
+  }
+}

@@ -1,0 +1,38 @@
+package io.eventbus.registry;
+
+/**
+ * The registry refused the command; the reason says whether to retry. It was not applied, except
+ * that nobody can tell for a command whose id is forgotten or from another registry.
+ */
+public final class CommandRefusedException extends RegistryException {
+  private static final long serialVersionUID = 1L;
+
+  /** Why. */
+  private final RefusalReason reason;
+
+  /**
+   * Makes the error.
+   *
+   * @param refused the registry's answer
+   */
+  public CommandRefusedException(CommandResult.Refused refused) {
+    super(
+        refused.reason() + ": " + refused.message(),
+        refused.reason().advice(),
+        isUncertain(refused.reason()));
+    this.reason = refused.reason();
+  }
+
+  private static boolean isUncertain(RefusalReason reason) {
+    return reason == RefusalReason.ID_FORGOTTEN || reason == RefusalReason.ID_FROM_THE_FUTURE;
+  }
+
+  /**
+   * Says why.
+   *
+   * @return the reason
+   */
+  public RefusalReason reason() {
+    return reason;
+  }
+}

@@ -1,0 +1,130 @@
+package io.eventbus.registry;
+
+import java.util.List;
+import java.util.Objects;
+
+/** The registry's answer to a command: the same one however often the command is repeated. */
+public sealed interface CommandResult {
+  /**
+   * Returns the version of the registry that the command led to. A snapshot with at least this
+   * version shows its effect.
+   *
+   * @return the version
+   */
+  long version();
+
+  /**
+   * Returns this result if it is of the expected kind.
+   *
+   * @param <T> the kind
+   * @param kind the kind that the command is answered with when it succeeds
+   * @return this
+   * @throws CommandRefusedException if the command was refused; it says whether to retry
+   * @throws IllegalArgumentException if commands of another sort have results of that kind
+   */
+  default <T extends CommandResult> T expect(Class<T> kind) {
+    if (kind.isInstance(this)) {
+      return kind.cast(this);
+    }
+    if (this instanceof Refused refused) {
+      throw new CommandRefusedException(refused);
+    }
+    throw new IllegalArgumentException(
+        "kind: " + kind.getSimpleName() + " (expected: " + getClass().getSimpleName() + ")");
+  }
+
+  /**
+   * A life of a bus has begun.
+   *
+   * @param version the version of the registry
+   * @param number the number of this life, see {@link BusInfo#number()}
+   * @param epoch what commands about this life have to name, see {@link BusInfo#epoch()}
+   * @param leaseExpiresAtMillis the end of its first lease, in registry time
+   */
+  record BusRegistered(long version, int number, long epoch, long leaseExpiresAtMillis)
+      implements CommandResult {}
+
+  /**
+   * A bus is in another state.
+   *
+   * @param version the version of the registry
+   * @param from the state before
+   * @param to the state now
+   */
+  record BusStateChanged(long version, BusState from, BusState to) implements CommandResult {}
+
+  /**
+   * A bus counts as alive for longer.
+   *
+   * @param version the version of the registry
+   * @param expiresAtMillis the end of the lease, in registry time
+   */
+  record LeaseRenewed(long version, long expiresAtMillis) implements CommandResult {}
+
+  /**
+   * The leases that had run out were ended.
+   *
+   * @param version the version of the registry
+   * @param buses the buses that were taken DOWN, in the order of their ids
+   */
+  record LeasesExpired(long version, List<BusId> buses) implements CommandResult {
+    /**
+     * Copies the list.
+     *
+     * @param version as above
+     * @param buses as above
+     */
+    public LeasesExpired {
+      buses = List.copyOf(buses);
+    }
+  }
+
+  /**
+   * A bus was forgotten.
+   *
+   * @param version the version of the registry
+   */
+  record BusRemoved(long version) implements CommandResult {}
+
+  /**
+   * A topic has a configuration.
+   *
+   * @param version the version of the registry, which is the configuration's revision
+   */
+  record TopicCreated(long version) implements CommandResult {}
+
+  /**
+   * A topic has other settings.
+   *
+   * @param version the version of the registry, which is the configuration's new revision
+   */
+  record TopicChanged(long version) implements CommandResult {}
+
+  /**
+   * A topic has no configuration any more.
+   *
+   * @param version the version of the registry
+   */
+  record TopicDeleted(long version) implements CommandResult {}
+
+  /**
+   * The command was not carried out and changed nothing.
+   *
+   * @param version the version of the registry
+   * @param reason why, and whether to retry
+   * @param message why, for people: what was found and what was expected
+   */
+  record Refused(long version, RefusalReason reason, String message) implements CommandResult {
+    /**
+     * Takes the reason.
+     *
+     * @param version as above
+     * @param reason as above
+     * @param message as above
+     */
+    public Refused {
+      Objects.requireNonNull(reason, "reason");
+      Objects.requireNonNull(message, "message");
+    }
+  }
+}

@@ -1,0 +1,26 @@
+package io.eventbus.registry;
+
+import java.time.Duration;
+import java.util.Objects;
+
+/**
+ * What this bus knows, and how old that may be.
+ *
+ * @param snapshot the registry as this bus last heard of it
+ * @param age how long ago this bus last knew that it was up to date; never negative
+ */
+public record DatedSnapshot(RegistrySnapshot snapshot, Duration age) {
+  /**
+   * Checks the values.
+   *
+   * @param snapshot as above
+   * @param age as above
+   * @throws IllegalArgumentException if the age is negative
+   */
+  public DatedSnapshot {
+    Objects.requireNonNull(snapshot, "snapshot");
+    if (age.isNegative()) {
+      throw new IllegalArgumentException("age: " + age + " (expected: >= 0)");
+    }
+  }
+}

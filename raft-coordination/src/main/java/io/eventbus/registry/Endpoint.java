@@ -1,0 +1,37 @@
+package io.eventbus.registry;
+
+/**
+ * Says where a port of a bus is reached.
+ *
+ * @param host a DNS name or an IP address, without brackets, at most 253 characters
+ * @param port 1 to 65535
+ */
+public record Endpoint(String host, int port) {
+  private static final int MAX_HOST = 253;
+
+  /**
+   * Checks the address; it is not looked up.
+   *
+   * @param host as above
+   * @param port as above
+   * @throws IllegalArgumentException if the host or the port is illegal, saying why
+   */
+  public Endpoint {
+    if (host.isEmpty() || host.length() > MAX_HOST) {
+      throw Checks.illegal("host", host, "1 to " + MAX_HOST + " characters");
+    }
+    for (int i = 0; i < host.length(); i++) {
+      char c = host.charAt(i);
+      if (!Checks.isLetterOrDigit(c) && ".-_:%".indexOf(c) < 0) {
+        throw Checks.illegal("host", host, "a DNS name or an IP address without brackets");
+      }
+    }
+    Checks.range("port", port, 1, 65_535);
+  }
+
+  /** Returns {@code host:port}, with brackets around an IPv6 address. */
+  @Override
+  public String toString() {
+    return (host.indexOf(':') >= 0 ? "[" + host + "]" : host) + ":" + port;
+  }
+}

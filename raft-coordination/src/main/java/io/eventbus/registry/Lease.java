@@ -1,0 +1,38 @@
+package io.eventbus.registry;
+
+/**
+ * Says until when a bus counts as alive without being heard of.
+ *
+ * @param durationMillis what was granted, 100 to 86,400,000 milliseconds
+ * @param expiresAtMillis the end, in milliseconds of registry time (see {@link
+ *     RegistrySnapshot#timeMillis()}); not negative
+ */
+public record Lease(long durationMillis, long expiresAtMillis) {
+  /** The shortest lease: 100 milliseconds. */
+  public static final long MIN_MILLIS = 100;
+
+  /** The longest lease: one day, in milliseconds. */
+  public static final long MAX_MILLIS = 86_400_000;
+
+  /**
+   * Checks the lease.
+   *
+   * @param durationMillis as above
+   * @param expiresAtMillis as above
+   * @throws IllegalArgumentException if a value is out of its range
+   */
+  public Lease {
+    Checks.range("leaseMillis", durationMillis, MIN_MILLIS, MAX_MILLIS);
+    Checks.range("expiresAtMillis", expiresAtMillis, 0, Long.MAX_VALUE);
+  }
+
+  /**
+   * Says whether the lease has run out.
+   *
+   * @param timeMillis registry time, in milliseconds
+   * @return true at the end of the lease and after it
+   */
+  public boolean isExpiredAt(long timeMillis) {
+    return timeMillis >= expiresAtMillis;
+  }
+}

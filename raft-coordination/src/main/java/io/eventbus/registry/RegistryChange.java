@@ -1,0 +1,97 @@
+package io.eventbus.registry;
+
+import org.jspecify.annotations.Nullable;
+
+/** One difference between a snapshot and the one before. Renewed leases are not told. */
+public sealed interface RegistryChange {
+  /**
+   * Says what changed, in one line for people, for example {@code bus east-1 (4): UP -> DRAINING}.
+   *
+   * @return the line
+   */
+  String describe();
+
+  /**
+   * A life of a bus has begun.
+   *
+   * @param bus the bus as it is now
+   * @param previous its life before, which is over; null if the bus was not known
+   */
+  record BusRegistered(BusInfo bus, @Nullable BusInfo previous) implements RegistryChange {
+    @Override
+    public String describe() {
+      String replaced = previous == null ? "" : ", replaces (" + previous.number() + ")";
+      return title(bus) + ": registered" + replaced;
+    }
+  }
+
+  /**
+   * A bus is in another state; life, number and epoch are the same.
+   *
+   * @param bus the bus as it is now
+   * @param from the state before
+   */
+  record BusStateChanged(BusInfo bus, BusState from) implements RegistryChange {
+    @Override
+    public String describe() {
+      return title(bus) + ": " + from + " -> " + bus.state();
+    }
+  }
+
+  /**
+   * A bus was forgotten.
+   *
+   * @param bus the bus as it was
+   */
+  record BusRemoved(BusInfo bus) implements RegistryChange {
+    @Override
+    public String describe() {
+      return title(bus) + ": removed";
+    }
+  }
+
+  /**
+   * A topic has a configuration.
+   *
+   * @param topic the configuration
+   */
+  record TopicCreated(TopicConfig topic) implements RegistryChange {
+    @Override
+    public String describe() {
+      return title(topic) + ": created, revision " + topic.revision();
+    }
+  }
+
+  /**
+   * A topic has another configuration.
+   *
+   * @param topic the configuration as it is now
+   * @param previous the configuration before
+   */
+  record TopicChanged(TopicConfig topic, TopicConfig previous) implements RegistryChange {
+    @Override
+    public String describe() {
+      return title(topic) + ": revision " + previous.revision() + " -> " + topic.revision();
+    }
+  }
+
+  /**
+   * A topic has no configuration any more.
+   *
+   * @param topic the configuration as it was
+   */
+  record TopicDeleted(TopicConfig topic) implements RegistryChange {
+    @Override
+    public String describe() {
+      return title(topic) + ": deleted, revision " + topic.revision();
+    }
+  }
+
+  private static String title(BusInfo bus) {
+    return "bus " + bus.id() + " (" + bus.number() + ")";
+  }
+
+  private static String title(TopicConfig topic) {
+    return "topic " + Checks.quote(topic.name());
+  }
+}

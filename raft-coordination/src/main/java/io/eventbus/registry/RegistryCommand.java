@@ -1,0 +1,16 @@
+package io.eventbus.registry;
+
+/**
+ * Something that the registry is asked to change.
+ *
+ * <p>Commands are values: what is illegal on its face is refused by the constructor; what depends
+ * on the registry's state is answered with {@link CommandResult.Refused}.
+ */
+public sealed interface RegistryCommand permits BusCommand, TopicCommand {
+  /**
+   * Returns an upper estimate of what the command occupies while it waits.
+   *
+   * @return bytes
+   */
+  int estimatedBytes();
+}

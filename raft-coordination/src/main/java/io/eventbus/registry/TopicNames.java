@@ -1,0 +1,37 @@
+package io.eventbus.registry;
+
+/** The rules for the name of a configured topic, the protocol's rules with no view to a runtime. */
+final class TopicNames {
+  private static final int MAX_BYTES = 255;
+  private static final int MAX_TOKENS = 16;
+
+  private TopicNames() {}
+
+  static void check(String name) {
+    Checks.text("topic", name, 1, MAX_BYTES);
+    if (name.charAt(0) == '$') {
+      throw Checks.illegal("topic", name, "no topic of the system");
+    }
+    int tokens = 1;
+    int tokenStart = 0;
+    for (int i = 0; i < name.length(); ) {
+      int c = name.codePointAt(i);
+      if (c == '.') {
+        if (i == tokenStart) {
+          throw Checks.illegal("topic", name, "no empty token");
+        }
+        tokens++;
+        tokenStart = i + 1;
+      } else if (c == '*' || c == '>' || Checks.isSpace(c)) {
+        throw Checks.illegal("topic", name, "no wildcard and no white space");
+      }
+      i += Character.charCount(c);
+    }
+    if (tokenStart == name.length()) {
+      throw Checks.illegal("topic", name, "no empty token");
+    }
+    if (tokens > MAX_TOKENS) {
+      throw Checks.illegal("topic", name, "at most " + MAX_TOKENS + " tokens, not " + tokens);
+    }
+  }
+}

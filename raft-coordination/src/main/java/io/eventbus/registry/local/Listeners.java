@@ -1,0 +1,94 @@
+package io.eventbus.registry.local;
+
+import io.eventbus.registry.ListenerRegistration;
+import io.eventbus.registry.RegistryChange;
+import io.eventbus.registry.RegistryListener;
+import io.eventbus.registry.RegistrySnapshot;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicLong;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The listeners of a registry. Any thread adds and ends them; only the registry's tells them. */
+final class Listeners {
+  private static final Logger log = LoggerFactory.getLogger(Listeners.class);
+
+  private final CopyOnWriteArrayList<Slot> slots = new CopyOnWriteArrayList<>();
+  private final AtomicLong failures = new AtomicLong();
+  private final int max;
+
+  Listeners(int max) {
+    this.max = max;
+  }
+
+  synchronized ListenerRegistration add(RegistryListener listener) {
+    if (slots.size() >= max) {
+      throw new IllegalStateException("listeners: " + slots.size() + " (expected: < " + max + ")");
+    }
+    Slot slot = new Slot(listener);
+    slots.add(slot);
+    return () -> {
+      slot.ended = true;
+      slots.remove(slot);
+    };
+  }
+
+  /** Gives new listeners their first snapshot. */
+  void greet(RegistrySnapshot snapshot) {
+    for (Slot slot : slots) {
+      if (!slot.greeted) {
+        slot.greeted = true;
+        tell(slot, snapshot, new ArrayList<>());
+      }
+    }
+  }
+
+  /** Tells those that were greeted before; the others will find the changes in their first one. */
+  void tell(RegistrySnapshot snapshot, List<RegistryChange> changes) {
+    for (Slot slot : slots) {
+      if (slot.greeted) {
+        tell(slot, snapshot, changes);
+      }
+    }
+  }
+
+  long failures() {
+    return failures.get();
+  }
+
+  // A listener is foreign code: whatever it throws must not stop the registry's thread.
+  @SuppressWarnings("CatchingUnchecked")
+  private void tell(Slot slot, RegistrySnapshot snapshot, List<RegistryChange> changes) {
+    if (slot.ended) {
+      return;
+    }
+    try {
+      slot.listener.onSnapshot(snapshot, changes);
+    } catch (Exception e) {
+      failures.incrementAndGet();
+      if (!slot.reported) {
+        slot.reported = true;
+        log.error(
+            "Listener {} threw on {}; later errors of it are only counted",
+            slot.listener.getClass().getName(),
+            snapshot,
+            e);
+      }
+    }
+  }
+
+  private static final class Slot {
+    final RegistryListener listener;
+    volatile boolean ended;
+
+    // The registry's thread only:
+    boolean greeted;
+    boolean reported;
+
+    Slot(RegistryListener listener) {
+      this.listener = listener;
+    }
+  }
+}

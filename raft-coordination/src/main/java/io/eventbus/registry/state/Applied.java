@@ -1,0 +1,25 @@
+package io.eventbus.registry.state;
+
+import io.eventbus.registry.CommandResult;
+import io.eventbus.registry.RegistryChange;
+import java.util.List;
+
+/**
+ * What came of applying a command.
+ *
+ * @param state the next state; the same object if nothing changed
+ * @param result the answer for the submitter
+ * @param changes what listeners are told, in order
+ */
+public record Applied(RegistryState state, CommandResult result, List<RegistryChange> changes) {
+  /**
+   * Copies the list.
+   *
+   * @param state as above
+   * @param result as above
+   * @param changes as above
+   */
+  public Applied {
+    changes = List.copyOf(changes);
+  }
+}

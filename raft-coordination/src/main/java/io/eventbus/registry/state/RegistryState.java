@@ -1,0 +1,113 @@
+package io.eventbus.registry.state;
+
+import io.eventbus.registry.RegistrySnapshot;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Everything that the state machine knows at one version. Immutable; any thread may read it.
+ *
+ * <p>States are equal if they came from equal first states by the same commands.
+ */
+public final class RegistryState {
+  private final RegistryLimits limits;
+  private final StateSnapshot snapshot;
+  private final CommandMemory memory;
+
+  /** The number for the next life of a bus; beyond an int when all were given out. */
+  private final long nextNumber;
+
+  RegistryState(
+      RegistryLimits limits, StateSnapshot snapshot, CommandMemory memory, long nextNumber) {
+    this.limits = limits;
+    this.snapshot = snapshot;
+    this.memory = memory;
+    this.nextNumber = nextNumber;
+  }
+
+  /**
+   * Makes an empty registry.
+   *
+   * @param limits how much it may hold
+   * @param firstNumber the number for the first bus, from 1. A registry that forgets everything at
+   *     its end begins elsewhere each time, so that numbers of its former lives are not met again
+   * @return the state with version 0
+   * @throws IllegalArgumentException if the number is not positive
+   */
+  public static RegistryState empty(RegistryLimits limits, int firstNumber) {
+    if (firstNumber < 1) {
+      throw new IllegalArgumentException("firstNumber: " + firstNumber + " (expected: >= 1)");
+    }
+    return new RegistryState(
+        Objects.requireNonNull(limits, "limits"),
+        StateSnapshot.empty(),
+        CommandMemory.empty(),
+        firstNumber);
+  }
+
+  /**
+   * Returns what readers see.
+   *
+   * @return the snapshot of this version
+   */
+  public RegistrySnapshot snapshot() {
+    return snapshot;
+  }
+
+  /**
+   * Returns how much the registry may hold.
+   *
+   * @return the limits
+   */
+  public RegistryLimits limits() {
+    return limits;
+  }
+
+  /**
+   * Returns how many commands' results are remembered.
+   *
+   * @return at most twice {@link RegistryLimits#rememberedCommands()}
+   */
+  public int rememberedCommands() {
+    return memory.size();
+  }
+
+  StateSnapshot view() {
+    return snapshot;
+  }
+
+  CommandMemory memory() {
+    return memory;
+  }
+
+  long nextNumber() {
+    return nextNumber;
+  }
+
+  RegistryState with(StateSnapshot next, long nextFreeNumber) {
+    return new RegistryState(limits, next, memory, nextFreeNumber);
+  }
+
+  RegistryState with(CommandMemory next) {
+    return new RegistryState(limits, snapshot, next, nextNumber);
+  }
+
+  @Override
+  public boolean equals(@Nullable Object other) {
+    return other instanceof RegistryState state
+        && nextNumber == state.nextNumber
+        && limits.equals(state.limits)
+        && snapshot.equals(state.snapshot)
+        && memory.equals(state.memory);
+  }
+
+  @Override
+  public int hashCode() {
+    return Objects.hash(limits, snapshot, memory, nextNumber);
+  }
+
+  @Override
+  public String toString() {
+    return snapshot.toString();
+  }
+}

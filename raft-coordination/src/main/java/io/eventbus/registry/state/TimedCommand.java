@@ -1,0 +1,34 @@
+package io.eventbus.registry.state;
+
+import io.eventbus.registry.CommandId;
+import io.eventbus.registry.RegistryCommand;
+import java.util.Objects;
+
+/**
+ * A command as it stands in the log: with its id and the time at which it was taken in.
+ *
+ * <p>Whoever gives commands their time should count on from the last state's time with a clock that
+ * does not jump: the registry's time never goes back, but it does follow a jump forward, and leases
+ * run out by it.
+ *
+ * @param id what makes the command unique
+ * @param timeMillis the time in milliseconds; not negative
+ * @param command the command
+ */
+public record TimedCommand(CommandId id, long timeMillis, RegistryCommand command) {
+  /**
+   * Checks the values.
+   *
+   * @param id as above
+   * @param timeMillis as above
+   * @param command as above
+   * @throws IllegalArgumentException if the time is negative
+   */
+  public TimedCommand {
+    Objects.requireNonNull(id, "id");
+    Objects.requireNonNull(command, "command");
+    if (timeMillis < 0) {
+      throw new IllegalArgumentException("timeMillis: " + timeMillis + " (expected: >= 0)");
+    }
+  }
+}

@@ -20,6 +20,7 @@ final class BodyReader {
     buf = buffer;
     at = from;
     end = to;
+    blockEnd = -1;
     return this;
   }
 
@@ -29,10 +30,6 @@ final class BodyReader {
 
   void position(int position) {
     at = position;
-  }
-
-  int remaining() {
-    return end - at;
   }
 
   boolean atEnd() {
@@ -74,11 +71,19 @@ final class BodyReader {
         field, at, "the end of the data inside an integer", "a whole one");
   }
 
+  /**
+   * An integer of 32 bits, in at most five bytes. The Avro libraries take no more, so a padded one
+   * must not be passed on to subscribers.
+   */
   int readInt(String field) {
     int start = at;
     long value = readLong(field);
-    if (value != (int) value) {
-      throw MalformedFrameException.malformed(field, start, value, "an integer of 32 bits");
+    if (value != (int) value || at - start > Varint.MAX_INT_BYTES) {
+      throw MalformedFrameException.malformed(
+          field,
+          start,
+          value + " in " + (at - start) + " bytes",
+          "an integer of 32 bits in at most " + Varint.MAX_INT_BYTES + " bytes");
     }
     return (int) value;
   }
@@ -98,7 +103,7 @@ final class BodyReader {
   /** The index of a union of null and one more type. */
   boolean readPresent(String field) {
     int start = at;
-    long index = readLong(field);
+    int index = readInt(field);
     if (index != 0 && index != 1) {
       throw MalformedFrameException.malformed(field, start, "union index " + index, "0 or 1");
     }

@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 import org.apache.avro.io.BinaryEncoder;
 import org.apache.avro.io.EncoderFactory;
+import org.apache.avro.specific.SpecificData;
 import org.apache.avro.specific.SpecificDatumWriter;
 import org.apache.avro.specific.SpecificRecord;
 import org.jspecify.annotations.Nullable;
@@ -57,7 +58,11 @@ public final class ControlFrames {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream(128);
     try {
       BinaryEncoder encoder = EncoderFactory.get().directBinaryEncoder(bytes, null);
-      new SpecificDatumWriter<SpecificRecord>(record.getSchema()).write(record, encoder);
+      // With the schema alone the library would look up the record's class by name, which it
+      // forbids
+      // for classes that the application has not declared as trusted.
+      new SpecificDatumWriter<SpecificRecord>(record.getSchema(), SpecificData.get())
+          .write(record, encoder);
     } catch (IOException e) {
       throw new UncheckedIOException("writing to memory failed", e);
     }

@@ -20,6 +20,7 @@ public final class DeliverView {
   private int topicStart;
   private int topicLength;
   private long producer;
+  private int sequenceAt;
   private long sequence;
   private long schema;
   private long receivedAt;
@@ -43,8 +44,10 @@ public final class DeliverView {
    * @throws MalformedFrameException if anything is malformed or over a limit
    */
   public void read(ByteBuffer buffer, int from, int to, FrameLimits frameLimits) {
-    readHead(buffer, from, to);
+    eventCount = 0;
+    groupCount = 0;
     limits = frameLimits;
+    readHead(buffer, from, to);
     int count = 0;
     EventCursor cursor = events();
     while (cursor.next()) {
@@ -52,12 +55,12 @@ public final class DeliverView {
     }
     eventCount = count;
     eventsEnd = cursor.arrayEnd();
-    in.position(eventsEnd);
-    readGroups();
     if (sequence < 1 || sequence > Long.MAX_VALUE - count) {
       throw MalformedFrameException.malformed(
-          "Deliver.sequence", eventsStart, sequence, "1.." + (Long.MAX_VALUE - count));
+          "Deliver.sequence", sequenceAt, sequence, "1.." + (Long.MAX_VALUE - count));
     }
+    in.position(eventsEnd);
+    readGroups();
   }
 
   private void readHead(ByteBuffer buffer, int from, int to) {
@@ -66,6 +69,7 @@ public final class DeliverView {
     topicLength = in.skipString("Deliver.topic", Topic.MAX_BYTES);
     topicStart = in.position() - topicLength;
     producer = in.readLong("Deliver.producer");
+    sequenceAt = in.position();
     sequence = in.readLong("Deliver.sequence");
     schema = in.readLong("Deliver.schema");
     receivedAt = in.readLong("Deliver.receivedAt");
@@ -76,7 +80,6 @@ public final class DeliverView {
   }
 
   private void readGroups() {
-    groupCount = 0;
     if (in.atEnd()) {
       return;
     }

@@ -22,6 +22,8 @@ public final class EventCursor {
   private boolean finished;
   private int blocks;
   private boolean lastBlockSized;
+  private int lastItemsStart;
+  private int itemBytes;
 
   private int index;
   private int eventStart;
@@ -55,6 +57,8 @@ public final class EventCursor {
     finished = false;
     blocks = 0;
     lastBlockSized = false;
+    lastItemsStart = from;
+    itemBytes = 0;
     index = -1;
     return this;
   }
@@ -81,6 +85,7 @@ public final class EventCursor {
       }
       blockEnd = in.blockEnd();
       lastBlockSized = blockEnd >= 0;
+      lastItemsStart = in.position();
       blocks++;
     }
     leftInBlock--;
@@ -102,6 +107,7 @@ public final class EventCursor {
     payloadLength = in.readLength("Event.payload", limits.payloadBytes());
     payloadStart = in.position();
     eventEnd = payloadStart + payloadLength;
+    itemBytes += eventEnd - eventStart;
     in.position(eventEnd);
   }
 
@@ -240,6 +246,21 @@ public final class EventCursor {
    */
   public int arrayEnd() {
     return in.position();
+  }
+
+  /** The bytes of the events that were walked over, without what is between them. */
+  int itemBytes() {
+    return itemBytes;
+  }
+
+  /** Where the first event of the last block that held any starts. */
+  int lastItemsStart() {
+    return lastItemsStart;
+  }
+
+  /** Whether all events that were walked over lie in one block, and so next to each other. */
+  boolean isOneBlock() {
+    return blocks <= 1;
   }
 
   /**

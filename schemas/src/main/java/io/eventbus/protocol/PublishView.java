@@ -10,7 +10,10 @@ import java.nio.ByteBuffer;
 public final class PublishView {
   private final BodyReader in = new BodyReader();
   private final EventCursor events = new EventCursor();
+  // A second one, so that writing does not disturb what is known about the first walk.
+  private final EventCursor rewalk = new EventCursor();
   private ByteBuffer buf = ByteBuffer.allocate(0);
+  private FrameLimits limits = FrameLimits.DEFAULT;
   private int topicStart;
   private int topicLength;
   private long sequence;
@@ -19,6 +22,7 @@ public final class PublishView {
   private int eventsStart;
   private int eventsEnd;
   private int eventCount;
+  private int eventBytes;
 
   /** Makes a view of nothing. */
   public PublishView() {}
@@ -29,15 +33,20 @@ public final class PublishView {
    * @param buffer holds the body of the frame
    * @param from the index of its first byte
    * @param to the index after its last byte
-   * @param limits what to accept
+   * @param frameLimits what to accept
    * @throws MalformedFrameException if anything is malformed ({@link
    *     MalformedFrameException#isTooBig} tells which kind); the head may have been read, see
    *     {@link #sequence}
    */
-  public void read(ByteBuffer buffer, int from, int to, FrameLimits limits) {
-    sequence = 0;
+  public void read(ByteBuffer buffer, int from, int to, FrameLimits frameLimits) {
     topicLength = 0;
+    sequence = 0;
+    schema = 0;
+    confirm = false;
+    eventCount = 0;
+    eventBytes = 0;
     buf = buffer;
+    limits = frameLimits;
     in.wrap(buffer, from, to);
     topicLength = in.skipString("Publish.topic", Topic.MAX_BYTES);
     topicStart = in.position() - topicLength;
@@ -51,7 +60,6 @@ public final class PublishView {
     while (events.next()) {
       count++;
     }
-    eventCount = count;
     eventsEnd = events.arrayEnd();
     if (count == 0) {
       throw MalformedFrameException.malformed(
@@ -61,6 +69,8 @@ public final class PublishView {
       throw MalformedFrameException.malformed(
           "Publish.sequence", sequenceAt, sequence, "1.." + (Long.MAX_VALUE - count));
     }
+    eventCount = count;
+    eventBytes = events.itemBytes();
   }
 
   /**
@@ -93,7 +103,7 @@ public final class PublishView {
   /**
    * Returns the sequence number of the first event.
    *
-   * @return 1 or more; 0 if it was not read
+   * @return 1 or more; 0 if it was not read; after a refusal whatever was received
    */
   public long sequence() {
     return sequence;
@@ -120,7 +130,7 @@ public final class PublishView {
   /**
    * Returns the number of events.
    *
-   * @return 1 or more
+   * @return 1 or more; 0 after a refusal
    */
   public int eventCount() {
     return eventCount;
@@ -134,22 +144,36 @@ public final class PublishView {
   public int eventsSize() {
     return events.isCanonical()
         ? eventsEnd - eventsStart
-        : EventBlocks.canonicalSize(buf, eventsStart, eventsEnd);
+        : EventBlocks.blockSize(eventCount, eventBytes);
   }
 
   /**
    * Writes the events as one block with its size: the bytes that came in where they have this form
-   * already, else rewritten.
+   * already, else with a new block around them.
    *
    * @param out takes {@link #eventsSize} bytes at its position
    */
   public void writeEvents(ByteBuffer out) {
     if (events.isCanonical()) {
-      int length = eventsEnd - eventsStart;
-      out.put(out.position(), buf, eventsStart, length);
-      out.position(out.position() + length);
-    } else {
-      EventBlocks.writeCanonical(buf, eventsStart, eventsEnd, out);
+      copy(eventsStart, eventsEnd, out);
+      return;
     }
+    Varint.write(out, -(long) eventCount);
+    Varint.write(out, eventBytes);
+    if (events.isOneBlock()) {
+      // What plain Avro libraries write: the events lie together already.
+      copy(events.lastItemsStart(), events.lastItemsStart() + eventBytes, out);
+    } else {
+      rewalk.wrap(buf, eventsStart, eventsEnd, limits);
+      while (rewalk.next()) {
+        copy(rewalk.eventStart(), rewalk.eventEnd(), out);
+      }
+    }
+    out.put((byte) 0);
+  }
+
+  private void copy(int from, int to, ByteBuffer out) {
+    out.put(out.position(), buf, from, to - from);
+    out.position(out.position() + to - from);
   }
 }

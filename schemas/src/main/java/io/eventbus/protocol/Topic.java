@@ -56,15 +56,14 @@ public final class Topic {
     if (name.isEmpty()) {
       return what + " is empty (expected: tokens separated by dots)";
     }
-    int bytes =
-        name.length() > MAX_BYTES ? name.length() : name.getBytes(StandardCharsets.UTF_8).length;
-    if (bytes > MAX_BYTES) {
+    // A char takes at least a byte: a long text is refused without encoding it.
+    if (name.length() > MAX_BYTES || name.getBytes(StandardCharsets.UTF_8).length > MAX_BYTES) {
       return what
           + " "
           + quote(name)
-          + " has "
-          + bytes
-          + " bytes (expected: at most "
+          + " has more than "
+          + MAX_BYTES
+          + " bytes of UTF-8 (expected: at most "
           + MAX_BYTES
           + ")";
     }

@@ -4,8 +4,11 @@ import java.nio.ByteBuffer;
 
 /** Writes Avro's integers: zig-zag, then seven bits a byte, the low ones first. */
 final class Varint {
-  /** The most bytes that an integer takes. */
+  /** The most bytes that an integer of 64 bits takes. */
   static final int MAX_BYTES = 10;
+
+  /** The most bytes that an integer of 32 bits takes. */
+  static final int MAX_INT_BYTES = 5;
 
   private Varint() {}
 

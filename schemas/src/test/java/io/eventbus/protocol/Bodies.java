@@ -1,0 +1,230 @@
+package io.eventbus.protocol;
+
+import io.eventbus.schema.Ack;
+import io.eventbus.schema.Barrier;
+import io.eventbus.schema.ChangeBus;
+import io.eventbus.schema.ChangeReason;
+import io.eventbus.schema.Confirm;
+import io.eventbus.schema.Deliver;
+import io.eventbus.schema.Drained;
+import io.eventbus.schema.ErrorCode;
+import io.eventbus.schema.Event;
+import io.eventbus.schema.Frame;
+import io.eventbus.schema.Gap;
+import io.eventbus.schema.GapReason;
+import io.eventbus.schema.Hello;
+import io.eventbus.schema.Limits;
+import io.eventbus.schema.Overflow;
+import io.eventbus.schema.Problem;
+import io.eventbus.schema.Publish;
+import io.eventbus.schema.Subscribe;
+import io.eventbus.schema.Unsubscribe;
+import io.eventbus.schema.Welcome;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.avro.Schema;
+import org.apache.avro.generic.GenericDatumReader;
+import org.apache.avro.generic.GenericRecord;
+import org.apache.avro.generic.IndexedRecord;
+import org.apache.avro.io.BinaryDecoder;
+import org.apache.avro.io.BinaryEncoder;
+import org.apache.avro.io.DecoderFactory;
+import org.apache.avro.io.EncoderFactory;
+import org.apache.avro.specific.SpecificData;
+import org.apache.avro.specific.SpecificDatumReader;
+import org.apache.avro.specific.SpecificDatumWriter;
+import org.apache.avro.specific.SpecificRecord;
+import org.apache.avro.util.ClassSecurityValidator;
+
+/** Bodies of frames, as the Avro library and as our readers see them. */
+final class Bodies {
+  static {
+    // The library makes objects only of classes that are declared as trusted.
+    ClassSecurityValidator.Builder trusted = ClassSecurityValidator.builder();
+    List.of(
+            Ack.class,
+            Barrier.class,
+            ChangeBus.class,
+            ChangeReason.class,
+            Confirm.class,
+            Deliver.class,
+            Drained.class,
+            ErrorCode.class,
+            Event.class,
+            Frame.class,
+            Gap.class,
+            GapReason.class,
+            Hello.class,
+            Limits.class,
+            Overflow.class,
+            Problem.class,
+            Publish.class,
+            Subscribe.class,
+            Unsubscribe.class,
+            Welcome.class)
+        .forEach(trusted::add);
+    ClassSecurityValidator.setGlobal(
+        ClassSecurityValidator.composite(ClassSecurityValidator.DEFAULT, trusted.build()));
+  }
+
+  private Bodies() {}
+
+  /** Reads a body from a range of a buffer. */
+  interface Reader {
+    SpecificRecord read(ByteBuffer buf, int from, int to);
+  }
+
+  /** Our reader of every record. */
+  static final Map<TypeCode, Reader> READERS = readers();
+
+  private static Map<TypeCode, Reader> readers() {
+    Map<TypeCode, Reader> readers = new LinkedHashMap<>();
+    readers.put(TypeCode.HELLO, ControlFrames::hello);
+    readers.put(TypeCode.PUBLISH, Bodies::publish);
+    readers.put(TypeCode.SUBSCRIBE, ControlFrames::subscribe);
+    readers.put(TypeCode.CHANGE_BUS, ControlFrames::changeBus);
+    readers.put(TypeCode.DELIVER, Bodies::deliver);
+    readers.put(TypeCode.ACK, ControlFrames::ack);
+    readers.put(TypeCode.UNSUBSCRIBE, ControlFrames::unsubscribe);
+    readers.put(TypeCode.WELCOME, ControlFrames::welcome);
+    readers.put(TypeCode.PROBLEM, ControlFrames::problem);
+    readers.put(TypeCode.CONFIRM, ControlFrames::confirm);
+    readers.put(TypeCode.GAP, ControlFrames::gap);
+    readers.put(TypeCode.BARRIER, ControlFrames::barrier);
+    readers.put(TypeCode.DRAINED, ControlFrames::drained);
+    return readers;
+  }
+
+  static SpecificRecord read(TypeCode type, byte[] body) {
+    Reader reader = READERS.get(type);
+    if (reader == null) {
+      throw new AssertionError("no reader for " + type);
+    }
+    return reader.read(ByteBuffer.wrap(body), 0, body.length);
+  }
+
+  /** A Publish through our reader, by way of the form that the bus passes on. */
+  static Publish publish(ByteBuffer buf, int from, int to) {
+    PublishView view = new PublishView();
+    view.read(buf, from, to, FrameLimits.DEFAULT);
+    ByteBuffer events = ByteBuffer.allocate(view.eventsSize());
+    view.writeEvents(events);
+    if (events.hasRemaining()) {
+      throw new AssertionError("eventsSize is " + events.remaining() + " bytes too large");
+    }
+    EventCursor cursor = new EventCursor().wrap(events, 0, events.capacity(), FrameLimits.DEFAULT);
+    return new Publish(
+        view.topic(), view.sequence(), view.schema(), view.confirm(), events(cursor));
+  }
+
+  static Deliver deliver(ByteBuffer buf, int from, int to) {
+    DeliverView view = new DeliverView();
+    view.read(buf, from, to, FrameLimits.DEFAULT);
+    List<Event> events = events(view.events());
+    if (events.size() != view.eventCount()) {
+      throw new AssertionError(events.size() + " events (expected: " + view.eventCount() + ")");
+    }
+    List<Long> groups = new ArrayList<>();
+    for (int i = 0; i < view.groupCount(); i++) {
+      groups.add(view.group(i));
+    }
+    return new Deliver(
+        view.topic(),
+        view.producer(),
+        view.sequence(),
+        view.schema(),
+        view.receivedAt(),
+        view.offset(),
+        events,
+        groups);
+  }
+
+  static List<Event> events(EventCursor cursor) {
+    List<Event> events = new ArrayList<>();
+    while (cursor.next()) {
+      events.add(
+          new Event(
+              cursor.publishedAt(),
+              cursor.key(),
+              cursor.headers(),
+              ByteBuffer.wrap(cursor.payload())));
+    }
+    return events;
+  }
+
+  /** The body as the Avro library writes it: arrays and maps in one block without a size. */
+  static byte[] avro(IndexedRecord record) {
+    try {
+      ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+      BinaryEncoder encoder = EncoderFactory.get().binaryEncoder(bytes, null);
+      new SpecificDatumWriter<IndexedRecord>(record.getSchema(), SpecificData.get())
+          .write(record, encoder);
+      encoder.flush();
+      return bytes.toByteArray();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** The record as the Avro library reads it; fails if bytes are left over. */
+  static SpecificRecord avro(Schema schema, byte[] body) {
+    try {
+      BinaryDecoder decoder = DecoderFactory.get().binaryDecoder(body, null);
+      SpecificRecord record = new SpecificDatumReader<SpecificRecord>(schema).read(null, decoder);
+      requireEnd(decoder);
+      return record;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** The record as a program without generated types reads it. */
+  static GenericRecord generic(Schema schema, byte[] body) {
+    try {
+      BinaryDecoder decoder = DecoderFactory.get().binaryDecoder(body, null);
+      GenericRecord record = new GenericDatumReader<GenericRecord>(schema).read(null, decoder);
+      requireEnd(decoder);
+      return record;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static void requireEnd(BinaryDecoder decoder) throws IOException {
+    if (!decoder.isEnd()) {
+      throw new AssertionError("bytes are left over after the record");
+    }
+  }
+
+  /** The body of the only frame in a message, by the Avro library. */
+  static byte[] bodyOf(TypeCode type, byte[] message) {
+    Frame frame = (Frame) avro(Frame.getClassSchema(), message);
+    if (frame.getTypeCode() != type.code()) {
+      throw new AssertionError("type " + frame.getTypeCode() + " (expected: " + type.code() + ")");
+    }
+    return bytes(frame.getBody());
+  }
+
+  static byte[] bytes(ByteBuffer buffer) {
+    byte[] bytes = new byte[buffer.remaining()];
+    buffer.duplicate().get(bytes);
+    return bytes;
+  }
+
+  /** The body in the middle of a buffer full of something else. */
+  static ByteBuffer surrounded(byte[] body, int before, int after, int poison, boolean direct) {
+    byte[] all = new byte[before + body.length + after];
+    Arrays.fill(all, (byte) poison);
+    System.arraycopy(body, 0, all, before, body.length);
+    ByteBuffer buffer =
+        direct ? ByteBuffer.allocateDirect(all.length) : ByteBuffer.allocate(all.length);
+    return buffer.put(all).clear();
+  }
+}

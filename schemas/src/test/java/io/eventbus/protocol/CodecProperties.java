@@ -1,0 +1,313 @@
+package io.eventbus.protocol;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.eventbus.schema.Confirm;
+import io.eventbus.schema.Deliver;
+import io.eventbus.schema.Event;
+import io.eventbus.schema.Publish;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
+import net.jqwik.api.constraints.IntRange;
+import org.apache.avro.generic.GenericRecord;
+import org.apache.avro.specific.SpecificRecord;
+
+/** Our codec against the Avro library, in both directions. */
+class CodecProperties {
+  @Provide
+  Arbitrary<SpecificRecord> anyRecord() {
+    return Records.all();
+  }
+
+  @Provide
+  Arbitrary<Publish> publishes() {
+    return Records.publishes();
+  }
+
+  @Provide
+  Arbitrary<Deliver> delivers() {
+    return Records.delivers().filter(d -> !d.getEvents().isEmpty());
+  }
+
+  @Provide
+  Arbitrary<long[]> groups() {
+    return Arbitraries.longs().array(long[].class).ofMaxSize(5);
+  }
+
+  @Property
+  void whatTheLibraryWritesIsReadInAnyBlockStructure(
+      @ForAll("anyRecord") SpecificRecord record, @ForAll long blocks) {
+    TypeCode type = Records.typeOf(record);
+
+    assertThat(Bodies.read(type, Bodies.avro(record))).isEqualTo(record);
+    assertThat(Bodies.read(type, AnyBlocksEncoder.encode(record, blocks))).isEqualTo(record);
+  }
+
+  @Property
+  void whatFollowsTheLastFieldIsIgnored(
+      @ForAll("anyRecord") SpecificRecord record, @ForAll byte[] later) {
+    byte[] body = Bodies.avro(record);
+    byte[] longer = Arrays.copyOf(body, body.length + later.length);
+    System.arraycopy(later, 0, longer, body.length, later.length);
+
+    assertThat(Bodies.read(Records.typeOf(record), longer)).isEqualTo(record);
+  }
+
+  @Property
+  void controlFramesAreReadByTheLibrary(@ForAll("anyRecord") SpecificRecord record) {
+    TypeCode type = Records.typeOf(record);
+    byte[] body = Bodies.bodyOf(type, ControlFrames.encode(type, record));
+
+    assertThat(Bodies.avro(record.getSchema(), body)).isEqualTo(record);
+    assertSameGeneric(Bodies.generic(record.getSchema(), body), record);
+  }
+
+  @Property
+  void publishIsReadByTheLibraryAsOneSizedBlock(@ForAll("publishes") Publish publish) {
+    byte[] message = writePublish(publish);
+
+    byte[] body = Bodies.bodyOf(TypeCode.PUBLISH, message);
+    assertThat(Bodies.avro(Publish.getClassSchema(), body)).isEqualTo(publish);
+    assertSameGeneric(Bodies.generic(Publish.getClassSchema(), body), publish);
+    assertThat(Bodies.read(TypeCode.PUBLISH, body)).isEqualTo(publish);
+    PublishView view = read(body);
+    assertThat(canonicalEvents(publish.getEvents())).isEqualTo(events(view));
+    assertThat(body).endsWith(events(view));
+  }
+
+  @Property
+  void anyBlockStructureOfEventsBecomesOneSizedBlock(
+      @ForAll("publishes") Publish publish, @ForAll long blocks) {
+    PublishView view = read(AnyBlocksEncoder.encode(publish, blocks));
+
+    byte[] events = events(view);
+
+    assertThat(view.eventCount()).isEqualTo(publish.getEvents().size());
+    ByteBuffer out = ByteBuffer.wrap(events);
+    EventCursor cursor = new EventCursor().wrap(out, 0, events.length, FrameLimits.DEFAULT);
+    assertThat(Bodies.events(cursor)).isEqualTo(publish.getEvents());
+    assertThat(cursor.arrayEnd()).isEqualTo(events.length);
+    assertThat(cursor.isCanonical()).isTrue();
+    // One block: the negative count, the size of all that follows but the end mark.
+    BodyReader head = new BodyReader().wrap(out, 0, events.length);
+    assertThat(head.readLong("count")).isEqualTo(-publish.getEvents().size());
+    assertThat(head.readLong("size")).isEqualTo(events.length - head.position() - 1);
+    // The walk for writing has not disturbed what the view knows.
+    assertThat(events(view)).isEqualTo(events);
+  }
+
+  @Property
+  void deliverCarriesTheEventsOfThePublish(
+      @ForAll("publishes") Publish publish,
+      @ForAll long blocks,
+      @ForAll long producer,
+      @ForAll long receivedAt,
+      @ForAll long offset,
+      @ForAll("groups") long[] groups) {
+    byte[] body = AnyBlocksEncoder.encode(publish, blocks);
+    PublishView view = read(body);
+    // More room in the array than groups that count, as the router has it.
+    long[] roomy = Arrays.copyOf(groups, groups.length + 3);
+    ByteBuffer out =
+        ByteBuffer.allocate(
+            Frames.deliverSize(view, producer, receivedAt, offset, roomy, groups.length));
+
+    Frames.writeDeliver(
+        out, ByteBuffer.wrap(body), view, producer, receivedAt, offset, roomy, groups.length);
+
+    assertThat(out.hasRemaining()).isFalse();
+    Deliver expected =
+        new Deliver(
+            publish.getTopic(),
+            producer,
+            publish.getSequence(),
+            publish.getSchema$(),
+            receivedAt,
+            offset,
+            publish.getEvents(),
+            Arrays.stream(groups).boxed().toList());
+    byte[] deliverBody = Bodies.bodyOf(TypeCode.DELIVER, out.array());
+    assertThat(Bodies.avro(Deliver.getClassSchema(), deliverBody)).isEqualTo(expected);
+    assertSameGeneric(Bodies.generic(Deliver.getClassSchema(), deliverBody), expected);
+    assertThat(Bodies.read(TypeCode.DELIVER, deliverBody)).isEqualTo(expected);
+    assertThat(indexOf(deliverBody, events(view))).isGreaterThan(0);
+  }
+
+  @Property
+  void oneEventOfADeliverKeepsTheHeadAndItsOwnSequence(
+      @ForAll("delivers") Deliver deliver, @ForAll long blocks, @ForAll @IntRange(max = 7) int n) {
+    int index = n % deliver.getEvents().size();
+    byte[] body = AnyBlocksEncoder.encode(deliver, blocks);
+    DeliverView view = new DeliverView();
+    view.read(ByteBuffer.wrap(body), 0, body.length, FrameLimits.DEFAULT);
+    EventCursor cursor = view.events();
+    for (int i = 0; i <= index; i++) {
+      assertThat(cursor.next()).isTrue();
+    }
+    ByteBuffer out = ByteBuffer.allocate(Frames.singleDeliverSize(view, cursor));
+
+    Frames.writeSingleDeliver(out, ByteBuffer.wrap(body), view, cursor);
+
+    assertThat(out.hasRemaining()).isFalse();
+    Deliver expected =
+        new Deliver(
+            deliver.getTopic(),
+            deliver.getProducer(),
+            deliver.getSequence() + index,
+            deliver.getSchema$(),
+            deliver.getReceivedAt(),
+            deliver.getOffset() < 0 ? deliver.getOffset() : deliver.getOffset() + index,
+            List.of(deliver.getEvents().get(index)),
+            deliver.getGroups());
+    byte[] single = Bodies.bodyOf(TypeCode.DELIVER, out.array());
+    assertThat(Bodies.avro(Deliver.getClassSchema(), single)).isEqualTo(expected);
+    assertThat(Bodies.read(TypeCode.DELIVER, single)).isEqualTo(expected);
+  }
+
+  @Property
+  void confirmNamesTheLastSequence(@ForAll("publishes") Publish publish) {
+    byte[] body = Bodies.avro(publish);
+    PublishView view = read(body);
+    ByteBuffer out = ByteBuffer.allocate(Frames.confirmSize(view));
+
+    Frames.writeConfirm(out, ByteBuffer.wrap(body), view);
+
+    assertThat(out.hasRemaining()).isFalse();
+    Confirm expected =
+        new Confirm(
+            TypeCode.PUBLISH.code(),
+            publish.getSequence() + publish.getEvents().size() - 1,
+            publish.getTopic());
+    byte[] confirm = Bodies.bodyOf(TypeCode.CONFIRM, out.array());
+    assertThat(Bodies.avro(Confirm.getClassSchema(), confirm)).isEqualTo(expected);
+    assertThat(Bodies.read(TypeCode.CONFIRM, confirm)).isEqualTo(expected);
+  }
+
+  @Property
+  void framesBackToBackAreFoundAgain(
+      @ForAll("someRecords") List<SpecificRecord> records, @ForAll @IntRange(max = 9) int before) {
+    List<byte[]> frames =
+        records.stream().map(r -> ControlFrames.encode(Records.typeOf(r), r)).toList();
+    ByteBuffer all = ByteBuffer.allocate(frames.stream().mapToInt(f -> f.length).sum());
+    frames.forEach(all::put);
+    ByteBuffer message = Bodies.surrounded(all.array(), before, 3, 0xFF, false);
+    FrameCursor cursor = new FrameCursor().wrap(message, before, before + all.capacity());
+
+    List<SpecificRecord> found = new ArrayList<>();
+    int expectedStart = before;
+    while (cursor.next()) {
+      assertThat(cursor.frameStart()).isEqualTo(expectedStart);
+      expectedStart = cursor.bodyEnd();
+      TypeCode type = TypeCode.of(cursor.typeCode());
+      assertThat(type).isNotNull();
+      byte[] body = new byte[cursor.bodyEnd() - cursor.bodyStart()];
+      message.get(cursor.bodyStart(), body);
+      found.add(Bodies.read(type, body));
+    }
+
+    assertThat(found).isEqualTo(records);
+    assertThat(expectedStart).isEqualTo(before + all.capacity());
+    assertThat(message.position()).isZero();
+  }
+
+  @Provide
+  Arbitrary<List<SpecificRecord>> someRecords() {
+    return Records.all().list().ofMaxSize(5);
+  }
+
+  private static PublishView read(byte[] body) {
+    PublishView view = new PublishView();
+    view.read(ByteBuffer.wrap(body), 0, body.length, FrameLimits.DEFAULT);
+    return view;
+  }
+
+  private static byte[] events(PublishView view) {
+    ByteBuffer out = ByteBuffer.allocate(view.eventsSize());
+    view.writeEvents(out);
+    assertThat(out.hasRemaining()).isFalse();
+    return out.array();
+  }
+
+  private static byte[] writeEvents(List<Event> events) {
+    int size = 0;
+    for (Event event : events) {
+      size += eventSize(event);
+    }
+    ByteBuffer out = ByteBuffer.allocate(size);
+    for (Event event : events) {
+      String key = event.getKey();
+      Frames.writeEvent(
+          out,
+          event.getPublishedAt(),
+          key == null ? null : key.getBytes(StandardCharsets.UTF_8),
+          EncodedHeaders.of(event.getHeaders()),
+          Bodies.bytes(event.getPayload()));
+    }
+    assertThat(out.hasRemaining()).isFalse();
+    return out.array();
+  }
+
+  private static int eventSize(Event event) {
+    String key = event.getKey();
+    return Frames.eventSize(
+        event.getPublishedAt(),
+        key == null ? -1 : key.getBytes(StandardCharsets.UTF_8).length,
+        EncodedHeaders.of(event.getHeaders()).size(),
+        event.getPayload().remaining());
+  }
+
+  private static byte[] canonicalEvents(List<Event> events) {
+    byte[] items = writeEvents(events);
+    ByteBuffer out = ByteBuffer.allocate(EventBlocks.blockSize(events.size(), items.length));
+    Varint.write(out, -(long) events.size());
+    Varint.write(out, items.length);
+    out.put(items).put((byte) 0);
+    assertThat(out.hasRemaining()).isFalse();
+    return out.array();
+  }
+
+  private static byte[] writePublish(Publish publish) {
+    byte[] topic = publish.getTopic().getBytes(StandardCharsets.UTF_8);
+    byte[] events = writeEvents(publish.getEvents());
+    ByteBuffer out =
+        ByteBuffer.allocate(
+            Frames.publishSize(
+                topic.length,
+                publish.getSequence(),
+                publish.getSchema$(),
+                publish.getEvents().size(),
+                events.length));
+    Frames.writePublish(
+        out,
+        topic,
+        publish.getSequence(),
+        publish.getSchema$(),
+        publish.getConfirm(),
+        publish.getEvents().size(),
+        ByteBuffer.wrap(events));
+    assertThat(out.hasRemaining()).isFalse();
+    return out.array();
+  }
+
+  /** What a program without generated types read, written again by it and read with the types. */
+  private static void assertSameGeneric(GenericRecord generic, SpecificRecord record) {
+    assertThat(Bodies.avro(record.getSchema(), Bodies.avro(generic))).isEqualTo(record);
+  }
+
+  private static int indexOf(byte[] all, byte[] part) {
+    for (int i = 0; i + part.length <= all.length; i++) {
+      if (Arrays.equals(all, i, i + part.length, part, 0, part.length)) {
+        return i;
+      }
+    }
+    return -1;
+  }
+}

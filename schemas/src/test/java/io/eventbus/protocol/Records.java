@@ -1,0 +1,188 @@
+package io.eventbus.protocol;
+
+import io.eventbus.schema.Ack;
+import io.eventbus.schema.Barrier;
+import io.eventbus.schema.ChangeBus;
+import io.eventbus.schema.ChangeReason;
+import io.eventbus.schema.Confirm;
+import io.eventbus.schema.Deliver;
+import io.eventbus.schema.Drained;
+import io.eventbus.schema.ErrorCode;
+import io.eventbus.schema.Event;
+import io.eventbus.schema.Gap;
+import io.eventbus.schema.GapReason;
+import io.eventbus.schema.Hello;
+import io.eventbus.schema.Limits;
+import io.eventbus.schema.Overflow;
+import io.eventbus.schema.Problem;
+import io.eventbus.schema.Publish;
+import io.eventbus.schema.Subscribe;
+import io.eventbus.schema.Unsubscribe;
+import io.eventbus.schema.Welcome;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.Map;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.Combinators;
+import org.apache.avro.specific.SpecificRecord;
+
+/** Arbitrary records, within the limits of the protocol. */
+final class Records {
+  private Records() {}
+
+  /** Any text that UTF-8 can hold, of every length of encoding. */
+  static Arbitrary<String> texts(int maxCodePoints) {
+    Arbitrary<Integer> codePoints =
+        Arbitraries.oneOf(
+            Arbitraries.integers().between(0, 0x7F),
+            Arbitraries.integers().between(0x80, 0x7FF),
+            Arbitraries.integers().between(0x800, 0xD7FF),
+            Arbitraries.integers().between(0xE000, 0xFFFF),
+            Arbitraries.integers().between(0x10000, 0x10FFFF));
+    return codePoints
+        .list()
+        .ofMaxSize(maxCodePoints)
+        .map(
+            list -> {
+              StringBuilder text = new StringBuilder();
+              list.forEach(text::appendCodePoint);
+              return text.toString();
+            });
+  }
+
+  static Arbitrary<Map<String, String>> maps() {
+    return Arbitraries.maps(texts(5), texts(8)).ofMaxSize(5);
+  }
+
+  static Arbitrary<Event> events() {
+    return Combinators.combine(
+            Arbitraries.longs(),
+            texts(10).injectNull(0.3),
+            maps(),
+            Arbitraries.bytes().array(byte[].class).ofMaxSize(40))
+        .as((at, key, headers, payload) -> new Event(at, key, headers, ByteBuffer.wrap(payload)));
+  }
+
+  /** Mostly what occurs, and sometimes the extremes. */
+  static Arbitrary<Long> sequences() {
+    return Arbitraries.frequencyOf(
+        net.jqwik.api.Tuple.of(4, Arbitraries.longs().between(1, 100_000)),
+        net.jqwik.api.Tuple.of(1, Arbitraries.longs().between(1, Long.MAX_VALUE - 1000)));
+  }
+
+  static Arbitrary<Publish> publishes() {
+    return Combinators.combine(
+            texts(60),
+            sequences(),
+            Arbitraries.longs(),
+            Arbitraries.of(true, false),
+            events().list().ofMinSize(1).ofMaxSize(8))
+        .as(Publish::new);
+  }
+
+  static Arbitrary<List<Long>> groups() {
+    return Arbitraries.longs().list().ofMaxSize(6);
+  }
+
+  static Arbitrary<Deliver> delivers() {
+    return Combinators.combine(
+            texts(60),
+            Arbitraries.longs(),
+            sequences(),
+            Arbitraries.longs(),
+            Arbitraries.longs(),
+            Arbitraries.longs(),
+            events().list().ofMaxSize(8),
+            groups())
+        .as(Deliver::new);
+  }
+
+  static Arbitrary<Hello> hellos() {
+    return Combinators.combine(
+            texts(20), texts(20), texts(20).injectNull(0.3), texts(20).injectNull(0.3), maps())
+        .as(Hello::new);
+  }
+
+  static Arbitrary<Welcome> welcomes() {
+    Arbitrary<Integer> ints = Arbitraries.integers();
+    Arbitrary<Limits> limits =
+        Combinators.combine(ints, ints, ints, ints, ints, Arbitraries.longs()).as(Limits::new);
+    return Combinators.combine(
+            texts(20),
+            texts(20),
+            Arbitraries.longs(),
+            texts(20),
+            limits,
+            texts(20).list().ofMaxSize(6))
+        .as(Welcome::new);
+  }
+
+  static Arbitrary<Problem> problems() {
+    return Combinators.combine(
+            Arbitraries.of(ErrorCode.values()),
+            texts(30),
+            Arbitraries.of(true, false),
+            Arbitraries.longs(),
+            Arbitraries.integers(),
+            texts(60))
+        .as(Problem::new);
+  }
+
+  static Arbitrary<Subscribe> subscribes() {
+    return Combinators.combine(
+            Arbitraries.longs(),
+            texts(60),
+            texts(20).injectNull(0.3),
+            Arbitraries.of(Overflow.values()))
+        .as(Subscribe::new);
+  }
+
+  static Arbitrary<ChangeBus> changes() {
+    return Combinators.combine(
+            texts(20).list().ofMaxSize(6),
+            Arbitraries.of(ChangeReason.values()),
+            Arbitraries.longs(),
+            texts(20),
+            Arbitraries.integers())
+        .as(ChangeBus::new);
+  }
+
+  static Arbitrary<Gap> gaps() {
+    Arbitrary<Long> longs = Arbitraries.longs();
+    return Combinators.combine(texts(60), longs, longs, longs, Arbitraries.of(GapReason.values()))
+        .as(Gap::new);
+  }
+
+  /** Any record of any type. */
+  static Arbitrary<SpecificRecord> all() {
+    Arbitrary<Long> longs = Arbitraries.longs();
+    return Arbitraries.oneOf(
+        List.of(
+            hellos().map(r -> (SpecificRecord) r),
+            publishes().map(r -> (SpecificRecord) r),
+            subscribes().map(r -> (SpecificRecord) r),
+            changes().map(r -> (SpecificRecord) r),
+            delivers().map(r -> (SpecificRecord) r),
+            Combinators.combine(texts(60), longs, longs).as(Ack::new).map(r -> (SpecificRecord) r),
+            longs.map(Unsubscribe::new).map(r -> (SpecificRecord) r),
+            welcomes().map(r -> (SpecificRecord) r),
+            problems().map(r -> (SpecificRecord) r),
+            Combinators.combine(Arbitraries.integers(), longs, texts(60))
+                .as(Confirm::new)
+                .map(r -> (SpecificRecord) r),
+            gaps().map(r -> (SpecificRecord) r),
+            longs.map(Barrier::new).map(r -> (SpecificRecord) r),
+            longs.map(Drained::new).map(r -> (SpecificRecord) r)));
+  }
+
+  /** The type code that goes with a record: the records are named like the codes. */
+  static TypeCode typeOf(SpecificRecord record) {
+    for (TypeCode type : TypeCode.values()) {
+      if (type.name().replace("_", "").equalsIgnoreCase(record.getSchema().getName())) {
+        return type;
+      }
+    }
+    throw new AssertionError("no type code for " + record.getSchema().getName());
+  }
+}

@@ -1,0 +1,341 @@
+package io.eventbus.client;
+
+import java.net.URI;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.ServiceLoader;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import javax.net.ssl.SSLContext;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Collects the settings of an {@link EventBusClient} and connects it. Only {@link #url} has to be
+ * set. For one thread; every setting is checked by {@link #connect}.
+ */
+public final class ClientBuilder {
+  private final List<URI> urls = new ArrayList<>();
+  private final Map<String, String> attributes = new LinkedHashMap<>();
+  private String name = "java-client";
+  private @Nullable String token;
+  private @Nullable SSLContext sslContext;
+  private @Nullable Executor executor;
+  private ConnectionListener listener = new ConnectionListener() {};
+  private Duration connectTimeout = Duration.ofSeconds(10);
+  private Duration closeTimeout = Duration.ofSeconds(10);
+  private Duration sendTimeout = Duration.ofSeconds(30);
+  private ReconnectPolicy reconnect = ReconnectPolicy.DEFAULT;
+  private int outboundBufferBytes = 16 * 1024 * 1024;
+  private WhenFull whenFull = WhenFull.BLOCK;
+  private Duration blockTimeout = Duration.ofSeconds(30);
+  private int batchBytes = 64 * 1024;
+  private Duration confirmTimeout = Duration.ofSeconds(30);
+  private Duration ackInterval = Duration.ofMillis(100);
+  private int trackedProducers = 100_000;
+
+  ClientBuilder() {}
+
+  /**
+   * Adds an address. With several, they are tried in turn, for the first connection too.
+   *
+   * @param url for example {@code ws://localhost:8080/bus} or {@code wss://bus.example.org/bus}
+   * @return this builder
+   */
+  public ClientBuilder url(String url) {
+    return url(URI.create(url));
+  }
+
+  /**
+   * Adds an address. With several, they are tried in turn, for the first connection too.
+   *
+   * @param url with the scheme {@code ws} or {@code wss}
+   * @return this builder
+   */
+  public ClientBuilder url(URI url) {
+    urls.add(url);
+    return this;
+  }
+
+  /**
+   * Sets a name for people: it appears in the bus's lists and in the names of threads.
+   *
+   * @param newName 1 to 255 characters; need not be unique; default {@code java-client}
+   * @return this builder
+   */
+  public ClientBuilder name(String newName) {
+    this.name = newName;
+    return this;
+  }
+
+  /**
+   * Sets what the client authenticates with.
+   *
+   * @param newToken at most 16 KiB, or null for none (the default)
+   * @return this builder
+   */
+  public ClientBuilder token(@Nullable String newToken) {
+    this.token = newToken;
+    return this;
+  }
+
+  /**
+   * Adds something to tell the bus about this client.
+   *
+   * @param attribute the name
+   * @param value the value
+   * @return this builder; at most 64 attributes
+   */
+  public ClientBuilder attribute(String attribute, String value) {
+    attributes.put(attribute, value);
+    return this;
+  }
+
+  /**
+   * Sets the trust and the keys for {@code wss}.
+   *
+   * @param context null (the default) for the JDK's own
+   * @return this builder
+   */
+  public ClientBuilder sslContext(@Nullable SSLContext context) {
+    this.sslContext = context;
+    return this;
+  }
+
+  /**
+   * Sets what runs handlers, listeners and the dependents of stages. The order within a
+   * subscription is kept with any executor; it must not run tasks in the calling thread.
+   *
+   * @param newExecutor not shut down by the client; null (the default) for daemon threads of its
+   *     own, as many as there are busy subscriptions
+   * @return this builder
+   */
+  public ClientBuilder executor(@Nullable Executor newExecutor) {
+    this.executor = newExecutor;
+    return this;
+  }
+
+  /**
+   * Sets who hears about the connection.
+   *
+   * @param newListener default: nobody; the SDK logs the same at level DEBUG to WARN
+   * @return this builder
+   */
+  public ClientBuilder listener(ConnectionListener newListener) {
+    this.listener = newListener;
+    return this;
+  }
+
+  /**
+   * Sets the deadline of {@link #connect} and of every later try, from TCP to the bus's Welcome.
+   *
+   * @param timeout 1 ms to 1 h, default 10 s
+   * @return this builder
+   */
+  public ClientBuilder connectTimeout(Duration timeout) {
+    this.connectTimeout = timeout;
+    return this;
+  }
+
+  /**
+   * Sets how long {@link EventBusClient#close()} drains.
+   *
+   * @param timeout 0 to 1 h, default 10 s
+   * @return this builder
+   */
+  public ClientBuilder closeTimeout(Duration timeout) {
+    this.closeTimeout = timeout;
+    return this;
+  }
+
+  /**
+   * Sets how long one WebSocket message may take to be handed to the network before the connection
+   * counts as dead. Longer than a bus may hold publishers back for a slow subscriber (10 s).
+   *
+   * @param timeout 1 ms to 1 h, default 30 s
+   * @return this builder
+   */
+  public ClientBuilder sendTimeout(Duration timeout) {
+    this.sendTimeout = timeout;
+    return this;
+  }
+
+  /**
+   * Sets when to connect again after a connection was lost.
+   *
+   * @param policy default {@link ReconnectPolicy#DEFAULT}
+   * @return this builder
+   */
+  public ClientBuilder reconnect(ReconnectPolicy policy) {
+    this.reconnect = policy;
+    return this;
+  }
+
+  /**
+   * Sets how many bytes of events may be unsent, or sent with their confirmation outstanding.
+   *
+   * @param bytes 4 KiB to 2 GiB - 1, default 16 MiB; an event that is bigger than the whole buffer
+   *     is refused
+   * @return this builder
+   */
+  public ClientBuilder outboundBufferBytes(int bytes) {
+    this.outboundBufferBytes = bytes;
+    return this;
+  }
+
+  /**
+   * Sets what publishing does when the outbound buffer is full.
+   *
+   * @param choice default {@link WhenFull#BLOCK}
+   * @return this builder
+   */
+  public ClientBuilder whenFull(WhenFull choice) {
+    this.whenFull = choice;
+    return this;
+  }
+
+  /**
+   * Sets how long publishing waits for room with {@link WhenFull#BLOCK}.
+   *
+   * @param timeout 0 to 1 h, default 30 s
+   * @return this builder
+   */
+  public ClientBuilder blockTimeout(Duration timeout) {
+    this.blockTimeout = timeout;
+    return this;
+  }
+
+  /**
+   * Sets the size at which a WebSocket message is full. Events never wait for a message to fill up:
+   * they leave as soon as the one before has left. A single event may be bigger.
+   *
+   * @param bytes 1 KiB to 4 MiB, default 64 KiB
+   * @return this builder
+   */
+  public ClientBuilder batchBytes(int bytes) {
+    this.batchBytes = bytes;
+    return this;
+  }
+
+  /**
+   * Sets how long a published event waits for the bus's confirmation, over all reconnects; so do
+   * subscriptions.
+   *
+   * @param timeout 1 ms to 1 h, default 30 s
+   * @return this builder
+   */
+  public ClientBuilder confirmTimeout(Duration timeout) {
+    this.confirmTimeout = timeout;
+    return this;
+  }
+
+  /**
+   * Sets how often handled events are acknowledged to the bus, one frame for each topic and
+   * producer.
+   *
+   * @param interval 1 ms to 1 min, default 100 ms
+   * @return this builder
+   */
+  public ClientBuilder ackInterval(Duration interval) {
+    this.ackInterval = interval;
+    return this;
+  }
+
+  /**
+   * Sets how many pairs of topic and producer are remembered, to find duplicates and gaps. Those
+   * that were quiet for longest are forgotten first; a forgotten one starts anew.
+   *
+   * @param pairs 1 to 100,000,000, default 100,000; each takes about 200 bytes
+   * @return this builder
+   */
+  public ClientBuilder trackedProducers(int pairs) {
+    this.trackedProducers = pairs;
+    return this;
+  }
+
+  /**
+   * Connects and waits for it. Each address is tried once, all within the connect time-out.
+   *
+   * @return a connected client; close it
+   * @throws EventBusException.NotConnected if no bus could be reached; retry later
+   * @throws EventBusException.Refused if a bus refused this client
+   * @throws EventBusException.TimedOut if the deadline passed, or the thread was interrupted (it is
+   *     then still interrupted)
+   * @throws IllegalArgumentException if a setting is out of range, saying which
+   */
+  public EventBusClient connect() {
+    CompletionStage<EventBusClient> stage = connectAsync();
+    try {
+      // The provider keeps the deadline; the second is for its answer.
+      return stage
+          .toCompletableFuture()
+          .get(connectTimeout.plusSeconds(1).toMillis(), TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      abandon(stage);
+      throw new EventBusException.TimedOut("connecting to " + urls + " was interrupted");
+    } catch (TimeoutException e) {
+      abandon(stage);
+      throw new EventBusException.TimedOut(
+          "connecting to " + urls + " took longer than " + connectTimeout);
+    } catch (ExecutionException e) {
+      Throwable cause = e.getCause();
+      if (cause instanceof EventBusException known) {
+        throw known;
+      }
+      throw new CompletionException(cause);
+    }
+  }
+
+  private static void abandon(CompletionStage<EventBusClient> stage) {
+    stage.thenAccept(client -> client.close(Duration.ZERO));
+  }
+
+  /**
+   * Connects without waiting.
+   *
+   * @return a stage that completes with a connected client, or with what {@link #connect} throws
+   * @throws IllegalArgumentException if a setting is out of range, saying which
+   */
+  public CompletionStage<EventBusClient> connectAsync() {
+    ClientOptions options = options();
+    return ServiceLoader.load(ClientProvider.class, ClientBuilder.class.getClassLoader())
+        .findFirst()
+        .orElseThrow(
+            () ->
+                new IllegalStateException(
+                    "no "
+                        + ClientProvider.class.getName()
+                        + " (expected: the SDK's own,"
+                        + " named in META-INF/services)"))
+        .connect(options);
+  }
+
+  /**
+   * Returns the settings, checked.
+   *
+   * @return immutable settings
+   * @throws IllegalArgumentException if a setting is out of range, saying which
+   */
+  public ClientOptions options() {
+    return new ClientOptions(
+        urls,
+        name,
+        token,
+        attributes,
+        sslContext,
+        executor,
+        listener,
+        new ClientOptions.Connection(connectTimeout, closeTimeout, sendTimeout, reconnect),
+        new ClientOptions.Outbound(
+            outboundBufferBytes, whenFull, blockTimeout, batchBytes, confirmTimeout),
+        ackInterval,
+        trackedProducers);
+  }
+}

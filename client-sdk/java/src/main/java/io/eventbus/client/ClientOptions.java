@@ -1,0 +1,143 @@
+package io.eventbus.client;
+
+import java.net.URI;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.Executor;
+import javax.net.ssl.SSLContext;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The settings of a client, checked; {@link ClientBuilder} makes them and documents each.
+ *
+ * @param urls addresses of buses, at least one
+ * @param name a name for people
+ * @param token what the client authenticates with, or null
+ * @param attributes what else to tell the bus about this client
+ * @param sslContext for {@code wss}, or null for the JDK's
+ * @param executor runs handlers, or null for threads of the client's own
+ * @param listener hears about the connection
+ * @param connection time-outs and back-off
+ * @param outbound the way out
+ * @param ackInterval how often handled events are acknowledged
+ * @param trackedProducers how many (topic, producer) pairs are remembered
+ */
+public record ClientOptions(
+    List<URI> urls,
+    String name,
+    @Nullable String token,
+    Map<String, String> attributes,
+    @Nullable SSLContext sslContext,
+    @Nullable Executor executor,
+    ConnectionListener listener,
+    Connection connection,
+    Outbound outbound,
+    Duration ackInterval,
+    int trackedProducers) {
+
+  /**
+   * Checks the parts.
+   *
+   * @param urls as above
+   * @param name as above
+   * @param token as above
+   * @param attributes as above
+   * @param sslContext as above
+   * @param executor as above
+   * @param listener as above
+   * @param connection as above
+   * @param outbound as above
+   * @param ackInterval as above
+   * @param trackedProducers as above
+   * @throws IllegalArgumentException if one is out of range, saying which
+   */
+  public ClientOptions {
+    urls = List.copyOf(urls);
+    attributes = Map.copyOf(attributes);
+    Objects.requireNonNull(listener, "listener");
+    Objects.requireNonNull(connection, "connection");
+    Objects.requireNonNull(outbound, "outbound");
+    if (urls.isEmpty()) {
+      throw new IllegalArgumentException("urls: none (expected: at least one)");
+    }
+    urls.forEach(ClientOptions::checkUrl);
+    Checks.range("name length", name.length(), 1, 255);
+    Checks.range("attributes", attributes.size(), 0, 64);
+    Checks.range("ackInterval", ackInterval, Duration.ofMillis(1), Duration.ofMinutes(1));
+    Checks.range("trackedProducers", trackedProducers, 1, 100_000_000);
+  }
+
+  private static void checkUrl(URI url) {
+    boolean webSocket = "ws".equals(url.getScheme()) || "wss".equals(url.getScheme());
+    if (!webSocket || url.getHost() == null || url.getFragment() != null) {
+      throw new IllegalArgumentException(
+          "url: " + url + " (expected: ws://host:port/path or wss://host:port/path)");
+    }
+  }
+
+  /**
+   * Time-outs and back-off.
+   *
+   * @param connectTimeout for one try, from TCP to Welcome
+   * @param closeTimeout for draining
+   * @param sendTimeout for one WebSocket message
+   * @param reconnect when to connect again
+   */
+  public record Connection(
+      Duration connectTimeout,
+      Duration closeTimeout,
+      Duration sendTimeout,
+      ReconnectPolicy reconnect) {
+    /**
+     * Checks the parts.
+     *
+     * @param connectTimeout as above
+     * @param closeTimeout as above
+     * @param sendTimeout as above
+     * @param reconnect as above
+     * @throws IllegalArgumentException if one is out of range, saying which
+     */
+    public Connection {
+      Objects.requireNonNull(reconnect, "reconnect");
+      Checks.range("connectTimeout", connectTimeout, Duration.ofMillis(1), Duration.ofHours(1));
+      Checks.range("closeTimeout", closeTimeout, Duration.ZERO, Duration.ofHours(1));
+      Checks.range("sendTimeout", sendTimeout, Duration.ofMillis(1), Duration.ofHours(1));
+    }
+  }
+
+  /**
+   * The way out.
+   *
+   * @param bufferBytes unsent and unconfirmed bytes at most
+   * @param whenFull what to do then
+   * @param blockTimeout how long {@link WhenFull#BLOCK} waits
+   * @param batchBytes bytes of one WebSocket message
+   * @param confirmTimeout how long to wait for a confirmation
+   */
+  public record Outbound(
+      int bufferBytes,
+      WhenFull whenFull,
+      Duration blockTimeout,
+      int batchBytes,
+      Duration confirmTimeout) {
+    /**
+     * Checks the parts.
+     *
+     * @param bufferBytes as above
+     * @param whenFull as above
+     * @param blockTimeout as above
+     * @param batchBytes as above
+     * @param confirmTimeout as above
+     * @throws IllegalArgumentException if one is out of range, saying which
+     */
+    public Outbound {
+      Objects.requireNonNull(whenFull, "whenFull");
+      Checks.range("outboundBufferBytes", bufferBytes, 4 * 1024, Integer.MAX_VALUE);
+      Checks.range("blockTimeout", blockTimeout, Duration.ZERO, Duration.ofHours(1));
+      Checks.range("batchBytes", batchBytes, 1024, 4 * 1024 * 1024);
+      Checks.range("confirmTimeout", confirmTimeout, Duration.ofMillis(1), Duration.ofHours(1));
+    }
+  }
+}

@@ -1,0 +1,92 @@
+package io.eventbus.client;
+
+import java.net.URI;
+import java.time.Duration;
+
+/**
+ * Hears what happens to a client's connection and events; every method does nothing by default.
+ *
+ * <p>Called by one thread at a time, never on an I/O thread, in the order in which things happened.
+ * A listener that is slow delays only other listener calls; those that do not fit in a bounded
+ * queue are dropped and counted. What it throws is logged.
+ */
+public interface ConnectionListener {
+  /**
+   * A connection is ready: welcomed by the bus, subscriptions requested again.
+   *
+   * @param connection what it is connected to
+   */
+  default void connected(ConnectionInfo connection) {}
+
+  /**
+   * A connection has ended.
+   *
+   * @param code the WebSocket close code; 1006 when there was no Close frame
+   * @param reason what the bus or the network said
+   * @param willReconnect whether the client will try again; if not, it is closed now
+   */
+  default void disconnected(int code, String reason, boolean willReconnect) {}
+
+  /**
+   * A try to reconnect is planned.
+   *
+   * @param attempt 1 for the first after a connection
+   * @param url where to
+   * @param delay how long until then
+   */
+  default void reconnecting(int attempt, URI url, Duration delay) {}
+
+  /**
+   * Events are missing from what this client received. Told once for each missing event.
+   *
+   * @param gap which events
+   */
+  default void gap(Gap gap) {}
+
+  /**
+   * Events that this client published are lost or may be.
+   *
+   * @param events how many, since the last call for this cause
+   * @param cause why
+   */
+  default void dropped(long events, DropCause cause) {}
+
+  /**
+   * The bus refused something that no stage of this client waits for, or asked for something that
+   * this SDK does not do.
+   *
+   * @param problem what, and why
+   */
+  default void problem(EventBusException problem) {}
+
+  /**
+   * A handler threw an exception, or a payload could not be decoded.
+   *
+   * @param subscription whose handler
+   * @param event the event
+   * @param failure what it threw
+   */
+  default void handlerFailed(Subscription subscription, ReceivedEvent event, Throwable failure) {}
+
+  /**
+   * The bus did not know this client any more: it publishes under a new number, and its sequence
+   * numbers start again at 1. Events that were unconfirmed may be delivered twice.
+   *
+   * @param before the number until now
+   * @param now the new number
+   */
+  default void producerChanged(long before, long now) {}
+
+  /** Why published events are lost, or may be. */
+  enum DropCause {
+    /** The outbound buffer was full and the client drops what does not fit. The events are lost. */
+    BUFFER_FULL,
+    /**
+     * The connection ended after the events were handed to it, and nobody waited for a
+     * confirmation. They may or may not have been delivered.
+     */
+    CONNECTION_LOST,
+    /** The client was closed before the events were sent. They are lost. */
+    CLOSED
+  }
+}

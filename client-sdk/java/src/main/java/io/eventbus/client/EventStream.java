@@ -1,0 +1,33 @@
+package io.eventbus.client;
+
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A subscription whose events are fetched by the application: the pull form.
+ *
+ * <p>Events that are not fetched stay in the subscription's buffer; when that is full the client
+ * stops reading its connection. Any thread may use a stream; with several, each event goes to one
+ * of them.
+ */
+public interface EventStream extends AutoCloseable {
+  /**
+   * Waits for the next event. It counts as handled when the next call is made.
+   *
+   * @param timeout how long to wait; zero to look only
+   * @return the next event, or null if none came in time or the stream is closed and empty
+   * @throws InterruptedException if the thread is interrupted while it waits; nothing is lost
+   */
+  @Nullable ReceivedEvent poll(Duration timeout) throws InterruptedException;
+
+  /**
+   * Returns the subscription behind the stream.
+   *
+   * @return the subscription
+   */
+  Subscription subscription();
+
+  /** Unsubscribes without waiting, and lets go of what was not fetched. */
+  @Override
+  void close();
+}

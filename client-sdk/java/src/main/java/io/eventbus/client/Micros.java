@@ -1,0 +1,13 @@
+package io.eventbus.client;
+
+import java.time.Instant;
+
+/** Microseconds since the epoch, the protocol's measure of time. */
+final class Micros {
+  private Micros() {}
+
+  static Instant toInstant(long micros) {
+    return Instant.ofEpochSecond(
+        Math.floorDiv(micros, 1_000_000L), Math.floorMod(micros, 1_000_000L) * 1_000L);
+  }
+}

@@ -1,0 +1,67 @@
+package io.eventbus.client;
+
+import java.time.Duration;
+
+/**
+ * When to connect again after a connection was lost: exponential back-off with jitter.
+ *
+ * <p>The delay before try <i>n</i> is {@code min(maxDelay, initialDelay * multiplier^(n-1))}, and
+ * of that a random part of up to {@code jitter} is taken away, so that many clients do not come
+ * back at the same moment. Addresses are tried in turn.
+ *
+ * @param initialDelay before the first try: 1 ms to 1 h, default 100 ms
+ * @param maxDelay at most: {@code initialDelay} to 1 h, default 10 s
+ * @param multiplier from try to try: 1 to 10, default 2
+ * @param jitter the random part: 0 to 1, default 0.5
+ * @param maxAttempts tries in a row before giving up: 0 for never reconnecting, default {@link
+ *     Integer#MAX_VALUE} for ever
+ */
+public record ReconnectPolicy(
+    Duration initialDelay, Duration maxDelay, double multiplier, double jitter, int maxAttempts) {
+  /** 100 ms, doubled up to 10 s, half of it random, for ever. */
+  public static final ReconnectPolicy DEFAULT =
+      new ReconnectPolicy(
+          Duration.ofMillis(100), Duration.ofSeconds(10), 2, 0.5, Integer.MAX_VALUE);
+
+  /** A lost connection closes the client. */
+  public static final ReconnectPolicy NEVER =
+      new ReconnectPolicy(Duration.ofMillis(100), Duration.ofSeconds(10), 2, 0.5, 0);
+
+  /**
+   * Checks the parts.
+   *
+   * @param initialDelay as above
+   * @param maxDelay as above
+   * @param multiplier as above
+   * @param jitter as above
+   * @param maxAttempts as above
+   * @throws IllegalArgumentException if one is out of range, saying which
+   */
+  public ReconnectPolicy {
+    Checks.range("initialDelay", initialDelay, Duration.ofMillis(1), Duration.ofHours(1));
+    Checks.range("maxDelay", maxDelay, initialDelay, Duration.ofHours(1));
+    Checks.range("maxAttempts", maxAttempts, 0, Integer.MAX_VALUE);
+    if (!(multiplier >= 1 && multiplier <= 10)) {
+      throw new IllegalArgumentException("multiplier: " + multiplier + " (expected: 1..10)");
+    }
+    if (!(jitter >= 0 && jitter <= 1)) {
+      throw new IllegalArgumentException("jitter: " + jitter + " (expected: 0..1)");
+    }
+  }
+
+  /**
+   * Computes the delay before a try.
+   *
+   * @param attempt 1 for the first try after a connection
+   * @param random a random number, from 0 (inclusive) to 1 (exclusive)
+   * @return how long to wait
+   */
+  public Duration delay(int attempt, double random) {
+    Checks.range("attempt", attempt, 1, Integer.MAX_VALUE);
+    double full =
+        Math.min(
+            (double) maxDelay.toNanos(),
+            (double) initialDelay.toNanos() * Math.pow(multiplier, attempt - 1.0));
+    return Duration.ofNanos((long) (full * (1 - jitter * random)));
+  }
+}

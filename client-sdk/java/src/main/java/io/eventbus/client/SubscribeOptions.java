@@ -1,0 +1,69 @@
+package io.eventbus.client;
+
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How a subscription is served; immutable.
+ *
+ * @param group subscriptions of one group share the events: each event goes to one of them; null
+ *     (the default) for none. With a group, delivery is at least once: after a reconnect of a
+ *     publisher an event may reach a second member.
+ * @param overflow what the bus does when this client does not read fast enough; default {@link
+ *     Overflow#BLOCK}
+ * @param bufferBytes how much this subscription holds in memory before the client stops reading its
+ *     connection: 1 KiB to 1 GiB, default 4 MiB. A WebSocket message that does not fit is taken
+ *     whole once the buffer is empty or has room for a part of it.
+ */
+public record SubscribeOptions(@Nullable String group, Overflow overflow, int bufferBytes) {
+  /** No group, {@link Overflow#BLOCK}, 4 MiB. */
+  public static final SubscribeOptions DEFAULT =
+      new SubscribeOptions(null, Overflow.BLOCK, 4 * 1024 * 1024);
+
+  /**
+   * Checks the parts.
+   *
+   * @param group as above
+   * @param overflow as above
+   * @param bufferBytes as above
+   * @throws IllegalArgumentException if one is out of range, saying which
+   */
+  public SubscribeOptions {
+    Objects.requireNonNull(overflow, "overflow");
+    Checks.range("bufferBytes", bufferBytes, 1024, 1024 * 1024 * 1024);
+    if (group != null && (group.isEmpty() || group.length() > 255)) {
+      throw new IllegalArgumentException(
+          "group: " + group.length() + " characters (expected: 1..255)");
+    }
+  }
+
+  /**
+   * Changes the group.
+   *
+   * @param newGroup 1 to 255 bytes of UTF-8, or null for none
+   * @return new options
+   */
+  public SubscribeOptions withGroup(@Nullable String newGroup) {
+    return new SubscribeOptions(newGroup, overflow, bufferBytes);
+  }
+
+  /**
+   * Changes the overflow policy.
+   *
+   * @param newOverflow the policy
+   * @return new options
+   */
+  public SubscribeOptions withOverflow(Overflow newOverflow) {
+    return new SubscribeOptions(group, newOverflow, bufferBytes);
+  }
+
+  /**
+   * Changes the buffer.
+   *
+   * @param newBufferBytes bytes, 1 KiB to 1 GiB
+   * @return new options
+   */
+  public SubscribeOptions withBufferBytes(int newBufferBytes) {
+    return new SubscribeOptions(group, overflow, newBufferBytes);
+  }
+}

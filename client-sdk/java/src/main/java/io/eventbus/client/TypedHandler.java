@@ -1,0 +1,19 @@
+package io.eventbus.client;
+
+/**
+ * Takes the events of a subscription with their decoded payloads; called as {@link EventHandler}
+ * is.
+ *
+ * @param <T> the type of the payloads
+ */
+@FunctionalInterface
+public interface TypedHandler<T> {
+  /**
+   * Takes an event.
+   *
+   * @param value the decoded payload
+   * @param event the event that it came in
+   * @throws Exception if the event could not be handled; it is not delivered again
+   */
+  void onEvent(T value, ReceivedEvent event) throws Exception;
+}

@@ -25,6 +25,7 @@ import java.util.Map;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Combinators;
+import net.jqwik.api.Tuple;
 import org.apache.avro.specific.SpecificRecord;
 
 /** Arbitrary records, within the limits of the protocol. */
@@ -67,8 +68,8 @@ final class Records {
   /** Mostly what occurs, and sometimes the extremes. */
   static Arbitrary<Long> sequences() {
     return Arbitraries.frequencyOf(
-        net.jqwik.api.Tuple.of(4, Arbitraries.longs().between(1, 100_000)),
-        net.jqwik.api.Tuple.of(1, Arbitraries.longs().between(1, Long.MAX_VALUE - 1000)));
+        Tuple.of(4, Arbitraries.longs().between(1, 100_000)),
+        Tuple.of(1, Arbitraries.longs().between(1, Long.MAX_VALUE - 1000)));
   }
 
   static Arbitrary<Publish> publishes() {

@@ -1,0 +1,56 @@
+package io.eventbus.protocol;
+
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.fields;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchRule;
+import org.apache.avro.specific.AvroGenerated;
+
+/** The table of packages in the architecture document, for this module. */
+@AnalyzeClasses(packages = "io.eventbus", importOptions = DoNotIncludeTests.class)
+class ArchitectureTest {
+  private static final String[] FOREIGN = {"java..", "org.apache.avro..", "org.jspecify.."};
+
+  @ArchTest
+  static final ArchRule SCHEMA_HOLDS_ONLY_GENERATED_TYPES =
+      classes()
+          .that(resideInAPackage("io.eventbus.schema.."))
+          .and()
+          .areTopLevelClasses()
+          .should()
+          .beAnnotatedWith(AvroGenerated.class);
+
+  @ArchTest
+  static final ArchRule SCHEMA_DEPENDS_ON_AVRO_ONLY =
+      classes()
+          .that(resideInAPackage("io.eventbus.schema.."))
+          .should()
+          .onlyDependOnClassesThat(
+              resideInAnyPackage("io.eventbus.schema..", "java..", "org.apache.avro.."));
+
+  @ArchTest
+  static final ArchRule PROTOCOL_DEPENDS_ON_SCHEMA_AND_AVRO_ONLY =
+      classes()
+          .that(resideInAPackage("io.eventbus.protocol.."))
+          .should()
+          .onlyDependOnClassesThat(
+              resideInAnyPackage("io.eventbus.protocol..", "io.eventbus.schema..")
+                  .or(resideInAnyPackage(FOREIGN)));
+
+  @ArchTest
+  static final ArchRule THERE_IS_NOTHING_ELSE_HERE =
+      classes().should().resideInAnyPackage("io.eventbus.protocol", "io.eventbus.schema");
+
+  @ArchTest
+  static final ArchRule NO_CYCLES =
+      slices().matching("io.eventbus.(*)..").should().beFreeOfCycles();
+
+  @ArchTest
+  static final ArchRule STATICS_ARE_FINAL = fields().that().areStatic().should().beFinal();
+}

@@ -1,0 +1,190 @@
+package io.eventbus.protocol;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.eventbus.schema.ChangeBus;
+import io.eventbus.schema.ChangeReason;
+import io.eventbus.schema.Confirm;
+import io.eventbus.schema.Deliver;
+import io.eventbus.schema.ErrorCode;
+import io.eventbus.schema.Gap;
+import io.eventbus.schema.GapReason;
+import io.eventbus.schema.Hello;
+import io.eventbus.schema.Limits;
+import io.eventbus.schema.Overflow;
+import io.eventbus.schema.Problem;
+import io.eventbus.schema.Subscribe;
+import io.eventbus.schema.Welcome;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.avro.specific.SpecificRecord;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ControlFramesTest {
+  private static final Limits LIMITS = new Limits(1, 2, 3, 4, 5, 6L);
+
+  @Test
+  void aHelloMayEndBeforeEachFieldWithADefault() {
+    Hello full = new Hello("c", "a", "t", "r", Map.of("k", "v"));
+    assertEnds(TypeCode.HELLO, full, 6, new Hello("c", "a", "t", "r", Map.of()));
+    assertEnds(TypeCode.HELLO, full, 9, new Hello("c", "a", "t", null, Map.of()));
+    assertEnds(TypeCode.HELLO, full, 12, new Hello("c", "a", null, null, Map.of()));
+  }
+
+  @Test
+  void aSubscribeMayEndBeforeEachFieldWithADefault() {
+    Subscribe full = new Subscribe(1L, "a.>", "g", Overflow.DISCONNECT);
+    assertEnds(TypeCode.SUBSCRIBE, full, 1, new Subscribe(1L, "a.>", "g", Overflow.BLOCK));
+    assertEnds(TypeCode.SUBSCRIBE, full, 4, new Subscribe(1L, "a.>", null, Overflow.BLOCK));
+  }
+
+  @Test
+  void aWelcomeMayEndBeforeTheOthers() {
+    Welcome full = new Welcome("b", "s", 1L, "r", LIMITS, List.of("x", "y"));
+    assertEnds(TypeCode.WELCOME, full, 6, new Welcome("b", "s", 1L, "r", LIMITS, List.of()));
+  }
+
+  @Test
+  void aProblemMayEndBeforeEachFieldWithADefault() {
+    Problem full = new Problem(ErrorCode.FORBIDDEN, "m", true, 7L, 1, "t");
+    assertEnds(TypeCode.PROBLEM, full, 2, new Problem(ErrorCode.FORBIDDEN, "m", true, 7L, 1, ""));
+    assertEnds(TypeCode.PROBLEM, full, 3, new Problem(ErrorCode.FORBIDDEN, "m", true, 7L, -1, ""));
+  }
+
+  @Test
+  void aConfirmMayEndBeforeTheTopic() {
+    assertEnds(TypeCode.CONFIRM, new Confirm(1, 2L, "t"), 2, new Confirm(1, 2L, ""));
+  }
+
+  @Test
+  void aDeliverMayEndBeforeTheGroups() {
+    byte[] body = {2, 't', 2, 2, 0, 0, 1, 0};
+    assertThat(Bodies.read(TypeCode.DELIVER, body))
+        .isEqualTo(new Deliver("t", 1L, 1L, 0L, 0L, -1L, List.of(), List.of()));
+  }
+
+  private static void assertEnds(
+      TypeCode type, SpecificRecord full, int without, SpecificRecord expected) {
+    byte[] body = Bodies.avro(full);
+    assertThat(Bodies.read(type, body)).isEqualTo(full);
+    assertThat(Bodies.read(type, Arrays.copyOf(body, body.length - without))).isEqualTo(expected);
+  }
+
+  @Test
+  void unknownSymbolsFromALaterBusBecomeTheDefault() {
+    assertThat(Bodies.read(TypeCode.PROBLEM, new byte[] {126, 0, 0, 0}))
+        .isEqualTo(new Problem(ErrorCode.INTERNAL, "", false, 0L, -1, ""));
+    assertThat(Bodies.read(TypeCode.GAP, new byte[] {0, 0, 0, 0, 126}))
+        .isEqualTo(new Gap("", 0L, 0L, 0L, GapReason.UNKNOWN));
+    assertThat(Bodies.read(TypeCode.CHANGE_BUS, new byte[] {0, 126, 0, 0, 0}))
+        .isEqualTo(new ChangeBus(List.of(), ChangeReason.OVERLOAD, 0L, "", 0));
+  }
+
+  @Test
+  void anUnknownOverflowPolicyIsRefused() {
+    // Another policy than the one that was asked for could lose events unnoticed.
+    assertThatThrownBy(() -> Bodies.read(TypeCode.SUBSCRIBE, new byte[] {2, 2, 'a', 0, 8}))
+        .isInstanceOf(MalformedFrameException.class)
+        .hasMessageStartingWith("Subscribe.overflow: symbol 4 ");
+  }
+
+  @Test
+  void enumSymbolsHaveFixedNumbers() {
+    assertThat(Overflow.values())
+        .extracting(Enum::name)
+        .containsExactly("BLOCK", "DROP_OLDEST", "CONFLATE", "DISCONNECT");
+    assertThat(ChangeReason.values())
+        .extracting(Enum::name)
+        .containsExactly("OVERLOAD", "DRAIN", "OPERATOR");
+    assertThat(GapReason.values())
+        .extracting(Enum::name)
+        .startsWith("UNKNOWN", "QUEUE_FULL", "CONFLATED");
+    assertThat(ErrorCode.values())
+        .extracting(Enum::name)
+        .startsWith(
+            "INTERNAL",
+            "UNKNOWN_TYPE",
+            "MALFORMED",
+            "TOO_BIG",
+            "ILLEGAL_TOPIC",
+            "ILLEGAL_FILTER",
+            "PROTOCOL_VIOLATION",
+            "UNAUTHENTICATED",
+            "FORBIDDEN",
+            "UNSUPPORTED",
+            "LIMIT_EXCEEDED",
+            "DUPLICATE_SUBSCRIPTION",
+            "UNKNOWN_SUBSCRIPTION",
+            "SLOW_CONSUMER",
+            "OVERLOADED",
+            "SHUTTING_DOWN",
+            "IDLE",
+            "REPLACED");
+  }
+
+  @Test
+  void limitsOfHello() {
+    String longest = "x".repeat(FrameLimits.MAX_NAME_BYTES);
+    String token = "x".repeat(FrameLimits.MAX_TOKEN_BYTES);
+    Hello fits = new Hello(longest, longest, token, token, Map.of(longest, longest));
+    assertThat(Bodies.read(TypeCode.HELLO, Bodies.avro(fits))).isEqualTo(fits);
+
+    assertTooBig(
+        TypeCode.HELLO, new Hello(longest + "x", "", null, null, Map.of()), "Hello.client");
+    assertTooBig(TypeCode.HELLO, new Hello("", longest + "x", null, null, Map.of()), "Hello.agent");
+    assertTooBig(TypeCode.HELLO, new Hello("", "", token + "x", null, Map.of()), "Hello.token");
+    assertTooBig(TypeCode.HELLO, new Hello("", "", null, token + "x", Map.of()), "Hello.resume");
+    assertTooBig(
+        TypeCode.HELLO, new Hello("", "", null, null, attributes(65)), "Hello.attributes count");
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {1, 2, 3, 4, 5})
+  void theLimitOfAttributesIsOfAllBlocksTogether(long seed) {
+    Hello most = new Hello("", "", null, null, attributes(64));
+    assertThat(Bodies.read(TypeCode.HELLO, AnyBlocksEncoder.encode(most, seed))).isEqualTo(most);
+    Hello tooMany = new Hello("", "", null, null, attributes(65));
+    byte[] body = AnyBlocksEncoder.encode(tooMany, seed);
+    assertThatThrownBy(() -> Bodies.read(TypeCode.HELLO, body))
+        .isInstanceOfSatisfying(
+            MalformedFrameException.class, e -> assertThat(e.isTooBig()).isTrue());
+  }
+
+  private static Map<String, String> attributes(int count) {
+    Map<String, String> attributes = new LinkedHashMap<>();
+    for (int i = 0; i < count; i++) {
+      attributes.put("n" + i, "v" + i);
+    }
+    return attributes;
+  }
+
+  @Test
+  void limitsOfSubscribe() {
+    String topic = "x".repeat(Topic.MAX_BYTES);
+    String group = "x".repeat(FrameLimits.MAX_NAME_BYTES);
+    Subscribe fits = new Subscribe(1L, topic, group, Overflow.BLOCK);
+    assertThat(Bodies.read(TypeCode.SUBSCRIBE, Bodies.avro(fits))).isEqualTo(fits);
+    assertTooBig(
+        TypeCode.SUBSCRIBE,
+        new Subscribe(1L, topic + "x", null, Overflow.BLOCK),
+        "Subscribe.filter");
+    assertTooBig(
+        TypeCode.SUBSCRIBE, new Subscribe(1L, "a", group + "x", Overflow.BLOCK), "Subscribe.group");
+  }
+
+  private static void assertTooBig(TypeCode type, SpecificRecord record, String field) {
+    byte[] body = Bodies.avro(record);
+    assertThatThrownBy(() -> Bodies.read(type, body))
+        .isInstanceOfSatisfying(
+            MalformedFrameException.class,
+            e -> {
+              assertThat(e.isTooBig()).isTrue();
+              assertThat(e).hasMessageStartingWith(field);
+            });
+  }
+}

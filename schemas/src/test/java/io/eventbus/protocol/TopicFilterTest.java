@@ -1,0 +1,89 @@
+package io.eventbus.protocol;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class TopicFilterTest {
+  @ParameterizedTest
+  @CsvSource({
+    "a, a, true",
+    "a, b, false",
+    "a, a.b, false",
+    "a.b, a, false",
+    "*, a, true",
+    "*, a.b, false",
+    ">, a, true",
+    ">, a.b.c, true",
+    "a.>, a, false",
+    "a.>, a.b, true",
+    "a.>, a.b.c, true",
+    "a.>, ab.c, false",
+    "a.*, a.b, true",
+    "a.*, a, false",
+    "a.*, a.b.c, false",
+    "a.*.c, a.b.c, true",
+    "a.*.c, a.b.d, false",
+    "*.b, a.b, true",
+    "*.b, a.bb, false",
+    "*.bb, a.b, false",
+    "*.*, a, false",
+    "*.>, a, false",
+    "*.>, a.b, true",
+    "a.*.>, a.b, false",
+    "a.*.>, a.b.c.d, true",
+    // The system's topics are seen only by who names them.
+    ">, $SYS.bus, false",
+    "*, $SYS, false",
+    "*.bus, $SYS.bus, false",
+    "*.>, $SYS.bus, false",
+    "$SYS.>, $SYS.bus, true",
+    "$SYS.*, $SYS.bus, true",
+    "$SYS.bus, $SYS.bus, true",
+    "a.*, a.$b, true",
+    "a.>, a.$b, true"
+  })
+  void matches(String filter, String topic, boolean expected) {
+    assertThat(TopicFilter.parse(filter).matches(topic)).isEqualTo(expected);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "''|filter is empty (expected: tokens separated by dots)",
+        "a..>|filter 'a..>' has an empty token, number 2 (expected: none)",
+        ">.a|filter '>.a' has > as token 1 (expected: only as the last)",
+        ">.>|filter '>.>' has > as token 1 (expected: only as the last)",
+        "a.b*|filter 'a.b*' mixes a wildcard into token 2 (expected: * or > alone)",
+        "a.**|filter 'a.**' mixes a wildcard into token 2 (expected: * or > alone)",
+        "a>|filter 'a>' mixes a wildcard into token 1 (expected: * or > alone)",
+        "a. b|filter 'a. b' holds the character U+0020 at 2 (expected: no white space and no"
+            + " control characters)"
+      })
+  void illegal(String filter, String problem) {
+    assertThat(TopicFilter.problem(filter)).isEqualTo(problem);
+    assertThatThrownBy(() -> TopicFilter.parse(filter))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage(problem);
+  }
+
+  @Test
+  void tellsItsParts() {
+    TopicFilter filter = TopicFilter.parse("a.*.>");
+    assertThat(filter.tokens()).containsExactly("a", "*");
+    assertThat(filter.hasTail()).isTrue();
+    assertThat(filter.isExact()).isFalse();
+    assertThat(filter.isSystem()).isFalse();
+    assertThat(TopicFilter.parse(">").tokens()).isEmpty();
+    assertThat(TopicFilter.parse("a.b").isExact()).isTrue();
+    assertThat(TopicFilter.parse("a.b").hasTail()).isFalse();
+    assertThat(TopicFilter.parse("$SYS.>").isSystem()).isTrue();
+    assertThat(filter).hasToString("a.*.>").isEqualTo(TopicFilter.parse("a.*.>"));
+    assertThat(filter).hasSameHashCodeAs(TopicFilter.parse("a.*.>"));
+    assertThat(filter).isNotEqualTo(TopicFilter.parse("a.>"));
+  }
+}

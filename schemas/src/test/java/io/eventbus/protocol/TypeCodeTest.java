@@ -1,0 +1,40 @@
+package io.eventbus.protocol;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+class TypeCodeTest {
+  @Test
+  void codesAreFixed() {
+    // The numbers of the specification: they may never change.
+    String[] names = {
+      "HELLO",
+      "PUBLISH",
+      "SUBSCRIBE",
+      "CHANGE_BUS",
+      "DELIVER",
+      "ACK",
+      "UNSUBSCRIBE",
+      "WELCOME",
+      "PROBLEM",
+      "CONFIRM",
+      "GAP",
+      "BARRIER",
+      "DRAINED"
+    };
+    for (int code = 0; code < names.length; code++) {
+      assertThat(TypeCode.of(code)).isEqualTo(TypeCode.valueOf(names[code]));
+      assertThat(TypeCode.valueOf(names[code]).code()).isEqualTo(code);
+    }
+    assertThat(TypeCode.values()).hasSameSizeAs(names);
+  }
+
+  @Test
+  void unknownCodesHaveNoType() {
+    assertThat(TypeCode.of(-1)).isNull();
+    assertThat(TypeCode.of(13)).isNull();
+    assertThat(TypeCode.of(Integer.MAX_VALUE)).isNull();
+    assertThat(TypeCode.of(Integer.MIN_VALUE)).isNull();
+  }
+}

@@ -1,0 +1,193 @@
+package io.eventbus.server.admin;
+
+import com.sun.net.httpserver.HttpExchange;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** The resources of the administration port. Safe for use by several threads. */
+final class AdminApi {
+  /** A Close frame has room for 123 bytes of reason, some of which the bus needs itself. */
+  private static final int MAX_REASON_LENGTH = 100;
+
+  private static final Set<String> PAGING = Set.of("after", "limit");
+
+  private final BusView bus;
+  private final BusMetrics metrics;
+
+  AdminApi(BusView bus, BusMetrics metrics) {
+    this.bus = bus;
+    this.metrics = metrics;
+  }
+
+  List<Route> routes() {
+    return List.of(
+        Route.get("/", this::index),
+        Route.get("/healthz", this::health),
+        Route.get("/readyz", this::ready),
+        Route.get("/metrics", (exchange, id) -> metricsPage()),
+        Route.get("/api/v1/bus", (exchange, id) -> Reply.ok(bus.summary())),
+        Route.get("/api/v1/connections", (exchange, id) -> connections(exchange)),
+        Route.get("/api/v1/connections/{id}", (exchange, id) -> connection(id)),
+        Route.delete("/api/v1/connections/{id}", this::disconnect),
+        Route.get("/api/v1/topics", (exchange, id) -> topics(exchange)),
+        Route.get("/api/v1/subscriptions", (exchange, id) -> subscriptions(exchange)));
+  }
+
+  private Reply index(HttpExchange exchange, String id) {
+    return Reply.ok(
+        Map.of("resources", routes().stream().map(r -> r.method() + " " + r.path()).toList()));
+  }
+
+  /** Alive: a restart would not help a bus that drains or waits, so only FAILED says no. */
+  private Reply health(HttpExchange exchange, String id) {
+    BusHealth health = bus.health();
+    return new Reply(health.state() == BusHealth.State.FAILED ? 503 : 200, health);
+  }
+
+  /** Ready: whether new clients should be sent here. */
+  private Reply ready(HttpExchange exchange, String id) {
+    BusHealth health = bus.health();
+    return new Reply(health.state() == BusHealth.State.UP ? 200 : 503, health);
+  }
+
+  private Reply metricsPage() {
+    return new Reply(200, metrics.scrape());
+  }
+
+  private Reply connections(HttpExchange exchange) throws HttpFailure {
+    QueryString query = new QueryString(exchange.getRequestURI(), PAGING);
+    int limit = query.limit();
+    return page(
+        bus.connections(query.number("after", Long.MIN_VALUE), limit + 1),
+        limit,
+        "/api/v1/connections",
+        last -> Long.toString(last.id()));
+  }
+
+  private Reply connection(String id) throws HttpFailure {
+    return Reply.ok(
+        bus.connection(QueryString.parse("id", id))
+            .orElseThrow(() -> HttpFailure.notFound("connection")));
+  }
+
+  private Reply disconnect(HttpExchange exchange, String id) throws HttpFailure {
+    QueryString query = new QueryString(exchange.getRequestURI(), Set.of("reason"));
+    String reason = query.text("reason", "disconnected by the administrator");
+    if (reason.length() > MAX_REASON_LENGTH || reason.chars().anyMatch(c -> c < ' ' || c > '~')) {
+      throw HttpFailure.badRequest(
+          "reason: illegal (expected: up to " + MAX_REASON_LENGTH + " printable ASCII characters)");
+    }
+    if (!bus.disconnect(QueryString.parse("id", id), reason)) {
+      throw HttpFailure.notFound("connection");
+    }
+    return new Reply(202, Map.of("closing", true));
+  }
+
+  private Reply topics(HttpExchange exchange) throws HttpFailure {
+    QueryString query = new QueryString(exchange.getRequestURI(), PAGING);
+    int limit = query.limit();
+    return page(
+        bus.topics(query.text("after", ""), limit + 1), limit, "/api/v1/topics", TopicInfo::name);
+  }
+
+  private Reply subscriptions(HttpExchange exchange) throws HttpFailure {
+    QueryString query = new QueryString(exchange.getRequestURI(), PAGING);
+    int limit = query.limit();
+    return page(
+        bus.subscriptions(subscriptionKey(query.text("after", "")), limit + 1),
+        limit,
+        "/api/v1/subscriptions",
+        last -> last.connection() + ":" + last.id());
+  }
+
+  private static SubscriptionKey subscriptionKey(String after) throws HttpFailure {
+    if (after.isEmpty()) {
+      return SubscriptionKey.FIRST;
+    }
+    int colon = after.indexOf(':');
+    if (colon < 0) {
+      throw HttpFailure.badRequest("after: illegal (expected: connection:id)");
+    }
+    return new SubscriptionKey(
+        QueryString.parse("after", after.substring(0, colon)),
+        QueryString.parse("after", after.substring(colon + 1)));
+  }
+
+  /** Makes a page of at most {@code limit} items from one more, which tells if another follows. */
+  private static <T> Reply page(List<T> found, int limit, String path, Function<T, String> cursor) {
+    boolean more = found.size() > limit;
+    List<T> items = more ? found.subList(0, limit) : found;
+    String next =
+        more
+            ? path
+                + "?limit="
+                + limit
+                + "&after="
+                + URLEncoder.encode(cursor.apply(items.get(limit - 1)), StandardCharsets.UTF_8)
+            : null;
+    return Reply.ok(new Page<>(List.copyOf(items), next));
+  }
+
+  /**
+   * A part of a list.
+   *
+   * @param items what it holds
+   * @param next where the next part is, or null when this is the last
+   */
+  record Page<T>(List<T> items, @Nullable String next) {}
+
+  /**
+   * An answer.
+   *
+   * @param status HTTP status
+   * @param body a string for plain text, anything else for JSON
+   */
+  record Reply(int status, Object body) {
+    static Reply ok(Object body) {
+      return new Reply(200, body);
+    }
+  }
+
+  /** Answers a request. */
+  @FunctionalInterface
+  interface Action {
+    Reply run(HttpExchange exchange, String id) throws HttpFailure;
+  }
+
+  /**
+   * A resource with a method.
+   *
+   * @param method HTTP method
+   * @param path path, whose last segment may be {@code {id}}
+   * @param action what answers
+   */
+  record Route(String method, String path, Action action) {
+    private static final String ID = "{id}";
+
+    static Route get(String path, Action action) {
+      return new Route("GET", path, action);
+    }
+
+    static Route delete(String path, Action action) {
+      return new Route("DELETE", path, action);
+    }
+
+    /** The id in a path that matches, empty for a match without one, or null for no match. */
+    @Nullable String match(String requested) {
+      if (!path.endsWith(ID)) {
+        return path.equals(requested) ? "" : null;
+      }
+      String start = path.substring(0, path.length() - ID.length());
+      boolean matches =
+          requested.startsWith(start)
+              && requested.length() > start.length()
+              && requested.indexOf('/', start.length()) < 0;
+      return matches ? requested.substring(start.length()) : null;
+    }
+  }
+}

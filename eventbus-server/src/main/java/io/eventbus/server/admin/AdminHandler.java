@@ -1,0 +1,118 @@
+package io.eventbus.server.admin;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.module.SimpleModule;
+import com.fasterxml.jackson.databind.ser.std.ToStringSerializer;
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpHandler;
+import io.eventbus.server.admin.AdminApi.Reply;
+import io.eventbus.server.admin.AdminApi.Route;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Finds the route of a request, and writes its answer or error. */
+final class AdminHandler implements HttpHandler {
+  private static final Logger LOG = LoggerFactory.getLogger(AdminHandler.class);
+  private static final ObjectMapper JSON =
+      JsonMapper.builder()
+          .addModule(new SimpleModule().addSerializer(Instant.class, ToStringSerializer.instance))
+          .build();
+
+  private final HostGuard guard;
+  private final List<Route> routes;
+
+  AdminHandler(HostGuard guard, List<Route> routes) {
+    this.guard = guard;
+    this.routes = List.copyOf(routes);
+  }
+
+  @Override
+  public void handle(HttpExchange exchange) throws IOException {
+    try (exchange) {
+      Reply reply;
+      try {
+        reply = answer(exchange);
+      } catch (HttpFailure failure) {
+        reply = error(failure);
+      } catch (RuntimeException e) {
+        LOG.error("Administration request failed", e);
+        reply = error(new HttpFailure(500, "INTERNAL", "the request failed; see the bus's log"));
+      }
+      write(exchange, reply);
+    }
+  }
+
+  private Reply answer(HttpExchange exchange) throws HttpFailure {
+    if (!guard.allows(exchange.getRequestHeaders().getFirst("Host"))) {
+      throw new HttpFailure(
+          421,
+          "MISDIRECTED",
+          "Host header refused (expected: localhost, a loopback address or admin.host)");
+    }
+    String path = exchange.getRequestURI().getPath();
+    // HEAD is GET without the body (RFC 9110, section 9.3.2).
+    String method =
+        exchange.getRequestMethod().equals("HEAD") ? "GET" : exchange.getRequestMethod();
+    TreeSet<String> allowed = new TreeSet<>();
+    for (Route route : routes) {
+      String id = route.match(path);
+      if (id != null && route.method().equals(method)) {
+        return route.action().run(exchange, id);
+      }
+      if (id != null) {
+        allowed.add(route.method());
+      }
+    }
+    if (allowed.isEmpty()) {
+      throw HttpFailure.notFound("resource (GET / lists them)");
+    }
+    String methods = String.join(", ", allowed);
+    exchange.getResponseHeaders().set("Allow", methods);
+    throw new HttpFailure(
+        405, "METHOD_NOT_ALLOWED", "method not allowed (expected: " + methods + ")");
+  }
+
+  private static Reply error(HttpFailure failure) {
+    return new Reply(
+        failure.status(),
+        Map.of(
+            "error",
+            Map.of("code", failure.code(), "message", String.valueOf(failure.getMessage()))));
+  }
+
+  private static void write(HttpExchange exchange, Reply reply) throws IOException {
+    boolean text = reply.body() instanceof String;
+    byte[] body = text ? bytes((String) reply.body()) : json(reply.body());
+    var headers = exchange.getResponseHeaders();
+    headers.set("Content-Type", text ? BusMetrics.CONTENT_TYPE : "application/json");
+    headers.set("Cache-Control", "no-store");
+    headers.set("X-Content-Type-Options", "nosniff");
+    if (exchange.getRequestMethod().equals("HEAD")) {
+      headers.set("Content-Length", Integer.toString(body.length));
+      exchange.sendResponseHeaders(reply.status(), -1);
+      return;
+    }
+    exchange.sendResponseHeaders(reply.status(), body.length);
+    exchange.getResponseBody().write(body);
+  }
+
+  private static byte[] bytes(String text) {
+    return text.getBytes(StandardCharsets.UTF_8);
+  }
+
+  private static byte[] json(Object body) throws IOException {
+    try {
+      return bytes(JSON.writeValueAsString(body) + "\n");
+    } catch (JsonProcessingException e) {
+      throw new IOException(e);
+    }
+  }
+}

@@ -1,0 +1,111 @@
+package io.eventbus.server.admin;
+
+import com.sun.net.httpserver.HttpServer;
+import io.eventbus.server.config.AdminConfig;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.Map;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * The administration port, on the JDK's HTTP server: health, metrics and the API as JSON.
+ *
+ * <p>It has its own few threads, so that nothing that happens here slows an event loop. A request
+ * that is not there within {@value #REQUEST_SECONDS} s, or an answer that is not taken within
+ * {@value #RESPONSE_SECONDS} s, costs the connection.
+ */
+public final class AdminServer implements AutoCloseable {
+  static final int REQUEST_SECONDS = 5;
+  static final int RESPONSE_SECONDS = 10;
+
+  private static final int THREADS = 4;
+  private static final int WAITING_REQUESTS = 64;
+  private static final int BACKLOG = 64;
+
+  private final HttpServer server;
+  private final ThreadPoolExecutor executor;
+  private final BusMetrics metrics;
+
+  private AdminServer(HttpServer server, ThreadPoolExecutor executor, BusMetrics metrics) {
+    this.server = server;
+    this.executor = executor;
+    this.metrics = metrics;
+  }
+
+  /**
+   * Starts to listen.
+   *
+   * @param config where to listen; {@link AdminConfig#enabled()} is not looked at
+   * @param bus what to show
+   * @return the running server
+   * @throws IOException if the address cannot be bound; trying again helps only when somebody else
+   *     gives up the port
+   */
+  public static AdminServer start(AdminConfig config, BusView bus) throws IOException {
+    limitTheJdkServer();
+    InetSocketAddress address =
+        new InetSocketAddress(InetAddress.getByName(config.host()), config.port());
+    HttpServer server = HttpServer.create(address, BACKLOG);
+    ThreadPoolExecutor executor = executor();
+    BusMetrics metrics = new BusMetrics(bus);
+    server.setExecutor(executor);
+    HostGuard guard = new HostGuard(config.host(), address.getAddress());
+    server.createContext("/", new AdminHandler(guard, new AdminApi(bus, metrics).routes()));
+    server.start();
+    return new AdminServer(server, executor, metrics);
+  }
+
+  /**
+   * Tells the port that it listens on.
+   *
+   * @return the TCP port, also when 0 was configured
+   */
+  public int port() {
+    return server.getAddress().getPort();
+  }
+
+  /** Stops listening and closes all connections at once. Does nothing the second time. */
+  @Override
+  public void close() {
+    server.stop(0);
+    executor.shutdownNow();
+    metrics.close();
+  }
+
+  /** The JDK's server has no deadlines unless these properties of the JVM set them. */
+  private static void limitTheJdkServer() {
+    Map.of(
+            "sun.net.httpserver.maxReqTime", REQUEST_SECONDS,
+            "sun.net.httpserver.maxRspTime", RESPONSE_SECONDS,
+            "jdk.httpserver.maxConnections", 256)
+        .forEach(
+            (name, value) -> {
+              if (System.getProperty(name) == null) {
+                System.setProperty(name, Integer.toString(value));
+              }
+            });
+  }
+
+  /** When all threads are busy and the queue is full, the JDK's server closes the connection. */
+  private static ThreadPoolExecutor executor() {
+    AtomicInteger number = new AtomicInteger();
+    ThreadPoolExecutor executor =
+        new ThreadPoolExecutor(
+            THREADS,
+            THREADS,
+            30,
+            TimeUnit.SECONDS,
+            new ArrayBlockingQueue<>(WAITING_REQUESTS),
+            task -> {
+              Thread thread = new Thread(task, "eventbus-admin-" + number.incrementAndGet());
+              thread.setDaemon(true);
+              return thread;
+            });
+    executor.allowCoreThreadTimeOut(true);
+    return executor;
+  }
+}

@@ -1,0 +1,201 @@
+package io.eventbus.server.admin;
+
+import io.prometheus.metrics.model.snapshots.ClassicHistogramBuckets;
+import io.prometheus.metrics.model.snapshots.CounterSnapshot;
+import io.prometheus.metrics.model.snapshots.CounterSnapshot.CounterDataPointSnapshot;
+import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
+import io.prometheus.metrics.model.snapshots.GaugeSnapshot.GaugeDataPointSnapshot;
+import io.prometheus.metrics.model.snapshots.HistogramSnapshot;
+import io.prometheus.metrics.model.snapshots.HistogramSnapshot.HistogramDataPointSnapshot;
+import io.prometheus.metrics.model.snapshots.Labels;
+import io.prometheus.metrics.model.snapshots.MetricSnapshot;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.function.ToDoubleFunction;
+import java.util.stream.Collectors;
+
+/**
+ * A metric of the bus: how it is called, what it says, and where in {@link BusStats} it comes from.
+ * The table in {@code docs/operations.md} is compared with this one.
+ *
+ * @param name name as Prometheus sees it
+ * @param type "counter", "gauge" or "histogram"
+ * @param label name of its label, empty for none
+ * @param help what it says
+ * @param reader makes its samples
+ */
+record BusMetric(
+    String name,
+    String type,
+    String label,
+    String help,
+    Function<BusStats, MetricSnapshot> reader) {
+
+  static final List<BusMetric> ALL =
+      List.of(
+          gauge("eventbus_connections", "Open connections.", s -> s.connections().open()),
+          counter(
+              "eventbus_connections_accepted_total",
+              "Connections that TCP accepted.",
+              s -> s.connections().accepted()),
+          counters(
+              "eventbus_connections_closed_total",
+              "reason",
+              "Connections that ended, by reason.",
+              s -> s.connections().closedByReason()),
+          counter(
+              "eventbus_received_messages_total",
+              "WebSocket messages from clients.",
+              s -> s.traffic().messagesReceived()),
+          counter(
+              "eventbus_sent_messages_total",
+              "WebSocket messages to clients.",
+              s -> s.traffic().messagesSent()),
+          counter(
+              "eventbus_received_events_total",
+              "Events from publishers.",
+              s -> s.traffic().eventsReceived()),
+          counter(
+              "eventbus_sent_events_total",
+              "Events written to subscribers' sockets.",
+              s -> s.traffic().eventsSent()),
+          counter(
+              "eventbus_received_bytes_total",
+              "Bytes of WebSocket messages from clients.",
+              s -> s.traffic().bytesReceived()),
+          counter(
+              "eventbus_sent_bytes_total",
+              "Bytes of WebSocket messages to clients.",
+              s -> s.traffic().bytesSent()),
+          counter(
+              "eventbus_deliveries_total",
+              "Events times the subscribers that they were queued for.",
+              s -> s.traffic().deliveries()),
+          gauge(
+              "eventbus_queue_bytes",
+              "Bytes that wait for all subscribers together.",
+              s -> s.memory().queueBytes()),
+          gauge(
+              "eventbus_memory_used_bytes",
+              "Memory that counts against `limits.memory-bytes`.",
+              s -> s.memory().usedBytes()),
+          gauge(
+              "eventbus_memory_limit_bytes",
+              "The limit that `limits.memory-bytes` sets.",
+              s -> s.memory().limitBytes()),
+          counters(
+              "eventbus_dropped_events_total",
+              "reason",
+              "Events that an overflow policy or the memory limit dropped, by reason.",
+              BusStats::droppedByReason),
+          counter("eventbus_gaps_total", "`Gap` frames sent to subscribers.", BusStats::gaps),
+          counters(
+              "eventbus_problems_total",
+              "code",
+              "`Problem` frames sent to clients, by code.",
+              BusStats::problemsByCode),
+          new BusMetric(
+              "eventbus_latency_seconds",
+              "histogram",
+              "",
+              "From the receipt of an event to its write to a subscriber's socket.",
+              BusMetric::latency),
+          loops(
+              "eventbus_event_loop_busy_seconds_total",
+              "counter",
+              "Time in which an event loop was not waiting.",
+              BusStats.Loop::busySeconds),
+          loops(
+              "eventbus_event_loop_busy_ratio",
+              "gauge",
+              "Share of the last seconds in which an event loop was not waiting, 0 to 1.",
+              BusStats.Loop::busyShare),
+          gauge("eventbus_topics", "Topics that the bus knows.", BusStats::topics),
+          gauge("eventbus_subscriptions", "Open subscriptions.", BusStats::subscriptions));
+
+  private static BusMetric gauge(String name, String help, ToDoubleFunction<BusStats> value) {
+    return new BusMetric(
+        name,
+        "gauge",
+        "",
+        help,
+        s -> gauges(name, help, Map.of(Labels.EMPTY, value.applyAsDouble(s))));
+  }
+
+  private static BusMetric counter(String name, String help, ToDoubleFunction<BusStats> value) {
+    return new BusMetric(
+        name,
+        "counter",
+        "",
+        help,
+        s -> counts(name, help, Map.of(Labels.EMPTY, value.applyAsDouble(s))));
+  }
+
+  private static BusMetric counters(
+      String name, String label, String help, Function<BusStats, Map<String, Long>> values) {
+    return new BusMetric(
+        name,
+        "counter",
+        label,
+        help,
+        s -> {
+          Map<Labels, Double> samples = new TreeMap<>();
+          values.apply(s).forEach((key, v) -> samples.put(Labels.of(label, key), v.doubleValue()));
+          return counts(name, help, samples);
+        });
+  }
+
+  private static BusMetric loops(
+      String name, String type, String help, ToDoubleFunction<BusStats.Loop> value) {
+    return new BusMetric(
+        name,
+        type,
+        "loop",
+        help,
+        s -> {
+          Map<Labels, Double> samples =
+              s.loops().stream()
+                  .collect(
+                      Collectors.toMap(l -> Labels.of("loop", l.name()), value::applyAsDouble));
+          return type.equals("counter") ? counts(name, help, samples) : gauges(name, help, samples);
+        });
+  }
+
+  private static MetricSnapshot latency(BusStats stats) {
+    List<BusStats.Bucket> buckets = stats.latency().buckets();
+    return HistogramSnapshot.builder()
+        .name("eventbus_latency_seconds")
+        .help("From the receipt of an event to its write to a subscriber's socket.")
+        .dataPoint(
+            HistogramDataPointSnapshot.builder()
+                .classicHistogramBuckets(
+                    ClassicHistogramBuckets.of(
+                        buckets.stream().map(BusStats.Bucket::upperBoundSeconds).toList(),
+                        buckets.stream().map(BusStats.Bucket::count).toList()))
+                .sum(stats.latency().sumSeconds())
+                .build())
+        .build();
+  }
+
+  private static MetricSnapshot gauges(String name, String help, Map<Labels, Double> samples) {
+    GaugeSnapshot.Builder builder = GaugeSnapshot.builder().name(name).help(help);
+    samples.forEach(
+        (labels, value) ->
+            builder.dataPoint(
+                GaugeDataPointSnapshot.builder().labels(labels).value(value).build()));
+    return builder.build();
+  }
+
+  private static MetricSnapshot counts(String name, String help, Map<Labels, Double> samples) {
+    // The library adds the suffix again when it prints.
+    String base = name.substring(0, name.length() - "_total".length());
+    CounterSnapshot.Builder builder = CounterSnapshot.builder().name(base).help(help);
+    samples.forEach(
+        (labels, value) ->
+            builder.dataPoint(
+                CounterDataPointSnapshot.builder().labels(labels).value(value).build()));
+    return builder.build();
+  }
+}

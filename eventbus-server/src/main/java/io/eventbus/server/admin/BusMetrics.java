@@ -1,0 +1,87 @@
+package io.eventbus.server.admin;
+
+import io.micrometer.core.instrument.binder.jvm.ClassLoaderMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmGcMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmThreadMetrics;
+import io.micrometer.core.instrument.binder.system.FileDescriptorMetrics;
+import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
+import io.micrometer.core.instrument.binder.system.UptimeMetrics;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.prometheus.metrics.model.registry.MultiCollector;
+import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
+import io.prometheus.metrics.model.snapshots.GaugeSnapshot.GaugeDataPointSnapshot;
+import io.prometheus.metrics.model.snapshots.InfoSnapshot;
+import io.prometheus.metrics.model.snapshots.InfoSnapshot.InfoDataPointSnapshot;
+import io.prometheus.metrics.model.snapshots.Labels;
+import io.prometheus.metrics.model.snapshots.MetricSnapshot;
+import io.prometheus.metrics.model.snapshots.MetricSnapshots;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The metrics page: the bus's own figures, all from one {@link BusStats}, and the JVM's from
+ * Micrometer. Safe for use by several threads.
+ */
+final class BusMetrics implements AutoCloseable {
+  /** The text format that every Prometheus server reads. */
+  static final String CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+
+  private final PrometheusMeterRegistry registry =
+      new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+  private final JvmGcMetrics garbageCollection = new JvmGcMetrics();
+  private final BusView bus;
+
+  BusMetrics(BusView bus) {
+    this.bus = bus;
+    new JvmMemoryMetrics().bindTo(registry);
+    new JvmThreadMetrics().bindTo(registry);
+    new ClassLoaderMetrics().bindTo(registry);
+    new ProcessorMetrics().bindTo(registry);
+    new FileDescriptorMetrics().bindTo(registry);
+    new UptimeMetrics().bindTo(registry);
+    garbageCollection.bindTo(registry);
+    registry.getPrometheusRegistry().register((MultiCollector) this::collect);
+  }
+
+  String scrape() {
+    return registry.scrape(CONTENT_TYPE);
+  }
+
+  private MetricSnapshots collect() {
+    BusStats stats = bus.stats();
+    List<MetricSnapshot> all = new ArrayList<>();
+    BusMetric.ALL.forEach(metric -> all.add(metric.reader().apply(stats)));
+    all.add(
+        GaugeSnapshot.builder()
+            .name("eventbus_ready")
+            .help("1 when the bus serves clients, else 0.")
+            .dataPoint(
+                GaugeDataPointSnapshot.builder()
+                    .value(bus.health().state() == BusHealth.State.UP ? 1 : 0)
+                    .build())
+            .build());
+    all.add(
+        InfoSnapshot.builder()
+            .name("eventbus_build")
+            .help("Always 1; the labels say what runs.")
+            .dataPoint(
+                InfoDataPointSnapshot.builder()
+                    .labels(
+                        Labels.of(
+                            "version",
+                            bus.summary().version(),
+                            "java",
+                            Runtime.version().toString()))
+                    .build())
+            .build());
+    return new MetricSnapshots(all);
+  }
+
+  @Override
+  public void close() {
+    garbageCollection.close();
+    registry.close();
+  }
+}

@@ -1,0 +1,114 @@
+package io.eventbus.server.admin;
+
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The figures of a bus at one moment: totals since its start unless they say "now".
+ *
+ * <p>The keys of the maps become labels of metrics: they must come from a small fixed set, never
+ * from a client.
+ *
+ * @param connections what connections did
+ * @param traffic what went in and out
+ * @param memory what waits now
+ * @param droppedByReason events that an overflow policy or the memory limit dropped
+ * @param gaps {@code Gap} frames sent
+ * @param problemsByCode {@code Problem} frames sent
+ * @param latency from the receipt of an event to its write to a subscriber's socket
+ * @param loops load of each event loop
+ * @param topics topics known now
+ * @param subscriptions subscriptions open now
+ */
+public record BusStats(
+    Connections connections,
+    Traffic traffic,
+    Memory memory,
+    Map<String, Long> droppedByReason,
+    long gaps,
+    Map<String, Long> problemsByCode,
+    Histogram latency,
+    List<Loop> loops,
+    long topics,
+    long subscriptions) {
+  /** Copies the collections, so that the record is immutable. */
+  public BusStats {
+    droppedByReason = Map.copyOf(droppedByReason);
+    problemsByCode = Map.copyOf(problemsByCode);
+    loops = List.copyOf(loops);
+  }
+
+  /**
+   * What connections did.
+   *
+   * @param open open now
+   * @param accepted accepted
+   * @param closedByReason closed, by reason
+   */
+  public record Connections(long open, long accepted, Map<String, Long> closedByReason) {
+    /** Copies the map, so that the record is immutable. */
+    public Connections {
+      closedByReason = Map.copyOf(closedByReason);
+    }
+  }
+
+  /**
+   * What went in and out.
+   *
+   * @param messagesReceived WebSocket messages from clients
+   * @param messagesSent WebSocket messages to clients
+   * @param eventsReceived events from publishers
+   * @param eventsSent events written to subscribers' sockets
+   * @param bytesReceived bytes of WebSocket messages from clients
+   * @param bytesSent bytes of WebSocket messages to clients
+   * @param deliveries events times the subscribers that they were queued for
+   */
+  public record Traffic(
+      long messagesReceived,
+      long messagesSent,
+      long eventsReceived,
+      long eventsSent,
+      long bytesReceived,
+      long bytesSent,
+      long deliveries) {}
+
+  /**
+   * What waits now.
+   *
+   * @param queueBytes bytes that wait for all subscribers together
+   * @param usedBytes memory that the bus counts against its limit
+   * @param limitBytes that limit
+   */
+  public record Memory(long queueBytes, long usedBytes, long limitBytes) {}
+
+  /**
+   * A histogram.
+   *
+   * @param buckets buckets by rising upper bound; the last one's is {@link
+   *     Double#POSITIVE_INFINITY}
+   * @param sumSeconds sum of all values
+   */
+  public record Histogram(List<Bucket> buckets, double sumSeconds) {
+    /** Copies the list, so that the record is immutable. */
+    public Histogram {
+      buckets = List.copyOf(buckets);
+    }
+  }
+
+  /**
+   * A bucket of a histogram.
+   *
+   * @param upperBoundSeconds greatest value that it counts
+   * @param count values in this bucket alone, not in those below
+   */
+  public record Bucket(double upperBoundSeconds, long count) {}
+
+  /**
+   * Load of an event loop.
+   *
+   * @param name name of its thread
+   * @param busySeconds time that it was not waiting
+   * @param busyShare share of the last seconds that it was not waiting, 0 to 1
+   */
+  public record Loop(String name, double busySeconds, double busyShare) {}
+}

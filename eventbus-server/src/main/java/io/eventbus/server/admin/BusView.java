@@ -1,0 +1,79 @@
+package io.eventbus.server.admin;
+
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What the administration port sees of a bus and may do to it: a port, implemented by the bus.
+ *
+ * <p>Several administration threads call it at once, at any time between start and stop. An
+ * implementation must not block for longer than a few milliseconds (it may hand work to an event
+ * loop but must not wait for it), must not throw, and returns immutable values that may be a little
+ * old.
+ */
+public interface BusView {
+  /**
+   * Tells how the bus is.
+   *
+   * @return state and reasons
+   */
+  BusHealth health();
+
+  /**
+   * Describes the bus.
+   *
+   * @return name, version, addresses
+   */
+  BusSummary summary();
+
+  /**
+   * Takes the figures for the metrics.
+   *
+   * @return totals since start and current values, taken together
+   */
+  BusStats stats();
+
+  /**
+   * Lists open connections in the order of their numbers.
+   *
+   * @param after only connections with a greater number
+   * @param limit at most so many
+   * @return connections, fewer than {@code limit} only when there are no more
+   */
+  List<ConnectionInfo> connections(long after, int limit);
+
+  /**
+   * Finds an open connection.
+   *
+   * @param id number of the connection
+   * @return the connection, or nothing when it is not open
+   */
+  Optional<ConnectionInfo> connection(long id);
+
+  /**
+   * Begins to close a connection: the client gets a Close frame. Does not wait for the end.
+   *
+   * @param id number of the connection
+   * @param reason text for the client and the log, at most 100 characters
+   * @return false when there is no such connection
+   */
+  boolean disconnect(long id, String reason);
+
+  /**
+   * Lists known topics by name.
+   *
+   * @param after only topics whose name is greater, by {@link String#compareTo}; empty for all
+   * @param limit at most so many
+   * @return topics, fewer than {@code limit} only when there are no more
+   */
+  List<TopicInfo> topics(String after, int limit);
+
+  /**
+   * Lists subscriptions in the order of their connections' numbers, then of their own.
+   *
+   * @param after only subscriptions greater than this one
+   * @param limit at most so many
+   * @return subscriptions, fewer than {@code limit} only when there are no more
+   */
+  List<SubscriptionInfo> subscriptions(SubscriptionKey after, int limit);
+}

@@ -1,0 +1,22 @@
+package io.eventbus.server.admin;
+
+import java.util.Comparator;
+
+/**
+ * What a subscription is known by on a bus.
+ *
+ * @param connection number of its connection
+ * @param id its number in that connection
+ */
+public record SubscriptionKey(long connection, long id) implements Comparable<SubscriptionKey> {
+  /** Before every subscription. */
+  public static final SubscriptionKey FIRST = new SubscriptionKey(Long.MIN_VALUE, Long.MIN_VALUE);
+
+  private static final Comparator<SubscriptionKey> ORDER =
+      Comparator.comparingLong(SubscriptionKey::connection).thenComparingLong(SubscriptionKey::id);
+
+  @Override
+  public int compareTo(SubscriptionKey other) {
+    return ORDER.compare(this, other);
+  }
+}

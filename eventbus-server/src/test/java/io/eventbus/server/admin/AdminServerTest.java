@@ -1,0 +1,286 @@
+package io.eventbus.server.admin;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.eventbus.server.config.AdminConfig;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@Timeout(30)
+class AdminServerTest {
+  private static final Duration DEADLINE = Duration.ofSeconds(10);
+
+  private final FakeBus bus = new FakeBus(25);
+  private final AdminServer server;
+  private final HttpClient client = HttpClient.newHttpClient();
+
+  AdminServerTest() throws IOException {
+    server = AdminServer.start(new AdminConfig(true, "127.0.0.1", 0), bus);
+  }
+
+  @AfterEach
+  void stop() {
+    server.close();
+    server.close();
+  }
+
+  @Test
+  void healthIsAboutTheProcessReadinessAboutNewClients() throws Exception {
+    assertThat(get("/healthz").statusCode()).isEqualTo(200);
+    assertThat(get("/readyz").body()).isEqualTo("{\"state\":\"UP\",\"reasons\":[]}\n");
+    bus.health = new BusHealth(BusHealth.State.DRAINING, List.of("stopping"));
+    assertThat(get("/healthz").statusCode()).isEqualTo(200);
+    assertThat(get("/readyz").statusCode()).isEqualTo(503);
+    assertThat(get("/readyz").body()).contains("DRAINING", "stopping");
+    bus.health = new BusHealth(BusHealth.State.FAILED, List.of("no memory"));
+    assertThat(get("/healthz").statusCode()).isEqualTo(503);
+  }
+
+  @Test
+  void busIsDescribed() throws Exception {
+    HttpResponse<String> response = get("/api/v1/bus");
+    assertThat(response.headers().firstValue("Content-Type")).contains("application/json");
+    assertThat(response.headers().firstValue("X-Content-Type-Options")).contains("nosniff");
+    JsonNode json = json(response);
+    assertThat(json.path("name").asText()).isEqualTo("bus-1");
+    assertThat(json.path("startedAt").asText()).isEqualTo("2026-01-02T03:04:05Z");
+  }
+
+  @Test
+  void indexNamesEveryResource() throws Exception {
+    assertThat(json(get("/")).path("resources").toString())
+        .contains("GET /metrics", "DELETE /api/v1/connections/{id}");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "/api/v1/connections, 25, 10",
+    "/api/v1/connections, 25, 25",
+    "/api/v1/topics, 5, 2",
+    "/api/v1/subscriptions, 50, 7"
+  })
+  void listsComeInPages(String path, int total, int limit) throws Exception {
+    List<String> items = new ArrayList<>();
+    String next = path + "?limit=" + limit;
+    int pages = 0;
+    while (next != null) {
+      JsonNode page = json(get(next));
+      assertThat(page.path("items").size()).isBetween(1, limit);
+      page.path("items").forEach(item -> items.add(item.toString()));
+      next = page.path("next").isNull() ? null : page.path("next").asText();
+      pages++;
+    }
+    assertThat(items).hasSize(total).doesNotHaveDuplicates();
+    assertThat(pages).isEqualTo((total + limit - 1) / limit);
+  }
+
+  @Test
+  void aConnectionIsShownAndClosed() throws Exception {
+    assertThat(json(get("/api/v1/connections/3")).path("session").asText()).isEqualTo("s3");
+    assertThat(send("DELETE", "/api/v1/connections/3?reason=too+loud").statusCode()).isEqualTo(202);
+    assertThat(bus.disconnected).containsExactly("3 too loud");
+    assertThat(get("/api/v1/connections/3").statusCode()).isEqualTo(404);
+    assertThat(send("DELETE", "/api/v1/connections/3").statusCode()).isEqualTo(404);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "/api/v1/connections?limit=0",
+        "/api/v1/connections?limit=1001",
+        "/api/v1/connections?limit=<script>",
+        "/api/v1/connections?after=x",
+        "/api/v1/connections?limit=1&limit=1",
+        "/api/v1/connections?<script>=1",
+        "/api/v1/connections?limit=%zz",
+        "/api/v1/connections/<script>",
+        "/api/v1/subscriptions?after=1",
+        "/api/v1/subscriptions?after=:",
+      })
+  void illegalRequestsAreRefusedAndNotRepeated(String path) throws Exception {
+    String response = raw("GET", path, "localhost");
+    assertThat(response).startsWith("HTTP/1.1 400").doesNotContain("script");
+  }
+
+  @Test
+  void illegalReasonsAreRefused() throws Exception {
+    for (String reason : List.of("x".repeat(101), "%0d%0aX-Evil:1", "%c3%a9")) {
+      assertThat(send("DELETE", "/api/v1/connections/3?reason=" + reason).statusCode())
+          .isEqualTo(400);
+    }
+    assertThat(bus.disconnected).isEmpty();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "GET, /nothing, 404",
+    "GET, /healthz/, 404",
+    "GET, /api/v1/connections/, 404",
+    "GET, /api/v1/connections/1/x, 404",
+    "POST, /healthz, 405",
+    "DELETE, /api/v1/connections, 405",
+    "PUT, /api/v1/connections/1, 405",
+    "OPTIONS, /api/v1/connections/1, 405",
+    "GET, /api/v1/connections/99, 404"
+  })
+  void otherRequestsAreErrorsInJson(String method, String path, int status) throws Exception {
+    HttpResponse<String> response = send(method, path);
+    assertThat(response.statusCode()).isEqualTo(status);
+    assertThat(json(response).path("error").path("code").asText()).isNotEmpty();
+    if (status == 405) {
+      assertThat(response.headers().firstValue("Allow")).isPresent();
+    }
+  }
+
+  @Test
+  void headHasNoBody() throws Exception {
+    HttpResponse<String> response = send("HEAD", "/readyz");
+    assertThat(response.statusCode()).isEqualTo(200);
+    assertThat(response.body()).isEmpty();
+  }
+
+  @Test
+  void faultsAreNotShown() throws Exception {
+    bus.broken = true;
+    HttpResponse<String> response = get("/api/v1/bus");
+    assertThat(response.statusCode()).isEqualTo(500);
+    assertThat(response.body()).contains("INTERNAL").doesNotContain("secret");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "localhost, 200",
+    "LOCALHOST:8081, 200",
+    "127.0.0.1:1, 200",
+    "127.1.2.3, 200",
+    "[::1]:8081, 200",
+    "evil.example, 421",
+    "127.0.0.1.evil.example, 421",
+    "localhost.evil.example:80, 421",
+    "[::1.evil.example, 421",
+    "192.168.0.1, 421"
+  })
+  void onlyThisMachineMayBeNamed(String host, int status) throws Exception {
+    assertThat(raw("GET", "/healthz", host)).startsWith("HTTP/1.1 " + status);
+  }
+
+  @Test
+  void metricsAreComplete() throws Exception {
+    HttpResponse<String> response = get("/metrics");
+    assertThat(response.headers().firstValue("Content-Type"))
+        .contains("text/plain; version=0.0.4; charset=utf-8");
+    List<String> lines = response.body().lines().toList();
+    for (BusMetric metric : BusMetric.ALL) {
+      assertThat(lines).contains("# TYPE " + metric.name() + " " + metric.type());
+    }
+    assertThat(lines)
+        .contains(
+            "eventbus_connections 3.0",
+            "eventbus_connections_accepted_total 17.0",
+            "eventbus_connections_closed_total{reason=\"SLOW_CONSUMER\"} 1.0",
+            "eventbus_received_messages_total 10.0",
+            "eventbus_sent_messages_total 20.0",
+            "eventbus_received_events_total 30.0",
+            "eventbus_sent_events_total 40.0",
+            "eventbus_received_bytes_total 50.0",
+            "eventbus_sent_bytes_total 60.0",
+            "eventbus_deliveries_total 70.0",
+            "eventbus_queue_bytes 100.0",
+            "eventbus_memory_used_bytes 200.0",
+            "eventbus_memory_limit_bytes 300.0",
+            "eventbus_dropped_events_total{reason=\"DROP_OLDEST\"} 5.0",
+            "eventbus_gaps_total 6.0",
+            "eventbus_problems_total{code=\"ILLEGAL_TOPIC\"} 7.0",
+            "eventbus_latency_seconds_bucket{le=\"0.001\"} 8",
+            "eventbus_latency_seconds_bucket{le=\"0.01\"} 10",
+            "eventbus_latency_seconds_bucket{le=\"+Inf\"} 11",
+            "eventbus_latency_seconds_count 11",
+            "eventbus_latency_seconds_sum 1.5",
+            "eventbus_event_loop_busy_seconds_total{loop=\"loop-1\"} 12.5",
+            "eventbus_event_loop_busy_ratio{loop=\"loop-1\"} 0.25",
+            "eventbus_topics 9.0",
+            "eventbus_subscriptions 11.0",
+            "eventbus_ready 1.0")
+        .anyMatch(l -> l.startsWith("eventbus_build_info{") && l.contains("version=\"1.2.3\""))
+        .anyMatch(l -> l.startsWith("jvm_memory_used_bytes{"))
+        .anyMatch(l -> l.startsWith("jvm_threads_live_threads"))
+        .anyMatch(l -> l.startsWith("process_cpu_usage"));
+  }
+
+  @Test
+  void halfARequestIsNotWaitedFor() throws Exception {
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
+      socket.setSoTimeout((int) DEADLINE.toMillis());
+      socket
+          .getOutputStream()
+          .write("GET /healthz HTTP/1.1\r\nHost: lo".getBytes(StandardCharsets.UTF_8));
+      long start = System.nanoTime();
+      assertThat(readAll(socket.getInputStream())).doesNotContain("200");
+      assertThat(Duration.ofNanos(System.nanoTime() - start))
+          .isGreaterThan(Duration.ofSeconds(AdminServer.REQUEST_SECONDS - 1));
+    }
+    assertThat(get("/healthz").statusCode()).isEqualTo(200);
+  }
+
+  @Test
+  void threadsAreNamedAndFew() throws Exception {
+    for (int i = 0; i < 20; i++) {
+      get("/healthz");
+    }
+    Set<String> names = new java.util.TreeSet<>();
+    Thread.getAllStackTraces().keySet().forEach(t -> names.add(t.getName()));
+    assertThat(names).contains("eventbus-admin-1").doesNotContain("eventbus-admin-5");
+  }
+
+  private HttpResponse<String> get(String path) throws Exception {
+    return send("GET", path);
+  }
+
+  private HttpResponse<String> send(String method, String path) throws Exception {
+    URI uri = URI.create("http://127.0.0.1:" + server.port() + path);
+    return client.send(
+        HttpRequest.newBuilder(uri)
+            .method(method, HttpRequest.BodyPublishers.noBody())
+            .timeout(DEADLINE)
+            .build(),
+        HttpResponse.BodyHandlers.ofString());
+  }
+
+  /** A request as it stands, which a proper client would not send. */
+  private String raw(String method, String path, String host) throws IOException {
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
+      socket.setSoTimeout((int) DEADLINE.toMillis());
+      String request =
+          method + " " + path + " HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n";
+      socket.getOutputStream().write(request.getBytes(StandardCharsets.UTF_8));
+      return readAll(socket.getInputStream());
+    }
+  }
+
+  private static String readAll(InputStream in) throws IOException {
+    return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+  }
+
+  private static JsonNode json(HttpResponse<String> response) throws IOException {
+    return new ObjectMapper().readTree(response.body());
+  }
+}

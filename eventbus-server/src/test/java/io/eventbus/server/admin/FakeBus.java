@@ -1,0 +1,116 @@
+package io.eventbus.server.admin;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.stream.LongStream;
+
+/** A bus made of plain values. */
+final class FakeBus implements BusView {
+  static final Instant STARTED = Instant.parse("2026-01-02T03:04:05Z");
+
+  final ConcurrentSkipListMap<Long, ConnectionInfo> connections = new ConcurrentSkipListMap<>();
+  final List<String> disconnected = new ArrayList<>();
+  volatile BusHealth health = new BusHealth(BusHealth.State.UP, List.of());
+  volatile boolean broken;
+
+  FakeBus(int connectionCount) {
+    LongStream.rangeClosed(1, connectionCount)
+        .forEach(id -> connections.put(id, newConnection(id)));
+  }
+
+  @Override
+  public BusHealth health() {
+    return health;
+  }
+
+  @Override
+  public BusSummary summary() {
+    if (broken) {
+      throw new IllegalStateException("a secret detail");
+    }
+    return new BusSummary("bus-1", "1.2.3", STARTED, List.of("ws://localhost:1/bus"), "nio", 2);
+  }
+
+  @Override
+  public BusStats stats() {
+    return new BusStats(
+        new BusStats.Connections(3, 17, Map.of("NORMAL", 4L, "SLOW_CONSUMER", 1L)),
+        new BusStats.Traffic(10, 20, 30, 40, 50, 60, 70),
+        new BusStats.Memory(100, 200, 300),
+        Map.of("DROP_OLDEST", 5L),
+        6,
+        Map.of("ILLEGAL_TOPIC", 7L),
+        new BusStats.Histogram(
+            List.of(
+                new BusStats.Bucket(0.001, 8),
+                new BusStats.Bucket(0.01, 2),
+                new BusStats.Bucket(Double.POSITIVE_INFINITY, 1)),
+            1.5),
+        List.of(new BusStats.Loop("loop-1", 12.5, 0.25)),
+        9,
+        11);
+  }
+
+  @Override
+  public List<ConnectionInfo> connections(long after, int limit) {
+    return connections.tailMap(after, false).values().stream().limit(limit).toList();
+  }
+
+  @Override
+  public Optional<ConnectionInfo> connection(long id) {
+    return Optional.ofNullable(connections.get(id));
+  }
+
+  @Override
+  public boolean disconnect(long id, String reason) {
+    disconnected.add(id + " " + reason);
+    return connections.remove(id) != null;
+  }
+
+  @Override
+  public List<TopicInfo> topics(String after, int limit) {
+    return LongStream.range(0, 5)
+        .mapToObj(i -> new TopicInfo("a&b." + i, 1, 2, 3))
+        .filter(t -> t.name().compareTo(after) > 0)
+        .limit(limit)
+        .toList();
+  }
+
+  @Override
+  public List<SubscriptionInfo> subscriptions(SubscriptionKey after, int limit) {
+    return connections.keySet().stream()
+        .flatMap(
+            c ->
+                LongStream.of(1, 2)
+                    .mapToObj(id -> new SubscriptionInfo(c, id, "a.>", null, "BLOCK")))
+        .filter(s -> new SubscriptionKey(s.connection(), s.id()).compareTo(after) > 0)
+        .sorted(
+            Comparator.comparingLong(SubscriptionInfo::connection)
+                .thenComparingLong(SubscriptionInfo::id))
+        .limit(limit)
+        .toList();
+  }
+
+  private static ConnectionInfo newConnection(long id) {
+    return new ConnectionInfo(
+        id,
+        "127.0.0.1:" + id,
+        "OPEN",
+        STARTED,
+        "s" + id,
+        id,
+        "<b>me",
+        null,
+        Map.of(),
+        2,
+        0,
+        0,
+        0,
+        0);
+  }
+}

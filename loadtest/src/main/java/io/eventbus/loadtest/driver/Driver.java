@@ -1,0 +1,121 @@
+package io.eventbus.loadtest.driver;
+
+import io.eventbus.loadtest.workload.Workload;
+
+/**
+ * A system under test: its server, started out of process, and its ordinary client.
+ *
+ * <p>An implementer must use the client as its users would, with the settings that its own
+ * documentation recommends for speed, must not batch, drop or retry on its own account, and must
+ * not let one driver's process outlive {@link Session#close}.
+ */
+public interface Driver {
+  /**
+   * Returns the name that the command line uses.
+   *
+   * @return a short name in lower case
+   */
+  String name();
+
+  /**
+   * Says whether the system can be started on this machine. Called before anything else, may look
+   * at files and run {@code --version}, starts nothing that stays.
+   *
+   * @return present with a version, or absent with the reason
+   */
+  Availability availability();
+
+  /**
+   * Starts the server and waits until it accepts connections.
+   *
+   * @param workload what is going to be done, for settings that depend on it
+   * @return the running system
+   * @throws DriverException if it does not start within its deadline
+   */
+  Session start(Workload workload);
+
+  /** A running server with clients. Methods are called by one thread. */
+  interface Session extends AutoCloseable {
+    /**
+     * Returns the process of the server, whose CPU time and memory are measured.
+     *
+     * @return its id
+     */
+    long serverPid();
+
+    /**
+     * Connects a publisher.
+     *
+     * @param number from 0
+     * @return ready to publish
+     * @throws DriverException if it cannot connect
+     */
+    Publisher publisher(int number);
+
+    /**
+     * Connects a subscriber and waits until the server has its subscription: what is published
+     * after this returns must arrive.
+     *
+     * @param number from 0
+     * @param filter a topic, or a filter in which {@code *} is one token and a last {@code >} the
+     *     rest; a driver translates it
+     * @param receiver takes the events
+     * @return the subscriber
+     * @throws DriverException if it cannot connect or subscribe
+     */
+    Subscriber subscriber(int number, String filter, Receiver receiver);
+
+    /** Closes all clients and ends the server's process, within 20 seconds, whatever happens. */
+    @Override
+    void close();
+  }
+
+  /** One connection that publishes. Used by one thread, except for close. */
+  interface Publisher extends AutoCloseable {
+    /**
+     * Publishes one event in the way that is fastest for the system; may block when the client's
+     * buffer is full.
+     *
+     * @param topic its number, see {@link Workload#topic}
+     * @param payload becomes the driver's own: the caller does not touch it again
+     * @throws DriverException if the event was refused or the connection is lost
+     */
+    void publish(int topic, byte[] payload);
+
+    /**
+     * Waits until all that was published has left the client, at most 10 seconds.
+     *
+     * @throws DriverException if it has not
+     */
+    void flush();
+
+    @Override
+    void close();
+  }
+
+  /** One connection that subscribes. */
+  interface Subscriber extends AutoCloseable {
+    /**
+     * Returns how many events the system said that it dropped for this subscriber.
+     *
+     * @return 0 or more; 0 where the system tells nobody
+     */
+    long reportedLost();
+
+    @Override
+    void close();
+  }
+
+  /**
+   * Takes a subscriber's events. A driver calls it from one thread at a time for each subscriber,
+   * in the order of arrival, and with the payload exactly as it came.
+   */
+  interface Receiver {
+    /**
+     * Takes one event.
+     *
+     * @param payload only valid during the call
+     */
+    void onEvent(byte[] payload);
+  }
+}

@@ -1,0 +1,61 @@
+package io.eventbus.loadtest.driver;
+
+import java.util.Locale;
+
+/**
+ * A fault put into every subscriber's stream on purpose, to show that the check of integrity sees
+ * it.
+ *
+ * @param kind what goes wrong
+ * @param every it goes wrong once in this many events, at least 2
+ */
+public record Fault(Kind kind, long every) {
+  /** What can go wrong. */
+  public enum Kind {
+    /** One event is left out. */
+    DROP,
+    /** One event comes twice. */
+    DOUBLE,
+    /** Two events change places. */
+    SWAP
+  }
+
+  /** Checks the figure. */
+  public Fault {
+    if (every < 2) {
+      throw new IllegalArgumentException("every: " + every + " (expected: >= 2)");
+    }
+  }
+
+  /**
+   * Reads the form of the command line.
+   *
+   * @param text for example {@code drop:1000000}
+   * @return the fault
+   * @throws IllegalArgumentException if it is not of that form
+   */
+  public static Fault parse(String text) {
+    int colon = text.indexOf(':');
+    if (colon < 0 || !text.substring(colon + 1).matches("[0-9]{1,18}")) {
+      throw expected(text);
+    }
+    Kind kind =
+        switch (text.substring(0, colon)) {
+          case "drop" -> Kind.DROP;
+          case "double" -> Kind.DOUBLE;
+          case "swap" -> Kind.SWAP;
+          default -> throw expected(text);
+        };
+    return new Fault(kind, Long.parseLong(text.substring(colon + 1)));
+  }
+
+  private static IllegalArgumentException expected(String text) {
+    return new IllegalArgumentException(
+        "fault: " + text + " (expected: drop:n, double:n or swap:n, once in n events)");
+  }
+
+  @Override
+  public String toString() {
+    return kind.name().toLowerCase(Locale.ROOT) + ":" + every;
+  }
+}

@@ -1,0 +1,98 @@
+package io.eventbus.loadtest.driver;
+
+import io.eventbus.loadtest.workload.Workload;
+import org.jspecify.annotations.Nullable;
+
+/** Any driver, with a {@link Fault} between its subscribers and the check of integrity. */
+public final class FaultyDriver implements Driver {
+  private final Driver driver;
+  private final Fault fault;
+
+  /**
+   * Makes one.
+   *
+   * @param driver what to break
+   * @param fault how
+   */
+  public FaultyDriver(Driver driver, Fault fault) {
+    this.driver = driver;
+    this.fault = fault;
+  }
+
+  @Override
+  public String name() {
+    return driver.name();
+  }
+
+  @Override
+  public Availability availability() {
+    Availability found = driver.availability();
+    return found.present()
+        ? Availability.present(found.detail() + ", broken on purpose: " + fault)
+        : found;
+  }
+
+  @Override
+  public Session start(Workload workload) {
+    return new FaultySession(driver.start(workload), fault);
+  }
+
+  private record FaultySession(Session session, Fault fault) implements Session {
+    @Override
+    public long serverPid() {
+      return session.serverPid();
+    }
+
+    @Override
+    public Publisher publisher(int number) {
+      return session.publisher(number);
+    }
+
+    @Override
+    public Subscriber subscriber(int number, String filter, Receiver receiver) {
+      return session.subscriber(number, filter, new FaultyReceiver(receiver, fault));
+    }
+
+    @Override
+    public void close() {
+      session.close();
+    }
+  }
+
+  private static final class FaultyReceiver implements Receiver {
+    private final Receiver receiver;
+    private final Fault fault;
+    private long count;
+    private byte @Nullable [] held;
+
+    FaultyReceiver(Receiver receiver, Fault fault) {
+      this.receiver = receiver;
+      this.fault = fault;
+    }
+
+    @Override
+    public void onEvent(byte[] payload) {
+      if (++count % fault.every() != 0) {
+        receiver.onEvent(payload);
+        release();
+        return;
+      }
+      switch (fault.kind()) {
+        case DROP -> {}
+        case DOUBLE -> {
+          receiver.onEvent(payload);
+          receiver.onEvent(payload);
+        }
+        case SWAP -> held = payload.clone();
+      }
+    }
+
+    private void release() {
+      byte[] late = held;
+      if (late != null) {
+        held = null;
+        receiver.onEvent(late);
+      }
+    }
+  }
+}

@@ -1,0 +1,29 @@
+package io.eventbus.loadtest.driver;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The command line of another JVM like this one. */
+public final class JavaCommand {
+  private JavaCommand() {}
+
+  /**
+   * Makes the command line: the same Java, the same class path.
+   *
+   * @param jvmOptions options of the JVM
+   * @param mainClass what to run
+   * @param arguments its arguments
+   * @return the program and its arguments
+   */
+  public static List<String> of(List<String> jvmOptions, String mainClass, List<String> arguments) {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(jvmOptions);
+    command.add("-cp");
+    command.add(System.getProperty("java.class.path"));
+    command.add(mainClass);
+    command.addAll(arguments);
+    return command;
+  }
+}

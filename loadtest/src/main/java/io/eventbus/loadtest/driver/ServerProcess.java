@@ -1,0 +1,158 @@
+package io.eventbus.loadtest.driver;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * The process of a server under test, with its output in a temporary file.
+ *
+ * <p>It is ended by its own id when it is closed, and by a shutdown hook when the load test is
+ * interrupted, first politely and after 5 seconds by force. For one thread.
+ */
+public final class ServerProcess implements AutoCloseable {
+  private static final Duration POLITE = Duration.ofSeconds(5);
+  private static final int SHOWN_OUTPUT = 2000;
+
+  private final String name;
+  private final Process process;
+  private final Path output;
+  private final Thread hook;
+
+  private ServerProcess(String name, Process process, Path output) {
+    this.name = name;
+    this.process = process;
+    this.output = output;
+    this.hook = new Thread(process::destroyForcibly, "end-" + name);
+    Runtime.getRuntime().addShutdownHook(hook);
+  }
+
+  /**
+   * Starts a process.
+   *
+   * @param name for messages
+   * @param command the program and its arguments
+   * @param environment variables to add
+   * @return the process, started but not necessarily ready
+   * @throws DriverException if it cannot be started
+   */
+  public static ServerProcess start(
+      String name, List<String> command, Map<String, String> environment) {
+    try {
+      Path output = Files.createTempFile("loadtest-" + name + "-", ".log");
+      ProcessBuilder builder =
+          new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile());
+      builder.environment().putAll(environment);
+      return new ServerProcess(name, builder.start(), output);
+    } catch (IOException e) {
+      throw new DriverException(name + " does not start: " + String.join(" ", command), e);
+    }
+  }
+
+  /**
+   * Starts another JVM of the kind that runs this, with the same class path.
+   *
+   * @param name for messages
+   * @param jvmOptions options of the JVM
+   * @param mainClass what to run
+   * @param arguments its arguments
+   * @return the process, started but not necessarily ready
+   * @throws DriverException if it cannot be started
+   */
+  public static ServerProcess startJava(
+      String name, List<String> jvmOptions, String mainClass, List<String> arguments) {
+    return start(name, JavaCommand.of(jvmOptions, mainClass, arguments), Map.of());
+  }
+
+  /**
+   * Returns the id of the process.
+   *
+   * @return the id
+   */
+  public long pid() {
+    return process.pid();
+  }
+
+  /**
+   * Says whether the process runs.
+   *
+   * @return false once it has ended
+   */
+  public boolean isAlive() {
+    return process.isAlive();
+  }
+
+  /**
+   * Waits until the output holds a line with the pattern.
+   *
+   * @param pattern what to look for
+   * @param deadline how long to wait
+   * @return the match
+   * @throws DriverException if the process ends or the time passes before
+   */
+  public Matcher awaitOutput(Pattern pattern, Duration deadline) {
+    long end = System.nanoTime() + deadline.toNanos();
+    while (true) {
+      // Asked before the output is read, so that the last words of a process are not missed.
+      boolean alive = process.isAlive();
+      Matcher matcher = pattern.matcher(output());
+      if (matcher.find()) {
+        return matcher;
+      }
+      if (!alive) {
+        throw new DriverException(
+            name + " ended with " + process.exitValue() + " before it was ready:\n" + tail());
+      }
+      if (System.nanoTime() > end) {
+        throw new DriverException(
+            name + " was not ready within " + deadline.toMillis() + " ms:\n" + tail());
+      }
+      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(10));
+    }
+  }
+
+  /**
+   * Returns the end of the output, for messages.
+   *
+   * @return at most 2,000 characters
+   */
+  public String tail() {
+    String all = output();
+    return all.substring(Math.max(0, all.length() - SHOWN_OUTPUT));
+  }
+
+  private String output() {
+    try {
+      return Files.readString(output, java.nio.charset.StandardCharsets.ISO_8859_1);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @Override
+  public void close() {
+    try {
+      process.destroy();
+      if (!process.waitFor(POLITE.toMillis(), TimeUnit.MILLISECONDS)) {
+        process.destroyForcibly();
+        process.waitFor(POLITE.toMillis(), TimeUnit.MILLISECONDS);
+      }
+      Files.deleteIfExists(output);
+      Runtime.getRuntime().removeShutdownHook(hook);
+    } catch (InterruptedException e) {
+      process.destroyForcibly();
+      Thread.currentThread().interrupt();
+    } catch (IOException | IllegalStateException e) {
+      // A log that cannot be deleted, or a JVM that is ending and runs the hook itself.
+      process.destroyForcibly();
+    }
+  }
+}

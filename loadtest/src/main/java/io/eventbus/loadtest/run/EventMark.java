@@ -1,0 +1,52 @@
+package io.eventbus.loadtest.run;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
+
+/**
+ * The first 16 bytes of every payload: who sent it, to what, which one it is and when it was due.
+ *
+ * <pre>
+ *   bytes 0-7   due (48 bits: nanoseconds since the run's origin, 0 for "not recorded") | publisher (16)
+ *   bytes 8-15  topic (20 bits) | number (44 bits: per publisher and topic, from 1)
+ * </pre>
+ */
+final class EventMark {
+  private static final VarHandle WORD =
+      MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
+  private static final int PUBLISHER_BITS = 16;
+  private static final int NUMBER_BITS = 44;
+  private static final long NUMBER_MASK = (1L << NUMBER_BITS) - 1;
+
+  private EventMark() {}
+
+  static void write(byte[] payload, int publisher, int topic, long number, long due) {
+    WORD.set(payload, 0, due << PUBLISHER_BITS | publisher);
+    WORD.set(payload, Long.BYTES, (long) topic << NUMBER_BITS | number);
+  }
+
+  static long first(byte[] payload) {
+    return (long) WORD.get(payload, 0);
+  }
+
+  static long second(byte[] payload) {
+    return (long) WORD.get(payload, Long.BYTES);
+  }
+
+  static int publisher(long first) {
+    return (int) (first & 0xFFFF);
+  }
+
+  static long due(long first) {
+    return first >>> PUBLISHER_BITS;
+  }
+
+  static int topic(long second) {
+    return (int) (second >>> NUMBER_BITS);
+  }
+
+  static long number(long second) {
+    return second & NUMBER_MASK;
+  }
+}

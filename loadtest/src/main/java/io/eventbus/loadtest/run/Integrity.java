@@ -1,0 +1,42 @@
+package io.eventbus.loadtest.run;
+
+/**
+ * What went wrong with events, counted one by one over a whole run, warm-up included.
+ *
+ * @param lost events that were published and never came
+ * @param doubled events that came again
+ * @param reordered events that came after a later one of the same publisher and topic
+ * @param foreign events that nobody sent to this subscriber, or not with this payload
+ */
+public record Integrity(long lost, long doubled, long reordered, long foreign) {
+  /** Nothing went wrong. */
+  public static final Integrity WHOLE = new Integrity(0, 0, 0, 0);
+
+  /**
+   * Says whether nothing went wrong.
+   *
+   * @return true if every count is 0
+   */
+  public boolean whole() {
+    return equals(WHOLE);
+  }
+
+  /**
+   * Adds counts.
+   *
+   * @param other of another subscriber or run
+   * @return the sums
+   */
+  public Integrity plus(Integrity other) {
+    return new Integrity(
+        lost + other.lost,
+        doubled + other.doubled,
+        reordered + other.reordered,
+        foreign + other.foreign);
+  }
+
+  @Override
+  public String toString() {
+    return lost + "/" + doubled + "/" + reordered + (foreign == 0 ? "" : "/" + foreign);
+  }
+}

@@ -1,0 +1,21 @@
+package io.eventbus.loadtest.run;
+
+/** The part of a run in which latency is recorded; nothing is until it is opened. Any thread. */
+final class MeasuredSpan {
+  private volatile long from = Long.MAX_VALUE;
+  private volatile long to = Long.MAX_VALUE;
+
+  /** Records events that are due from now on. */
+  void open(long now) {
+    from = now;
+  }
+
+  /** Records no event that is due later than now. */
+  void close(long now) {
+    to = now;
+  }
+
+  boolean holds(long due) {
+    return due >= from && due < to;
+  }
+}

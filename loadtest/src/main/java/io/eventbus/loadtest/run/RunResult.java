@@ -1,0 +1,124 @@
+package io.eventbus.loadtest.run;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one run of one workload with one driver gave.
+ *
+ * @param workload its name
+ * @param driver its name
+ * @param version of the system under test
+ * @param run from 1
+ * @param startedAt ISO 8601, UTC
+ * @param seconds how long the measured part took
+ * @param published events published in it
+ * @param delivered events delivered in it, over all subscribers
+ * @param latency from the intended send time
+ * @param serverCpuMicros CPU time of the server's process in the measured part, -1 if unknown
+ * @param clientCpuMicros CPU time of the load generator's process, both publishers and subscribers,
+ *     -1 if unknown
+ * @param serverRssBytes resident memory of the server at the end of the measured part, -1 if
+ *     unknown
+ * @param clientRssBytes likewise of the load generator
+ * @param integrity over the whole run, what slow subscribers may lose left out
+ * @param allowedLost events that slow subscribers lost and were allowed to
+ * @param reportedLost events that the system told subscribers it had dropped
+ * @param deliveredEachSecond a timeline of the measured part
+ * @param problem why the run ended early, null if it did not
+ */
+public record RunResult(
+    String workload,
+    String driver,
+    String version,
+    int run,
+    String startedAt,
+    double seconds,
+    long published,
+    long delivered,
+    LatencySummary latency,
+    long serverCpuMicros,
+    long clientCpuMicros,
+    long serverRssBytes,
+    long clientRssBytes,
+    Integrity integrity,
+    long allowedLost,
+    long reportedLost,
+    List<Long> deliveredEachSecond,
+    @Nullable String problem) {
+
+  /** Takes a copy of the timeline. */
+  public RunResult {
+    deliveredEachSecond = List.copyOf(deliveredEachSecond);
+  }
+
+  /**
+   * Returns the throughput of the publishers.
+   *
+   * @return events per second, all publishers together
+   */
+  public double publishedPerSecond() {
+    return seconds == 0 ? 0 : published / seconds;
+  }
+
+  /**
+   * Returns the throughput of the subscribers.
+   *
+   * @return events per second, all subscribers together
+   */
+  public double deliveredPerSecond() {
+    return seconds == 0 ? 0 : delivered / seconds;
+  }
+
+  /**
+   * Returns the server's CPU time for one delivery.
+   *
+   * @return microseconds, -1 if unknown
+   */
+  public double serverCpuMicrosPerDelivery() {
+    return serverCpuMicros < 0 || delivered == 0 ? -1 : (double) serverCpuMicros / delivered;
+  }
+
+  /**
+   * Returns the load generator's CPU time for one delivery.
+   *
+   * @return microseconds, -1 if unknown
+   */
+  public double clientCpuMicrosPerDelivery() {
+    return clientCpuMicros < 0 || delivered == 0 ? -1 : (double) clientCpuMicros / delivered;
+  }
+
+  /**
+   * Makes the result of a run that could not even begin.
+   *
+   * @param workload its name
+   * @param driver its name
+   * @param version of the system under test
+   * @param run from 1
+   * @param startedAt ISO 8601, UTC
+   * @param problem why
+   * @return a result with no figures
+   */
+  public static RunResult failed(
+      String workload, String driver, String version, int run, String startedAt, String problem) {
+    return new RunResult(
+        workload,
+        driver,
+        version,
+        run,
+        startedAt,
+        0,
+        0,
+        0,
+        LatencySummary.NONE,
+        ProcessMeter.UNKNOWN,
+        ProcessMeter.UNKNOWN,
+        ProcessMeter.UNKNOWN,
+        ProcessMeter.UNKNOWN,
+        Integrity.WHOLE,
+        0,
+        0,
+        List.of(),
+        problem);
+  }
+}

@@ -1,0 +1,110 @@
+package io.eventbus.loadtest.run;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds what one subscriber lost, got twice or got out of order, by the numbers in the events.
+ *
+ * <p>A stream is what one publisher sends to one topic, numbered from 1. As long as each number
+ * follows the one before, a stream costs one comparison and one store in an array. A number that
+ * jumps leaves a hole, kept apart; a number that fills a hole came late (reordered), any other old
+ * number came twice. What is still a hole at the end is lost. One thread writes; any thread may
+ * read.
+ */
+final class SequenceCheck {
+  private static final VarHandle CELL = MethodHandles.arrayElementVarHandle(long[].class);
+
+  /** Beyond so many holes no more are told apart: a late event then counts as doubled. */
+  private static final int MAX_HOLES = 1_000_000;
+
+  private final long[] highest;
+  private final Map<Integer, TreeMap<Long, Long>> holes = new HashMap<>();
+  private int holeCount;
+  private volatile long missing;
+  private volatile long doubled;
+  private volatile long reordered;
+
+  /**
+   * Makes one.
+   *
+   * @param streams how many streams there are
+   */
+  SequenceCheck(int streams) {
+    this.highest = new long[streams];
+  }
+
+  /**
+   * Takes the next event.
+   *
+   * @param stream from 0
+   * @param number from 1
+   */
+  void accept(int stream, long number) {
+    long before = highest[stream];
+    if (number == before + 1) {
+      // Release: who sees the number also sees what was recorded before.
+      CELL.setRelease(highest, stream, number);
+    } else if (number > before) {
+      jump(stream, before, number);
+    } else {
+      late(stream, number);
+    }
+  }
+
+  @SuppressWarnings("NonAtomicOperationOnVolatileField") // One thread writes.
+  private void jump(int stream, long before, long number) {
+    missing += number - before - 1;
+    if (holeCount < MAX_HOLES) {
+      holes.computeIfAbsent(stream, s -> new TreeMap<>()).put(before + 1, number - 1);
+      holeCount++;
+    }
+    CELL.setRelease(highest, stream, number);
+  }
+
+  @SuppressWarnings("NonAtomicOperationOnVolatileField") // One thread writes.
+  private void late(int stream, long number) {
+    @Nullable TreeMap<Long, Long> ofStream = holes.get(stream);
+    Map.@Nullable Entry<Long, Long> hole = ofStream == null ? null : ofStream.floorEntry(number);
+    if (ofStream == null || hole == null || hole.getValue() < number) {
+      doubled++;
+      return;
+    }
+    reordered++;
+    missing--;
+    ofStream.remove(hole.getKey());
+    holeCount--;
+    if (hole.getKey() < number) {
+      ofStream.put(hole.getKey(), number - 1);
+      holeCount++;
+    }
+    if (number < hole.getValue()) {
+      ofStream.put(number + 1, hole.getValue());
+      holeCount++;
+    }
+  }
+
+  /** Returns the highest number of a stream, 0 before the first. */
+  long highest(int stream) {
+    return (long) CELL.getAcquire(highest, stream);
+  }
+
+  /** Returns how many numbers below the highest never came. */
+  long missing() {
+    return missing;
+  }
+
+  /** Returns how many events came again. */
+  long doubled() {
+    return doubled;
+  }
+
+  /** Returns how many events came after a later one. */
+  long reordered() {
+    return reordered;
+  }
+}

@@ -1,0 +1,208 @@
+package io.eventbus.loadtest.run;
+
+import io.eventbus.loadtest.driver.Driver;
+import io.eventbus.loadtest.driver.DriverException;
+import io.eventbus.loadtest.workload.Workload;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One run: starts the system, connects, warms up, measures, drains, gives the verdict, and ends the
+ * system.
+ *
+ * <p>By time, events flow without a break from the warm-up to the end of the measured part; by
+ * number of messages, the warm-up is drained first and the measured part lasts from the first event
+ * to the last arrival.
+ */
+public final class WorkloadRun {
+  private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+  private static final long ARRIVAL_POLL_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
+  private static final long SETTLE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+  private static final double SECOND = 1e9;
+
+  private final Driver driver;
+  private final Workload workload;
+  private final Progress progress;
+  private final Ticker ticker = Ticker.SYSTEM;
+  private final MeasuredSpan span = new MeasuredSpan();
+  private final List<Long> timeline = new ArrayList<>();
+
+  /**
+   * Makes one.
+   *
+   * @param driver the system under test, which must be present
+   * @param workload what to do
+   * @param progress is told how it goes
+   */
+  public WorkloadRun(Driver driver, Workload workload, Progress progress) {
+    this.driver = driver;
+    this.workload = workload;
+    this.progress = progress;
+  }
+
+  /** What was used and done so far. */
+  private record Snapshot(
+      long nanos, long published, long received, long serverCpu, long clientCpu) {}
+
+  /**
+   * Runs; once for each instance.
+   *
+   * @param run the number of the run, from 1
+   * @param version of the system, for the result
+   * @param clock for the date in the result
+   * @return the figures, with {@link RunResult#problem} if it ended early
+   * @throws InterruptedException if the thread is interrupted; the system is ended all the same
+   */
+  public RunResult run(int run, String version, Clock clock) throws InterruptedException {
+    String startedAt = clock.instant().toString();
+    try (Driver.Session session = driver.start(workload)) {
+      Clients clients = Clients.connect(ticker, workload, span, session);
+      ProcessMeter server = new ProcessMeter(session.serverPid());
+      ProcessMeter client = new ProcessMeter(ProcessHandle.current().pid());
+      Snapshot[] measured =
+          workload.messages() == 0
+              ? measureTime(clients, server, client)
+              : measureMessages(clients, server, client);
+      long serverRss = server.rssBytes();
+      long clientRss = client.rssBytes();
+      // A moment longer, for an event that comes once more after the last.
+      LockSupport.parkNanos(SETTLE_NANOS);
+      return result(
+          run, version, startedAt, clients, measured[0], measured[1], serverRss, clientRss);
+    } catch (DriverException e) {
+      return RunResult.failed(
+          workload.name(), driver.name(), version, run, startedAt, describe(e));
+    }
+  }
+
+  private Snapshot[] measureTime(Clients clients, ProcessMeter server, ProcessMeter client)
+      throws InterruptedException {
+    PublishingPass pass = new PublishingPass(ticker.nanoTime(), 0);
+    clients.start(pass);
+    spend(Progress.Phase.WARM_UP, workload.warmUp(), clients);
+    Snapshot begin = snapshot(clients, server, client);
+    span.open(sinceOrigin(clients, begin));
+    spend(Progress.Phase.MEASURE, workload.duration(), clients);
+    Snapshot end = snapshot(clients, server, client);
+    span.close(sinceOrigin(clients, end));
+    pass.stop();
+    clients.join();
+    clients.drain();
+    return new Snapshot[] {begin, end};
+  }
+
+  private Snapshot[] measureMessages(Clients clients, ProcessMeter server, ProcessMeter client)
+      throws InterruptedException {
+    PublishingPass warmUp = new PublishingPass(ticker.nanoTime(), 0);
+    clients.start(warmUp);
+    spend(Progress.Phase.WARM_UP, workload.warmUp(), clients);
+    warmUp.stop();
+    clients.join();
+    clients.drain();
+
+    Snapshot begin = snapshot(clients, server, client);
+    span.open(sinceOrigin(clients, begin));
+    PublishingPass pass = new PublishingPass(ticker.nanoTime(), workload.messages());
+    clients.start(pass);
+    long deadline = ticker.nanoTime() + workload.duration().toNanos();
+    while (clients.publishing() && ticker.nanoTime() < deadline && clients.failure() == null) {
+      LockSupport.parkNanos(ARRIVAL_POLL_NANOS);
+    }
+    pass.stop();
+    clients.join();
+    clients.drain();
+    return new Snapshot[] {begin, snapshot(clients, server, client)};
+  }
+
+  private long sinceOrigin(Clients clients, Snapshot at) {
+    return at.nanos() - clients.origin();
+  }
+
+  private Snapshot snapshot(Clients clients, ProcessMeter server, ProcessMeter client) {
+    return new Snapshot(
+        ticker.nanoTime(),
+        clients.published(),
+        clients.received(),
+        server.cpuNanos(),
+        client.cpuNanos());
+  }
+
+  /** Lets time pass, and tells of every second; a failure ends it early. */
+  private void spend(Progress.Phase phase, Duration duration, Clients clients) {
+    long start = ticker.nanoTime();
+    long end = start + duration.toNanos();
+    long second = start;
+    long published = clients.published();
+    long received = clients.received();
+    for (long now = start; now < end && clients.failure() == null; now = ticker.nanoTime()) {
+      if (now - second >= SECOND) {
+        double length = (now - second) / SECOND;
+        long nowPublished = clients.published();
+        long nowReceived = clients.received();
+        double rate = (nowReceived - received) / length;
+        if (phase == Progress.Phase.MEASURE) {
+          timeline.add(Math.round(rate));
+        }
+        progress.second(phase, (now - start) / SECOND, (nowPublished - published) / length, rate);
+        second = now;
+        published = nowPublished;
+        received = nowReceived;
+      }
+      LockSupport.parkNanos(Math.min(POLL_NANOS, end - now));
+    }
+  }
+
+  private RunResult result(
+      int run,
+      String version,
+      String startedAt,
+      Clients clients,
+      Snapshot begin,
+      Snapshot end,
+      long serverRss,
+      long clientRss) {
+    Integrity fast = clients.integrity(false);
+    Integrity slow = clients.integrity(true);
+    long allowed = workload.slow().mayLose() ? slow.lost() : 0;
+    Integrity counted =
+        fast.plus(
+            new Integrity(
+                slow.lost() - allowed, slow.doubled(), slow.reordered(), slow.foreign()));
+    @Nullable Throwable failure = clients.failure();
+    return new RunResult(
+        workload.name(),
+        driver.name(),
+        version,
+        run,
+        startedAt,
+        (end.nanos() - begin.nanos()) / SECOND,
+        end.published() - begin.published(),
+        end.received() - begin.received(),
+        clients.latency(),
+        micros(begin.serverCpu(), end.serverCpu()),
+        micros(begin.clientCpu(), end.clientCpu()),
+        serverRss,
+        clientRss,
+        counted,
+        allowed,
+        clients.reportedLost(),
+        timeline,
+        failure == null ? null : describe(failure));
+  }
+
+  private static long micros(long beginNanos, long endNanos) {
+    boolean known = beginNanos != ProcessMeter.UNKNOWN && endNanos != ProcessMeter.UNKNOWN;
+    return known ? (endNanos - beginNanos) / 1000 : ProcessMeter.UNKNOWN;
+  }
+
+  private static String describe(Throwable failure) {
+    String message = failure.getClass().getSimpleName() + ": " + failure.getMessage();
+    @Nullable Throwable cause = failure.getCause();
+    return cause == null ? message : message + " (" + cause + ")";
+  }
+}

@@ -1,0 +1,203 @@
+package io.eventbus.loadtest.workload;
+
+import java.time.Duration;
+import java.util.BitSet;
+import java.util.List;
+
+/**
+ * One piece of work for a system under test.
+ *
+ * <p>Publisher number p sends to the topics {@code load.0} to {@code load.<topics - 1>} in turn.
+ * Every figure applies to each driver alike.
+ *
+ * @param name family and variant, for example {@code one-to-one/128B}
+ * @param description one sentence for people
+ * @param publishers how many connections publish
+ * @param subscribers how many connections subscribe
+ * @param topics how many topics there are
+ * @param payloadBytes bytes of one event's payload; the first {@value #MIN_PAYLOAD_BYTES} identify it
+ * @param rate events per second of all publishers together; 0 for as fast as possible
+ * @param messages events that each publisher sends in the measured part; 0 for as many as {@code
+ *     duration} holds
+ * @param window events that a publisher may have sent and not every subscriber received; 0 for no
+ *     bound
+ * @param warmUp how long events flow before anything is recorded
+ * @param duration the measured part; with {@code messages} a deadline for it
+ * @param runs how often the workload is run by default
+ * @param latencyEvery the latency of every n-th event of a publisher is recorded; 1 for all
+ * @param filters what the subscribers ask for: number s takes filter {@code s % size}, in which
+ *     {@code {subscriber}} stands for s; empty for everything
+ * @param slow subscribers that take their time
+ */
+public record Workload(
+    String name,
+    String description,
+    int publishers,
+    int subscribers,
+    int topics,
+    int payloadBytes,
+    long rate,
+    long messages,
+    int window,
+    Duration warmUp,
+    Duration duration,
+    int runs,
+    int latencyEvery,
+    List<String> filters,
+    Slowness slow) {
+
+  /** What identifies an event takes this much of its payload. */
+  public static final int MIN_PAYLOAD_BYTES = 16;
+
+  /** The most publishers: the mark in the payload has 16 bits for them. */
+  public static final int MAX_PUBLISHERS = 10_000;
+
+  /** The most subscribers. */
+  public static final int MAX_SUBSCRIBERS = 100_000;
+
+  /** The most topics: the mark in the payload has 20 bits for them. */
+  public static final int MAX_TOPICS = 1_000_000;
+
+  /** The most counters that the integrity check may need: 8 bytes each. */
+  private static final long MAX_CELLS = 64_000_000;
+
+  private static final String NAME = "[a-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)?";
+
+  /** Checks every figure, and that they go together. */
+  public Workload {
+    if (!name.matches(NAME)) {
+      throw new IllegalArgumentException(
+          "name: " + name + " (expected: letters, digits, . _ - and at most one /)");
+    }
+    require("publishers", publishers, 1, MAX_PUBLISHERS);
+    require("subscribers", subscribers, 1, MAX_SUBSCRIBERS);
+    require("topics", topics, 1, MAX_TOPICS);
+    require("payloadBytes", payloadBytes, MIN_PAYLOAD_BYTES, 1024 * 1024);
+    require("rate", rate, 0, 100_000_000);
+    require("messages", messages, 0, 1L << 40);
+    require("window", window, 0, 1 << 24);
+    requireDuration("warmUp", warmUp, Duration.ofHours(1));
+    requireDuration("duration", duration, Duration.ofHours(24));
+    if (duration.isZero()) {
+      throw new IllegalArgumentException("duration: 0 (expected: > 0)");
+    }
+    require("runs", runs, 1, 1000);
+    require("latencyEvery", latencyEvery, 1, 1_000_000);
+    filters = List.copyOf(filters);
+    filters.forEach(Filters::check);
+    if (slow.subscribers() > subscribers) {
+      throw new IllegalArgumentException(
+          "slow.subscribers: "
+              + slow.subscribers()
+              + " (expected: at most subscribers, "
+              + subscribers
+              + ")");
+    }
+    long cells = (long) publishers * topics * (filters.isEmpty() ? subscribers : 1);
+    if (cells > MAX_CELLS) {
+      throw new IllegalArgumentException(
+          "publishers x topics x subscribers: "
+              + cells
+              + " (expected: at most "
+              + MAX_CELLS
+              + ", because each is counted)");
+    }
+  }
+
+  /**
+   * Returns the name of a topic.
+   *
+   * @param topic its number, from 0
+   * @return the name
+   */
+  public static String topic(int topic) {
+    return "load." + topic;
+  }
+
+  /**
+   * Returns the filter of a subscriber.
+   *
+   * @param subscriber its number, from 0
+   * @return a topic, or a filter with {@code *} or {@code >}
+   */
+  public String filter(int subscriber) {
+    if (filters.isEmpty()) {
+      return topics == 1 ? topic(0) : "load.>";
+    }
+    return filters
+        .get(subscriber % filters.size())
+        .replace(Filters.SUBSCRIBER, Integer.toString(subscriber));
+  }
+
+  /**
+   * Returns the topics that a subscriber must get.
+   *
+   * @param subscriber its number, from 0
+   * @return a bit for each topic
+   */
+  public BitSet topicsOf(int subscriber) {
+    BitSet expected = new BitSet(topics);
+    String filter = filter(subscriber);
+    if (!filter.contains("*") && !filter.contains(">")) {
+      // With a connection for each topic this is the difference between n and n x n comparisons.
+      setExact(expected, filter);
+      return expected;
+    }
+    for (int topic = 0; topic < topics; topic++) {
+      if (Filters.matches(filter, topic(topic))) {
+        expected.set(topic);
+      }
+    }
+    return expected;
+  }
+
+  private void setExact(BitSet expected, String filter) {
+    String digits = filter.startsWith("load.") ? filter.substring("load.".length()) : "";
+    if (digits.matches("0|[1-9][0-9]{0,8}") && Integer.parseInt(digits) < topics) {
+      expected.set(Integer.parseInt(digits));
+    }
+  }
+
+  /**
+   * Says whether a subscriber is one of the slow ones.
+   *
+   * @param subscriber its number, from 0
+   * @return true for the last ones, as many as {@code slow} says
+   */
+  public boolean isSlow(int subscriber) {
+    return subscriber >= subscribers - slow.subscribers();
+  }
+
+  /**
+   * Says whether this is the short variant, which shows that a workload works and measures nothing.
+   *
+   * @return true for {@code <family>/smoke}
+   */
+  public boolean isSmoke() {
+    return name.endsWith("/smoke");
+  }
+
+  /**
+   * Returns the part of the name before the variant.
+   *
+   * @return the name of the file that the workload comes from
+   */
+  public String family() {
+    int slash = name.indexOf('/');
+    return slash < 0 ? name : name.substring(0, slash);
+  }
+
+  static void require(String name, long value, long least, long most) {
+    if (value < least || value > most) {
+      throw new IllegalArgumentException(
+          name + ": " + value + " (expected: " + least + ".." + most + ")");
+    }
+  }
+
+  static void requireDuration(String name, Duration value, Duration most) {
+    if (value.isNegative() || value.compareTo(most) > 0) {
+      throw new IllegalArgumentException(
+          name + ": " + value + " (expected: 0 to " + most.toSeconds() + "s)");
+    }
+  }
+}

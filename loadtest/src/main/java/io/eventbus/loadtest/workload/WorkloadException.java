@@ -1,0 +1,25 @@
+package io.eventbus.loadtest.workload;
+
+/** A workload file cannot be used; the message names the file and what is wrong with it. */
+public final class WorkloadException extends RuntimeException {
+  private static final long serialVersionUID = 1L;
+
+  /**
+   * Makes one.
+   *
+   * @param message the file and what is wrong with it
+   */
+  public WorkloadException(String message) {
+    super(message);
+  }
+
+  /**
+   * Makes one.
+   *
+   * @param message the file and what is wrong with it
+   * @param cause what reading it threw
+   */
+  public WorkloadException(String message, Throwable cause) {
+    super(message, cause);
+  }
+}

@@ -1,0 +1,151 @@
+package io.eventbus.loadtest.workload;
+
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.MapperFeature;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads one YAML file, which holds a workload or a family of them.
+ *
+ * <p>A family gives the common keys and, under {@code variants}, a list of further keys, each with
+ * a {@code name} of its own; the variant is then called {@code <family>/<variant>}. An unknown key,
+ * a key given twice and a value of the wrong kind are refused.
+ */
+final class WorkloadFile {
+  private static final ObjectMapper YAML =
+      YAMLMapper.builder()
+          .enable(JsonParser.Feature.STRICT_DUPLICATE_DETECTION)
+          .enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
+          .enable(DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES)
+          .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+          .disable(DeserializationFeature.ACCEPT_FLOAT_AS_INT)
+          .disable(MapperFeature.ALLOW_COERCION_OF_SCALARS)
+          .build();
+
+  private WorkloadFile() {}
+
+  /** The keys of a file, as they are written; what is absent takes the default in {@link #of}. */
+  private record Keys(
+      @Nullable String name,
+      @Nullable String description,
+      @Nullable Integer publishers,
+      @Nullable Integer subscribers,
+      @Nullable Integer topics,
+      @Nullable Integer payloadBytes,
+      @Nullable Long rate,
+      @Nullable Long messages,
+      @Nullable Integer window,
+      @Nullable String warmUp,
+      @Nullable String duration,
+      @Nullable Integer runs,
+      @Nullable Integer latencyEvery,
+      @Nullable List<String> filters,
+      @Nullable SlowKeys slow) {}
+
+  private record SlowKeys(
+      @Nullable Integer subscribers, @Nullable String perEvent, @Nullable Boolean mayLose) {}
+
+  static List<Workload> parse(String origin, String yaml) {
+    try {
+      if (!(YAML.readTree(yaml) instanceof ObjectNode family)) {
+        throw new WorkloadException(origin + ": no keys in it (expected: name, publishers, …)");
+      }
+      @Nullable JsonNode variants = family.remove("variants");
+      if (variants == null) {
+        return List.of(of(family, ""));
+      }
+      List<Workload> workloads = new ArrayList<>();
+      Set<String> names = new HashSet<>();
+      for (JsonNode variant : variants) {
+        if (!(variant instanceof ObjectNode keys) || !keys.path("name").isTextual()) {
+          throw new WorkloadException(origin + ": variants: " + variant + " (expected: a name)");
+        }
+        String name = keys.remove("name").asText();
+        if (!names.add(name)) {
+          throw new WorkloadException(origin + ": variants: " + name + " is there twice");
+        }
+        ObjectNode all = family.deepCopy();
+        all.setAll(keys);
+        workloads.add(of(all, "/" + name));
+      }
+      if (workloads.isEmpty()) {
+        throw new WorkloadException(origin + ": variants: none (expected: a list, or no such key)");
+      }
+      return List.copyOf(workloads);
+    } catch (JsonProcessingException e) {
+      throw new WorkloadException(origin + ": " + e.getOriginalMessage(), e);
+    } catch (IllegalArgumentException e) {
+      throw new WorkloadException(origin + ": " + e.getMessage(), e);
+    }
+  }
+
+  private static Workload of(JsonNode tree, String suffix) throws JsonProcessingException {
+    Keys keys = YAML.treeToValue(tree, Keys.class);
+    @Nullable String name = keys.name;
+    if (name == null) {
+      throw new IllegalArgumentException("name: absent (expected: the name of the workload)");
+    }
+    return new Workload(
+        name + suffix,
+        or(keys.description, ""),
+        or(keys.publishers, 1),
+        or(keys.subscribers, 1),
+        or(keys.topics, 1),
+        or(keys.payloadBytes, 128),
+        or(keys.rate, 0L),
+        or(keys.messages, 0L),
+        or(keys.window, 0),
+        duration("warmUp", or(keys.warmUp, "5s")),
+        duration("duration", or(keys.duration, "10s")),
+        or(keys.runs, 5),
+        or(keys.latencyEvery, 1),
+        or(keys.filters, List.of()),
+        slowness(keys.slow));
+  }
+
+  private static Slowness slowness(@Nullable SlowKeys keys) {
+    if (keys == null) {
+      return Slowness.NONE;
+    }
+    return new Slowness(
+        or(keys.subscribers, 0),
+        duration("slow.perEvent", or(keys.perEvent, "0s")),
+        or(keys.mayLose, false));
+  }
+
+  private static <T> T or(@Nullable T value, T absent) {
+    return value == null ? absent : value;
+  }
+
+  private static Duration duration(String key, String text) {
+    String digits = text.replaceFirst("[a-z]+$", "");
+    String unit = text.substring(digits.length());
+    if (!digits.matches("[0-9]{1,9}")) {
+      throw durationExpected(key, text);
+    }
+    long value = Long.parseLong(digits);
+    return switch (unit) {
+      case "us" -> Duration.ofNanos(value * 1000);
+      case "ms" -> Duration.ofMillis(value);
+      case "s" -> Duration.ofSeconds(value);
+      case "m" -> Duration.ofMinutes(value);
+      default -> throw durationExpected(key, text);
+    };
+  }
+
+  private static IllegalArgumentException durationExpected(String key, String text) {
+    return new IllegalArgumentException(
+        key + ": " + text + " (expected: a whole number with us, ms, s or m, for example 500ms)");
+  }
+}

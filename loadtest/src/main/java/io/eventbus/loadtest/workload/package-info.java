@@ -1,0 +1,4 @@
+/**
+ * What a load test does: workloads, read from YAML files and checked. Nothing here runs anything.
+ */
+package io.eventbus.loadtest.workload;

@@ -55,7 +55,8 @@ final class Clients {
               ? null
               : new SendWindow(ticker, i, workload.window(), sent, awaited);
       clients.tasks.add(
-          new PublisherTask(ticker, clients.origin, workload, i, session.publisher(i), sent, window));
+          new PublisherTask(
+              ticker, clients.origin, workload, i, session.publisher(i), sent, window));
     }
     return clients;
   }

@@ -5,6 +5,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import java.util.BitSet;
+import java.util.concurrent.atomic.AtomicLong;
 import org.HdrHistogram.Histogram;
 
 /**
@@ -19,8 +20,7 @@ final class EventReceiver implements Driver.Receiver {
 
   static {
     try {
-      RECEIVED =
-          MethodHandles.lookup().findVarHandle(EventReceiver.class, "received", long.class);
+      RECEIVED = MethodHandles.lookup().findVarHandle(EventReceiver.class, "received", long.class);
     } catch (ReflectiveOperationException e) {
       throw new ExceptionInInitializerError(e);
     }
@@ -35,8 +35,8 @@ final class EventReceiver implements Driver.Receiver {
   private final long perEventNanos;
   private final SequenceCheck check;
   private final Histogram latencies;
+  private final AtomicLong foreign = new AtomicLong();
   private long received;
-  private volatile long foreign;
 
   /**
    * Makes one.
@@ -78,7 +78,7 @@ final class EventReceiver implements Driver.Receiver {
   @Override
   public void onEvent(byte[] payload) {
     if (payload.length != payloadBytes) {
-      countForeign();
+      foreign.incrementAndGet();
       return;
     }
     long first = EventMark.first(payload);
@@ -86,7 +86,7 @@ final class EventReceiver implements Driver.Receiver {
     int publisher = EventMark.publisher(first);
     int topic = EventMark.topic(second);
     if (publisher >= publishers || topic >= slots.length || slots[topic] == NOT_MINE) {
-      countForeign();
+      foreign.incrementAndGet();
       return;
     }
     long due = EventMark.due(first);
@@ -98,11 +98,6 @@ final class EventReceiver implements Driver.Receiver {
     if (perEventNanos > 0) {
       dawdle();
     }
-  }
-
-  @SuppressWarnings("NonAtomicOperationOnVolatileField") // One thread writes.
-  private void countForeign() {
-    foreign++;
   }
 
   private void dawdle() {
@@ -148,7 +143,7 @@ final class EventReceiver implements Driver.Receiver {
   /** Returns the verdict, given how many each publisher has sent to each topic. */
   Integrity integrity(long[][] sent) {
     return new Integrity(
-        check.missing() + tail(sent), check.doubled(), check.reordered(), foreign);
+        check.missing() + tail(sent), check.doubled(), check.reordered(), foreign.get());
   }
 
   /** Returns the recorded latencies, in nanoseconds. */

@@ -29,8 +29,7 @@ public record LatencySummary(
     double max,
     List<Point> curve) {
   /** Nothing was recorded. */
-  public static final LatencySummary NONE =
-      new LatencySummary(0, 0, 0, 0, 0, 0, 0, 0, List.of());
+  public static final LatencySummary NONE = new LatencySummary(0, 0, 0, 0, 0, 0, 0, 0, List.of());
 
   private static final double NANOS = 1000;
   private static final int CURVE_STEPS_PER_HALF_DISTANCE = 3;

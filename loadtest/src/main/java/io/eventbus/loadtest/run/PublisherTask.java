@@ -55,8 +55,7 @@ final class PublisherTask {
     @Nullable UniformRate rate =
         workload.rate() == 0
             ? null
-            : new UniformRate(
-                ticker, pass.start(), workload.rate(), workload.publishers(), number);
+            : new UniformRate(ticker, pass.start(), workload.rate(), workload.publishers(), number);
     for (long left = pass.messages(); left > 0 && !pass.stopped(); left--) {
       long due = 0;
       if (rate != null) {

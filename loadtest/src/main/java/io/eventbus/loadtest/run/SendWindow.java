@@ -39,8 +39,7 @@ final class SendWindow {
    * @param sent how many were sent to each topic; the publisher counts them up before {@link #sent}
    * @param receivers the subscribers to wait for
    */
-  SendWindow(
-      Ticker ticker, int publisher, int window, long[] sent, List<EventReceiver> receivers) {
+  SendWindow(Ticker ticker, int publisher, int window, long[] sent, List<EventReceiver> receivers) {
     this.ticker = ticker;
     this.publisher = publisher;
     this.window = window;

@@ -5,6 +5,7 @@ import java.lang.invoke.VarHandle;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,10 +25,10 @@ final class SequenceCheck {
 
   private final long[] highest;
   private final Map<Integer, TreeMap<Long, Long>> holes = new HashMap<>();
+  private final AtomicLong missing = new AtomicLong();
+  private final AtomicLong doubled = new AtomicLong();
+  private final AtomicLong reordered = new AtomicLong();
   private int holeCount;
-  private volatile long missing;
-  private volatile long doubled;
-  private volatile long reordered;
 
   /**
    * Makes one.
@@ -56,9 +57,8 @@ final class SequenceCheck {
     }
   }
 
-  @SuppressWarnings("NonAtomicOperationOnVolatileField") // One thread writes.
   private void jump(int stream, long before, long number) {
-    missing += number - before - 1;
+    missing.addAndGet(number - before - 1);
     if (holeCount < MAX_HOLES) {
       holes.computeIfAbsent(stream, s -> new TreeMap<>()).put(before + 1, number - 1);
       holeCount++;
@@ -66,16 +66,15 @@ final class SequenceCheck {
     CELL.setRelease(highest, stream, number);
   }
 
-  @SuppressWarnings("NonAtomicOperationOnVolatileField") // One thread writes.
   private void late(int stream, long number) {
     @Nullable TreeMap<Long, Long> ofStream = holes.get(stream);
     Map.@Nullable Entry<Long, Long> hole = ofStream == null ? null : ofStream.floorEntry(number);
     if (ofStream == null || hole == null || hole.getValue() < number) {
-      doubled++;
+      doubled.incrementAndGet();
       return;
     }
-    reordered++;
-    missing--;
+    reordered.incrementAndGet();
+    missing.decrementAndGet();
     ofStream.remove(hole.getKey());
     holeCount--;
     if (hole.getKey() < number) {
@@ -95,16 +94,16 @@ final class SequenceCheck {
 
   /** Returns how many numbers below the highest never came. */
   long missing() {
-    return missing;
+    return missing.get();
   }
 
   /** Returns how many events came again. */
   long doubled() {
-    return doubled;
+    return doubled.get();
   }
 
   /** Returns how many events came after a later one. */
   long reordered() {
-    return reordered;
+    return reordered.get();
   }
 }

@@ -75,8 +75,7 @@ public final class WorkloadRun {
       return result(
           run, version, startedAt, clients, measured[0], measured[1], serverRss, clientRss);
     } catch (DriverException e) {
-      return RunResult.failed(
-          workload.name(), driver.name(), version, run, startedAt, describe(e));
+      return RunResult.failed(workload.name(), driver.name(), version, run, startedAt, describe(e));
     }
   }
 
@@ -171,8 +170,7 @@ public final class WorkloadRun {
     long allowed = workload.slow().mayLose() ? slow.lost() : 0;
     Integrity counted =
         fast.plus(
-            new Integrity(
-                slow.lost() - allowed, slow.doubled(), slow.reordered(), slow.foreign()));
+            new Integrity(slow.lost() - allowed, slow.doubled(), slow.reordered(), slow.foreign()));
     @Nullable Throwable failure = clients.failure();
     return new RunResult(
         workload.name(),

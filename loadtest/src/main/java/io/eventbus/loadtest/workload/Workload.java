@@ -15,7 +15,8 @@ import java.util.List;
  * @param publishers how many connections publish
  * @param subscribers how many connections subscribe
  * @param topics how many topics there are
- * @param payloadBytes bytes of one event's payload; the first {@value #MIN_PAYLOAD_BYTES} identify it
+ * @param payloadBytes bytes of one event's payload; the first {@value #MIN_PAYLOAD_BYTES} identify
+ *     it
  * @param rate events per second of all publishers together; 0 for as fast as possible
  * @param messages events that each publisher sends in the measured part; 0 for as many as {@code
  *     duration} holds

@@ -110,8 +110,7 @@ public final class Workloads {
                     switch (word) {
                       case "smoke" -> w.isSmoke();
                       case "all" -> !w.isSmoke();
-                      default ->
-                          w.name().equals(word) || (w.family().equals(word) && !w.isSmoke());
+                      default -> w.name().equals(word) || (w.family().equals(word) && !w.isSmoke());
                     })
             .toList();
     if (chosen.isEmpty()) {

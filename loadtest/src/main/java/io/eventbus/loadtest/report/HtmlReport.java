@@ -1,0 +1,172 @@
+package io.eventbus.loadtest.report;
+
+import io.eventbus.loadtest.run.RunResult;
+import io.eventbus.loadtest.workload.Workload;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/** The page with plots: one file that needs nothing else, in light and dark. */
+public final class HtmlReport {
+  private static final String STYLE =
+      """
+      :root{color-scheme:light dark;--ink:#1b1f24;--paper:#fff;--grid:#d9dee4;--soft:#5b6570;--bad:#b42318}
+      @media(prefers-color-scheme:dark){:root{--ink:#e6e9ed;--paper:#14171a;--grid:#333a42;--soft:#9aa4af;--bad:#ff8a7a}}
+      body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:60rem;margin:2rem auto;padding:0 1rem}
+      h2{margin-top:2.5rem;border-bottom:1px solid var(--grid)}p,li{color:var(--soft)}
+      .wide{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums}
+      th,td{padding:.25rem .6rem;text-align:right;border-bottom:1px solid var(--grid);white-space:nowrap}
+      th:first-child,td:first-child{text-align:left}.bad{color:var(--bad);font-weight:600}
+      svg{width:100%;height:auto;max-width:45rem}text{font-size:12px;fill:var(--ink)}
+      .name{text-anchor:end}.tick{text-anchor:middle;fill:var(--soft)}.grid{stroke:var(--grid)}
+      .dot{fill:var(--paper);stroke:var(--ink)}polyline{fill:none;stroke-width:1.5}
+      """;
+
+  /** Colours that people who see few of them can tell apart (Okabe and Ito). */
+  private static final List<String> COLOURS =
+      List.of("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00");
+
+  private HtmlReport() {}
+
+  /**
+   * Writes the page.
+   *
+   * @param file takes the HTML
+   * @param report what was found
+   * @throws IOException if it cannot be written
+   */
+  public static void write(Path file, Report report) throws IOException {
+    Files.writeString(file, page(report));
+  }
+
+  static String page(Report report) {
+    List<String> drivers = report.results().stream().map(RunResult::driver).distinct().toList();
+    StringBuilder out = new StringBuilder();
+    out.append("<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n");
+    out.append("<meta name=\"viewport\" content=\"width=device-width\">\n");
+    out.append("<title>Load test</title>\n<style>\n").append(STYLE);
+    for (int i = 0; i < drivers.size(); i++) {
+      String colour = COLOURS.get(i % COLOURS.size());
+      out.append(".c" + i + "{fill:" + colour + "}.l" + i + "{stroke:" + colour + "}\n");
+    }
+    out.append("</style>\n<h1>Load test</h1>\n<p>");
+    out.append(Svg.escape(report.startedAt() + " · " + report.machine())).append("</p>\n");
+    out.append("<p>Each figure is the median of the runs; in the plots a dot is one run. ");
+    out.append("Latency counts from the moment at which an event was due. Servers and clients ");
+    out.append("shared the machine.</p>\n");
+    absent(out, report);
+    for (Workload workload : report.workloads()) {
+      workload(out, report, workload, drivers);
+    }
+    return out.append("</html>\n").toString();
+  }
+
+  private static void absent(StringBuilder out, Report report) {
+    if (report.absent().isEmpty()) {
+      return;
+    }
+    out.append("<p>Not measured:</p>\n<ul>\n");
+    report
+        .absent()
+        .forEach(
+            absent -> {
+              String line = absent.driver() + ": " + absent.reason();
+              out.append("<li>").append(Svg.escape(line)).append("</li>\n");
+            });
+    out.append("</ul>\n");
+  }
+
+  private static void workload(
+      StringBuilder out, Report report, Workload workload, List<String> all) {
+    List<RunResult> results =
+        report.results().stream().filter(r -> r.workload().equals(workload.name())).toList();
+    List<Summary> summaries =
+        report.summaries().stream().filter(s -> s.workload().equals(workload.name())).toList();
+    out.append("<h2>").append(Svg.escape(workload.name())).append("</h2>\n<p>");
+    out.append(Svg.escape(describe(workload))).append("</p>\n");
+    if (results.isEmpty()) {
+      out.append("<p>No run.</p>\n");
+      return;
+    }
+    table(out, summaries);
+    problems(out, results);
+    out.append("<h3>Deliveries per second</h3>\n");
+    out.append(
+        Charts.bars(
+            "Deliveries per second",
+            all,
+            results,
+            driver -> median(summaries, driver, Summary::deliveredPerSecond),
+            RunResult::deliveredPerSecond,
+            Figures::rate));
+    out.append("<h3>CPU time of the server for one delivery, µs</h3>\n");
+    out.append(
+        Charts.bars(
+            "CPU time of the server for one delivery",
+            all,
+            results,
+            driver -> median(summaries, driver, Summary::serverCpuMicros),
+            RunResult::serverCpuMicrosPerDelivery,
+            Figures::micros));
+    out.append("<h3>Latency</h3>\n").append(Charts.latency(all, results));
+    out.append("<h3>Over time</h3>\n").append(Charts.timeline(all, results));
+  }
+
+  private static double median(
+      List<Summary> summaries, String driver, java.util.function.ToDoubleFunction<Summary> figure) {
+    return summaries.stream()
+        .filter(s -> s.driver().equals(driver))
+        .mapToDouble(figure)
+        .findFirst()
+        .orElse(0);
+  }
+
+  private static String describe(Workload w) {
+    String rate = w.rate() == 0 ? "as fast as possible" : w.rate() + " events/s";
+    String window = w.window() == 0 ? "no window" : "window " + w.window();
+    return String.format(
+        "%s. Publishers %d, subscribers %d, topics %d, payload %d B, %s, %s.",
+        w.description(),
+        w.publishers(),
+        w.subscribers(),
+        w.topics(),
+        w.payloadBytes(),
+        rate,
+        window);
+  }
+
+  private static void table(StringBuilder out, List<Summary> summaries) {
+    out.append("<div class=\"wide\"><table>\n<tr><th>driver<th>runs<th>published/s<th>");
+    out.append("delivered/s<th>p50 µs<th>p99 µs<th>p99.9 µs<th>server µs/delivery<th>");
+    out.append("client µs/delivery<th>server RSS MiB<th>lost/doubled/reordered</tr>\n");
+    for (Summary s : summaries) {
+      out.append("<tr><td>").append(Svg.escape(s.driver() + " " + s.version()));
+      for (String cell :
+          List.of(
+              s.runs() + (s.failed() == 0 ? "" : " of " + (s.runs() + s.failed())),
+              Figures.rate(s.publishedPerSecond()),
+              Figures.rate(s.deliveredPerSecond()),
+              Figures.micros(s.p50()),
+              Figures.micros(s.p99()),
+              Figures.micros(s.p999()),
+              Figures.micros(s.serverCpuMicros()),
+              Figures.micros(s.clientCpuMicros()),
+              Figures.mebibytes(s.serverRssBytes()))) {
+        out.append("<td>").append(cell);
+      }
+      out.append(s.integrity().whole() ? "<td>" : "<td class=\"bad\">");
+      out.append(s.integrity()).append("</tr>\n");
+    }
+    out.append("</table></div>\n");
+  }
+
+  private static void problems(StringBuilder out, List<RunResult> results) {
+    for (RunResult result : results) {
+      if (result.problem() != null) {
+        String line = result.driver() + ", run " + result.run() + ": " + result.problem();
+        out.append("<p class=\"bad\">").append(Svg.escape(line)).append("</p>\n");
+      }
+    }
+  }
+}

@@ -1,0 +1,77 @@
+package io.eventbus.loadtest.report;
+
+import io.eventbus.loadtest.run.Integrity;
+import io.eventbus.loadtest.run.RunResult;
+import java.util.List;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * The runs of one workload with one driver: each figure is the median of the runs that came to
+ * their end, and has its range where that says something.
+ *
+ * @param workload its name
+ * @param driver its name
+ * @param version of the system
+ * @param runs how many came to their end
+ * @param failed how many did not
+ * @param deliveredPerSecond events per second over all subscribers
+ * @param deliveredLeast of any run
+ * @param deliveredMost of any run
+ * @param publishedPerSecond events per second over all publishers
+ * @param p50 latency in microseconds
+ * @param p99 latency in microseconds
+ * @param p999 latency in microseconds
+ * @param serverCpuMicros for one delivery, -1 if unknown
+ * @param clientCpuMicros for one delivery, publishers and subscribers together, -1 if unknown
+ * @param serverRssBytes resident memory, -1 if unknown
+ * @param integrity the sum of all runs
+ */
+public record Summary(
+    String workload,
+    String driver,
+    String version,
+    int runs,
+    int failed,
+    double deliveredPerSecond,
+    double deliveredLeast,
+    double deliveredMost,
+    double publishedPerSecond,
+    double p50,
+    double p99,
+    double p999,
+    double serverCpuMicros,
+    double clientCpuMicros,
+    double serverRssBytes,
+    Integrity integrity) {
+
+  static Summary of(List<RunResult> results) {
+    List<RunResult> ended = results.stream().filter(r -> r.problem() == null).toList();
+    RunResult any = results.get(0);
+    return new Summary(
+        any.workload(),
+        any.driver(),
+        any.version(),
+        ended.size(),
+        results.size() - ended.size(),
+        median(ended, RunResult::deliveredPerSecond),
+        ended.stream().mapToDouble(RunResult::deliveredPerSecond).min().orElse(0),
+        ended.stream().mapToDouble(RunResult::deliveredPerSecond).max().orElse(0),
+        median(ended, RunResult::publishedPerSecond),
+        median(ended, r -> r.latency().p50()),
+        median(ended, r -> r.latency().p99()),
+        median(ended, r -> r.latency().p999()),
+        median(ended, RunResult::serverCpuMicrosPerDelivery),
+        median(ended, RunResult::clientCpuMicrosPerDelivery),
+        median(ended, RunResult::serverRssBytes),
+        results.stream().map(RunResult::integrity).reduce(Integrity.WHOLE, Integrity::plus));
+  }
+
+  private static double median(List<RunResult> results, ToDoubleFunction<RunResult> figure) {
+    double[] sorted = results.stream().mapToDouble(figure).sorted().toArray();
+    int n = sorted.length;
+    if (n == 0) {
+      return 0;
+    }
+    return n % 2 == 1 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
+  }
+}

@@ -1,0 +1,5 @@
+/**
+ * What came out, for people and for programs: a table for the terminal, JSON, and a page with plots
+ * in one file.
+ */
+package io.eventbus.loadtest.report;

@@ -1,6 +1,7 @@
 package io.eventbus.loadtest.driver;
 
 import io.eventbus.loadtest.workload.Workload;
+import java.nio.ByteBuffer;
 
 /**
  * A system under test: its server, started out of process, and its ordinary client.
@@ -114,8 +115,8 @@ public interface Driver {
     /**
      * Takes one event.
      *
-     * @param payload only valid during the call
+     * @param payload from position to limit, big-endian; only valid during the call
      */
-    void onEvent(byte[] payload);
+    void onEvent(ByteBuffer payload);
   }
 }

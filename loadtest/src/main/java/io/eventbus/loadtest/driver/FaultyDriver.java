@@ -1,6 +1,7 @@
 package io.eventbus.loadtest.driver;
 
 import io.eventbus.loadtest.workload.Workload;
+import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /** Any driver, with a {@link Fault} between its subscribers and the check of integrity. */
@@ -63,7 +64,7 @@ public final class FaultyDriver implements Driver {
     private final Receiver receiver;
     private final Fault fault;
     private long count;
-    private byte @Nullable [] held;
+    private @Nullable ByteBuffer held;
 
     FaultyReceiver(Receiver receiver, Fault fault) {
       this.receiver = receiver;
@@ -71,7 +72,7 @@ public final class FaultyDriver implements Driver {
     }
 
     @Override
-    public void onEvent(byte[] payload) {
+    public void onEvent(ByteBuffer payload) {
       if (++count % fault.every() != 0) {
         receiver.onEvent(payload);
         release();
@@ -83,12 +84,16 @@ public final class FaultyDriver implements Driver {
           receiver.onEvent(payload);
           receiver.onEvent(payload);
         }
-        case SWAP -> held = payload.clone();
+        case SWAP -> held = copy(payload);
       }
     }
 
+    private static ByteBuffer copy(ByteBuffer payload) {
+      return ByteBuffer.allocate(payload.remaining()).put(payload.duplicate()).flip();
+    }
+
     private void release() {
-      byte[] late = held;
+      ByteBuffer late = held;
       if (late != null) {
         held = null;
         receiver.onEvent(late);

@@ -2,6 +2,7 @@ package io.eventbus.loadtest.run;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
@@ -26,12 +27,12 @@ final class EventMark {
     WORD.set(payload, Long.BYTES, (long) topic << NUMBER_BITS | number);
   }
 
-  static long first(byte[] payload) {
-    return (long) WORD.get(payload, 0);
+  static long first(ByteBuffer payload) {
+    return payload.getLong(payload.position());
   }
 
-  static long second(byte[] payload) {
-    return (long) WORD.get(payload, Long.BYTES);
+  static long second(ByteBuffer payload) {
+    return payload.getLong(payload.position() + Long.BYTES);
   }
 
   static int publisher(long first) {

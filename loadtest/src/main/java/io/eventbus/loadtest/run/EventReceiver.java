@@ -3,6 +3,7 @@ package io.eventbus.loadtest.run;
 import io.eventbus.loadtest.driver.Driver;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.concurrent.atomic.AtomicLong;
@@ -76,8 +77,8 @@ final class EventReceiver implements Driver.Receiver {
   }
 
   @Override
-  public void onEvent(byte[] payload) {
-    if (payload.length != payloadBytes) {
+  public void onEvent(ByteBuffer payload) {
+    if (payload.remaining() != payloadBytes) {
       foreign.incrementAndGet();
       return;
     }

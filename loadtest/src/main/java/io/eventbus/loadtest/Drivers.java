@@ -1,0 +1,43 @@
+package io.eventbus.loadtest;
+
+import io.eventbus.loadtest.driver.Driver;
+import io.eventbus.loadtest.driver.eventbus.EventBusDriver;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** The systems that can be measured, by name. */
+final class Drivers {
+  private final Map<String, Function<List<String>, Driver>> byName = new LinkedHashMap<>();
+
+  Drivers() {
+    byName.put("eventbus", EventBusDriver::new);
+  }
+
+  /** Adds a system, or replaces one. */
+  void add(String name, Function<List<String>, Driver> factory) {
+    byName.put(name, factory);
+  }
+
+  List<String> names() {
+    return List.copyOf(byName.keySet());
+  }
+
+  /**
+   * Makes a driver.
+   *
+   * @param name of the system
+   * @param serverJvm options for a server that runs on a JVM
+   * @throws IllegalArgumentException if there is none of that name
+   */
+  Driver create(String name, List<String> serverJvm) {
+    @Nullable Function<List<String>, Driver> factory = byName.get(name);
+    if (factory == null) {
+      throw new IllegalArgumentException(
+          "driver: " + name + " (expected: " + String.join(", ", names()) + ")");
+    }
+    return factory.apply(serverJvm);
+  }
+}

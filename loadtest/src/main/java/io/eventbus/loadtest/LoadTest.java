@@ -1,0 +1,79 @@
+package io.eventbus.loadtest;
+
+import io.eventbus.loadtest.workload.WorkloadException;
+import java.util.List;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** The command: {@code java -jar loadtest.jar --help}. */
+@Command(
+    name = "loadtest",
+    description = "Runs the same work against an event bus and its peers, and compares.",
+    mixinStandardHelpOptions = true,
+    versionProvider = LoadTest.Version.class,
+    synopsisSubcommandLabel = "COMMAND",
+    exitCodeListHeading = "%nExit codes:%n",
+    exitCodeList = {
+      " 0:everything ran and every event is accounted for",
+      " 1:a run did not come to its end",
+      " 2:wrong arguments, or a wrong workload file",
+      " 3:a system is absent and nothing ran",
+      " 4:events were lost, doubled, reordered or foreign"
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  loadtest run smoke",
+      "  loadtest run one-to-one/128B fan-out --runs 5 --output results",
+      "  loadtest jmh PublishRead -prof gc"
+    })
+public final class LoadTest implements Runnable {
+  @Spec private CommandSpec spec = CommandSpec.create();
+
+  private LoadTest() {}
+
+  /**
+   * Runs the command and ends the JVM with its exit code.
+   *
+   * @param args the arguments
+   */
+  public static void main(String[] args) {
+    System.exit(commandLine(new Drivers()).execute(args));
+  }
+
+  static CommandLine commandLine(Drivers drivers) {
+    CommandLine line = new CommandLine(new LoadTest());
+    line.addSubcommand(new RunCommand(drivers));
+    line.addSubcommand(new OneRunCommand(drivers));
+    line.addSubcommand(new ListCommand(drivers));
+    line.addSubcommand(new JmhCommand());
+    line.setExecutionExceptionHandler(
+        (failure, commandLine, parsed) -> {
+          if (failure instanceof WorkloadException) {
+            commandLine.getErr().println(failure.getMessage());
+            return ExitCode.USAGE;
+          }
+          throw failure;
+        });
+    return line;
+  }
+
+  @Override
+  public void run() {
+    throw new ParameterException(
+        spec.commandLine(), "command: absent (expected: run, list or jmh)");
+  }
+
+  /** The version of the jar. */
+  static final class Version implements CommandLine.IVersionProvider {
+    @Override
+    public String[] getVersion() {
+      String version = LoadTest.class.getPackage().getImplementationVersion();
+      return List.of("loadtest " + (version == null ? "(not from a jar)" : version))
+          .toArray(new String[0]);
+    }
+  }
+}

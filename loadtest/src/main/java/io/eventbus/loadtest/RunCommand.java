@@ -1,0 +1,194 @@
+package io.eventbus.loadtest;
+
+import io.eventbus.loadtest.driver.Availability;
+import io.eventbus.loadtest.report.HtmlReport;
+import io.eventbus.loadtest.report.Machine;
+import io.eventbus.loadtest.report.Report;
+import io.eventbus.loadtest.report.ResultTable;
+import io.eventbus.loadtest.report.ResultsJson;
+import io.eventbus.loadtest.run.RunResult;
+import io.eventbus.loadtest.run.WorkloadRun;
+import io.eventbus.loadtest.workload.Workload;
+import io.eventbus.loadtest.workload.Workloads;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** Runs workloads against systems, in turn, and reports. */
+@Command(
+    name = "run",
+    description = "Runs workloads and compares the systems.",
+    mixinStandardHelpOptions = true)
+final class RunCommand implements Callable<Integer> {
+  private final Drivers drivers;
+  private final Clock clock = Clock.systemUTC();
+  @Spec private CommandSpec spec = CommandSpec.create();
+  @Mixin private RunOptions options = new RunOptions();
+
+  @Parameters(
+      arity = "1..*",
+      paramLabel = "WORKLOAD",
+      description =
+          "A workload (one-to-one/128B), a family (one-to-one), 'smoke', 'all', or a file .yaml.")
+  private List<String> words = List.of();
+
+  @Option(
+      names = "--driver",
+      split = ",",
+      paramLabel = "NAME",
+      description = "Systems to measure, several with commas (default: ${DEFAULT-VALUE}).")
+  private List<String> driverNames = new ArrayList<>(List.of("eventbus"));
+
+  @Option(names = "--runs", description = "Runs of each workload, instead of what it says.")
+  private @Nullable Integer runs;
+
+  @Option(
+      names = "--output",
+      paramLabel = "DIRECTORY",
+      description = "Takes results.json and report.html (default: ${DEFAULT-VALUE}).")
+  private Path output = Path.of("results");
+
+  @Option(
+      names = "--client-jvm",
+      paramLabel = "OPTIONS",
+      description = "Options of the load generator's JVM, separated by spaces.")
+  private String clientJvm = "";
+
+  @Option(
+      names = "--in-process",
+      description = "Make all runs in this JVM instead of one each; quicker, less even.")
+  private boolean inProcess;
+
+  RunCommand(Drivers drivers) {
+    this.drivers = drivers;
+  }
+
+  @Override
+  public Integer call() throws IOException, InterruptedException {
+    checkArguments();
+    PrintWriter out = spec.commandLine().getOut();
+    String startedAt = clock.instant().toString();
+    Map<String, String> versions = new LinkedHashMap<>();
+    List<Report.AbsentDriver> absent = new ArrayList<>();
+    for (String name : driverNames.stream().distinct().toList()) {
+      Availability found = options.driver(drivers, name).availability();
+      if (found.present()) {
+        versions.put(name, found.detail());
+      } else {
+        absent.add(new Report.AbsentDriver(name, found.detail()));
+        out.println(name + ": absent: " + found.detail());
+      }
+    }
+    Map<Workload, String> workloads = select();
+    List<RunResult> results = execute(plan(workloads, versions), out);
+    Report report =
+        new Report(startedAt, Machine.here(), absent, List.copyOf(workloads.keySet()), results);
+    write(report, out);
+    return exitCode(report);
+  }
+
+  private void checkArguments() {
+    for (String name : driverNames) {
+      try {
+        options.driver(drivers, name);
+      } catch (IllegalArgumentException e) {
+        throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+      }
+    }
+    if (runs != null && runs < 1) {
+      throw new ParameterException(spec.commandLine(), "--runs: " + runs + " (expected: >= 1)");
+    }
+  }
+
+  private Map<Workload, String> select() {
+    Workloads shipped = Workloads.shipped();
+    Map<Workload, String> chosen = new LinkedHashMap<>();
+    for (String word : words) {
+      shipped.select(word).forEach(w -> chosen.putIfAbsent(options.apply(w), word));
+    }
+    return chosen;
+  }
+
+  /** Interleaves the systems, A B A B, so that what changes on the machine meets them all. */
+  private List<PlannedRun> plan(Map<Workload, String> workloads, Map<String, String> versions) {
+    List<PlannedRun> plan = new ArrayList<>();
+    workloads.forEach(
+        (workload, word) -> {
+          int count = runs == null ? workload.runs() : runs;
+          for (int run = 1; run <= count; run++) {
+            int number = run;
+            versions.forEach(
+                (driver, version) ->
+                    plan.add(new PlannedRun(word, workload, driver, version, number)));
+          }
+        });
+    return plan;
+  }
+
+  private List<RunResult> execute(List<PlannedRun> plan, PrintWriter out)
+      throws IOException, InterruptedException {
+    RunExecutor executor =
+        inProcess ? this::runHere : new ForkedRuns(options, RunOptions.words(clientJvm), clock);
+    List<RunResult> results = new ArrayList<>();
+    for (PlannedRun planned : plan) {
+      out.printf(
+          "%d of %d: %s, %s, run %d%n",
+          results.size() + 1,
+          plan.size(),
+          planned.workload().name(),
+          planned.driver(),
+          planned.run());
+      out.flush();
+      results.add(executor.execute(planned));
+    }
+    return results;
+  }
+
+  private RunResult runHere(PlannedRun planned) throws InterruptedException {
+    ProgressLine progress = new ProgressLine(spec.commandLine().getErr());
+    WorkloadRun run =
+        new WorkloadRun(options.driver(drivers, planned.driver()), planned.workload(), progress);
+    try {
+      return run.run(planned.run(), planned.version(), clock);
+    } finally {
+      progress.clear();
+    }
+  }
+
+  private void write(Report report, PrintWriter out) throws IOException {
+    out.println();
+    out.print(ResultTable.of(report));
+    Files.createDirectories(output);
+    Path json = output.resolve("results.json");
+    Path html = output.resolve("report.html");
+    ResultsJson.write(json, report);
+    HtmlReport.write(html, report);
+    out.println("Written: " + json + " and " + html);
+    out.flush();
+  }
+
+  private static int exitCode(Report report) {
+    if (!report.whole()) {
+      return ExitCode.INTEGRITY;
+    }
+    if (!report.complete()) {
+      return ExitCode.FAILED;
+    }
+    return report.results().isEmpty() ? ExitCode.ABSENT : ExitCode.OK;
+  }
+}

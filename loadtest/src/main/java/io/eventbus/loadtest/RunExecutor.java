@@ -1,0 +1,17 @@
+package io.eventbus.loadtest;
+
+import io.eventbus.loadtest.run.RunResult;
+import java.io.IOException;
+
+/** Makes one run, here or in another JVM. */
+interface RunExecutor {
+  /**
+   * Makes one run.
+   *
+   * @param planned what to run
+   * @return its result; a failure of the system under test is a result with a problem
+   * @throws IOException if another JVM cannot be started or gives no result
+   * @throws InterruptedException if the thread is interrupted
+   */
+  RunResult execute(PlannedRun planned) throws IOException, InterruptedException;
+}

@@ -1,0 +1,138 @@
+package io.eventbus.loadtest.driver.eventbus;
+
+import io.eventbus.client.EventBusClient;
+import io.eventbus.client.EventBusException;
+import io.eventbus.client.SendResult;
+import io.eventbus.client.Subscription;
+import io.eventbus.client.WhenFull;
+import io.eventbus.loadtest.driver.Driver;
+import io.eventbus.loadtest.driver.DriverException;
+import io.eventbus.loadtest.driver.ServerProcess;
+import io.eventbus.loadtest.workload.Workload;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/** A bus that runs, and a client of the SDK for each publisher and subscriber. */
+final class EventBusSession implements Driver.Session {
+  private static final Duration DEADLINE = Duration.ofSeconds(10);
+  private static final Duration CLOSE_TOGETHER = Duration.ofSeconds(5);
+
+  private final ServerProcess process;
+  private final String url;
+  private final String[] topics;
+  private final List<EventBusClient> clients = new ArrayList<>();
+
+  EventBusSession(ServerProcess process, String url, Workload workload) {
+    this.process = process;
+    this.url = url;
+    this.topics = new String[workload.topics()];
+    for (int i = 0; i < topics.length; i++) {
+      topics[i] = Workload.topic(i);
+    }
+  }
+
+  @Override
+  public long serverPid() {
+    return process.pid();
+  }
+
+  @Override
+  public Driver.Publisher publisher(int number) {
+    return new BusPublisher(connect("publisher-" + number), topics);
+  }
+
+  @Override
+  public Driver.Subscriber subscriber(int number, String filter, Driver.Receiver receiver) {
+    EventBusClient client = connect("subscriber-" + number);
+    Subscription subscription =
+        client.subscribe(filter, event -> receiver.onEvent(event.payloadBuffer()));
+    try {
+      subscription.ready().toCompletableFuture().get(DEADLINE.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new DriverException("interrupted while subscribing to " + filter, e);
+    } catch (ExecutionException | TimeoutException e) {
+      throw new DriverException("no subscription to " + filter, e);
+    }
+    return new BusSubscriber(client, subscription);
+  }
+
+  private EventBusClient connect(String name) {
+    try {
+      EventBusClient client =
+          EventBusClient.builder().url(url).name(name).whenFull(WhenFull.BLOCK).connect();
+      clients.add(client);
+      return client;
+    } catch (EventBusException e) {
+      throw new DriverException(name + " cannot connect to " + url, e);
+    }
+  }
+
+  @Override
+  public void close() {
+    try {
+      // Everything has been received or given up by now: nothing is left to drain.
+      long end = System.nanoTime() + CLOSE_TOGETHER.toNanos();
+      for (EventBusClient client : clients) {
+        if (System.nanoTime() < end) {
+          client.close(Duration.ZERO);
+        }
+      }
+    } finally {
+      process.close();
+    }
+  }
+
+  private static final class BusPublisher implements Driver.Publisher {
+    private final EventBusClient client;
+    private final String[] topics;
+
+    BusPublisher(EventBusClient client, String[] topics) {
+      this.client = client;
+      this.topics = topics;
+    }
+
+    @Override
+    public void publish(int topic, byte[] payload) {
+      try {
+        SendResult result = client.send(topics[topic], payload);
+        if (!result.accepted()) {
+          throw new DriverException("an event to " + topics[topic] + " was not taken: " + result);
+        }
+      } catch (EventBusException e) {
+        throw new DriverException("an event to " + topics[topic] + " was not taken", e);
+      }
+    }
+
+    @Override
+    public void flush() {
+      try {
+        client.flush(DEADLINE);
+      } catch (EventBusException e) {
+        throw new DriverException("the publisher could not be flushed", e);
+      }
+    }
+
+    @Override
+    public void close() {
+      client.close(Duration.ZERO);
+    }
+  }
+
+  private record BusSubscriber(EventBusClient client, Subscription subscription)
+      implements Driver.Subscriber {
+    @Override
+    public long reportedLost() {
+      return subscription.counters().missing();
+    }
+
+    @Override
+    public void close() {
+      client.close(Duration.ZERO);
+    }
+  }
+}

@@ -3,16 +3,20 @@ package io.eventbus.loadtest.workload;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.JsonMappingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.MapperFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.exc.UnrecognizedPropertyException;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -84,10 +88,27 @@ final class WorkloadFile {
       }
       return List.copyOf(workloads);
     } catch (JsonProcessingException e) {
-      throw new WorkloadException(origin + ": " + e.getOriginalMessage(), e);
+      throw new WorkloadException(origin + ": " + explain(e), e);
     } catch (IllegalArgumentException e) {
       throw new WorkloadException(origin + ": " + e.getMessage(), e);
     }
+  }
+
+  private static String explain(JsonProcessingException e) {
+    if (!(e instanceof JsonMappingException mapping) || mapping.getPath().isEmpty()) {
+      return e.getOriginalMessage();
+    }
+    String key =
+        mapping.getPath().stream()
+            .map(JsonMappingException.Reference::getFieldName)
+            .filter(Objects::nonNull)
+            .collect(Collectors.joining("."));
+    if (e instanceof UnrecognizedPropertyException unknown) {
+      List<String> known =
+          unknown.getKnownPropertyIds().stream().map(Object::toString).sorted().toList();
+      return key + ": unknown key (expected: one of " + String.join(", ", known) + ")";
+    }
+    return key + ": " + e.getOriginalMessage();
   }
 
   private static Workload of(JsonNode tree, String suffix) throws JsonProcessingException {

@@ -1,0 +1,96 @@
+package io.eventbus.loadtest;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.fields;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchRule;
+
+@AnalyzeClasses(
+    packages = "io.eventbus.loadtest",
+    importOptions = ImportOption.DoNotIncludeTests.class)
+class ArchitectureTest {
+  private static final String ROOT = "io.eventbus.loadtest";
+
+  @ArchTest
+  static final ArchRule LAYERS =
+      layeredArchitecture()
+          .consideringOnlyDependenciesInLayers()
+          .layer("command")
+          .definedBy(ROOT)
+          .layer("report")
+          .definedBy(ROOT + ".report..")
+          .layer("run")
+          .definedBy(ROOT + ".run..")
+          .layer("systems")
+          .definedBy(ROOT + ".driver.*..")
+          .layer("driver")
+          .definedBy(ROOT + ".driver")
+          .layer("workload")
+          .definedBy(ROOT + ".workload..")
+          .whereLayer("command")
+          .mayNotBeAccessedByAnyLayer()
+          .whereLayer("report")
+          .mayOnlyBeAccessedByLayers("command")
+          .whereLayer("run")
+          .mayOnlyBeAccessedByLayers("command", "report")
+          .whereLayer("systems")
+          .mayOnlyBeAccessedByLayers("command")
+          .whereLayer("driver")
+          .mayOnlyBeAccessedByLayers("command", "report", "run", "systems");
+
+  @ArchTest
+  static final ArchRule NO_CYCLES = slices().matching(ROOT + ".(**)").should().beFreeOfCycles();
+
+  @ArchTest
+  static final ArchRule SYSTEMS_KEEP_TO_THEMSELVES =
+      slices().matching(ROOT + ".driver.(*)..").should().notDependOnEachOther();
+
+  @ArchTest
+  static final ArchRule ONLY_THE_DRIVER_KNOWS_THE_CLIENT =
+      noClasses()
+          .that()
+          .resideOutsideOfPackages(ROOT + ".driver.eventbus..", ROOT + ".jmh..")
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage(
+              "io.eventbus.client..",
+              "io.eventbus.server..",
+              "io.eventbus.protocol..",
+              "io.eventbus.schema..",
+              "io.eventbus.cli..");
+
+  @ArchTest
+  static final ArchRule THE_BUS_IS_OUT_OF_PROCESS =
+      noClasses()
+          .that()
+          .resideInAPackage(ROOT + ".driver..")
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage("io.eventbus.server..", "io.eventbus.cli..");
+
+  @ArchTest
+  static final ArchRule STATICS_ARE_FINAL =
+      fields()
+          .that()
+          .areStatic()
+          .and()
+          .areDeclaredInClassesThat()
+          .resideOutsideOfPackage(ROOT + ".jmh.jmh_generated..")
+          .should()
+          .beFinal();
+
+  @ArchTest
+  static final ArchRule PICOCLI_STAYS_IN_THE_COMMAND =
+      classes()
+          .that()
+          .resideInAPackage(ROOT + ".*..")
+          .should()
+          .onlyDependOnClassesThat()
+          .resideOutsideOfPackage("picocli..");
+}

@@ -1,0 +1,96 @@
+package io.eventbus.loadtest.driver;
+
+import io.eventbus.loadtest.workload.Workload;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A system without a network: the publisher's thread calls the receivers. */
+public final class MemoryDriver implements Driver {
+  /** What a publisher's flush does, for tests of failures. */
+  private final Runnable onFlush;
+
+  public MemoryDriver() {
+    this(() -> {});
+  }
+
+  public MemoryDriver(Runnable onFlush) {
+    this.onFlush = onFlush;
+  }
+
+  @Override
+  public String name() {
+    return "memory";
+  }
+
+  @Override
+  public Availability availability() {
+    return Availability.present("1");
+  }
+
+  @Override
+  public Session start(Workload workload) {
+    return new MemorySession(onFlush);
+  }
+
+  private record Line(String filter, Receiver receiver) {
+    boolean takes(int topic) {
+      return filter.endsWith(">") || filter.endsWith("*") || filter.equals(Workload.topic(topic));
+    }
+  }
+
+  private static final class MemorySession implements Session {
+    private final Runnable onFlush;
+    private final List<Line> lines = new ArrayList<>();
+
+    MemorySession(Runnable onFlush) {
+      this.onFlush = onFlush;
+    }
+
+    @Override
+    public long serverPid() {
+      return ProcessHandle.current().pid();
+    }
+
+    @Override
+    public Publisher publisher(int number) {
+      return new Publisher() {
+        @Override
+        public void publish(int topic, byte[] payload) {
+          synchronized (lines) {
+            for (Line line : lines) {
+              if (line.takes(topic)) {
+                line.receiver().onEvent(ByteBuffer.wrap(payload));
+              }
+            }
+          }
+        }
+
+        @Override
+        public void flush() {
+          onFlush.run();
+        }
+
+        @Override
+        public void close() {}
+      };
+    }
+
+    @Override
+    public Subscriber subscriber(int number, String filter, Receiver receiver) {
+      lines.add(new Line(filter, receiver));
+      return new Subscriber() {
+        @Override
+        public long reportedLost() {
+          return 0;
+        }
+
+        @Override
+        public void close() {}
+      };
+    }
+
+    @Override
+    public void close() {}
+  }
+}

@@ -1,0 +1,168 @@
+package io.eventbus.loadtest.workload;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class WorkloadFileTest {
+  @Test
+  void readsEveryKey() {
+    List<Workload> read =
+        WorkloadFile.parse(
+            "x.yaml",
+            """
+            name: x
+            description: all of it
+            publishers: 2
+            subscribers: 3
+            topics: 4
+            payloadBytes: 64
+            rate: 1000
+            messages: 500
+            window: 16
+            warmUp: 250ms
+            duration: 2m
+            runs: 7
+            latencyEvery: 8
+            filters: ["load.{subscriber}", "load.>"]
+            slow: {subscribers: 1, perEvent: 20us, mayLose: true}
+            """);
+    assertThat(read)
+        .containsExactly(
+            new Workload(
+                "x",
+                "all of it",
+                2,
+                3,
+                4,
+                64,
+                1000,
+                500,
+                16,
+                Duration.ofMillis(250),
+                Duration.ofMinutes(2),
+                7,
+                8,
+                List.of("load.{subscriber}", "load.>"),
+                new Slowness(1, Duration.ofNanos(20_000), true)));
+  }
+
+  @Test
+  void variantsTakeTheKeysOfTheFamilyAndTheirOwn() {
+    List<Workload> read =
+        WorkloadFile.parse(
+            "f.yaml",
+            """
+            name: f
+            payloadBytes: 128
+            window: 10
+            variants:
+              - name: small
+                payloadBytes: 16
+              - name: smoke
+            """);
+    assertThat(read).extracting(Workload::name).containsExactly("f/small", "f/smoke");
+    assertThat(read).extracting(Workload::payloadBytes).containsExactly(16, 128);
+    assertThat(read).extracting(Workload::window).containsExactly(10, 10);
+    assertThat(read).extracting(Workload::isSmoke).containsExactly(false, true);
+    assertThat(read).extracting(Workload::family).containsExactly("f", "f");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "payloadBytes: 15|payloadBytes: 15 (expected: 16..1048576)",
+        "publishers: 0|publishers: 0 (expected: 1..",
+        "subscribers: -1|subscribers: -1 (expected: 1..",
+        "topics: 2000000|topics: 2000000 (expected: 1..1000000)",
+        "rate: -5|rate: -5 (expected: 0..",
+        "window: -1|window: -1 (expected: 0..",
+        "runs: 0|runs: 0 (expected: 1..",
+        "latencyEvery: 0|latencyEvery: 0 (expected: 1..",
+        "duration: 0s|duration: 0 (expected: > 0)",
+        "duration: 10|duration: 10 (expected: a whole number with us, ms, s or m",
+        "warmUp: 1h|warmUp: 1h (expected: a whole number with us, ms, s or m",
+        "filters: [load.x>]|filters: load.x> (expected: tokens",
+        "slow: {subscribers: 2}|slow.subscribers: 2 (expected: at most subscribers, 1)",
+        "speed: 9|speed: unknown key (expected: one of description, duration,",
+        "slow: {sleep: 1ms}|slow.sleep: unknown key",
+        "payloadBytes: many|payloadBytes: Cannot",
+        "payloadBytes: 1.5|payloadBytes: Cannot coerce Floating",
+        "payloadBytes: '''16'''|payloadBytes: Cannot",
+        "name: x|Duplicate field 'name'",
+        "variants: []|variants: none",
+        "variants: [{window: 1}]|expected: a name",
+      })
+  void refusesWhatIsWrongAndSaysWhat(String line, String message) {
+    assertThatThrownBy(() -> WorkloadFile.parse("w.yaml", "name: w\n" + line + "\n"))
+        .isInstanceOf(WorkloadException.class)
+        .hasMessageStartingWith("w.yaml: ")
+        .hasMessageContaining(message);
+  }
+
+  @Test
+  void refusesAFileWithoutAName() {
+    assertThatThrownBy(() -> WorkloadFile.parse("w.yaml", "window: 1"))
+        .isInstanceOf(WorkloadException.class)
+        .hasMessageContaining("name: absent");
+  }
+
+  @Test
+  void refusesTwoVariantsOfOneName() {
+    assertThatThrownBy(
+            () ->
+                WorkloadFile.parse(
+                    "w.yaml", "name: w\nvariants: [{name: a}, {name: a, window: 2}]"))
+        .isInstanceOf(WorkloadException.class)
+        .hasMessageContaining("a is there twice");
+  }
+
+  @Test
+  void refusesMoreCountersThanMemory() {
+    assertThatThrownBy(
+            () ->
+                WorkloadFile.parse(
+                    "w.yaml", "name: w\npublishers: 1000\nsubscribers: 1000\ntopics: 1000"))
+        .hasMessageContaining("publishers x topics x subscribers: 1000000000");
+  }
+
+  @Test
+  void everyShippedFamilyHasASmokeVariantThatIsShort() {
+    Workloads shipped = Workloads.shipped();
+    List<String> families = shipped.all().stream().map(Workload::family).distinct().toList();
+    assertThat(families).contains("one-to-one", "fan-out", "fan-in", "many-topics", "latency");
+    assertThat(shipped.select("smoke")).extracting(Workload::family).containsAll(families);
+    assertThat(shipped.select("smoke"))
+        .allSatisfy(
+            w ->
+                assertThat(w.warmUp().plus(w.duration()))
+                    .isLessThanOrEqualTo(Duration.ofSeconds(2)));
+  }
+
+  @Test
+  void selectsByWord(@TempDir Path directory) throws Exception {
+    Workloads shipped = Workloads.shipped();
+    assertThat(shipped.select("one-to-one/16B"))
+        .extracting(Workload::payloadBytes)
+        .containsOnly(16);
+    assertThat(shipped.select("one-to-one"))
+        .extracting(Workload::payloadBytes)
+        .containsExactly(16, 128, 1024, 16384);
+    assertThat(shipped.select("all")).noneMatch(Workload::isSmoke);
+    Path file = directory.resolve("mine.yaml");
+    Files.writeString(file, "name: mine\n");
+    assertThat(shipped.select(file.toString())).extracting(Workload::name).containsExactly("mine");
+    assertThatThrownBy(() -> shipped.select("nothing"))
+        .isInstanceOf(WorkloadException.class)
+        .hasMessageContaining("workload: nothing (expected: smoke, all, a file .yaml or one of");
+  }
+}

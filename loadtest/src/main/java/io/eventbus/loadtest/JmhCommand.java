@@ -1,9 +1,12 @@
 package io.eventbus.loadtest;
 
-import java.io.IOException;
+import io.eventbus.loadtest.jmh.PerEventTable;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
 import picocli.CommandLine.Unmatched;
 
 /** Hands everything that follows to JMH. */
@@ -11,17 +14,20 @@ import picocli.CommandLine.Unmatched;
     name = "jmh",
     description = {
       "Runs the JMH benchmarks; takes JMH's own arguments (-h shows them).",
-      "Example: loadtest jmh PublishRead -prof gc"
+      "Example: loadtest jmh CodecBenchmark -p batch=100 -prof gc"
     })
-final class JmhCommand implements Runnable {
+final class JmhCommand implements Callable<Integer> {
+  @Spec private CommandSpec spec = CommandSpec.create();
   @Unmatched private List<String> arguments = new ArrayList<>();
 
   @Override
-  public void run() {
+  public Integer call() throws Exception {
     try {
-      org.openjdk.jmh.Main.main(arguments.toArray(new String[0]));
-    } catch (IOException e) {
-      throw new java.io.UncheckedIOException(e);
+      spec.commandLine().getOut().println(PerEventTable.run(arguments));
+      return ExitCode.OK;
+    } catch (IllegalArgumentException e) {
+      spec.commandLine().getErr().println(e.getMessage());
+      return ExitCode.USAGE;
     }
   }
 }

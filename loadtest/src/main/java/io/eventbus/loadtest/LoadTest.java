@@ -28,9 +28,11 @@ import picocli.CommandLine.Spec;
       "Examples:",
       "  loadtest run smoke",
       "  loadtest run one-to-one/128B fan-out --runs 5 --output results",
-      "  loadtest jmh PublishRead -prof gc"
+      "  loadtest jmh CodecBenchmark -p batch=100 -prof gc"
     })
 public final class LoadTest implements Runnable {
+  private static final String LOGBACK = "logback.configurationFile";
+
   @Spec private CommandSpec spec = CommandSpec.create();
 
   private LoadTest() {}
@@ -41,6 +43,10 @@ public final class LoadTest implements Runnable {
    * @param args the arguments
    */
   public static void main(String[] args) {
+    if (System.getProperty(LOGBACK) == null) {
+      // The bus's jar has a configuration for the bus.
+      System.setProperty(LOGBACK, "loadtest-logback.xml");
+    }
     System.exit(commandLine(new Drivers()).execute(args));
   }
 

@@ -1,0 +1,118 @@
+package io.eventbus.registry;
+
+import static com.tngtech.archunit.core.domain.JavaModifier.FINAL;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.fields;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchRule;
+import java.util.UUID;
+
+/** Holds this module's rows of the package table in {@code docs/architecture.md}. */
+@AnalyzeClasses(packages = "io.eventbus", importOptions = ImportOption.DoNotIncludeTests.class)
+class ArchitectureTest {
+  private static final String PORT = "io.eventbus.registry";
+  private static final String STATE = "io.eventbus.registry.state..";
+  private static final String LOCAL = "io.eventbus.registry.local..";
+  private static final String RATIS = "io.eventbus.registry.ratis..";
+  private static final String JDK = "java..";
+  private static final String NULLNESS = "org.jspecify.annotations..";
+  private static final String LOGGING = "org.slf4j..";
+
+  @ArchTest
+  static final ArchRule no_cycles = slices().matching("io.eventbus.(**)").should().beFreeOfCycles();
+
+  @ArchTest
+  static final ArchRule every_package_is_in_the_table =
+      classes().should().resideInAnyPackage(PORT, STATE, LOCAL, RATIS);
+
+  @ArchTest
+  static final ArchRule the_port_uses_the_jdk_only =
+      classes()
+          .that()
+          .resideInAPackage(PORT)
+          .should()
+          .onlyDependOnClassesThat()
+          .resideInAnyPackage(PORT, JDK, NULLNESS);
+
+  @ArchTest
+  static final ArchRule the_state_machine_uses_the_port =
+      classes()
+          .that()
+          .resideInAPackage(STATE)
+          .should()
+          .onlyDependOnClassesThat()
+          .resideInAnyPackage(STATE, PORT, JDK, NULLNESS);
+
+  @ArchTest
+  static final ArchRule the_local_registry_uses_port_and_state_machine =
+      classes()
+          .that()
+          .resideInAPackage(LOCAL)
+          .should()
+          .onlyDependOnClassesThat()
+          .resideInAnyPackage(LOCAL, STATE, PORT, JDK, NULLNESS, LOGGING);
+
+  @ArchTest
+  static final ArchRule the_state_machine_knows_no_time_no_io_and_no_threads =
+      noClasses()
+          .that()
+          .resideInAPackage(STATE)
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage(
+              "java.io..",
+              "java.net..",
+              "java.nio..",
+              "java.security..",
+              "java.time..",
+              "java.util.concurrent..",
+              "java.util.random..");
+
+  @ArchTest
+  static final ArchRule the_state_machine_asks_neither_the_system_nor_chance =
+      noClasses()
+          .that()
+          .resideInAPackage(STATE)
+          .should()
+          .dependOnClassesThat()
+          .belongToAnyOf(
+              System.class,
+              Runtime.class,
+              Thread.class,
+              java.util.Random.class,
+              java.util.Date.class,
+              java.util.Locale.class,
+              UUID.class)
+          .orShould()
+          .callMethod(Math.class, "random")
+          .orShould()
+          .callMethod(CommandId.class, "random", long.class);
+
+  @ArchTest
+  static final ArchRule only_the_adapter_uses_the_engine =
+      noClasses()
+          .that()
+          .resideOutsideOfPackage(RATIS)
+          .should()
+          .dependOnClassesThat()
+          .resideInAPackage("org.apache.ratis..");
+
+  @ArchTest static final ArchRule no_static_state = fields().that().areStatic().should().beFinal();
+
+  @ArchTest
+  static final ArchRule values_of_the_port_are_immutable =
+      fields()
+          .that()
+          .areDeclaredInClassesThat()
+          .resideInAPackage(PORT)
+          .or()
+          .areDeclaredInClassesThat()
+          .resideInAPackage(STATE)
+          .should()
+          .haveModifier(FINAL);
+}

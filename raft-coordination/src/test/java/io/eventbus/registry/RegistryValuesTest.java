@@ -1,0 +1,235 @@
+package io.eventbus.registry;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class RegistryValuesTest {
+
+  @ParameterizedTest
+  @ValueSource(strings = {"a", "7", "bus-1.east_2", "Z"})
+  void takesNames(String name) {
+    assertThat(new BusId(name)).hasToString(name);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "-a", ".a", "a b", "a/b", "é", "a\n"})
+  void refusesNames(String name) {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> new BusId(name))
+        .withMessageStartingWith("busId: '")
+        .withMessageContaining("(expected: ");
+  }
+
+  @Test
+  void boundsNames() {
+    assertThat(new BusId("x".repeat(64)).value()).hasSize(64);
+    assertThatIllegalArgumentException().isThrownBy(() -> new BusId("x".repeat(65)));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"a", "flights.DFW.landed", "é.ü", "a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p"})
+  void takesTopics(String topic) {
+    assertThat(new TopicSpec(topic, Map.of()).name()).isEqualTo(topic);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "",
+        ".",
+        "a.",
+        ".a",
+        "a..b",
+        "a.*",
+        "a.>",
+        "$SYS.a",
+        "a b",
+        "a\tb",
+        "a\u00a0b",
+        "a\u2028b",
+        "a\u0000",
+        "\ud800",
+        "a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q"
+      })
+  void refusesTopics(String topic) {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> new TopicSpec(topic, Map.of()))
+        .withMessageStartingWith("topic: ");
+  }
+
+  @Test
+  void boundsTopicsInBytes() {
+    assertThat(new TopicSpec("é".repeat(127), Map.of()).name()).hasSize(127);
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> new TopicSpec("é".repeat(128), Map.of()))
+        .withMessageContaining("1 to 255 bytes of UTF-8, not 256");
+  }
+
+  @Test
+  void boundsSettings() {
+    Map<String, String> many = new HashMap<>();
+    for (int i = 0; i <= 32; i++) {
+      many.put("s" + i, "");
+    }
+    assertThatIllegalArgumentException().isThrownBy(() -> new TopicSpec("t", many));
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> new TopicSpec("t", Map.of("s", "v".repeat(1_025))))
+        .withMessageContaining("not 1025");
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> new TopicSpec("t", Map.of("s s", "v")))
+        .withMessageStartingWith("setting: ");
+  }
+
+  @Test
+  void copiesSettingsAndSortsThem() {
+    Map<String, String> mine = new HashMap<>(Map.of("b", "2", "a", "1"));
+    TopicSpec spec = new TopicSpec("t", mine);
+    mine.clear();
+    assertThat(spec.settings().keySet()).containsExactly("a", "b");
+    assertThatThrownBy(() -> spec.settings().clear())
+        .isInstanceOf(UnsupportedOperationException.class);
+  }
+
+  @Test
+  void copiesClientUrls() {
+    List<String> mine = new ArrayList<>(List.of("ws://h:1/bus"));
+    BusAddresses addresses = new BusAddresses(mine, null, null, null);
+    mine.clear();
+    assertThat(addresses.clients()).containsExactly("ws://h:1/bus");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "",
+        "http://h:1/",
+        "ws:/h",
+        "ws://",
+        "h:1",
+        "ws://u:p@h:1/",
+        "ws://h:1/\n",
+        "ws://é:1/",
+        "ws://h:1/%zz"
+      })
+  void refusesClientUrls(String url) {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> new BusAddresses(List.of(url), null, null, null))
+        .withMessageStartingWith("clients: ");
+  }
+
+  @Test
+  void boundsClientUrls() {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> new BusAddresses(List.of(), null, null, null));
+    assertThatIllegalArgumentException()
+        .isThrownBy(
+            () -> new BusAddresses(Collections.nCopies(9, "ws://h:1/bus"), null, null, null));
+  }
+
+  @Test
+  void writesEndpoints() {
+    assertThat(new Endpoint("h.example", 1)).hasToString("h.example:1");
+    assertThat(new Endpoint("::1", 65_535)).hasToString("[::1]:65535");
+    for (int port : new int[] {0, -1, 65_536}) {
+      assertThatIllegalArgumentException()
+          .isThrownBy(() -> new Endpoint("h", port))
+          .withMessage("port: " + port + " (expected: 1 to 65535)");
+    }
+    for (String host : List.of("", "a b", "a/b", "[::1]", "h".repeat(254))) {
+      assertThatIllegalArgumentException().isThrownBy(() -> new Endpoint(host, 1));
+    }
+  }
+
+  @Test
+  void hostileTextIsShownHarmlessly() {
+    assertThat(Checks.quote("a\u001b[2J'" + "x".repeat(100)))
+        .isEqualTo("'a\\u001B[2J\\u0027" + "x".repeat(58) + "…'");
+  }
+
+  @Test
+  void boundsLeases() {
+    assertThat(new Lease(100, 5).isExpiredAt(4)).isFalse();
+    assertThat(new Lease(100, 5).isExpiredAt(5)).isTrue();
+    assertThatIllegalArgumentException().isThrownBy(() -> new Lease(99, 5));
+    assertThatIllegalArgumentException().isThrownBy(() -> new Lease(86_400_001, 5));
+  }
+
+  @Test
+  void nobodyMovesToJoining() {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> new BusCommand.ChangeState(new BusId("a"), 1, BusState.JOINING))
+        .withMessage("next: JOINING (expected: UP, DRAINING or DOWN)");
+  }
+
+  @ParameterizedTest
+  @EnumSource(BusState.class)
+  void transitionsOfBuses(BusState from) {
+    List<BusState> expected =
+        switch (from) {
+          case JOINING -> List.of(BusState.UP, BusState.DOWN);
+          case UP -> List.of(BusState.DRAINING, BusState.DOWN);
+          case DRAINING -> List.of(BusState.UP, BusState.DOWN);
+          case DOWN -> List.of();
+        };
+    assertThat(BusState.values())
+        .filteredOn(from::canBecome)
+        .containsExactlyInAnyOrderElementsOf(expected);
+  }
+
+  @ParameterizedTest
+  @EnumSource(RegistryLifecycle.class)
+  void transitionsOfRegistries(RegistryLifecycle from) {
+    List<RegistryLifecycle> expected =
+        switch (from) {
+          case NEW -> List.of(RegistryLifecycle.STARTING, RegistryLifecycle.CLOSED);
+          case STARTING ->
+              List.of(
+                  RegistryLifecycle.RUNNING, RegistryLifecycle.CLOSING, RegistryLifecycle.FAILED);
+          case RUNNING -> List.of(RegistryLifecycle.CLOSING, RegistryLifecycle.FAILED);
+          case CLOSING -> List.of(RegistryLifecycle.CLOSED);
+          case FAILED -> List.of(RegistryLifecycle.CLOSING);
+          case CLOSED -> List.of();
+        };
+    assertThat(RegistryLifecycle.values())
+        .filteredOn(from::canBecome)
+        .containsExactlyInAnyOrderElementsOf(expected);
+  }
+
+  @Test
+  void resultsAreExpectedOrThrown() {
+    CommandResult done = new CommandResult.TopicDeleted(3);
+    assertThat(done.expect(CommandResult.TopicDeleted.class)).isSameAs(done);
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> done.expect(CommandResult.TopicCreated.class))
+        .withMessage("kind: TopicCreated (expected: TopicDeleted)");
+  }
+
+  @ParameterizedTest
+  @EnumSource(RefusalReason.class)
+  void refusalsSayWhetherToRetry(RefusalReason reason) {
+    CommandResult refused = new CommandResult.Refused(3, reason, "because");
+    assertThat(reason.advice()).isNotEqualTo(RetryAdvice.SAME_ID);
+    boolean uncertain =
+        reason == RefusalReason.ID_FORGOTTEN || reason == RefusalReason.ID_FROM_THE_FUTURE;
+    assertThatThrownBy(() -> refused.expect(CommandResult.TopicDeleted.class))
+        .isInstanceOfSatisfying(
+            CommandRefusedException.class,
+            e -> {
+              assertThat(e.reason()).isEqualTo(reason);
+              assertThat(e.advice()).isEqualTo(reason.advice());
+              assertThat(e.maybeApplied()).isEqualTo(uncertain);
+              assertThat(e).hasMessage(reason + ": because");
+            });
+  }
+}

@@ -1,0 +1,39 @@
+package io.eventbus.registry.local;
+
+import java.time.Clock;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
+
+/** A clock that a test sets. */
+final class SettableClock extends Clock {
+  private volatile long millis;
+
+  SettableClock(long millis) {
+    this.millis = millis;
+  }
+
+  void set(long newMillis) {
+    millis = newMillis;
+  }
+
+  @Override
+  public ZoneId getZone() {
+    return ZoneOffset.UTC;
+  }
+
+  @Override
+  public Clock withZone(ZoneId zone) {
+    return this;
+  }
+
+  @Override
+  public long millis() {
+    return millis;
+  }
+
+  @Override
+  public Instant instant() {
+    return Instant.ofEpochMilli(millis);
+  }
+}

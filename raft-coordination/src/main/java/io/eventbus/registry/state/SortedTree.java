@@ -108,9 +108,15 @@ final class SortedTree<K extends Comparable<? super K>, V> {
     return hash;
   }
 
-  /** The longest path, for tests. */
-  int height() {
-    return height(root);
+  /** Says whether the two sides of every node differ in height by 1 at most. */
+  boolean isBalanced() {
+    for (Walk<K, V> walk = new Walk<>(root); walk.hasNext(); ) {
+      Node<K, V> node = walk.next();
+      if (Math.abs(height(node.left) - height(node.right)) > 1) {
+        return false;
+      }
+    }
+    return true;
   }
 
   private static <K extends Comparable<? super K>, V> Node<K, V> put(

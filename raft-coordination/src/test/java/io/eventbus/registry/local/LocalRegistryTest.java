@@ -35,6 +35,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -116,6 +117,26 @@ class LocalRegistryTest {
     registration.close();
     await(create("v"));
     assertThat(versions).isEmpty();
+  }
+
+  /**
+   * The clock is asked while a command is applied: a listener that comes then must not see half.
+   */
+  @Test
+  void aListenerThatComesWhileACommandIsAppliedStartsAfterIt() throws Exception {
+    List<String> told = new ArrayList<>();
+    AtomicBoolean added = new AtomicBoolean();
+    clock.whenAsked(
+        () -> {
+          if (added.compareAndSet(false, true)) {
+            registry.addListener(
+                (snapshot, changes) -> told.add(snapshot.version() + ": " + changes.size()));
+          }
+        });
+    await(registry.start());
+    await(create("t"));
+    await(create("u"));
+    assertThat(told).containsExactly("1: 0", "2: 1");
   }
 
   @Test

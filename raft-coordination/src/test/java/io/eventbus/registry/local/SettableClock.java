@@ -5,9 +5,10 @@ import java.time.Instant;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
 
-/** A clock that a test sets. */
+/** A clock that a test sets, and that tells it when it is asked. */
 final class SettableClock extends Clock {
   private volatile long millis;
+  private volatile Runnable whenAsked = () -> {};
 
   SettableClock(long millis) {
     this.millis = millis;
@@ -15,6 +16,10 @@ final class SettableClock extends Clock {
 
   void set(long newMillis) {
     millis = newMillis;
+  }
+
+  void whenAsked(Runnable action) {
+    whenAsked = action;
   }
 
   @Override
@@ -29,6 +34,7 @@ final class SettableClock extends Clock {
 
   @Override
   public long millis() {
+    whenAsked.run();
     return millis;
   }
 

@@ -31,9 +31,7 @@ class SortedTreeProperties {
       }
       assertThat(tree.size()).isEqualTo(model.size());
       assertThat(tree.get(Math.abs(step))).isEqualTo(model.get(Math.abs(step)));
-      // The bound of Adelson-Velsky and Landis.
-      assertThat((double) tree.height())
-          .isLessThanOrEqualTo(1.4405 * Math.log(tree.size() + 2.0) / Math.log(2));
+      assertThat(tree.isBalanced()).isTrue();
       versions.add(tree);
       modelVersions.add(new TreeMap<>(model));
     }

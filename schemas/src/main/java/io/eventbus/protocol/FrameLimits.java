@@ -23,7 +23,13 @@ public record FrameLimits(int payloadBytes, int headers, int headerBytes) {
   /** The defaults of the protocol: 1 MiB, 64 headers, 16 KiB. */
   public static final FrameLimits DEFAULT = new FrameLimits(1024 * 1024, 64, 16 * 1024);
 
-  /** Checks the figures. */
+  /**
+   * Checks the figures.
+   *
+   * @param payloadBytes bytes of one event's payload, at least 1
+   * @param headers headers of one event, at least 0
+   * @param headerBytes bytes of the header names and values of one event together, at least 0
+   */
   public FrameLimits {
     require("payloadBytes", payloadBytes, 1);
     require("headers", headers, 0);

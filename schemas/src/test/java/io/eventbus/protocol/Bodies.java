@@ -185,6 +185,16 @@ final class Bodies {
     }
   }
 
+  /** The record as the Avro library reads it; what follows it is ignored. */
+  static SpecificRecord avroPrefix(Schema schema, byte[] body) {
+    try {
+      BinaryDecoder decoder = DecoderFactory.get().binaryDecoder(body, null);
+      return new SpecificDatumReader<SpecificRecord>(schema).read(null, decoder);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
   /** The record as a program without generated types reads it. */
   static GenericRecord generic(Schema schema, byte[] body) {
     try {

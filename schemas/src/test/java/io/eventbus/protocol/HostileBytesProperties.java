@@ -35,6 +35,7 @@ class HostileBytesProperties {
     byte[] body = damage(AnyBlocksEncoder.encode(record, seed), random);
 
     assertSameWhateverIsAround(Records.typeOf(record), body, before, direct);
+    Differential.check(Records.typeOf(record), body);
   }
 
   @Property(tries = 500)

@@ -102,6 +102,25 @@ final class Bodies {
     return readers;
   }
 
+  /** The schema of the record that goes with a type code. */
+  static Schema schemaOf(TypeCode type) {
+    return switch (type) {
+      case HELLO -> Hello.getClassSchema();
+      case PUBLISH -> Publish.getClassSchema();
+      case SUBSCRIBE -> Subscribe.getClassSchema();
+      case CHANGE_BUS -> ChangeBus.getClassSchema();
+      case DELIVER -> Deliver.getClassSchema();
+      case ACK -> Ack.getClassSchema();
+      case UNSUBSCRIBE -> Unsubscribe.getClassSchema();
+      case WELCOME -> Welcome.getClassSchema();
+      case PROBLEM -> Problem.getClassSchema();
+      case CONFIRM -> Confirm.getClassSchema();
+      case GAP -> Gap.getClassSchema();
+      case BARRIER -> Barrier.getClassSchema();
+      case DRAINED -> Drained.getClassSchema();
+    };
+  }
+
   static SpecificRecord read(TypeCode type, byte[] body) {
     Reader reader = READERS.get(type);
     if (reader == null) {
@@ -202,6 +221,19 @@ final class Bodies {
       GenericRecord record = new GenericDatumReader<GenericRecord>(schema).read(null, decoder);
       requireEnd(decoder);
       return record;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Reads a message as frames, by the Avro library; fails unless it is that to its end. */
+  static void requireFrames(byte[] message) {
+    try {
+      BinaryDecoder decoder = DecoderFactory.get().binaryDecoder(message, null);
+      SpecificDatumReader<Frame> reader = new SpecificDatumReader<>(Frame.getClassSchema());
+      while (!decoder.isEnd()) {
+        reader.read(null, decoder);
+      }
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -59,6 +59,7 @@ final class Differential {
         }
       }
       assertThat(end).isEqualTo(message.length);
+      Bodies.requireFrames(message);
     } catch (MalformedFrameException e) {
       assertThat(e.getMessage()).startsWith("Frame.");
     }

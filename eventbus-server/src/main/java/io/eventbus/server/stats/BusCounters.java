@@ -1,0 +1,134 @@
+package io.eventbus.server.stats;
+
+import io.eventbus.protocol.CloseReason;
+import io.eventbus.schema.ErrorCode;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.ToLongFunction;
+
+/**
+ * What a bus has done: the counters of its loops, and those of rare things that any thread counts.
+ */
+public final class BusCounters {
+  /** Open connections, whether or not they have said Hello. */
+  public final AtomicInteger connections = new AtomicInteger();
+
+  /** Connections accepted. */
+  public final LongAdder accepted = new LongAdder();
+
+  /** Connections refused because there were too many. */
+  public final LongAdder refused = new LongAdder();
+
+  /** HTTP requests that did not become a connection. */
+  public final LongAdder badRequests = new LongAdder();
+
+  private final List<LoopStats> loops;
+  private final Map<CloseReason, LongAdder> closed = counters(CloseReason.class);
+  private final Map<ErrorCode, LongAdder> problems = counters(ErrorCode.class);
+  private final LongAdder closedByPeer = new LongAdder();
+
+  /**
+   * Makes counters at zero.
+   *
+   * @param loopCount number of event loops
+   */
+  public BusCounters(int loopCount) {
+    List<LoopStats> all = new ArrayList<>();
+    for (int i = 0; i < loopCount; i++) {
+      all.add(new LoopStats());
+    }
+    loops = List.copyOf(all);
+  }
+
+  /**
+   * Returns the counters of each loop.
+   *
+   * @return in the order of the loops, immutable
+   */
+  public List<LoopStats> loops() {
+    return loops;
+  }
+
+  /**
+   * Sums one counter over all loops.
+   *
+   * @param counter picks it
+   * @return the sum
+   */
+  public long sum(ToLongFunction<LoopStats> counter) {
+    return loops.stream().mapToLong(counter).sum();
+  }
+
+  /**
+   * Counts a connection that this bus closed.
+   *
+   * @param reason why
+   */
+  public void countClose(CloseReason reason) {
+    counter(closed, reason).increment();
+  }
+
+  /** Counts a connection that ended without a Close from this bus. */
+  public void countClosedByPeer() {
+    closedByPeer.increment();
+  }
+
+  /**
+   * Returns the connections that this bus closed for a reason.
+   *
+   * @param reason which
+   * @return how many
+   */
+  public long closes(CloseReason reason) {
+    return counter(closed, reason).sum();
+  }
+
+  /**
+   * Returns the connections that ended without a Close from this bus.
+   *
+   * @return how many
+   */
+  public long closesByPeer() {
+    return closedByPeer.sum();
+  }
+
+  /**
+   * Counts a Problem sent.
+   *
+   * @param code its code
+   */
+  public void countProblem(ErrorCode code) {
+    counter(problems, code).increment();
+  }
+
+  /**
+   * Returns the Problems sent with a code.
+   *
+   * @param code which
+   * @return how many
+   */
+  public long problems(ErrorCode code) {
+    return counter(problems, code).sum();
+  }
+
+  private static <E extends Enum<E>> Map<E, LongAdder> counters(Class<E> type) {
+    Map<E, LongAdder> counters = new EnumMap<>(type);
+    for (E key : EnumSet.allOf(type)) {
+      counters.put(key, new LongAdder());
+    }
+    return counters;
+  }
+
+  private static <E extends Enum<E>> LongAdder counter(Map<E, LongAdder> counters, E key) {
+    LongAdder counter = counters.get(key);
+    if (counter == null) {
+      throw new IllegalStateException("no counter for " + key);
+    }
+    return counter;
+  }
+}

@@ -1,0 +1,109 @@
+package io.eventbus.server.routing;
+
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * The bytes that a bus holds for its clients: deliveries not yet written, and messages not yet
+ * complete. Any thread.
+ *
+ * <p>A reservation never fails, because the bytes have been received already. Above the limit
+ * publishers have to wait, and whoever listens for pressure gets rid of the biggest queues.
+ */
+public final class BusMemory {
+  private final long limit;
+  private final AtomicLong used = new AtomicLong();
+  private final Waiters waiters = new Waiters();
+  private volatile Runnable pressureListener = () -> {};
+
+  /**
+   * Makes an account with nothing on it.
+   *
+   * @param limit bytes, at least 1
+   */
+  public BusMemory(long limit) {
+    if (limit < 1) {
+      throw new IllegalArgumentException("limit: " + limit + " (expected: >= 1)");
+    }
+    this.limit = limit;
+  }
+
+  /**
+   * Sets who is told when the limit is passed. It is called by any thread, often, and must return
+   * at once.
+   *
+   * @param listener the only listener
+   */
+  public void onPressure(Runnable listener) {
+    pressureListener = listener;
+  }
+
+  /**
+   * Counts bytes that are held from now on.
+   *
+   * @param bytes at least 0
+   */
+  public void reserve(long bytes) {
+    if (used.addAndGet(bytes) > limit) {
+      pressureListener.run();
+    }
+  }
+
+  /**
+   * Counts bytes that are no longer held.
+   *
+   * @param bytes what was reserved
+   */
+  public void release(long bytes) {
+    long left = used.addAndGet(-bytes);
+    if (left <= resumeBelow() && !waiters.isEmpty()) {
+      waiters.wake();
+    }
+  }
+
+  /**
+   * Says whether publishers have to wait.
+   *
+   * @return true above the limit
+   */
+  public boolean isOver() {
+    return used.get() > limit;
+  }
+
+  /**
+   * Asks for a call when there is room again.
+   *
+   * @param retry called once, by any thread; must not block
+   */
+  public void whenBelow(Runnable retry) {
+    waiters.add(retry);
+    if (used.get() <= resumeBelow()) {
+      waiters.wake();
+    }
+  }
+
+  /**
+   * Waiters are called somewhat below the limit, so that one release does not wake all for one
+   * event.
+   */
+  private long resumeBelow() {
+    return limit - limit / 8;
+  }
+
+  /**
+   * Returns the bytes held.
+   *
+   * @return at least 0
+   */
+  public long used() {
+    return used.get();
+  }
+
+  /**
+   * Returns the limit.
+   *
+   * @return bytes
+   */
+  public long limit() {
+    return limit;
+  }
+}

@@ -1,0 +1,240 @@
+package io.eventbus.server.routing;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.util.Recycler;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One frame on its way to any number of subscribers: built once, shared by reference, counted,
+ * recycled.
+ *
+ * <p>The buffer starts with a complete WebSocket header for a message that holds just this frame. A
+ * bus does not mask (RFC 6455, section 5.1), so that these bytes are the same for every subscriber,
+ * and a large delivery is written to all of them without a copy. Whoever puts several into one
+ * message skips the header.
+ *
+ * <p>The maker owns one reference; {@link #retain} and {@link #release} may be called by any
+ * thread, everything else is read-only after {@link #finish}.
+ */
+public final class Delivery {
+  /** What a delivery costs beyond its bytes: this object, the buffer's, and a place in a queue. */
+  private static final int OVERHEAD = 128;
+
+  private static final VarHandle REFERENCES;
+
+  static {
+    try {
+      REFERENCES = MethodHandles.lookup().findVarHandle(Delivery.class, "references", int.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  private static final Recycler<Delivery> POOL =
+      new Recycler<>() {
+        @Override
+        protected Delivery newObject(Handle<Delivery> handle) {
+          return new Delivery(handle);
+        }
+      };
+
+  private final Recycler.Handle<Delivery> handle;
+  // Counted through REFERENCES only.
+  private int references;
+  private @Nullable ByteBuf buffer;
+  private @Nullable BusMemory memory;
+  private int headerBytes;
+  private int frameBytes;
+  private int events;
+  private long bornNanos;
+
+  private Delivery(Recycler.Handle<Delivery> handle) {
+    this.handle = handle;
+  }
+
+  /**
+   * Makes a delivery whose frame is still to be written with {@link #writable} and {@link #finish}.
+   *
+   * @param allocator where the buffer comes from
+   * @param memory counts the bytes until the last release
+   * @param frameBytes the exact size of the frame
+   * @param events how many events it holds; 0 for a frame that is not a {@code Deliver}
+   * @param bornNanos {@link System#nanoTime} when the bus received what it is made from
+   * @return a delivery with one reference
+   */
+  public static Delivery allocate(
+      ByteBufAllocator allocator, BusMemory memory, int frameBytes, int events, long bornNanos) {
+    Delivery d = POOL.get();
+    int headerBytes = frameBytes < 126 ? 2 : frameBytes < 65_536 ? 4 : 10;
+    ByteBuf buffer = allocator.directBuffer(headerBytes + frameBytes, headerBytes + frameBytes);
+    writeHeader(buffer, frameBytes);
+    d.buffer = buffer;
+    d.memory = memory;
+    d.headerBytes = headerBytes;
+    d.frameBytes = frameBytes;
+    d.events = events;
+    d.bornNanos = bornNanos;
+    d.references = 1;
+    memory.reserve(d.size());
+    return d;
+  }
+
+  /**
+   * Makes a delivery from an encoded frame.
+   *
+   * @param allocator where the buffer comes from
+   * @param memory counts the bytes until the last release
+   * @param frame the frame
+   * @param bornNanos {@link System#nanoTime} now
+   * @return a finished delivery with one reference
+   */
+  public static Delivery of(
+      ByteBufAllocator allocator, BusMemory memory, byte[] frame, long bornNanos) {
+    Delivery d = allocate(allocator, memory, frame.length, 0, bornNanos);
+    d.buffer().writeBytes(frame);
+    return d;
+  }
+
+  /**
+   * Writes the header of an unmasked, unfragmented, uncompressed binary message (RFC 6455, section
+   * 5.2).
+   *
+   * @param out takes 2, 4 or 10 bytes
+   * @param payloadBytes the size of the message
+   */
+  public static void writeHeader(ByteBuf out, int payloadBytes) {
+    out.writeByte(0x82);
+    if (payloadBytes < 126) {
+      out.writeByte(payloadBytes);
+    } else if (payloadBytes < 65_536) {
+      out.writeByte(126).writeShort(payloadBytes);
+    } else {
+      out.writeByte(127).writeLong(payloadBytes);
+    }
+  }
+
+  private ByteBuf buffer() {
+    ByteBuf b = buffer;
+    if (b == null) {
+      throw new IllegalStateException("the delivery was released");
+    }
+    return b;
+  }
+
+  /**
+   * Returns where the frame is to be written, until {@link #finish}.
+   *
+   * @return a buffer with exactly the room that was asked for; not to be kept
+   */
+  public ByteBuffer writable() {
+    return buffer().internalNioBuffer(headerBytes, frameBytes);
+  }
+
+  /** Declares that the frame has been written. */
+  public void finish() {
+    buffer().writerIndex(headerBytes + frameBytes);
+  }
+
+  /**
+   * Returns the frame for reading.
+   *
+   * @return a view of its own position and limit
+   */
+  public ByteBuffer frame() {
+    return buffer().nioBuffer(headerBytes, frameBytes);
+  }
+
+  /**
+   * Returns the whole message, header and frame, for writing to a socket.
+   *
+   * @return a view that holds a reference to the bytes of its own
+   */
+  public ByteBuf message() {
+    return buffer().retainedDuplicate();
+  }
+
+  /**
+   * Copies the frame without the header.
+   *
+   * @param out takes {@link #frameBytes} bytes
+   */
+  public void copyFrame(ByteBuf out) {
+    out.writeBytes(buffer(), headerBytes, frameBytes);
+  }
+
+  /**
+   * Returns the size of the frame.
+   *
+   * @return bytes
+   */
+  public int frameBytes() {
+    return frameBytes;
+  }
+
+  /**
+   * Returns what the delivery counts for in a queue.
+   *
+   * @return bytes, overhead included
+   */
+  public int size() {
+    return headerBytes + frameBytes + OVERHEAD;
+  }
+
+  /**
+   * Returns how many events the frame holds.
+   *
+   * @return 0 for a frame that is not a {@code Deliver}
+   */
+  public int events() {
+    return events;
+  }
+
+  /**
+   * Returns when the bus received what this is made from.
+   *
+   * @return as {@link System#nanoTime}
+   */
+  public long bornNanos() {
+    return bornNanos;
+  }
+
+  /** Adds a reference. */
+  public void retain() {
+    REFERENCES.getAndAdd(this, 1);
+  }
+
+  /** Gives a reference back; the last one frees the bytes. */
+  public void release() {
+    int left = (int) REFERENCES.getAndAdd(this, -1) - 1;
+    if (left > 0) {
+      return;
+    }
+    if (left < 0) {
+      throw new IllegalStateException("references: " + left + " (expected: >= 0)");
+    }
+    ByteBuf freed = buffer();
+    BusMemory account = memory;
+    buffer = null;
+    memory = null;
+    freed.release();
+    if (account != null) {
+      account.release(size());
+    }
+    handle.recycle(this);
+  }
+
+  @Override
+  public String toString() {
+    return "Delivery["
+        + frameBytes
+        + " bytes, "
+        + events
+        + " events, "
+        + references
+        + " references]";
+  }
+}

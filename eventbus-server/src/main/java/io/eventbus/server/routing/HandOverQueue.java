@@ -1,0 +1,132 @@
+package io.eventbus.server.routing;
+
+import io.eventbus.schema.Overflow;
+import java.util.Arrays;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The way of deliveries from one loop to another: collected during a read cycle, then handed over
+ * as one task.
+ *
+ * <p>The source loop adds and flushes; the destination loop runs the batch. At most {@link #LIMIT}
+ * bytes wait in between: beyond that {@link #isFull} makes publishers wait. Batches go round, so
+ * that nothing is allocated in steady state.
+ */
+final class HandOverQueue {
+  /**
+   * Bytes between two loops beyond which publishers wait: a few milliseconds of work for the
+   * destination.
+   */
+  static final long LIMIT = 16L * 1024 * 1024;
+
+  /** One read cycle's deliveries, in order. */
+  private final class Batch implements Runnable {
+    Delivery[] deliveries = new Delivery[64];
+    Target[][] targets = new Target[64][];
+    int size;
+    long bytes;
+
+    void add(Delivery delivery, Target[] to) {
+      if (size == deliveries.length) {
+        deliveries = Arrays.copyOf(deliveries, size * 2);
+        targets = Arrays.copyOf(targets, size * 2);
+      }
+      deliveries[size] = delivery;
+      targets[size++] = to;
+      bytes += delivery.size();
+    }
+
+    @Override
+    public void run() {
+      for (int i = 0; i < size; i++) {
+        Delivery delivery = deliveries[i];
+        for (Target target : targets[i]) {
+          target.subscriber().offer(delivery, target.overflow());
+        }
+        delivery.release();
+      }
+      done();
+    }
+
+    private void discard() {
+      for (int i = 0; i < size; i++) {
+        deliveries[i].release();
+      }
+      done();
+    }
+
+    private void done() {
+      long freed = bytes;
+      Arrays.fill(deliveries, 0, size, null);
+      Arrays.fill(targets, 0, size, null);
+      size = 0;
+      bytes = 0;
+      spare.set(this);
+      if (pending.addAndGet(-freed) < LIMIT / 2 && !waiters.isEmpty()) {
+        waiters.wake();
+      }
+    }
+  }
+
+  private final Executor destination;
+  private final AtomicReference<@Nullable Batch> spare = new AtomicReference<>();
+  private final AtomicLong pending = new AtomicLong();
+  private final Waiters waiters = new Waiters();
+  private @Nullable Batch open;
+
+  HandOverQueue(Executor destination) {
+    this.destination = destination;
+  }
+
+  /** Source loop only. Returns true when this is the first of a batch, so that a flush is due. */
+  boolean add(Delivery delivery, Target[] targets) {
+    delivery.retain();
+    Batch batch = open;
+    boolean first = batch == null;
+    if (batch == null) {
+      batch = spare.getAndSet(null);
+      if (batch == null) {
+        batch = new Batch();
+      }
+      open = batch;
+    }
+    batch.add(delivery, targets);
+    pending.addAndGet(delivery.size());
+    return first;
+  }
+
+  /** Source loop only: gives what was added to the destination. */
+  void flush() {
+    Batch batch = open;
+    if (batch == null) {
+      return;
+    }
+    open = null;
+    try {
+      destination.execute(batch);
+    } catch (RejectedExecutionException e) {
+      // The destination has ended, and with it every connection that the batch was for.
+      batch.discard();
+    }
+  }
+
+  boolean isFull() {
+    return pending.get() > LIMIT;
+  }
+
+  void whenNotFull(Runnable retry) {
+    waiters.add(retry);
+    if (!isFull()) {
+      waiters.wake();
+    }
+  }
+
+  /** For one group member, which is a target on its own. */
+  static Target[] single(Subscriber subscriber, Overflow overflow) {
+    return new Target[] {new Target(subscriber, overflow)};
+  }
+}

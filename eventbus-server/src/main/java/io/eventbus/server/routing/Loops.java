@@ -1,0 +1,33 @@
+package io.eventbus.server.routing;
+
+import java.util.concurrent.Executor;
+
+/**
+ * The event loops of a bus: numbered from 0, each a thread that runs its tasks in order.
+ *
+ * <p>{@link Executor#execute} of a loop must not block; it may throw {@link
+ * java.util.concurrent.RejectedExecutionException} once the bus is shut down.
+ */
+public interface Loops {
+  /**
+   * Returns how many there are.
+   *
+   * @return at least 1
+   */
+  int count();
+
+  /**
+   * Returns one of them.
+   *
+   * @param loop its number
+   * @return runs tasks in that loop's thread, in the order of submission
+   */
+  Executor executor(int loop);
+
+  /**
+   * Makes a loop hand over at once what it has collected for others. Called in that loop's thread.
+   *
+   * @param loop its number
+   */
+  void handOver(int loop);
+}

@@ -1,0 +1,87 @@
+package io.eventbus.server.routing;
+
+import io.eventbus.schema.Overflow;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Who gets the events of one topic, as of one version of the index. Immutable. */
+final class Route {
+  private static final Target[] NOBODY = {};
+
+  /** Where to look whether the route still holds; see {@link SubscriptionIndex}. */
+  final int stripe;
+
+  final long stripeVersion;
+  final long wildcardVersion;
+
+  /** The subscribers without a group: for each loop those that it owns, perhaps none. */
+  final Target[][] byLoop;
+
+  final int targetCount;
+
+  /** Those of {@link #byLoop} that publishers have to wait for. */
+  final Subscriber[] blocking;
+
+  /** For each group its members; one of them gets each frame. */
+  final Subscription[][] groups;
+
+  private final Map<Subscriber, Overflow> plain;
+
+  Route(
+      int stripe,
+      long stripeVersion,
+      long wildcardVersion,
+      int loops,
+      Iterable<Subscription> matching) {
+    this.stripe = stripe;
+    this.stripeVersion = stripeVersion;
+    this.wildcardVersion = wildcardVersion;
+
+    Map<Subscriber, Overflow> single = new LinkedHashMap<>();
+    Map<String, Map<Subscriber, Subscription>> grouped = new LinkedHashMap<>();
+    for (Subscription s : matching) {
+      String group = s.group();
+      if (group == null) {
+        single.merge(s.subscriber(), s.overflow(), Target::stricter);
+      } else {
+        grouped.computeIfAbsent(group, g -> new LinkedHashMap<>()).putIfAbsent(s.subscriber(), s);
+      }
+    }
+    List<List<Target>> lists = new ArrayList<>();
+    for (int i = 0; i < loops; i++) {
+      lists.add(new ArrayList<>());
+    }
+    List<Subscriber> waits = new ArrayList<>();
+    single.forEach(
+        (subscriber, overflow) -> {
+          lists.get(subscriber.loop()).add(new Target(subscriber, overflow));
+          if (overflow == Overflow.BLOCK) {
+            waits.add(subscriber);
+          }
+        });
+    byLoop = new Target[loops][];
+    for (int i = 0; i < loops; i++) {
+      byLoop[i] = lists.get(i).isEmpty() ? NOBODY : lists.get(i).toArray(NOBODY);
+    }
+    targetCount = single.size();
+    blocking = waits.toArray(new Subscriber[0]);
+    groups =
+        grouped.values().stream()
+            .map(members -> members.values().toArray(new Subscription[0]))
+            .toArray(Subscription[][]::new);
+    // Only needed to find out whether a member of a group is also here on its own account.
+    plain = groups.length == 0 ? Map.of() : single;
+  }
+
+  boolean isEmpty() {
+    return targetCount == 0 && groups.length == 0;
+  }
+
+  /** The policy of a subscriber that gets the events on its own account; null when it does not. */
+  @Nullable Overflow plainOverflow(Subscriber subscriber) {
+    return plain.get(subscriber);
+  }
+}

@@ -1,0 +1,137 @@
+package io.eventbus.server.routing;
+
+import io.eventbus.protocol.PublishView;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one loop remembers of topics: found by their bytes, so that no string is made for a
+ * published frame.
+ *
+ * <p>A hash table with open addressing over a power of two. It starts small and grows with the
+ * number of topics in use up to {@link #MAX_SLOTS}; from then on a new topic takes the place of
+ * another in its neighbourhood, so that any number of topics can come by and an idle one costs
+ * nothing for long. Confined to its loop but for {@link #list}.
+ */
+final class RouteCache {
+  private static final int MIN_SLOTS = 64;
+  private static final int MAX_SLOTS = 1 << 17;
+  private static final int NEIGHBOURHOOD = 8;
+
+  /** A topic that this loop has seen. */
+  static final class Entry {
+    final int hash;
+    final byte[] bytes;
+    final String topic;
+    Route route;
+    long events;
+    long deliveries;
+
+    Entry(int hash, byte[] bytes, String topic, Route route) {
+      this.hash = hash;
+      this.bytes = bytes;
+      this.topic = topic;
+      this.route = route;
+    }
+  }
+
+  // Volatile for list(): the loop itself reads it once for each look-up.
+  private volatile @Nullable Entry[] slots = new Entry[MIN_SLOTS];
+  private int size;
+  private int victim;
+
+  /** Finds the entry of a published topic; null when there is none. */
+  @Nullable Entry find(ByteBuffer in, PublishView publish) {
+    int start = publish.topicStart();
+    int length = publish.topicLength();
+    int hash = hash(in, start, length);
+    @Nullable Entry[] table = slots;
+    int mask = table.length - 1;
+    for (int i = 0; i < NEIGHBOURHOOD; i++) {
+      Entry entry = table[(hash + i) & mask];
+      if (entry != null && entry.hash == hash && equal(entry.bytes, in, start, length)) {
+        return entry;
+      }
+    }
+    return null;
+  }
+
+  Entry add(ByteBuffer in, PublishView publish, String topic, Route route) {
+    byte[] bytes = new byte[publish.topicLength()];
+    in.get(publish.topicStart(), bytes);
+    Entry entry =
+        new Entry(hash(in, publish.topicStart(), publish.topicLength()), bytes, topic, route);
+    while (size >= slots.length / 2 && slots.length < MAX_SLOTS) {
+      grow();
+    }
+    put(entry);
+    return entry;
+  }
+
+  private void put(Entry entry) {
+    @Nullable Entry[] table = slots;
+    int mask = table.length - 1;
+    for (int i = 0; i < NEIGHBOURHOOD; i++) {
+      int slot = (entry.hash + i) & mask;
+      if (table[slot] == null) {
+        table[slot] = entry;
+        size++;
+        return;
+      }
+    }
+    victim = (victim + 1) % NEIGHBOURHOOD;
+    table[(entry.hash + victim) & mask] = entry;
+  }
+
+  private void grow() {
+    @Nullable Entry[] old = slots;
+    slots = new Entry[old.length * 2];
+    size = 0;
+    for (Entry entry : old) {
+      if (entry != null) {
+        put(entry);
+      }
+    }
+  }
+
+  /** The topics seen; any thread, and perhaps a moment old. */
+  List<Entry> list() {
+    List<Entry> found = new ArrayList<>();
+    for (Entry entry : slots) {
+      if (entry != null) {
+        found.add(entry);
+      }
+    }
+    return found;
+  }
+
+  /** Eight bytes at a time, mixed as in MurmurHash3's finalizer. */
+  private static int hash(ByteBuffer in, int start, int length) {
+    long h = length;
+    int i = 0;
+    for (; i + 8 <= length; i += 8) {
+      h = (h ^ in.getLong(start + i)) * 0xff51afd7ed558ccdL;
+      h ^= h >>> 32;
+    }
+    for (; i < length; i++) {
+      h = (h ^ in.get(start + i)) * 0xc4ceb9fe1a85ec53L;
+    }
+    h ^= h >>> 33;
+    h *= 0xff51afd7ed558ccdL;
+    return (int) (h ^ (h >>> 32));
+  }
+
+  private static boolean equal(byte[] bytes, ByteBuffer in, int start, int length) {
+    if (bytes.length != length) {
+      return false;
+    }
+    for (int i = 0; i < length; i++) {
+      if (bytes[i] != in.get(start + i)) {
+        return false;
+      }
+    }
+    return true;
+  }
+}

@@ -1,0 +1,235 @@
+package io.eventbus.server.routing;
+
+import io.eventbus.protocol.Frames;
+import io.eventbus.protocol.PublishView;
+import io.eventbus.protocol.Topic;
+import io.eventbus.server.stats.LoopStats;
+import io.netty.buffer.ByteBufAllocator;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Gives published frames to those who want them. There is one for each event loop, confined to it.
+ *
+ * <p>A caller first {@link #select}s the topic of a frame, then asks {@link #mustWait}, then {@link
+ * #deliver}s. In steady state none of this allocates.
+ */
+public final class Router {
+  private static final long[] NO_GROUPS = {};
+
+  private final int loop;
+  private final SubscriptionIndex index;
+  private final ByteBufAllocator allocator;
+  private final BusMemory memory;
+  private final LoopStats stats;
+  private final RemoteForwarder remote;
+  private final RouteCache cache = new RouteCache();
+  private final @Nullable HandOverQueue[] handOvers;
+  private final GroupChoice choice = new GroupChoice();
+  private final Runnable flushDue;
+  private RouteCache.@Nullable Entry selected;
+
+  /**
+   * Makes the router of a loop.
+   *
+   * @param loop the loop's number
+   * @param loops all loops
+   * @param index the bus's subscriptions
+   * @param allocator where deliveries get their buffers
+   * @param memory counts them
+   * @param stats the loop's counters
+   * @param remote where frames go on to other buses
+   * @param flushDue called on this loop when something waits for {@link #flush}
+   */
+  public Router(
+      int loop,
+      Loops loops,
+      SubscriptionIndex index,
+      ByteBufAllocator allocator,
+      BusMemory memory,
+      LoopStats stats,
+      RemoteForwarder remote,
+      Runnable flushDue) {
+    this.loop = loop;
+    this.index = index;
+    this.allocator = allocator;
+    this.memory = memory;
+    this.stats = stats;
+    this.remote = remote;
+    this.flushDue = flushDue;
+    handOvers = new HandOverQueue[loops.count()];
+    for (int i = 0; i < handOvers.length; i++) {
+      handOvers[i] = i == loop ? null : new HandOverQueue(loops.executor(i));
+    }
+  }
+
+  /**
+   * Looks up who gets a frame.
+   *
+   * @param in the buffer that {@code publish} was read from
+   * @param publish the frame
+   * @return null if the topic is legal, else what is wrong with it
+   */
+  public @Nullable String select(ByteBuffer in, PublishView publish) {
+    RouteCache.Entry entry = cache.find(in, publish);
+    if (entry == null) {
+      String topic = publish.topic();
+      String problem = Topic.problem(topic);
+      if (problem != null) {
+        return problem;
+      }
+      entry = cache.add(in, publish, topic, index.lookup(topic));
+    } else if (!index.holds(entry.route)) {
+      entry.route = index.lookup(entry.topic);
+    }
+    selected = entry;
+    return null;
+  }
+
+  private RouteCache.Entry selected() {
+    RouteCache.Entry entry = selected;
+    if (entry == null) {
+      throw new IllegalStateException("deliver without select");
+    }
+    return entry;
+  }
+
+  /**
+   * Says whether the publisher of the selected topic has to wait, because a queue under BLOCK, the
+   * way to another loop or the bus is full.
+   *
+   * @param retry if it has to wait, called once when it is worth trying again, by any thread
+   * @return true if it has to wait; then nothing was delivered
+   */
+  public boolean mustWait(Runnable retry) {
+    if (memory.isOver()) {
+      memory.whenBelow(retry);
+      return true;
+    }
+    Route route = selected().route;
+    for (Subscriber subscriber : route.blocking) {
+      if (subscriber.isFull()) {
+        subscriber.whenNotFull(retry);
+        return true;
+      }
+    }
+    for (Subscription[] group : route.groups) {
+      Subscriber full = GroupChoice.allFull(group);
+      if (full != null) {
+        full.whenNotFull(retry);
+        return true;
+      }
+    }
+    for (HandOverQueue handOver : handOvers) {
+      if (handOver != null && handOver.isFull()) {
+        handOver.whenNotFull(retry);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /**
+   * Delivers a frame to the subscribers of the selected topic.
+   *
+   * @param in the buffer that {@code publish} was read from
+   * @param publish the frame
+   * @param producer the publisher's number
+   * @param receivedAt microseconds since the epoch
+   * @param nowNanos {@link System#nanoTime} at the receipt
+   */
+  public void deliver(
+      ByteBuffer in, PublishView publish, long producer, long receivedAt, long nowNanos) {
+    RouteCache.Entry entry = selected();
+    Route route = entry.route;
+    int events = publish.eventCount();
+    entry.events += events;
+    entry.deliveries += (long) events * (route.targetCount + route.groups.length);
+    stats.eventsIn.add(events);
+    if (route.targetCount > 0 || route.groups.length > 0) {
+      choice.choose(route);
+      if (route.targetCount > 0) {
+        Delivery shared = build(in, publish, producer, receivedAt, nowNanos, NO_GROUPS, 0);
+        for (int to = 0; to < route.byLoop.length; to++) {
+          give(shared, to, choice.without(route.byLoop[to]));
+        }
+        shared.release();
+      }
+      for (int i = 0; i < choice.size(); i++) {
+        Delivery own =
+            build(in, publish, producer, receivedAt, nowNanos, choice.ids(i), choice.idCount(i));
+        Subscriber member = choice.member(i);
+        give(own, member.loop(), HandOverQueue.single(member, choice.overflow(i)));
+        own.release();
+      }
+      choice.clear();
+    }
+    remote.forward(in, publish, entry.topic, producer, receivedAt);
+  }
+
+  private Delivery build(
+      ByteBuffer in,
+      PublishView publish,
+      long producer,
+      long receivedAt,
+      long nowNanos,
+      long[] groups,
+      int groupCount) {
+    int size = Frames.deliverSize(publish, producer, receivedAt, -1, groups, groupCount);
+    Delivery delivery = Delivery.allocate(allocator, memory, size, publish.eventCount(), nowNanos);
+    Frames.writeDeliver(
+        delivery.writable(), in, publish, producer, receivedAt, -1, groups, groupCount);
+    delivery.finish();
+    return delivery;
+  }
+
+  private void give(Delivery delivery, int to, Target[] targets) {
+    if (targets.length == 0) {
+      return;
+    }
+    HandOverQueue handOver = handOvers[to];
+    if (handOver != null) {
+      if (handOver.add(delivery, targets)) {
+        flushDue.run();
+      }
+      return;
+    }
+    for (Target target : targets) {
+      target.subscriber().offer(delivery, target.overflow());
+    }
+  }
+
+  /** Hands over what was collected for other loops; called at the end of a read cycle. */
+  public void flush() {
+    for (HandOverQueue handOver : handOvers) {
+      if (handOver != null) {
+        handOver.flush();
+      }
+    }
+  }
+
+  /**
+   * Lists topics that were published to on this loop, and how much, as far as the loop remembers.
+   * Any thread.
+   *
+   * @return in no order, perhaps a moment old
+   */
+  public List<TopicCount> topics() {
+    List<TopicCount> counts = new ArrayList<>();
+    for (RouteCache.Entry entry : cache.list()) {
+      counts.add(new TopicCount(entry.topic, entry.events, entry.deliveries));
+    }
+    return counts;
+  }
+
+  /**
+   * Returns this router's loop.
+   *
+   * @return its number
+   */
+  public int loop() {
+    return loop;
+  }
+}

@@ -1,0 +1,42 @@
+package io.eventbus.server.routing;
+
+import io.eventbus.schema.Overflow;
+
+/**
+ * One connection as routing sees it.
+ *
+ * <p>An implementation must not block and must not throw: it runs inside the read cycle of a
+ * publisher, and whoever comes after it in the fan-out would be left without the event.
+ */
+public interface Subscriber {
+  /**
+   * Returns the loop that owns the connection.
+   *
+   * @return its number; never changes
+   */
+  int loop();
+
+  /**
+   * Takes a delivery into the queue, or does with it what the policy says. Only the owning loop
+   * calls this. The implementation retains the delivery if it keeps it.
+   *
+   * @param delivery what to send
+   * @param overflow what to do if the queue is full
+   */
+  void offer(Delivery delivery, Overflow overflow);
+
+  /**
+   * Says whether publishers that feed this queue under BLOCK have to wait. Any thread; cheap.
+   *
+   * @return true from the moment the queue is full until it is half empty or closed
+   */
+  boolean isFull();
+
+  /**
+   * Asks for a call when {@link #isFull} may have become false. Any thread. It may come at once,
+   * late by a moment, or without need, but it comes, also when the subscriber is closed.
+   *
+   * @param retry must not block and not throw
+   */
+  void whenNotFull(Runnable retry);
+}

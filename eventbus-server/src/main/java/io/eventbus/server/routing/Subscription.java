@@ -1,0 +1,85 @@
+package io.eventbus.server.routing;
+
+import io.eventbus.protocol.TopicFilter;
+import io.eventbus.schema.Overflow;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One subscription of one connection. Immutable; compared by identity.
+ *
+ * @see SubscriptionIndex
+ */
+public final class Subscription {
+  private final Subscriber subscriber;
+  private final long id;
+  private final TopicFilter filter;
+  private final @Nullable String group;
+  private final Overflow overflow;
+
+  /**
+   * Makes a subscription; it has no effect until it is in the index.
+   *
+   * @param subscriber who gets the events
+   * @param id the client's own number for it
+   * @param filter which events
+   * @param group with whom they are shared, null for nobody
+   * @param overflow what to do when the subscriber's queue is full
+   */
+  public Subscription(
+      Subscriber subscriber,
+      long id,
+      TopicFilter filter,
+      @Nullable String group,
+      Overflow overflow) {
+    this.subscriber = subscriber;
+    this.id = id;
+    this.filter = filter;
+    this.group = group;
+    this.overflow = overflow;
+  }
+
+  /**
+   * Returns who gets the events.
+   *
+   * @return the subscriber
+   */
+  public Subscriber subscriber() {
+    return subscriber;
+  }
+
+  /**
+   * Returns the client's own number.
+   *
+   * @return any number
+   */
+  public long id() {
+    return id;
+  }
+
+  /**
+   * Returns which events it is for.
+   *
+   * @return the filter
+   */
+  public TopicFilter filter() {
+    return filter;
+  }
+
+  /**
+   * Returns with whom the events are shared.
+   *
+   * @return the group, or null for none
+   */
+  public @Nullable String group() {
+    return group;
+  }
+
+  /**
+   * Returns what happens when the queue is full.
+   *
+   * @return the policy
+   */
+  public Overflow overflow() {
+    return overflow;
+  }
+}

@@ -1,0 +1,45 @@
+package io.eventbus.server.session;
+
+import io.eventbus.protocol.FrameLimits;
+import io.eventbus.server.config.LimitsConfig;
+import io.eventbus.server.routing.BusMemory;
+import io.eventbus.server.routing.LoopBarrier;
+import io.eventbus.server.routing.SubscriptionIndex;
+import io.eventbus.server.stats.BusCounters;
+import java.time.Clock;
+import java.time.Instant;
+
+/**
+ * What all sessions of a bus share.
+ *
+ * @param name the bus's name
+ * @param limits what a client may send
+ * @param index the subscriptions
+ * @param memory counts what is held for clients
+ * @param sessions the open sessions
+ * @param access who may do what
+ * @param barrier waits for all loops
+ * @param stats counters
+ * @param clock the time of receipt
+ */
+public record BusContext(
+    String name,
+    LimitsConfig limits,
+    SubscriptionIndex index,
+    BusMemory memory,
+    Sessions sessions,
+    AccessPolicy access,
+    LoopBarrier barrier,
+    BusCounters stats,
+    Clock clock) {
+
+  FrameLimits frameLimits() {
+    return new FrameLimits(limits.payloadBytes(), limits.headers(), limits.headerBytes());
+  }
+
+  /** Microseconds since the epoch. */
+  long nowMicros() {
+    Instant now = clock.instant();
+    return now.getEpochSecond() * 1_000_000 + now.getNano() / 1000;
+  }
+}

@@ -1,0 +1,88 @@
+package io.eventbus.server.session;
+
+import io.eventbus.protocol.CloseReason;
+import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.routing.Subscriber;
+
+/**
+ * A session's way to its client.
+ *
+ * <p>All methods but {@link #execute}, {@link #queuedBytes} and {@link #remoteAddress} are for the
+ * loop that owns the connection. An implementation must not block and must not throw. From {@link
+ * #close} it may call {@link Session#onClosed}, nothing else.
+ */
+public interface ClientLink {
+  /**
+   * Sends a frame that is not a delivery; it is never dropped.
+   *
+   * @param frame an encoded frame
+   */
+  void send(byte[] frame);
+
+  /**
+   * Sends a frame that is not a delivery; it is never dropped.
+   *
+   * @param frame a finished frame; the caller's reference is taken over
+   */
+  void send(Delivery frame);
+
+  /**
+   * Says whether so many answers wait for the client to read them that no more of its requests
+   * should be served.
+   *
+   * @param retry if so, called once on this loop when the client has read them
+   * @return true if the session has to wait
+   */
+  boolean mustWait(Runnable retry);
+
+  /**
+   * Closes the connection after all that was sent before; nothing is received or sent afterwards.
+   *
+   * @param reason the close code
+   * @param message for the client, in English: what to do
+   */
+  void close(CloseReason reason, String message);
+
+  /**
+   * Returns the queue for deliveries.
+   *
+   * @return the subscriber that stands for this connection
+   */
+  Subscriber subscriber();
+
+  /**
+   * Runs a task on the loop that owns the connection; any thread. After the end of the bus it is
+   * not run.
+   *
+   * @param task must not block
+   */
+  void execute(Runnable task);
+
+  /**
+   * Returns what waits for the client; any thread.
+   *
+   * @return bytes
+   */
+  long queuedBytes();
+
+  /**
+   * Returns what was queued for the client since the start; any thread.
+   *
+   * @return events
+   */
+  long delivered();
+
+  /**
+   * Returns what was dropped by the client's overflow policies; any thread.
+   *
+   * @return events
+   */
+  long dropped();
+
+  /**
+   * Returns where the client is; any thread.
+   *
+   * @return address and port
+   */
+  String remoteAddress();
+}

@@ -1,0 +1,74 @@
+package io.eventbus.server.session;
+
+import io.eventbus.protocol.FrameCursor;
+import io.eventbus.protocol.FrameLimits;
+import io.eventbus.protocol.PublishView;
+import io.eventbus.server.routing.Router;
+import io.eventbus.server.stats.LoopStats;
+import io.netty.buffer.ByteBufAllocator;
+
+/**
+ * What the sessions of one loop share: its router and counters, and the readers that stand on the
+ * frame that is being handled. Confined to the loop.
+ */
+public final class LoopContext {
+  final BusContext bus;
+  final Router router;
+  final LoopStats stats;
+  final ByteBufAllocator allocator;
+  final FrameCursor frames = new FrameCursor();
+  final PublishView publish = new PublishView();
+  final FrameLimits frameLimits;
+
+  /**
+   * Makes the context of a loop.
+   *
+   * @param bus what all loops share
+   * @param router the loop's router
+   * @param stats the loop's counters
+   * @param allocator where answers get their buffers
+   */
+  public LoopContext(BusContext bus, Router router, LoopStats stats, ByteBufAllocator allocator) {
+    this.bus = bus;
+    this.router = router;
+    this.stats = stats;
+    this.allocator = allocator;
+    this.frameLimits = bus.frameLimits();
+  }
+
+  /**
+   * Returns what all loops share.
+   *
+   * @return the bus's context
+   */
+  public BusContext bus() {
+    return bus;
+  }
+
+  /**
+   * Returns the loop's router.
+   *
+   * @return the router
+   */
+  public Router router() {
+    return router;
+  }
+
+  /**
+   * Returns the loop's counters.
+   *
+   * @return the counters
+   */
+  public LoopStats stats() {
+    return stats;
+  }
+
+  /**
+   * Returns where buffers come from.
+   *
+   * @return the allocator
+   */
+  public ByteBufAllocator allocator() {
+    return allocator;
+  }
+}

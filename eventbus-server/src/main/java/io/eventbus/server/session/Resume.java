@@ -1,0 +1,61 @@
+package io.eventbus.server.session;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.security.SecureRandom;
+import java.util.Base64;
+
+/**
+ * Producer numbers that prove themselves: the number is a hash of a secret that only the client
+ * knows.
+ *
+ * <p>Every bus can check a resume without asking another one and without having kept anything, also
+ * after it was killed and started again; and who only sees a producer's number, as every subscriber
+ * does, cannot take its place. See docs/adr/0002-producer-numbers.md.
+ */
+final class Resume {
+  private static final int SECRET_BYTES = 32;
+  private static final int TEXT_LENGTH = 43;
+
+  private Resume() {}
+
+  /** Makes a new secret. */
+  static String create(SecureRandom random) {
+    byte[] secret = new byte[SECRET_BYTES];
+    random.nextBytes(secret);
+    return Base64.getUrlEncoder().withoutPadding().encodeToString(secret);
+  }
+
+  /** Says whether a text has the form of what {@link #create} makes. */
+  static boolean isWellFormed(String resume) {
+    if (resume.length() != TEXT_LENGTH) {
+      return false;
+    }
+    for (int i = 0; i < TEXT_LENGTH; i++) {
+      char c = resume.charAt(i);
+      boolean legal =
+          (c >= 'A' && c <= 'Z')
+              || (c >= 'a' && c <= 'z')
+              || (c >= '0' && c <= '9')
+              || c == '-'
+              || c == '_';
+      if (!legal) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** The producer's number: 63 bits of SHA-256, never 0. */
+  static long producer(String resume) {
+    try {
+      byte[] hash =
+          MessageDigest.getInstance("SHA-256").digest(resume.getBytes(StandardCharsets.UTF_8));
+      return Math.max(1, ByteBuffer.wrap(hash).getLong() & Long.MAX_VALUE);
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every Java platform has SHA-256", e);
+    }
+  }
+}

@@ -1,0 +1,310 @@
+package io.eventbus.server.session;
+
+import io.eventbus.protocol.CloseReason;
+import io.eventbus.protocol.ControlFrames;
+import io.eventbus.protocol.FrameCursor;
+import io.eventbus.protocol.Frames;
+import io.eventbus.protocol.MalformedFrameException;
+import io.eventbus.protocol.PublishView;
+import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.ErrorCode;
+import io.eventbus.schema.Hello;
+import io.eventbus.schema.Problem;
+import io.eventbus.schema.Welcome;
+import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.stats.SingleWriterCounter;
+import java.nio.ByteBuffer;
+import java.util.List;
+
+/**
+ * One client: what it has said, and what it is told.
+ *
+ * <p>Confined to the loop that owns the connection, except for what is said to be for any thread.
+ * It handles a message frame by frame; where it has to wait it says how far it came, and goes on
+ * from there when it is called again.
+ */
+public final class Session {
+  private final LoopContext loop;
+  private final ClientLink link;
+  private final SessionSubscriptions subscriptions;
+  private final Acknowledgements acknowledgements = new Acknowledgements();
+  private final SingleWriterCounter published = new SingleWriterCounter();
+
+  private SessionState state = SessionState.AWAITING_HELLO;
+  private volatile Identity identity = Identity.UNKNOWN;
+
+  /**
+   * Makes a session that waits for {@code Hello}.
+   *
+   * @param loop the loop that owns the connection
+   * @param link the connection
+   */
+  public Session(LoopContext loop, ClientLink link) {
+    this.loop = loop;
+    this.link = link;
+    this.subscriptions = new SessionSubscriptions(loop, link, this::refuse);
+  }
+
+  /**
+   * Handles a message, or the rest of one.
+   *
+   * @param message holds the frames
+   * @param from the index of the first byte to handle
+   * @param to the index after the last byte
+   * @param nowNanos {@link System#nanoTime} at the receipt
+   * @param retry called once, by any thread, if the session has to wait
+   * @return {@code to} when all was handled or the session is closed; else where to go on after
+   *     {@code retry} was called
+   */
+  public int onMessage(ByteBuffer message, int from, int to, long nowNanos, Runnable retry) {
+    long receivedAt = loop.bus.nowMicros();
+    FrameCursor frames = loop.frames.wrap(message, from, to);
+    try {
+      while (state != SessionState.CLOSED && frames.next()) {
+        if (link.mustWait(retry) || !onFrame(message, frames, receivedAt, nowNanos, retry)) {
+          return frames.frameStart();
+        }
+      }
+    } catch (MalformedFrameException e) {
+      onMalformed(e, frames.typeCode());
+    }
+    return to;
+  }
+
+  private void onMalformed(MalformedFrameException e, int typeCode) {
+    String message = String.valueOf(e.getMessage());
+    ErrorCode code = e.isTooBig() ? ErrorCode.TOO_BIG : ErrorCode.MALFORMED;
+    refuse(code, message, 0, typeCode, "");
+    closeHere(e.isTooBig() ? CloseReason.TOO_BIG : CloseReason.MALFORMED, message);
+  }
+
+  /** Returns false if the frame has to wait. */
+  private boolean onFrame(
+      ByteBuffer in, FrameCursor frames, long receivedAt, long nowNanos, Runnable retry) {
+    TypeCode type = TypeCode.of(frames.typeCode());
+    if (state == SessionState.AWAITING_HELLO && type != TypeCode.HELLO) {
+      violation(
+          "the first frame has type code " + frames.typeCode() + " (expected: 0, Hello)", frames);
+      return true;
+    }
+    int from = frames.bodyStart();
+    int to = frames.bodyEnd();
+    if (type == null) {
+      refuse(
+          ErrorCode.UNKNOWN_TYPE,
+          "type code "
+              + frames.typeCode()
+              + " is unknown to this bus (expected: 0..12); the frame was skipped",
+          0,
+          frames.typeCode(),
+          "");
+      return true;
+    }
+    switch (type) {
+      case PUBLISH -> {
+        return onPublish(in, from, to, receivedAt, nowNanos, retry);
+      }
+      case HELLO -> onHello(in, from, to, frames);
+      case SUBSCRIBE -> subscriptions.subscribe(ControlFrames.subscribe(in, from, to));
+      case UNSUBSCRIBE ->
+          subscriptions.unsubscribe(ControlFrames.unsubscribe(in, from, to).getId());
+      case ACK -> {
+        acknowledgements.add(ControlFrames.ack(in, from, to));
+        loop.stats.acks.add(1);
+      }
+      // Everything before has been routed by now: a bus that serves alone is the only one
+      // concerned.
+      case BARRIER ->
+          link.send(ControlFrames.encode(TypeCode.BARRIER, ControlFrames.barrier(in, from, to)));
+      case CHANGE_BUS, DELIVER, WELCOME, PROBLEM, CONFIRM, GAP, DRAINED ->
+          violation("a client sent " + type + ", which only a bus may send", frames);
+    }
+    return true;
+  }
+
+  private void violation(String message, FrameCursor frames) {
+    refuse(ErrorCode.PROTOCOL_VIOLATION, message, 0, frames.typeCode(), "");
+    closeHere(CloseReason.PROTOCOL_ERROR, message);
+  }
+
+  private void onHello(ByteBuffer in, int from, int to, FrameCursor frames) {
+    if (state != SessionState.AWAITING_HELLO) {
+      violation("a second Hello (expected: one in a connection)", frames);
+      return;
+    }
+    Hello hello = ControlFrames.hello(in, from, to);
+    String refusal = loop.bus.access().refuseConnection(hello.getToken());
+    String resume = hello.getResume();
+    if (refusal == null && resume != null && !Resume.isWellFormed(resume)) {
+      refusal = "Hello.resume is not one that a bus gave (expected: Welcome.resume, unchanged)";
+    }
+    if (refusal != null) {
+      refuse(ErrorCode.UNAUTHENTICATED, refusal, 0, TypeCode.HELLO.code(), "");
+      closeHere(CloseReason.UNAUTHENTICATED, refusal);
+      return;
+    }
+    identity = loop.bus.sessions().identify(hello);
+    state = state.to(SessionState.OPEN);
+    loop.bus.sessions().add(this);
+    Welcome welcome = new Welcome();
+    welcome.setBus(loop.bus.name());
+    welcome.setSession(identity.id());
+    welcome.setProducer(identity.producer());
+    welcome.setResume(identity.resume());
+    welcome.setLimits(WireLimits.of(loop.bus.limits()));
+    welcome.setOthers(List.of());
+    link.send(ControlFrames.encode(TypeCode.WELCOME, welcome));
+  }
+
+  private boolean onPublish(
+      ByteBuffer in, int from, int to, long receivedAt, long nowNanos, Runnable retry) {
+    PublishView publish = loop.publish;
+    try {
+      publish.read(in, from, to, loop.frameLimits);
+    } catch (MalformedFrameException e) {
+      if (!e.isTooBig() || publish.topicLength() == 0) {
+        throw e;
+      }
+      refuse(
+          ErrorCode.TOO_BIG,
+          String.valueOf(e.getMessage()),
+          publish.sequence(),
+          TypeCode.PUBLISH.code(),
+          publish.topic());
+      return true;
+    }
+    String problem = loop.router.select(in, publish);
+    if (problem != null) {
+      refuse(
+          ErrorCode.ILLEGAL_TOPIC,
+          problem,
+          publish.sequence(),
+          TypeCode.PUBLISH.code(),
+          publish.topic());
+      return true;
+    }
+    if (loop.router.mustWait(retry)) {
+      loop.stats.publishersStopped.add(1);
+      return false;
+    }
+    loop.router.deliver(in, publish, identity.producer(), receivedAt, nowNanos);
+    published.add(publish.eventCount());
+    if (publish.confirm()) {
+      Delivery confirm =
+          Delivery.allocate(
+              loop.allocator, loop.bus.memory(), Frames.confirmSize(publish), 0, nowNanos);
+      Frames.writeConfirm(confirm.writable(), in, publish);
+      confirm.finish();
+      link.send(confirm);
+    }
+    return true;
+  }
+
+  private void refuse(ErrorCode code, String message, long about, int typeCode, String topic) {
+    loop.bus.stats().countProblem(code);
+    String shown = message.length() > 1000 ? message.substring(0, 1000) : message;
+    Problem problem = new Problem(code, shown, false, about, typeCode, topic);
+    link.send(ControlFrames.encode(TypeCode.PROBLEM, problem));
+  }
+
+  /**
+   * Closes the session; any thread.
+   *
+   * @param reason the close code
+   * @param message for the client
+   */
+  public void close(CloseReason reason, String message) {
+    link.execute(() -> closeHere(reason, message));
+  }
+
+  private void closeHere(CloseReason reason, String message) {
+    if (state != SessionState.CLOSED) {
+      link.close(reason, message);
+      onClosed();
+    }
+  }
+
+  /** Ends the session, once the connection is closed or about to be. */
+  public void onClosed() {
+    if (state == SessionState.CLOSED) {
+      return;
+    }
+    if (state == SessionState.OPEN) {
+      loop.bus.sessions().remove(this);
+    }
+    state = state.to(SessionState.CLOSED);
+    subscriptions.removeAll();
+  }
+
+  /**
+   * Says whether the client has said Hello and was welcomed.
+   *
+   * @return true if it was, also after the end
+   */
+  public boolean isWelcomed() {
+    return identity.producer() != 0;
+  }
+
+  /**
+   * Returns who the client is; any thread.
+   *
+   * @return its identity
+   */
+  public Identity identity() {
+    return identity;
+  }
+
+  /**
+   * Returns the session's id; any thread.
+   *
+   * @return unique in the cluster
+   */
+  public String id() {
+    return identity.id();
+  }
+
+  /**
+   * Returns the producer's number; any thread.
+   *
+   * @return 0 before Hello
+   */
+  public long producer() {
+    return identity.producer();
+  }
+
+  /**
+   * Returns the subscriptions; any thread.
+   *
+   * @return those that are in force
+   */
+  public SessionSubscriptions subscriptions() {
+    return subscriptions;
+  }
+
+  /**
+   * Returns the acknowledgements; any thread.
+   *
+   * @return what the client has acknowledged
+   */
+  public Acknowledgements acknowledgements() {
+    return acknowledgements;
+  }
+
+  /**
+   * Returns how many events the client has published here; any thread.
+   *
+   * @return events accepted
+   */
+  public long published() {
+    return published.get();
+  }
+
+  /**
+   * Returns the connection.
+   *
+   * @return the link; most of its methods are for its loop
+   */
+  public ClientLink link() {
+    return link;
+  }
+}

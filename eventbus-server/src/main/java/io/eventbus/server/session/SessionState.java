@@ -1,0 +1,35 @@
+package io.eventbus.server.session;
+
+import java.util.EnumSet;
+import java.util.Set;
+
+/**
+ * The life of a session.
+ *
+ * <pre>
+ *   AWAITING_HELLO --Welcome--> OPEN --> CLOSED
+ *         \--------- refused ------------^
+ * </pre>
+ */
+enum SessionState {
+  AWAITING_HELLO,
+  OPEN,
+  CLOSED;
+
+  private Set<SessionState> next() {
+    return switch (this) {
+      case AWAITING_HELLO -> EnumSet.of(OPEN, CLOSED);
+      case OPEN -> EnumSet.of(CLOSED);
+      case CLOSED -> EnumSet.noneOf(SessionState.class);
+    };
+  }
+
+  /** Returns the new state, or throws if the table above has no such arrow. */
+  SessionState to(SessionState state) {
+    if (!next().contains(state)) {
+      throw new IllegalStateException(
+          "session: " + this + " -> " + state + " (expected: " + next() + ")");
+    }
+    return state;
+  }
+}

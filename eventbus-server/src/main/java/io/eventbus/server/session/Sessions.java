@@ -1,0 +1,92 @@
+package io.eventbus.server.session;
+
+import io.eventbus.protocol.CloseReason;
+import io.eventbus.schema.Hello;
+import java.security.SecureRandom;
+import java.time.Clock;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/** The sessions of a bus that have said Hello. Any thread. */
+public final class Sessions {
+  private final NavigableMap<Long, Session> byNumber = new ConcurrentSkipListMap<>();
+  private final Map<Long, Session> byProducer = new ConcurrentHashMap<>();
+
+  private final SecureRandom random = new SecureRandom();
+  private final AtomicLong lastNumber = new AtomicLong();
+  private final String run;
+  private final String bus;
+  private final Clock clock;
+
+  /**
+   * Makes an empty registry.
+   *
+   * @param bus the bus's name, the first part of each session's id
+   * @param clock for the time of each welcome, and to start numbering where no earlier run of the
+   *     same bus was
+   */
+  public Sessions(String bus, Clock clock) {
+    this.bus = bus;
+    this.clock = clock;
+    this.run = Long.toString(clock.millis(), Character.MAX_RADIX);
+  }
+
+  /** Gives a client that was let in its identity. */
+  Identity identify(Hello hello) {
+    String given = hello.getResume();
+    String resume = given != null ? given : Resume.create(random);
+    long number = lastNumber.incrementAndGet();
+    return new Identity(
+        number,
+        bus + "-" + run + "-" + number,
+        hello.getClient(),
+        hello.getAgent(),
+        Resume.producer(resume),
+        resume,
+        clock.instant());
+  }
+
+  /**
+   * Adds a session; one that has the same producer number is closed, because its client has come
+   * back.
+   */
+  void add(Session session) {
+    byNumber.put(session.identity().number(), session);
+    Session before = byProducer.put(session.producer(), session);
+    if (before != null) {
+      before.close(
+          CloseReason.REPLACED, "another connection has resumed this session; do not reconnect");
+    }
+  }
+
+  void remove(Session session) {
+    byNumber.remove(session.identity().number(), session);
+    byProducer.remove(session.producer(), session);
+  }
+
+  /**
+   * Finds a session.
+   *
+   * @param number its number
+   * @return the session, or null
+   */
+  public @Nullable Session find(long number) {
+    return byNumber.get(number);
+  }
+
+  /**
+   * Returns the sessions in the order of their numbers.
+   *
+   * @param after only those with a greater number
+   * @return a live view
+   */
+  public Collection<Session> after(long after) {
+    return Collections.unmodifiableCollection(byNumber.tailMap(after, false).values());
+  }
+}

@@ -1,0 +1,88 @@
+package io.eventbus.server.transport;
+
+import io.eventbus.protocol.CloseReason;
+import io.netty.buffer.ByteBuf;
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sends every message back as it came: a diagnostic endpoint for public conformance suites, which
+ * exercises the same upgrade, frames, limits and compression as the bus. A client that does not
+ * read is no longer read from, and then closed.
+ */
+final class EchoHandler implements MessageHandler {
+  private final LoopState loop;
+  private final WebSocketConnection connection;
+  private @Nullable Runnable waiting;
+  private long waitingSince;
+
+  EchoHandler(LoopState loop, WebSocketConnection connection) {
+    this.loop = loop;
+    this.connection = connection;
+  }
+
+  @Override
+  public boolean acceptsText() {
+    return true;
+  }
+
+  @Override
+  public int maxMessageBytes() {
+    return loop.config().diagnostics().echoMessageBytes();
+  }
+
+  @Override
+  public int onMessage(
+      ByteBuffer message, int from, int to, boolean text, long nowNanos, Runnable retry) {
+    // An empty message cannot be kept for later; it takes no room either.
+    if (!connection.isWritable() && from < to) {
+      waiting = retry;
+      waitingSince = nowNanos;
+      return from;
+    }
+    int opcode = text ? Opcode.TEXT : Opcode.BINARY;
+    ByteBuffer payload = message.duplicate().position(from).limit(to);
+    ByteBuf out;
+    boolean compressed = connection.compresses(to - from);
+    if (compressed) {
+      out = loop.deflate().deflate(loop.context().allocator(), payload);
+    } else {
+      out = loop.context().allocator().directBuffer(to - from).writeBytes(payload);
+    }
+    connection.writeFrame(compressed, opcode, out);
+    connection.flush();
+    return to;
+  }
+
+  @Override
+  public void onWritable() {
+    Runnable retry = waiting;
+    if (retry != null) {
+      waiting = null;
+      retry.run();
+    }
+  }
+
+  @Override
+  public void onTick(long nowNanos) {
+    if (waiting != null
+        && nowNanos - waitingSince > loop.config().timeouts().slowSubscriber().toNanos()) {
+      connection.close(CloseReason.SLOW_CONSUMER, "too slow: the echo was not read");
+    }
+  }
+
+  @Override
+  public long queuedBytes() {
+    return 0;
+  }
+
+  @Override
+  public void onShutdown() {
+    connection.close(CloseReason.SHUTTING_DOWN, "the bus shuts down; reconnect elsewhere");
+  }
+
+  @Override
+  public void onClosed() {
+    waiting = null;
+  }
+}

@@ -1,0 +1,164 @@
+package io.eventbus.server.transport;
+
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpVersion;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The opening handshake of RFC 6455, section 4.2, as a pure function from a request to an answer.
+ */
+final class Handshake {
+  static final String AVRO = "eventbus.v1.avro";
+
+  private static final String GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+
+  /** Which endpoint a request is for. */
+  enum Endpoint {
+    BUS,
+    ECHO
+  }
+
+  /** What to answer. */
+  sealed interface Answer {}
+
+  /**
+   * Switch to WebSocket.
+   *
+   * @param endpoint what the connection is for
+   * @param subprotocol the one agreed on, null for none
+   * @param extensions the answer to the offered extensions, null for none
+   * @param accept the value of Sec-WebSocket-Accept
+   */
+  record Upgrade(
+      Endpoint endpoint, @Nullable String subprotocol, @Nullable String extensions, String accept)
+      implements Answer {}
+
+  /**
+   * Answer with a page and close.
+   *
+   * @param status an HTTP status
+   * @param body what to show
+   * @param headers further headers
+   */
+  record Page(int status, String body, Map<String, String> headers) implements Answer {}
+
+  private final String busPath;
+  private final @Nullable String echoPath;
+  private final boolean compression;
+
+  Handshake(String busPath, @Nullable String echoPath, boolean compression) {
+    this.busPath = busPath;
+    this.echoPath = echoPath;
+    this.compression = compression;
+  }
+
+  Answer answer(HttpRequest request) {
+    if (!request.decoderResult().isSuccess()) {
+      return page(
+          400, "The request could not be read: " + request.decoderResult().cause().getMessage());
+    }
+    Endpoint endpoint = endpoint(request.uri());
+    if (endpoint == null) {
+      return page(404, "There is nothing here. The bus is at " + busPath + ".");
+    }
+    if (!HttpMethod.GET.equals(request.method())) {
+      return new Page(405, "Only GET is understood here.", Map.of("Allow", "GET"));
+    }
+    if (!HttpVersion.HTTP_1_1.equals(request.protocolVersion())) {
+      return page(400, "HTTP/1.1 is needed for an upgrade to WebSocket.");
+    }
+    if (!hasToken(request, HttpHeaderNames.UPGRADE, "websocket")
+        || !hasToken(request, HttpHeaderNames.CONNECTION, "upgrade")) {
+      return page(
+          200,
+          "This is an event bus. It speaks WebSocket (RFC 6455) with the sub-protocol "
+              + AVRO
+              + ".\n"
+              + "Connect a client to ws://<this address>"
+              + busPath
+              + ".");
+    }
+    return upgrade(request, endpoint);
+  }
+
+  private Answer upgrade(HttpRequest request, Endpoint endpoint) {
+    if (!hasToken(request, HttpHeaderNames.SEC_WEBSOCKET_VERSION, "13")) {
+      return new Page(
+          426,
+          "Only version 13 of WebSocket is spoken here.",
+          Map.of("Sec-WebSocket-Version", "13"));
+    }
+    String key = request.headers().get(HttpHeaderNames.SEC_WEBSOCKET_KEY);
+    if (key == null || !isKey(key.strip())) {
+      return page(
+          400,
+          "Sec-WebSocket-Key: "
+              + (key == null ? "none" : "not a key")
+              + " (expected: 16 bytes in base64).");
+    }
+    String subprotocol =
+        hasToken(request, HttpHeaderNames.SEC_WEBSOCKET_PROTOCOL, AVRO) ? AVRO : null;
+    if (endpoint == Endpoint.BUS && subprotocol == null) {
+      return page(400, "Sec-WebSocket-Protocol: none in common (expected: " + AVRO + ").");
+    }
+    String extensions =
+        compression
+            ? PermessageDeflate.negotiate(
+                request.headers().getAll(HttpHeaderNames.SEC_WEBSOCKET_EXTENSIONS))
+            : null;
+    return new Upgrade(endpoint, subprotocol, extensions, accept(key.strip()));
+  }
+
+  private @Nullable Endpoint endpoint(String uri) {
+    int query = uri.indexOf('?');
+    String path = query < 0 ? uri : uri.substring(0, query);
+    if (path.equals(busPath)) {
+      return Endpoint.BUS;
+    }
+    return path.equals(echoPath) ? Endpoint.ECHO : null;
+  }
+
+  private static Page page(int status, String body) {
+    return new Page(status, body, Map.of());
+  }
+
+  /** Header values are lists of tokens, perhaps over several lines; case does not matter. */
+  private static boolean hasToken(HttpRequest request, CharSequence name, String token) {
+    List<String> values = request.headers().getAll(name);
+    for (String value : values) {
+      for (String part : value.split(",", -1)) {
+        if (part.strip().equalsIgnoreCase(token)) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  private static boolean isKey(String key) {
+    try {
+      return Base64.getDecoder().decode(key).length == 16;
+    } catch (IllegalArgumentException e) {
+      return false;
+    }
+  }
+
+  static String accept(String key) {
+    try {
+      byte[] hash =
+          MessageDigest.getInstance("SHA-1")
+              .digest((key + GUID).getBytes(StandardCharsets.US_ASCII));
+      return Base64.getEncoder().encodeToString(hash);
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every Java platform has SHA-1", e);
+    }
+  }
+}

@@ -1,0 +1,171 @@
+package io.eventbus.server.transport;
+
+import io.eventbus.server.config.ServerConfig;
+import io.eventbus.server.session.LoopContext;
+import io.netty.channel.EventLoop;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What belongs to one event loop: its connections, the queues that have something to write, and
+ * what is due at the end of the current round of reads. Confined to the loop.
+ *
+ * <p>Deliveries are written once for each round, not once for each message: the first thing that
+ * becomes due submits one task, which the loop runs when it has read from every socket that was
+ * ready.
+ */
+final class LoopState implements Runnable {
+  private static final Logger LOG = LoggerFactory.getLogger(LoopState.class);
+
+  /** How often deadlines are looked at: the shortest that can be set is a second. */
+  private static final long TICK_MILLIS = 100;
+
+  /** Something with deadlines of its own. */
+  interface Ticking {
+    void onTick(long nowNanos);
+
+    /** The bus is going down: nothing more is taken in. */
+    void stopReading();
+
+    /** The bus is going down and nothing more will be queued: end when all is written. */
+    void shutdown();
+
+    /** Bytes held for this connection; any thread. */
+    long heldBytes();
+
+    /** Ends because the bus is out of memory. */
+    void evict();
+  }
+
+  private final int number;
+  private final EventLoop eventLoop;
+  private final ServerConfig config;
+  private final @Nullable PermessageDeflate deflate;
+  private final Set<Ticking> connections = Collections.newSetFromMap(new IdentityHashMap<>());
+  private List<OutboundQueue> dirty = new ArrayList<>();
+  private List<OutboundQueue> draining = new ArrayList<>();
+  private @Nullable Future<?> ticker;
+  private boolean flushScheduled;
+  private @Nullable LoopContext context;
+
+  LoopState(int number, EventLoop eventLoop, ServerConfig config) {
+    this.number = number;
+    this.eventLoop = eventLoop;
+    this.config = config;
+    this.deflate =
+        config.compression().enabled() ? new PermessageDeflate(config.compression().level()) : null;
+  }
+
+  /**
+   * Completes the state: the router needs the loop, and the loop the router. Before any connection.
+   */
+  void start(LoopContext loopContext) {
+    context = loopContext;
+  }
+
+  int number() {
+    return number;
+  }
+
+  EventLoop eventLoop() {
+    return eventLoop;
+  }
+
+  ServerConfig config() {
+    return config;
+  }
+
+  LoopContext context() {
+    LoopContext c = context;
+    if (c == null) {
+      throw new IllegalStateException("loop " + number + " has not been started");
+    }
+    return c;
+  }
+
+  PermessageDeflate deflate() {
+    PermessageDeflate d = deflate;
+    if (d == null) {
+      throw new IllegalStateException("compression is off");
+    }
+    return d;
+  }
+
+  void add(Ticking connection) {
+    connections.add(connection);
+  }
+
+  void remove(Ticking connection) {
+    connections.remove(connection);
+  }
+
+  /** Something has been collected that is due at the end of this round. */
+  void flushSoon() {
+    if (!flushScheduled) {
+      flushScheduled = true;
+      eventLoop.execute(this);
+    }
+  }
+
+  /** A queue has something to write at the end of this round. */
+  void drainSoon(OutboundQueue queue) {
+    dirty.add(queue);
+    flushSoon();
+  }
+
+  @Override
+  public void run() {
+    flushScheduled = false;
+    context().router().flush();
+    List<OutboundQueue> round = dirty;
+    dirty = draining;
+    draining = round;
+    for (int i = 0; i < round.size(); i++) {
+      round.get(i).drain();
+    }
+    round.clear();
+  }
+
+  /** Looks at all deadlines from now on, ten times a second. */
+  void startTicking() {
+    ticker =
+        eventLoop.scheduleAtFixedRate(this::tick, TICK_MILLIS, TICK_MILLIS, TimeUnit.MILLISECONDS);
+  }
+
+  private void tick() {
+    long nowNanos = System.nanoTime();
+    for (Ticking connection : connections()) {
+      try {
+        connection.onTick(nowNanos);
+      } catch (RuntimeException e) {
+        // One connection's failure must not keep the others from their deadlines.
+        LOG.error("a connection's deadlines could not be checked", e);
+      }
+    }
+  }
+
+  List<Ticking> connections() {
+    return new ArrayList<>(connections);
+  }
+
+  int connectionCount() {
+    return connections.size();
+  }
+
+  void close() {
+    if (ticker != null) {
+      ticker.cancel(false);
+    }
+    if (deflate != null) {
+      deflate.close();
+    }
+  }
+}

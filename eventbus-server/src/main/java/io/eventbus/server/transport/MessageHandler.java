@@ -1,0 +1,40 @@
+package io.eventbus.server.transport;
+
+import java.nio.ByteBuffer;
+
+/**
+ * What is done with the messages of one WebSocket connection. All calls come on the connection's
+ * loop.
+ *
+ * <p>An implementation must not block.
+ */
+interface MessageHandler {
+  /** The sub-protocol in force allows text messages. */
+  boolean acceptsText();
+
+  /** The largest message that is accepted now, in bytes. */
+  int maxMessageBytes();
+
+  /**
+   * Handles a message, or the rest of one.
+   *
+   * @param retry called once, by any thread, when it is worth going on
+   * @return {@code to}, or where to go on after {@code retry} was called
+   */
+  int onMessage(ByteBuffer message, int from, int to, boolean text, long nowNanos, Runnable retry);
+
+  /** The connection may write again, or has written all. */
+  void onWritable();
+
+  /** Looks at deadlines of its own; called several times a second. */
+  void onTick(long nowNanos);
+
+  /** Bytes that wait to be written, for whoever has to choose the biggest; any thread. */
+  long queuedBytes();
+
+  /** The bus is going down; the connection is to be closed when what is queued has been written. */
+  void onShutdown();
+
+  /** The connection is closed; called once. */
+  void onClosed();
+}

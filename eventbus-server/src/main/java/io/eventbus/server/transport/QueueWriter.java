@@ -1,0 +1,77 @@
+package io.eventbus.server.transport;
+
+import io.eventbus.server.routing.Delivery;
+import io.netty.buffer.ByteBuf;
+import java.nio.ByteBuffer;
+
+/**
+ * Makes WebSocket messages of queued frames: small neighbours are copied together into one message,
+ * a frame that is large or alone goes by reference. Confined to the loop.
+ */
+final class QueueWriter {
+  /**
+   * Frames up to this size are copied together; above it the copy costs more than a further
+   * message.
+   */
+  private static final int SMALL = 16 * 1024;
+
+  /** The most bytes that are copied together into one message. */
+  static final int MAX_COALESCED = 64 * 1024;
+
+  private final LoopState loop;
+  private final WebSocketConnection connection;
+
+  QueueWriter(LoopState loop, WebSocketConnection connection) {
+    this.loop = loop;
+    this.connection = connection;
+  }
+
+  /** Writes one message with the first frames of a queue that is not empty. */
+  void writeNext(DeliveryRing ring) {
+    int count = 1;
+    int bytes = ring.get(0).frameBytes();
+    if (bytes <= SMALL) {
+      while (count < ring.size()) {
+        int next = ring.get(count).frameBytes();
+        if (next > SMALL || bytes + next > MAX_COALESCED) {
+          break;
+        }
+        bytes += next;
+        count++;
+      }
+    }
+    if (connection.compresses(bytes)) {
+      writeCompressed(ring, count, bytes);
+    } else if (count == 1) {
+      Delivery only = ring.poll();
+      loop.context().stats().eventsOut.add(only.events());
+      connection.writeMessage(only.message());
+      only.release();
+    } else {
+      ByteBuf message = loop.context().allocator().directBuffer(bytes + 10);
+      Delivery.writeHeader(message, bytes);
+      copy(ring, count, message);
+      connection.writeMessage(message);
+    }
+  }
+
+  private void copy(DeliveryRing ring, int count, ByteBuf message) {
+    int events = 0;
+    for (int i = 0; i < count; i++) {
+      Delivery delivery = ring.poll();
+      events += delivery.events();
+      delivery.copyFrame(message);
+      delivery.release();
+    }
+    loop.context().stats().eventsOut.add(events);
+  }
+
+  private void writeCompressed(DeliveryRing ring, int count, int bytes) {
+    ByteBuf plain = loop.context().allocator().directBuffer(bytes);
+    copy(ring, count, plain);
+    ByteBuffer message = plain.nioBuffer();
+    ByteBuf deflated = loop.deflate().deflate(loop.context().allocator(), message);
+    plain.release();
+    connection.writeFrame(true, Opcode.BINARY, deflated);
+  }
+}

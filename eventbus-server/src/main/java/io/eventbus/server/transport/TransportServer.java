@@ -1,0 +1,148 @@
+package io.eventbus.server.transport;
+
+import io.eventbus.server.config.ServerConfig;
+import io.eventbus.server.routing.Router;
+import io.eventbus.server.session.BusContext;
+import io.eventbus.server.session.LoopContext;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.PooledByteBufAllocator;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoop;
+import io.netty.channel.WriteBufferWaterMark;
+import io.netty.handler.ssl.SslContext;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** The listening socket and the loops behind it, from start to an orderly end. */
+public final class TransportServer {
+  private final ServerConfig config;
+  private final EventLoops loops;
+  private final BusContext bus;
+  private final List<LoopState> states = new ArrayList<>();
+  private final IdentityHashMap<EventLoop, LoopState> byLoop = new IdentityHashMap<>();
+  private @Nullable Channel listening;
+
+  /**
+   * Prepares the loops; nothing listens yet.
+   *
+   * @param config the configuration
+   * @param loops the threads
+   * @param bus what all sessions share
+   * @param routers makes the router of each loop; the argument is what a router calls when it has
+   *     something to hand over
+   */
+  public TransportServer(
+      ServerConfig config, EventLoops loops, BusContext bus, RouterFactory routers) {
+    this.config = config;
+    this.loops = loops;
+    this.bus = bus;
+    for (int i = 0; i < loops.count(); i++) {
+      LoopState state = new LoopState(i, loops.loop(i), config);
+      Router router = routers.create(i, PooledByteBufAllocator.DEFAULT, state::flushSoon);
+      state.start(
+          new LoopContext(bus, router, bus.stats().loops().get(i), PooledByteBufAllocator.DEFAULT));
+      states.add(state);
+      byLoop.put(loops.loop(i), state);
+    }
+    loops.onHandOver(i -> states.get(i).context().router().flush());
+    bus.memory().onPressure(new MemoryPressure(bus.memory(), states));
+  }
+
+  /** Makes the router of a loop. */
+  public interface RouterFactory {
+    /**
+     * Makes a router.
+     *
+     * @param loop the loop's number
+     * @param allocator where buffers come from
+     * @param flushDue what the router calls when it has something to hand over
+     * @return the router
+     */
+    Router create(int loop, PooledByteBufAllocator allocator, Runnable flushDue);
+  }
+
+  /**
+   * Starts to listen.
+   *
+   * @throws IOException if the address cannot be bound, or the TLS files cannot be read; the
+   *     message says which
+   */
+  public void start() throws IOException {
+    SslContext tls = TlsContexts.of(config.tls());
+    Handshake handshake =
+        new Handshake(
+            config.listen().path(),
+            config.diagnostics().echoPath(),
+            config.compression().enabled());
+    states.forEach(LoopState::startTicking);
+    ChannelFuture bound =
+        new ServerBootstrap()
+            .group(loops.group())
+            .channel(loops.serverChannel())
+            .option(ChannelOption.SO_BACKLOG, config.listen().backlog())
+            .option(ChannelOption.SO_REUSEADDR, true)
+            .childOption(ChannelOption.TCP_NODELAY, true)
+            .childOption(ChannelOption.ALLOCATOR, PooledByteBufAllocator.DEFAULT)
+            .childOption(
+                ChannelOption.WRITE_BUFFER_WATER_MARK,
+                new WriteBufferWaterMark(32 * 1024, 128 * 1024))
+            .childHandler(new ConnectionInitializer(byLoop, handshake, tls, bus.stats()))
+            .bind(config.listen().host(), config.listen().port())
+            .awaitUninterruptibly();
+    if (!bound.isSuccess()) {
+      throw new IOException(
+          "cannot listen on "
+              + config.listen().host()
+              + ":"
+              + config.listen().port()
+              + ": "
+              + bound.cause().getMessage()
+              + " (choose another with listen.host and listen.port)",
+          bound.cause());
+    }
+    listening = bound.channel();
+  }
+
+  /**
+   * Returns where the bus listens.
+   *
+   * @return the bound address
+   */
+  public InetSocketAddress address() {
+    Channel channel = listening;
+    if (channel == null) {
+      throw new IllegalStateException("the server has not been started");
+    }
+    return (InetSocketAddress) channel.localAddress();
+  }
+
+  /**
+   * Returns the context of each loop.
+   *
+   * @return in the order of the loops
+   */
+  public List<LoopContext> contexts() {
+    return states.stream().map(LoopState::context).toList();
+  }
+
+  /**
+   * Ends in order: stop accepting, stop reading, write what is queued, close with 1001, wait for
+   * the clients. Blocks for at most the configured time and a little more.
+   */
+  public void close() {
+    long deadline = System.nanoTime() + config.timeouts().shutdown().toNanos();
+    if (listening != null) {
+      listening.close().awaitUninterruptibly(1, TimeUnit.SECONDS);
+    }
+    new Shutdown(states, bus).run(deadline);
+    loops.close();
+    states.forEach(LoopState::close);
+  }
+}

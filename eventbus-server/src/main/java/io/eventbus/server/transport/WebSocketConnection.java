@@ -1,0 +1,313 @@
+package io.eventbus.server.transport;
+
+import io.eventbus.protocol.CloseReason;
+import io.eventbus.server.stats.LoopStats;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.channel.ChannelPromise;
+import io.netty.channel.socket.DuplexChannel;
+import io.netty.handler.ssl.SslHandler;
+import java.io.IOException;
+import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One WebSocket connection after the upgrade: life cycle, heartbeat, the closing handshake and
+ * writing. What comes in goes through an {@link InboundFrames}, whole messages to a {@link
+ * MessageHandler}. Confined to its loop.
+ */
+// A write or close that fails ends the channel, and that is what is acted on: not each future.
+@SuppressWarnings("FutureReturnValueIgnored")
+final class WebSocketConnection extends ChannelInboundHandlerAdapter implements LoopState.Ticking {
+  private static final Logger LOG = LoggerFactory.getLogger(WebSocketConnection.class);
+
+  private final LoopState loop;
+  private final LoopStats stats;
+  private final boolean deflateNegotiated;
+  private final MessageHandler handler;
+  private final InboundFrames inbound;
+
+  private final Channel channel;
+  private ConnectionPhase phase = ConnectionPhase.OPEN;
+  private long closeSentAt;
+  private long pingSentAt;
+  private long lastReadAt;
+  private boolean awaitingPong;
+  private boolean awaitingWritten;
+
+  WebSocketConnection(
+      LoopState loop,
+      Channel channel,
+      boolean deflateNegotiated,
+      Function<WebSocketConnection, MessageHandler> handler) {
+    this.loop = loop;
+    this.channel = channel;
+    this.stats = loop.context().stats();
+    this.deflateNegotiated = deflateNegotiated;
+    this.handler = handler.apply(this);
+    this.inbound = new InboundFrames(loop, this, this.handler, deflateNegotiated);
+    this.lastReadAt = System.nanoTime();
+    this.pingSentAt = lastReadAt;
+  }
+
+  LoopState loop() {
+    return loop;
+  }
+
+  Channel channel() {
+    return channel;
+  }
+
+  boolean isOpen() {
+    return phase == ConnectionPhase.OPEN;
+  }
+
+  @Override
+  public void channelRead(ChannelHandlerContext context, Object message) {
+    ByteBuf in = (ByteBuf) message;
+    stats.bytesIn.add(in.readableBytes());
+    lastReadAt = System.nanoTime();
+    awaitingPong = false;
+    guarded(() -> inbound.feed(in, lastReadAt));
+  }
+
+  /** A step in handling what came in. */
+  interface Step {
+    void run() throws WebSocketViolation;
+  }
+
+  /** Runs a step; whatever goes wrong in it ends this connection and no other. */
+  void guarded(Step step) {
+    try {
+      step.run();
+    } catch (WebSocketViolation e) {
+      inbound.discardAll();
+      close(e.reason(), e.text());
+      halfClose();
+    } catch (RuntimeException e) {
+      LOG.error("{}: closing after an unexpected error", channel.remoteAddress(), e);
+      inbound.discardAll();
+      close(CloseReason.INTERNAL_ERROR, "the bus met an unexpected error; reconnect");
+      halfClose();
+    }
+  }
+
+  void onPing(ByteBuf payload) {
+    if (phase == ConnectionPhase.OPEN && pendingBytes() < 64 * 1024) {
+      ByteBuf pong = channel.alloc().directBuffer(2 + payload.readableBytes());
+      pong.writeByte(0x80 | Opcode.PONG).writeByte(payload.readableBytes()).writeBytes(payload);
+      write(pong);
+      flush();
+    }
+  }
+
+  void onCloseFrame(ByteBuf payload) throws WebSocketViolation {
+    int code = CloseFrame.check(payload);
+    inbound.discardAll();
+    if (phase == ConnectionPhase.OPEN) {
+      phase = phase.to(ConnectionPhase.CLOSING);
+      closeSentAt = System.nanoTime();
+      loop.context().bus().stats().countClosedByPeer();
+      handler.onClosed();
+      write(CloseFrame.encode(channel.alloc(), code, ""));
+    }
+    channel.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(f -> channel.close());
+  }
+
+  /**
+   * Sends a Close and waits, for a bounded time, for the client's; further messages are ignored.
+   */
+  void close(CloseReason reason, String message) {
+    if (phase != ConnectionPhase.OPEN) {
+      return;
+    }
+    phase = phase.to(ConnectionPhase.CLOSING);
+    closeSentAt = System.nanoTime();
+    loop.context().bus().stats().countClose(reason);
+    LOG.debug("{}: closing with {}: {}", channel.remoteAddress(), reason, message);
+    handler.onClosed();
+    inbound.ignoreMessages();
+    write(CloseFrame.encode(channel.alloc(), reason.code(), message));
+    flush();
+    // The client's Close is still to be read.
+    resumeReading();
+  }
+
+  /**
+   * Ends the stream after a violation, because what comes can no longer be told apart; but goes on
+   * reading, because closing with unread data would make the system reset the connection and the
+   * client might never see why.
+   */
+  private void halfClose() {
+    channel
+        .writeAndFlush(Unpooled.EMPTY_BUFFER)
+        .addListener(
+            f -> {
+              if (channel.pipeline().get(SslHandler.class) == null
+                  && channel instanceof DuplexChannel duplex) {
+                duplex.shutdownOutput();
+              } else {
+                channel.close();
+              }
+            });
+  }
+
+  boolean compresses(int bytes) {
+    return deflateNegotiated && bytes >= loop.config().compression().minBytes();
+  }
+
+  boolean isWritable() {
+    return phase == ConnectionPhase.OPEN && channel.isWritable();
+  }
+
+  /** Writes a whole message that has its header. */
+  void writeMessage(ByteBuf message) {
+    stats.messagesOut.add(1);
+    write(message);
+  }
+
+  /** Writes one frame. */
+  void writeFrame(boolean compressed, int opcode, ByteBuf payload) {
+    int length = payload.readableBytes();
+    ByteBuf header = channel.alloc().directBuffer(FrameWriting.MAX_HEADER_BYTES);
+    FrameWriting.writeHeader(header, compressed, opcode, length);
+    stats.messagesOut.add(1);
+    write(header);
+    write(payload);
+  }
+
+  private void write(ByteBuf bytes) {
+    stats.bytesOut.add(bytes.readableBytes());
+    channel.write(bytes, channel.voidPromise());
+  }
+
+  void flush() {
+    channel.flush();
+  }
+
+  private long pendingBytes() {
+    ChannelOutboundBuffer out = channel.unsafe().outboundBuffer();
+    return out == null ? 0 : out.totalPendingWriteBytes();
+  }
+
+  /** Whether everything has gone to the system; if not, the handler is told when it has. */
+  boolean hasWrittenAll() {
+    ChannelOutboundBuffer out = channel.unsafe().outboundBuffer();
+    if (out == null || out.isEmpty()) {
+      return true;
+    }
+    if (!awaitingWritten) {
+      awaitingWritten = true;
+      ChannelPromise written = channel.newPromise();
+      written.addListener(
+          f -> {
+            awaitingWritten = false;
+            handler.onWritable();
+          });
+      channel.writeAndFlush(Unpooled.EMPTY_BUFFER, written);
+    }
+    return false;
+  }
+
+  @Override
+  public void channelWritabilityChanged(ChannelHandlerContext context) {
+    if (isWritable()) {
+      handler.onWritable();
+    }
+  }
+
+  /** Stops reading from the socket, so that the client feels the back-pressure. */
+  void pauseReading() {
+    channel.config().setAutoRead(false);
+  }
+
+  void resumeReading() {
+    lastReadAt = System.nanoTime();
+    pingSentAt = lastReadAt;
+    awaitingPong = false;
+    channel.config().setAutoRead(true);
+  }
+
+  @Override
+  public void onTick(long nowNanos) {
+    if (phase == ConnectionPhase.CLOSING) {
+      if (nowNanos - closeSentAt > loop.config().timeouts().close().toNanos()) {
+        channel.close();
+      }
+      return;
+    }
+    handler.onTick(nowNanos);
+    // While nothing is read, no sign of life can be seen.
+    if (phase == ConnectionPhase.OPEN && channel.config().isAutoRead()) {
+      heartbeat(nowNanos);
+    }
+  }
+
+  private void heartbeat(long nowNanos) {
+    if (awaitingPong) {
+      if (nowNanos - pingSentAt > loop.config().timeouts().pong().toNanos()) {
+        close(
+            CloseReason.IDLE,
+            "no sign of life for " + loop.config().timeouts().pong() + " after a ping; reconnect");
+      }
+    } else if (nowNanos - pingSentAt > loop.config().timeouts().pingInterval().toNanos()) {
+      awaitingPong = true;
+      pingSentAt = nowNanos;
+      write(channel.alloc().directBuffer(2).writeByte(0x80 | Opcode.PING).writeByte(0));
+      flush();
+    }
+  }
+
+  @Override
+  public void stopReading() {
+    if (phase == ConnectionPhase.OPEN) {
+      inbound.ignoreMessages();
+      pauseReading();
+    }
+  }
+
+  @Override
+  public void shutdown() {
+    if (phase == ConnectionPhase.OPEN) {
+      handler.onShutdown();
+    }
+  }
+
+  @Override
+  public long heldBytes() {
+    return handler.queuedBytes() + inbound.held();
+  }
+
+  @Override
+  public void evict() {
+    close(
+        CloseReason.SLOW_CONSUMER,
+        "the bus is out of memory and this connection holds the most of it; reconnect and read faster");
+  }
+
+  @Override
+  public void channelInactive(ChannelHandlerContext context) {
+    if (phase == ConnectionPhase.OPEN) {
+      loop.context().bus().stats().countClosedByPeer();
+      handler.onClosed();
+    }
+    phase = phase.to(ConnectionPhase.CLOSED);
+    inbound.close();
+    loop.remove(this);
+  }
+
+  @Override
+  public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+    if (cause instanceof IOException) {
+      LOG.debug("{}: connection lost: {}", channel.remoteAddress(), cause.toString());
+    } else {
+      LOG.warn("{}: connection ended by an error", channel.remoteAddress(), cause);
+    }
+    channel.close();
+  }
+}

@@ -1,0 +1,5 @@
+/**
+ * Sockets: from the bytes of a TCP connection to whole WebSocket messages and back, with every
+ * bound and deadline that goes with it. The only user of Netty beyond its buffers.
+ */
+package io.eventbus.server.transport;

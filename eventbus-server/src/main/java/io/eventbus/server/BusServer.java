@@ -1,0 +1,207 @@
+package io.eventbus.server;
+
+import io.eventbus.registry.Registry;
+import io.eventbus.registry.local.LocalRegistry;
+import io.eventbus.registry.local.LocalRegistryOptions;
+import io.eventbus.server.admin.AdminServer;
+import io.eventbus.server.admin.BusHealth;
+import io.eventbus.server.admin.BusSummary;
+import io.eventbus.server.config.ServerConfig;
+import io.eventbus.server.routing.BusMemory;
+import io.eventbus.server.routing.LoopBarrier;
+import io.eventbus.server.routing.RemoteForwarder;
+import io.eventbus.server.routing.Router;
+import io.eventbus.server.routing.SubscriptionIndex;
+import io.eventbus.server.session.BusContext;
+import io.eventbus.server.session.Sessions;
+import io.eventbus.server.session.SharedTokenPolicy;
+import io.eventbus.server.stats.BusCounters;
+import io.eventbus.server.transport.EventLoops;
+import io.eventbus.server.transport.TransportServer;
+import io.netty.util.internal.PlatformDependent;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.time.Clock;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A running bus. {@link #start} returns when it listens; {@link #close} when it has ended in order.
+ * Any thread.
+ */
+public final class BusServer implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(BusServer.class);
+
+  private final ServerConfig config;
+  private final AtomicReference<ServerState> state = new AtomicReference<>(ServerState.STARTING);
+  private final EventLoops loops;
+  private final TransportServer transport;
+  private final LoopLoad load;
+  private final Registry registry;
+  private final BusContext bus;
+  private @Nullable AdminServer admin;
+
+  private BusServer(ServerConfig config) {
+    this.config = config;
+    Clock clock = Clock.systemUTC();
+    loops = new EventLoops(config.listen());
+    BusCounters counters = new BusCounters(loops.count());
+    SubscriptionIndex index = new SubscriptionIndex(loops.count());
+    BusMemory memory = new BusMemory(memoryLimit(config));
+    bus =
+        new BusContext(
+            config.bus().name(),
+            config.limits(),
+            index,
+            memory,
+            new Sessions(config.bus().name(), clock),
+            new SharedTokenPolicy(config.auth().token(), config.auth().systemTopics()),
+            new LoopBarrier(loops),
+            counters,
+            clock);
+    transport =
+        new TransportServer(
+            config,
+            loops,
+            bus,
+            (loop, allocator, flushDue) ->
+                new Router(
+                    loop,
+                    loops,
+                    index,
+                    allocator,
+                    memory,
+                    counters.loops().get(loop),
+                    RemoteForwarder.NONE,
+                    flushDue));
+    load = new LoopLoad(loops);
+    registry = new LocalRegistry(LocalRegistryOptions.DEFAULT, clock);
+  }
+
+  private static long memoryLimit(ServerConfig config) {
+    long configured = config.limits().memoryBytes();
+    return configured != 0 ? configured : PlatformDependent.maxDirectMemory() / 2;
+  }
+
+  /**
+   * Starts a bus.
+   *
+   * @param config what it is to do
+   * @return a bus that accepts clients
+   * @throws IOException if an address cannot be bound or a file cannot be read; the message says
+   *     which
+   */
+  public static BusServer start(ServerConfig config) throws IOException {
+    BusServer server = new BusServer(config);
+    try {
+      server.open();
+      return server;
+    } catch (IOException | RuntimeException e) {
+      server.end();
+      throw e;
+    }
+  }
+
+  private void open() throws IOException {
+    transport.start();
+    new RegistryMembership(registry, config.bus().name(), List.of(uri().toString())).join();
+    if (config.admin().enabled()) {
+      BusSummary summary =
+          new BusSummary(
+              config.bus().name(),
+              version(),
+              bus.clock().instant(),
+              List.of(uri().toString()),
+              loops.transportName(),
+              loops.count());
+      admin =
+          AdminServer.start(
+              config.admin(),
+              new RunningBus(bus, transport.contexts(), load, summary, this::health));
+    }
+    state.set(ServerState.UP);
+    LOG.debug("bus {} serves {} with {}", config.bus().name(), uri(), loops.transportName());
+  }
+
+  private BusHealth health() {
+    return switch (state.get()) {
+      case STARTING -> new BusHealth(BusHealth.State.STARTING, List.of("the bus starts"));
+      case UP -> new BusHealth(BusHealth.State.UP, List.of());
+      case DRAINING, STOPPED ->
+          new BusHealth(BusHealth.State.DRAINING, List.of("the bus shuts down"));
+    };
+  }
+
+  /**
+   * Returns the version of the software.
+   *
+   * @return from the jar, or "development" outside of one
+   */
+  public static String version() {
+    String version = BusServer.class.getPackage().getImplementationVersion();
+    return version == null ? "development" : version;
+  }
+
+  /**
+   * Returns where clients connect.
+   *
+   * @return for example ws://localhost:8080/bus
+   */
+  public URI uri() {
+    InetSocketAddress address = transport.address();
+    String host =
+        address.getAddress().isAnyLocalAddress()
+            ? "localhost"
+            : address.getAddress().getHostAddress();
+    String shown = host.indexOf(':') >= 0 ? "[" + host + "]" : host;
+    return URI.create(
+        (config.tls().enabled() ? "wss://" : "ws://")
+            + shown
+            + ":"
+            + address.getPort()
+            + config.listen().path());
+  }
+
+  /**
+   * Returns the port that clients connect to.
+   *
+   * @return the bound port
+   */
+  public int port() {
+    return transport.address().getPort();
+  }
+
+  /**
+   * Returns the port of the administration.
+   *
+   * @return the bound port, or -1 when it is off
+   */
+  public int adminPort() {
+    return admin == null ? -1 : admin.port();
+  }
+
+  /**
+   * Ends in order: stops accepting, writes what is queued, closes every client with 1001. Takes at
+   * most the configured time and a little more; a second call returns at once.
+   */
+  @Override
+  public void close() {
+    if (state.compareAndSet(ServerState.UP, ServerState.DRAINING)) {
+      end();
+    }
+  }
+
+  private void end() {
+    transport.close();
+    registry.close();
+    if (admin != null) {
+      admin.close();
+    }
+    load.close();
+    state.set(ServerState.STOPPED);
+  }
+}

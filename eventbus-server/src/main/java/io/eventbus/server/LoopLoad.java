@@ -1,0 +1,78 @@
+package io.eventbus.server;
+
+import io.eventbus.server.admin.BusStats;
+import io.eventbus.server.transport.EventLoops;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * How busy each event loop is: the processor time of its thread, which waits in the system when it
+ * has nothing to do. Sampled once a second by a thread of its own; read by any thread.
+ */
+final class LoopLoad implements AutoCloseable {
+  private static final long PERIOD_SECONDS = 1;
+
+  private static final class Sample {
+    final Thread thread;
+    long cpuNanos;
+    long takenAt = System.nanoTime();
+    double share;
+
+    Sample(Thread thread) {
+      this.thread = thread;
+    }
+  }
+
+  private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+  private final List<Sample> samples = new ArrayList<>();
+  private final ScheduledExecutorService sampler =
+      Executors.newSingleThreadScheduledExecutor(
+          task -> {
+            Thread thread = new Thread(task, "eventbus-load");
+            thread.setDaemon(true);
+            return thread;
+          });
+
+  private final Future<?> sampling;
+
+  LoopLoad(EventLoops loops) {
+    for (int i = 0; i < loops.count(); i++) {
+      loops.executor(i).execute(() -> add(Thread.currentThread()));
+    }
+    sampling =
+        sampler.scheduleAtFixedRate(this::sample, PERIOD_SECONDS, PERIOD_SECONDS, TimeUnit.SECONDS);
+  }
+
+  private synchronized void add(Thread thread) {
+    samples.add(new Sample(thread));
+  }
+
+  private synchronized void sample() {
+    for (Sample s : samples) {
+      long now = System.nanoTime();
+      // -1 where the platform does not measure it, or the thread has ended.
+      long cpu = Math.max(s.cpuNanos, threads.getThreadCpuTime(s.thread.getId()));
+      s.share = Math.min(1, (cpu - s.cpuNanos) / (double) Math.max(1, now - s.takenAt));
+      s.cpuNanos = cpu;
+      s.takenAt = now;
+    }
+  }
+
+  synchronized List<BusStats.Loop> read() {
+    return samples.stream()
+        .map(s -> new BusStats.Loop(s.thread.getName(), s.cpuNanos / 1e9, s.share))
+        .toList();
+  }
+
+  @Override
+  public void close() {
+    sampling.cancel(false);
+    sampler.shutdownNow();
+  }
+}

@@ -1,0 +1,236 @@
+package io.eventbus.server;
+
+import io.eventbus.protocol.CloseReason;
+import io.eventbus.schema.ErrorCode;
+import io.eventbus.server.admin.BusHealth;
+import io.eventbus.server.admin.BusStats;
+import io.eventbus.server.admin.BusSummary;
+import io.eventbus.server.admin.BusView;
+import io.eventbus.server.admin.ConnectionInfo;
+import io.eventbus.server.admin.SubscriptionInfo;
+import io.eventbus.server.admin.SubscriptionKey;
+import io.eventbus.server.admin.TopicInfo;
+import io.eventbus.server.routing.Subscription;
+import io.eventbus.server.routing.TopicCount;
+import io.eventbus.server.session.BusContext;
+import io.eventbus.server.session.LoopContext;
+import io.eventbus.server.session.Session;
+import io.eventbus.server.stats.BusCounters;
+import io.eventbus.server.stats.DropReason;
+import io.eventbus.server.stats.LatencyBuckets;
+import io.eventbus.server.stats.LoopStats;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.function.Supplier;
+
+/**
+ * A bus as its administration sees it: reads what the loops have counted, without making them wait.
+ * Any thread.
+ */
+final class RunningBus implements BusView {
+  private final BusContext bus;
+  private final List<LoopContext> loops;
+  private final LoopLoad load;
+  private final BusSummary summary;
+  private final Supplier<BusHealth> health;
+
+  RunningBus(
+      BusContext bus,
+      List<LoopContext> loops,
+      LoopLoad load,
+      BusSummary summary,
+      Supplier<BusHealth> health) {
+    this.bus = bus;
+    this.loops = loops;
+    this.load = load;
+    this.summary = summary;
+    this.health = health;
+  }
+
+  @Override
+  public BusHealth health() {
+    return health.get();
+  }
+
+  @Override
+  public BusSummary summary() {
+    return summary;
+  }
+
+  @Override
+  public BusStats stats() {
+    BusCounters c = bus.stats();
+    long queued = 0;
+    for (Session session : bus.sessions().after(0)) {
+      queued += session.link().queuedBytes();
+    }
+    return new BusStats(
+        new BusStats.Connections(c.connections.get(), c.accepted.sum(), closes(c)),
+        new BusStats.Traffic(
+            c.sum(l -> l.messagesIn.get()),
+            c.sum(l -> l.messagesOut.get()),
+            c.sum(l -> l.eventsIn.get()),
+            c.sum(l -> l.eventsOut.get()),
+            c.sum(l -> l.bytesIn.get()),
+            c.sum(l -> l.bytesOut.get()),
+            c.sum(l -> l.deliveries.get())),
+        new BusStats.Memory(queued, bus.memory().used(), bus.memory().limit()),
+        drops(c),
+        c.sum(l -> l.gaps.get()),
+        problems(c),
+        latency(c),
+        load.read(),
+        topicCounts().size(),
+        bus.index().size());
+  }
+
+  private static Map<String, Long> closes(BusCounters c) {
+    Map<String, Long> counts = new LinkedHashMap<>();
+    for (CloseReason reason : CloseReason.values()) {
+      counts.put(label(reason), c.closes(reason));
+    }
+    counts.put("closed_by_client", c.closesByPeer());
+    counts.put("too_many_connections", c.refused.sum());
+    counts.put("not_upgraded", c.badRequests.sum());
+    return counts;
+  }
+
+  private static Map<String, Long> drops(BusCounters c) {
+    Map<String, Long> counts = new LinkedHashMap<>();
+    for (DropReason reason : DropReason.values()) {
+      counts.put(label(reason), c.sum(l -> l.drops(reason).get()));
+    }
+    return counts;
+  }
+
+  private static Map<String, Long> problems(BusCounters c) {
+    Map<String, Long> counts = new LinkedHashMap<>();
+    for (ErrorCode code : ErrorCode.values()) {
+      counts.put(label(code), c.problems(code));
+    }
+    return counts;
+  }
+
+  private static String label(Enum<?> value) {
+    return value.name().toLowerCase(Locale.ROOT);
+  }
+
+  private static BusStats.Histogram latency(BusCounters c) {
+    long[] bounds = LatencyBuckets.boundsMicros();
+    long[] sums = new long[bounds.length + 1];
+    long sumMicros = 0;
+    for (LoopStats loop : c.loops()) {
+      long[] counts = loop.latency.counts();
+      for (int i = 0; i < sums.length; i++) {
+        sums[i] += counts[i];
+      }
+      sumMicros += loop.latency.sumMicros();
+    }
+    List<BusStats.Bucket> buckets = new ArrayList<>();
+    for (int i = 0; i < sums.length; i++) {
+      double bound = i < bounds.length ? bounds[i] / 1e6 : Double.POSITIVE_INFINITY;
+      buckets.add(new BusStats.Bucket(bound, sums[i]));
+    }
+    return new BusStats.Histogram(buckets, sumMicros / 1e6);
+  }
+
+  @Override
+  public List<ConnectionInfo> connections(long after, int limit) {
+    List<ConnectionInfo> page = new ArrayList<>();
+    for (Session session : bus.sessions().after(after)) {
+      if (page.size() >= limit) {
+        break;
+      }
+      page.add(describe(session));
+    }
+    return page;
+  }
+
+  private static ConnectionInfo describe(Session session) {
+    return new ConnectionInfo(
+        session.identity().number(),
+        session.link().remoteAddress(),
+        "OPEN",
+        session.identity().since(),
+        session.id(),
+        session.producer(),
+        session.identity().client(),
+        session.identity().agent(),
+        Map.of(),
+        session.subscriptions().size(),
+        session.published(),
+        session.link().delivered(),
+        session.link().dropped(),
+        session.link().queuedBytes());
+  }
+
+  @Override
+  public Optional<ConnectionInfo> connection(long id) {
+    return Optional.ofNullable(bus.sessions().find(id)).map(RunningBus::describe);
+  }
+
+  @Override
+  public boolean disconnect(long id, String reason) {
+    Session session = bus.sessions().find(id);
+    if (session == null) {
+      return false;
+    }
+    session.close(CloseReason.NORMAL, reason);
+    return true;
+  }
+
+  @Override
+  public List<TopicInfo> topics(String after, int limit) {
+    return topicCounts().tailMap(after, false).values().stream()
+        .limit(limit)
+        .map(
+            t ->
+                new TopicInfo(
+                    t.topic(), bus.index().subscribers(t.topic()), t.events(), t.deliveries()))
+        .toList();
+  }
+
+  private NavigableMap<String, TopicCount> topicCounts() {
+    NavigableMap<String, TopicCount> all = new TreeMap<>();
+    for (LoopContext loop : loops) {
+      for (TopicCount t : loop.router().topics()) {
+        all.merge(
+            t.topic(),
+            t,
+            (a, b) ->
+                new TopicCount(
+                    a.topic(), a.events() + b.events(), a.deliveries() + b.deliveries()));
+      }
+    }
+    return all;
+  }
+
+  @Override
+  public List<SubscriptionInfo> subscriptions(SubscriptionKey after, int limit) {
+    List<SubscriptionInfo> page = new ArrayList<>();
+    for (Session session : bus.sessions().after(after.connection() - 1)) {
+      long connection = session.identity().number();
+      session.subscriptions().list().stream()
+          .sorted(Comparator.comparingLong(Subscription::id))
+          .filter(s -> new SubscriptionKey(connection, s.id()).compareTo(after) > 0)
+          .limit(limit - page.size())
+          .forEach(s -> page.add(describe(connection, s)));
+      if (page.size() >= limit) {
+        break;
+      }
+    }
+    return page;
+  }
+
+  private static SubscriptionInfo describe(long connection, Subscription s) {
+    return new SubscriptionInfo(
+        connection, s.id(), s.filter().toString(), s.group(), s.overflow().name());
+  }
+}

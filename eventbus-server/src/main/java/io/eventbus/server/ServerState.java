@@ -1,0 +1,32 @@
+package io.eventbus.server;
+
+import java.util.EnumSet;
+import java.util.Set;
+
+/**
+ * The life of a bus.
+ *
+ * <pre>
+ *   STARTING --> UP --> DRAINING --> STOPPED
+ *       \------------------------------^
+ * </pre>
+ */
+enum ServerState {
+  STARTING,
+  UP,
+  DRAINING,
+  STOPPED;
+
+  private Set<ServerState> next() {
+    return switch (this) {
+      case STARTING -> EnumSet.of(UP, STOPPED);
+      case UP -> EnumSet.of(DRAINING);
+      case DRAINING -> EnumSet.of(STOPPED);
+      case STOPPED -> EnumSet.noneOf(ServerState.class);
+    };
+  }
+
+  boolean mayBecome(ServerState state) {
+    return next().contains(state);
+  }
+}

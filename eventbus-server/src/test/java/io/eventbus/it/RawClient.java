@@ -14,12 +14,16 @@ import io.eventbus.schema.Overflow;
 import io.eventbus.schema.Problem;
 import io.eventbus.schema.Subscribe;
 import io.eventbus.schema.Welcome;
+import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.nio.ByteBuffer;
@@ -39,9 +43,11 @@ final class RawClient implements AutoCloseable {
   static final int DEADLINE_MILLIS = 10_000;
 
   /** One WebSocket frame as it came. */
+  @SuppressWarnings("ArrayRecordComponent") // Never compared.
   record WsFrame(int opcode, boolean compressed, byte[] payload) {}
 
   /** One frame of the protocol. */
+  @SuppressWarnings("ArrayRecordComponent") // Never compared.
   record BusFrame(int typeCode, byte[] body) {
     ByteBuffer buffer() {
       return ByteBuffer.wrap(body);
@@ -64,20 +70,21 @@ final class RawClient implements AutoCloseable {
     this.socket = socket;
     socket.setSoTimeout(DEADLINE_MILLIS);
     socket.setTcpNoDelay(true);
-    in = new DataInputStream(new java.io.BufferedInputStream(socket.getInputStream(), 1 << 16));
+    in = new DataInputStream(new BufferedInputStream(socket.getInputStream(), 1 << 16));
     out = socket.getOutputStream();
   }
 
   /** Opens a TCP connection and says nothing. */
   static RawClient tcp(URI bus) throws IOException {
-    return new RawClient(new Socket("127.0.0.1", bus.getPort()));
+    return new RawClient(new Socket(InetAddress.getLoopbackAddress(), bus.getPort()));
   }
 
   /** Opens a TCP connection with a small receive buffer, for a client that is slow. */
   static RawClient slow(URI bus, int receiveBuffer) throws IOException {
     Socket socket = new Socket();
     socket.setReceiveBufferSize(receiveBuffer);
-    socket.connect(new java.net.InetSocketAddress("127.0.0.1", bus.getPort()), DEADLINE_MILLIS);
+    socket.connect(
+        new InetSocketAddress(InetAddress.getLoopbackAddress(), bus.getPort()), DEADLINE_MILLIS);
     return new RawClient(socket);
   }
 
@@ -319,10 +326,8 @@ final class RawClient implements AutoCloseable {
   /** Answers a Close and waits for the end of the stream. */
   void awaitEnd() throws IOException {
     try {
-      while (in.read() >= 0) {
-        continue;
-      }
-    } catch (java.net.SocketException e) {
+      in.transferTo(OutputStream.nullOutputStream());
+    } catch (SocketException e) {
       // A reset is an end too.
       return;
     }

@@ -111,6 +111,24 @@ public final class DeliverView {
   }
 
   /**
+   * Returns where the array of events starts, for a walk of one's own.
+   *
+   * @return an index into the buffer
+   */
+  public int eventsStart() {
+    return eventsStart;
+  }
+
+  /**
+   * Returns where the array of events ends.
+   *
+   * @return the index after the array's last byte
+   */
+  public int eventsEnd() {
+    return eventsEnd;
+  }
+
+  /**
    * Returns where the topic's bytes start.
    *
    * @return an index into the buffer

@@ -116,7 +116,32 @@ public final class Frames {
       boolean confirm,
       int eventCount,
       ByteBuffer events) {
-    int eventBytes = events.remaining();
+    writePublishHead(out, topic, sequence, schema, confirm, eventCount, events.remaining());
+    out.put(events);
+    out.put((byte) 0);
+  }
+
+  /**
+   * Writes what comes before the events in a {@code Publish}. The events have to follow, and after
+   * them one byte 0, the end of the array.
+   *
+   * @param out takes {@link #publishSize} bytes, less those of the events and the one that ends
+   *     them, at its position
+   * @param topic the topic in UTF-8
+   * @param sequence of the first event
+   * @param schema fingerprint, 0 for none
+   * @param confirm whether the bus is to answer
+   * @param eventCount number of events, at least 1
+   * @param eventBytes bytes of the events together
+   */
+  public static void writePublishHead(
+      ByteBuffer out,
+      byte[] topic,
+      long sequence,
+      long schema,
+      boolean confirm,
+      int eventCount,
+      int eventBytes) {
     writeHead(
         out,
         TypeCode.PUBLISH,
@@ -128,8 +153,6 @@ public final class Frames {
     out.put((byte) (confirm ? 1 : 0));
     Varint.write(out, -(long) eventCount);
     Varint.write(out, eventBytes);
-    out.put(events);
-    out.put((byte) 0);
   }
 
   /**

@@ -137,6 +137,15 @@ public final class PublishView {
   }
 
   /**
+   * Returns the size of the events without what is around and between them.
+   *
+   * @return bytes
+   */
+  public int eventBytes() {
+    return eventBytes;
+  }
+
+  /**
    * Returns the size of the events as one block: what {@link #writeEvents} writes.
    *
    * @return bytes

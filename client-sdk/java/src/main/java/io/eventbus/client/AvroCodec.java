@@ -9,6 +9,7 @@ import org.apache.avro.Schema;
 import org.apache.avro.SchemaNormalization;
 import org.apache.avro.generic.GenericData;
 import org.apache.avro.generic.GenericRecord;
+import org.apache.avro.generic.IndexedRecord;
 import org.apache.avro.io.BinaryDecoder;
 import org.apache.avro.io.BinaryEncoder;
 import org.apache.avro.io.DatumReader;
@@ -72,6 +73,16 @@ public final class AvroCodec<T> implements PayloadCodec<T> {
    */
   public static AvroCodec<GenericRecord> of(Schema schema) {
     return new AvroCodec<>(GenericData.get(), schema, GenericRecord.class, Map.of());
+  }
+
+  /**
+   * Makes a codec for records of either kind, generated or generic, that only has to write.
+   *
+   * @param schema the schema to write with; generic records are read
+   * @return a codec
+   */
+  public static AvroCodec<IndexedRecord> writing(Schema schema) {
+    return new AvroCodec<>(SpecificData.get(), schema, IndexedRecord.class, Map.of());
   }
 
   /**

@@ -1,0 +1,291 @@
+package io.eventbus.client.internal;
+
+import io.eventbus.client.AvroCodec;
+import io.eventbus.client.ClientCounters;
+import io.eventbus.client.ClientOptions;
+import io.eventbus.client.ClientState;
+import io.eventbus.client.ConnectionInfo;
+import io.eventbus.client.Event;
+import io.eventbus.client.EventBusClient;
+import io.eventbus.client.EventBusException;
+import io.eventbus.client.EventHandler;
+import io.eventbus.client.EventStream;
+import io.eventbus.client.Published;
+import io.eventbus.client.ReceivedEvent;
+import io.eventbus.client.SendResult;
+import io.eventbus.client.SubscribeOptions;
+import io.eventbus.client.Subscription;
+import io.eventbus.protocol.TopicFilter;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Flow;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
+import org.apache.avro.Schema;
+import org.apache.avro.generic.GenericRecord;
+import org.apache.avro.generic.IndexedRecord;
+import org.apache.avro.specific.SpecificRecord;
+import org.jspecify.annotations.Nullable;
+
+/** The client: puts the parts together and offers them as the public API. Any thread may use it. */
+final class BusClient implements EventBusClient {
+  private static final int MOST_CODECS = 10_000;
+
+  private final ClientParts parts;
+  private final ClientOptions options;
+  private final Outbox outbox;
+  private final EventEncoder encoder;
+  private final Subscriptions subscriptions;
+  private final Map<Schema, AvroCodec<IndexedRecord>> codecs = new ConcurrentHashMap<>();
+
+  BusClient(ClientParts parts) {
+    this.parts = parts;
+    this.options = parts.options();
+    this.outbox = parts.outbox();
+    this.encoder = parts.encoder();
+    this.subscriptions = parts.subscriptions();
+  }
+
+  // ---- Publishing
+
+  @Override
+  public CompletionStage<Published> publish(String topic, Event event) {
+    CompletableFuture<Published> stage = new CompletableFuture<>();
+    switch (add(topic, event, stage)) {
+      case ACCEPTED -> {}
+      case CLOSED -> stage.completeExceptionally(closed());
+      case FULL, DROPPED ->
+          stage.completeExceptionally(
+              new EventBusException.BufferFull(
+                  "the outbound buffer of "
+                      + options.outbound().bufferBytes()
+                      + " bytes is full (outboundBufferBytes)"));
+    }
+    return stage;
+  }
+
+  @Override
+  public SendResult send(String topic, Event event) {
+    return add(topic, event, null);
+  }
+
+  private SendResult add(String topic, Event event, @Nullable CompletableFuture<Published> stage) {
+    TopicState state = outbox.knownTopic(topic);
+    if (state == null) {
+      EventEncoder.checkTopic(topic);
+      state = outbox.topic(topic);
+    }
+    return outbox.add(state, encoder.encode(event), stage);
+  }
+
+  private static EventBusException closed() {
+    return new EventBusException.Closed("the client is closed");
+  }
+
+  @Override
+  public CompletionStage<Published> publish(String topic, SpecificRecord record) {
+    return publish(topic, Event.of(codec(record.getSchema()), record));
+  }
+
+  @Override
+  public CompletionStage<Published> publish(String topic, Schema schema, GenericRecord record) {
+    return publish(topic, Event.of(codec(schema), record));
+  }
+
+  @Override
+  public SendResult send(String topic, SpecificRecord record) {
+    return send(topic, Event.of(codec(record.getSchema()), record));
+  }
+
+  @Override
+  public SendResult send(String topic, Schema schema, GenericRecord record) {
+    return send(topic, Event.of(codec(schema), record));
+  }
+
+  private AvroCodec<IndexedRecord> codec(Schema schema) {
+    AvroCodec<IndexedRecord> known = codecs.get(schema);
+    if (known == null) {
+      if (codecs.size() >= MOST_CODECS) {
+        // Schemas made on the fly must not fill the memory.
+        codecs.clear();
+      }
+      known = AvroCodec.writing(schema);
+      codecs.put(schema, known);
+    }
+    return known;
+  }
+
+  // ---- Subscribing
+
+  @Override
+  public Subscription subscribe(String filter, SubscribeOptions how, EventHandler handler) {
+    return register(
+        filter,
+        how,
+        state -> {
+          PushConsumer consumer =
+              new PushConsumer(state, handler, parts.executor(), parts.environment());
+          return consumer::wake;
+        });
+  }
+
+  @Override
+  public EventStream stream(String filter, SubscribeOptions how) {
+    PullStream[] made = new PullStream[1];
+    register(
+        filter,
+        how,
+        state -> {
+          PullStream stream = new PullStream(state, parts.environment());
+          made[0] = stream;
+          return stream::wake;
+        });
+    return made[0];
+  }
+
+  @Override
+  public Flow.Publisher<ReceivedEvent> publisher(String filter, SubscribeOptions how) {
+    parse(filter);
+    return new FlowPublisher(
+        consumer -> register(filter, how, consumer), parts.executor(), parts.environment());
+  }
+
+  private SubscriptionState register(
+      String filter, SubscribeOptions how, Function<SubscriptionState, Runnable> consumer) {
+    SubscriptionState state =
+        new SubscriptionState(
+            subscriptions.takeId(), parse(filter), how, parts.acks(), subscriptions::unsubscribe);
+    state.onArrival(consumer.apply(state));
+    subscriptions.add(state);
+    Duration patience = options.outbound().confirmTimeout();
+    parts
+        .conductor()
+        .schedule(
+            () ->
+                subscriptions.expire(
+                    state.id(),
+                    new EventBusException.TimedOut(
+                        "the bus did not confirm the subscription within " + patience)),
+            patience.toNanos());
+    return state;
+  }
+
+  private static TopicFilter parse(String filter) {
+    String problem = TopicFilter.problem(filter);
+    if (problem != null) {
+      throw new EventBusException.IllegalTopic(problem);
+    }
+    return TopicFilter.parse(filter);
+  }
+
+  // ---- Waiting and closing
+
+  @Override
+  public CompletionStage<Void> flushAsync() {
+    return parts.barriers().ask(parts.clock().nanoTime());
+  }
+
+  @Override
+  public void flush(Duration timeout) {
+    try {
+      flushAsync().toCompletableFuture().get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new EventBusException.TimedOut("flush was interrupted");
+    } catch (TimeoutException e) {
+      throw new EventBusException.TimedOut("flush took longer than " + timeout);
+    } catch (ExecutionException e) {
+      if (e.getCause() instanceof EventBusException known) {
+        throw known;
+      }
+      throw new IllegalStateException(e.getCause());
+    }
+  }
+
+  @Override
+  public boolean close(Duration timeout) {
+    if (state() == ClientState.CLOSED) {
+      return true;
+    }
+    long deadline = System.nanoTime() + timeout.toNanos();
+    parts.connector().drain();
+    outbox.close();
+    boolean complete = false;
+    try {
+      List<SubscriptionState> ending = subscriptions.close();
+      complete = !timeout.isZero() && drain(ending, deadline);
+      if (!complete) {
+        ending.forEach(SubscriptionState::discard);
+      }
+      // The last step is short: nothing is waited for but the conductor.
+      parts.connector().closeSoon();
+      parts.connector().closed().get(1, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      parts.connector().closeSoon();
+    } catch (ExecutionException | TimeoutException e) {
+      complete = false;
+    }
+    return complete;
+  }
+
+  private boolean drain(List<SubscriptionState> ending, long deadline) throws InterruptedException {
+    CompletableFuture<?>[] handled =
+        ending.stream()
+            // A handler that closes its own client cannot be waited for.
+            .filter(s -> !s.isHandledByThisThread())
+            .map(SubscriptionState::finished)
+            .toArray(CompletableFuture<?>[]::new);
+    try {
+      CompletableFuture.allOf(handled).get(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+      parts.maintenance().acknowledge();
+      flushAsync().toCompletableFuture().get(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+      return outbox.isEmpty();
+    } catch (ExecutionException | TimeoutException e) {
+      return false;
+    }
+  }
+
+  @Override
+  public void close() {
+    close(options.connection().closeTimeout());
+  }
+
+  // ---- Looking
+
+  @Override
+  public ClientState state() {
+    return parts.connector().state();
+  }
+
+  @Override
+  public Optional<ConnectionInfo> connection() {
+    return Optional.ofNullable(parts.connector().connection());
+  }
+
+  @Override
+  public ClientCounters counters() {
+    Outbox.Snapshot out = outbox.snapshot();
+    Counters in = parts.counters();
+    return new ClientCounters(
+        out.published(),
+        in.confirmed.sum(),
+        out.resent(),
+        out.droppedFull(),
+        out.indeterminate(),
+        out.messages(),
+        in.received.sum(),
+        in.duplicates.sum(),
+        in.missing.sum(),
+        in.handlerFailures.sum(),
+        in.reconnects.sum(),
+        out.used());
+  }
+}

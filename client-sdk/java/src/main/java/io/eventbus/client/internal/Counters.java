@@ -1,0 +1,13 @@
+package io.eventbus.client.internal;
+
+import java.util.concurrent.atomic.LongAdder;
+
+/** What a client counts beside the {@link Outbox}; any thread may add. */
+final class Counters {
+  final LongAdder confirmed = new LongAdder();
+  final LongAdder received = new LongAdder();
+  final LongAdder duplicates = new LongAdder();
+  final LongAdder missing = new LongAdder();
+  final LongAdder handlerFailures = new LongAdder();
+  final LongAdder reconnects = new LongAdder();
+}

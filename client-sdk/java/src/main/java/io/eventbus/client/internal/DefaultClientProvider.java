@@ -1,0 +1,47 @@
+package io.eventbus.client.internal;
+
+import io.eventbus.client.ClientOptions;
+import io.eventbus.client.ClientProvider;
+import io.eventbus.client.EventBusClient;
+import java.util.ServiceLoader;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ThreadLocalRandom;
+
+/** The SDK's own provider: wires a client to the transport that is on the class path. */
+public final class DefaultClientProvider implements ClientProvider {
+  /** The WebSocket sub-protocol: version 1, binary Avro. */
+  static final String SUB_PROTOCOL = "eventbus.v1.avro";
+
+  // A message of the largest size that the protocol's defaults allow, and what is around it.
+  private static final int MAX_MESSAGE_BYTES = 4 * 1024 * 1024 + 64 * 1024;
+
+  /** For {@link ServiceLoader}. */
+  public DefaultClientProvider() {}
+
+  @Override
+  public CompletionStage<EventBusClient> connect(ClientOptions options) {
+    TransportProvider provider =
+        ServiceLoader.load(TransportProvider.class, DefaultClientProvider.class.getClassLoader())
+            .findFirst()
+            .orElseThrow(
+                () ->
+                    new IllegalStateException(
+                        "no "
+                            + TransportProvider.class.getName()
+                            + " (expected: one, named in"
+                            + " META-INF/services)"));
+    String prefix = ClientParts.threadPrefix(options);
+    Transport transport =
+        provider.create(
+            new TransportProvider.Settings(
+                prefix, SUB_PROTOCOL, MAX_MESSAGE_BYTES, options.sslContext()));
+    return ClientParts.wire(
+            options,
+            new ClientParts.Outside(
+                transport,
+                new ConductorThread(prefix + "-conductor"),
+                MicroClock.system(),
+                () -> ThreadLocalRandom.current().nextDouble()))
+        .start();
+  }
+}

@@ -1,0 +1,64 @@
+package io.eventbus.client.internal;
+
+import java.nio.ByteBuffer;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/** A checked {@code Deliver} frame on its way to handlers; immutable but for who has handled it. */
+final class Delivery {
+  final ByteBuffer message;
+  final int eventsStart;
+  final int eventsEnd;
+  final ProducerState origin;
+  final long sequence;
+  final long schema;
+  final long receivedAt;
+  final int count;
+  // Events at the start that were received before.
+  final int skip;
+  final int bytes;
+  private @Nullable AtomicInteger sharers;
+
+  Delivery(
+      ByteBuffer message,
+      int eventsStart,
+      int eventsEnd,
+      ProducerState origin,
+      long sequence,
+      long schema,
+      long receivedAt,
+      int count,
+      int skip) {
+    this.message = message;
+    this.eventsStart = eventsStart;
+    this.eventsEnd = eventsEnd;
+    this.origin = origin;
+    this.sequence = sequence;
+    this.schema = schema;
+    this.receivedAt = receivedAt;
+    this.count = count;
+    this.skip = skip;
+    this.bytes = eventsEnd - eventsStart + origin.topic.name.length();
+  }
+
+  /** Must be called before it is given to anybody. */
+  void shareAmong(int subscriptions) {
+    if (subscriptions > 1) {
+      sharers = new AtomicInteger(subscriptions);
+    }
+  }
+
+  /**
+   * Any thread: one of the subscriptions has handled it.
+   *
+   * @return true for the last of them
+   */
+  boolean handled() {
+    AtomicInteger left = sharers;
+    return left == null || left.decrementAndGet() == 0;
+  }
+
+  long lastSequence() {
+    return sequence + count - 1;
+  }
+}

@@ -1,0 +1,74 @@
+package io.eventbus.client.internal;
+
+import io.eventbus.client.Event;
+import io.eventbus.client.EventBusException;
+import io.eventbus.protocol.EncodedHeaders;
+import io.eventbus.protocol.FrameLimits;
+import io.eventbus.protocol.Topic;
+import io.eventbus.schema.Limits;
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
+
+/** Checks events against the protocol and the bus's limits, and encodes their parts. Any thread. */
+final class EventEncoder {
+  private final MicroClock clock;
+  private final int bufferBytes;
+  private volatile FrameLimits limits = FrameLimits.DEFAULT;
+  private volatile int messageBytes = 4 * 1024 * 1024;
+
+  EventEncoder(MicroClock clock, int bufferBytes) {
+    this.clock = clock;
+    this.bufferBytes = bufferBytes;
+  }
+
+  /** The bus says what it accepts. */
+  void limit(Limits bus) {
+    limits =
+        new FrameLimits(
+            Math.max(1, bus.getPayloadBytes()),
+            Math.max(0, bus.getHeaders()),
+            Math.max(0, bus.getHeaderBytes()));
+    messageBytes = Math.max(1024, bus.getMessageBytes());
+  }
+
+  int messageBytes() {
+    return messageBytes;
+  }
+
+  static void checkTopic(String topic) {
+    String problem = Topic.problem(topic);
+    if (problem != null) {
+      throw new EventBusException.IllegalTopic(problem);
+    }
+  }
+
+  OpenBatch.EncodedEvent encode(Event event) {
+    FrameLimits most = limits;
+    byte[] payload = event.payload();
+    check("payload", payload.length, most.payloadBytes());
+    byte @Nullable [] key = null;
+    String keyText = event.key();
+    if (keyText != null) {
+      key = keyText.getBytes(StandardCharsets.UTF_8);
+      check("key", key.length, FrameLimits.MAX_KEY_BYTES);
+    }
+    EncodedHeaders headers = EncodedHeaders.NONE;
+    if (!event.headers().isEmpty()) {
+      headers = EncodedHeaders.of(event.headers());
+      check("headers", headers.count(), most.headers());
+      check("header bytes", headers.textBytes(), most.headerBytes());
+    }
+    long publishedAt = event.hasPublishedAt() ? event.publishedAtMicros() : clock.epochMicros();
+    OpenBatch.EncodedEvent encoded =
+        new OpenBatch.EncodedEvent(publishedAt, key, headers, payload, event.schema());
+    check("event bytes", encoded.size, Math.min(bufferBytes, messageBytes - 512));
+    return encoded;
+  }
+
+  private static void check(String part, int size, int most) {
+    if (size > most) {
+      throw new EventBusException.PayloadTooBig(
+          part + ": " + size + " (expected: at most " + most + ")");
+    }
+  }
+}

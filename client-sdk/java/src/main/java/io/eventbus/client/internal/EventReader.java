@@ -1,0 +1,96 @@
+package io.eventbus.client.internal;
+
+import io.eventbus.client.ReceivedEvent;
+import io.eventbus.protocol.EventCursor;
+import io.eventbus.protocol.FrameLimits;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Walks over the events of a subscription's queue, decoding one at a time. An event is acknowledged
+ * and its memory released when the next one is asked for. For one thread at a time.
+ */
+final class EventReader {
+  private static final FrameLimits CHECKED_BEFORE =
+      new FrameLimits(Integer.MAX_VALUE, Integer.MAX_VALUE, Integer.MAX_VALUE);
+
+  private final InboundQueue queue;
+  private final Acks acks;
+  private final LongAdder received;
+  private final long releaseAt;
+  private final EventCursor cursor = new EventCursor();
+  private Deque<Delivery> taken = new ArrayDeque<>();
+  private @Nullable Delivery current;
+  private long finishedBytes;
+
+  EventReader(InboundQueue queue, Acks acks, LongAdder received, long mostBytes) {
+    this.queue = queue;
+    this.acks = acks;
+    this.received = received;
+    this.releaseAt = mostBytes / 4;
+  }
+
+  /** Returns the next event, or null if there is none now. */
+  @Nullable ReceivedEvent next() {
+    while (true) {
+      Delivery delivery = current;
+      if (delivery != null) {
+        if (cursor.next()) {
+          return new DeliveredEvent(delivery, cursor);
+        }
+        finish(delivery);
+      }
+      delivery = taken.pollFirst();
+      if (delivery == null) {
+        release();
+        taken = queue.takeAll(taken);
+        delivery = taken.pollFirst();
+        if (delivery == null) {
+          return null;
+        }
+      }
+      start(delivery);
+    }
+  }
+
+  private void start(Delivery delivery) {
+    current = delivery;
+    cursor.wrap(delivery.message, delivery.eventsStart, delivery.eventsEnd, CHECKED_BEFORE);
+    for (int i = 0; i < delivery.skip; i++) {
+      cursor.next();
+    }
+  }
+
+  private void finish(Delivery delivery) {
+    current = null;
+    received.add(delivery.count - delivery.skip);
+    if (delivery.handled()) {
+      acks.handled(delivery);
+    }
+    finishedBytes += delivery.bytes;
+    if (finishedBytes >= releaseAt) {
+      release();
+    }
+  }
+
+  private void release() {
+    if (finishedBytes > 0) {
+      queue.release(finishedBytes);
+      finishedBytes = 0;
+    }
+  }
+
+  /** Says whether {@link #next} would find nothing of what was taken from the queue. */
+  boolean isEmpty() {
+    Delivery delivery = current;
+    return taken.isEmpty() && (delivery == null || cursor.index() >= delivery.count - 1);
+  }
+
+  /** Lets go of everything that was taken. */
+  void discard() {
+    taken.clear();
+    current = null;
+  }
+}

@@ -1,0 +1,184 @@
+package io.eventbus.client.internal;
+
+import io.eventbus.client.EventBusException;
+import io.eventbus.client.ReceivedEvent;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Flow;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A publisher as {@link Flow} (and the Reactive Streams specification 1.0.4) has it: every
+ * subscriber has a subscription of its own, and its demand is what is read from the queue, no more.
+ */
+final class FlowPublisher implements Flow.Publisher<ReceivedEvent> {
+  private final Function<Function<SubscriptionState, Runnable>, SubscriptionState> subscriber;
+  private final Executor executor;
+  private final PushConsumer.Environment environment;
+
+  /**
+   * Makes a publisher.
+   *
+   * @param subscriber subscribes, with a consumer made for the subscription
+   */
+  FlowPublisher(
+      Function<Function<SubscriptionState, Runnable>, SubscriptionState> subscriber,
+      Executor executor,
+      PushConsumer.Environment environment) {
+    this.subscriber = subscriber;
+    this.executor = executor;
+    this.environment = environment;
+  }
+
+  @Override
+  public void subscribe(Flow.Subscriber<? super ReceivedEvent> target) {
+    java.util.Objects.requireNonNull(target, "subscriber");
+    Demand[] made = new Demand[1];
+    try {
+      SubscriptionState subscription =
+          subscriber.apply(
+              state -> {
+                Demand demand = new Demand(state, target);
+                made[0] = demand;
+                return demand::wake;
+              });
+      Demand demand = made[0];
+      if (demand != null) {
+        demand.begin(subscription);
+      }
+    } catch (EventBusException e) {
+      target.onSubscribe(NOTHING);
+      target.onError(e);
+    }
+  }
+
+  private static final Flow.Subscription NOTHING =
+      new Flow.Subscription() {
+        @Override
+        public void request(long n) {}
+
+        @Override
+        public void cancel() {}
+      };
+
+  /** One subscriber; its callbacks run one at a time, as in {@link PushConsumer}. */
+  private final class Demand implements Flow.Subscription, Runnable {
+    private final SubscriptionState subscription;
+    private final Flow.Subscriber<? super ReceivedEvent> target;
+    private final AtomicInteger pending = new AtomicInteger();
+    private final AtomicLong demand = new AtomicLong();
+    private volatile boolean begun;
+    private volatile boolean cancelled;
+    private volatile @Nullable Throwable failure;
+    private boolean terminated;
+    private boolean finished;
+
+    Demand(SubscriptionState subscription, Flow.Subscriber<? super ReceivedEvent> target) {
+      this.subscription = subscription;
+      this.target = target;
+    }
+
+    void begin(SubscriptionState state) {
+      target.onSubscribe(this);
+      begun = true;
+      state
+          .ready()
+          .whenComplete(
+              (ok, error) -> {
+                if (error != null) {
+                  failure = error;
+                  state.discard();
+                }
+              });
+      wake();
+    }
+
+    @Override
+    public void request(long n) {
+      if (n <= 0) {
+        failure = new IllegalArgumentException("request: " + n + " (expected: >= 1, rule 3.9)");
+        subscription.unsubscribe();
+        subscription.discard();
+      } else {
+        demand.accumulateAndGet(n, (a, b) -> a + b < 0 ? Long.MAX_VALUE : a + b);
+      }
+      wake();
+    }
+
+    @Override
+    public void cancel() {
+      cancelled = true;
+      subscription.unsubscribe();
+      subscription.discard();
+    }
+
+    void wake() {
+      if (pending.getAndIncrement() == 0) {
+        try {
+          executor.execute(this);
+        } catch (RejectedExecutionException e) {
+          subscription.queue.discard();
+          environment.finished(subscription);
+        }
+      }
+    }
+
+    @Override
+    public void run() {
+      int seen = pending.get();
+      do {
+        if (begun) {
+          deliver();
+        }
+        seen = pending.addAndGet(-seen);
+      } while (seen != 0);
+    }
+
+    private void deliver() {
+      if (subscription.queue.isDiscarding()) {
+        subscription.reader.discard();
+      }
+      while (!cancelled && !terminated && failure == null && demand.get() > 0) {
+        ReceivedEvent event = subscription.reader.next();
+        if (event == null) {
+          break;
+        }
+        if (demand.get() != Long.MAX_VALUE) {
+          demand.decrementAndGet();
+        }
+        try {
+          target.onNext(event);
+        } catch (RuntimeException e) {
+          // Rule 2.13: a subscriber that throws is cancelled.
+          environment.handlerFailed(subscription, event, e);
+          cancel();
+        }
+      }
+      if (!finished && subscription.queue.isFinished() && nothingLeft()) {
+        finished = true;
+        environment.finished(subscription);
+        terminate();
+      }
+    }
+
+    private boolean nothingLeft() {
+      // With demand left the reader was read to its end; without, it may still hold events.
+      return subscription.queue.isDiscarding() || demand.get() > 0 || subscription.reader.isEmpty();
+    }
+
+    private void terminate() {
+      if (!terminated && !cancelled) {
+        terminated = true;
+        Throwable error = failure;
+        if (error != null) {
+          target.onError(error);
+        } else {
+          target.onComplete();
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,273 @@
+package io.eventbus.client.internal;
+
+import io.eventbus.client.ErrorCode;
+import io.eventbus.client.EventBusException;
+import io.eventbus.protocol.CloseReason;
+import io.eventbus.protocol.ControlFrames;
+import io.eventbus.protocol.FrameCursor;
+import io.eventbus.protocol.MalformedFrameException;
+import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.ChangeBus;
+import io.eventbus.schema.Confirm;
+import io.eventbus.schema.Hello;
+import io.eventbus.schema.Problem;
+import io.eventbus.schema.Welcome;
+import java.net.URI;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One connection: greets the bus, reads its frames and passes them on. Called by the transport, one
+ * call at a time; tells its owner, who has a thread of its own, what happens to the connection.
+ */
+final class Link implements Transport.Listener {
+  private static final Logger LOG = LoggerFactory.getLogger(Link.class);
+
+  /** Hears about the connection; must not block. */
+  interface Owner {
+    /** The bus has greeted this client. */
+    void welcomed(Link link, Welcome welcome);
+
+    /** The connection is over, or never came about. */
+    void ended(Link link, int code, String reason, @Nullable EventBusException failure);
+
+    /** The bus asks to go on elsewhere. */
+    void changeBus(List<String> urls);
+  }
+
+  /** Where frames go. */
+  record Parts(
+      Outbox outbox,
+      Subscriptions subscriptions,
+      Dispatcher dispatcher,
+      Barriers barriers,
+      Counters counters,
+      Notifier notifier) {}
+
+  final URI url;
+  private final Hello hello;
+  private final Parts parts;
+  private final Owner owner;
+  private final FrameCursor cursor = new FrameCursor();
+  private final List<PublishFrame> confirmed = new ArrayList<>();
+  private volatile Transport.@Nullable Channel channel;
+  private volatile boolean abandoned;
+  private @Nullable EventBusException refusal;
+  private boolean welcomed;
+  private long producer;
+
+  Link(URI url, Hello hello, Parts parts, Owner owner) {
+    this.url = url;
+    this.hello = hello;
+    this.parts = parts;
+    this.owner = owner;
+  }
+
+  Transport.@Nullable Channel channel() {
+    return channel;
+  }
+
+  /** What still comes from this connection is too late to settle anything. */
+  void abandon() {
+    abandoned = true;
+  }
+
+  /** Any thread: closes the socket, now or as soon as there is one. */
+  void abort() {
+    abandoned = true;
+    Transport.Channel open = channel;
+    if (open != null) {
+      open.abort();
+    }
+  }
+
+  @Override
+  public void onOpen(Transport.Channel opened) {
+    channel = opened;
+    if (abandoned) {
+      opened.abort();
+      return;
+    }
+    opened.send(
+        ByteBuffer.wrap(ControlFrames.encode(TypeCode.HELLO, hello)),
+        failure -> {
+          if (failure != null) {
+            LOG.debug("Hello was not sent to {}", url, failure);
+            opened.abort();
+          }
+        });
+  }
+
+  @Override
+  public void onFailed(Throwable failure) {
+    owner.ended(
+        this,
+        1006,
+        String.valueOf(failure.getMessage()),
+        new EventBusException.NotConnected(
+            "no connection to " + url + ": " + failure.getMessage(), failure));
+  }
+
+  @Override
+  public void onClosed(int code, String reason) {
+    owner.ended(this, code, reason, refusal);
+  }
+
+  @Override
+  public void onMessage(ByteBuffer message) {
+    try {
+      if (welcomed) {
+        readFrames(message, message.position(), message.limit());
+      } else {
+        greet(message);
+      }
+    } catch (MalformedFrameException e) {
+      LOG.warn("{} sent a frame that is malformed: {}", url, e.getMessage());
+      refusal =
+          new EventBusException.Refused(
+              ErrorCode.MALFORMED, "the bus sent: " + e.getMessage(), true);
+      Transport.Channel open = channel;
+      if (open != null) {
+        open.close(CloseReason.MALFORMED.code(), CloseReason.fit(String.valueOf(e.getMessage())));
+      }
+    }
+  }
+
+  private void greet(ByteBuffer message) {
+    cursor.wrap(message, message.position(), message.limit());
+    if (!cursor.next()) {
+      return;
+    }
+    TypeCode type = TypeCode.of(cursor.typeCode());
+    if (type == TypeCode.PROBLEM) {
+      refusal = refused(ControlFrames.problem(message, cursor.bodyStart(), cursor.bodyEnd()));
+    } else if (type == TypeCode.WELCOME) {
+      Welcome welcome = ControlFrames.welcome(message, cursor.bodyStart(), cursor.bodyEnd());
+      welcomed = true;
+      producer = welcome.getProducer();
+      int next = cursor.bodyEnd();
+      owner.welcomed(this, welcome);
+      readFrames(message, next, message.limit());
+    } else {
+      refusal =
+          new EventBusException.Refused(
+              ErrorCode.PROTOCOL_VIOLATION,
+              url + " began with frame type " + cursor.typeCode() + " (expected: Welcome)",
+              false);
+      abort();
+    }
+  }
+
+  private void readFrames(ByteBuffer message, int from, int to) {
+    Dispatcher dispatcher = parts.dispatcher();
+    dispatcher.lock();
+    try {
+      cursor.wrap(message, from, to);
+      while (cursor.next()) {
+        readFrame(message);
+      }
+    } finally {
+      // What came before a malformed frame is good.
+      dispatcher.handOver();
+      dispatcher.unlock();
+      flushConfirmed();
+    }
+  }
+
+  private void readFrame(ByteBuffer message) {
+    int from = cursor.bodyStart();
+    int to = cursor.bodyEnd();
+    TypeCode type = TypeCode.of(cursor.typeCode());
+    if (type == null) {
+      // A later version's: skipped, as the protocol says.
+      return;
+    }
+    switch (type) {
+      case DELIVER -> parts.dispatcher().deliver(message, from, to);
+      case CONFIRM -> confirm(ControlFrames.confirm(message, from, to));
+      case PROBLEM -> problem(ControlFrames.problem(message, from, to));
+      case GAP -> parts.dispatcher().gap(ControlFrames.gap(message, from, to));
+      case BARRIER -> {
+        // The confirmations before it are to be seen before it.
+        flushConfirmed();
+        parts.barriers().echoed(ControlFrames.barrier(message, from, to).getId());
+      }
+      case DRAINED -> {
+        // The last events before the end.
+        parts.dispatcher().handOver();
+        parts.subscriptions().drained(ControlFrames.drained(message, from, to).getId());
+      }
+      case CHANGE_BUS -> {
+        ChangeBus change = ControlFrames.changeBus(message, from, to);
+        owner.changeBus(change.getUrls());
+      }
+      case HELLO, PUBLISH, SUBSCRIBE, ACK, UNSUBSCRIBE, WELCOME ->
+          LOG.warn("{} sent a frame of type {}, which is not for clients: skipped", url, type);
+    }
+  }
+
+  private void flushConfirmed() {
+    if (!confirmed.isEmpty()) {
+      parts.notifier().confirm(List.copyOf(confirmed), producer);
+      confirmed.clear();
+    }
+  }
+
+  private void confirm(Confirm confirm) {
+    if (abandoned) {
+      return;
+    }
+    if (confirm.getTypeCode() == TypeCode.PUBLISH.code()) {
+      int before = confirmed.size();
+      parts.outbox().confirmed(confirm.getTopic(), confirm.getAbout(), confirmed);
+      long events = 0;
+      for (int i = before; i < confirmed.size(); i++) {
+        events += confirmed.get(i).waiters.size();
+      }
+      parts.counters().confirmed.add(events);
+    } else if (confirm.getTypeCode() == TypeCode.SUBSCRIBE.code()) {
+      parts.subscriptions().confirmed(confirm.getAbout());
+    }
+  }
+
+  private void problem(Problem problem) {
+    EventBusException failure = refused(problem);
+    TypeCode type = TypeCode.of(problem.getTypeCode());
+    boolean answered = false;
+    if (type == TypeCode.PUBLISH) {
+      PublishFrame frame = parts.outbox().refused(problem.getTopic(), problem.getAbout());
+      if (frame != null && !frame.waiters.isEmpty()) {
+        parts.notifier().complete(() -> frame.fail(failure));
+        answered = true;
+      }
+    } else if (type == TypeCode.SUBSCRIBE) {
+      answered = parts.subscriptions().refused(problem.getAbout(), failure);
+    } else if (type == TypeCode.UNSUBSCRIBE) {
+      parts.dispatcher().handOver();
+      parts.subscriptions().drained(problem.getAbout());
+      answered = true;
+    } else if (type == TypeCode.BARRIER) {
+      answered = parts.barriers().refused(problem.getAbout(), failure);
+    } else {
+      // About the connection: it says why the Close that follows.
+      refusal = failure;
+    }
+    if (!answered) {
+      parts.notifier().tell(listener -> listener.problem(failure));
+    }
+  }
+
+  private static EventBusException refused(Problem problem) {
+    ErrorCode code;
+    try {
+      code = ErrorCode.valueOf(problem.getCode().name());
+    } catch (IllegalArgumentException e) {
+      code = ErrorCode.INTERNAL;
+    }
+    return new EventBusException.Refused(code, problem.getMessage(), problem.getRetryable());
+  }
+}

@@ -1,0 +1,97 @@
+package io.eventbus.client.internal;
+
+import io.eventbus.client.ClientOptions;
+import io.eventbus.client.ConnectionListener.DropCause;
+import io.eventbus.client.EventBusException;
+import java.io.ByteArrayOutputStream;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * What has to be done from time to time, on the conductor: acknowledging, and looking for
+ * time-outs.
+ */
+final class Maintenance {
+  private static final int ACK_MESSAGE_BYTES = 64 * 1024;
+
+  private final ClientOptions options;
+  private final Scheduler conductor;
+  private final MicroClock clock;
+  private final Link.Parts parts;
+  private final Acks acks;
+
+  Maintenance(
+      ClientOptions options, Scheduler conductor, MicroClock clock, Link.Parts parts, Acks acks) {
+    this.options = options;
+    this.conductor = conductor;
+    this.clock = clock;
+    this.parts = parts;
+    this.acks = acks;
+  }
+
+  void start() {
+    scheduleAcks();
+    scheduleTimeouts();
+  }
+
+  private void scheduleAcks() {
+    conductor.schedule(
+        () -> {
+          acknowledge();
+          scheduleAcks();
+        },
+        options.ackInterval().toNanos());
+  }
+
+  /** Any thread: acknowledges what has been handled. */
+  void acknowledge() {
+    ByteArrayOutputStream frames = new ByteArrayOutputStream();
+    acks.drain(
+        frame -> {
+          frames.writeBytes(frame);
+          if (frames.size() >= ACK_MESSAGE_BYTES) {
+            parts.outbox().addControl(frames.toByteArray());
+            frames.reset();
+          }
+        });
+    if (frames.size() > 0) {
+      parts.outbox().addControl(frames.toByteArray());
+    }
+  }
+
+  private void scheduleTimeouts() {
+    long interval =
+        Math.min(
+            Duration.ofSeconds(1).toNanos(),
+            Math.max(
+                Duration.ofMillis(5).toNanos(),
+                options.outbound().confirmTimeout().toNanos() / 10));
+    conductor.schedule(
+        () -> {
+          lookForTimeouts();
+          scheduleTimeouts();
+        },
+        interval);
+  }
+
+  private void lookForTimeouts() {
+    Duration patience = options.outbound().confirmTimeout();
+    long bornBefore = clock.nanoTime() - patience.toNanos();
+    List<PublishFrame> late = parts.outbox().expired(bornBefore);
+    if (!late.isEmpty()) {
+      EventBusException failure =
+          new EventBusException.TimedOut(
+              "the bus did not confirm within " + patience + ": delivered or not");
+      parts.notifier().complete(() -> late.forEach(frame -> frame.fail(failure)));
+    }
+    parts
+        .barriers()
+        .expire(
+            bornBefore,
+            new EventBusException.TimedOut("the bus did not answer a flush within " + patience));
+    long dropped = parts.outbox().takeDropped();
+    if (dropped > 0) {
+      parts.notifier().tell(listener -> listener.dropped(dropped, DropCause.BUFFER_FULL));
+    }
+  }
+}

@@ -1,0 +1,62 @@
+package io.eventbus.client.internal;
+
+import io.eventbus.client.EventBusException;
+import io.eventbus.client.Published;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * A {@code Publish} frame that asks for a confirmation, and the stages that wait for it. Guarded by
+ * the {@link Outbox}'s lock, except for completing stages, which happens after it was taken out.
+ */
+final class PublishFrame {
+  final TopicState topic;
+  final long createdNanos;
+  final List<Waiter> waiters = new ArrayList<>(4);
+  long firstSequence;
+  int eventCount;
+  // Where the frame is in its batch.
+  int start;
+  int length;
+  // What it takes of the outbound buffer.
+  long cost;
+  // Nobody waits for it: it only shows how far the bus has come.
+  boolean marker;
+  boolean settled;
+  // How many events without a stage had been sent when this frame was.
+  long plainBefore;
+
+  PublishFrame(TopicState topic, long firstSequence, long createdNanos) {
+    this.topic = topic;
+    this.firstSequence = firstSequence;
+    this.createdNanos = createdNanos;
+  }
+
+  long lastSequence() {
+    return firstSequence + eventCount - 1;
+  }
+
+  /** Takes the stages out, to be completed while the frame itself stays. */
+  PublishFrame withoutFrame() {
+    PublishFrame waitersOnly = new PublishFrame(topic, firstSequence, createdNanos);
+    waitersOnly.waiters.addAll(waiters);
+    waiters.clear();
+    return waitersOnly;
+  }
+
+  void confirm(long producer) {
+    for (Waiter waiter : waiters) {
+      waiter.stage.complete(new Published(topic.name, producer, firstSequence + waiter.index));
+    }
+  }
+
+  void fail(EventBusException failure) {
+    for (Waiter waiter : waiters) {
+      waiter.stage.completeExceptionally(failure);
+    }
+  }
+
+  /** The stage of the event with this index in the frame. */
+  record Waiter(int index, CompletableFuture<Published> stage) {}
+}

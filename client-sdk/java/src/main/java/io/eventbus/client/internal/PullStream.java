@@ -1,0 +1,79 @@
+package io.eventbus.client.internal;
+
+import io.eventbus.client.EventStream;
+import io.eventbus.client.ReceivedEvent;
+import io.eventbus.client.Subscription;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/** The pull form: the application's threads read the queue themselves. */
+final class PullStream implements EventStream {
+  private final SubscriptionState subscription;
+  private final PushConsumer.Environment environment;
+  private final ReentrantLock reading = new ReentrantLock();
+  private boolean finished;
+
+  PullStream(SubscriptionState subscription, PushConsumer.Environment environment) {
+    this.subscription = subscription;
+    this.environment = environment;
+  }
+
+  @Override
+  public @Nullable ReceivedEvent poll(Duration timeout) throws InterruptedException {
+    long deadline = System.nanoTime() + timeout.toNanos();
+    if (!reading.tryLock(timeout.toNanos(), TimeUnit.NANOSECONDS)) {
+      return null;
+    }
+    try {
+      while (true) {
+        ReceivedEvent event = readOne();
+        if (event != null || finished) {
+          return event;
+        }
+        long left = deadline - System.nanoTime();
+        if (left <= 0) {
+          return null;
+        }
+        subscription.queue.await(left);
+      }
+    } finally {
+      reading.unlock();
+    }
+  }
+
+  private @Nullable ReceivedEvent readOne() {
+    if (subscription.queue.isDiscarding()) {
+      subscription.reader.discard();
+    }
+    ReceivedEvent event = subscription.reader.next();
+    if (event == null && !finished && subscription.queue.isFinished()) {
+      finished = true;
+      environment.finished(subscription);
+    }
+    return event;
+  }
+
+  /** The subscription is told to the application as ended even if nobody polls any more. */
+  void wake() {
+    if (subscription.queue.isDiscarding() && reading.tryLock()) {
+      try {
+        readOne();
+      } finally {
+        reading.unlock();
+      }
+    }
+  }
+
+  @Override
+  public Subscription subscription() {
+    return subscription;
+  }
+
+  @Override
+  public void close() {
+    subscription.unsubscribe();
+    subscription.discard();
+  }
+}

@@ -1,0 +1,161 @@
+package io.eventbus.client.internal;
+
+import io.eventbus.client.EventBusException;
+import io.eventbus.client.SubscribeOptions;
+import io.eventbus.client.Subscription;
+import io.eventbus.protocol.ControlFrames;
+import io.eventbus.protocol.TopicFilter;
+import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.Overflow;
+import io.eventbus.schema.Subscribe;
+import io.eventbus.schema.Unsubscribe;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A subscription: what the bus was told, what arrived, and where it goes. Any thread may use it.
+ */
+final class SubscriptionState implements Subscription {
+  final InboundQueue queue;
+  final EventReader reader;
+  final LongAdder received = new LongAdder();
+  final LongAdder duplicates = new LongAdder();
+  final LongAdder missing = new LongAdder();
+  final LongAdder failed = new LongAdder();
+
+  // What arrived for it in the WebSocket message that is being read; confined to the Dispatcher.
+  final List<Delivery> arrived = new ArrayList<>();
+  long arrivedBytes;
+
+  private final long id;
+  private final TopicFilter filter;
+  private final SubscribeOptions options;
+  private final CompletableFuture<Subscription> ready = new CompletableFuture<>();
+  private final CompletableFuture<Void> finished = new CompletableFuture<>();
+  private final Consumer<SubscriptionState> unsubscriber;
+  private volatile Runnable wake = () -> {};
+  private volatile boolean confirmed;
+  private volatile @Nullable Thread handlerThread;
+
+  SubscriptionState(
+      long id,
+      TopicFilter filter,
+      SubscribeOptions options,
+      Acks acks,
+      Consumer<SubscriptionState> unsubscriber) {
+    this.id = id;
+    this.filter = filter;
+    this.options = options;
+    this.unsubscriber = unsubscriber;
+    this.queue = new InboundQueue(options.bufferBytes());
+    this.reader = new EventReader(queue, acks, received, options.bufferBytes());
+  }
+
+  /** Sets what is run whenever something arrives or ends; must be called before subscribing. */
+  void onArrival(Runnable consumer) {
+    wake = consumer;
+  }
+
+  void wakeConsumer() {
+    wake.run();
+  }
+
+  /** The thread that calls the handler from now on; null for none. */
+  void handledBy(@Nullable Thread thread) {
+    handlerThread = thread;
+  }
+
+  boolean isHandledByThisThread() {
+    return handlerThread == Thread.currentThread();
+  }
+
+  long id() {
+    return id;
+  }
+
+  boolean isGroup() {
+    return options.group() != null;
+  }
+
+  boolean matches(String topic) {
+    return filter.matches(topic);
+  }
+
+  byte[] subscribeFrame() {
+    Overflow overflow = Overflow.valueOf(options.overflow().name());
+    return ControlFrames.encode(
+        TypeCode.SUBSCRIBE, new Subscribe(id, filter.toString(), options.group(), overflow));
+  }
+
+  byte[] unsubscribeFrame() {
+    return ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(id));
+  }
+
+  boolean isConfirmed() {
+    return confirmed;
+  }
+
+  void confirm() {
+    confirmed = true;
+  }
+
+  void completeReady() {
+    ready.complete(this);
+  }
+
+  void failReady(EventBusException failure) {
+    ready.completeExceptionally(failure);
+  }
+
+  void completeFinished() {
+    finished.complete(null);
+  }
+
+  /** Nothing more comes from the bus; what is here is still handled. */
+  void end() {
+    queue.end();
+    wakeConsumer();
+  }
+
+  /** Nothing more is handled. */
+  void discard() {
+    queue.discard();
+    wakeConsumer();
+  }
+
+  @Override
+  public String filter() {
+    return filter.toString();
+  }
+
+  @Override
+  public SubscribeOptions options() {
+    return options;
+  }
+
+  @Override
+  public CompletionStage<Subscription> ready() {
+    return ready;
+  }
+
+  CompletableFuture<Void> finished() {
+    return finished;
+  }
+
+  @Override
+  public CompletionStage<Void> unsubscribe() {
+    unsubscriber.accept(this);
+    return finished;
+  }
+
+  @Override
+  public Counters counters() {
+    return new Counters(
+        received.sum(), duplicates.sum(), missing.sum(), failed.sum(), queue.bytes());
+  }
+}

@@ -1,0 +1,91 @@
+package io.eventbus.client.internal;
+
+import java.net.URI;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** The port to a WebSocket implementation: makes connections for one client. */
+public interface Transport {
+  /**
+   * Starts to connect. Must not block; what comes of it is told to the listener, exactly one of
+   * {@link Listener#onOpen} and {@link Listener#onFailed}.
+   *
+   * @param url where to
+   * @param timeout when to give up
+   * @param listener hears about this connection only
+   */
+  void connect(URI url, Duration timeout, Listener listener);
+
+  /** Lets go of what the connections share. Connections are closed before. */
+  void close();
+
+  /** One open connection. Any thread may use it, but only one message may be under way. */
+  interface Channel {
+    /**
+     * Sends a binary message. Must not block until the network has taken it. The buffer must not be
+     * touched until the callback is called; what is between its position and its limit is sent.
+     *
+     * @param message the message
+     * @param callback called once, by any thread, also before this method returns
+     */
+    void send(ByteBuffer message, SendCallback callback);
+
+    /**
+     * Sends a Close frame and then closes. Must not block for long.
+     *
+     * @param code the close code
+     * @param reason at most 123 bytes
+     */
+    void close(int code, String reason);
+
+    /** Closes the socket without a word. Must not block. */
+    void abort();
+  }
+
+  /** Hears how a send ended; must not block and must not throw. */
+  @FunctionalInterface
+  interface SendCallback {
+    /**
+     * A send has ended.
+     *
+     * @param failure null if the network has taken the message
+     */
+    void onSent(@Nullable Throwable failure);
+  }
+
+  /**
+   * Hears what happens to a connection, one call at a time. {@link #onMessage} may block: that is
+   * how the bus is held back, so the transport must not read on meanwhile.
+   */
+  interface Listener {
+    /**
+     * The WebSocket handshake has succeeded.
+     *
+     * @param channel the connection
+     */
+    void onOpen(Channel channel);
+
+    /**
+     * No connection came about.
+     *
+     * @param failure why
+     */
+    void onFailed(Throwable failure);
+
+    /**
+     * A binary message has arrived.
+     *
+     * @param message a buffer with an array, which belongs to the listener from now on
+     */
+    void onMessage(ByteBuffer message);
+
+    /**
+     * The connection has ended; nothing follows.
+     *
+     * @param code the close code, 1006 without a Close frame
+     * @param reason what the other side said, or empty
+     */
+    void onClosed(int code, String reason);
+  }
+}

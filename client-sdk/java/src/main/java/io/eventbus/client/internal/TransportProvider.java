@@ -1,0 +1,29 @@
+package io.eventbus.client.internal;
+
+import javax.net.ssl.SSLContext;
+import org.jspecify.annotations.Nullable;
+
+/** Makes transports; found with {@link java.util.ServiceLoader}. */
+public interface TransportProvider {
+  /**
+   * Makes the transport of a client.
+   *
+   * @param settings what the client wants
+   * @return a transport without connections
+   */
+  Transport create(Settings settings);
+
+  /**
+   * What a client wants of its transport.
+   *
+   * @param threadPrefix how the names of all threads start
+   * @param subProtocol the WebSocket sub-protocol to ask for; another one is a failure
+   * @param maxMessageBytes the largest message to accept
+   * @param sslContext for {@code wss}, or null for the JDK's
+   */
+  record Settings(
+      String threadPrefix,
+      String subProtocol,
+      int maxMessageBytes,
+      @Nullable SSLContext sslContext) {}
+}

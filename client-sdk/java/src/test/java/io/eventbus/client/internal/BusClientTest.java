@@ -1,0 +1,587 @@
+package io.eventbus.client.internal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.eventbus.client.ClientBuilder;
+import io.eventbus.client.ClientState;
+import io.eventbus.client.ConnectionInfo;
+import io.eventbus.client.ConnectionListener;
+import io.eventbus.client.ErrorCode;
+import io.eventbus.client.Event;
+import io.eventbus.client.EventBusClient;
+import io.eventbus.client.EventBusException;
+import io.eventbus.client.Gap;
+import io.eventbus.client.Published;
+import io.eventbus.client.ReconnectPolicy;
+import io.eventbus.client.SendResult;
+import io.eventbus.client.WhenFull;
+import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.Problem;
+import java.net.URI;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * Connecting, publishing and closing, against a bus without a network and with a clock that stands.
+ */
+@Timeout(60)
+class BusClientTest {
+  private final FakeClock clock = new FakeClock();
+  private final ManualScheduler scheduler = new ManualScheduler(clock);
+  private final FakeBus bus = new FakeBus();
+  private final Told told = new Told();
+  private final List<EventBusClient> clients = new ArrayList<>();
+
+  /** Everything that the listener heard, as text. */
+  static final class Told implements ConnectionListener {
+    final BlockingQueue<String> calls = new LinkedBlockingQueue<>();
+
+    @Override
+    public void connected(ConnectionInfo connection) {
+      calls.add("connected " + connection.session());
+    }
+
+    @Override
+    public void disconnected(int code, String reason, boolean willReconnect) {
+      calls.add("disconnected " + code + " " + willReconnect);
+    }
+
+    @Override
+    public void reconnecting(int attempt, URI url, Duration delay) {
+      calls.add("reconnecting " + attempt + " " + url.getHost() + " " + delay.toMillis());
+    }
+
+    @Override
+    public void dropped(long events, DropCause cause) {
+      calls.add("dropped " + events + " " + cause);
+    }
+
+    @Override
+    public void problem(EventBusException problem) {
+      calls.add("problem " + problem.getMessage());
+    }
+
+    @Override
+    public void gap(Gap gap) {
+      calls.add("gap " + gap.topic() + " " + gap.from() + ".." + gap.to() + " " + gap.reason());
+    }
+
+    @Override
+    public void producerChanged(long before, long now) {
+      calls.add("producer " + before + " " + now);
+    }
+
+    String next() throws InterruptedException {
+      String call = calls.poll(10, TimeUnit.SECONDS);
+      assertThat(call).as("a call within 10 s").isNotNull();
+      return String.valueOf(call);
+    }
+  }
+
+  private EventBusClient connect() throws Exception {
+    return connect(builder -> builder);
+  }
+
+  private EventBusClient connect(UnaryOperator<ClientBuilder> change) throws Exception {
+    return start(change).get(10, TimeUnit.SECONDS);
+  }
+
+  private CompletableFuture<EventBusClient> start(UnaryOperator<ClientBuilder> change) {
+    ClientBuilder builder =
+        change.apply(
+            EventBusClient.builder()
+                .url("ws://one/bus")
+                .listener(told)
+                .reconnect(
+                    new ReconnectPolicy(
+                        Duration.ofMillis(100), Duration.ofSeconds(10), 2, 0.5, 1000)));
+    return ClientParts.wire(
+            builder.options(), new ClientParts.Outside(bus, scheduler, clock, () -> 0.0))
+        .start()
+        .whenComplete(
+            (client, error) -> {
+              if (client != null) {
+                clients.add(client);
+              }
+            });
+  }
+
+  @AfterEach
+  void close() {
+    clients.forEach(client -> client.close(Duration.ZERO));
+  }
+
+  private static <T> T get(CompletionStage<T> stage) throws Exception {
+    return stage.toCompletableFuture().get(10, TimeUnit.SECONDS);
+  }
+
+  private static Throwable failure(CompletionStage<?> stage) throws Exception {
+    try {
+      Object result = get(stage);
+      throw new AssertionError("expected a failure, not " + result);
+    } catch (ExecutionException e) {
+      return java.util.Objects.requireNonNull(e.getCause());
+    }
+  }
+
+  // ---- Connecting
+
+  @Test
+  void greetsTheBusAndIsConnected() throws Exception {
+    EventBusClient client = connect(b -> b.name("press").token("secret").attribute("a", "b"));
+    assertThat(client.state()).isEqualTo(ClientState.CONNECTED);
+    assertThat(client.connection())
+        .contains(new ConnectionInfo(URI.create("ws://one/bus"), "bus", "session-1", 77));
+    assertThat(bus.hellos.get(0).getClient()).isEqualTo("press");
+    assertThat(bus.hellos.get(0).getToken()).isEqualTo("secret");
+    assertThat(bus.hellos.get(0).getResume()).isNull();
+    assertThat(bus.hellos.get(0).getAttributes()).containsEntry("a", "b");
+    assertThat(told.next()).isEqualTo("connected session-1");
+  }
+
+  @Test
+  void everyAddressIsTriedOnceForTheFirstConnection() throws Exception {
+    bus.connectFailure = new IllegalStateException("refused");
+    CompletableFuture<EventBusClient> client = start(b -> b.url("ws://two/bus"));
+    Throwable failure = failure(client);
+    assertThat(failure)
+        .isInstanceOf(EventBusException.NotConnected.class)
+        .hasMessageContaining("two");
+    assertThat(bus.attempts)
+        .containsExactly(URI.create("ws://one/bus"), URI.create("ws://two/bus"));
+    assertThat(bus.closed).isTrue();
+  }
+
+  @Test
+  void aBusThatDoesNotAnswerIsGivenUp() throws Exception {
+    bus.silent = true;
+    CompletableFuture<EventBusClient> client = start(b -> b.connectTimeout(Duration.ofSeconds(3)));
+    scheduler.advance(Duration.ofSeconds(2));
+    assertThat(client).isNotDone();
+    scheduler.advance(Duration.ofSeconds(2));
+    assertThat(failure(client)).isInstanceOf(EventBusException.TimedOut.class);
+  }
+
+  @Test
+  void aRefusedClientIsToldWhy() throws Exception {
+    bus.silent = true;
+    CompletableFuture<EventBusClient> client = start(b -> b.url("ws://two/bus"));
+    bus.connection()
+        .frame(
+            TypeCode.PROBLEM,
+            new Problem(
+                io.eventbus.schema.ErrorCode.UNAUTHENTICATED, "no token", false, 0L, -1, ""));
+    bus.connection().end(4500, "no token");
+    assertThat(failure(client))
+        .isInstanceOfSatisfying(
+            EventBusException.Refused.class,
+            e -> {
+              assertThat(e.code()).isEqualTo(ErrorCode.UNAUTHENTICATED);
+              assertThat(e.retryable()).isFalse();
+            });
+    assertThat(bus.attempts).hasSize(1);
+  }
+
+  @Test
+  void reconnectsWithBackOffOverAllAddresses() throws Exception {
+    EventBusClient client = connect(b -> b.url("ws://two/bus"));
+    assertThat(told.next()).isEqualTo("connected session-1");
+    bus.connectFailure = new IllegalStateException("refused");
+    bus.connection().end(1006, "");
+    assertThat(told.next()).isEqualTo("disconnected 1006 true");
+    assertThat(told.next()).isEqualTo("reconnecting 1 two 100");
+    assertThat(client.state()).isEqualTo(ClientState.RECONNECTING);
+    scheduler.advance(Duration.ofMillis(100));
+    assertThat(told.next()).isEqualTo("reconnecting 2 one 200");
+    scheduler.advance(Duration.ofMillis(200));
+    assertThat(told.next()).isEqualTo("reconnecting 3 two 400");
+    bus.connectFailure = null;
+    scheduler.advance(Duration.ofMillis(400));
+    assertThat(told.next()).isEqualTo("connected session-2");
+    assertThat(bus.hellos.get(1).getResume()).isEqualTo("resume-77");
+    assertThat(client.counters().reconnects()).isEqualTo(1);
+    // A connection that held starts the back-off anew.
+    bus.connection().end(4000, "go");
+    assertThat(told.next()).isEqualTo("disconnected 4000 true");
+    assertThat(told.next()).isEqualTo("reconnecting 1 one 100");
+  }
+
+  @Test
+  void aVerdictIsNotArguedWith() throws Exception {
+    EventBusClient client = connect();
+    CompletionStage<Void> flush = blockedFlush(client);
+    bus.connection().end(4501, "not you");
+    assertThat(told.next()).startsWith("connected");
+    assertThat(told.next()).isEqualTo("disconnected 4501 false");
+    assertThat(failure(flush)).isInstanceOf(EventBusException.Closed.class);
+    assertThat(client.state()).isEqualTo(ClientState.CLOSED);
+    assertThat(failure(client.publish("a", "x"))).isInstanceOf(EventBusException.Closed.class);
+    assertThat(client.send("a", "x")).isEqualTo(SendResult.CLOSED);
+    assertThatExceptionOfType(EventBusException.Closed.class)
+        .isThrownBy(() -> client.subscribe("a", event -> {}));
+  }
+
+  private CompletionStage<Void> blockedFlush(EventBusClient client) {
+    bus.answersBarriers = false;
+    return client.flushAsync();
+  }
+
+  @Test
+  void givesUpAfterTheTriesThatThePolicyAllows() throws Exception {
+    EventBusClient client = connect(b -> b.reconnect(ReconnectPolicy.NEVER));
+    bus.connection().end(1006, "");
+    assertThat(told.next()).startsWith("connected");
+    assertThat(told.next()).isEqualTo("disconnected 1006 false");
+    assertThat(client.state()).isEqualTo(ClientState.CLOSED);
+  }
+
+  // ---- Publishing
+
+  @Test
+  void aConfirmedEventCompletesItsStage() throws Exception {
+    EventBusClient client = connect();
+    assertThat(get(client.publish("a.b", "one"))).isEqualTo(new Published("a.b", 77, 1));
+    assertThat(get(client.publish("a.b", "two"))).isEqualTo(new Published("a.b", 77, 2));
+    assertThat(get(client.publish("a.c", "three"))).isEqualTo(new Published("a.c", 77, 1));
+    assertThat(client.counters().confirmed()).isEqualTo(3);
+    assertThat(client.counters().bufferedBytes()).isZero();
+  }
+
+  @Test
+  void anEventAsksForConfirmationOnlyIfSomebodyWaits() throws Exception {
+    EventBusClient client = connect();
+    assertThat(client.send("a", "one")).isEqualTo(SendResult.ACCEPTED);
+    assertThat(bus.nextPublish()).isEqualTo(new FakeBus.Batch("a", 1, 0, false, List.of("one")));
+    get(client.publish("a", Event.builder("two").schema(5).build()));
+    assertThat(bus.nextPublish()).isEqualTo(new FakeBus.Batch("a", 2, 5, true, List.of("two")));
+  }
+
+  @Test
+  void eventsCollectWhileASendIsUnderWay() throws Exception {
+    EventBusClient client = connect();
+    bus.holdsSends = true;
+    client.send("a", "first");
+    FakeBus.Arrival first = bus.next(TypeCode.PUBLISH);
+    for (int i = 0; i < 100; i++) {
+      client.send("a", "more" + i);
+    }
+    client.send("b", "other");
+    client.send("a", "last");
+    assertThat(bus.arrivals).isEmpty();
+    bus.connection().releaseSend();
+    FakeBus.Arrival second = bus.next(TypeCode.PUBLISH);
+    FakeBus.Batch run = (FakeBus.Batch) second.content();
+    assertThat(run.sequence()).isEqualTo(2);
+    assertThat(run.payloads()).hasSize(100).startsWith("more0").endsWith("more99");
+    FakeBus.Arrival third = bus.next(TypeCode.PUBLISH);
+    FakeBus.Arrival fourth = bus.next(TypeCode.PUBLISH);
+    assertThat(third.content()).isEqualTo(new FakeBus.Batch("b", 1, 0, false, List.of("other")));
+    assertThat(fourth.content()).isEqualTo(new FakeBus.Batch("a", 102, 0, false, List.of("last")));
+    assertThat(List.of(second.message(), third.message(), fourth.message()))
+        .containsOnly(first.message() + 1);
+  }
+
+  @Test
+  void unconfirmedEventsAreSentAgainInOrderAndBeforeNewOnes() throws Exception {
+    EventBusClient client = connect();
+    bus.confirms = false;
+    List<CompletionStage<Published>> stages = new ArrayList<>();
+    stages.add(client.publish("a", "one"));
+    bus.nextPublish();
+    stages.add(client.publish("b", "two"));
+    bus.nextPublish();
+    stages.add(client.publish("a", "three"));
+    bus.nextPublish();
+    bus.connection().confirm("b", 1);
+    get(stages.get(1));
+    bus.connection().end(1006, "");
+    stages.add(client.publish("a", "four"));
+    assertThat(stages.get(0).toCompletableFuture()).isNotDone();
+    bus.confirms = true;
+    scheduler.advance(Duration.ofMillis(100));
+    assertThat(bus.nextPublish()).isEqualTo(new FakeBus.Batch("a", 1, 0, true, List.of("one")));
+    assertThat(bus.nextPublish()).isEqualTo(new FakeBus.Batch("a", 2, 0, true, List.of("three")));
+    assertThat(bus.nextPublish()).isEqualTo(new FakeBus.Batch("a", 3, 0, true, List.of("four")));
+    assertThat(get(stages.get(3)).sequence()).isEqualTo(3);
+    assertThat(get(stages.get(0)).sequence()).isEqualTo(1);
+    assertThat(client.counters().resent()).isEqualTo(2);
+    assertThat(client.counters().bufferedBytes()).isZero();
+  }
+
+  @Test
+  void subscriptionsComeBeforeResentEventsAfterAReconnect() throws Exception {
+    EventBusClient client = connect();
+    get(client.subscribe("x.>", event -> {}).ready());
+    bus.confirms = false;
+    CompletionStage<Published> stage = client.publish("a", "one");
+    bus.nextPublish();
+    bus.connection().end(1006, "");
+    bus.confirms = true;
+    bus.arrivals.clear();
+    scheduler.advance(Duration.ofMillis(100));
+    get(stage);
+    assertThat(bus.arrivals).extracting(FakeBus.Arrival::type).startsWith(TypeCode.SUBSCRIBE);
+  }
+
+  @Test
+  void aNewProducerNumberStartsTheSequencesAgain() throws Exception {
+    EventBusClient client = connect();
+    get(client.publish("a", "one"));
+    bus.confirms = false;
+    CompletionStage<Published> second = client.publish("a", "two");
+    bus.next(TypeCode.PUBLISH);
+    bus.nextPublish();
+    bus.connection().end(1006, "");
+    client.publish("b", "three");
+    bus.producer = 99;
+    bus.confirms = true;
+    scheduler.advance(Duration.ofMillis(100));
+    assertThat(bus.nextPublish()).isEqualTo(new FakeBus.Batch("a", 1, 0, true, List.of("two")));
+    assertThat(bus.nextPublish()).isEqualTo(new FakeBus.Batch("b", 1, 0, true, List.of("three")));
+    assertThat(get(second)).isEqualTo(new Published("a", 99, 1));
+    assertThat(get(client.publish("a", "four"))).isEqualTo(new Published("a", 99, 2));
+    assertThat(told.calls).contains("producer 77 99");
+  }
+
+  @Test
+  void plainEventsThatWereUnderWayAreToldAsUncertain() throws Exception {
+    EventBusClient client = connect();
+    client.send("a", "known");
+    get(client.publish("a", "confirmed"));
+    client.send("a", "unknown");
+    bus.awaitPayload("unknown");
+    bus.connection().end(1006, "");
+    assertThat(told.next()).startsWith("connected");
+    assertThat(told.next()).isEqualTo("dropped 1 CONNECTION_LOST");
+    assertThat(client.counters().indeterminate()).isEqualTo(1);
+  }
+
+  @Test
+  void aRefusedEventFailsItsStage() throws Exception {
+    EventBusClient client = connect();
+    bus.confirms = false;
+    CompletionStage<Published> stage = client.publish("a", "one");
+    bus.nextPublish();
+    bus.connection()
+        .frame(
+            TypeCode.PROBLEM,
+            new Problem(io.eventbus.schema.ErrorCode.FORBIDDEN, "not here", false, 1L, 1, "a"));
+    assertThat(failure(stage))
+        .isInstanceOfSatisfying(
+            EventBusException.Refused.class,
+            e -> assertThat(e.code()).isEqualTo(ErrorCode.FORBIDDEN));
+    assertThat(client.counters().bufferedBytes()).isZero();
+  }
+
+  @Test
+  void aProblemThatNobodyWaitsForIsTold() throws Exception {
+    EventBusClient client = connect();
+    client.send("a", "one");
+    bus.nextPublish();
+    bus.connection()
+        .frame(
+            TypeCode.PROBLEM,
+            new Problem(io.eventbus.schema.ErrorCode.FORBIDDEN, "not here", false, 1L, 1, "a"));
+    assertThat(told.next()).startsWith("connected");
+    assertThat(told.next()).isEqualTo("problem not here");
+  }
+
+  @Test
+  void aConfirmationThatDoesNotComeIsATimeOut() throws Exception {
+    EventBusClient client = connect(b -> b.confirmTimeout(Duration.ofSeconds(5)));
+    bus.confirms = false;
+    CompletionStage<Published> stage = client.publish("a", "one");
+    bus.nextPublish();
+    // The sender thread may still have to note that it was sent.
+    scheduler.advance(Duration.ofSeconds(4));
+    assertThat(stage.toCompletableFuture()).isNotDone();
+    scheduler.advance(Duration.ofSeconds(3));
+    assertThat(failure(stage)).isInstanceOf(EventBusException.TimedOut.class);
+  }
+
+  @Test
+  void eventsThatCannotBeSentInTimeTimeOutToo() throws Exception {
+    EventBusClient client = connect(b -> b.confirmTimeout(Duration.ofSeconds(5)));
+    bus.connectFailure = new IllegalStateException("refused");
+    bus.connection().end(1006, "");
+    CompletionStage<Published> stage = client.publish("a", "one");
+    scheduler.advance(Duration.ofSeconds(7));
+    assertThat(failure(stage)).isInstanceOf(EventBusException.TimedOut.class);
+  }
+
+  @Test
+  void illegalTopicsAndEventsThatAreTooBigAreRefusedAtOnce() throws Exception {
+    EventBusClient client = connect();
+    for (String topic : List.of("", "a..b", "a.*", "$SYS.x", "a b")) {
+      assertThatExceptionOfType(EventBusException.IllegalTopic.class)
+          .isThrownBy(() -> client.send(topic, "x"));
+    }
+    assertThatExceptionOfType(EventBusException.PayloadTooBig.class)
+        .isThrownBy(() -> client.send("a", new byte[1024 * 1024 + 1]))
+        .withMessage("payload: 1048577 (expected: at most 1048576)");
+    assertThatExceptionOfType(EventBusException.PayloadTooBig.class)
+        .isThrownBy(() -> client.send("a", Event.builder("x").key("k".repeat(4097)).build()));
+    assertThat(client.send("a", new byte[1024 * 1024])).isEqualTo(SendResult.ACCEPTED);
+    assertThat(bus.nextPublish().payloads().get(0)).hasSize(1024 * 1024);
+  }
+
+  @Test
+  void aFullBufferFailsOrDropsAsChosen() throws Exception {
+    EventBusClient fails =
+        connect(b -> b.outboundBufferBytes(4096).whenFull(WhenFull.FAIL).name("fails"));
+    bus.connectFailure = new IllegalStateException("refused");
+    bus.connection().end(1006, "");
+    int accepted = 0;
+    while (fails.send("a", new byte[1000]).accepted()) {
+      accepted++;
+    }
+    assertThat(accepted).isEqualTo(4);
+    assertThat(fails.send("a", new byte[1000])).isEqualTo(SendResult.FULL);
+    assertThat(failure(fails.publish("a", new byte[1000])))
+        .isInstanceOf(EventBusException.BufferFull.class)
+        .matches(e -> ((EventBusException) e).retryable());
+    bus.connectFailure = null;
+    EventBusClient drops =
+        connect(b -> b.outboundBufferBytes(4096).whenFull(WhenFull.DROP).name("drops"));
+    bus.connection().end(1006, "");
+    for (int i = 0; i < 7; i++) {
+      assertThat(drops.send("a", new byte[1000]))
+          .isEqualTo(i < 4 ? SendResult.ACCEPTED : SendResult.DROPPED);
+    }
+    assertThat(drops.counters().droppedFull()).isEqualTo(3);
+  }
+
+  @Test
+  void aFullBufferBlocksUntilThereIsRoom() throws Exception {
+    EventBusClient client = connect(b -> b.outboundBufferBytes(4096).whenFull(WhenFull.BLOCK));
+    bus.confirms = false;
+    for (int i = 0; i < 3; i++) {
+      client.publish("a", new byte[1000]);
+    }
+    CompletableFuture<SendResult> blocked =
+        CompletableFuture.supplyAsync(() -> client.send("a", new byte[1000]));
+    for (int i = 0; i < 3; ) {
+      i += bus.nextPublish().payloads().size();
+    }
+    assertThat(blocked).isNotDone();
+    bus.connection().confirm("a", 3);
+    assertThat(blocked.get(10, TimeUnit.SECONDS)).isEqualTo(SendResult.ACCEPTED);
+  }
+
+  @Test
+  void blockingHasADeadline() throws Exception {
+    EventBusClient client =
+        connect(b -> b.outboundBufferBytes(4096).blockTimeout(Duration.ofMillis(20)));
+    bus.connectFailure = new IllegalStateException("refused");
+    bus.connection().end(1006, "");
+    while (client.send("a", new byte[1000]).accepted()) {}
+    assertThat(client.send("a", new byte[1000])).isEqualTo(SendResult.FULL);
+  }
+
+  @Test
+  void aSendThatHangsEndsTheConnection() throws Exception {
+    EventBusClient client = connect(b -> b.sendTimeout(Duration.ofSeconds(1)));
+    bus.holdsSends = true;
+    CompletionStage<Published> stage = client.publish("a", "one");
+    bus.nextPublish();
+    assertThat(told.next()).startsWith("connected");
+    bus.holdsSends = false;
+    clock.advance(Duration.ofSeconds(2));
+    // The sender looks at the clock when it is woken, or when its own time is over.
+    client.send("b", "wake");
+    assertThat(told.next()).startsWith("disconnected 1006 true");
+    scheduler.advance(Duration.ofMillis(100));
+    get(stage);
+  }
+
+  // ---- Flushing and closing
+
+  @Test
+  void flushWaitsForTheEchoBehindEverythingPublished() throws Exception {
+    EventBusClient client = connect();
+    bus.holdsSends = true;
+    client.send("a", "one");
+    bus.nextPublish();
+    client.send("a", "two");
+    CompletionStage<Void> flush = client.flushAsync();
+    client.send("a", "three");
+    assertThat(flush.toCompletableFuture()).isNotDone();
+    bus.holdsSends = false;
+    bus.connection().releaseSend();
+    get(flush);
+    assertThat(bus.nextPublish().payloads()).containsExactly("two");
+    bus.next(TypeCode.BARRIER);
+    assertThat(bus.nextPublish().payloads()).containsExactly("three");
+  }
+
+  @Test
+  void flushIsAskedAgainAfterAReconnect() throws Exception {
+    EventBusClient client = connect();
+    CompletionStage<Void> flush = blockedFlush(client);
+    bus.next(TypeCode.BARRIER);
+    bus.connection().end(1006, "");
+    bus.answersBarriers = true;
+    scheduler.advance(Duration.ofMillis(100));
+    get(flush);
+  }
+
+  @Test
+  void flushHasADeadline() throws Exception {
+    EventBusClient client = connect();
+    bus.answersBarriers = false;
+    assertThatExceptionOfType(EventBusException.TimedOut.class)
+        .isThrownBy(() -> client.flush(Duration.ofMillis(20)));
+  }
+
+  @Test
+  void closeSendsWhatIsBuffered() throws Exception {
+    EventBusClient client = connect();
+    bus.holdsSends = true;
+    client.send("a", "one");
+    bus.nextPublish();
+    CompletionStage<Published> stage = client.publish("a", "two");
+    CompletableFuture<Boolean> closed =
+        CompletableFuture.supplyAsync(() -> client.close(Duration.ofSeconds(10)));
+    while (client.state() == ClientState.CONNECTED) {
+      Thread.onSpinWait();
+    }
+    bus.holdsSends = false;
+    bus.connection().releaseSend();
+    assertThat(closed.get(10, TimeUnit.SECONDS)).isTrue();
+    assertThat(get(stage).sequence()).isEqualTo(2);
+    assertThat(client.state()).isEqualTo(ClientState.CLOSED);
+    assertThat(bus.closed).isTrue();
+  }
+
+  @Test
+  void closingAtOnceTellsWhatIsLost() throws Exception {
+    EventBusClient client = connect();
+    bus.confirms = false;
+    CompletionStage<Published> sent = client.publish("a", "one");
+    bus.nextPublish();
+    bus.connectFailure = new IllegalStateException("refused");
+    bus.connection().end(1006, "");
+    CompletionStage<Published> unsent = client.publish("a", "two");
+    client.send("b", "three");
+    assertThat(client.close(Duration.ZERO)).isFalse();
+    assertThat(failure(sent)).isInstanceOf(EventBusException.ConnectionLost.class);
+    assertThat(failure(unsent)).isInstanceOf(EventBusException.Closed.class);
+    List<String> calls = new ArrayList<>();
+    while (!calls.contains("dropped 1 CLOSED")) {
+      calls.add(told.next());
+    }
+    assertThat(client.close(Duration.ofSeconds(1))).isTrue();
+  }
+}

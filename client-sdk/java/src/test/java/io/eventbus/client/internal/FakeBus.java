@@ -1,0 +1,306 @@
+package io.eventbus.client.internal;
+
+import io.eventbus.protocol.ControlFrames;
+import io.eventbus.protocol.FrameCursor;
+import io.eventbus.protocol.FrameLimits;
+import io.eventbus.protocol.Frames;
+import io.eventbus.protocol.PublishView;
+import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.Barrier;
+import io.eventbus.schema.Confirm;
+import io.eventbus.schema.Drained;
+import io.eventbus.schema.Hello;
+import io.eventbus.schema.Limits;
+import io.eventbus.schema.Subscribe;
+import io.eventbus.schema.Welcome;
+import java.net.URI;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.avro.specific.SpecificRecord;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A bus without a network: a transport whose other end a test holds. Answers as a bus does unless
+ * the test says otherwise, and writes down what it got.
+ */
+final class FakeBus implements Transport {
+  private static final FrameLimits LIMITS = FrameLimits.DEFAULT;
+
+  /** One frame that arrived, with its place in the messages. */
+  record Arrival(int connection, int message, TypeCode type, Object content) {}
+
+  /** A Publish that arrived. */
+  record Batch(String topic, long sequence, long schema, boolean confirm, List<String> payloads) {}
+
+  final BlockingQueue<Arrival> arrivals = new LinkedBlockingQueue<>();
+  final List<URI> attempts = new ArrayList<>();
+  final List<Hello> hellos = new ArrayList<>();
+  volatile boolean confirms = true;
+  volatile boolean answersBarriers = true;
+  volatile boolean confirmsSubscriptions = true;
+  volatile boolean holdsSends;
+  volatile boolean silent;
+  volatile long producer = 77;
+  volatile @Nullable RuntimeException connectFailure;
+  volatile boolean closed;
+  private final AtomicInteger messages = new AtomicInteger();
+  private volatile @Nullable Connection current;
+  private int connections;
+
+  @Override
+  public synchronized void connect(URI url, Duration timeout, Listener listener) {
+    attempts.add(url);
+    RuntimeException failure = connectFailure;
+    if (failure != null) {
+      listener.onFailed(failure);
+      return;
+    }
+    Connection connection = new Connection(++connections, listener);
+    current = connection;
+    if (!silent) {
+      listener.onOpen(connection);
+    }
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+  }
+
+  Connection connection() {
+    Connection connection = current;
+    if (connection == null) {
+      throw new AssertionError("not connected");
+    }
+    return connection;
+  }
+
+  /** The next frame of this type, others are passed over; fails after ten seconds. */
+  Arrival next(TypeCode type) throws InterruptedException {
+    while (true) {
+      Arrival arrival = arrivals.poll(10, TimeUnit.SECONDS);
+      if (arrival == null) {
+        throw new AssertionError("no frame " + type + " within 10 s");
+      }
+      if (arrival.type == type) {
+        return arrival;
+      }
+    }
+  }
+
+  Batch nextPublish() throws InterruptedException {
+    return (Batch) next(TypeCode.PUBLISH).content;
+  }
+
+  /** Waits until an event with this payload has arrived. */
+  void awaitPayload(String payload) throws InterruptedException {
+    while (!nextPublish().payloads().contains(payload)) {
+      // Earlier events are of no interest.
+    }
+  }
+
+  static byte[] deliver(
+      String topic, long producer, long sequence, long[] groups, String... payloads) {
+    ByteBuffer events = ByteBuffer.allocate(64 * 1024);
+    for (String payload : payloads) {
+      Frames.writeEvent(
+          events,
+          5,
+          null,
+          io.eventbus.protocol.EncodedHeaders.NONE,
+          payload.getBytes(StandardCharsets.UTF_8));
+    }
+    events.flip();
+    ByteBuffer publish = ByteBuffer.allocate(events.remaining() + 512);
+    Frames.writePublish(
+        publish,
+        topic.getBytes(StandardCharsets.UTF_8),
+        sequence,
+        0,
+        false,
+        payloads.length,
+        events);
+    publish.flip();
+    FrameCursor cursor = new FrameCursor().wrap(publish, 0, publish.limit());
+    cursor.next();
+    PublishView view = new PublishView();
+    view.read(publish, cursor.bodyStart(), cursor.bodyEnd(), LIMITS);
+    ByteBuffer out =
+        ByteBuffer.allocate(Frames.deliverSize(view, producer, 9, -1, groups, groups.length));
+    Frames.writeDeliver(out, publish, view, producer, 9, -1, groups, groups.length);
+    return out.array();
+  }
+
+  /** One connection. */
+  final class Connection implements Channel {
+    final int number;
+    private final Listener listener;
+    private @Nullable SendCallback held;
+    private boolean over;
+
+    Connection(int number, Listener listener) {
+      this.number = number;
+      this.listener = listener;
+    }
+
+    @Override
+    public void send(ByteBuffer message, SendCallback callback) {
+      ByteBuffer copy = ByteBuffer.allocate(message.remaining()).put(message).flip();
+      boolean hold;
+      synchronized (this) {
+        if (over) {
+          callback.onSent(new IllegalStateException("closed"));
+          return;
+        }
+        hold = holdsSends;
+        if (hold) {
+          held = callback;
+        }
+      }
+      read(copy);
+      if (!hold) {
+        callback.onSent(null);
+      }
+    }
+
+    /** Lets the network take the message that is under way. */
+    void releaseSend() {
+      SendCallback callback;
+      synchronized (this) {
+        callback = held;
+        held = null;
+      }
+      if (callback != null) {
+        callback.onSent(null);
+      }
+    }
+
+    private void read(ByteBuffer message) {
+      int number = messages.incrementAndGet();
+      FrameCursor cursor = new FrameCursor().wrap(message, 0, message.limit());
+      while (cursor.next()) {
+        TypeCode type = TypeCode.of(cursor.typeCode());
+        int from = cursor.bodyStart();
+        int to = cursor.bodyEnd();
+        if (type == null) {
+          throw new AssertionError("type code " + cursor.typeCode());
+        }
+        switch (type) {
+          case HELLO -> hello(ControlFrames.hello(message, from, to));
+          case PUBLISH -> publish(number, message, from, to);
+          case SUBSCRIBE -> {
+            Subscribe subscribe = ControlFrames.subscribe(message, from, to);
+            arrivals.add(new Arrival(this.number, number, type, subscribe));
+            if (confirmsSubscriptions) {
+              frame(
+                  TypeCode.CONFIRM, new Confirm(TypeCode.SUBSCRIBE.code(), subscribe.getId(), ""));
+            }
+          }
+          case UNSUBSCRIBE -> {
+            long id = ControlFrames.unsubscribe(message, from, to).getId();
+            arrivals.add(new Arrival(this.number, number, type, id));
+            frame(TypeCode.DRAINED, new Drained(id));
+          }
+          case BARRIER -> {
+            long id = ControlFrames.barrier(message, from, to).getId();
+            arrivals.add(new Arrival(this.number, number, type, id));
+            if (answersBarriers) {
+              frame(TypeCode.BARRIER, new Barrier(id));
+            }
+          }
+          case ACK ->
+              arrivals.add(
+                  new Arrival(this.number, number, type, ControlFrames.ack(message, from, to)));
+          default -> throw new AssertionError("a client must not send " + type);
+        }
+      }
+    }
+
+    private void hello(Hello hello) {
+      hellos.add(hello);
+      Welcome welcome = new Welcome();
+      welcome.setBus("bus");
+      welcome.setSession("session-" + number);
+      welcome.setProducer(producer);
+      welcome.setResume("resume-" + producer);
+      welcome.setLimits(new Limits(1024 * 1024, 4 * 1024 * 1024, 64, 16 * 1024, 10_000, 8L << 20));
+      welcome.setOthers(List.of());
+      frame(TypeCode.WELCOME, welcome);
+    }
+
+    private void publish(int messageNumber, ByteBuffer message, int from, int to) {
+      PublishView view = new PublishView();
+      view.read(message, from, to, LIMITS);
+      io.eventbus.protocol.EventCursor events =
+          new io.eventbus.protocol.EventCursor()
+              .wrap(message, to - 1 - view.eventBytes() - headOf(view), to, LIMITS);
+      List<String> payloads = new ArrayList<>();
+      while (events.next()) {
+        payloads.add(new String(events.payload(), StandardCharsets.UTF_8));
+      }
+      arrivals.add(
+          new Arrival(
+              number,
+              messageNumber,
+              TypeCode.PUBLISH,
+              new Batch(view.topic(), view.sequence(), view.schema(), view.confirm(), payloads)));
+      if (view.confirm() && confirms) {
+        confirm(view.topic(), view.sequence() + view.eventCount() - 1);
+      }
+    }
+
+    /** The count and the size before the events, which are all in one block. */
+    private int headOf(PublishView view) {
+      return view.eventsSize() - 1 - view.eventBytes();
+    }
+
+    void confirm(String topic, long lastSequence) {
+      frame(TypeCode.CONFIRM, new Confirm(TypeCode.PUBLISH.code(), lastSequence, topic));
+    }
+
+    void frame(TypeCode type, SpecificRecord record) {
+      message(ControlFrames.encode(type, record));
+    }
+
+    /** Sends frames to the client, in the calling thread. */
+    void message(byte[]... frames) {
+      int size = 0;
+      for (byte[] frame : frames) {
+        size += frame.length;
+      }
+      ByteBuffer message = ByteBuffer.allocate(size);
+      for (byte[] frame : frames) {
+        message.put(frame);
+      }
+      listener.onMessage(message.flip());
+    }
+
+    /** The connection breaks, or the bus closes it. */
+    void end(int code, String reason) {
+      synchronized (this) {
+        if (over) {
+          return;
+        }
+        over = true;
+      }
+      listener.onClosed(code, reason);
+    }
+
+    @Override
+    public void close(int code, String reason) {
+      end(code, reason);
+    }
+
+    @Override
+    public void abort() {
+      end(1006, "aborted");
+    }
+  }
+}

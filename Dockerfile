@@ -1,0 +1,17 @@
+# The build needs the sources only; the image that runs has a JRE and one jar.
+FROM maven:3.9-eclipse-temurin-17 AS build
+WORKDIR /src
+COPY . .
+RUN mvn -B -q -pl eventbus-server -am package -DskipTests -Dspotless.check.skip=true
+
+FROM eclipse-temurin:17-jre
+RUN useradd --system --uid 10001 eventbus
+COPY --from=build /src/eventbus-server/target/eventbus.jar /opt/eventbus/eventbus.jar
+USER 10001
+# Clients; and the administration, which listens on loopback inside the container unless admin.host says otherwise.
+EXPOSE 8080 8081
+HEALTHCHECK --interval=10s --timeout=3s CMD ["bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/8081 && printf 'GET /readyz HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: close\\r\\n\\r\\n' >&3 && head -n 1 <&3 | grep -q ' 200 '"]
+# On SIGTERM the bus delivers what is queued and closes its clients with 1001; give it time (timeouts.shutdown).
+STOPSIGNAL SIGTERM
+ENTRYPOINT ["java", "-XX:MaxRAMPercentage=50", "-jar", "/opt/eventbus/eventbus.jar"]
+CMD ["serve"]

@@ -10,6 +10,7 @@ import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.Delivery;
 import io.netty.buffer.ByteBufAllocator;
 import java.nio.ByteBuffer;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -45,6 +46,7 @@ final class Conflater {
   private final GapLedger gaps = new GapLedger();
   private final long limit;
   private final Map<Key, Kept> kept = new LinkedHashMap<>();
+  private final Map<String, Integer> topics = new HashMap<>();
   private long bytes;
 
   Conflater(ByteBufAllocator allocator, BusMemory memory, long limit) {
@@ -79,6 +81,7 @@ final class Conflater {
         conflated++;
       }
       kept.put(key, now);
+      topics.merge(topic, 1, Integer::sum);
       bytes += single.size();
     }
     return new Dropped(conflated, dropOldest());
@@ -96,8 +99,18 @@ final class Conflater {
     return dropped;
   }
 
+  /** Whether events of a topic are kept: others of that topic must not overtake them. */
+  boolean holds(String topic) {
+    return topics.containsKey(topic);
+  }
+
+  private void forget(Kept gone) {
+    bytes -= gone.delivery().size();
+    topics.computeIfPresent(gone.topic(), (t, n) -> n == 1 ? null : n - 1);
+  }
+
   private void drop(Kept victim, GapReason reason) {
-    bytes -= victim.delivery().size();
+    forget(victim);
     gaps.add(victim.topic(), victim.producer(), victim.sequence(), victim.sequence(), reason);
     victim.delivery().release();
   }
@@ -110,7 +123,7 @@ final class Conflater {
     }
     Kept next = oldest.next();
     oldest.remove();
-    bytes -= next.delivery().size();
+    forget(next);
     return next;
   }
 
@@ -137,6 +150,7 @@ final class Conflater {
   void clear() {
     kept.values().forEach(k -> k.delivery().release());
     kept.clear();
+    topics.clear();
     bytes = 0;
   }
 }

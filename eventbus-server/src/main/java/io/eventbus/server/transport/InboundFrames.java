@@ -2,6 +2,7 @@ package io.eventbus.server.transport;
 
 import io.eventbus.protocol.CloseReason;
 import io.eventbus.server.routing.BusMemory;
+import io.eventbus.server.stats.SingleWriterCounter;
 import io.netty.buffer.ByteBuf;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
@@ -30,7 +31,7 @@ final class InboundFrames {
   private @Nullable ByteBuf parked;
   private @Nullable Deque<ByteBuf> backlog;
   private @Nullable Utf8Stream utf8;
-  private long parkedBytes;
+  private final SingleWriterCounter parkedBytes = new SingleWriterCounter();
   private boolean ignoring;
   private boolean discarding;
 
@@ -229,7 +230,7 @@ final class InboundFrames {
       kept.addLast(in);
     }
     // The slice that is parked lies in one of these buffers, or is counted by its capacity here.
-    parkedBytes += in.capacity();
+    parkedBytes.add(in.capacity());
     memory.reserve(in.capacity());
   }
 
@@ -257,7 +258,7 @@ final class InboundFrames {
     Deque<ByteBuf> kept = backlog;
     while (parked == null && kept != null && !kept.isEmpty()) {
       ByteBuf next = kept.removeFirst();
-      parkedBytes -= next.capacity();
+      parkedBytes.add(-next.capacity());
       memory.release(next.capacity());
       feed(next, nowNanos);
     }
@@ -268,7 +269,7 @@ final class InboundFrames {
 
   /** Bytes held for this connection; any thread. */
   long held() {
-    return assembler.held();
+    return assembler.held() + parkedBytes.get();
   }
 
   /** Data messages are skipped from now on; control frames are still understood. */
@@ -292,8 +293,8 @@ final class InboundFrames {
     if (backlog != null) {
       backlog.forEach(ByteBuf::release);
       backlog = null;
-      memory.release(parkedBytes);
-      parkedBytes = 0;
+      memory.release(parkedBytes.get());
+      parkedBytes.add(-parkedBytes.get());
     }
   }
 

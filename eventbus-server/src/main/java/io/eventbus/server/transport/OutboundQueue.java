@@ -92,6 +92,9 @@ final class OutboundQueue implements Subscriber {
     }
     context.stats().deliveries.add(delivery.events());
     delivered.add(delivery.events());
+    if (overflow != Overflow.CONFLATE) {
+      letConflatedGoFirst(delivery);
+    }
     boolean overBound = ring.bytes() + delivery.size() > bound;
     switch (overflow) {
       case BLOCK -> {
@@ -109,6 +112,35 @@ final class OutboundQueue implements Subscriber {
           enqueue(delivery, overflow);
         }
       }
+    }
+  }
+
+  /**
+   * A client that changed the policy of a topic may still have events of it aside; these must not
+   * be overtaken. Each topic has one policy at a time, so that this is rare and at most doubles the
+   * queue once.
+   */
+  private void letConflatedGoFirst(Delivery delivery) {
+    Conflater c = conflater;
+    if (c != null && !c.isEmpty() && c.holds(QueueGaps.topic(delivery))) {
+      moveConflated(c, Long.MAX_VALUE);
+    }
+  }
+
+  /**
+   * Moves kept events to the queue, each behind the gaps before it, until the queue has so many
+   * bytes.
+   */
+  private void moveConflated(Conflater c, long upTo) {
+    while (ring.bytes() < upTo) {
+      Conflater.Kept next = c.poll();
+      if (next == null) {
+        QueueGaps.tell(context, ring, c.gaps().takeAll());
+        return;
+      }
+      QueueGaps.tell(
+          context, ring, c.gaps().takeBefore(next.topic(), next.producer(), next.sequence()));
+      ring.add(next.delivery(), Overflow.CONFLATE);
     }
   }
 
@@ -271,17 +303,8 @@ final class OutboundQueue implements Subscriber {
       }
     }
     Conflater c = conflater;
-    if (c != null && ring.bytes() < QueueWriter.MAX_COALESCED) {
-      while (ring.bytes() < QueueWriter.MAX_COALESCED) {
-        Conflater.Kept next = c.poll();
-        if (next == null) {
-          QueueGaps.tell(context, ring, c.gaps().takeAll());
-          break;
-        }
-        QueueGaps.tell(
-            context, ring, c.gaps().takeBefore(next.topic(), next.producer(), next.sequence()));
-        ring.add(next.delivery(), Overflow.CONFLATE);
-      }
+    if (c != null) {
+      moveConflated(c, QueueWriter.MAX_COALESCED);
     }
     return !ring.isEmpty();
   }

@@ -30,12 +30,21 @@ final class QueueGaps {
     this.context = context;
   }
 
-  void record(Delivery victim, boolean oldest) {
-    ByteBuffer in = victim.frame();
+  private static DeliverView read(Delivery delivery) {
+    ByteBuffer in = delivery.frame();
     FrameCursor frame = new FrameCursor().wrap(in, 0, in.limit());
     frame.next();
     DeliverView view = new DeliverView();
     view.read(in, frame.bodyStart(), frame.bodyEnd(), UNLIMITED);
+    return view;
+  }
+
+  static String topic(Delivery delivery) {
+    return read(delivery).topic();
+  }
+
+  void record(Delivery victim, boolean oldest) {
+    DeliverView view = read(victim);
     (oldest ? front : behind)
         .add(
             view.topic(),

@@ -34,14 +34,13 @@ final class OutboundQueue implements Subscriber {
   private final long bound;
   private final long slowNanos;
   private final Consumer<String> slow;
-  private final DeliveryRing ring = new DeliveryRing();
+  private final Backlog backlog;
+  private final DeliveryRing ring;
   private final Waiters waiters = new Waiters();
   private final QueueWriter writer;
   private final SingleWriterCounter delivered = new SingleWriterCounter();
   private final SingleWriterCounter dropped = new SingleWriterCounter();
 
-  private @Nullable QueueGaps gaps;
-  private @Nullable Conflater conflater;
   private @Nullable Runnable waitingSession;
   private volatile boolean full;
   private volatile long queued;
@@ -57,6 +56,8 @@ final class OutboundQueue implements Subscriber {
     this.context = loop.context();
     this.connection = connection;
     this.bound = loop.config().limits().queueBytes();
+    this.backlog = new Backlog(context, bound);
+    this.ring = backlog.ring();
     this.writer = new QueueWriter(loop, connection);
     this.slowNanos = loop.config().timeouts().slowSubscriber().toNanos();
   }
@@ -92,82 +93,51 @@ final class OutboundQueue implements Subscriber {
     }
     context.stats().deliveries.add(delivery.events());
     delivered.add(delivery.events());
-    if (overflow != Overflow.CONFLATE) {
-      letConflatedGoFirst(delivery);
-    }
-    boolean overBound = ring.bytes() + delivery.size() > bound;
-    switch (overflow) {
-      case BLOCK -> {
-        enqueue(delivery, overflow);
-        if (overBound) {
-          markFull();
-        }
-      }
-      case DROP_OLDEST -> offerDropping(delivery, overBound);
-      case CONFLATE -> offerConflating(delivery, overBound);
-      case DISCONNECT -> {
-        if (overBound) {
-          tooSlow("its queue of " + bound + " bytes is full and the policy is DISCONNECT");
-        } else {
-          enqueue(delivery, overflow);
-        }
-      }
-    }
-  }
-
-  /**
-   * A client that changed the policy of a topic may still have events of it aside; these must not
-   * be overtaken. Each topic has one policy at a time, so that this is rare and at most doubles the
-   * queue once.
-   */
-  private void letConflatedGoFirst(Delivery delivery) {
-    Conflater c = conflater;
-    if (c != null && !c.isEmpty() && c.holds(QueueGaps.topic(delivery))) {
-      moveConflated(c, Long.MAX_VALUE);
-    }
-  }
-
-  /**
-   * Moves kept events to the queue, each behind the gaps before it, until the queue has so many
-   * bytes.
-   */
-  private void moveConflated(Conflater c, long upTo) {
-    while (ring.bytes() < upTo) {
-      Conflater.Kept next = c.poll();
-      if (next == null) {
-        QueueGaps.tell(context, ring, c.gaps().takeAll());
-        return;
-      }
-      QueueGaps.tell(
-          context, ring, c.gaps().takeBefore(next.topic(), next.producer(), next.sequence()));
-      ring.add(next.delivery(), Overflow.CONFLATE);
-    }
-  }
-
-  private void enqueue(Delivery delivery, Overflow overflow) {
-    delivery.retain();
-    append(delivery, overflow);
-  }
-
-  /** Takes over the caller's reference. */
-  private void append(Delivery delivery, @Nullable Overflow overflow) {
-    if (ring.isEmpty()) {
+    if (oldestNanos == 0) {
       oldestNanos = delivery.bornNanos();
     }
-    ring.add(delivery, overflow);
-    queued = ring.bytes() + conflatedBytes();
-    drainSoon();
+    if (overflow != Overflow.CONFLATE) {
+      backlog.letConflatedGoFirst(delivery);
+    }
+    switch (overflow) {
+      case BLOCK -> {
+        if (!backlog.fits(delivery)) {
+          markFull();
+        }
+        backlog.add(delivery, overflow);
+      }
+      case DROP_OLDEST -> countDrop(DropReason.QUEUE_FULL, backlog.addDropping(delivery));
+      case CONFLATE -> offerConflating(delivery);
+      case DISCONNECT -> {
+        if (!backlog.fits(delivery)) {
+          tooSlow("its queue of " + bound + " bytes is full and the policy is DISCONNECT");
+          return;
+        }
+        backlog.add(delivery, overflow);
+      }
+    }
+    changed();
   }
 
-  private void drainSoon() {
+  private void offerConflating(Delivery delivery) {
+    if (backlog.needsConflation(delivery)) {
+      Conflater.Dropped lost = backlog.addConflating(delivery);
+      countDrop(DropReason.CONFLATED, lost.conflated());
+      countDrop(DropReason.QUEUE_FULL, lost.overLimit());
+    } else {
+      backlog.add(delivery, Overflow.CONFLATE);
+    }
+  }
+
+  private void changed() {
+    queued = backlog.bytes();
     if (!drainScheduled) {
       drainScheduled = true;
       loop.drainSoon(this);
     }
-  }
-
-  private long conflatedBytes() {
-    return conflater == null ? 0 : conflater.bytes();
+    if (backlog.gapCount() > MAX_GAPS) {
+      tooSlow("more than " + MAX_GAPS + " gaps wait to be told");
+    }
   }
 
   private void markFull() {
@@ -175,35 +145,6 @@ final class OutboundQueue implements Subscriber {
       full = true;
       fullSince = System.nanoTime();
     }
-  }
-
-  private void offerDropping(Delivery delivery, boolean overBound) {
-    if (overBound) {
-      ring.dropOldest(ring.bytes() + delivery.size() - bound, d -> drop(d, true));
-      if (ring.bytes() + delivery.size() > bound) {
-        // What is queued belongs to subscriptions that lose nothing, so the new one goes.
-        delivery.retain();
-        drop(delivery, false);
-        drainSoon();
-        return;
-      }
-    }
-    if (gaps != null) {
-      gaps.tellBehind(ring);
-    }
-    enqueue(delivery, Overflow.DROP_OLDEST);
-  }
-
-  private void drop(Delivery victim, boolean oldest) {
-    countDrop(DropReason.QUEUE_FULL, victim.events());
-    QueueGaps g = gaps;
-    if (g == null) {
-      g = new QueueGaps(context);
-      gaps = g;
-    }
-    g.record(victim, oldest);
-    victim.release();
-    checkGaps(g.size());
   }
 
   private void countDrop(DropReason reason, int events) {
@@ -221,30 +162,6 @@ final class OutboundQueue implements Subscriber {
     return dropped.get();
   }
 
-  private void checkGaps(int count) {
-    if (count > MAX_GAPS) {
-      tooSlow("more than " + MAX_GAPS + " gaps wait to be told");
-    }
-  }
-
-  private void offerConflating(Delivery delivery, boolean overBound) {
-    Conflater c = conflater;
-    if (!overBound && (c == null || c.isEmpty())) {
-      enqueue(delivery, Overflow.CONFLATE);
-      return;
-    }
-    if (c == null) {
-      c = new Conflater(context.allocator(), context.bus().memory(), bound);
-      conflater = c;
-    }
-    Conflater.Dropped lost = c.add(delivery);
-    countDrop(DropReason.CONFLATED, lost.conflated());
-    countDrop(DropReason.QUEUE_FULL, lost.overLimit());
-    queued = ring.bytes() + c.bytes();
-    checkGaps(c.gaps().size());
-    drainSoon();
-  }
-
   /**
    * Queues a frame that is not a delivery: it is never dropped. Takes over the caller's reference.
    */
@@ -252,7 +169,8 @@ final class OutboundQueue implements Subscriber {
     if (closed) {
       frame.release();
     } else {
-      append(frame, null);
+      ring.add(frame, null);
+      changed();
     }
   }
 
@@ -279,34 +197,16 @@ final class OutboundQueue implements Subscriber {
     }
     usedSinceTick = true;
     boolean wrote = false;
-    while (connection.isWritable() && refill()) {
+    while (connection.isWritable() && backlog.refill()) {
       writer.writeNext(ring);
       wrote = true;
     }
-    queued = ring.bytes() + conflatedBytes();
+    queued = backlog.bytes();
     if (wrote) {
       connection.flush();
     }
     onWritten();
     wakeWaiters();
-  }
-
-  /**
-   * Brings what was kept aside into the queue when there is room; returns whether there is anything
-   * to write.
-   */
-  private boolean refill() {
-    if (gaps != null) {
-      gaps.tellFront(ring);
-      if (ring.isEmpty()) {
-        gaps.tellBehind(ring);
-      }
-    }
-    Conflater c = conflater;
-    if (c != null) {
-      moveConflated(c, QueueWriter.MAX_COALESCED);
-    }
-    return !ring.isEmpty();
   }
 
   /** Records how long the oldest event waited, once everything has gone to the socket. */
@@ -353,21 +253,13 @@ final class OutboundQueue implements Subscriber {
       return;
     }
     closed = true;
-    ring.clear(
-        d -> {
-          context.stats().drops(DropReason.DISCONNECTED).add(d.events());
-          d.release();
-        });
-    if (conflater != null) {
-      context.stats().drops(DropReason.DISCONNECTED).add(conflater.size());
-      conflater.clear();
-    }
+    backlog.clear(events -> context.stats().drops(DropReason.DISCONNECTED).add(events));
     queued = 0;
     full = false;
     waiters.wake();
   }
 
   boolean isEmpty() {
-    return ring.isEmpty() && (conflater == null || conflater.isEmpty());
+    return backlog.isEmpty();
   }
 }

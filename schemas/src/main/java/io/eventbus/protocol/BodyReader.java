@@ -12,12 +12,23 @@ import java.nio.ByteBuffer;
 final class BodyReader {
   // Replaced by wrap() before any use; an empty buffer keeps the field non-null.
   private ByteBuffer buf = ByteBuffer.allocate(0);
+  private int base;
   private int at;
   private int end;
   private int blockEnd = -1;
 
   BodyReader wrap(ByteBuffer buffer, int from, int to) {
+    return wrap(buffer, from, to, from);
+  }
+
+  /**
+   * Starts at a byte that is not the first one.
+   *
+   * @param start where the body starts: errors tell the distance from there
+   */
+  BodyReader wrap(ByteBuffer buffer, int from, int to, int start) {
     buf = buffer;
+    base = start;
     at = from;
     end = to;
     blockEnd = -1;
@@ -57,8 +68,7 @@ final class BodyReader {
     for (int i = at; i < end; i++) {
       int b = buf.get(i);
       if (shift == 63 && (b & 0xFE) != 0) {
-        throw MalformedFrameException.malformed(
-            field, at, "an integer of more than 64 bits", "at most 10 bytes");
+        throw malformed(field, at, "an integer of more than 64 bits", "at most 10 bytes");
       }
       raw |= (b & 0x7FL) << shift;
       if (b >= 0) {
@@ -67,8 +77,7 @@ final class BodyReader {
       }
       shift += 7;
     }
-    throw MalformedFrameException.malformed(
-        field, at, "the end of the data inside an integer", "a whole one");
+    throw malformed(field, at, "the end of the data inside an integer", "a whole one");
   }
 
   /**
@@ -79,7 +88,7 @@ final class BodyReader {
     int start = at;
     long value = readLong(field);
     if (value != (int) value || at - start > Varint.MAX_INT_BYTES) {
-      throw MalformedFrameException.malformed(
+      throw malformed(
           field,
           start,
           value + " in " + (at - start) + " bytes",
@@ -90,11 +99,11 @@ final class BodyReader {
 
   boolean readBoolean(String field) {
     if (at >= end) {
-      throw MalformedFrameException.malformed(field, at, "the end of the data", "a boolean");
+      throw malformed(field, at, "the end of the data", "a boolean");
     }
     byte b = buf.get(at);
     if (b != 0 && b != 1) {
-      throw MalformedFrameException.malformed(field, at, b, "0 or 1");
+      throw malformed(field, at, b, "0 or 1");
     }
     at++;
     return b == 1;
@@ -105,7 +114,7 @@ final class BodyReader {
     int start = at;
     int index = readInt(field);
     if (index != 0 && index != 1) {
-      throw MalformedFrameException.malformed(field, start, "union index " + index, "0 or 1");
+      throw malformed(field, start, "union index " + index, "0 or 1");
     }
     return index == 1;
   }
@@ -118,13 +127,13 @@ final class BodyReader {
     int start = at;
     long length = readLong(field);
     if (length < 0) {
-      throw MalformedFrameException.malformed(field, start, "length " + length, "0.." + limit);
+      throw malformed(field, start, "length " + length, "0.." + limit);
     }
     if (length > limit) {
-      throw MalformedFrameException.tooBig(field + " length", start, length, limit);
+      throw tooBig(field + " length", start, length, limit);
     }
     if (length > end - at) {
-      throw MalformedFrameException.malformed(
+      throw malformed(
           field, start, "length " + length, "at most the " + (end - at) + " bytes that are left");
     }
     return (int) length;
@@ -134,7 +143,7 @@ final class BodyReader {
   int skipString(String field, int limit) {
     int length = readLength(field, limit);
     if (!Utf8.isValid(buf, at, at + length)) {
-      throw MalformedFrameException.malformed(field, at, "bytes that are not UTF-8", "a string");
+      throw malformed(field, at, "bytes that are not UTF-8", "a string");
     }
     at += length;
     return length;
@@ -155,21 +164,20 @@ final class BodyReader {
     blockEnd = -1;
     if (count < 0) {
       if (count == Long.MIN_VALUE) {
-        throw MalformedFrameException.malformed(
-            field, start, "block count " + count, "at least " + -Long.MAX_VALUE);
+        throw malformed(field, start, "block count " + count, "at least " + -Long.MAX_VALUE);
       }
       count = -count;
       int sizeAt = at;
       long size = readLong(field);
       if (size < 0 || size > end - at) {
-        throw MalformedFrameException.malformed(
+        throw malformed(
             field, sizeAt, "block size " + size, "0.." + (end - at) + ", the bytes that are left");
       }
       blockEnd = at + (int) size;
     }
     int room = (blockEnd >= 0 ? blockEnd : end) - at;
     if (count > room / leastItemBytes) {
-      throw MalformedFrameException.malformed(
+      throw malformed(
           field,
           start,
           "block count " + count,
@@ -182,14 +190,24 @@ final class BodyReader {
     return blockEnd;
   }
 
+  /** An error at a position, which is told as the distance from the start of the body. */
+  MalformedFrameException malformed(String field, int position, Object found, String expected) {
+    return MalformedFrameException.malformed(field, position - base, found, expected);
+  }
+
+  /** A limit that was exceeded at a position. */
+  MalformedFrameException tooBig(String field, int position, long found, long limit) {
+    return MalformedFrameException.tooBig(field, position - base, found, limit);
+  }
+
   /** Called after the last item of a block that gave its size. */
   void checkBlockEnd(String field, int expectedEnd) {
     if (expectedEnd >= 0 && at != expectedEnd) {
-      throw MalformedFrameException.malformed(
+      throw malformed(
           field,
           at,
           "a block whose items end here",
-          "the end at byte " + expectedEnd + " that its size gives");
+          "the end at byte " + (expectedEnd - base) + " that its size gives");
     }
   }
 }

@@ -114,7 +114,7 @@ public final class ControlFrames {
         n = in.readBlockCount("Hello.attributes", 2)) {
       int blockEnd = in.blockEnd();
       if (count + n > FrameLimits.MAX_ATTRIBUTES) {
-        throw MalformedFrameException.tooBig(
+        throw in.tooBig(
             "Hello.attributes count", in.position(), count + n, FrameLimits.MAX_ATTRIBUTES);
       }
       count += (int) n;
@@ -307,8 +307,7 @@ public final class ControlFrames {
     for (long n = in.readBlockCount(field, 1); n > 0; n = in.readBlockCount(field, 1)) {
       int blockEnd = in.blockEnd();
       if (addresses.size() + n > MAX_ADDRESSES) {
-        throw MalformedFrameException.tooBig(
-            field + " count", in.position(), addresses.size() + n, MAX_ADDRESSES);
+        throw in.tooBig(field + " count", in.position(), addresses.size() + n, MAX_ADDRESSES);
       }
       for (long i = 0; i < n; i++) {
         addresses.add(in.readString(field, MAX_ADDRESS_BYTES));
@@ -330,8 +329,7 @@ public final class ControlFrames {
       return symbols[index];
     }
     if (fallBack == null || index < 0) {
-      throw MalformedFrameException.malformed(
-          field, at, "symbol " + index, "0.." + (symbols.length - 1));
+      throw in.malformed(field, at, "symbol " + index, "0.." + (symbols.length - 1));
     }
     return fallBack;
   }

@@ -17,6 +17,7 @@ public final class DeliverView {
   private final EventCursor events = new EventCursor();
   private ByteBuffer buf = ByteBuffer.allocate(0);
   private FrameLimits limits = FrameLimits.DEFAULT;
+  private int bodyStart;
   private int topicStart;
   private int topicLength;
   private long producer;
@@ -56,7 +57,7 @@ public final class DeliverView {
     eventCount = count;
     eventsEnd = cursor.arrayEnd();
     if (sequence < 1 || sequence > Long.MAX_VALUE - count) {
-      throw MalformedFrameException.malformed(
+      throw in.malformed(
           "Deliver.sequence", sequenceAt, sequence, "1.." + (Long.MAX_VALUE - count));
     }
     in.position(eventsEnd);
@@ -65,6 +66,7 @@ public final class DeliverView {
 
   private void readHead(ByteBuffer buffer, int from, int to) {
     buf = buffer;
+    bodyStart = from;
     in.wrap(buffer, from, to);
     topicLength = in.skipString("Deliver.topic", Topic.MAX_BYTES);
     topicStart = in.position() - topicLength;
@@ -88,8 +90,7 @@ public final class DeliverView {
         n = in.readBlockCount("Deliver.groups", 1)) {
       int blockEnd = in.blockEnd();
       if (groupCount + n > MAX_GROUPS) {
-        throw MalformedFrameException.tooBig(
-            "Deliver.groups count", in.position(), groupCount + n, MAX_GROUPS);
+        throw in.tooBig("Deliver.groups count", in.position(), groupCount + n, MAX_GROUPS);
       }
       for (long i = 0; i < n; i++) {
         if (groupCount == groups.length) {
@@ -107,7 +108,7 @@ public final class DeliverView {
    * @return a cursor before the first event
    */
   public EventCursor events() {
-    return events.wrap(buf, eventsStart, eventsEnd, limits);
+    return events.wrap(buf, eventsStart, eventsEnd, limits, bodyStart);
   }
 
   /**

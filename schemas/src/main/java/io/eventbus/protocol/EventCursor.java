@@ -49,7 +49,12 @@ public final class EventCursor {
    * @return this cursor
    */
   public EventCursor wrap(ByteBuffer buffer, int from, int to, FrameLimits frameLimits) {
-    in.wrap(buffer, from, to);
+    return wrap(buffer, from, to, frameLimits, from);
+  }
+
+  /** Starts in a body that starts before the array, so that errors tell positions in that. */
+  EventCursor wrap(ByteBuffer buffer, int from, int to, FrameLimits frameLimits, int bodyStart) {
+    in.wrap(buffer, from, to, bodyStart);
     buf = buffer;
     limits = frameLimits;
     leftInBlock = 0;
@@ -119,8 +124,7 @@ public final class EventCursor {
         n = in.readBlockCount("Event.headers", 2)) {
       int mapBlockEnd = in.blockEnd();
       if (count + n > limits.headers()) {
-        throw MalformedFrameException.tooBig(
-            "Event.headers count", headersStart, count + n, limits.headers());
+        throw in.tooBig("Event.headers count", headersStart, count + n, limits.headers());
       }
       for (long i = 0; i < n; i++) {
         bytes += in.skipString("Event.headers name", limits.headerBytes() - bytes);

@@ -1,8 +1,8 @@
 package io.eventbus.protocol;
 
 /**
- * Bytes that are not a legal frame. The message says which field, where in the buffer, what was
- * found and what was expected.
+ * Bytes that are not a legal frame. The message says which field, where (in bytes from the start of
+ * the body, or of the message for the frame's own fields), what was found and what was expected.
  *
  * <p>Do not retry with the same bytes. The exception carries no stack trace: it is thrown for
  * hostile input, at the rate at which that comes.

@@ -46,6 +46,7 @@ public final class PublishView {
     eventCount = 0;
     eventBytes = 0;
     buf = buffer;
+    int bodyStart = from;
     limits = frameLimits;
     in.wrap(buffer, from, to);
     topicLength = in.skipString("Publish.topic", Topic.MAX_BYTES);
@@ -55,18 +56,17 @@ public final class PublishView {
     schema = in.readLong("Publish.schema");
     confirm = in.readBoolean("Publish.confirm");
     eventsStart = in.position();
-    events.wrap(buffer, eventsStart, to, limits);
+    events.wrap(buffer, eventsStart, to, limits, bodyStart);
     int count = 0;
     while (events.next()) {
       count++;
     }
     eventsEnd = events.arrayEnd();
     if (count == 0) {
-      throw MalformedFrameException.malformed(
-          "Publish.events", eventsStart, "no event", "at least one");
+      throw in.malformed("Publish.events", eventsStart, "no event", "at least one");
     }
     if (sequence < 1 || sequence > Long.MAX_VALUE - count) {
-      throw MalformedFrameException.malformed(
+      throw in.malformed(
           "Publish.sequence", sequenceAt, sequence, "1.." + (Long.MAX_VALUE - count));
     }
     eventCount = count;

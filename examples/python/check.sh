@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# Shows that this client and the Java SDK understand each other: starts a bus, sends events from Java to Python and
+# from Python to Java, and compares what came. Exit code 0 means that all of it came, in order.
+#
+#   PYTHON     which Python to use (3.11 or newer), default python3
+#   EVENTBUS   the eventbus command, default the launcher of this repository
+set -euo pipefail
+
+here="$(cd -P "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
+eventbus="${EVENTBUS:-$here/../../eventbus}"
+work="$(mktemp -d)"
+pids=()
+cleanup() {
+  for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null || true; done
+  wait 2>/dev/null || true
+  rm -rf "$work"
+}
+trap cleanup EXIT
+
+fail() {
+  echo "check: $1" >&2
+  for log in "$work"/*.err; do
+    if [ -s "$log" ]; then echo "--- $(basename "$log")" >&2; tail -n 20 "$log" >&2; fi
+  done
+  exit 1
+}
+
+# Waits up to 60 s for a line in a file.
+await() {
+  for _ in $(seq 600); do
+    grep -q -e "$2" "$1" 2>/dev/null && return 0
+    sleep 0.1
+  done
+  fail "no '$2' in $(basename "$1") within 60 s"
+}
+
+"${PYTHON:-python3}" -m venv "$work/venv"
+"$work/venv/bin/pip" install --quiet --disable-pip-version-check -r "$here/requirements.txt"
+export PYTHONDONTWRITEBYTECODE=1
+python="$work/venv/bin/python"
+
+"$eventbus" version >/dev/null || fail "the eventbus command does not work: $eventbus"
+"$eventbus" serve --host 127.0.0.1 --port 0 --set admin.enabled=false 2>"$work/bus.err" &
+pids+=($!)
+await "$work/bus.err" 'listens on ws://'
+url="$(sed -n 's/.*listens on \(ws:[^, ]*\).*/\1/p' "$work/bus.err" | head -n 1)"
+
+for i in $(seq 500); do echo "event $i: grüße, 😀"; done >"$work/lines"
+cat >"$work/compare.py" <<'EOF'
+import json, sys
+lines = open(sys.argv[1], encoding="utf-8").read().splitlines()
+events = [json.loads(line) for line in open(sys.argv[2], encoding="utf-8")]
+assert [e["payload"] for e in events] == lines, "payloads differ, or are in another order"
+assert [e["sequence"] for e in events] == list(range(1, len(lines) + 1)), "sequences are not 1, 2, 3 …"
+assert {(e["topic"], e["key"]) for e in events} == {("check.ü.x", "schlüssel")}, "topic or key differs"
+assert all(e["headers"] == {"n": "ä", "empty": ""} for e in events), "headers differ"
+EOF
+
+# exchange NAME, then the commands of the subscriber up to --, then those of the publisher
+exchange() {
+  local name="$1" subscriber=()
+  shift
+  while [ "$1" != -- ]; do subscriber+=("$1"); shift; done
+  shift
+  timeout 90 "${subscriber[@]}" >"$work/$name.out" 2>"$work/$name-subscriber.err" &
+  local pid=$!
+  pids+=("$pid")
+  await "$work/$name-subscriber.err" 'subscribed to'
+  timeout 60 "$@" <"$work/lines" 2>"$work/$name-publisher.err" >/dev/null || fail "$name: the publisher failed"
+  wait "$pid" || fail "$name: the subscriber failed"
+  "$python" "$work/compare.py" "$work/lines" "$work/$name.out" 2>"$work/$name-compare.err" || fail "$name: not the same"
+  echo "check: $name: 500 events, all there and in order"
+}
+
+event=(--key schlüssel --header n=ä --header empty= check.ü.x)
+exchange java-to-python "$python" "$here/subscribe.py" --url "$url" --count 500 'check.*.x' \
+  -- "$eventbus" publish --url "$url" "${event[@]}"
+exchange python-to-java "$eventbus" subscribe --url "$url" --output jsonl --count 500 'check.>' \
+  -- "$python" "$here/publish.py" --url "$url" "${event[@]}"
+exchange python-to-python "$python" "$here/subscribe.py" --url "$url" --count 500 --group g 'check.>' \
+  -- "$python" "$here/publish.py" --url "$url" "${event[@]}"

@@ -1,0 +1,535 @@
+"""A client for the event bus, written from docs/protocol.md alone.
+
+    async with EventBus("ws://localhost:8080/bus") as bus:
+        flights = await bus.subscribe("flights.*.landed")
+        await bus.publish("flights.EDDF.landed", b"LH400")
+        async for event in flights:
+            print(event.topic, event.payload)
+
+It connects again by itself, subscribes again, sends again what was not confirmed, drops repetitions and
+reports what was lost. One event loop; not for several threads.
+"""
+
+import asyncio
+import io
+import itertools
+import logging
+import random
+import time
+from collections import OrderedDict, deque
+from dataclasses import dataclass, field
+
+import fastavro
+import websockets
+from websockets.asyncio.client import connect
+
+log = logging.getLogger("eventbus")
+
+SUBPROTOCOL = "eventbus.v1.avro"
+HELLO, PUBLISH, SUBSCRIBE, DELIVER, UNSUBSCRIBE, WELCOME = 0, 1, 2, 4, 6, 7
+PROBLEM, CONFIRM, GAP, BARRIER, DRAINED = 8, 9, 10, 11, 12
+OVERFLOW = ["BLOCK", "DROP_OLDEST", "CONFLATE", "DISCONNECT"]
+ERRORS = (
+    "INTERNAL UNKNOWN_TYPE MALFORMED TOO_BIG ILLEGAL_TOPIC ILLEGAL_FILTER PROTOCOL_VIOLATION UNAUTHENTICATED "
+    "FORBIDDEN UNSUPPORTED LIMIT_EXCEEDED DUPLICATE_SUBSCRIPTION UNKNOWN_SUBSCRIPTION SLOW_CONSUMER OVERLOADED "
+    "SHUTTING_DOWN IDLE REPLACED"
+).split()
+GAP_REASONS = ["UNKNOWN", "QUEUE_FULL", "CONFLATED"]
+
+MAX_KEY_BYTES = 4096
+MAX_UNCONFIRMED = 1000  # events that wait for their confirmation; publish() waits when there are more
+MAX_PENDING = 1000  # events that wait for a slow handler; then reading stops, and the overflow policy acts
+MAX_STREAMS = 100_000  # pairs of topic and producer whose last sequence is remembered
+# The bus's own limit is only known once it is connected: messageBytes + 128 KiB, by default 4.1 MiB.
+MAX_MESSAGE_BYTES = 64 * 1024 * 1024
+SILENCE_SECONDS = 40  # a bus pings every 25 s; when nothing at all comes for so long, it is gone
+ANSWER_SECONDS = 10  # how long to wait for Welcome, and for the answers to subscribe() and flush()
+
+
+def _record(name, *fields):
+    return fastavro.parse_schema(
+        {"type": "record", "name": name, "fields": [{"name": n, "type": t} for n, t in fields]}
+    )
+
+
+_strings = {"type": "map", "values": "string"}
+_text = ["null", "string"]
+_event = _record("Event", ("publishedAt", "long"), ("key", _text), ("headers", _strings), ("payload", "bytes"))
+_events = {"type": "array", "items": _event}
+_limit_names = ("payloadBytes", "messageBytes", "headers", "headerBytes", "subscriptions")
+_limits = _record("Limits", *((n, "int") for n in _limit_names), ("queueBytes", "long"))
+_frame = _record("Frame", ("typeCode", "int"), ("body", "bytes"))
+
+# An enum is encoded as an int. Reading it as one lets symbols through that a later version has added.
+SCHEMAS = {
+    HELLO: _record(
+        "Hello", ("client", "string"), ("agent", "string"), ("token", _text), ("resume", _text), ("attributes", _strings)
+    ),
+    PUBLISH: _record(
+        "Publish", ("topic", "string"), ("sequence", "long"), ("schema", "long"), ("confirm", "boolean"), ("events", _events)
+    ),
+    SUBSCRIBE: _record("Subscribe", ("id", "long"), ("filter", "string"), ("group", _text), ("overflow", "int")),
+    DELIVER: _record(
+        "Deliver",
+        ("topic", "string"),
+        *((n, "long") for n in ("producer", "sequence", "schema", "receivedAt", "offset")),
+        ("events", _events),
+        ("groups", {"type": "array", "items": "long"}),
+    ),
+    UNSUBSCRIBE: _record("Unsubscribe", ("id", "long")),
+    WELCOME: _record(
+        "Welcome",
+        ("bus", "string"),
+        ("session", "string"),
+        ("producer", "long"),
+        ("resume", "string"),
+        ("limits", _limits),
+        ("others", {"type": "array", "items": "string"}),
+    ),
+    PROBLEM: _record(
+        "Problem",
+        ("code", "int"),
+        ("message", "string"),
+        ("retryable", "boolean"),
+        ("about", "long"),
+        ("typeCode", "int"),
+        ("topic", "string"),
+    ),
+    CONFIRM: _record("Confirm", ("typeCode", "int"), ("about", "long"), ("topic", "string")),
+    GAP: _record(
+        "Gap", ("topic", "string"), ("producer", "long"), ("from", "long"), ("to", "long"), ("reason", "int")
+    ),
+    BARRIER: _record("Barrier", ("id", "long")),
+    DRAINED: _record("Drained", ("id", "long")),
+}
+
+
+class EventBusError(Exception):
+    """What the bus refused, or why there is no bus any more; `code` is an error's name or a close code."""
+
+    def __init__(self, code, message):
+        super().__init__(f"{code}: {message}")
+        self.code = code
+
+
+@dataclass(frozen=True)
+class Event:
+    topic: str
+    payload: bytes
+    key: str | None
+    headers: dict[str, str]
+    published_at: int  # microseconds since 1970, the publisher's clock
+    received_at: int  # microseconds since 1970, the bus's clock
+    producer: int
+    sequence: int
+
+
+@dataclass(frozen=True)
+class Lost:
+    """Events from..to of this topic and producer will not come; reason is None if only a hole tells so."""
+
+    topic: str
+    producer: int
+    first: int
+    last: int
+    reason: str | None
+
+
+def frame(type_code, record):
+    body = io.BytesIO()
+    fastavro.schemaless_writer(body, SCHEMAS[type_code], record)
+    out = io.BytesIO()
+    fastavro.schemaless_writer(out, _frame, {"typeCode": type_code, "body": body.getvalue()})
+    return out.getvalue()
+
+
+def frames(message):
+    """The records of a message with their type codes, without those of unknown types."""
+    stream = io.BytesIO(message)
+    while stream.tell() < len(message):
+        outer = fastavro.schemaless_reader(stream, _frame, None)
+        schema = SCHEMAS.get(outer["typeCode"])
+        if schema is not None:
+            # Zeros stand for the fields that an older bus does not write; what a newer one adds is not read.
+            body = io.BytesIO(outer["body"] + bytes(16))
+            yield outer["typeCode"], fastavro.schemaless_reader(body, schema, None)
+
+
+def matches(filter, topic):
+    """Whether a filter selects a topic."""
+    wanted, tokens = filter.split("."), topic.split(".")
+    if topic.startswith("$") and wanted[0] in ("*", ">"):
+        return False
+    if wanted[-1] == ">":
+        wanted.pop()
+        if len(tokens) <= len(wanted):
+            return False
+        tokens = tokens[: len(wanted)]
+    return len(wanted) == len(tokens) and all(w in ("*", t) for w, t in zip(wanted, tokens))
+
+
+class Subscription:
+    """The events of a filter, as an asynchronous iterator."""
+
+    def __init__(self, bus, id, filter, group, overflow):
+        self._bus = bus
+        self.id, self.filter, self.group, self.overflow = id, filter, group, overflow
+        self._queue = asyncio.Queue()
+
+    def request(self):
+        overflow = OVERFLOW.index(self.overflow)
+        return {"id": self.id, "filter": self.filter, "group": self.group, "overflow": overflow}
+
+    def __aiter__(self):
+        return self
+
+    async def __anext__(self):
+        event = await self._queue.get()
+        self._bus._wake.set()
+        if event is not None:
+            return event
+        self._finish()  # for whoever else is waiting
+        if self._bus._ended.done() and self._bus._ended.result():
+            raise self._bus._ended.result()
+        raise StopAsyncIteration
+
+    def _finish(self):
+        self._queue.put_nowait(None)
+
+    async def _put(self, event):
+        # A slow handler stops the reading, and with it the bus, as its overflow policy says. But not while an
+        # answer is awaited, for which the handler itself may be waiting: it comes after these events.
+        bus = self._bus
+        while self._queue.qsize() >= MAX_PENDING and not bus._unconfirmed and not bus._answers:
+            bus._wake.clear()
+            await bus._wake.wait()
+        self._queue.put_nowait(event)
+
+
+@dataclass
+class _Stream:
+    """What was seen of one topic and producer."""
+
+    last: int
+    gaps: deque = field(default_factory=lambda: deque(maxlen=100))
+
+
+class EventBus:
+    """A connection to one of several buses.
+
+    `on_lost` is called with a Lost for events that will not come. The first connection must be there within
+    `connect_seconds`; after that the client tries for ever.
+    """
+
+    def __init__(self, *urls, client="python-example", token=None, on_lost=None, connect_seconds=10):
+        if not urls:
+            raise ValueError("urls: none (expected: ws://host:8080/bus, or several of its kind)")
+        self._urls = list(urls)
+        self._client, self._token, self._connect_seconds = client, token, connect_seconds
+        self._on_lost = on_lost or (lambda lost: log.warning("lost: %s", lost))
+        self._resume = None
+        self._ws = None
+        self._limits = None
+        self._sequences = {}  # by topic: the last number that was used
+        self._unconfirmed = OrderedDict()  # (topic, sequence) -> (frame, future)
+        self._subscriptions = {}
+        self._answers = {}  # (type code, id) -> future
+        self._streams = OrderedDict()  # (topic, producer) -> _Stream, the longest silent first
+        self._ids = itertools.count(1)
+        self._ready = asyncio.Event()
+        self._sending = asyncio.Lock()  # keeps the events of a topic in the order of their numbers
+        self._room = asyncio.Semaphore(MAX_UNCONFIRMED)
+        self._wake = asyncio.Event()  # a handler took an event, or somebody waits for an answer
+        self._failure = "no answer"  # of the last try to connect
+        self._refusal = None  # the Problem that came before a Close, which says more than the Close
+
+    async def __aenter__(self):
+        self._ended = asyncio.get_running_loop().create_future()  # becomes an error, or None after close()
+        self._runner = asyncio.create_task(self._run())
+        try:
+            await asyncio.wait_for(self._until_ready(), self._connect_seconds)
+        except TimeoutError:
+            await self.close()
+            raise EventBusError("UNREACHABLE", self._failure) from None
+        except BaseException:
+            await self.close()
+            raise
+        return self
+
+    async def __aexit__(self, *_):
+        await self.close()
+
+    async def close(self):
+        """Closes the connection. What publish() has not returned for may be lost: wait for it first."""
+        self._runner.cancel()
+        await asyncio.gather(self._runner, return_exceptions=True)
+        if self._ws:
+            await self._ws.close(1000)
+        self._end(None)
+
+    async def publish(self, topic, payload, key=None, headers=None):
+        """Publishes an event; returns its number once the bus has handed it to the queues of its subscribers.
+
+        Waiting for each event is slow: asyncio.gather() or tasks let many be on their way at a time.
+        """
+        await self._until_ready()
+        self._check(topic, payload, key, headers or {})
+        await self._room.acquire()
+        async with self._sending:
+            sequence = self._sequences.get(topic, 0) + 1
+            self._sequences[topic] = sequence
+            event = {
+                "publishedAt": time.time_ns() // 1000,
+                "key": key,
+                "headers": headers or {},
+                "payload": bytes(payload),
+            }
+            publish = {"topic": topic, "sequence": sequence, "schema": 0, "confirm": True, "events": [event]}
+            message = frame(PUBLISH, publish)
+            confirmed = asyncio.get_running_loop().create_future()
+            confirmed.add_done_callback(lambda _: self._room.release())
+            self._unconfirmed[topic, sequence] = (message, confirmed)
+            self._wake.set()
+            await self._send(message)
+        # Stays in order to be sent again even if the caller gives up: its number is used.
+        await asyncio.shield(confirmed)
+        return sequence
+
+    async def subscribe(self, filter, group=None, overflow="BLOCK"):
+        """Subscribes; returns once the subscription is in force."""
+        await self._until_ready()
+        subscription = Subscription(self, next(self._ids), filter, group, overflow)
+        request = subscription.request()
+        self._subscriptions[subscription.id] = subscription
+        try:
+            await self._ask(SUBSCRIBE, subscription.id, request)
+        except BaseException:
+            self._subscriptions.pop(subscription.id, None)
+            raise
+        return subscription
+
+    async def unsubscribe(self, subscription):
+        """Ends a subscription; returns when nothing more comes for it."""
+        drained = self._answer(DRAINED, subscription.id)
+        await self._ask(UNSUBSCRIBE, subscription.id, {"id": subscription.id})
+        await asyncio.wait_for(drained, ANSWER_SECONDS)
+        self._subscriptions.pop(subscription.id, None)
+        subscription._finish()
+
+    async def flush(self):
+        """Returns when all that was sent before has reached every bus concerned."""
+        id = next(self._ids)
+        await self._ask(BARRIER, id, {"id": id})
+
+    # --- the connection -------------------------------------------------------------------------
+
+    async def _until_ready(self):
+        ready = asyncio.ensure_future(self._ready.wait())
+        await asyncio.wait({ready, self._ended}, return_when=asyncio.FIRST_COMPLETED)
+        ready.cancel()
+        if self._ended.done():
+            raise self._ended.result() or EventBusError("CLOSED", "this client was closed")
+
+    async def _run(self):
+        delay, urls = 0.1, itertools.cycle(self._urls)
+        while not self._ended.done():
+            url, started = next(urls), time.monotonic()
+            try:
+                await self._session(url)
+            except websockets.InvalidStatus as e:
+                text = e.response.body.decode("utf-8", "replace").strip() if e.response.body else ""
+                if e.response.status_code != 503:
+                    return self._end(EventBusError(f"HTTP {e.response.status_code}", f"{url}: {text}"))
+                log.info("%s: %s", url, text)
+            except websockets.ConnectionClosed as e:
+                code, reason = (e.rcvd.code, e.rcvd.reason) if e.rcvd else (1006, "the connection was lost")
+                if code in (1000, 1002, 1003, 1007, 1009) or code >= 4500:
+                    return self._end(self._refusal or EventBusError(code, reason))
+                log.info("%s: closed with %d: %s", url, code, reason)
+            except (OSError, TimeoutError, websockets.InvalidHandshake) as e:
+                self._failure = f"{url}: {str(e) or type(e).__name__}"
+                log.info("%s", self._failure)
+            except EventBusError as e:
+                return self._end(e)
+            except websockets.InvalidURI as e:
+                return self._end(EventBusError("URL", str(e)))
+            except Exception as e:  # not foreseen: shown with its origin, and worth another try
+                self._failure = f"{url}: {e!r}"
+                log.exception("%s", url)
+            finally:
+                self._disconnected()
+            if time.monotonic() - started > 5:
+                delay = 0.1
+            await asyncio.sleep(delay * random.uniform(0.5, 1))
+            delay = min(delay * 2, 10)
+
+    async def _session(self, url):
+        options = {"subprotocols": [SUBPROTOCOL], "compression": None, "max_size": MAX_MESSAGE_BYTES}
+        async with connect(url, ping_interval=15, ping_timeout=SILENCE_SECONDS - 15, **options) as ws:
+            if ws.subprotocol != SUBPROTOCOL:
+                raise EventBusError("UNSUPPORTED", f"{url} is no event bus: it does not speak {SUBPROTOCOL}")
+            self._refusal = None
+            hello = {"client": self._client, "agent": "eventbus-python-example/1", "attributes": {}}
+            await ws.send(frame(HELLO, {**hello, "token": self._token, "resume": self._resume}))
+            pending = list(frames(await asyncio.wait_for(ws.recv(), ANSWER_SECONDS)))
+            if pending and pending[0][0] == WELCOME:
+                await self._welcomed(ws, pending.pop(0)[1])
+            await self._handle(pending)
+            while True:
+                await self._handle(frames(await ws.recv()))
+
+    async def _welcomed(self, ws, welcome):
+        self._resume, self._limits = welcome["resume"], welcome["limits"]
+        self._urls.extend(u for u in welcome["others"] if u not in self._urls)
+        async with self._sending:
+            for subscription in self._subscriptions.values():
+                await ws.send(frame(SUBSCRIBE, subscription.request()))
+            for message, _ in list(self._unconfirmed.values()):
+                await ws.send(message)
+            self._ws = ws
+        self._ready.set()
+
+    def _disconnected(self):
+        self._ws = None
+        self._ready.clear()
+        for answer in self._answers.values():
+            if not answer.done():
+                answer.set_exception(EventBusError("DISCONNECTED", "the connection was lost; try again"))
+        self._answers.clear()
+
+    def _end(self, error):
+        if not self._ended.done():
+            self._ended.set_result(error)
+        for subscription in self._subscriptions.values():
+            subscription._finish()
+        for _, confirmed in self._unconfirmed.values():
+            if not confirmed.done():
+                confirmed.set_exception(error or EventBusError("CLOSED", "closed before it was confirmed"))
+                confirmed.exception()  # nobody has to be waiting for it
+        self._unconfirmed.clear()
+
+    async def _send(self, message):
+        if self._ws:
+            try:
+                await self._ws.send(message)
+            except websockets.ConnectionClosed:
+                pass  # the reader notices too, connects again, and sends again what matters
+
+    def _answer(self, type_code, id):
+        self._wake.set()
+        return self._answers.setdefault((type_code, id), asyncio.get_running_loop().create_future())
+
+    async def _ask(self, type_code, id, record):
+        answer = self._answer(type_code, id)
+        await self._send(frame(type_code, record))
+        try:
+            await asyncio.wait_for(answer, ANSWER_SECONDS)
+        finally:
+            self._answers.pop((type_code, id), None)
+
+    def _check(self, topic, payload, key, headers):
+        """Refuses what the bus would refuse: there the number would be used, and seen as a loss."""
+        limits, tokens = self._limits, topic.split(".")
+        texts = [*headers, *headers.values()]
+        if not all(tokens) or len(tokens) > 16 or len(topic.encode()) > 255:
+            raise ValueError(f"topic: {topic!r} (expected: 1 to 16 tokens with '.' between, at most 255 bytes)")
+        if topic[0] == "$" or any(c in "*>" or c.isspace() or not (c.isprintable() or ord(c) > 0x9F) for c in topic):
+            raise ValueError(f"topic: {topic!r} (expected: no '*', '>', white space, control character or leading '$')")
+        if len(payload) > limits["payloadBytes"]:
+            raise ValueError(f"payload: {len(payload)} bytes (expected: at most {limits['payloadBytes']})")
+        if len(headers) > limits["headers"] or sum(len(t.encode()) for t in texts) > limits["headerBytes"]:
+            raise ValueError(f"headers: expected at most {limits['headers']}, and {limits['headerBytes']} bytes")
+        if key is not None and len(key.encode()) > MAX_KEY_BYTES:
+            raise ValueError(f"key: {len(key.encode())} bytes (expected: at most {MAX_KEY_BYTES})")
+
+    # --- what comes from the bus ----------------------------------------------------------------
+
+    async def _handle(self, incoming):
+        for type_code, record in incoming:
+            if type_code == DELIVER:
+                await self._deliver(record)
+            elif type_code == CONFIRM and record["typeCode"] == PUBLISH:
+                self._settle(record["topic"], record["about"], None)
+            elif type_code == CONFIRM:
+                self._resolve(record["typeCode"], record["about"], None)
+            elif type_code in (BARRIER, DRAINED):
+                self._resolve(type_code, record["id"], None)
+            elif type_code == GAP:
+                self._gap(record)
+            elif type_code == PROBLEM:
+                self._problem(record)
+
+    def _settle(self, topic, sequence, error):
+        _, confirmed = self._unconfirmed.pop((topic, sequence), (None, None))
+        if confirmed and not confirmed.done():
+            if error:
+                confirmed.set_exception(error)
+                confirmed.exception()
+            else:
+                confirmed.set_result(None)
+
+    def _resolve(self, type_code, id, error):
+        answer = self._answers.pop((type_code, id), None)
+        if answer and not answer.done():
+            if error:
+                answer.set_exception(error)
+            else:
+                answer.set_result(None)
+
+    def _problem(self, problem):
+        code = ERRORS[problem["code"]] if problem["code"] < len(ERRORS) else "INTERNAL"
+        error = EventBusError(code, problem["message"])
+        if problem["typeCode"] == PUBLISH and problem["topic"]:
+            self._settle(problem["topic"], problem["about"], error)
+        elif (problem["typeCode"], problem["about"]) in self._answers:
+            self._resolve(problem["typeCode"], problem["about"], error)
+        else:
+            log.warning("the bus reports %s", error)
+            self._refusal = error
+
+    async def _deliver(self, deliver):
+        topic, producer, sequence = deliver["topic"], deliver["producer"], deliver["sequence"]
+        plain = [s for s in self._subscriptions.values() if s.group is None and matches(s.filter, topic)]
+        grouped = [self._subscriptions[i] for i in deliver["groups"] if i in self._subscriptions]
+        stream = self._stream(topic, producer)
+        if stream.last and plain:
+            self._report_hole(topic, producer, stream, sequence)
+        for number, event in enumerate(deliver["events"], sequence):
+            if number <= stream.last:
+                continue  # a publisher has sent it again
+            stream.last = number
+            received = Event(
+                topic,
+                event["payload"],
+                event["key"],
+                event["headers"],
+                event["publishedAt"],
+                deliver["receivedAt"],
+                producer,
+                number,
+            )
+            for subscription in plain + grouped:
+                await subscription._put(received)
+
+    def _stream(self, topic, producer):
+        stream = self._streams.setdefault((topic, producer), _Stream(0))
+        self._streams.move_to_end((topic, producer))
+        if len(self._streams) > MAX_STREAMS:
+            self._streams.popitem(last=False)
+        return stream
+
+    def _gap(self, gap):
+        reason = GAP_REASONS[gap["reason"]] if gap["reason"] < len(GAP_REASONS) else "UNKNOWN"
+        self._stream(gap["topic"], gap["producer"]).gaps.append((gap["from"], gap["to"]))
+        self._on_lost(Lost(gap["topic"], gap["producer"], gap["from"], gap["to"], reason))
+
+    def _report_hole(self, topic, producer, stream, sequence):
+        """Reports the numbers between the last one and this one that no Gap has told of."""
+        start = stream.last + 1
+        for first, last in sorted(stream.gaps):
+            if start < first < sequence:
+                self._on_lost(Lost(topic, producer, start, first - 1, None))
+            start = max(start, last + 1)
+        if start < sequence:
+            self._on_lost(Lost(topic, producer, start, sequence - 1, None))
+        stream.gaps.clear()

@@ -62,7 +62,16 @@ public enum ValueType {
     return this == COUNT || this == SIZE || this == TIME;
   }
 
-  long read(String text) {
+  /**
+   * Reads a number of this type.
+   *
+   * @param text for example "64KiB" for a size or "500ms" for a time span
+   * @return a count, bytes or milliseconds
+   * @throws IllegalArgumentException if the text is not of this type
+   * @throws ArithmeticException if the number does not fit a long
+   * @throws IllegalStateException if values of this type are not numbers
+   */
+  public long read(String text) {
     return switch (this) {
       case COUNT -> Long.parseLong(text.strip());
       case SIZE -> readSize(text.strip());

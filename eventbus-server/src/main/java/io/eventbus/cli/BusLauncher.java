@@ -1,0 +1,31 @@
+package io.eventbus.cli;
+
+import io.eventbus.server.config.ServerConfig;
+import java.io.IOException;
+import java.net.URI;
+
+/** Starts a bus in this process: a port, so that the commands can be tested without one. */
+@FunctionalInterface
+interface BusLauncher {
+  /**
+   * Starts a bus.
+   *
+   * @param config its configuration
+   * @return the bus, listening
+   * @throws IOException if it cannot listen
+   */
+  RunningBus start(ServerConfig config) throws IOException;
+
+  /** A bus that listens. */
+  interface RunningBus extends AutoCloseable {
+    /** Where clients connect to. */
+    URI uri();
+
+    /** The TCP port of the administration API, or -1 when there is none. */
+    int adminPort();
+
+    /** Stops accepting, delivers what is queued within the configured time, and stops. */
+    @Override
+    void close();
+  }
+}

@@ -1,0 +1,147 @@
+package io.eventbus.cli;
+
+import io.eventbus.server.config.LogConfig;
+import io.eventbus.server.config.ValueType;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintWriter;
+import java.lang.reflect.Constructor;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Arrays;
+import picocli.CommandLine;
+import picocli.CommandLine.Help.Ansi;
+import picocli.CommandLine.IFactory;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.TypeConversionException;
+import picocli.CommandLine.UnmatchedArgumentException;
+
+/** Runs a command line in given surroundings, and turns every failure into a line and a code. */
+final class CommandRunner {
+  private final Surroundings surroundings;
+  private final EventBusCommand root = new EventBusCommand();
+  private final CommandLine commandLine;
+
+  CommandRunner(Surroundings surroundings) {
+    this.surroundings = surroundings;
+    this.commandLine = new CommandLine(root, factory(surroundings));
+    ConfigOptions.addFlags(spec("serve"));
+    ConfigOptions.addFlags(spec("config", "check"));
+    ConfigOptions.addFlags(spec("config", "print"));
+    commandLine
+        .registerConverter(Duration.class, new DurationText())
+        .setCaseInsensitiveEnumValuesAllowed(true)
+        .setColorScheme(
+            CommandLine.Help.defaultColorScheme(surroundings.colour() ? Ansi.ON : Ansi.OFF))
+        .setOut(new PrintWriter(new Results(surroundings.out()), true, StandardCharsets.UTF_8))
+        .setErr(surroundings.err())
+        .setExecutionStrategy(this::execute)
+        .setParameterExceptionHandler(this::usage)
+        .setExecutionExceptionHandler((e, command, parsed) -> failed(e));
+  }
+
+  int run(String... arguments) {
+    return commandLine.execute(arguments);
+  }
+
+  private CommandLine.Model.CommandSpec spec(String... names) {
+    CommandLine found = commandLine;
+    for (String name : names) {
+      found = found.getSubcommands().get(name);
+      if (found == null) {
+        throw new IllegalStateException("no command " + Arrays.toString(names));
+      }
+    }
+    return found.getCommandSpec();
+  }
+
+  private int execute(ParseResult parsed) {
+    LogSetup.configure(
+        new LogConfig(
+            root.common.debug ? LogConfig.Level.DEBUG : LogConfig.Level.WARN,
+            LogConfig.Format.TEXT));
+    return new CommandLine.RunLast().execute(parsed);
+  }
+
+  private int usage(ParameterException e, String[] arguments) {
+    CommandLine command = e.getCommandLine();
+    PrintWriter err = surroundings.err();
+    err.println("eventbus: " + e.getMessage());
+    UnmatchedArgumentException.printSuggestions(e, err);
+    err.println("Try '" + command.getCommandSpec().qualifiedName() + " --help'.");
+    err.flush();
+    return ExitCode.USAGE;
+  }
+
+  private int failed(Exception e) {
+    if (e instanceof BrokenPipe) {
+      return ExitCode.OK;
+    }
+    Throwable failure = Failures.unwrap(e);
+    PrintWriter err = surroundings.err();
+    if (failure instanceof CliFailure) {
+      String.valueOf(failure.getMessage()).lines().forEach(l -> err.println("eventbus: " + l));
+    } else {
+      err.println("eventbus: " + Failures.describe(failure));
+    }
+    if (root.common.debug) {
+      failure.printStackTrace(err);
+    }
+    err.flush();
+    return Failures.exitCode(failure);
+  }
+
+  /** Makes commands, which want to know their surroundings. */
+  private static IFactory factory(Surroundings surroundings) {
+    return new IFactory() {
+      @Override
+      public <K> K create(Class<K> type) throws Exception {
+        for (Constructor<?> constructor : type.getDeclaredConstructors()) {
+          if (Arrays.equals(constructor.getParameterTypes(), new Class<?>[] {Surroundings.class})) {
+            return type.cast(constructor.newInstance(surroundings));
+          }
+        }
+        return CommandLine.defaultFactory().create(type);
+      }
+    };
+  }
+
+  /** Reads time spans as the configuration does. */
+  private static final class DurationText implements ITypeConverter<Duration> {
+    @Override
+    public Duration convert(String value) {
+      try {
+        return Duration.ofMillis(ValueType.TIME.read(value));
+      } catch (IllegalArgumentException | ArithmeticException e) {
+        throw new TypeConversionException(
+            "\"" + value + "\" (expected: a time span such as 500ms, 5s, 2m or PT5S)");
+      }
+    }
+  }
+
+  /** Lets picocli print help and completion scripts as results. */
+  private static final class Results extends OutputStream {
+    private final ResultOutput out;
+
+    Results(ResultOutput out) {
+      this.out = out;
+    }
+
+    @Override
+    public void write(int b) throws IOException {
+      write(new byte[] {(byte) b}, 0, 1);
+    }
+
+    @Override
+    public void write(byte[] bytes, int from, int length) throws IOException {
+      try {
+        out.write(Arrays.copyOfRange(bytes, from, from + length));
+      } catch (BrokenPipe e) {
+        // picocli's writer is quiet about this kind.
+        throw new IOException(e);
+      }
+    }
+  }
+}

@@ -1,0 +1,13 @@
+package io.eventbus.cli;
+
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ScopeType;
+
+/** What every command understands. */
+final class CommonOptions {
+  @Option(
+      names = "--debug",
+      scope = ScopeType.INHERIT,
+      description = "Shows stack traces and logs at level debug.")
+  boolean debug;
+}

@@ -1,0 +1,50 @@
+package io.eventbus.cli;
+
+import picocli.AutoComplete.GenerateCompletion;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.HelpCommand;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ScopeType;
+import picocli.CommandLine.Spec;
+
+/** The command {@code eventbus} itself, which only has subcommands. */
+@Command(
+    name = "eventbus",
+    description = "An event bus over WebSocket: start one, publish, subscribe.",
+    mixinStandardHelpOptions = true,
+    scope = ScopeType.INHERIT,
+    versionProvider = VersionCommand.class,
+    synopsisSubcommandLabel = "COMMAND",
+    usageHelpAutoWidth = true,
+    sortOptions = false,
+    subcommands = {
+      ServeCommand.class,
+      PublishCommand.class,
+      SubscribeCommand.class,
+      DemoCommand.class,
+      ConfigCommand.class,
+      VersionCommand.class,
+      GenerateCompletion.class,
+      HelpCommand.class
+    },
+    exitCodeListHeading = "%nExit codes:%n",
+    exitCodeList = {
+      " 0:done",
+      " 1:failed",
+      " 2:wrong command line or configuration",
+      " 3:no bus could be reached, or it refused the client",
+      " 4:events were missing, doubled or out of order",
+      "130:interrupted (143 when terminated)"
+    })
+final class EventBusCommand implements Runnable {
+  @Mixin CommonOptions common = new CommonOptions();
+
+  @Spec CommandSpec spec = CommandSpec.create();
+
+  @Override
+  public void run() {
+    throw new ParameterException(spec.commandLine(), "a command is missing");
+  }
+}

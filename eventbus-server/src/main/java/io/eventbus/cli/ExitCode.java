@@ -1,0 +1,20 @@
+package io.eventbus.cli;
+
+/** What the command's exit codes mean; scripts rely on them. */
+final class ExitCode {
+  static final int OK = 0;
+
+  /** Something went wrong while working. */
+  static final int FAILED = 1;
+
+  /** The command line or the configuration is wrong; the same call fails again. */
+  static final int USAGE = 2;
+
+  /** No bus could be reached, or it refused the client. */
+  static final int NOT_CONNECTED = 3;
+
+  /** Events were missing, doubled or out of order. */
+  static final int INTEGRITY = 4;
+
+  private ExitCode() {}
+}

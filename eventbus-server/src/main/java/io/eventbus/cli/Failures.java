@@ -1,0 +1,60 @@
+package io.eventbus.cli;
+
+import io.eventbus.client.EventBusException;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import org.jspecify.annotations.Nullable;
+
+/** Says in a line what an exception means to a person, and with which exit code it ends. */
+final class Failures {
+  private static final int MAX_CAUSES = 5;
+
+  private Failures() {}
+
+  /** The messages of an exception and its causes, without repetition. */
+  static String describe(Throwable failure) {
+    StringBuilder text = new StringBuilder();
+    Throwable cause = failure;
+    for (int i = 0; cause != null && i < MAX_CAUSES; i++) {
+      String message = message(cause);
+      if (text.indexOf(message) < 0) {
+        text.append(text.isEmpty() ? "" : ": ").append(message);
+      }
+      cause = cause.getCause();
+    }
+    return text.toString();
+  }
+
+  static int exitCode(Throwable failure) {
+    if (failure instanceof CliFailure known) {
+      return known.exitCode();
+    }
+    if (failure instanceof EventBusException.IllegalTopic) {
+      return ExitCode.USAGE;
+    }
+    return failure instanceof EventBusException.NotConnected
+            || failure instanceof EventBusException.ConnectionLost
+        ? ExitCode.NOT_CONNECTED
+        : ExitCode.FAILED;
+  }
+
+  /** What a stage really failed with. */
+  static Throwable unwrap(Throwable failure) {
+    Throwable cause = failure.getCause();
+    boolean wrapper =
+        failure instanceof CompletionException || failure instanceof ExecutionException;
+    return wrapper && cause != null ? cause : failure;
+  }
+
+  private static String message(Throwable failure) {
+    @Nullable String message = failure.getMessage();
+    // The messages of these are for people; those of others often make no sense without the name.
+    boolean known = failure instanceof CliFailure || failure instanceof EventBusException;
+    if (message == null || message.isEmpty()) {
+      return failure.getClass().getSimpleName();
+    }
+    return known || message.contains(" ")
+        ? message
+        : failure.getClass().getSimpleName() + " " + message;
+  }
+}

@@ -1,0 +1,66 @@
+package io.eventbus.cli;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.LoggerContext;
+import ch.qos.logback.classic.encoder.JsonEncoder;
+import ch.qos.logback.classic.encoder.PatternLayoutEncoder;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.ConsoleAppender;
+import ch.qos.logback.core.encoder.Encoder;
+import io.eventbus.server.config.LogConfig;
+import org.slf4j.LoggerFactory;
+import org.slf4j.bridge.SLF4JBridgeHandler;
+
+/**
+ * Sends all logging to standard error, in one format. A configuration of the user's own ({@code
+ * -Dlogback.configurationFile}) is left alone.
+ */
+final class LogSetup {
+  /** Libraries that talk about their insides at INFO. */
+  private static final String[] CHATTY = {
+    "io.netty", "org.glassfish", "com.sun", "sun.net", "jdk", "io.micrometer"
+  };
+
+  private LogSetup() {}
+
+  static void configure(LogConfig config) {
+    // Tyrus, Grizzly and the JDK's HTTP server log through java.util.logging.
+    SLF4JBridgeHandler.removeHandlersForRootLogger();
+    SLF4JBridgeHandler.install();
+    if (System.getProperty("logback.configurationFile") != null) {
+      return;
+    }
+    LoggerContext context = (LoggerContext) LoggerFactory.getILoggerFactory();
+    context.reset();
+    ConsoleAppender<ILoggingEvent> appender = new ConsoleAppender<>();
+    appender.setContext(context);
+    appender.setName("stderr");
+    appender.setTarget("System.err");
+    appender.setEncoder(encoder(context, config.format()));
+    appender.start();
+    var root = context.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
+    root.setLevel(Level.valueOf(config.level().name()));
+    root.addAppender(appender);
+    if (config.level().compareTo(LogConfig.Level.INFO) <= 0) {
+      for (String name : CHATTY) {
+        context
+            .getLogger(name)
+            .setLevel(config.level() == LogConfig.Level.ERROR ? Level.ERROR : Level.WARN);
+      }
+    }
+  }
+
+  private static Encoder<ILoggingEvent> encoder(LoggerContext context, LogConfig.Format format) {
+    if (format == LogConfig.Format.JSON) {
+      JsonEncoder json = new JsonEncoder();
+      json.setContext(context);
+      json.start();
+      return json;
+    }
+    PatternLayoutEncoder text = new PatternLayoutEncoder();
+    text.setContext(context);
+    text.setPattern("%d{yyyy-MM-dd'T'HH:mm:ss.SSSXXX} %-5level %logger{0} %msg%n");
+    text.start();
+    return text;
+  }
+}

@@ -1,0 +1,93 @@
+package io.eventbus.cli;
+
+import io.eventbus.cli.BusLauncher.RunningBus;
+import io.eventbus.server.config.BuildInfo;
+import io.eventbus.server.config.LogConfig;
+import io.eventbus.server.config.ServerConfig;
+import java.io.IOException;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParentCommand;
+import picocli.CommandLine.Spec;
+
+/** Runs a bus until the process is told to stop. */
+@Command(
+    name = "serve",
+    description = {
+      "Starts a bus and serves until it is stopped (Ctrl-C or SIGTERM).",
+      "A stopping bus takes no new clients, delivers what is queued, and closes the others."
+    })
+final class ServeCommand implements Callable<Integer> {
+  private static final Logger LOG = LoggerFactory.getLogger("eventbus");
+
+  @Mixin ConfigOptions options = new ConfigOptions();
+  @ParentCommand EventBusCommand parent = new EventBusCommand();
+  @Spec CommandSpec spec = CommandSpec.create();
+
+  private final Surroundings surroundings;
+
+  ServeCommand(Surroundings surroundings) {
+    this.surroundings = surroundings;
+  }
+
+  @Override
+  public Integer call() {
+    ServerConfig config = options.load(spec, surroundings.variables()).config();
+    LogSetup.configure(
+        parent.common.debug
+            ? new LogConfig(LogConfig.Level.DEBUG, config.log().format())
+            : config.log());
+    RunningBus bus = start(config);
+    StopHook hook = new StopHook(() -> stop(bus));
+    try {
+      LOG.info("{}", startLine(config, bus));
+      if (config.auth().token() == null && !config.listen().host().startsWith("127.")) {
+        LOG.warn(
+            "Everybody who can reach {} may publish and subscribe: set auth.token, or listen.host"
+                + " to 127.0.0.1",
+            config.listen().host());
+      }
+      new CountDownLatch(1).await();
+    } catch (InterruptedException e) {
+      stop(bus);
+      Thread.currentThread().interrupt();
+    } finally {
+      hook.close();
+    }
+    return ExitCode.OK;
+  }
+
+  private RunningBus start(ServerConfig config) {
+    try {
+      return surroundings.launcher().start(config);
+    } catch (IOException e) {
+      throw new CliFailure(ExitCode.FAILED, "The bus cannot start: " + Failures.describe(e), e);
+    }
+  }
+
+  private static void stop(RunningBus bus) {
+    LOG.info("Stopping");
+    bus.close();
+    LOG.info("Stopped");
+  }
+
+  private static String startLine(ServerConfig config, RunningBus bus) {
+    String admin =
+        bus.adminPort() < 0
+            ? "no administration port"
+            : "administration on http://" + config.admin().host() + ":" + bus.adminPort();
+    return "Bus "
+        + config.bus().name()
+        + " (version "
+        + BuildInfo.version()
+        + ") listens on "
+        + bus.uri()
+        + ", "
+        + admin;
+  }
+}

@@ -1,0 +1,31 @@
+package io.eventbus.cli;
+
+import io.eventbus.server.config.BuildInfo;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.IVersionProvider;
+
+/** Says what runs. */
+@Command(name = "version", description = "Shows the versions of the event bus and of Java.")
+final class VersionCommand implements Runnable, IVersionProvider {
+  private final Surroundings surroundings;
+
+  VersionCommand(Surroundings surroundings) {
+    this.surroundings = surroundings;
+  }
+
+  @Override
+  public void run() {
+    for (String line : getVersion()) {
+      surroundings.out().line(line);
+    }
+  }
+
+  @Override
+  public String[] getVersion() {
+    return new String[] {
+      "eventbus " + BuildInfo.version(),
+      "protocol eventbus.v1.avro",
+      "java " + Runtime.version() + " (" + System.getProperty("java.vendor") + ")"
+    };
+  }
+}

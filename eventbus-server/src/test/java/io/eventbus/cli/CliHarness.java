@@ -1,0 +1,65 @@
+package io.eventbus.cli;
+
+import io.eventbus.server.config.ServerConfig;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** Runs a command line in this JVM, with everything around it replaced. */
+final class CliHarness {
+  final Map<String, String> variables = new TreeMap<>();
+  final ByteArrayOutputStream stdout = new ByteArrayOutputStream();
+  final StringWriter stderr = new StringWriter();
+  final List<ServerConfig> started = new ArrayList<>();
+  OutputStream out = stdout;
+  String stdin = "";
+  boolean terminal;
+  BusLauncher launcher = this::start;
+
+  int run(String... arguments) {
+    return new CommandRunner(
+            new Surroundings(
+                new ByteArrayInputStream(stdin.getBytes(StandardCharsets.UTF_8)),
+                new ResultOutput(out),
+                new PrintWriter(stderr, true),
+                variables,
+                terminal,
+                launcher))
+        .run(arguments);
+  }
+
+  String out() {
+    return stdout.toString(StandardCharsets.UTF_8);
+  }
+
+  String err() {
+    return stderr.toString();
+  }
+
+  private BusLauncher.RunningBus start(ServerConfig config) throws IOException {
+    started.add(config);
+    return new BusLauncher.RunningBus() {
+      @Override
+      public URI uri() {
+        return URI.create("ws://127.0.0.1:1/bus");
+      }
+
+      @Override
+      public int adminPort() {
+        return -1;
+      }
+
+      @Override
+      public void close() {}
+    };
+  }
+}

@@ -1,0 +1,194 @@
+package io.eventbus.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.eventbus.server.config.ConfigKey;
+import io.eventbus.server.config.ConfigLoader;
+import io.eventbus.server.config.ServerConfig;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@Timeout(30)
+class CommandRunnerTest {
+  private final CliHarness cli = new CliHarness();
+
+  @Test
+  void helpIsAResultAndNamesCommandsAndExitCodes() {
+    assertThat(cli.run("--help")).isZero();
+    assertThat(cli.out())
+        .contains("serve", "publish", "subscribe", "demo", "config", "version")
+        .contains("generate-completion", "Exit codes:", "no bus could be reached")
+        .doesNotContain("\033[");
+    assertThat(cli.err()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "serve",
+        "publish",
+        "subscribe",
+        "demo",
+        "config check",
+        "config print",
+        "version"
+      })
+  void everyCommandHasHelp(String command) {
+    assertThat(cli.run((command + " --help").split(" ", -1))).isZero();
+    assertThat(cli.out()).startsWith("Usage: eventbus " + command).contains("--debug");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        " '' | a command is missing",
+        "serv | Did you mean: eventbus serve",
+        "serve --prot 1 | Unknown option",
+        "serve extra | Unmatched argument",
+        "config | check or print is missing",
+        "publish | TOPIC",
+        "publish a b --file c | both as arguments and as a file",
+        "publish a b --rate -1 | --rate: -1.0 (expected: 0 to 1000000000)",
+        "publish a b --header x | --header",
+        "publish a b --timeout 5 | expected: a time span",
+        "publish a b --url http://localhost/bus | expected: ws://",
+        "publish a b --url ::: | eventbus: ",
+        "publish a b --ca /nonexistent.pem | expected: a PEM file",
+        "subscribe | FILTER",
+        "subscribe a --count 0 | --count: 0 (expected: 1 or more)",
+        "subscribe a --output xml | --output",
+        "subscribe a --overflow never | BLOCK",
+        "demo --duration 10ms | expected: 1s to 1h",
+        "serve --port 70000 | listen.port: 70000 (expected: 0 to 65535), from flag --port",
+        "serve --set port=1 | the nearest is ",
+        "serve --config /nonexistent | /nonexistent: not found",
+        "config check --tls-key a | tls.certificate: none",
+        "config check --tls-key a --tls-certificate b | tls.certificate: b (expected: a readable file)"
+      })
+  void wrongUseIsCode2WithALine(String line, String message) {
+    assertThat(cli.run(line.isEmpty() ? new String[0] : line.split(" ", -1)))
+        .isEqualTo(ExitCode.USAGE);
+    assertThat(cli.err()).startsWith("eventbus: ").contains(message).doesNotContain("\tat ");
+    assertThat(cli.out()).isEmpty();
+  }
+
+  @Test
+  void versionNamesEverything() {
+    assertThat(cli.run("version")).isZero();
+    assertThat(cli.out()).matches("eventbus \\d+\\.\\d+\\.\\d+\\S*\nprotocol \\S+\njava .*\n");
+  }
+
+  @Test
+  void completionScriptKnowsTheCommands() {
+    assertThat(cli.run("generate-completion")).isZero();
+    assertThat(cli.out()).startsWith("#!").contains("subscribe", "--overflow", "--port");
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void everyFlagOfTheTableIsAnOption(ConfigKey key) {
+    if (!key.flag().isEmpty()) {
+      for (String command : new String[] {"serve", "config print", "config check"}) {
+        CliHarness harness = new CliHarness();
+        assertThat(harness.run((command + " --help").split(" ", -1))).isZero();
+        assertThat(harness.out()).as(command).contains(key.flag());
+      }
+    }
+  }
+
+  @Test
+  void configPrintShowsOriginsAndHidesSecrets() {
+    cli.variables.put("EVENTBUS_AUTH_TOKEN", "open-sesame");
+    assertThat(cli.run("config", "print", "--port", "9", "--compression")).isZero();
+    assertThat(cli.out().replaceAll(" +", " "))
+        .contains("listen.port 9 flag --port\n")
+        .contains("compression.enabled true flag --compression\n")
+        .contains("auth.token *** variable EVENTBUS_AUTH_TOKEN\n")
+        .contains("listen.host 0.0.0.0 default\n")
+        .doesNotContain("sesame");
+  }
+
+  @Test
+  void configPrintAsJson() throws Exception {
+    assertThat(cli.run("config", "print", "-o", "json", "--set", "limits.headers=7")).isZero();
+    var json = new ObjectMapper().readTree(cli.out());
+    assertThat(json.size()).isEqualTo(ConfigKey.values().length);
+    assertThat(json.path("limits.headers").path("value").asText()).isEqualTo("7");
+    assertThat(json.path("limits.headers").path("origin").asText()).isEqualTo("flag --set");
+  }
+
+  @Test
+  void configPrintedAsPropertiesIsAConfigFile(@TempDir Path directory) throws Exception {
+    String[] print = {"config", "print", "-o", "properties", "--name", "b", "--port", "9"};
+    assertThat(cli.run(print)).isZero();
+    Path file = Files.writeString(directory.resolve("bus.properties"), cli.out());
+    ServerConfig config = new ConfigLoader().file(file).load().config();
+    assertThat(config.listen().port()).isEqualTo(9);
+    CliHarness other = new CliHarness();
+    other.variables.put("EVENTBUS_CONFIG", file.toString());
+    assertThat(other.run("config", "check")).isZero();
+    assertThat(other.out()).isEqualTo("The configuration is good.\n");
+  }
+
+  @Test
+  void aBusThatCannotStartIsCode1() {
+    cli.launcher =
+        config -> {
+          throw new IOException("Address already in use");
+        };
+    assertThat(cli.run("serve")).isEqualTo(ExitCode.FAILED);
+    assertThat(cli.err())
+        .startsWith("eventbus: The bus cannot start: ")
+        .contains("Address already in use")
+        .doesNotContain("\tat ");
+  }
+
+  @Test
+  void debugShowsStackTraces() {
+    cli.launcher =
+        config -> {
+          throw new IOException("Address already in use");
+        };
+    assertThat(cli.run("serve", "--debug")).isEqualTo(ExitCode.FAILED);
+    assertThat(cli.err()).contains("\tat io.eventbus.cli.");
+  }
+
+  @Test
+  void brokenPipeIsQuiet() {
+    cli.out =
+        new OutputStream() {
+          @Override
+          public void write(int b) throws IOException {
+            throw new IOException("Broken pipe");
+          }
+        };
+    assertThat(cli.run("config", "print")).isZero();
+    assertThat(cli.run("--help")).isZero();
+    assertThat(cli.err()).isEmpty();
+  }
+
+  @Test
+  void colourIsForTerminalsOfPeopleWhoWantIt() {
+    cli.terminal = true;
+    assertThat(cli.run("--help")).isZero();
+    assertThat(cli.out()).contains("\033[");
+    for (String variable : new String[] {"NO_COLOR", "TERM"}) {
+      CliHarness plain = new CliHarness();
+      plain.terminal = true;
+      plain.variables.put(variable, "dumb");
+      assertThat(plain.run("--help")).isZero();
+      assertThat(plain.out()).as(variable).doesNotContain("\033[");
+    }
+  }
+}

@@ -16,13 +16,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.Queue;
+import java.util.TreeMap;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -31,11 +31,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * The bus is killed with SIGKILL and started again on the same port, three times, while events flow.
+ * The bus is killed with SIGKILL and started again on the same port, three times, while events
+ * flow.
  *
- * <p>What must hold: the clients come back by themselves; nothing is delivered twice or out of order; every confirmed publish
- * completes; and of each topic, what was delivered and what was reported as gaps are together everything that was published,
- * without an overlap.
+ * <p>What must hold: the clients come back by themselves; nothing is delivered twice or out of
+ * order; every confirmed publish completes; and of each topic, what was delivered and what was
+ * reported as gaps are together everything that was published, without an overlap.
  */
 class BusKilledSystemIT {
   private static final Duration DEADLINE = Duration.ofSeconds(30);
@@ -124,7 +125,8 @@ class BusKilledSystemIT {
         traffic.join(DEADLINE.toMillis());
         assertThat(traffic.isAlive()).as("the publisher is stuck").isFalse();
         deliveries.set(0);
-        // Traffic goes on until the subscriber is back, so that every loss is followed by an event that shows it.
+        // Traffic goes on until the subscriber is back, so that every loss is followed by an event
+        // that shows it.
         awaitMarkers(publisher, confirmations, "back " + kill);
       }
       confirmations.awaitAll();
@@ -153,7 +155,9 @@ class BusKilledSystemIT {
     List<String> missing = new ArrayList<>(topics());
     long end = System.nanoTime() + DEADLINE.toNanos();
     while (!missing.isEmpty()) {
-      assertThat(System.nanoTime()).as("no event on " + missing + " after a restart").isLessThan(end);
+      assertThat(System.nanoTime())
+          .as("no event on " + missing + " after a restart")
+          .isLessThan(end);
       for (String topic : missing) {
         confirmations.add(publisher.publish(topic, marker + " " + topic));
       }
@@ -211,7 +215,14 @@ class BusKilledSystemIT {
             "bus",
             List.of(),
             "io.eventbus.cli.Main",
-            List.of("serve", "--host", "127.0.0.1", "--port", String.valueOf(port), "--admin-port", "0"));
+            List.of(
+                "serve",
+                "--host",
+                "127.0.0.1",
+                "--port",
+                String.valueOf(port),
+                "--admin-port",
+                "0"));
     bus.awaitOutput(Pattern.compile("ws://127\\.0\\.0\\.1:" + port), DEADLINE);
     return bus;
   }

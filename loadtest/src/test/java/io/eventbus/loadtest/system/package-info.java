@@ -1,2 +1,5 @@
-/** Whole buses as processes of their own, killed and started again. What clients see is compared with what was promised. */
+/**
+ * Whole buses as processes of their own, killed and started again. What clients see is compared
+ * with what was promised.
+ */
 package io.eventbus.loadtest.system;

@@ -5,7 +5,6 @@ import io.eventbus.client.EventBusClient;
 import io.eventbus.client.ReceivedEvent;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import java.util.concurrent.ExecutorService;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -43,7 +42,7 @@ record ClientParts(
 
   static ClientParts wire(ClientOptions options, Outside outside) {
     MicroClock clock = outside.clock();
-    ExecutorService own = options.executor() == null ? ownExecutor(threadPrefix(options)) : null;
+    ThreadPoolExecutor own = options.executor() == null ? ownExecutor(threadPrefix(options)) : null;
     Executor executor = own != null ? own : given(options);
     Notifier notifier = new Notifier(options.listener(), executor);
     Counters counters = new Counters();
@@ -78,8 +77,7 @@ record ClientParts(
             () -> {
               outside.transport().close();
               outside.conductor().shutdown();
-              // Calls back in order: what is queued before this still runs.
-              notifier.complete(() -> shutDown(own));
+              letThreadsEnd(own);
             });
     sender.start();
     return new ClientParts(
@@ -106,13 +104,14 @@ record ClientParts(
     return given;
   }
 
-  private static void shutDown(@Nullable ExecutorService own) {
+  /** What is still to be called back is; a thread that has nothing to do ends at once. */
+  private static void letThreadsEnd(@Nullable ThreadPoolExecutor own) {
     if (own != null) {
-      own.shutdown();
+      own.setKeepAliveTime(0, TimeUnit.NANOSECONDS);
     }
   }
 
-  private static ExecutorService ownExecutor(String prefix) {
+  private static ThreadPoolExecutor ownExecutor(String prefix) {
     AtomicInteger number = new AtomicInteger();
     return new ThreadPoolExecutor(
         0,

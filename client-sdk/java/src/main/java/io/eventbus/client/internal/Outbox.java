@@ -193,7 +193,7 @@ final class Outbox {
     boolean wake = false;
     lock.lock();
     try {
-      if (connected && !closed) {
+      if (connected) {
         control.addLast(frame);
         wake = takeIdle();
       }
@@ -285,8 +285,9 @@ final class Outbox {
   }
 
   private void release(long cost) {
-    if (cost > 0) {
-      used -= cost;
+    used -= cost;
+    // Waking a publisher for every message would let it add a few events and sleep again.
+    if (cost > 0 && used <= options.bufferBytes() / 2) {
       room.signalAll();
     }
   }

@@ -16,7 +16,7 @@ import org.glassfish.tyrus.client.SslEngineConfigurator;
 import org.glassfish.tyrus.client.ThreadPoolConfig;
 
 /**
- * Connections through Tyrus. Each has a Grizzly transport of its own, with one selector and two
+ * Connections through Tyrus. Each has a Grizzly transport of its own, with one selector and a few
  * worker threads, which ends with it: nothing is shared and nothing is left.
  *
  * <p>Grizzly does not watch a socket for reading while a worker is in {@code onMessage}: a listener
@@ -26,8 +26,8 @@ final class TyrusTransport implements Transport {
   private static final String GRIZZLY =
       "org.glassfish.tyrus.container.grizzly.client.GrizzlyClientContainer";
 
-  // One reads; the other is there for a close that comes while the first is held up.
-  private static final int WORKERS = 2;
+  // One reads, one is there for a close that comes while the first is held up; Tyrus wants a third.
+  private static final int WORKERS = 3;
 
   // The head of a WebSocket frame: RFC 6455, section 5.2.
   private static final int FRAME_OVERHEAD = 14;
@@ -77,8 +77,8 @@ final class TyrusTransport implements Transport {
         ClientProperties.WORKER_THREAD_POOL_CONFIG,
         ThreadPoolConfig.defaultConfig()
             .setPoolName(settings.threadPrefix() + "-io")
-            .setCorePoolSize(WORKERS)
             .setMaxPoolSize(WORKERS)
+            .setCorePoolSize(WORKERS)
             .setDaemon(true));
     SSLContext tls = settings.sslContext();
     if (tls != null && "wss".equals(url.getScheme())) {

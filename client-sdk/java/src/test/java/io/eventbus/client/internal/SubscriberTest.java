@@ -1,0 +1,576 @@
+package io.eventbus.client.internal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.eventbus.client.ClientBuilder;
+import io.eventbus.client.ConnectionListener;
+import io.eventbus.client.ErrorCode;
+import io.eventbus.client.EventBusClient;
+import io.eventbus.client.EventBusException;
+import io.eventbus.client.EventStream;
+import io.eventbus.client.Gap;
+import io.eventbus.client.Overflow;
+import io.eventbus.client.ReceivedEvent;
+import io.eventbus.client.SubscribeOptions;
+import io.eventbus.client.Subscription;
+import io.eventbus.protocol.ControlFrames;
+import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.Ack;
+import io.eventbus.schema.GapReason;
+import io.eventbus.schema.Problem;
+import io.eventbus.schema.Subscribe;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Flow;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Subscribing in all its forms, against a bus without a network. */
+@Timeout(60)
+class SubscriberTest {
+  private static final long[] NO_GROUP = {};
+
+  private final FakeClock clock = new FakeClock();
+  private final ManualScheduler scheduler = new ManualScheduler(clock);
+  private final FakeBus bus = new FakeBus();
+  private final BlockingQueue<Object> told = new LinkedBlockingQueue<>();
+  private final BlockingQueue<String> got = new LinkedBlockingQueue<>();
+  private final List<EventBusClient> clients = new ArrayList<>();
+
+  private final ConnectionListener listener =
+      new ConnectionListener() {
+        @Override
+        public void gap(Gap gap) {
+          told.add(gap);
+        }
+
+        @Override
+        public void handlerFailed(
+            Subscription subscription, ReceivedEvent event, Throwable failure) {
+          told.add(failure);
+        }
+      };
+
+  private EventBusClient connect() throws Exception {
+    return connect(null);
+  }
+
+  private EventBusClient connect(@Nullable Executor executor) throws Exception {
+    ClientBuilder builder =
+        EventBusClient.builder().url("ws://one/bus").listener(listener).executor(executor);
+    EventBusClient client =
+        ClientParts.wire(
+                builder.options(), new ClientParts.Outside(bus, scheduler, clock, () -> 0.0))
+            .start()
+            .get(10, TimeUnit.SECONDS);
+    clients.add(client);
+    return client;
+  }
+
+  @AfterEach
+  void close() {
+    clients.forEach(client -> client.close(Duration.ZERO));
+  }
+
+  private static <T> T get(CompletionStage<T> stage) throws Exception {
+    return stage.toCompletableFuture().get(10, TimeUnit.SECONDS);
+  }
+
+  private <T> T take(BlockingQueue<T> queue) throws InterruptedException {
+    T next = queue.poll(10, TimeUnit.SECONDS);
+    if (next == null) {
+      throw new AssertionError("nothing within 10 s");
+    }
+    return next;
+  }
+
+  private List<String> take(int count) throws InterruptedException {
+    List<String> taken = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      taken.add(take(got));
+    }
+    return taken;
+  }
+
+  private Subscription collect(EventBusClient client, String filter) throws Exception {
+    return get(client.subscribe(filter, event -> got.add(event.text())).ready());
+  }
+
+  private void deliver(String topic, long sequence, String... payloads) {
+    bus.connection().message(FakeBus.deliver(topic, 5, sequence, NO_GROUP, payloads));
+  }
+
+  @Test
+  void anEventHasAllItsParts() throws Exception {
+    EventBusClient client = connect();
+    BlockingQueue<ReceivedEvent> events = new LinkedBlockingQueue<>();
+    get(client.subscribe("a.*", events::add).ready());
+    deliver("a.b", 3, "one", "two");
+    ReceivedEvent first = take(events);
+    ReceivedEvent second = take(events).detached();
+    assertThat(first.topic()).isEqualTo("a.b");
+    assertThat(first.producer()).isEqualTo(5);
+    assertThat(first.sequence()).isEqualTo(3);
+    assertThat(first.publishedAtMicros()).isEqualTo(5);
+    assertThat(first.receivedAtMicros()).isEqualTo(9);
+    assertThat(first.text()).isEqualTo("one");
+    assertThat(first.key()).isNull();
+    assertThat(first.headers()).isEmpty();
+    assertThat(second.sequence()).isEqualTo(4);
+    assertThat(second.payload()).isEqualTo("two".getBytes(java.nio.charset.StandardCharsets.UTF_8));
+    assertThat(second.payloadBuffer().isReadOnly()).isTrue();
+    assertThat(second.payloadBuffer().remaining()).isEqualTo(3);
+  }
+
+  @Test
+  void theBusIsToldWhatWasAskedFor() throws Exception {
+    EventBusClient client = connect();
+    client.subscribe(
+        "jobs.>",
+        SubscribeOptions.DEFAULT.withGroup("workers").withOverflow(Overflow.CONFLATE),
+        event -> {});
+    Subscribe frame = (Subscribe) bus.next(TypeCode.SUBSCRIBE).content();
+    assertThat(frame.getFilter()).isEqualTo("jobs.>");
+    assertThat(frame.getGroup()).isEqualTo("workers");
+    assertThat(frame.getOverflow()).isEqualTo(io.eventbus.schema.Overflow.CONFLATE);
+    assertThatExceptionOfType(EventBusException.IllegalTopic.class)
+        .isThrownBy(() -> client.subscribe("a.>.b", event -> {}));
+  }
+
+  @Test
+  void overlappingSubscriptionsEachGetTheEventOnce() throws Exception {
+    EventBusClient client = connect();
+    BlockingQueue<String> other = new LinkedBlockingQueue<>();
+    collect(client, "a.b");
+    get(client.subscribe("a.>", event -> other.add(event.text())).ready());
+    deliver("a.b", 1, "x");
+    deliver("a.c", 1, "y");
+    assertThat(take(1)).containsExactly("x");
+    assertThat(List.of(take(other), take(other))).containsExactly("x", "y");
+  }
+
+  @Test
+  void groupSubscriptionsGetOnlyWhatNamesThem() throws Exception {
+    EventBusClient client = connect();
+    Subscription group =
+        get(
+            client
+                .subscribe(
+                    "a.>",
+                    SubscribeOptions.DEFAULT.withGroup("g"),
+                    event -> got.add("group " + event.text()))
+                .ready());
+    long id = ((Subscribe) bus.next(TypeCode.SUBSCRIBE).content()).getId();
+    bus.connection().message(FakeBus.deliver("a.b", 5, 1, NO_GROUP, "not for us"));
+    bus.connection().message(FakeBus.deliver("a.b", 5, 4, new long[] {id}, "ours"));
+    bus.connection().message(FakeBus.deliver("a.b", 5, 4, new long[] {id}, "ours"));
+    bus.connection().message(FakeBus.deliver("a.b", 5, 9, new long[] {id}, "ours too"));
+    assertThat(take(2)).containsExactly("group ours", "group ours too");
+    assertThat(told).isEmpty();
+    assertThat(group.counters().missing()).isZero();
+  }
+
+  @Test
+  void duplicatesAreDroppedAndHolesAreTold() throws Exception {
+    EventBusClient client = connect();
+    Subscription subscription = collect(client, "a");
+    deliver("a", 10, "10", "11");
+    deliver("a", 10, "10", "11", "12");
+    deliver("a", 15, "15");
+    assertThat(take(4)).containsExactly("10", "11", "12", "15");
+    assertThat(take(told)).isEqualTo(new Gap("a", 5, 13, 14, Gap.Reason.LOST));
+    assertThat(client.counters().duplicates()).isEqualTo(2);
+    assertThat(client.counters().missing()).isEqualTo(2);
+    assertThat(subscription.counters().missing()).isEqualTo(2);
+    assertThat(subscription.counters().duplicates()).isEqualTo(2);
+  }
+
+  @Test
+  void whatTheBusDroppedIsToldOnce() throws Exception {
+    EventBusClient client = connect();
+    collect(client, "a");
+    deliver("a", 1, "1");
+    bus.connection()
+        .frame(TypeCode.GAP, new io.eventbus.schema.Gap("a", 5L, 2L, 4L, GapReason.QUEUE_FULL));
+    deliver("a", 6, "6");
+    assertThat(take(told)).isEqualTo(new Gap("a", 5, 2, 4, Gap.Reason.QUEUE_FULL));
+    assertThat(take(told)).isEqualTo(new Gap("a", 5, 5, 5, Gap.Reason.LOST));
+  }
+
+  @Test
+  void holesAreFoundAcrossAReconnect() throws Exception {
+    EventBusClient client = connect();
+    collect(client, "a");
+    deliver("a", 1, "1");
+    bus.connection().end(1006, "");
+    scheduler.advance(Duration.ofMillis(100));
+    bus.next(TypeCode.SUBSCRIBE);
+    bus.next(TypeCode.SUBSCRIBE);
+    deliver("a", 1, "1", "2");
+    deliver("a", 4, "4");
+    assertThat(take(3)).containsExactly("1", "2", "4");
+    assertThat(take(told)).isEqualTo(new Gap("a", 5, 3, 3, Gap.Reason.LOST));
+  }
+
+  @Test
+  void whatHappenedBetweenTwoSubscriptionsIsNoHole() throws Exception {
+    EventBusClient client = connect();
+    Subscription first = collect(client, "a");
+    deliver("a", 1, "1");
+    get(first.unsubscribe());
+    collect(client, "a");
+    deliver("a", 7, "7");
+    assertThat(take(2)).containsExactly("1", "7");
+    assertThat(client.counters().missing()).isZero();
+  }
+
+  @Test
+  void handledEventsAreAcknowledgedTogether() throws Exception {
+    EventBusClient client = connect();
+    collect(client, "a");
+    deliver("a", 1, "1", "2");
+    deliver("a", 3, "3");
+    take(3);
+    // The last one is handled when the handler has returned and the queue was found empty.
+    while (client.counters().received() < 3 || !acknowledged(3)) {
+      scheduler.advance(Duration.ofMillis(100));
+    }
+  }
+
+  private boolean acknowledged(long sequence) {
+    return bus.arrivals.stream()
+        .anyMatch(a -> a.type() == TypeCode.ACK && a.content().equals(new Ack("a", 5L, sequence)));
+  }
+
+  @Test
+  void aHandlersExceptionDoesNotEndTheStream() throws Exception {
+    EventBusClient client = connect();
+    Subscription subscription =
+        get(
+            client
+                .subscribe(
+                    "a",
+                    event -> {
+                      if (event.sequence() == 1) {
+                        throw new IllegalStateException("on purpose");
+                      }
+                      got.add(event.text());
+                    })
+                .ready());
+    deliver("a", 1, "1", "2");
+    assertThat(take(1)).containsExactly("2");
+    assertThat(take(told)).isInstanceOf(IllegalStateException.class);
+    assertThat(subscription.counters().failed()).isEqualTo(1);
+  }
+
+  @Test
+  void theOrderIsKeptOnAnExecutorWithManyThreads() throws Exception {
+    ExecutorService executor = Executors.newFixedThreadPool(4);
+    try {
+      EventBusClient client = connect(executor);
+      List<Long> sequences = Collections.synchronizedList(new ArrayList<>());
+      CompletableFuture<Void> all = new CompletableFuture<>();
+      get(
+          client
+              .subscribe(
+                  "a",
+                  event -> {
+                    sequences.add(event.sequence());
+                    if (event.sequence() == 20_000) {
+                      all.complete(null);
+                    }
+                  })
+              .ready());
+      for (int i = 1; i <= 20_000; i++) {
+        deliver("a", i, "x");
+      }
+      get(all);
+      assertThat(sequences).hasSize(20_000).isSorted();
+    } finally {
+      executor.shutdownNow();
+    }
+  }
+
+  @Test
+  void aFullBufferHoldsTheConnectionsThread() throws Exception {
+    EventBusClient client = connect();
+    Semaphore gate = new Semaphore(0);
+    get(
+        client
+            .subscribe(
+                "a",
+                SubscribeOptions.DEFAULT.withBufferBytes(1024),
+                event -> {
+                  gate.acquire();
+                  got.add(event.text());
+                })
+            .ready());
+    String big = "x".repeat(900);
+    deliver("a", 1, big);
+    CompletableFuture<Void> second = CompletableFuture.runAsync(() -> deliver("a", 2, big));
+    assertThatExceptionOfType(java.util.concurrent.TimeoutException.class)
+        .isThrownBy(() -> second.get(50, TimeUnit.MILLISECONDS));
+    gate.release(2);
+    get(second);
+    assertThat(take(2)).hasSize(2);
+  }
+
+  @Test
+  void aSubscriptionWithRoomGetsItsEventsWhileAnotherIsFull() throws Exception {
+    EventBusClient client = connect();
+    Semaphore gate = new Semaphore(0);
+    get(
+        client
+            .subscribe("a", SubscribeOptions.DEFAULT.withBufferBytes(1024), event -> gate.acquire())
+            .ready());
+    collect(client, "b");
+    String big = "x".repeat(900);
+    deliver("a", 1, big);
+    CompletableFuture<Void> both =
+        CompletableFuture.runAsync(
+            () ->
+                bus.connection()
+                    .message(
+                        FakeBus.deliver("a", 5, 2, NO_GROUP, big),
+                        FakeBus.deliver("b", 5, 1, NO_GROUP, "through")));
+    assertThat(take(1)).containsExactly("through");
+    assertThat(both).isNotDone();
+    gate.release(2);
+    get(both);
+  }
+
+  @Test
+  void aStreamThatIsClosedHoldsNobody() throws Exception {
+    EventBusClient client = connect();
+    EventStream stream = client.stream("a", SubscribeOptions.DEFAULT.withBufferBytes(1024));
+    get(stream.subscription().ready());
+    String big = "x".repeat(900);
+    deliver("a", 1, big);
+    CompletableFuture<Void> second = CompletableFuture.runAsync(() -> deliver("a", 2, big));
+    assertThatExceptionOfType(java.util.concurrent.TimeoutException.class)
+        .isThrownBy(() -> second.get(50, TimeUnit.MILLISECONDS));
+    stream.close();
+    get(second);
+    get(stream.subscription().unsubscribe());
+    assertThat(stream.poll(Duration.ZERO)).isNull();
+  }
+
+  @Test
+  void eventsArePulledInOrder() throws Exception {
+    EventBusClient client = connect();
+    try (EventStream stream = client.stream("a")) {
+      get(stream.subscription().ready());
+      assertThat(stream.poll(Duration.ofMillis(1))).isNull();
+      deliver("a", 1, "1", "2");
+      assertThat(text(stream)).isEqualTo("1");
+      assertThat(text(stream)).isEqualTo("2");
+      CompletableFuture<String> waiting =
+          CompletableFuture.supplyAsync(
+              () -> {
+                try {
+                  return text(stream);
+                } catch (InterruptedException e) {
+                  throw new IllegalStateException(e);
+                }
+              });
+      deliver("a", 3, "3");
+      assertThat(get(waiting)).isEqualTo("3");
+    }
+  }
+
+  private static String text(EventStream stream) throws InterruptedException {
+    ReceivedEvent event = stream.poll(Duration.ofSeconds(10));
+    return event == null ? "nothing" : event.text();
+  }
+
+  @Test
+  void anUnsubscribedHandlerGetsWhatWasUnderWayAndThenNothing() throws Exception {
+    EventBusClient client = connect();
+    Semaphore gate = new Semaphore(0);
+    Subscription subscription =
+        get(
+            client
+                .subscribe(
+                    "a",
+                    event -> {
+                      gate.acquire();
+                      got.add(event.text());
+                    })
+                .ready());
+    deliver("a", 1, "1", "2");
+    CompletionStage<Void> finished = subscription.unsubscribe();
+    bus.next(TypeCode.UNSUBSCRIBE);
+    assertThat(finished.toCompletableFuture()).isNotDone();
+    gate.release(10);
+    get(finished);
+    assertThat(take(2)).containsExactly("1", "2");
+    deliver("a", 3, "3");
+    assertThat(got).isEmpty();
+    assertThat(subscription.unsubscribe()).isSameAs(finished);
+  }
+
+  @Test
+  void aRefusedSubscriptionSaysWhy() throws Exception {
+    EventBusClient client = connect();
+    bus.confirmsSubscriptions = false;
+    Subscription subscription = client.subscribe("secret", event -> {});
+    long id = ((Subscribe) bus.next(TypeCode.SUBSCRIBE).content()).getId();
+    bus.connection()
+        .frame(
+            TypeCode.PROBLEM,
+            new Problem(io.eventbus.schema.ErrorCode.FORBIDDEN, "not you", false, id, 2, ""));
+    assertThatExceptionOfType(ExecutionException.class)
+        .isThrownBy(() -> get(subscription.ready()))
+        .havingCause()
+        .isInstanceOfSatisfying(
+            EventBusException.Refused.class,
+            e -> assertThat(e.code()).isEqualTo(ErrorCode.FORBIDDEN));
+    get(subscription.unsubscribe());
+  }
+
+  @Test
+  void aSubscriptionThatIsNotConfirmedTimesOut() throws Exception {
+    EventBusClient client = connect();
+    bus.confirmsSubscriptions = false;
+    Subscription subscription = client.subscribe("a", event -> {});
+    scheduler.advance(Duration.ofSeconds(31));
+    assertThatExceptionOfType(ExecutionException.class)
+        .isThrownBy(() -> get(subscription.ready()))
+        .havingCause()
+        .isInstanceOf(EventBusException.TimedOut.class);
+  }
+
+  /** A subscriber that asks for as many as a test says. */
+  private final class Slow implements Flow.Subscriber<ReceivedEvent> {
+    final CompletableFuture<Flow.Subscription> subscribed = new CompletableFuture<>();
+    final CompletableFuture<String> end = new CompletableFuture<>();
+
+    @Override
+    public void onSubscribe(Flow.Subscription subscription) {
+      subscribed.complete(subscription);
+    }
+
+    @Override
+    public void onNext(ReceivedEvent event) {
+      got.add(event.text());
+    }
+
+    @Override
+    public void onError(Throwable failure) {
+      end.complete(failure.getClass().getSimpleName());
+    }
+
+    @Override
+    public void onComplete() {
+      end.complete("complete");
+    }
+  }
+
+  @Test
+  void aFlowSubscriberGetsNoMoreThanItAskedFor() throws Exception {
+    EventBusClient client = connect();
+    Slow slow = new Slow();
+    client.publisher("a").subscribe(slow);
+    Flow.Subscription demand = get(slow.subscribed);
+    bus.next(TypeCode.SUBSCRIBE);
+    deliver("a", 1, "1", "2", "3");
+    demand.request(2);
+    assertThat(take(2)).containsExactly("1", "2");
+    assertThat(got.poll(50, TimeUnit.MILLISECONDS)).isNull();
+    demand.request(Long.MAX_VALUE);
+    deliver("a", 4, "4");
+    assertThat(take(2)).containsExactly("3", "4");
+    client.close(Duration.ofSeconds(10));
+    assertThat(get(slow.end)).isEqualTo("complete");
+  }
+
+  @Test
+  void aFlowSubscriberThatAsksForNothingIsAnError() throws Exception {
+    EventBusClient client = connect();
+    Slow slow = new Slow();
+    client.publisher("a").subscribe(slow);
+    get(slow.subscribed).request(0);
+    assertThat(get(slow.end)).isEqualTo("IllegalArgumentException");
+    bus.next(TypeCode.UNSUBSCRIBE);
+  }
+
+  @Test
+  void aFlowSubscriberThatCancelsHearsNothingMore() throws Exception {
+    EventBusClient client = connect();
+    Slow slow = new Slow();
+    client.publisher("a").subscribe(slow);
+    get(slow.subscribed).cancel();
+    bus.next(TypeCode.UNSUBSCRIBE);
+    assertThat(slow.end).isNotDone();
+  }
+
+  @Test
+  void closingWaitsForHandlers() throws Exception {
+    EventBusClient client = connect();
+    Semaphore gate = new Semaphore(0);
+    get(
+        client
+            .subscribe(
+                "a",
+                event -> {
+                  gate.acquire();
+                  got.add(event.text());
+                })
+            .ready());
+    deliver("a", 1, "1");
+    CompletableFuture<Boolean> closed =
+        CompletableFuture.supplyAsync(() -> client.close(Duration.ofSeconds(10)));
+    bus.next(TypeCode.UNSUBSCRIBE);
+    assertThat(closed).isNotDone();
+    gate.release();
+    assertThat(get(closed)).isTrue();
+    assertThat(take(1)).containsExactly("1");
+    assertThat(acknowledged(1)).isTrue();
+  }
+
+  @Test
+  void aHandlerMayCloseItsClient() throws Exception {
+    EventBusClient client = connect();
+    CompletableFuture<Boolean> closed = new CompletableFuture<>();
+    get(
+        client
+            .subscribe("a", event -> closed.complete(client.close(Duration.ofSeconds(10))))
+            .ready());
+    deliver("a", 1, "1");
+    assertThat(get(closed)).isTrue();
+  }
+
+  @Test
+  void aMalformedFrameEndsTheConnectionAndWhatCameBeforeItIsDelivered() throws Exception {
+    EventBusClient client = connect();
+    collect(client, "a");
+    bus.connection().message(FakeBus.deliver("a", 5, 1, NO_GROUP, "good"), new byte[] {8, 2, 99});
+    assertThat(take(1)).containsExactly("good");
+    assertThat(client.connection()).isEmpty();
+  }
+
+  @Test
+  void framesOfALaterVersionAreSkipped() throws Exception {
+    EventBusClient client = connect();
+    collect(client, "a");
+    byte[] unknown = ControlFrames.encode(TypeCode.DRAINED, new io.eventbus.schema.Drained(1L));
+    unknown[0] = 100;
+    bus.connection().message(unknown, FakeBus.deliver("a", 5, 1, NO_GROUP, "good"));
+    assertThat(take(1)).containsExactly("good");
+  }
+}

@@ -114,7 +114,28 @@ final class Link implements Transport.Listener {
 
   @Override
   public void onClosed(int code, String reason) {
-    owner.ended(this, code, reason, refusal);
+    EventBusException why = refusal;
+    owner.ended(this, code, reason, why != null ? why : verdict(code, reason));
+  }
+
+  /** What a close code says that tells a client not to come back. */
+  private @Nullable EventBusException verdict(int code, String reason) {
+    if (CloseReason.mayReconnect(code) || code == CloseReason.NORMAL.code()) {
+      return null;
+    }
+    CloseReason known = CloseReason.of(code);
+    ErrorCode error =
+        switch (known == null ? CloseReason.UNSUPPORTED : known) {
+          case UNAUTHENTICATED -> ErrorCode.UNAUTHENTICATED;
+          case FORBIDDEN -> ErrorCode.FORBIDDEN;
+          case REPLACED -> ErrorCode.REPLACED;
+          case MALFORMED -> ErrorCode.MALFORMED;
+          case TOO_BIG -> ErrorCode.TOO_BIG;
+          case PROTOCOL_ERROR, UNSUPPORTED_DATA -> ErrorCode.PROTOCOL_VIOLATION;
+          default -> ErrorCode.UNSUPPORTED;
+        };
+    return new EventBusException.Refused(
+        error, url + " closed with " + code + ": " + reason, false);
   }
 
   @Override

@@ -434,13 +434,13 @@ final class Outbox {
     }
   }
 
-  /** Says whether everything is sent and confirmed. */
+  /** Says whether every event is sent and confirmed. */
   boolean isEmpty() {
     lock.lock();
     try {
-      return inFlight == null
+      // The answer to a barrier may be here before the network has said that the barrier was sent.
+      return (inFlight == null || inFlight.isBarrier())
           && sealed.isEmpty()
-          && control.isEmpty()
           && (open == null || open.isEmpty())
           && unconfirmed.isEmpty();
     } finally {

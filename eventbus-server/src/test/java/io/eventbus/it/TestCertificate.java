@@ -1,0 +1,112 @@
+package io.eventbus.it;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.KeyStore;
+import java.security.cert.Certificate;
+import java.util.Base64;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManagerFactory;
+
+/** A certificate for 127.0.0.1 that nobody has signed but itself, made by the JDK's keytool. */
+final class TestCertificate implements AutoCloseable {
+  private static final String PASSWORD = "only-for-tests";
+
+  private final Path directory;
+  private final KeyStore store;
+
+  private TestCertificate(Path directory, KeyStore store) {
+    this.directory = directory;
+    this.store = store;
+  }
+
+  static TestCertificate make() throws Exception {
+    Path directory = Files.createTempDirectory("eventbus-tls");
+    Path file = directory.resolve("store.p12");
+    Process keytool =
+        new ProcessBuilder(
+                List.of(
+                    Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
+                    "-genkeypair",
+                    "-alias",
+                    "bus",
+                    "-keyalg",
+                    "EC",
+                    "-dname",
+                    "CN=bus",
+                    "-ext",
+                    "SAN=ip:127.0.0.1",
+                    "-validity",
+                    "1",
+                    "-storetype",
+                    "PKCS12",
+                    "-keystore",
+                    file.toString(),
+                    "-storepass",
+                    PASSWORD))
+            .redirectErrorStream(true)
+            .redirectOutput(directory.resolve("keytool.log").toFile())
+            .start();
+    if (!keytool.waitFor(60, TimeUnit.SECONDS) || keytool.exitValue() != 0) {
+      keytool.destroyForcibly();
+      throw new IOException("keytool: " + Files.readString(directory.resolve("keytool.log")));
+    }
+    KeyStore store = KeyStore.getInstance("PKCS12");
+    try (InputStream in = Files.newInputStream(file)) {
+      store.load(in, PASSWORD.toCharArray());
+    }
+    TestCertificate made = new TestCertificate(directory, store);
+    made.write("certificate.pem", "CERTIFICATE", made.certificate().getEncoded());
+    made.write("key.pem", "PRIVATE KEY", store.getKey("bus", PASSWORD.toCharArray()).getEncoded());
+    return made;
+  }
+
+  private Certificate certificate() throws Exception {
+    return store.getCertificate("bus");
+  }
+
+  private void write(String name, String what, byte[] der) throws IOException {
+    String base64 =
+        Base64.getMimeEncoder(64, "\n".getBytes(StandardCharsets.US_ASCII)).encodeToString(der);
+    Files.writeString(
+        directory.resolve(name),
+        "-----BEGIN " + what + "-----\n" + base64 + "\n-----END " + what + "-----\n");
+  }
+
+  Path certificatePem() {
+    return directory.resolve("certificate.pem");
+  }
+
+  Path keyPem() {
+    return directory.resolve("key.pem");
+  }
+
+  /** A context that trusts this certificate and no other. */
+  SSLContext trusting() throws Exception {
+    KeyStore trusted = KeyStore.getInstance("PKCS12");
+    trusted.load(null, null);
+    trusted.setCertificateEntry("bus", certificate());
+    TrustManagerFactory factory =
+        TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+    factory.init(trusted);
+    SSLContext context = SSLContext.getInstance("TLS");
+    context.init(null, factory.getTrustManagers(), null);
+    return context;
+  }
+
+  @Override
+  public void close() throws IOException {
+    try (Stream<Path> files = Files.list(directory)) {
+      for (Path file : files.toList()) {
+        Files.delete(file);
+      }
+    }
+    Files.delete(directory);
+  }
+}

@@ -56,6 +56,9 @@ final class PublisherTask {
         workload.rate() == 0
             ? null
             : new UniformRate(ticker, pass.start(), workload.rate(), workload.publishers(), number);
+    if (rate != null) {
+      TimerSlack.remove();
+    }
     for (long left = pass.messages(); left > 0 && !pass.stopped(); left--) {
       long due = 0;
       if (rate != null) {

@@ -16,7 +16,7 @@ public final class EventBusDriver implements Driver {
   private static final String SERVER = "io.eventbus.cli.Main";
   private static final List<String> ARGUMENTS =
       List.of("serve", "--host", "127.0.0.1", "--port", "0", "--admin-port", "0");
-  private static final Pattern READY = Pattern.compile("ws://127\\.0\\.0\\.1:[0-9]+/\\S*");
+  private static final Pattern READY = Pattern.compile("ws://127\\.0\\.0\\.1:[0-9]+/[^\\s,]*");
   private static final Duration START = Duration.ofSeconds(30);
 
   private final List<String> jvmOptions;

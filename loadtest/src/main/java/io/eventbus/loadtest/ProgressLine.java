@@ -4,9 +4,11 @@ import io.eventbus.loadtest.run.Progress;
 import java.io.PrintWriter;
 import java.util.Locale;
 
-/** Shows how a run goes, on one line of the terminal that is written over every second. */
+/** Shows how a run goes, on one line of the terminal that is written over every second;
+ * shows nothing where there is no terminal. */
 final class ProgressLine implements Progress {
   private final PrintWriter out;
+  private final boolean terminal = System.console() != null;
   private int shown;
 
   ProgressLine(PrintWriter out) {
@@ -15,6 +17,9 @@ final class ProgressLine implements Progress {
 
   @Override
   public void second(Phase phase, double elapsedSeconds, double published, double delivered) {
+    if (!terminal) {
+      return;
+    }
     String line =
         String.format(
             Locale.ROOT,

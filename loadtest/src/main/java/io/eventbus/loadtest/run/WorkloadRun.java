@@ -138,8 +138,10 @@ public final class WorkloadRun {
     long second = start;
     long published = clients.published();
     long received = clients.received();
-    for (long now = start; now < end && clients.failure() == null; now = ticker.nanoTime()) {
-      if (now - second >= SECOND) {
+    while (true) {
+      long now = ticker.nanoTime();
+      boolean over = now >= end || clients.failure() != null;
+      if (now - second >= SECOND || (over && now - second >= SECOND / 2)) {
         double length = (now - second) / SECOND;
         long nowPublished = clients.published();
         long nowReceived = clients.received();
@@ -151,6 +153,9 @@ public final class WorkloadRun {
         second = now;
         published = nowPublished;
         received = nowReceived;
+      }
+      if (over) {
+        return;
       }
       LockSupport.parkNanos(Math.min(POLL_NANOS, end - now));
     }

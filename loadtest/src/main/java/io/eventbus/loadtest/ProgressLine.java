@@ -3,12 +3,15 @@ package io.eventbus.loadtest;
 import io.eventbus.loadtest.run.Progress;
 import java.io.PrintWriter;
 import java.util.Locale;
+import picocli.CommandLine;
 
-/** Shows how a run goes, on one line of the terminal that is written over every second;
- * shows nothing where there is no terminal. */
+/**
+ * Shows how a run goes, on one line of the terminal that is written over every second; shows
+ * nothing where there is no terminal.
+ */
 final class ProgressLine implements Progress {
   private final PrintWriter out;
-  private final boolean terminal = System.console() != null;
+  private final boolean terminal = CommandLine.Help.Ansi.AUTO.enabled();
   private int shown;
 
   ProgressLine(PrintWriter out) {

@@ -37,7 +37,7 @@ final class ForkedRuns implements RunExecutor {
                   JavaCommand.of(clientJvm, LoadTest.class.getName(), arguments(planned, result)))
               .inheritIO()
               .start();
-      int exit = await(process, planned);
+      int exit = awaitWithHook(process, planned);
       if (exit != 0 || Files.size(result) == 0) {
         return RunResult.failed(
             planned.workload().name(),
@@ -63,6 +63,27 @@ final class ForkedRuns implements RunExecutor {
     arguments.add("--run=" + planned.run());
     arguments.add("--result=" + result);
     return arguments;
+  }
+
+  private static int awaitWithHook(Process process, PlannedRun planned)
+      throws InterruptedException {
+    // Whoever stops this process stops the run too; its own hook then ends the server.
+    Thread hook = new Thread(process::destroy, "end-run");
+    Runtime.getRuntime().addShutdownHook(hook);
+    try {
+      return await(process, planned);
+    } finally {
+      removeHook(hook);
+    }
+  }
+
+  private static void removeHook(Thread hook) {
+    try {
+      Runtime.getRuntime().removeShutdownHook(hook);
+    } catch (IllegalStateException e) {
+      // The JVM is ending and runs the hook itself.
+      return;
+    }
   }
 
   private static int await(Process process, PlannedRun planned) throws InterruptedException {

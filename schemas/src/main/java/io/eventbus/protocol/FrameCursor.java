@@ -32,6 +32,7 @@ public final class FrameCursor {
     in.wrap(message, from, to);
     end = to;
     bodyEnd = from;
+    typeCode = -1;
     return this;
   }
 
@@ -48,6 +49,7 @@ public final class FrameCursor {
     }
     frameStart = bodyEnd;
     in.position(bodyEnd);
+    typeCode = -1;
     typeCode = in.readInt("Frame.typeCode");
     int length = in.readLength("Frame.body", Integer.MAX_VALUE);
     bodyStart = in.position();
@@ -58,7 +60,7 @@ public final class FrameCursor {
   /**
    * Returns the number of the frame's type, known or not.
    *
-   * @return any integer
+   * @return any integer; -1 before the first frame, and where it could not be read
    */
   public int typeCode() {
     return typeCode;

@@ -82,6 +82,17 @@ public final class BusMemory {
   }
 
   /**
+   * Calls those who wait if there is a little room, though not enough for {@link #release} to call
+   * them; for a timer. Otherwise they would wait for ever where what is held never gets less than
+   * that, because subscribers that drop what does not fit have full queues.
+   */
+  public void wakeIfBelow() {
+    if (!waiters.isEmpty() && !isOver()) {
+      waiters.wake();
+    }
+  }
+
+  /**
    * Waiters are called somewhat below the limit, so that one release does not wake all for one
    * event.
    */

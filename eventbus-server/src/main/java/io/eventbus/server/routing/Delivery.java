@@ -202,9 +202,12 @@ public final class Delivery {
     return bornNanos;
   }
 
-  /** Adds a reference. */
+  /** Adds a reference; the caller, or who lends it the delivery, holds one already. */
   public void retain() {
-    REFERENCES.getAndAdd(this, 1);
+    int before = (int) REFERENCES.getAndAdd(this, 1);
+    if (before <= 0) {
+      throw new IllegalStateException("references: " + before + " (expected: >= 1)");
+    }
   }
 
   /** Gives a reference back; the last one frees the bytes. */

@@ -38,7 +38,6 @@ final class GroupChoice {
 
   private final List<Chosen> chosen = new ArrayList<>();
   private boolean anyPlain;
-  private int turn;
 
   /**
    * Returns a member to wait for if a member of the group exists and all of them are full; else
@@ -55,13 +54,15 @@ final class GroupChoice {
     return waitFor;
   }
 
-  void choose(Route route) {
+  /** Chooses for the next frame of a topic, whose turn is counted by the caller. */
+  void choose(Route route, int turn) {
+    // An error may have kept the last frame's choice from being cleared.
+    clear();
     if (route.groups.length == 0) {
       return;
     }
-    turn++;
     for (Subscription[] members : route.groups) {
-      Subscription s = pick(members);
+      Subscription s = pick(members, turn);
       Chosen c = find(s.subscriber());
       if (c == null) {
         c = new Chosen(s.subscriber(), s.overflow());
@@ -77,11 +78,19 @@ final class GroupChoice {
     }
   }
 
-  private Subscription pick(Subscription[] members) {
+  private static Subscription pick(Subscription[] members, int turn) {
     int first = Math.floorMod(turn, members.length);
     for (int i = 0; i < members.length; i++) {
       Subscription s = members[(first + i) % members.length];
       if (!s.subscriber().isFull()) {
+        return s;
+      }
+    }
+    // All are full, and nobody had to wait for that: some member's policy makes room, others' would
+    // take the event beyond their bound.
+    for (int i = 0; i < members.length; i++) {
+      Subscription s = members[(first + i) % members.length];
+      if (s.overflow() != Overflow.BLOCK) {
         return s;
       }
     }

@@ -29,6 +29,11 @@ final class RouteCache {
     long events;
     long deliveries;
 
+    /**
+     * Counts frames, for groups to take turns: for each topic, or two topics could share a rhythm.
+     */
+    int turn;
+
     Entry(int hash, byte[] bytes, String topic, Route route) {
       this.hash = hash;
       this.bytes = bytes;
@@ -63,11 +68,22 @@ final class RouteCache {
     in.get(publish.topicStart(), bytes);
     Entry entry =
         new Entry(hash(in, publish.topicStart(), publish.topicLength()), bytes, topic, route);
-    while (size >= slots.length / 2 && slots.length < MAX_SLOTS) {
+    while (slots.length < MAX_SLOTS && (size >= slots.length / 2 || isCrowded(entry.hash))) {
       grow();
     }
     put(entry);
     return entry;
+  }
+
+  /** Whether a neighbourhood is full: topics in use that share it would push each other out. */
+  private boolean isCrowded(int hash) {
+    @Nullable Entry[] table = slots;
+    for (int i = 0; i < NEIGHBOURHOOD; i++) {
+      if (table[(hash + i) & (table.length - 1)] == null) {
+        return false;
+      }
+    }
+    return true;
   }
 
   private void put(Entry entry) {

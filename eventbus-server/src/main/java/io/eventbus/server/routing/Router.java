@@ -30,6 +30,7 @@ public final class Router {
   private final GroupChoice choice = new GroupChoice();
   private final Runnable flushDue;
   private RouteCache.@Nullable Entry selected;
+  private int nextTurn;
 
   /**
    * Makes the router of a loop.
@@ -81,6 +82,8 @@ public final class Router {
         return problem;
       }
       entry = cache.add(in, publish, topic, index.lookup(topic));
+      // Topics that are published to only once are to be shared evenly, too.
+      entry.turn = nextTurn++;
     } else if (!index.holds(entry.route)) {
       entry.route = index.lookup(entry.topic);
     }
@@ -149,7 +152,7 @@ public final class Router {
     entry.deliveries += (long) events * (route.targetCount + route.groups.length);
     stats.eventsIn.add(events);
     if (route.targetCount > 0 || route.groups.length > 0) {
-      choice.choose(route);
+      choice.choose(route, entry.turn++);
       if (route.targetCount > 0) {
         Delivery shared = build(in, publish, producer, receivedAt, nowNanos, NO_GROUPS, 0);
         for (int to = 0; to < route.byLoop.length; to++) {

@@ -33,6 +33,14 @@ public final class SubscriptionIndex {
     boolean isEmpty() {
       return children.isEmpty() && here.isEmpty() && tail.isEmpty();
     }
+
+    int descendants() {
+      int n = children.size();
+      for (Node child : children.values()) {
+        n += child.descendants();
+      }
+      return n;
+    }
   }
 
   private final ReadWriteLock lock = new ReentrantReadWriteLock();
@@ -199,5 +207,15 @@ public final class SubscriptionIndex {
    */
   public long size() {
     return size.get();
+  }
+
+  /** Topics and tree nodes that are kept because of subscriptions. */
+  int footprint() {
+    lock.readLock().lock();
+    try {
+      return exact.size() + root.descendants();
+    } finally {
+      lock.readLock().unlock();
+    }
   }
 }

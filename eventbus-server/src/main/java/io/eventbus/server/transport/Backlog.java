@@ -96,10 +96,13 @@ final class Backlog {
     }
   }
 
-  /** Whether a delivery under CONFLATE can go straight into the queue. */
+  /**
+   * Whether a delivery under CONFLATE cannot go straight into the queue, because it does not fit or
+   * would overtake what is kept or what is to be told.
+   */
   boolean needsConflation(Delivery delivery) {
     Conflater c = conflater;
-    return !fits(delivery) || (c != null && !c.isEmpty());
+    return !fits(delivery) || (c != null && !(c.isEmpty() && c.gaps().isEmpty()));
   }
 
   /** Keeps the last event of each key aside. */

@@ -88,32 +88,45 @@ final class DeliveryRing {
     return first;
   }
 
-  /** Removes the oldest that may be dropped until so many bytes are freed or none is left. */
+  /**
+   * Removes the oldest that may be dropped until so many bytes are freed or none is left.
+   *
+   * @param victims gets each with its reference; must not touch this ring
+   */
   void dropOldest(long toFree, Consumer<Delivery> victims) {
     if (droppableBytes == 0) {
       return;
     }
     long freed = 0;
-    while (size > 0 && freed < toFree && overflow(0) == Overflow.DROP_OLDEST) {
-      Delivery victim = poll();
-      freed += victim.size();
-      victims.accept(victim);
-    }
-    if (freed >= toFree || droppableBytes == 0) {
-      return;
-    }
-    // Others are in between: keep those, in order.
-    int n = size;
-    for (int i = 0; i < n; i++) {
-      Overflow overflow = overflow(0);
-      Delivery delivery = poll();
-      if (freed < toFree && overflow == Overflow.DROP_OLDEST) {
-        freed += delivery.size();
-        victims.accept(delivery);
-      } else {
-        add(delivery, overflow);
+    int end = 0;
+    for (; freed < toFree && droppableBytes > 0; end++) {
+      if (overflow(end) == Overflow.DROP_OLDEST) {
+        Delivery victim = get(end);
+        ring[index(end)] = null;
+        count(victim, Overflow.DROP_OLDEST, -1);
+        freed += victim.size();
+        victims.accept(victim);
       }
     }
+    closeUp(end);
+  }
+
+  /** Moves what is left of the first entries together, away from the head. */
+  private void closeUp(int end) {
+    int to = end;
+    for (int i = end - 1; i >= 0; i--) {
+      Object left = ring[index(i)];
+      Object overflow = ring[index(i) + 1];
+      ring[index(i)] = null;
+      ring[index(i) + 1] = null;
+      if (left != null) {
+        to--;
+        ring[index(to)] = left;
+        ring[index(to) + 1] = overflow;
+      }
+    }
+    head = index(to);
+    size -= to;
   }
 
   void clear(Consumer<Delivery> each) {

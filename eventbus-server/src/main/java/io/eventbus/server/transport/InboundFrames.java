@@ -214,6 +214,7 @@ final class InboundFrames {
     if (at < to && connection.isOpen()) {
       int done = at - from;
       parked = buf.retainedSlice(start + done, length - done);
+      countParked(length - done);
       connection.pauseReading();
     }
   }
@@ -229,9 +230,20 @@ final class InboundFrames {
     } else {
       kept.addLast(in);
     }
-    // The slice that is parked lies in one of these buffers, or is counted by its capacity here.
-    parkedBytes.add(in.capacity());
-    memory.reserve(in.capacity());
+    countParked(in.capacity());
+  }
+
+  /**
+   * A message that is parked may lie in one of the buffers that are kept, and then counts twice:
+   * better than not at all where it was put together from pieces.
+   */
+  private void countParked(int bytes) {
+    parkedBytes.add(bytes);
+    if (bytes > 0) {
+      memory.reserve(bytes);
+    } else {
+      memory.release(-bytes);
+    }
   }
 
   private void resumeSoon() {
@@ -250,6 +262,7 @@ final class InboundFrames {
     }
     long nowNanos = System.nanoTime();
     parked = null;
+    countParked(-rest.readableBytes());
     try {
       handle(rest, rest.readerIndex(), rest.readableBytes(), nowNanos);
     } finally {
@@ -258,8 +271,7 @@ final class InboundFrames {
     Deque<ByteBuf> kept = backlog;
     while (parked == null && kept != null && !kept.isEmpty()) {
       ByteBuf next = kept.removeFirst();
-      parkedBytes.add(-next.capacity());
-      memory.release(next.capacity());
+      countParked(-next.capacity());
       feed(next, nowNanos);
     }
     if (parked == null && !discarding) {
@@ -293,9 +305,9 @@ final class InboundFrames {
     if (backlog != null) {
       backlog.forEach(ByteBuf::release);
       backlog = null;
-      memory.release(parkedBytes.get());
-      parkedBytes.add(-parkedBytes.get());
     }
+    memory.release(parkedBytes.get());
+    parkedBytes.add(-parkedBytes.get());
   }
 
   void close() {

@@ -142,6 +142,7 @@ final class LoopState implements Runnable {
 
   private void tick() {
     long nowNanos = System.nanoTime();
+    context().bus().memory().wakeIfBelow();
     for (Ticking connection : connections()) {
       try {
         connection.onTick(nowNanos);

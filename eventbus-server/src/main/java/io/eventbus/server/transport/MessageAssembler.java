@@ -99,12 +99,13 @@ final class MessageAssembler {
   /** Checks the size of a message so far, from the header alone. */
   void checkSize(FrameHeader header, int limit) throws WebSocketViolation {
     ByteBuf soFar = fragments;
-    long size = header.length + (soFar == null ? 0 : soFar.readableBytes());
-    if (header.length < 0 || size > limit || fragmentCount >= MAX_FRAGMENTS) {
+    int before = soFar == null ? 0 : soFar.readableBytes();
+    // The length may be any positive number: adding to it could overflow.
+    if (header.length > limit - before || fragmentCount >= MAX_FRAGMENTS) {
       throw new WebSocketViolation(
           CloseReason.TOO_BIG,
           "a message of "
-              + Long.toUnsignedString(size)
+              + Long.toUnsignedString(header.length + before)
               + " bytes in "
               + (fragmentCount + 1)
               + " frames (expected: at most "

@@ -285,6 +285,11 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
 
   @Override
   public void evict() {
+    if (phase == ConnectionPhase.CLOSING) {
+      // It was asked already, and still holds the most.
+      channel.close();
+      return;
+    }
     close(
         CloseReason.SLOW_CONSUMER,
         "the bus is out of memory and this connection holds the most of it; reconnect and read faster");

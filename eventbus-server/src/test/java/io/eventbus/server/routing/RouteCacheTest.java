@@ -1,0 +1,93 @@
+package io.eventbus.server.routing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.eventbus.protocol.PublishView;
+import io.eventbus.server.samples.SampleFrames;
+import java.nio.ByteBuffer;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class RouteCacheTest {
+  private static final int MANY = 300_000;
+
+  private final RouteCache cache = new RouteCache();
+  private final Route nobody = new Route(0, 0, 0, 1, List.of());
+
+  private RouteCache.Entry add(RouteCache to, String topic) {
+    ByteBuffer in = ByteBuffer.wrap(SampleFrames.publish(topic, 1, false, "x"));
+    return to.add(in, SampleFrames.view(in), topic, nobody);
+  }
+
+  private static RouteCache.Entry find(RouteCache in, String topic) {
+    ByteBuffer buffer = ByteBuffer.wrap(SampleFrames.publish(topic, 1, false, "x"));
+    PublishView view = SampleFrames.view(buffer);
+    return in.find(buffer, view);
+  }
+
+  @Test
+  void findsWhatWasAddedAndNothingElse() {
+    RouteCache.Entry ab = add(cache, "a.b");
+    assertThat(find(cache, "a.b")).isSameAs(ab);
+    assertThat(ab.topic).isEqualTo("a.b");
+    assertThat(find(cache, "a.c")).isNull();
+    assertThat(find(cache, "a.b.c")).isNull();
+    assertThat(find(cache, "a")).isNull();
+  }
+
+  @Test
+  void aTopicIsFoundWhereverItLiesInTheBuffer() {
+    RouteCache.Entry entry = add(cache, "somewhere.else.entirely");
+    byte[] frame = SampleFrames.publish("somewhere.else.entirely", 9, true, "other payload");
+    ByteBuffer direct = ByteBuffer.allocateDirect(frame.length).put(frame).flip();
+    assertThat(cache.find(direct, SampleFrames.view(direct))).isSameAs(entry);
+  }
+
+  @Test
+  void fewTopicsAreAllRemembered() {
+    for (int i = 0; i < 1000; i++) {
+      add(cache, "topic." + i);
+    }
+    for (int i = 0; i < 1000; i++) {
+      assertThat(find(cache, "topic." + i)).as("topic.%d", i).isNotNull();
+    }
+    assertThat(cache.list()).hasSize(1000);
+  }
+
+  @Test
+  void anyNumberOfTopicsComesByInBoundedRoom() {
+    for (int i = 0; i < MANY; i++) {
+      RouteCache.Entry entry = add(cache, "topic." + i);
+      assertThat(find(cache, "topic." + i)).isSameAs(entry);
+    }
+    assertThat(cache.list()).hasSizeBetween(60_000, 1 << 17);
+    for (int i = 0; i < MANY; i += 7) {
+      RouteCache.Entry entry = find(cache, "topic." + i);
+      if (entry != null) {
+        assertThat(entry.topic).isEqualTo("topic." + i);
+      }
+    }
+  }
+
+  @Test
+  void topicsWithTheSameHashAreToldApart() {
+    Map<Integer, String> byHash = new HashMap<>();
+    int pairs = 0;
+    for (int i = 0; i < MANY; i++) {
+      String topic = "topic." + i;
+      String other = byHash.put(add(cache, topic).hash, topic);
+      if (other != null) {
+        pairs++;
+        RouteCache fresh = new RouteCache();
+        RouteCache.Entry one = add(fresh, other);
+        assertThat(find(fresh, topic)).isNull();
+        RouteCache.Entry two = add(fresh, topic);
+        assertThat(find(fresh, other)).isSameAs(one);
+        assertThat(find(fresh, topic)).isSameAs(two);
+      }
+    }
+    assertThat(pairs).as("pairs of topics with the same 32 bits").isPositive();
+  }
+}

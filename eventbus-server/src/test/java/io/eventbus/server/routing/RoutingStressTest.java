@@ -1,0 +1,241 @@
+package io.eventbus.server.routing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.eventbus.protocol.TopicFilter;
+import io.eventbus.schema.Overflow;
+import io.eventbus.server.samples.FakeSubscriber;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * What threads share in routing, under contention: a wake-up that is lost fails by its deadline.
+ */
+class RoutingStressTest {
+  private static final int PUBLISHERS = 4;
+  private static final int ROUNDS = 20_000;
+  private static final int DEADLINE_SECONDS = 30;
+
+  private final ExecutorService threads = Executors.newCachedThreadPool();
+
+  @AfterEach
+  void stop() throws Exception {
+    threads.shutdownNow();
+    assertThat(threads.awaitTermination(DEADLINE_SECONDS, TimeUnit.SECONDS)).isTrue();
+  }
+
+  private static void await(CountDownLatch latch, String what) throws InterruptedException {
+    assertThat(latch.await(DEADLINE_SECONDS, TimeUnit.SECONDS)).as("woken: %s", what).isTrue();
+  }
+
+  @SafeVarargs
+  private void runAll(Callable<Void>... tasks) throws Exception {
+    List<Future<Void>> running = new ArrayList<>();
+    for (Callable<Void> task : tasks) {
+      running.add(threads.submit(task));
+    }
+    for (Future<Void> task : running) {
+      task.get(2 * DEADLINE_SECONDS, TimeUnit.SECONDS);
+    }
+  }
+
+  @Test
+  void nobodyWhoWaitsForAQueueIsForgotten() throws Exception {
+    Waiters waiters = new Waiters();
+    AtomicBoolean full = new AtomicBoolean();
+    AtomicInteger running = new AtomicInteger(PUBLISHERS);
+    Callable<Void> publisher =
+        () -> {
+          for (int i = 0; i < ROUNDS; i++) {
+            if (full.get()) {
+              CountDownLatch woken = new CountDownLatch(1);
+              waiters.add(woken::countDown);
+              if (!full.get()) {
+                waiters.wake();
+              }
+              await(woken, "a publisher");
+            }
+          }
+          running.decrementAndGet();
+          return null;
+        };
+    Callable<Void> queue =
+        () -> {
+          while (running.get() > 0) {
+            full.set(true);
+            Thread.onSpinWait();
+            full.set(false);
+            waiters.wake();
+          }
+          return null;
+        };
+    runAll(queue, publisher, publisher, publisher, publisher);
+    assertThat(waiters.isEmpty()).isTrue();
+  }
+
+  @Test
+  void nobodyWhoWaitsForMemoryIsForgotten() throws Exception {
+    BusMemory memory = new BusMemory(1000);
+    BlockingQueue<Integer> held = new LinkedBlockingQueue<>();
+    AtomicInteger running = new AtomicInteger(PUBLISHERS);
+    Callable<Void> publisher =
+        () -> {
+          for (int i = 0; i < ROUNDS; i++) {
+            while (memory.isOver()) {
+              CountDownLatch woken = new CountDownLatch(1);
+              memory.whenBelow(woken::countDown);
+              await(woken, "a publisher");
+            }
+            int bytes = ThreadLocalRandom.current().nextInt(1, 400);
+            memory.reserve(bytes);
+            held.add(bytes);
+          }
+          running.decrementAndGet();
+          return null;
+        };
+    Callable<Void> subscriber =
+        () -> {
+          while (running.get() > 0 || !held.isEmpty()) {
+            Integer bytes = held.poll(1, TimeUnit.MILLISECONDS);
+            if (bytes != null) {
+              memory.release(bytes);
+            }
+          }
+          return null;
+        };
+    runAll(subscriber, publisher, publisher, publisher, publisher);
+    assertThat(memory.used()).isZero();
+  }
+
+  @Test
+  void theHandOverLosesNothingAndWakesItsPublisher() throws Exception {
+    UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(true);
+    BusMemory memory = new BusMemory(1L << 40);
+    Delivery big = Delivery.of(allocator, memory, new byte[1 << 20], 0);
+    AtomicLong offered = new AtomicLong();
+    Subscriber counter =
+        new Subscriber() {
+          @Override
+          public int loop() {
+            return 0;
+          }
+
+          @Override
+          public void offer(Delivery delivery, Overflow overflow) {
+            offered.incrementAndGet();
+          }
+
+          @Override
+          public boolean isFull() {
+            return false;
+          }
+
+          @Override
+          public void whenNotFull(Runnable retry) {}
+        };
+    Target[] targets = {new Target(counter, Overflow.BLOCK)};
+    ExecutorService destination = Executors.newSingleThreadExecutor();
+    HandOverQueue queue = new HandOverQueue(destination);
+    runAll(
+        () -> {
+          for (int i = 0; i < 5 * ROUNDS; i++) {
+            if (queue.isFull()) {
+              CountDownLatch woken = new CountDownLatch(1);
+              queue.whenNotFull(woken::countDown);
+              queue.flush();
+              await(woken, "the source");
+            }
+            queue.add(big, targets);
+            if (i % 3 == 0) {
+              queue.flush();
+            }
+          }
+          queue.flush();
+          return null;
+        });
+    destination.shutdown();
+    assertThat(destination.awaitTermination(DEADLINE_SECONDS, TimeUnit.SECONDS)).isTrue();
+    assertThat(offered).hasValue(5L * ROUNDS);
+    assertThat(memory.used()).as("the only reference left is ours").isEqualTo(big.size());
+    big.release();
+    assertThat(memory.used()).isZero();
+  }
+
+  /** What the index must say; odd while a change is under way. */
+  private record Known(AtomicLong stamp, AtomicBoolean subscribed) {}
+
+  @Test
+  void aRouteThatHoldsIsNeverStale() throws Exception {
+    SubscriptionIndex index = new SubscriptionIndex(1);
+    List<Known> known = new ArrayList<>();
+    List<Callable<Void>> tasks = new ArrayList<>();
+    AtomicInteger writers = new AtomicInteger(2);
+    // Two topics on their own, changed by a plain filter and by one with a wildcard.
+    for (String filter : List.of("plain.a", "wild.*")) {
+      Known topic = new Known(new AtomicLong(), new AtomicBoolean());
+      known.add(topic);
+      Subscription s =
+          new Subscription(
+              new FakeSubscriber(0), 1, TopicFilter.parse(filter), null, Overflow.BLOCK);
+      tasks.add(
+          () -> {
+            for (int i = 0; i < ROUNDS; i++) {
+              topic.stamp().incrementAndGet();
+              if (i % 2 == 0) {
+                index.add(s);
+              } else {
+                index.remove(s);
+              }
+              topic.subscribed().set(i % 2 == 0);
+              topic.stamp().incrementAndGet();
+            }
+            writers.decrementAndGet();
+            return null;
+          });
+    }
+    AtomicLong judged = new AtomicLong();
+    tasks.add(
+        () -> {
+          List<String> topics = List.of("plain.a", "wild.a");
+          Route[] routes = {index.lookup(topics.get(0)), index.lookup(topics.get(1))};
+          while (writers.get() > 0 || judged.get() == 0) {
+            for (int t = 0; t < 2; t++) {
+              Known topic = known.get(t);
+              long stamp = topic.stamp().get();
+              boolean subscribed = topic.subscribed().get();
+              if (!index.holds(routes[t])) {
+                routes[t] = index.lookup(topics.get(t));
+              }
+              if (stamp % 2 == 0 && topic.stamp().get() == stamp) {
+                assertThat(routes[t].targetCount).isEqualTo(subscribed ? 1 : 0);
+                judged.incrementAndGet();
+              }
+            }
+          }
+          return null;
+        });
+    List<Future<Void>> running = new ArrayList<>();
+    for (Callable<Void> task : tasks) {
+      running.add(threads.submit(task));
+    }
+    for (Future<Void> task : running) {
+      task.get(2 * DEADLINE_SECONDS, TimeUnit.SECONDS);
+    }
+    assertThat(judged.get()).as("looks between two changes").isPositive();
+  }
+}

@@ -1,0 +1,162 @@
+package io.eventbus.server.routing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.eventbus.protocol.TopicFilter;
+import io.eventbus.schema.Overflow;
+import io.eventbus.server.samples.FakeSubscriber;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.Combinators;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
+import org.jspecify.annotations.Nullable;
+
+/** The index against a list of subscriptions that is walked with {@link TopicFilter#matches}. */
+class SubscriptionIndexProperties {
+  private static final int LOOPS = 3;
+  // From the weakest promise to the strictest.
+  private static final List<Overflow> STRICTNESS =
+      List.of(Overflow.DROP_OLDEST, Overflow.CONFLATE, Overflow.DISCONNECT, Overflow.BLOCK);
+
+  sealed interface Step {}
+
+  record Add(int subscriber, String filter, @Nullable String group, Overflow overflow)
+      implements Step {}
+
+  record Remove(int which) implements Step {}
+
+  record Lookup(String topic) implements Step {}
+
+  @Provide
+  Arbitrary<List<Step>> steps() {
+    Arbitrary<String> middle =
+        Arbitraries.of("a", "b", "*", "$S", "ab").list().ofMinSize(1).ofMaxSize(3).map(this::join);
+    Arbitrary<String> filter =
+        Combinators.combine(middle, Arbitraries.of("", ".>", "only >"))
+            .as((head, tail) -> tail.equals("only >") ? ">" : head + tail);
+    Arbitrary<Step> add =
+        Combinators.combine(
+                Arbitraries.integers().between(0, 5),
+                filter,
+                Arbitraries.of("g", "h").injectNull(0.6),
+                Arbitraries.of(Overflow.values()))
+            .as(Add::new);
+    Arbitrary<Step> remove = Arbitraries.integers().between(0, 100).map(Remove::new);
+    Arbitrary<Step> lookup =
+        Arbitraries.of("a", "b", "c", "$S", "ab")
+            .list()
+            .ofMinSize(1)
+            .ofMaxSize(4)
+            .map(this::join)
+            .map(Lookup::new);
+    return Arbitraries.oneOf(add, add, remove, lookup, lookup).list().ofMaxSize(60);
+  }
+
+  private String join(List<String> tokens) {
+    return String.join(".", tokens);
+  }
+
+  @Property
+  void agreesWithAList(@ForAll("steps") List<Step> steps) {
+    SubscriptionIndex index = new SubscriptionIndex(LOOPS);
+    List<FakeSubscriber> subscribers = new ArrayList<>();
+    for (int i = 0; i < 6; i++) {
+      subscribers.add(new FakeSubscriber(i % LOOPS));
+    }
+    List<Subscription> model = new ArrayList<>();
+    Map<String, Route> remembered = new LinkedHashMap<>();
+    long id = 0;
+    for (Step step : steps) {
+      if (step instanceof Add add) {
+        Subscription s =
+            new Subscription(
+                subscribers.get(add.subscriber()),
+                id++,
+                TopicFilter.parse(add.filter()),
+                add.group(),
+                add.overflow());
+        index.add(s);
+        model.add(s);
+      } else if (step instanceof Remove remove && !model.isEmpty()) {
+        Subscription gone = model.remove(remove.which() % model.size());
+        index.remove(gone);
+        // Twice, or never added: no effect.
+        index.remove(gone);
+        index.remove(new Subscription(gone.subscriber(), 0, gone.filter(), null, gone.overflow()));
+      } else if (step instanceof Lookup lookup) {
+        Route route = index.lookup(lookup.topic());
+        assertThat(index.holds(route)).isTrue();
+        check(route, model, lookup.topic());
+        remembered.put(lookup.topic(), route);
+      }
+      assertThat(index.size()).isEqualTo(model.size());
+      remembered.forEach(
+          (topic, route) -> {
+            if (index.holds(route)) {
+              check(route, model, topic);
+            }
+          });
+    }
+    model.forEach(index::remove);
+    assertThat(index.size()).isZero();
+    assertThat(index.footprint()).as("what is left of subscriptions that are gone").isZero();
+  }
+
+  private static void check(Route route, List<Subscription> model, String topic) {
+    Map<Subscriber, Overflow> plain = new LinkedHashMap<>();
+    Map<String, Set<Subscriber>> groups = new LinkedHashMap<>();
+    for (Subscription s : model) {
+      String group = s.group();
+      if (s.filter().matches(topic)) {
+        if (group == null) {
+          plain.merge(s.subscriber(), s.overflow(), SubscriptionIndexProperties::stricter);
+        } else {
+          groups.computeIfAbsent(group, g -> new LinkedHashSet<>()).add(s.subscriber());
+        }
+      }
+    }
+    Map<Subscriber, Overflow> found = new LinkedHashMap<>();
+    assertThat(route.byLoop).hasNumberOfRows(LOOPS);
+    for (int loop = 0; loop < LOOPS; loop++) {
+      for (Target target : route.byLoop[loop]) {
+        assertThat(target.subscriber().loop()).isEqualTo(loop);
+        assertThat(found.put(target.subscriber(), target.overflow())).as("once").isNull();
+      }
+    }
+    assertThat(found).isEqualTo(plain);
+    assertThat(route.targetCount).isEqualTo(plain.size());
+    assertThat(route.blocking)
+        .containsExactlyInAnyOrder(
+            plain.entrySet().stream()
+                .filter(e -> e.getValue() == Overflow.BLOCK)
+                .map(Map.Entry::getKey)
+                .toArray(Subscriber[]::new));
+    List<Set<Subscriber>> foundGroups = new ArrayList<>();
+    for (Subscription[] members : route.groups) {
+      Set<Subscriber> once = new LinkedHashSet<>();
+      for (Subscription s : members) {
+        assertThat(once.add(s.subscriber())).as("once in a group").isTrue();
+        assertThat(s.filter().matches(topic)).isTrue();
+      }
+      foundGroups.add(once);
+    }
+    assertThat(foundGroups).containsExactlyInAnyOrderElementsOf(groups.values());
+    assertThat(route.isEmpty()).isEqualTo(plain.isEmpty() && groups.isEmpty());
+    if (!groups.isEmpty()) {
+      plain.forEach((s, overflow) -> assertThat(route.plainOverflow(s)).isEqualTo(overflow));
+    }
+  }
+
+  private static Overflow stricter(Overflow a, Overflow b) {
+    return List.of(a, b).stream().max(Comparator.comparingInt(STRICTNESS::indexOf)).orElseThrow();
+  }
+}

@@ -1,0 +1,58 @@
+package io.eventbus.server.samples;
+
+import io.eventbus.schema.Overflow;
+import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.routing.Subscriber;
+import io.eventbus.server.routing.Waiters;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A subscriber that notes what it is offered and keeps nothing. */
+public final class FakeSubscriber implements Subscriber {
+  /** What was offered, in order. */
+  public final List<SampleFrames.Delivered> got = new ArrayList<>();
+
+  /** With which policies. */
+  public final List<Overflow> policies = new ArrayList<>();
+
+  private final Waiters waiters = new Waiters();
+  private final int loop;
+  private volatile boolean full;
+
+  /** Makes a subscriber of a loop. */
+  public FakeSubscriber(int loop) {
+    this.loop = loop;
+  }
+
+  /** Fills or empties the queue. */
+  public void full(boolean now) {
+    full = now;
+    if (!now) {
+      waiters.wake();
+    }
+  }
+
+  @Override
+  public int loop() {
+    return loop;
+  }
+
+  @Override
+  public void offer(Delivery delivery, Overflow overflow) {
+    got.add(SampleFrames.read(delivery));
+    policies.add(overflow);
+  }
+
+  @Override
+  public boolean isFull() {
+    return full;
+  }
+
+  @Override
+  public void whenNotFull(Runnable retry) {
+    waiters.add(retry);
+    if (!full) {
+      waiters.wake();
+    }
+  }
+}

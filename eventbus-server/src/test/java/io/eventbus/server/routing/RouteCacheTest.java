@@ -8,6 +8,7 @@ import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class RouteCacheTest {
@@ -21,7 +22,7 @@ class RouteCacheTest {
     return to.add(in, SampleFrames.view(in), topic, nobody);
   }
 
-  private static RouteCache.Entry find(RouteCache in, String topic) {
+  private static RouteCache.@Nullable Entry find(RouteCache in, String topic) {
     ByteBuffer buffer = ByteBuffer.wrap(SampleFrames.publish(topic, 1, false, "x"));
     PublishView view = SampleFrames.view(buffer);
     return in.find(buffer, view);

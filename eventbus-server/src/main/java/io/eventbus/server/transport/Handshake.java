@@ -20,6 +20,9 @@ final class Handshake {
 
   private static final String GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
+  /** 16 bytes in base64. */
+  private static final int KEY_LENGTH = 24;
+
   /** Which endpoint a request is for. */
   enum Endpoint {
     BUS,
@@ -145,7 +148,8 @@ final class Handshake {
 
   private static boolean isKey(String key) {
     try {
-      return Base64.getDecoder().decode(key).length == 16;
+      // The decoder would also do without the padding.
+      return key.length() == KEY_LENGTH && Base64.getDecoder().decode(key).length == 16;
     } catch (IllegalArgumentException e) {
       return false;
     }

@@ -1,0 +1,171 @@
+package io.eventbus.server.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.eventbus.schema.Gap;
+import io.eventbus.schema.GapReason;
+import io.eventbus.server.routing.BusMemory;
+import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.samples.SampleFrames;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.Combinators;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
+import org.jspecify.annotations.Nullable;
+
+/** The conflater against a map. */
+class ConflaterProperties {
+  private record Key(String topic, @Nullable String key) {}
+
+  private record Value(String topic, long producer, long sequence, String payload, long bytes) {}
+
+  record Add(String topic, long producer, List<SampleFrames.Event> events, int polls) {}
+
+  @Provide
+  Arbitrary<List<Add>> adds() {
+    Arbitrary<SampleFrames.Event> event =
+        Combinators.combine(
+                Arbitraries.of("k1", "k2", "k3", "").injectNull(0.2),
+                Arbitraries.integers().between(0, 200).map("x"::repeat))
+            .as(SampleFrames.Event::new);
+    return Combinators.combine(
+            Arbitraries.of("a", "b"),
+            Arbitraries.longs().between(1, 2),
+            event.list().ofMinSize(1).ofMaxSize(5),
+            Arbitraries.frequencyOf(
+                net.jqwik.api.Tuple.of(4, Arbitraries.just(0)),
+                net.jqwik.api.Tuple.of(1, Arbitraries.integers().between(1, 10))))
+        .as(Add::new)
+        .list()
+        .ofMaxSize(30);
+  }
+
+  @Property
+  void keepsTheLastOfEachKeyWithinItsBound(
+      @ForAll("adds") List<Add> adds, @ForAll boolean bounded) {
+    UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(true);
+    BusMemory memory = new BusMemory(1 << 30);
+    long limit = bounded ? 900 : 1 << 20;
+    Conflater conflater = new Conflater(allocator, memory, limit);
+    Map<Key, Value> model = new LinkedHashMap<>();
+    Map<String, Set<Long>> conflated = new HashMap<>();
+    Map<String, Set<Long>> overLimit = new HashMap<>();
+    Map<String, Long> sequences = new HashMap<>();
+    long bytes = 0;
+
+    for (Add add : adds) {
+      String stream = add.topic() + " " + add.producer();
+      long first = sequences.getOrDefault(stream, 1L);
+      sequences.put(stream, first + add.events().size());
+      Delivery delivery =
+          SampleFrames.delivery(
+              allocator, memory, add.topic(), add.producer(), first, 9, add.events());
+      Conflater.Dropped dropped = conflater.add(delivery);
+      delivery.release();
+
+      int lost = 0;
+      for (int i = 0; i < add.events().size(); i++) {
+        SampleFrames.Event e = add.events().get(i);
+        Delivery alone =
+            SampleFrames.delivery(
+                allocator, memory, add.topic(), add.producer(), first + i, 9, List.of(e));
+        Key key = new Key(add.topic(), e.key());
+        Value before = model.remove(key);
+        if (before != null) {
+          bytes -= before.bytes();
+          conflated.computeIfAbsent(stream(before), s -> new TreeSet<>()).add(before.sequence());
+          lost++;
+        }
+        model.put(
+            key,
+            new Value(add.topic(), add.producer(), first + i, e.payload(), alone.size()));
+        bytes += alone.size();
+        alone.release();
+      }
+      assertThat(dropped.conflated()).isEqualTo(lost);
+      int over = 0;
+      for (Iterator<Value> oldest = model.values().iterator(); bytes > limit; ) {
+        Value v = oldest.next();
+        oldest.remove();
+        bytes -= v.bytes();
+        overLimit.computeIfAbsent(stream(v), s -> new TreeSet<>()).add(v.sequence());
+        over++;
+      }
+      assertThat(dropped.overLimit()).isEqualTo(over);
+
+      for (int i = 0; i < add.polls(); i++) {
+        Conflater.Kept kept = conflater.poll();
+        if (model.isEmpty()) {
+          assertThat(kept).isNull();
+          break;
+        }
+        Value v = model.remove(model.keySet().iterator().next());
+        bytes -= v.bytes();
+        check(kept, v);
+      }
+      assertThat(conflater.bytes()).isEqualTo(bytes).isLessThanOrEqualTo(limit);
+      assertThat(conflater.size()).isEqualTo(model.size());
+      assertThat(conflater.isEmpty()).isEqualTo(model.isEmpty());
+      for (String topic : List.of("a", "b")) {
+        assertThat(conflater.holds(topic))
+            .isEqualTo(model.values().stream().anyMatch(v -> v.topic().equals(topic)));
+      }
+      assertThat(memory.used()).isEqualTo(bytes);
+    }
+    Map<String, Set<Long>> toldConflated = new HashMap<>();
+    Map<String, Set<Long>> toldOver = new HashMap<>();
+    for (Gap gap : conflater.gaps().takeAll()) {
+      Set<Long> numbers =
+          (gap.getReason() == GapReason.CONFLATED ? toldConflated : toldOver)
+              .computeIfAbsent(gap.getTopic() + " " + gap.getProducer(), s -> new TreeSet<>());
+      for (long n = gap.getFrom(); n <= gap.getTo(); n++) {
+        assertThat(numbers.add(n)).as("told once").isTrue();
+      }
+    }
+    assertThat(toldConflated).isEqualTo(conflated);
+    assertThat(toldOver).isEqualTo(overLimit);
+    List<Value> left = new ArrayList<>(model.values());
+    if (adds.size() % 2 == 0) {
+      for (Value v : left) {
+        check(conflater.poll(), v);
+      }
+      assertThat(conflater.poll()).isNull();
+    }
+    conflater.clear();
+    assertThat(conflater.isEmpty()).isTrue();
+    assertThat(conflater.bytes()).isZero();
+    assertThat(memory.used()).isZero();
+    assertThat(allocator.metric().usedDirectMemory()).isZero();
+  }
+
+  private static String stream(Value v) {
+    return v.topic() + " " + v.producer();
+  }
+
+  private static void check(Conflater.@Nullable Kept kept, Value v) {
+    if (kept == null) {
+      throw new AssertionError("nothing (expected: " + v + ")");
+    }
+    SampleFrames.Delivered d = SampleFrames.read(kept.delivery());
+    assertThat(new Value(d.topic(), d.producer(), d.sequence(), d.payloads().get(0), v.bytes()))
+        .isEqualTo(v);
+    assertThat(d.events()).hasSize(1);
+    assertThat(kept.topic()).isEqualTo(v.topic());
+    assertThat(kept.producer()).isEqualTo(v.producer());
+    assertThat(kept.sequence()).isEqualTo(v.sequence());
+    assertThat(kept.delivery().events()).isEqualTo(1);
+    assertThat(kept.delivery().bornNanos()).isEqualTo(9);
+    kept.delivery().release();
+  }
+}

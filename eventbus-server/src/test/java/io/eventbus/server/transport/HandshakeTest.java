@@ -1,0 +1,147 @@
+package io.eventbus.server.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.netty.handler.codec.DecoderResult;
+import io.netty.handler.codec.http.DefaultHttpRequest;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpVersion;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class HandshakeTest {
+  private final Handshake plain = new Handshake("/bus", null, false);
+  private final Handshake full = new Handshake("/bus", "/echo", true);
+
+  /** The request of RFC 6455, section 1.3, for the bus. */
+  private static DefaultHttpRequest request(String uri) {
+    DefaultHttpRequest r = new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET, uri);
+    r.headers()
+        .set("Host", "localhost")
+        .set("Upgrade", "websocket")
+        .set("Connection", "Upgrade")
+        .set("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ==")
+        .set("Sec-WebSocket-Version", "13")
+        .set("Sec-WebSocket-Protocol", Handshake.AVRO);
+    return r;
+  }
+
+  private static Handshake.Upgrade upgrade(Handshake.Answer answer) {
+    assertThat(answer).isInstanceOf(Handshake.Upgrade.class);
+    return (Handshake.Upgrade) answer;
+  }
+
+  private static Handshake.Page page(Handshake.Answer answer) {
+    assertThat(answer).isInstanceOf(Handshake.Page.class);
+    return (Handshake.Page) answer;
+  }
+
+  @Test
+  void upgradesAsInTheRfc() {
+    Handshake.Upgrade up = upgrade(plain.answer(request("/bus")));
+    assertThat(up.accept()).isEqualTo("s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
+    assertThat(up.endpoint()).isEqualTo(Handshake.Endpoint.BUS);
+    assertThat(up.subprotocol()).isEqualTo(Handshake.AVRO);
+    assertThat(up.extensions()).isNull();
+  }
+
+  @Test
+  void toleratesWhatBrowsersAndProxiesSend() {
+    DefaultHttpRequest r = request("/bus?token=1");
+    r.headers().set("Connection", "keep-alive, Upgrade").set("Upgrade", "WebSocket");
+    r.headers().set("Sec-WebSocket-Protocol", "eventbus.v9.avro , " + Handshake.AVRO);
+    assertThat(upgrade(plain.answer(r)).subprotocol()).isEqualTo(Handshake.AVRO);
+    r.headers().set("Sec-WebSocket-Protocol", "other");
+    r.headers().add("Sec-WebSocket-Protocol", Handshake.AVRO);
+    assertThat(upgrade(plain.answer(r)).subprotocol()).as("several lines").isNotNull();
+  }
+
+  @Test
+  void aRequestThatCouldNotBeReadIsNotUpgraded() {
+    DefaultHttpRequest r = request("/bus");
+    r.setDecoderResult(DecoderResult.failure(new IllegalArgumentException("line too long")));
+    Handshake.Page page = page(plain.answer(r));
+    assertThat(page.status()).isEqualTo(400);
+    assertThat(page.body()).contains("line too long");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"/", "/bus/", "/bus2", "/BUS", "bus", "", "/echo", "http://localhost/bus"})
+  void anUnknownPathIsNotFound(String uri) {
+    Handshake.Page page = page(plain.answer(request(uri)));
+    assertThat(page.status()).isEqualTo(404);
+    assertThat(page.body()).contains("/bus");
+  }
+
+  @Test
+  void otherMethodsAndVersionsAreRefused() {
+    DefaultHttpRequest post = request("/bus");
+    post.setMethod(HttpMethod.POST);
+    assertThat(page(plain.answer(post)).status()).isEqualTo(405);
+    assertThat(page(plain.answer(post)).headers()).containsEntry("Allow", "GET");
+    DefaultHttpRequest old = request("/bus");
+    old.setProtocolVersion(HttpVersion.HTTP_1_0);
+    assertThat(page(plain.answer(old)).status()).isEqualTo(400);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"Upgrade", "Connection"})
+  void aPlainGetShowsWhatThisIs(String header) {
+    DefaultHttpRequest r = request("/bus");
+    r.headers().remove(header);
+    Handshake.Page page = page(plain.answer(r));
+    assertThat(page.status()).isEqualTo(200);
+    assertThat(page.body()).contains(Handshake.AVRO);
+    r.headers().set(header, "h2c");
+    assertThat(page(plain.answer(r)).status()).isEqualTo(200);
+  }
+
+  @Test
+  void anotherVersionOfWebSocketIsToldTheRightOne() {
+    DefaultHttpRequest r = request("/bus");
+    r.headers().set("Sec-WebSocket-Version", "8");
+    assertThat(page(plain.answer(r)).status()).isEqualTo(426);
+    assertThat(page(plain.answer(r)).headers()).containsEntry("Sec-WebSocket-Version", "13");
+    r.headers().remove("Sec-WebSocket-Version");
+    assertThat(page(plain.answer(r)).status()).isEqualTo(426);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "short", "dGhlIHNhbXBsZSBub25jZQ", "!!!!", "dGhlIHNhbXBsZSBub25jZQ==x"})
+  void aKeyThatIsNoneIsRefused(String key) {
+    DefaultHttpRequest r = request("/bus");
+    r.headers().set("Sec-WebSocket-Key", key);
+    assertThat(page(plain.answer(r)).status()).isEqualTo(400);
+    r.headers().remove("Sec-WebSocket-Key");
+    assertThat(page(plain.answer(r)).body()).contains("none");
+  }
+
+  @Test
+  void theBusNeedsItsSubprotocolAndSaysWhich() {
+    DefaultHttpRequest r = request("/bus");
+    r.headers().set("Sec-WebSocket-Protocol", "mqtt");
+    assertThat(page(plain.answer(r)).status()).isEqualTo(400);
+    assertThat(page(plain.answer(r)).body()).contains(Handshake.AVRO);
+    r.headers().remove("Sec-WebSocket-Protocol");
+    assertThat(page(plain.answer(r)).status()).isEqualTo(400);
+  }
+
+  @Test
+  void theEchoNeedsNoSubprotocol() {
+    DefaultHttpRequest r = request("/echo");
+    assertThat(upgrade(full.answer(r)).endpoint()).isEqualTo(Handshake.Endpoint.ECHO);
+    r.headers().remove("Sec-WebSocket-Protocol");
+    assertThat(upgrade(full.answer(r)).subprotocol()).isNull();
+  }
+
+  @Test
+  void compressionIsAgreedOnOnlyWhereItIsOn() {
+    DefaultHttpRequest r = request("/bus");
+    r.headers().set("Sec-WebSocket-Extensions", "permessage-deflate; client_max_window_bits");
+    assertThat(upgrade(plain.answer(r)).extensions()).isNull();
+    assertThat(upgrade(full.answer(r)).extensions()).startsWith("permessage-deflate");
+    r.headers().set("Sec-WebSocket-Extensions", "unknown");
+    assertThat(upgrade(full.answer(r)).extensions()).isNull();
+  }
+}

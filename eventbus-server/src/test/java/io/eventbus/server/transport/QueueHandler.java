@@ -1,0 +1,64 @@
+package io.eventbus.server.transport;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A connection that has a queue and no session. */
+final class QueueHandler implements MessageHandler {
+  final OutboundQueue queue;
+  final List<String> tooSlow = new ArrayList<>();
+  int closed;
+
+  QueueHandler(Wire wire, WebSocketConnection connection) {
+    queue =
+        new OutboundQueue(
+            wire.loop,
+            connection,
+            why -> {
+              tooSlow.add(why);
+              connection.close(io.eventbus.protocol.CloseReason.SLOW_CONSUMER, why);
+            });
+  }
+
+  @Override
+  public boolean acceptsText() {
+    return false;
+  }
+
+  @Override
+  public int maxMessageBytes() {
+    return 1 << 20;
+  }
+
+  @Override
+  public int onMessage(
+      ByteBuffer message, int from, int to, boolean text, long nowNanos, Runnable retry) {
+    return to;
+  }
+
+  @Override
+  public void onWritable() {
+    queue.drain();
+    queue.onWritten();
+  }
+
+  @Override
+  public void onTick(long nowNanos) {
+    queue.onTick(nowNanos);
+  }
+
+  @Override
+  public long queuedBytes() {
+    return queue.bytes();
+  }
+
+  @Override
+  public void onShutdown() {}
+
+  @Override
+  public void onClosed() {
+    closed++;
+    queue.close();
+  }
+}

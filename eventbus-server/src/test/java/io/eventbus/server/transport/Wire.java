@@ -1,0 +1,226 @@
+package io.eventbus.server.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.eventbus.server.config.ServerConfig;
+import io.eventbus.server.routing.BusMemory;
+import io.eventbus.server.routing.LoopBarrier;
+import io.eventbus.server.routing.RemoteForwarder;
+import io.eventbus.server.routing.Router;
+import io.eventbus.server.routing.SubscriptionIndex;
+import io.eventbus.server.samples.FakeLoops;
+import io.eventbus.server.samples.SampleFrames;
+import io.eventbus.server.session.BusContext;
+import io.eventbus.server.session.LoopContext;
+import io.eventbus.server.session.Sessions;
+import io.eventbus.server.session.SharedTokenPolicy;
+import io.eventbus.server.stats.BusCounters;
+import io.eventbus.server.stats.LoopStats;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.channel.WriteBufferWaterMark;
+import io.netty.channel.embedded.EmbeddedChannel;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** One loop with one connection, without a socket: what is written can be held back and read. */
+final class Wire {
+  /** What a client sees that is not a frame of the protocol. */
+  record Close(int code, String reason) {}
+
+  /** A WebSocket message or control frame, except Close. */
+  record Message(int opcode, boolean compressed, byte[] payload) {}
+
+  private static final class Socket extends EmbeddedChannel {
+    boolean stuck;
+
+    @Override
+    protected void doWrite(ChannelOutboundBuffer in) throws Exception {
+      if (!stuck) {
+        super.doWrite(in);
+      }
+    }
+  }
+
+  private final Socket channel = new Socket();
+  final UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(true);
+  final BusMemory memory = new BusMemory(1L << 40);
+  final BusCounters counters = new BusCounters(1);
+  final LoopStats stats = counters.loops().get(0);
+  final ServerConfig config;
+  final LoopState loop;
+  final SubscriptionIndex index = new SubscriptionIndex(1);
+  private @Nullable WebSocketConnection connection;
+  private final ByteBuf pending = Unpooled.buffer();
+
+  Wire(String... settings) {
+    Map<String, String> values = new HashMap<>();
+    for (int i = 0; i < settings.length; i += 2) {
+      values.put(settings[i], settings[i + 1]);
+    }
+    config = ServerConfig.of(values);
+    channel.config().setWriteBufferWaterMark(new WriteBufferWaterMark(32 * 1024, 128 * 1024));
+    channel.config().setAllocator(allocator);
+    FakeLoops loops = new FakeLoops(1);
+    Clock clock = Clock.systemUTC();
+    BusContext bus =
+        new BusContext(
+            "bus",
+            config.limits(),
+            index,
+            memory,
+            new Sessions("bus", clock),
+            new SharedTokenPolicy(null, false),
+            new LoopBarrier(loops),
+            counters,
+            clock);
+    loop = new LoopState(0, channel.eventLoop(), config);
+    Router router =
+        new Router(
+            0, loops, index, allocator, memory, stats, RemoteForwarder.NONE, loop::flushSoon);
+    loop.start(new LoopContext(bus, router, stats, allocator));
+  }
+
+  /** Settings under which 40 KiB wait at most. */
+  static String[] smallQueue() {
+    return new String[] {
+      "limits.payload-bytes", "2KiB",
+      "limits.header-bytes", "1KiB",
+      "limits.message-bytes", "20KiB",
+      "limits.hello-bytes", "1KiB",
+      "limits.queue-bytes", "40KiB"
+    };
+  }
+
+  WebSocketConnection connect(
+      boolean deflate, Function<WebSocketConnection, MessageHandler> handler) {
+    WebSocketConnection made = new WebSocketConnection(loop, channel, deflate, handler);
+    channel.pipeline().addLast(made);
+    loop.add(made);
+    connection = made;
+    return made;
+  }
+
+  WebSocketConnection connection() {
+    WebSocketConnection made = connection;
+    if (made == null) {
+      throw new AssertionError("not connected");
+    }
+    return made;
+  }
+
+  boolean isReading() {
+    return channel.config().isAutoRead();
+  }
+
+  boolean isOpen() {
+    return channel.isOpen();
+  }
+
+  /** The client stops reading. */
+  void stick() {
+    channel.stuck = true;
+  }
+
+  /** The client reads again. */
+  void unstick() {
+    channel.stuck = false;
+    channel.flush();
+    run();
+  }
+
+  /** Gives bytes to the connection as one read. */
+  void read(ByteBuf bytes) {
+    channel.writeInbound(bytes);
+    run();
+  }
+
+  void read(byte[] bytes) {
+    read(allocator.directBuffer(Math.max(1, bytes.length)).writeBytes(bytes));
+  }
+
+  /** Ends the stream. */
+  void hangUp() {
+    channel.close();
+    run();
+  }
+
+  /** Runs what the loop has to do. */
+  void run() {
+    channel.runPendingTasks();
+  }
+
+  /** All that was written since the last call: messages, control frames and at last a Close. */
+  List<Object> written() {
+    run();
+    for (ByteBuf out = channel.readOutbound(); out != null; out = channel.readOutbound()) {
+      pending.writeBytes(out);
+      out.release();
+    }
+    List<Object> found = new ArrayList<>();
+    while (pending.isReadable()) {
+      found.add(frame());
+    }
+    pending.clear();
+    return found;
+  }
+
+  private Object frame() {
+    int first = pending.readUnsignedByte();
+    int second = pending.readUnsignedByte();
+    assertThat(first & 0x80).as("a bus does not fragment").isNotZero();
+    assertThat(second & 0x80).as("a bus does not mask").isZero();
+    long length = second;
+    if (second == 126) {
+      length = pending.readUnsignedShort();
+      assertThat(length).isGreaterThan(125);
+    } else if (second == 127) {
+      length = pending.readLong();
+      assertThat(length).isGreaterThan(65_535);
+    }
+    byte[] payload = new byte[(int) length];
+    pending.readBytes(payload);
+    int opcode = first & 0x0F;
+    if (opcode == Opcode.CLOSE) {
+      if (length == 0) {
+        return new Close(1005, "");
+      }
+      int code = ByteBuffer.wrap(payload).getShort() & 0xFFFF;
+      return new Close(code, new String(payload, 2, payload.length - 2, StandardCharsets.UTF_8));
+    }
+    return new Message(opcode, (first & 0x40) != 0, payload);
+  }
+
+  /** What was written, with the frames of the protocol taken out of their messages. */
+  List<Object> frames() {
+    List<Object> frames = new ArrayList<>();
+    for (Object o : written()) {
+      if (o instanceof Message m && m.opcode() == Opcode.BINARY && !m.compressed()) {
+        frames.addAll(SampleFrames.read(ByteBuffer.wrap(m.payload())));
+      } else {
+        frames.add(o);
+      }
+    }
+    return frames;
+  }
+
+  /** Ends everything and checks that nothing is held any more. */
+  void assertNothingHeld() {
+    unstick();
+    hangUp();
+    channel.releaseOutbound();
+    channel.checkException();
+    assertThat(memory.used()).as("bytes in the bus's account").isZero();
+    assertThat(allocator.metric().usedDirectMemory()).as("bytes of buffers").isZero();
+    assertThat(loop.connectionCount()).isZero();
+  }
+}

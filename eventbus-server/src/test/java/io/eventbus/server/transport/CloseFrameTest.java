@@ -66,7 +66,8 @@ class CloseFrameTest {
         .isInstanceOfSatisfying(
             WebSocketViolation.class,
             e -> assertThat(e.reason()).isEqualTo(CloseReason.PROTOCOL_ERROR));
-    for (byte[] text : new byte[][] {{(byte) 0xFF}, {(byte) 0xC3}, {(byte) 0xED, (byte) 0xA0, -128}}) {
+    for (byte[] text :
+        new byte[][] {{(byte) 0xFF}, {(byte) 0xC3}, {(byte) 0xED, (byte) 0xA0, -128}}) {
       assertThatThrownBy(() -> CloseFrame.check(body(1000, text)))
           .isInstanceOfSatisfying(
               WebSocketViolation.class,

@@ -88,8 +88,7 @@ class ConflaterProperties {
           lost++;
         }
         model.put(
-            key,
-            new Value(add.topic(), add.producer(), first + i, e.payload(), alone.size()));
+            key, new Value(add.topic(), add.producer(), first + i, e.payload(), alone.size()));
         bytes += alone.size();
         alone.release();
       }

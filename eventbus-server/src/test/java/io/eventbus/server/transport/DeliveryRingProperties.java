@@ -8,7 +8,6 @@ import io.eventbus.server.routing.Delivery;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.util.ArrayList;
 import java.util.Iterator;
-import java.util.LinkedList;
 import java.util.List;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
@@ -56,7 +55,7 @@ class DeliveryRingProperties {
     UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(true);
     BusMemory memory = new BusMemory(1 << 30);
     DeliveryRing ring = new DeliveryRing();
-    List<Model> model = new LinkedList<>();
+    List<Model> model = new ArrayList<>();
     for (Step step : steps) {
       switch (step.kind()) {
         case ADD -> {

@@ -67,7 +67,8 @@ class HandshakeTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"/", "/bus/", "/bus2", "/BUS", "bus", "", "/echo", "http://localhost/bus"})
+  @ValueSource(
+      strings = {"/", "/bus/", "/bus2", "/BUS", "bus", "", "/echo", "http://localhost/bus"})
   void anUnknownPathIsNotFound(String uri) {
     Handshake.Page page = page(plain.answer(request(uri)));
     assertThat(page.status()).isEqualTo(404);
@@ -108,7 +109,8 @@ class HandshakeTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"", "short", "dGhlIHNhbXBsZSBub25jZQ", "!!!!", "dGhlIHNhbXBsZSBub25jZQ==x"})
+  @ValueSource(
+      strings = {"", "short", "dGhlIHNhbXBsZSBub25jZQ", "!!!!", "dGhlIHNhbXBsZSBub25jZQ==x"})
   void aKeyThatIsNoneIsRefused(String key) {
     DefaultHttpRequest r = request("/bus");
     r.headers().set("Sec-WebSocket-Key", key);

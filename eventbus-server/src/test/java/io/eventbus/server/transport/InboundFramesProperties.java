@@ -204,7 +204,7 @@ class InboundFramesProperties {
     for (int i = 0; i < answers.size(); i++) {
       Wire.Message pong = (Wire.Message) answers.get(i);
       assertThat(pong.opcode()).isEqualTo(Opcode.PONG);
-      assertThat(pong.payload()).isEqualTo(pings.get(i));
+      assertThat(pong.payload()).isEqualTo(ByteBuffer.wrap(pings.get(i)));
     }
     assertThat(wire.memory.used()).as("nothing kept after the last message").isZero();
     if (deflate != null) {

@@ -40,8 +40,18 @@ class PermessageDeflateTest {
 
   @ParameterizedTest
   @CsvSource({
-    "0, false", "1, false", "100, false", "16384, false", "16384, true", "16300, true", "16350, true", "16379, true",
-    "16380, true", "100000, false", "100000, true", "1000000, true"
+    "0, false",
+    "1, false",
+    "100, false",
+    "16384, false",
+    "16384, true",
+    "16300, true",
+    "16350, true",
+    "16379, true",
+    "16380, true",
+    "100000, false",
+    "100000, true",
+    "1000000, true"
   })
   void whatIsDeflatedInflates(int size, boolean random) throws Exception {
     byte[] message = new byte[size];
@@ -78,8 +88,7 @@ class PermessageDeflateTest {
     long before = allocator.metric().usedDirectMemory();
     assertThatThrownBy(() -> deflate.inflate(allocator, bomb, 1_000_000))
         .isInstanceOfSatisfying(
-            WebSocketViolation.class,
-            e -> assertThat(e.reason()).isEqualTo(CloseReason.TOO_BIG))
+            WebSocketViolation.class, e -> assertThat(e.reason()).isEqualTo(CloseReason.TOO_BIG))
         .hasMessageContaining("1000000");
     assertThat(allocator.metric().usedDirectMemory()).isEqualTo(before);
     bomb.release();
@@ -97,8 +106,7 @@ class PermessageDeflateTest {
     ByteBuf broken = allocator.directBuffer().writeBytes(new byte[] {7, 7, 7, 7});
     assertThatThrownBy(() -> deflate.inflate(allocator, broken, 100))
         .isInstanceOfSatisfying(
-            WebSocketViolation.class,
-            e -> assertThat(e.reason()).isEqualTo(CloseReason.MALFORMED));
+            WebSocketViolation.class, e -> assertThat(e.reason()).isEqualTo(CloseReason.MALFORMED));
     broken.release();
     assertThat(roundTrip(new byte[] {1, 2, 3}, 10)).containsExactly(1, 2, 3);
   }

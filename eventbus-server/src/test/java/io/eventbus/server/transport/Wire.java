@@ -38,7 +38,7 @@ final class Wire {
   record Close(int code, String reason) {}
 
   /** A WebSocket message or control frame, except Close. */
-  record Message(int opcode, boolean compressed, byte[] payload) {}
+  record Message(int opcode, boolean compressed, ByteBuffer payload) {}
 
   private static final class Socket extends EmbeddedChannel {
     boolean stuck;
@@ -138,8 +138,12 @@ final class Wire {
     run();
   }
 
-  /** Gives bytes to the connection as one read. */
+  /** Gives bytes to the connection as one read, if it is still open. */
   void read(ByteBuf bytes) {
+    if (!channel.isOpen()) {
+      bytes.release();
+      return;
+    }
     channel.writeInbound(bytes);
     run();
   }
@@ -150,7 +154,7 @@ final class Wire {
 
   /** Ends the stream. */
   void hangUp() {
-    channel.close();
+    channel.close().syncUninterruptibly();
     run();
   }
 
@@ -197,7 +201,7 @@ final class Wire {
       int code = ByteBuffer.wrap(payload).getShort() & 0xFFFF;
       return new Close(code, new String(payload, 2, payload.length - 2, StandardCharsets.UTF_8));
     }
-    return new Message(opcode, (first & 0x40) != 0, payload);
+    return new Message(opcode, (first & 0x40) != 0, ByteBuffer.wrap(payload));
   }
 
   /** What was written, with the frames of the protocol taken out of their messages. */
@@ -205,7 +209,7 @@ final class Wire {
     List<Object> frames = new ArrayList<>();
     for (Object o : written()) {
       if (o instanceof Message m && m.opcode() == Opcode.BINARY && !m.compressed()) {
-        frames.addAll(SampleFrames.read(ByteBuffer.wrap(m.payload())));
+        frames.addAll(SampleFrames.read(m.payload()));
       } else {
         frames.add(o);
       }

@@ -1,0 +1,283 @@
+package io.eventbus.server.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.eventbus.protocol.CloseReason;
+import io.eventbus.protocol.ControlFrames;
+import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.ErrorCode;
+import io.eventbus.schema.Hello;
+import io.eventbus.schema.Problem;
+import io.eventbus.schema.Welcome;
+import io.eventbus.server.samples.SampleFrames;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** A connection to the bus as its client sees it, with a session behind it. */
+class WebSocketConnectionTest {
+  private final Wire wire = new Wire();
+  private final WebSocketConnection connection =
+      wire.connect(false, c -> new BusHandler(wire.loop, c, System.nanoTime()));
+
+  @AfterEach
+  void nothingIsLeft() {
+    wire.assertNothingHeld();
+  }
+
+  private static byte[] hello() {
+    return ControlFrames.encode(TypeCode.HELLO, new Hello("test", "test/1", null, null, Map.of()));
+  }
+
+  private void welcome() {
+    wire.read(new ClientBytes().binary(hello()).array());
+    assertThat(wire.frames()).hasSize(1).first().isInstanceOf(Welcome.class);
+  }
+
+  private static Wire.Close close(Object frame) {
+    assertThat(frame).isInstanceOf(Wire.Close.class);
+    return (Wire.Close) frame;
+  }
+
+  private static Wire.Close only(List<Object> frames) {
+    assertThat(frames).hasSize(1);
+    return close(frames.get(0));
+  }
+
+  @Test
+  void aCloseIsAnsweredOnceWithItsCode() {
+    welcome();
+    wire.read(new ClientBytes().close(4999, "bye").close(1000, "again").array());
+    assertThat(only(wire.written()).code()).isEqualTo(4999);
+    assertThat(wire.isOpen()).isFalse();
+    assertThat(wire.counters.closesByPeer()).isEqualTo(1);
+  }
+
+  @Test
+  void ourCloseIsSentOnceAndTheirsEndsIt() {
+    welcome();
+    connection.close(CloseReason.IDLE, "why");
+    connection.close(CloseReason.NORMAL, "again");
+    assertThat(only(wire.written())).isEqualTo(new Wire.Close(4002, "why"));
+    assertThat(wire.isOpen()).isTrue();
+    // Messages are ignored, even broken ones; pings and what surrounds them are not answered.
+    wire.read(
+        new ClientBytes()
+            .binary(new byte[] {-1, -1, -1})
+            .frame(ClientBytes.FIN | Opcode.PING, new byte[1], 5)
+            .array());
+    assertThat(wire.written()).isEmpty();
+    wire.read(new ClientBytes().close(4002, "").array());
+    assertThat(wire.written()).isEmpty();
+    assertThat(wire.isOpen()).isFalse();
+    assertThat(wire.counters.closes(CloseReason.IDLE)).isEqualTo(1);
+    assertThat(wire.counters.closesByPeer()).isZero();
+  }
+
+  @Test
+  void aClientThatDoesNotAnswerOurCloseIsCutOff() {
+    welcome();
+    connection.close(CloseReason.NORMAL, "");
+    long now = System.nanoTime();
+    connection.onTick(now + TimeUnit.SECONDS.toNanos(1));
+    wire.run();
+    assertThat(wire.isOpen()).isTrue();
+    connection.onTick(now + TimeUnit.SECONDS.toNanos(3));
+    wire.run();
+    assertThat(wire.isOpen()).isFalse();
+  }
+
+  @Test
+  void aClosingClientThatHoldsMemoryIsCutOffAtOnce() {
+    welcome();
+    connection.close(CloseReason.NORMAL, "");
+    byte[] part = new ClientBytes().binary(new byte[100_000]).array();
+    wire.read(java.util.Arrays.copyOf(part, 50_000));
+    assertThat(connection.heldBytes()).isGreaterThan(40_000);
+    connection.evict();
+    wire.run();
+    assertThat(wire.isOpen()).isFalse();
+    assertThat(connection.heldBytes()).isZero();
+  }
+
+  @Test
+  void aPingIsAnsweredWithItsBytes() {
+    wire.read(new ClientBytes().frame(ClientBytes.FIN | Opcode.PING, new byte[] {1, 2}, 9).array());
+    assertThat(wire.written())
+        .containsExactly(new Wire.Message(Opcode.PONG, false, ByteBuffer.wrap(new byte[] {1, 2})));
+  }
+
+  @Test
+  void silenceIsAskedAboutAndThenEndsIt() {
+    welcome();
+    long now = System.nanoTime();
+    connection.onTick(now + TimeUnit.SECONDS.toNanos(20));
+    assertThat(wire.written()).isEmpty();
+    connection.onTick(now + TimeUnit.SECONDS.toNanos(26));
+    assertThat(wire.written())
+        .containsExactly(new Wire.Message(Opcode.PING, false, ByteBuffer.allocate(0)));
+    connection.onTick(now + TimeUnit.SECONDS.toNanos(35));
+    assertThat(wire.written()).as("asked once").isEmpty();
+    connection.onTick(now + TimeUnit.SECONDS.toNanos(37));
+    assertThat(only(wire.written()).code()).isEqualTo(4002);
+  }
+
+  @Test
+  void anySignOfLifeIsEnough() {
+    welcome();
+    long now = System.nanoTime();
+    connection.onTick(now + TimeUnit.SECONDS.toNanos(26));
+    assertThat(wire.written()).hasSize(1);
+    wire.read(new ClientBytes().frame(ClientBytes.FIN | Opcode.PONG, new byte[0], 9).array());
+    connection.onTick(now + TimeUnit.SECONDS.toNanos(37));
+    assertThat(wire.written()).isEmpty();
+  }
+
+  @Test
+  void aClientThatNeverSaysHelloIsClosed() {
+    connection.onTick(System.nanoTime() + TimeUnit.SECONDS.toNanos(4));
+    assertThat(wire.written()).isEmpty();
+    connection.onTick(System.nanoTime() + TimeUnit.SECONDS.toNanos(6));
+    assertThat(only(wire.written()).code()).isEqualTo(4002);
+  }
+
+  @Test
+  void theProblemComesBeforeTheClose() {
+    wire.read(new ClientBytes().binary(SampleFrames.publish("t", 1, true, "x")).array());
+    List<Object> frames = wire.frames();
+    assertThat(frames).hasSize(2);
+    assertThat(frames.get(0))
+        .isInstanceOfSatisfying(
+            Problem.class,
+            p -> {
+              assertThat(p.getCode()).isEqualTo(ErrorCode.PROTOCOL_VIOLATION);
+              assertThat(p.getTypeCode()).isEqualTo(TypeCode.PUBLISH.code());
+            });
+    assertThat(close(frames.get(1)).code()).isEqualTo(1002);
+  }
+
+  @Test
+  void aSecondMessageAfterTheCloseIsNotHandled() {
+    welcome();
+    wire.read(
+        new ClientBytes().binary(hello()).binary(SampleFrames.publish("t", 1, true, "x")).array());
+    List<Object> frames = wire.frames();
+    assertThat(frames).hasSize(2);
+    assertThat(close(frames.get(1)).code()).isEqualTo(1002);
+    assertThat(wire.stats.eventsIn.get()).isZero();
+  }
+
+  static List<Arguments> violations() {
+    int text = Opcode.TEXT;
+    int binary = Opcode.BINARY;
+    int fin = ClientBytes.FIN;
+    return List.of(
+        Arguments.of("text", new ClientBytes().text("hi").array(), 1003),
+        Arguments.of("text header", new ClientBytes().header(text, 70_000).array(), 1003),
+        Arguments.of("4 GiB", new ClientBytes().header(fin | binary, 1L << 32).array(), 1009),
+        Arguments.of(
+            "2^63-1", new ClientBytes().header(fin | binary, Long.MAX_VALUE).array(), 1009),
+        Arguments.of("-1", new ClientBytes().header(fin | binary, -1).array(), 1002),
+        Arguments.of(
+            "4 MiB and a byte",
+            new ClientBytes().header(fin | binary, (4 << 20) + 1).array(),
+            1009),
+        Arguments.of(
+            "2^63-1 behind a fragment",
+            new ClientBytes()
+                .frame(binary, new byte[200], 3)
+                .header(fin | Opcode.CONTINUATION, Long.MAX_VALUE)
+                .array(),
+            1009),
+        Arguments.of(
+            "fragments that add up",
+            new ClientBytes()
+                .frame(binary, new byte[70_000], 3)
+                .header(Opcode.CONTINUATION, (4 << 20) - 69_999)
+                .array(),
+            1009),
+        Arguments.of(
+            "continuation of nothing",
+            new ClientBytes().frame(fin | Opcode.CONTINUATION, new byte[1], 3).array(),
+            1002),
+        Arguments.of(
+            "message inside a message",
+            new ClientBytes()
+                .frame(binary, new byte[1], 3)
+                .frame(fin | binary, new byte[1], 3)
+                .array(),
+            1002),
+        Arguments.of("unmasked", new byte[] {(byte) 0x82, 0}, 1002),
+        Arguments.of("reserved bit", new byte[] {(byte) 0xC2, (byte) 0x80}, 1002),
+        Arguments.of("opcode 5", new byte[] {(byte) 0x85, (byte) 0x80}, 1002),
+        Arguments.of("fragmented ping", new byte[] {0x09, (byte) 0x80}, 1002),
+        Arguments.of(
+            "close with half a code",
+            new ClientBytes().frame(fin | Opcode.CLOSE, new byte[1], 3).array(),
+            1002),
+        Arguments.of("close with code 1005", new ClientBytes().close(1005, "").array(), 1002));
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("violations")
+  void aViolationIsClosedWithTheRightCodeInOneReadOrMany(String what, byte[] bytes, int code) {
+    welcome();
+    wire.read(bytes);
+    // What follows can no longer be told apart.
+    wire.read(new ClientBytes().binary(hello()).array());
+    assertThat(only(wire.written()).code()).as(what).isEqualTo(code);
+
+    Wire slow = new Wire();
+    slow.connect(false, c -> new BusHandler(slow.loop, c, System.nanoTime()));
+    slow.read(new ClientBytes().binary(hello()).array());
+    slow.written();
+    for (byte b : bytes) {
+      slow.read(new byte[] {b});
+    }
+    assertThat(only(slow.written()).code()).as("%s, byte by byte", what).isEqualTo(code);
+    slow.assertNothingHeld();
+  }
+
+  @Test
+  void fragmentsWithoutEndAndWithoutBytesEnd() {
+    welcome();
+    ClientBytes many = new ClientBytes().frame(Opcode.BINARY, new byte[0], 3);
+    for (int i = 0; i < 70_000; i++) {
+      many.frame(Opcode.CONTINUATION, new byte[0], 3);
+    }
+    wire.read(many.array());
+    assertThat(only(wire.written()).code()).isEqualTo(1009);
+  }
+
+  @Test
+  void beforeHelloOnlyALittleIsTaken() {
+    wire.read(new ClientBytes().header(ClientBytes.FIN | Opcode.BINARY, 65_537).array());
+    assertThat(only(wire.written()).code()).isEqualTo(1009);
+  }
+
+  @Test
+  void theShutdownClosesWhenAllIsWritten() {
+    welcome();
+    connection.stopReading();
+    assertThat(wire.isReading()).isFalse();
+    connection.shutdown();
+    assertThat(only(wire.written()).code()).isEqualTo(1001);
+    assertThat(wire.isReading()).as("for the client's Close").isTrue();
+    wire.read(new ClientBytes().close(1001, "").array());
+    assertThat(wire.isOpen()).isFalse();
+  }
+
+  @Test
+  void aConnectionThatIsLostIsCountedOnce() {
+    welcome();
+    wire.hangUp();
+    assertThat(wire.counters.closesByPeer()).isEqualTo(1);
+    assertThat(wire.loop.connectionCount()).isZero();
+  }
+}

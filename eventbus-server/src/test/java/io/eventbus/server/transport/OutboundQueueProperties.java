@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableSet;
 import java.util.Random;
 import java.util.TreeSet;
 import net.jqwik.api.ForAll;
@@ -46,7 +47,7 @@ class OutboundQueueProperties {
     int from = random.nextInt(topics.size());
     int to = from + 1 + random.nextInt(topics.size() - from);
     Map<Stream, Long> last = new HashMap<>();
-    Map<Stream, TreeSet<Long>> missing = new HashMap<>();
+    Map<Stream, NavigableSet<Long>> missing = new HashMap<>();
     long events = 0;
 
     int steps = 50 + random.nextInt(400);
@@ -105,16 +106,18 @@ class OutboundQueueProperties {
   }
 
   private static void take(
-      List<Object> frames, Map<Stream, TreeSet<Long>> missing, Map<String, Overflow> policies) {
+      List<Object> frames,
+      Map<Stream, NavigableSet<Long>> missing,
+      Map<String, Overflow> policies) {
     for (Object frame : frames) {
       if (frame instanceof Gap gap) {
         assertThat(policies.get(gap.getTopic())).isNotEqualTo(Overflow.BLOCK);
-        TreeSet<Long> left = left(missing, gap.getTopic(), gap.getProducer());
+        NavigableSet<Long> left = left(missing, gap.getTopic(), gap.getProducer());
         for (long n = gap.getFrom(); n <= gap.getTo(); n++) {
           assertThat(left.remove(n)).as("%s told once", gap).isTrue();
         }
       } else if (frame instanceof SampleFrames.Delivered d) {
-        TreeSet<Long> left = left(missing, d.topic(), d.producer());
+        NavigableSet<Long> left = left(missing, d.topic(), d.producer());
         for (int i = 0; i < d.events().size(); i++) {
           long sequence = d.sequence() + i;
           assertThat(left.remove(sequence)).as("%s %d once", d.topic(), sequence).isTrue();
@@ -128,8 +131,8 @@ class OutboundQueueProperties {
     }
   }
 
-  private static TreeSet<Long> left(
-      Map<Stream, TreeSet<Long>> missing, String topic, long producer) {
+  private static NavigableSet<Long> left(
+      Map<Stream, NavigableSet<Long>> missing, String topic, long producer) {
     return missing.computeIfAbsent(new Stream(topic, producer), s -> new TreeSet<>());
   }
 }

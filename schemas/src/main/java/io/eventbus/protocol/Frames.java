@@ -11,6 +11,12 @@ import org.jspecify.annotations.Nullable;
  * ControlFrames}. Stateless; any thread.
  */
 public final class Frames {
+  /**
+   * The most bytes that {@link #writeDeliverHead} writes: two integers, the topic, and six
+   * integers.
+   */
+  public static final int MAX_DELIVER_HEAD = 8 * Varint.MAX_BYTES + Topic.MAX_BYTES;
+
   private Frames() {}
 
   /**
@@ -232,6 +238,34 @@ public final class Frames {
       long offset,
       long[] groups,
       int groupCount) {
+    writeDeliverHead(out, in, publish, producer, receivedAt, offset, groups, groupCount);
+    publish.writeEvents(out);
+    writeDeliverTail(out, groups, groupCount);
+  }
+
+  /**
+   * Writes what comes before the events in the {@code Deliver} that a {@code Publish} becomes: at
+   * most {@link #MAX_DELIVER_HEAD} bytes. The events follow, as {@link PublishView#writeEvents}
+   * writes them, then the {@link #writeDeliverTail tail}.
+   *
+   * @param out takes the bytes at its position
+   * @param in the buffer that {@code publish} was read from
+   * @param publish what was received
+   * @param producer the publisher's number
+   * @param receivedAt microseconds since the epoch
+   * @param offset in a durable topic, else -1
+   * @param groups ids of the group subscriptions that it is for, may be empty
+   * @param groupCount how many of them count
+   */
+  public static void writeDeliverHead(
+      ByteBuffer out,
+      ByteBuffer in,
+      PublishView publish,
+      long producer,
+      long receivedAt,
+      long offset,
+      long[] groups,
+      int groupCount) {
     writeHead(
         out,
         TypeCode.DELIVER,
@@ -244,7 +278,16 @@ public final class Frames {
     Varint.write(out, publish.schema());
     Varint.write(out, receivedAt);
     Varint.write(out, offset);
-    publish.writeEvents(out);
+  }
+
+  /**
+   * Writes what comes after the events in a {@code Deliver}.
+   *
+   * @param out takes one byte, or as many as the groups need
+   * @param groups ids of the group subscriptions that it is for, may be empty
+   * @param groupCount how many of them count
+   */
+  public static void writeDeliverTail(ByteBuffer out, long[] groups, int groupCount) {
     if (groupCount > 0) {
       Varint.write(out, -(long) groupCount);
       Varint.write(out, groupItemsSize(groups, groupCount));
@@ -308,14 +351,7 @@ public final class Frames {
     out.put(out.position(), in, event.eventStart(), eventBytes);
     out.position(out.position() + eventBytes);
     out.put((byte) 0);
-    if (deliver.groupCount() > 0) {
-      Varint.write(out, -(long) deliver.groupCount());
-      Varint.write(out, groupItemsSize(deliver.groupArray(), deliver.groupCount()));
-      for (int i = 0; i < deliver.groupCount(); i++) {
-        Varint.write(out, deliver.group(i));
-      }
-    }
-    out.put((byte) 0);
+    writeDeliverTail(out, deliver.groupArray(), deliver.groupCount());
   }
 
   /**

@@ -157,6 +157,16 @@ public final class PublishView {
   }
 
   /**
+   * Returns where the events start, if they already have the form that {@link #writeEvents} writes.
+   *
+   * @return an index into the buffer, from which {@link #eventsSize} bytes can be taken as they
+   *     are; -1 if they have to be rewritten
+   */
+  public int eventsInPlace() {
+    return events.isCanonical() ? eventsStart : -1;
+  }
+
+  /**
    * Writes the events as one block with its size: the bytes that came in where they have this form
    * already, else with a new block around them.
    *

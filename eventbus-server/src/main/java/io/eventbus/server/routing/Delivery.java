@@ -134,6 +134,31 @@ public final class Delivery {
     return buffer().internalNioBuffer(headerBytes, frameBytes);
   }
 
+  /**
+   * Adds bytes to the frame, as an alternative to {@link #writable} that makes no view of the
+   * buffer.
+   *
+   * @param bytes from position to limit; consumed
+   */
+  public void append(ByteBuffer bytes) {
+    buffer().writeBytes(bytes);
+  }
+
+  /**
+   * Adds a part of another buffer to the frame.
+   *
+   * @param from its position and limit are as before afterwards
+   * @param start the index of the first byte
+   * @param length how many
+   */
+  public void append(ByteBuffer from, int start, int length) {
+    int position = from.position();
+    int limit = from.limit();
+    from.limit(start + length).position(start);
+    buffer().writeBytes(from);
+    from.limit(limit).position(position);
+  }
+
   /** Declares that the frame has been written. */
   public void finish() {
     buffer().writerIndex(headerBytes + frameBytes);

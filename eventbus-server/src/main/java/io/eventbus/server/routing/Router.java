@@ -19,6 +19,9 @@ import org.jspecify.annotations.Nullable;
 public final class Router {
   private static final long[] NO_GROUPS = {};
 
+  /** Group subscriptions of one connection that the scratch buffer is sure to have room for. */
+  private static final int MAX_TAIL_GROUPS = 16;
+
   private final int loop;
   private final SubscriptionIndex index;
   private final ByteBufAllocator allocator;
@@ -28,6 +31,7 @@ public final class Router {
   private final RouteCache cache = new RouteCache();
   private final @Nullable HandOverQueue[] handOvers;
   private final GroupChoice choice = new GroupChoice();
+  private final ByteBuffer scratch = ByteBuffer.allocateDirect(Frames.MAX_DELIVER_HEAD);
   private final Runnable flushDue;
   private RouteCache.@Nullable Entry selected;
   private int nextTurn;
@@ -182,8 +186,21 @@ public final class Router {
       int groupCount) {
     int size = Frames.deliverSize(publish, producer, receivedAt, -1, groups, groupCount);
     Delivery delivery = Delivery.allocate(allocator, memory, size, publish.eventCount(), nowNanos);
-    Frames.writeDeliver(
-        delivery.writable(), in, publish, producer, receivedAt, -1, groups, groupCount);
+    int events = publish.eventsInPlace();
+    if (events < 0 || groupCount > MAX_TAIL_GROUPS) {
+      Frames.writeDeliver(
+          delivery.writable(), in, publish, producer, receivedAt, -1, groups, groupCount);
+      delivery.finish();
+      return delivery;
+    }
+    // Head and tail by way of the scratch buffer: a view of a new buffer would be an object for
+    // each frame.
+    Frames.writeDeliverHead(
+        scratch.clear(), in, publish, producer, receivedAt, -1, groups, groupCount);
+    delivery.append(scratch.flip());
+    delivery.append(in, events, publish.eventsSize());
+    Frames.writeDeliverTail(scratch.clear(), groups, groupCount);
+    delivery.append(scratch.flip());
     delivery.finish();
     return delivery;
   }

@@ -6,12 +6,16 @@ import io.eventbus.protocol.PublishView;
 import io.eventbus.server.routing.Router;
 import io.eventbus.server.stats.LoopStats;
 import io.netty.buffer.ByteBufAllocator;
+import java.nio.ByteBuffer;
 
 /**
  * What the sessions of one loop share: its router and counters, and the readers that stand on the
  * frame that is being handled. Confined to the loop.
  */
 public final class LoopContext {
+  /** Enough for the confirmation of a publish to the longest topic. */
+  private static final int SCRATCH_BYTES = 512;
+
   final BusContext bus;
   final Router router;
   final LoopStats stats;
@@ -19,6 +23,7 @@ public final class LoopContext {
   final FrameCursor frames = new FrameCursor();
   final PublishView publish = new PublishView();
   final FrameLimits frameLimits;
+  final ByteBuffer scratch = ByteBuffer.allocateDirect(SCRATCH_BYTES);
 
   /**
    * Makes the context of a loop.

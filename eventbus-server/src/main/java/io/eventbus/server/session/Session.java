@@ -193,7 +193,8 @@ public final class Session {
       Delivery confirm =
           Delivery.allocate(
               loop.allocator, loop.bus.memory(), Frames.confirmSize(publish), 0, nowNanos);
-      Frames.writeConfirm(confirm.writable(), in, publish);
+      Frames.writeConfirm(loop.scratch.clear(), in, publish);
+      confirm.append(loop.scratch.flip());
       confirm.finish();
       link.send(confirm);
     }

@@ -79,6 +79,11 @@ final class RawClient implements AutoCloseable {
     return new RawClient(new Socket(InetAddress.getLoopbackAddress(), bus.getPort()));
   }
 
+  /** Takes over a connection, for example one with TLS. */
+  static RawClient over(Socket socket) throws IOException {
+    return new RawClient(socket);
+  }
+
   /** Opens a TCP connection with a small receive buffer, for a client that is slow. */
   static RawClient slow(URI bus, int receiveBuffer) throws IOException {
     Socket socket = new Socket();
@@ -179,13 +184,18 @@ final class RawClient implements AutoCloseable {
     out.flush();
   }
 
+  /** Makes a masked frame. */
+  static byte[] frame(int first, byte[] payload) {
+    return frame(first, payload, payload.length);
+  }
+
   /** Makes a masked frame that claims a length. */
   static byte[] frame(int first, byte[] payload, long claimed) {
     ByteBuffer frame = ByteBuffer.allocate(14 + payload.length);
     frame.put((byte) first);
-    if (claimed < 126) {
+    if (claimed >= 0 && claimed < 126) {
       frame.put((byte) (0x80 | claimed));
-    } else if (claimed < 65_536) {
+    } else if (claimed >= 0 && claimed < 65_536) {
       frame.put((byte) 0xFE).putShort((short) claimed);
     } else {
       frame.put((byte) 0xFF).putLong(claimed);

@@ -11,6 +11,8 @@ import org.jspecify.annotations.Nullable;
  * read is no longer read from, and then closed.
  */
 final class EchoHandler implements MessageHandler {
+  private static final long MAX_PENDING = 1024 * 1024;
+
   private final LoopState loop;
   private final WebSocketConnection connection;
   private @Nullable Runnable waiting;
@@ -34,11 +36,17 @@ final class EchoHandler implements MessageHandler {
   @Override
   public int onMessage(
       ByteBuffer message, int from, int to, boolean text, long nowNanos, Runnable retry) {
-    // An empty message cannot be kept for later; it takes no room either.
-    if (!connection.isWritable() && from < to) {
-      waiting = retry;
-      waitingSince = nowNanos;
-      return from;
+    if (!connection.isWritable()) {
+      if (from < to) {
+        waiting = retry;
+        waitingSince = nowNanos;
+        return from;
+      }
+      // An empty message cannot be kept for later, but too many of them are a queue as well.
+      if (connection.pendingBytes() > MAX_PENDING) {
+        connection.close(CloseReason.SLOW_CONSUMER, "too slow: the echo was not read");
+        return to;
+      }
     }
     int opcode = text ? Opcode.TEXT : Opcode.BINARY;
     ByteBuffer payload = message.duplicate().position(from).limit(to);

@@ -1,5 +1,6 @@
 package io.eventbus.server.transport;
 
+import io.netty.handler.codec.DecoderResult;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpRequest;
@@ -65,8 +66,7 @@ final class Handshake {
 
   Answer answer(HttpRequest request) {
     if (!request.decoderResult().isSuccess()) {
-      return page(
-          400, "The request could not be read: " + request.decoderResult().cause().getMessage());
+      return unreadable(request.decoderResult());
     }
     Endpoint endpoint = endpoint(request.uri());
     if (endpoint == null) {
@@ -90,6 +90,11 @@ final class Handshake {
               + ".");
     }
     return upgrade(request, endpoint);
+  }
+
+  /** Refuses a request that the decoder could not make sense of. */
+  static Page unreadable(DecoderResult failed) {
+    return page(400, "The request could not be read: " + failed.cause().getMessage());
   }
 
   private Answer upgrade(HttpRequest request, Endpoint endpoint) {

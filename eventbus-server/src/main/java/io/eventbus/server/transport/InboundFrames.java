@@ -172,7 +172,13 @@ final class InboundFrames {
   private void deliverAssembled(boolean compressed, long nowNanos) throws WebSocketViolation {
     ByteBuf message = assembler.message();
     if (!compressed) {
-      deliver(message, message.readerIndex(), message.readableBytes(), nowNanos);
+      // Handling it may close this connection, which frees what is assembled.
+      message.retain();
+      try {
+        deliver(message, message.readerIndex(), message.readableBytes(), nowNanos);
+      } finally {
+        message.release();
+      }
       assembler.endMessage();
       return;
     }
@@ -268,9 +274,9 @@ final class InboundFrames {
     } finally {
       rest.release();
     }
-    Deque<ByteBuf> kept = backlog;
-    while (parked == null && kept != null && !kept.isEmpty()) {
-      ByteBuf next = kept.removeFirst();
+    // Handling may close this connection, which frees the backlog: look again each time.
+    while (parked == null && backlog != null && !backlog.isEmpty()) {
+      ByteBuf next = backlog.removeFirst();
       countParked(-next.capacity());
       feed(next, nowNanos);
     }
@@ -295,6 +301,7 @@ final class InboundFrames {
   void discardAll() {
     discarding = true;
     ignoreMessages();
+    assembler.clearPartial();
   }
 
   private void releaseParked() {

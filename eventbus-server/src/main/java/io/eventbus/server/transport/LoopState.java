@@ -129,9 +129,18 @@ final class LoopState implements Runnable {
     dirty = draining;
     draining = round;
     for (int i = 0; i < round.size(); i++) {
-      round.get(i).drain();
+      drain(round.get(i));
     }
     round.clear();
+  }
+
+  private static void drain(OutboundQueue queue) {
+    try {
+      queue.drain();
+    } catch (RuntimeException e) {
+      LOG.error("a queue could not be written; its connection ends", e);
+      queue.fail();
+    }
   }
 
   /** Looks at all deadlines from now on, ten times a second. */

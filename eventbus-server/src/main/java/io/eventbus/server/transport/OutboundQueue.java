@@ -1,5 +1,6 @@
 package io.eventbus.server.transport;
 
+import io.eventbus.protocol.CloseReason;
 import io.eventbus.schema.Overflow;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.Subscriber;
@@ -110,6 +111,7 @@ final class OutboundQueue implements Subscriber {
       case CONFLATE -> offerConflating(delivery);
       case DISCONNECT -> {
         if (!backlog.fits(delivery)) {
+          countDrop(DropReason.DISCONNECTED, delivery.events());
           tooSlow("its queue of " + bound + " bytes is full and the policy is DISCONNECT");
           return;
         }
@@ -245,6 +247,11 @@ final class OutboundQueue implements Subscriber {
 
   private void tooSlow(String why) {
     slow.accept("too slow: " + why + "; read faster, or choose another overflow policy");
+  }
+
+  /** Ends a connection whose queue met an error that was not expected, so that no other suffers. */
+  void fail() {
+    connection.close(CloseReason.INTERNAL_ERROR, "the bus met an unexpected error; reconnect");
   }
 
   /** Frees everything; what was queued is lost, and counted. */

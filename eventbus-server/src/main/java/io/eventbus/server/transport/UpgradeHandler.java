@@ -1,13 +1,15 @@
 package io.eventbus.server.transport;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.socket.DuplexChannel;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpRequestDecoder;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.handler.ssl.SslHandler;
 import io.netty.util.ReferenceCountUtil;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
@@ -62,12 +64,16 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements LoopS
       }
     }
     Handshake.Upgrade upgrade = pending;
+    if (message instanceof LastHttpContent last && upgrade != null) {
+      pending = null;
+      if (last.decoderResult().isSuccess()) {
+        upgrade(ctx, upgrade);
+      } else {
+        refuse(ctx, Handshake.unreadable(last.decoderResult()));
+      }
+    }
     // A body, or what follows a refused request, is of no interest.
     ReferenceCountUtil.release(message);
-    if (message instanceof LastHttpContent && upgrade != null) {
-      pending = null;
-      upgrade(ctx, upgrade);
-    }
   }
 
   private void upgrade(ChannelHandlerContext ctx, Handshake.Upgrade upgrade) {
@@ -96,9 +102,9 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements LoopS
     ctx.pipeline().addLast(connection);
     loop.add(connection);
     // Removing the decoder passes on the bytes that came with the request, which are the first
-    // frames.
-    ctx.pipeline().remove(HttpRequestDecoder.class);
+    // frames: to the connection, so this handler has to go before.
     ctx.pipeline().remove(this);
+    ctx.pipeline().remove(HttpRequestDecoder.class);
   }
 
   private void refuse(ChannelHandlerContext ctx, Handshake.Page page) {
@@ -119,7 +125,20 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements LoopS
         .forEach((name, value) -> head.append(name).append(": ").append(value).append("\r\n"));
     write(ctx, head.append("\r\n").toString());
     ctx.writeAndFlush(ctx.alloc().directBuffer(body.length).writeBytes(body))
-        .addListener(ChannelFutureListener.CLOSE);
+        .addListener(written -> end(ctx.channel()));
+  }
+
+  /**
+   * Ends the stream but goes on reading until the client ends or the deadline comes: closing with
+   * unread data would reset the connection, and the client might never see the answer.
+   */
+  private static void end(Channel channel) {
+    if (channel instanceof DuplexChannel duplex
+        && channel.pipeline().get(SslHandler.class) == null) {
+      duplex.shutdownOutput();
+    } else {
+      channel.close();
+    }
   }
 
   private static void write(ChannelHandlerContext ctx, String text) {
@@ -144,11 +163,13 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements LoopS
   public void onTick(long nowNanos) {
     ChannelHandlerContext ctx = own;
     if (ctx != null && nowNanos - acceptedAt > loop.config().timeouts().upgrade().toNanos()) {
-      LOG.debug(
-          "{}: no upgrade within {}",
-          ctx.channel().remoteAddress(),
-          loop.config().timeouts().upgrade());
-      loop.context().bus().stats().badRequests.increment();
+      if (!answered || pending != null) {
+        LOG.debug(
+            "{}: no upgrade within {}",
+            ctx.channel().remoteAddress(),
+            loop.config().timeouts().upgrade());
+        loop.context().bus().stats().badRequests.increment();
+      }
       ctx.close();
     }
   }

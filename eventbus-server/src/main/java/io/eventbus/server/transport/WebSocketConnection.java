@@ -10,6 +10,7 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.socket.DuplexChannel;
+import io.netty.handler.codec.DecoderException;
 import io.netty.handler.ssl.SslHandler;
 import java.io.IOException;
 import java.util.function.Function;
@@ -190,7 +191,8 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
     channel.flush();
   }
 
-  private long pendingBytes() {
+  /** Bytes on the way to the system. */
+  long pendingBytes() {
     ChannelOutboundBuffer out = channel.unsafe().outboundBuffer();
     return out == null ? 0 : out.totalPendingWriteBytes();
   }
@@ -290,9 +292,12 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
       channel.close();
       return;
     }
+    // Half a frame may be what holds the memory; without it the rest cannot be read.
+    inbound.discardAll();
     close(
         CloseReason.SLOW_CONSUMER,
         "the bus is out of memory and this connection holds the most of it; reconnect and read faster");
+    halfClose();
   }
 
   @Override
@@ -308,7 +313,8 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
 
   @Override
   public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-    if (cause instanceof IOException) {
+    // TLS failures come wrapped in the decoder's exception; both are the client's doing.
+    if (cause instanceof IOException || cause instanceof DecoderException) {
       LOG.debug("{}: connection lost: {}", channel.remoteAddress(), cause.toString());
     } else {
       LOG.warn("{}: connection ended by an error", channel.remoteAddress(), cause);

@@ -1,0 +1,67 @@
+package io.eventbus.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.AppenderBase;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.PooledByteBufAllocator;
+import io.netty.util.ResourceLeakDetector;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.BeforeAllCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Fails a class of tests in which a buffer was lost, or in which the bus met an error that it did
+ * not expect: everything that a client does is to be expected.
+ */
+final class LeakWatch implements BeforeAllCallback, AfterAllCallback {
+  private static final int COLLECTIONS = 3;
+
+  /** Keeps what must not be logged. */
+  private static final class Complaints extends AppenderBase<ILoggingEvent> {
+    final List<String> found = new CopyOnWriteArrayList<>();
+
+    @Override
+    protected void append(ILoggingEvent event) {
+      boolean unexpected =
+          event.getLevel().isGreaterOrEqual(Level.ERROR)
+              || event.getFormattedMessage().contains("ended by an error")
+              || (event.getLoggerName().startsWith("io.netty")
+                  && event.getLevel().isGreaterOrEqual(Level.WARN));
+      if (unexpected) {
+        found.add(event.getLoggerName() + ": " + event.getFormattedMessage());
+      }
+    }
+  }
+
+  private final Complaints complaints = new Complaints();
+
+  @Override
+  public void beforeAll(ExtensionContext context) {
+    ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.PARANOID);
+    complaints.start();
+    root().addAppender(complaints);
+  }
+
+  @Override
+  public void afterAll(ExtensionContext context) {
+    // Leaks are noticed when the lost buffer has been collected and another one is made.
+    for (int i = 0; i < COLLECTIONS; i++) {
+      System.gc();
+      ByteBuf next = PooledByteBufAllocator.DEFAULT.directBuffer(1);
+      next.release();
+    }
+    root().detachAppender(complaints);
+    assertThat(complaints.found).isEmpty();
+  }
+
+  private static Logger root() {
+    return (Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
+  }
+}

@@ -408,16 +408,22 @@ final class Outbox {
         seal();
       }
       // What is not sent yet stays where it is, or its sequence numbers would be missing.
-      for (Batch batch : sealed) {
-        for (PublishFrame frame : batch.frames) {
-          if (!frame.waiters.isEmpty() && frame.createdNanos - bornBefore <= 0) {
-            late.add(frame.withoutFrame());
-          }
-        }
+      sealed.forEach(batch -> takeLate(batch, bornBefore, late));
+      Batch leaving = inFlight;
+      if (leaving != null) {
+        takeLate(leaving, bornBefore, late);
       }
       return late;
     } finally {
       lock.unlock();
+    }
+  }
+
+  private static void takeLate(Batch batch, long bornBefore, List<PublishFrame> late) {
+    for (PublishFrame frame : batch.frames) {
+      if (!frame.waiters.isEmpty() && frame.createdNanos - bornBefore <= 0) {
+        late.add(frame.withoutFrame());
+      }
     }
   }
 

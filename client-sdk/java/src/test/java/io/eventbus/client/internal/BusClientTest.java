@@ -404,7 +404,6 @@ class BusClientTest {
     bus.confirms = false;
     CompletionStage<Published> stage = client.publish("a", "one");
     bus.nextPublish();
-    // The sender thread may still have to note that it was sent.
     scheduler.advance(Duration.ofSeconds(4));
     assertThat(stage.toCompletableFuture()).isNotDone();
     scheduler.advance(Duration.ofSeconds(3));

@@ -45,6 +45,7 @@ final class FakeBus implements Transport {
   volatile boolean confirms = true;
   volatile boolean answersBarriers = true;
   volatile boolean confirmsSubscriptions = true;
+  volatile boolean answersUnsubscribe = true;
   volatile boolean holdsSends;
   volatile boolean silent;
   volatile long producer = 77;
@@ -206,7 +207,9 @@ final class FakeBus implements Transport {
           case UNSUBSCRIBE -> {
             long id = ControlFrames.unsubscribe(message, from, to).getId();
             arrivals.add(new Arrival(this.number, number, type, id));
-            frame(TypeCode.DRAINED, new Drained(id));
+            if (answersUnsubscribe) {
+              frame(TypeCode.DRAINED, new Drained(id));
+            }
           }
           case BARRIER -> {
             long id = ControlFrames.barrier(message, from, to).getId();

@@ -425,6 +425,23 @@ class SubscriberTest {
   }
 
   @Test
+  void theLastEventsMayComeTogetherWithTheEnd() throws Exception {
+    EventBusClient client = connect();
+    bus.answersUnsubscribe = false;
+    List<String> beforeTheEnd = Collections.synchronizedList(new ArrayList<>());
+    Subscription subscription =
+        get(client.subscribe("a", event -> beforeTheEnd.add(event.text())).ready());
+    CompletionStage<List<String>> finished =
+        subscription.unsubscribe().thenApply(done -> List.copyOf(beforeTheEnd));
+    long id = (Long) bus.next(TypeCode.UNSUBSCRIBE).content();
+    bus.connection()
+        .message(
+            FakeBus.deliver("a", 5, 1, NO_GROUP, "last"),
+            ControlFrames.encode(TypeCode.DRAINED, new io.eventbus.schema.Drained(id)));
+    assertThat(get(finished)).containsExactly("last");
+  }
+
+  @Test
   void aRefusedSubscriptionSaysWhy() throws Exception {
     EventBusClient client = connect();
     bus.confirmsSubscriptions = false;

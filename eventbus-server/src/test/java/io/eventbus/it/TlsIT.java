@@ -1,0 +1,192 @@
+package io.eventbus.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.eventbus.server.BusServer;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.KeyStore;
+import java.util.Base64;
+import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLSocket;
+import javax.net.ssl.TrustManagerFactory;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The same over TLS, with a certificate that the test makes. */
+@ExtendWith(LeakWatch.class)
+@Timeout(60)
+class TlsIT {
+  private static final char[] PASSWORD = "changeit".toCharArray();
+
+  @TempDir private Path directory;
+  private SSLContext context;
+  private BusServer bus;
+
+  @BeforeEach
+  void start() throws Exception {
+    Path store = directory.resolve("keys.p12");
+    Process keytool =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
+                "-genkeypair",
+                "-keyalg",
+                "EC",
+                "-alias",
+                "bus",
+                "-dname",
+                "CN=localhost",
+                "-validity",
+                "2",
+                "-storetype",
+                "PKCS12",
+                "-keystore",
+                store.toString(),
+                "-storepass",
+                new String(PASSWORD))
+            .redirectErrorStream(true)
+            .redirectOutput(directory.resolve("keytool.log").toFile())
+            .start();
+    assertThat(keytool.waitFor(30, TimeUnit.SECONDS)).isTrue();
+    KeyStore keys = KeyStore.getInstance(store.toFile(), PASSWORD);
+    Path certificate = pem("CERTIFICATE", keys.getCertificate("bus").getEncoded());
+    Path key = pem("PRIVATE KEY", keys.getKey("bus", PASSWORD).getEncoded());
+    TrustManagerFactory trust =
+        TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+    KeyStore trusted = KeyStore.getInstance("PKCS12");
+    trusted.load(null, PASSWORD);
+    trusted.setCertificateEntry("bus", keys.getCertificate("bus"));
+    trust.init(trusted);
+    context = SSLContext.getInstance("TLS");
+    context.init(null, trust.getTrustManagers(), null);
+    bus =
+        TestBus.start(
+            "tls.certificate",
+            certificate.toString(),
+            "tls.key",
+            key.toString(),
+            "timeouts.upgrade",
+            "1s",
+            "timeouts.close",
+            "1s");
+  }
+
+  @AfterEach
+  void stop() {
+    bus.close();
+  }
+
+  private Path pem(String type, byte[] bytes) throws IOException {
+    String body = Base64.getMimeEncoder().encodeToString(bytes);
+    return Files.writeString(
+        directory.resolve(type.replace(' ', '-') + ".pem"),
+        "-----BEGIN " + type + "-----\n" + body + "\n-----END " + type + "-----\n");
+  }
+
+  private RawClient tls() throws IOException {
+    SSLSocket socket =
+        (SSLSocket)
+            context.getSocketFactory().createSocket(InetAddress.getLoopbackAddress(), bus.port());
+    socket.startHandshake();
+    return RawClient.over(socket);
+  }
+
+  private RawClient welcomed() throws IOException {
+    RawClient client =
+        tls().upgrade(bus.uri().getPath(), "Sec-WebSocket-Protocol: eventbus.v1.avro\r\n");
+    client.hello(null);
+    return client;
+  }
+
+  @Test
+  void eventsGoOverTls() throws Exception {
+    assertThat(bus.uri().getScheme()).isEqualTo("wss");
+    try (WellBehaved pair = WellBehaved.start(welcomed(), welcomed());
+        RawClient subscriber = welcomed();
+        RawClient publisher = welcomed()) {
+      subscriber.subscribe(1, "big");
+      for (int i = 1; i <= 10; i++) {
+        publisher.send(RawClient.publish("big", i, true, new byte[500_000]));
+        publisher.expectConfirm();
+        assertThat(subscriber.expectDeliver().payloads().get(0)).hasSize(500_000);
+      }
+      pair.awaitProgress();
+    }
+  }
+
+  @Test
+  void violationsAreClosedWithTheirCode() throws Exception {
+    try (RawClient text = welcomed();
+        RawClient malformed = welcomed()) {
+      text.sendFrame(0x81, new byte[] {'x'});
+      assertThat(text.awaitClose()).isEqualTo(1003);
+      malformed.send(TestFrames.frame(2, new byte[] {1}));
+      Ending ending = Ending.of(malformed);
+      assertThat(ending.code()).isEqualTo(1007);
+      assertThat(ending.problems()).hasSize(1);
+    }
+  }
+
+  @Test
+  void httpWithoutTlsEnds() throws Exception {
+    URI plain = URI.create("http://localhost:" + bus.port());
+    try (RawClient client = RawClient.tcp(plain)) {
+      client.raw("GET /bus HTTP/1.1\r\nHost: x\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+      client.awaitEnd();
+    }
+  }
+
+  @Test
+  void aHandshakeThatDoesNotGoOnEndsAtTheDeadline() throws Exception {
+    URI plain = URI.create("http://localhost:" + bus.port());
+    try (RawClient silent = RawClient.tcp(plain);
+        RawClient half = RawClient.tcp(plain);
+        RawClient noRequest = tls()) {
+      half.raw(new byte[] {22, 3, 1, 2, 0, 1});
+      silent.awaitEnd();
+      half.awaitEnd();
+      assertThat(noRequest.input().read()).isEqualTo(-1);
+    }
+  }
+
+  @Test
+  void aPlainPageIsShownOverTls() throws Exception {
+    try (RawClient client = tls()) {
+      client.http("GET /bus HTTP/1.1\r\nHost: x\r\n\r\n");
+      assertThat(client.httpResponse).startsWith("HTTP/1.1 200 ");
+    }
+  }
+
+  @Test
+  void aSubscriberThatEndsItsHalfIsForgotten() throws Exception {
+    try (RawClient subscriber = welcomed();
+        RawClient publisher = welcomed()) {
+      subscriber.subscribe(1, "half");
+      ((SSLSocket) subscriber.socket()).shutdownOutput();
+      assertThat(subscriber.awaitClose()).isEqualTo(-1);
+      publisher.send(RawClient.publish("half", 1, true, "x"));
+      publisher.expectConfirm();
+    }
+  }
+
+  @Test
+  void garbageInsideTlsEndsOnlyThatConnection() throws Exception {
+    try (WellBehaved pair = WellBehaved.start(welcomed(), welcomed())) {
+      URI plain = URI.create("http://localhost:" + bus.port());
+      try (RawClient garbage = RawClient.tcp(plain)) {
+        garbage.raw(new byte[10_000]);
+        garbage.awaitEnd();
+      }
+      pair.awaitProgress();
+    }
+  }
+}

@@ -75,7 +75,16 @@ class HostileResourceIT extends HostileTests {
 
   @Test
   void aFloodOfBarriersIsBounded() throws Exception {
-    floodUntilClosed(many(TestFrames.barrier(1), 1000));
+    try (RawClient client = RawClient.connected(bus.uri())) {
+      // The answers are small: the system's buffers take very many before anything fills up.
+      for (int i = 0; i < 20; i++) {
+        client.send(many(TestFrames.barrier(1), 1000));
+        assertThat(bus.metric("eventbus_memory_used_bytes")).isLessThan(MOST_HELD);
+      }
+      for (int i = 0; i < 20 * 1000; i++) {
+        client.expect(TypeCode.BARRIER);
+      }
+    }
   }
 
   @Test

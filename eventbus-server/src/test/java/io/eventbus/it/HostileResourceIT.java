@@ -14,6 +14,7 @@ import java.net.SocketTimeoutException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
@@ -118,7 +119,7 @@ class HostileResourceIT extends HostileTests {
       bus.pair().awaitProgress();
       int[] answers = new int[TypeCode.values().length];
       for (int i = 0; i < 3 * 20 * 500; i++) {
-        answers[client.read().typeCode()]++;
+        answers[Objects.requireNonNull(client.read(), "closed").typeCode()]++;
       }
       assertThat(answers[TypeCode.CONFIRM.code()]).isEqualTo(2 * 20 * 500);
       assertThat(answers[TypeCode.DRAINED.code()]).isEqualTo(20 * 500);

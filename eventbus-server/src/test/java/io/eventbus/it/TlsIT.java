@@ -28,12 +28,11 @@ import org.junit.jupiter.api.io.TempDir;
 class TlsIT {
   private static final char[] PASSWORD = "changeit".toCharArray();
 
-  @TempDir private Path directory;
   private SSLContext context;
   private BusServer bus;
 
   @BeforeEach
-  void start() throws Exception {
+  void start(@TempDir Path directory) throws Exception {
     Path store = directory.resolve("keys.p12");
     Process keytool =
         new ProcessBuilder(
@@ -58,8 +57,8 @@ class TlsIT {
             .start();
     assertThat(keytool.waitFor(30, TimeUnit.SECONDS)).isTrue();
     KeyStore keys = KeyStore.getInstance(store.toFile(), PASSWORD);
-    Path certificate = pem("CERTIFICATE", keys.getCertificate("bus").getEncoded());
-    Path key = pem("PRIVATE KEY", keys.getKey("bus", PASSWORD).getEncoded());
+    Path certificate = pem(directory, "CERTIFICATE", keys.getCertificate("bus").getEncoded());
+    Path key = pem(directory, "PRIVATE KEY", keys.getKey("bus", PASSWORD).getEncoded());
     TrustManagerFactory trust =
         TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
     KeyStore trusted = KeyStore.getInstance("PKCS12");
@@ -85,7 +84,7 @@ class TlsIT {
     bus.close();
   }
 
-  private Path pem(String type, byte[] bytes) throws IOException {
+  private static Path pem(Path directory, String type, byte[] bytes) throws IOException {
     String body = Base64.getMimeEncoder().encodeToString(bytes);
     return Files.writeString(
         directory.resolve(type.replace(' ', '-') + ".pem"),

@@ -1,0 +1,170 @@
+package io.eventbus.server;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.fields;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchRule;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/** Holds this module's rows of the package table in {@code docs/architecture.md}. */
+@AnalyzeClasses(
+    packages = {"io.eventbus.server", "io.eventbus.cli"},
+    importOptions = ImportOption.DoNotIncludeTests.class)
+class ArchitectureTest {
+  private static final String SCHEMA = "io.eventbus.schema";
+  private static final String PROTOCOL = "io.eventbus.protocol";
+  private static final String REGISTRY = "io.eventbus.registry..";
+  private static final String CLIENT = "io.eventbus.client";
+
+  private static final String CONFIG = "io.eventbus.server.config";
+  private static final String STATS = "io.eventbus.server.stats";
+  private static final String ROUTING = "io.eventbus.server.routing";
+  private static final String SESSION = "io.eventbus.server.session";
+  private static final String TRANSPORT = "io.eventbus.server.transport";
+  private static final String ADMIN = "io.eventbus.server.admin";
+  private static final String SERVER = "io.eventbus.server";
+  private static final String CLI = "io.eventbus.cli";
+
+  private static final String NETTY = "io.netty..";
+  private static final String NETTY_BUFFERS = "io.netty.buffer";
+  private static final String NETTY_UTIL = "io.netty.util";
+  private static final String JACKSON = "com.fasterxml.jackson..";
+  private static final String MICROMETER = "io.micrometer..";
+  private static final String PROMETHEUS = "io.prometheus..";
+  private static final String PICOCLI = "picocli..";
+
+  /** What every package may use. */
+  private static final List<String> ALWAYS =
+      List.of("java..", "javax.net.ssl", "org.jspecify.annotations", "org.slf4j");
+
+  private static ArchRule row(String owner, String... mayUse) {
+    List<String> allowed = new ArrayList<>(ALWAYS);
+    allowed.add(owner);
+    allowed.addAll(Arrays.asList(mayUse));
+    return classes()
+        .that()
+        .resideInAPackage(owner)
+        .should()
+        .onlyDependOnClassesThat()
+        .resideInAnyPackage(allowed.toArray(new String[0]));
+  }
+
+  @ArchTest static final ArchRule config = row(CONFIG);
+
+  @ArchTest static final ArchRule stats = row(STATS, PROTOCOL, SCHEMA);
+
+  @ArchTest
+  static final ArchRule routing =
+      row(ROUTING, STATS, CONFIG, PROTOCOL, SCHEMA, NETTY_BUFFERS, NETTY_UTIL);
+
+  @ArchTest
+  static final ArchRule session =
+      row(SESSION, ROUTING, STATS, CONFIG, PROTOCOL, SCHEMA, NETTY_BUFFERS);
+
+  @ArchTest
+  static final ArchRule transport =
+      row(TRANSPORT, SESSION, ROUTING, STATS, CONFIG, PROTOCOL, SCHEMA, NETTY);
+
+  @ArchTest
+  static final ArchRule admin =
+      row(
+          ADMIN,
+          SESSION,
+          ROUTING,
+          STATS,
+          CONFIG,
+          PROTOCOL,
+          SCHEMA,
+          "com.sun.net.httpserver",
+          JACKSON,
+          MICROMETER,
+          PROMETHEUS);
+
+  /** Puts all together; asks Netty only how much memory there is. */
+  @ArchTest
+  static final ArchRule server =
+      row(
+          SERVER,
+          ADMIN,
+          TRANSPORT,
+          SESSION,
+          ROUTING,
+          STATS,
+          CONFIG,
+          PROTOCOL,
+          SCHEMA,
+          REGISTRY,
+          "io.netty.util.internal");
+
+  @ArchTest
+  static final ArchRule cli =
+      row(
+          CLI,
+          SERVER,
+          CONFIG,
+          CLIENT,
+          PROTOCOL,
+          PICOCLI,
+          JACKSON,
+          "org.HdrHistogram",
+          "org.slf4j.bridge",
+          "ch.qos.logback..");
+
+  @ArchTest
+  static final ArchRule no_cycles = slices().matching("io.eventbus.(**)").should().beFreeOfCycles();
+
+  @ArchTest
+  static final ArchRule every_package_is_in_the_table =
+      classes()
+          .should()
+          .resideInAnyPackage(CONFIG, STATS, ROUTING, SESSION, TRANSPORT, ADMIN, SERVER, CLI);
+
+  @ArchTest
+  static final ArchRule only_the_transport_uses_netty_beyond_its_buffers =
+      noClasses()
+          .that()
+          .resideOutsideOfPackage(TRANSPORT)
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage(
+              "io.netty.channel..",
+              "io.netty.bootstrap..",
+              "io.netty.handler..",
+              "io.netty.resolver..");
+
+  @ArchTest
+  static final ArchRule only_administration_and_command_line_use_jackson_and_meters =
+      noClasses()
+          .that()
+          .resideOutsideOfPackages(ADMIN, CLI)
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage(JACKSON, MICROMETER, PROMETHEUS);
+
+  @ArchTest
+  static final ArchRule only_the_command_line_uses_picocli_and_the_client =
+      noClasses()
+          .that()
+          .resideOutsideOfPackage(CLI)
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage(PICOCLI, "io.eventbus.client..");
+
+  @ArchTest
+  static final ArchRule nobody_imports_the_server_but_the_command_line =
+      noClasses()
+          .that()
+          .resideOutsideOfPackages(SERVER, CLI)
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage(SERVER, CLI);
+
+  @ArchTest static final ArchRule no_static_state = fields().that().areStatic().should().beFinal();
+}

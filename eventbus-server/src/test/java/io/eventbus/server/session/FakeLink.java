@@ -1,0 +1,95 @@
+package io.eventbus.server.session;
+
+import io.eventbus.protocol.CloseReason;
+import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.routing.Subscriber;
+import io.eventbus.server.samples.FakeSubscriber;
+import io.eventbus.server.samples.SampleFrames;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** A connection that notes what it is told. */
+final class FakeLink implements ClientLink {
+  /** How the session closed it. */
+  record Closed(CloseReason reason, String message) {}
+
+  final List<Object> sent = new ArrayList<>();
+  final List<Closed> closed = new ArrayList<>();
+  final FakeSubscriber subscriber = new FakeSubscriber(0);
+
+  /** Whether the client has answers to read. */
+  boolean full;
+
+  @Nullable Runnable retry;
+
+  /** What was sent since the last call. */
+  List<Object> taken() {
+    List<Object> all = List.copyOf(sent);
+    sent.clear();
+    return all;
+  }
+
+  @Override
+  public void send(byte[] frame) {
+    assertOpen();
+    sent.addAll(SampleFrames.read(ByteBuffer.wrap(frame)));
+  }
+
+  @Override
+  public void send(Delivery frame) {
+    assertOpen();
+    sent.addAll(SampleFrames.read(frame.frame()));
+    frame.release();
+  }
+
+  private void assertOpen() {
+    if (!closed.isEmpty()) {
+      throw new AssertionError("sent after the close");
+    }
+  }
+
+  @Override
+  public boolean mustWait(Runnable later) {
+    if (full) {
+      retry = later;
+    }
+    return full;
+  }
+
+  @Override
+  public void close(CloseReason reason, String message) {
+    closed.add(new Closed(reason, message));
+  }
+
+  @Override
+  public Subscriber subscriber() {
+    return subscriber;
+  }
+
+  @Override
+  public void execute(Runnable task) {
+    task.run();
+  }
+
+  @Override
+  public long queuedBytes() {
+    return 0;
+  }
+
+  @Override
+  public long delivered() {
+    return 0;
+  }
+
+  @Override
+  public long dropped() {
+    return 0;
+  }
+
+  @Override
+  public String remoteAddress() {
+    return "test";
+  }
+}

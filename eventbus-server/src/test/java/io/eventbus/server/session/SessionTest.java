@@ -1,0 +1,572 @@
+package io.eventbus.server.session;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.eventbus.protocol.CloseReason;
+import io.eventbus.protocol.ControlFrames;
+import io.eventbus.protocol.FrameLimits;
+import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.Ack;
+import io.eventbus.schema.Barrier;
+import io.eventbus.schema.Confirm;
+import io.eventbus.schema.Drained;
+import io.eventbus.schema.ErrorCode;
+import io.eventbus.schema.Gap;
+import io.eventbus.schema.GapReason;
+import io.eventbus.schema.Hello;
+import io.eventbus.schema.Overflow;
+import io.eventbus.schema.Problem;
+import io.eventbus.schema.Subscribe;
+import io.eventbus.schema.Unsubscribe;
+import io.eventbus.schema.Welcome;
+import io.eventbus.server.config.ServerConfig;
+import io.eventbus.server.routing.BusMemory;
+import io.eventbus.server.routing.LoopBarrier;
+import io.eventbus.server.routing.RemoteForwarder;
+import io.eventbus.server.routing.Router;
+import io.eventbus.server.routing.SubscriptionIndex;
+import io.eventbus.server.samples.FakeLoops;
+import io.eventbus.server.samples.SampleFrames;
+import io.eventbus.server.stats.BusCounters;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import java.io.ByteArrayOutputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.time.Clock;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class SessionTest {
+  private static final Instant NOW = Instant.parse("2026-03-04T05:06:07.123456Z");
+  private static final int SUBSCRIPTIONS = 3;
+
+  private final FakeLoops loops = new FakeLoops(1);
+  private final SubscriptionIndex index = new SubscriptionIndex(1);
+  private final UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(true);
+  private final BusMemory memory = new BusMemory(1 << 30);
+  private final BusCounters counters = new BusCounters(1);
+  private final Sessions sessions = new Sessions("bus", Clock.fixed(NOW, ZoneOffset.UTC));
+  private final LoopContext context = context("s3cret");
+  private final FakeLink link = new FakeLink();
+  private final Session session = new Session(context, link);
+  private final AtomicInteger retries = new AtomicInteger();
+
+  private LoopContext context(@Nullable String token) {
+    ServerConfig config =
+        ServerConfig.of(
+            Map.of(
+                "limits.subscriptions",
+                String.valueOf(SUBSCRIPTIONS),
+                "limits.payload-bytes",
+                "1000"));
+    BusContext bus =
+        new BusContext(
+            "bus",
+            config.limits(),
+            index,
+            memory,
+            sessions,
+            new SharedTokenPolicy(token, false),
+            new LoopBarrier(loops),
+            counters,
+            Clock.fixed(NOW, ZoneOffset.UTC));
+    Router router =
+        new Router(
+            0,
+            loops,
+            index,
+            allocator,
+            memory,
+            counters.loops().get(0),
+            RemoteForwarder.NONE,
+            () -> {});
+    return new LoopContext(bus, router, counters.loops().get(0), allocator);
+  }
+
+  @AfterEach
+  void nothingIsLeft() {
+    session.onClosed();
+    assertThat(memory.used()).isZero();
+    assertThat(index.size()).isZero();
+    assertThat(sessions.find(1)).isNull();
+  }
+
+  private static byte[] hello(@Nullable String token, @Nullable String resume) {
+    return ControlFrames.encode(
+        TypeCode.HELLO, new Hello("client", "agent/1", token, resume, Map.of()));
+  }
+
+  private static byte[] subscribe(long id, String filter, @Nullable String group) {
+    return ControlFrames.encode(
+        TypeCode.SUBSCRIBE, new Subscribe(id, filter, group, Overflow.BLOCK));
+  }
+
+  private static byte[] message(byte[]... frames) {
+    ByteArrayOutputStream all = new ByteArrayOutputStream();
+    for (byte[] frame : frames) {
+      all.writeBytes(frame);
+    }
+    return all.toByteArray();
+  }
+
+  /** Handles a message that does not start at the buffer's start; returns how many bytes of it. */
+  private int handle(Session by, byte[] message, int from) {
+    ByteBuffer in = ByteBuffer.allocate(message.length + 10);
+    in.put(5, message);
+    return by.onMessage(in, 5 + from, 5 + message.length, 77, retries::incrementAndGet) - 5;
+  }
+
+  private void handle(byte[]... frames) {
+    byte[] message = message(frames);
+    assertThat(handle(session, message, 0)).isEqualTo(message.length);
+  }
+
+  private Welcome welcome() {
+    handle(hello("s3cret", null));
+    List<Object> sent = link.taken();
+    assertThat(sent).hasSize(1);
+    return (Welcome) sent.get(0);
+  }
+
+  private Problem problem(ErrorCode code, TypeCode type, long about, String topic) {
+    List<Object> sent = link.taken();
+    assertThat(sent).hasSize(1).first().isInstanceOf(Problem.class);
+    Problem problem = (Problem) sent.get(0);
+    assertThat(problem.getCode()).isEqualTo(code);
+    assertThat(problem.getTypeCode()).isEqualTo(type.code());
+    assertThat(problem.getAbout()).isEqualTo(about);
+    assertThat(problem.getTopic()).isEqualTo(topic);
+    assertThat(counters.problems(code)).isPositive();
+    return problem;
+  }
+
+  private void assertClosed(CloseReason reason) {
+    assertThat(link.closed).hasSize(1);
+    assertThat(link.closed.get(0).reason()).isEqualTo(reason);
+  }
+
+  @Test
+  void helloIsWelcomedWithASecretAndItsNumber() throws Exception {
+    assertThat(session.isWelcomed()).isFalse();
+    Welcome welcome = welcome();
+    assertThat(welcome.getBus()).isEqualTo("bus");
+    assertThat(welcome.getSession()).startsWith("bus-").isEqualTo(session.id());
+    assertThat(welcome.getResume()).hasSize(43).matches("[A-Za-z0-9_-]+");
+    byte[] hash =
+        MessageDigest.getInstance("SHA-256")
+            .digest(welcome.getResume().getBytes(StandardCharsets.UTF_8));
+    assertThat(welcome.getProducer())
+        .isEqualTo(ByteBuffer.wrap(hash).getLong() & Long.MAX_VALUE)
+        .isEqualTo(session.producer());
+    assertThat(welcome.getLimits().getSubscriptions()).isEqualTo(SUBSCRIPTIONS);
+    assertThat(welcome.getLimits().getPayloadBytes()).isEqualTo(1000);
+    assertThat(welcome.getOthers()).isEmpty();
+    assertThat(session.isWelcomed()).isTrue();
+    assertThat(sessions.find(1)).isSameAs(session);
+    assertThat(session.identity().client()).isEqualTo("client");
+    assertThat(session.identity().agent()).isEqualTo("agent/1");
+    assertThat(session.identity().since()).isEqualTo(NOW);
+    assertThat(session.identity().toString()).doesNotContain(welcome.getResume());
+  }
+
+  @Test
+  void twoSecretsAreNeverTheSame() {
+    Welcome one = welcome();
+    FakeLink other = new FakeLink();
+    Session second = new Session(context, other);
+    handle(second, hello("s3cret", null), 0);
+    Welcome two = (Welcome) other.taken().get(0);
+    assertThat(two.getResume()).isNotEqualTo(one.getResume());
+    assertThat(two.getSession()).isNotEqualTo(one.getSession());
+    second.onClosed();
+  }
+
+  @Test
+  void aResumeKeepsTheNumberOnAnyBusAndReplacesTheEarlierConnection() {
+    String resume = "A".repeat(43);
+    handle(hello("s3cret", resume));
+    Welcome first = (Welcome) link.taken().get(0);
+    assertThat(first.getResume()).isEqualTo(resume);
+    FakeLink other = new FakeLink();
+    Session second = new Session(context, other);
+    handle(second, hello("s3cret", resume), 0);
+    assertThat(second.producer()).isEqualTo(first.getProducer());
+    assertClosed(CloseReason.REPLACED);
+    assertThat(other.closed).isEmpty();
+    assertThat(sessions.after(0)).containsExactly(second);
+    // The end of the old connection comes late.
+    session.onClosed();
+    assertThat(sessions.after(0)).containsExactly(second);
+    second.onClosed();
+    assertThat(sessions.after(0)).isEmpty();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "",
+        "A",
+        "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+        "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+        "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
+        "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA+",
+        "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAä"
+      })
+  void aResumeThatNoBusGaveIsRefused(String resume) {
+    handle(hello("s3cret", resume));
+    assertThat(problem(ErrorCode.UNAUTHENTICATED, TypeCode.HELLO, 0, "").getMessage())
+        .contains("Welcome.resume");
+    assertClosed(CloseReason.UNAUTHENTICATED);
+    assertThat(session.isWelcomed()).isFalse();
+  }
+
+  @Test
+  void aWrongTokenIsRefusedAndNotRepeated() {
+    handle(hello("guess", null));
+    assertThat(problem(ErrorCode.UNAUTHENTICATED, TypeCode.HELLO, 0, "").getMessage())
+        .contains("Hello.token")
+        .doesNotContain("guess")
+        .doesNotContain("s3cret");
+    assertClosed(CloseReason.UNAUTHENTICATED);
+  }
+
+  @Test
+  void noTokenIsRefused() {
+    handle(hello(null, null));
+    problem(ErrorCode.UNAUTHENTICATED, TypeCode.HELLO, 0, "");
+    assertClosed(CloseReason.UNAUTHENTICATED);
+  }
+
+  @Test
+  void aBusWithoutATokenLetsEverybodyIn() {
+    FakeLink open = new FakeLink();
+    Session free = new Session(context(null), open);
+    handle(free, hello("whatever", null), 0);
+    assertThat(open.taken()).first().isInstanceOf(Welcome.class);
+    free.onClosed();
+  }
+
+  @Test
+  void theFirstFrameMustBeHello() {
+    handle(subscribe(1, "a", null), hello("s3cret", null));
+    assertThat(problem(ErrorCode.PROTOCOL_VIOLATION, TypeCode.SUBSCRIBE, 0, "").getMessage())
+        .contains("expected: 0, Hello");
+    assertClosed(CloseReason.PROTOCOL_ERROR);
+    assertThat(session.isWelcomed()).as("what follows is not handled").isFalse();
+  }
+
+  @Test
+  void aSecondHelloEndsIt() {
+    welcome();
+    handle(hello("s3cret", null));
+    problem(ErrorCode.PROTOCOL_VIOLATION, TypeCode.HELLO, 0, "");
+    assertClosed(CloseReason.PROTOCOL_ERROR);
+    assertThat(sessions.find(1)).isNull();
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = TypeCode.class,
+      names = {"CHANGE_BUS", "DELIVER", "WELCOME", "PROBLEM", "CONFIRM", "GAP", "DRAINED"})
+  void framesOfABusAreAViolation(TypeCode type) {
+    welcome();
+    byte[] gap = ControlFrames.encode(TypeCode.GAP, new Gap("t", 1L, 1L, 1L, GapReason.QUEUE_FULL));
+    gap[0] = (byte) (type.code() * 2);
+    handle(gap);
+    problem(ErrorCode.PROTOCOL_VIOLATION, type, 0, "");
+    assertClosed(CloseReason.PROTOCOL_ERROR);
+  }
+
+  @Test
+  void anUnknownTypeIsSkipped() {
+    welcome();
+    // Type code 40, a body of two bytes.
+    handle(new byte[] {80, 4, 1, 2}, subscribe(1, "a", null));
+    List<Object> sent = link.taken();
+    assertThat(sent).hasSize(2);
+    Problem problem = (Problem) sent.get(0);
+    assertThat(problem.getCode()).isEqualTo(ErrorCode.UNKNOWN_TYPE);
+    assertThat(problem.getTypeCode()).isEqualTo(40);
+    assertThat(sent.get(1)).isEqualTo(new Confirm(TypeCode.SUBSCRIBE.code(), 1L, ""));
+    assertThat(link.closed).isEmpty();
+  }
+
+  @Test
+  void brokenBytesEndItAndNameNoTypeThatWasNotRead() {
+    welcome();
+    handle(subscribe(1, "a", null));
+    link.taken();
+    // A type code that never ends, behind a frame that was in order.
+    handle(new byte[] {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1});
+    List<Object> sent = link.taken();
+    assertThat(sent).hasSize(1);
+    assertThat(((Problem) sent.get(0)).getCode()).isEqualTo(ErrorCode.MALFORMED);
+    assertThat(((Problem) sent.get(0)).getTypeCode()).isEqualTo(-1);
+    assertClosed(CloseReason.MALFORMED);
+  }
+
+  @Test
+  void aBodyThatIsCutOffIsMalformed() {
+    welcome();
+    byte[] whole = SampleFrames.publish("t", 1, true, "payload");
+    whole[whole.length - 9] = 127;
+    handle(whole);
+    problem(ErrorCode.MALFORMED, TypeCode.PUBLISH, 0, "");
+    assertClosed(CloseReason.MALFORMED);
+  }
+
+  @Test
+  void aBodyBeyondTheMessageIsMalformed() {
+    welcome();
+    handle(new byte[] {2, 100, 0});
+    problem(ErrorCode.MALFORMED, TypeCode.PUBLISH, 0, "");
+    assertClosed(CloseReason.MALFORMED);
+  }
+
+  @Test
+  void aPublishIsRoutedStampedAndConfirmed() {
+    Welcome welcome = welcome();
+    handle(subscribe(1, "a.*", null));
+    handle(SampleFrames.publish("a.b", 5, true, "x", "y", "z"));
+    assertThat(link.taken())
+        .containsExactly(
+            new Confirm(TypeCode.SUBSCRIBE.code(), 1L, ""),
+            new Confirm(TypeCode.PUBLISH.code(), 7L, "a.b"));
+    assertThat(link.subscriber.got).hasSize(1);
+    SampleFrames.Delivered d = link.subscriber.got.get(0);
+    assertThat(d.producer()).isEqualTo(welcome.getProducer());
+    assertThat(d.sequence()).isEqualTo(5);
+    assertThat(d.payloads()).containsExactly("x", "y", "z");
+    assertThat(d.receivedAt()).isEqualTo(NOW.getEpochSecond() * 1_000_000 + 123_456);
+    assertThat(session.published()).isEqualTo(3);
+    handle(SampleFrames.publish("a.b", 8, false, "w"));
+    assertThat(link.taken()).as("not asked for").isEmpty();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"a..b", ".a", "a.", "a b", "a.*", "a.>", "$SYS.x", "", "a\u0001"})
+  void anIllegalTopicIsRefusedAndTheNextFrameIsHandled(String topic) {
+    welcome();
+    handle(subscribe(1, ">", null));
+    link.taken();
+    handle(SampleFrames.publish(topic, 9, true, "x", "y"));
+    problem(ErrorCode.ILLEGAL_TOPIC, TypeCode.PUBLISH, 9, topic);
+    handle(SampleFrames.publish("fine", 1, true, "x"));
+    assertThat(link.taken()).containsExactly(new Confirm(TypeCode.PUBLISH.code(), 1L, "fine"));
+    assertThat(link.subscriber.got).hasSize(1);
+    assertThat(session.published()).isEqualTo(1);
+    assertThat(link.closed).isEmpty();
+  }
+
+  @Test
+  void aPayloadOverTheLimitIsRefusedWithItsWholeFrame() {
+    welcome();
+    handle(subscribe(1, ">", null));
+    link.taken();
+    handle(SampleFrames.publish("t", 3, true, "fits", "x".repeat(1001)));
+    assertThat(problem(ErrorCode.TOO_BIG, TypeCode.PUBLISH, 3, "t").getMessage())
+        .contains("1001")
+        .contains("1000");
+    assertThat(link.subscriber.got).isEmpty();
+    handle(SampleFrames.publish("t", 3, true, "x".repeat(1000)));
+    assertThat(link.subscriber.got).hasSize(1);
+    assertThat(link.closed).isEmpty();
+  }
+
+  @Test
+  void aTopicOverTheLimitEndsIt() {
+    welcome();
+    handle(SampleFrames.publish("t".repeat(256), 1, true, "x"));
+    assertThat(link.taken()).hasSize(1);
+    assertClosed(CloseReason.TOO_BIG);
+  }
+
+  @Test
+  void subscriptionsAreRefusedEachForItsReason() {
+    welcome();
+    handle(subscribe(1, "a.>.b", null));
+    problem(ErrorCode.ILLEGAL_FILTER, TypeCode.SUBSCRIBE, 1, "");
+    handle(subscribe(2, "a", " "));
+    problem(ErrorCode.ILLEGAL_FILTER, TypeCode.SUBSCRIBE, 2, "");
+    handle(subscribe(3, "$SYS.>", null));
+    problem(ErrorCode.FORBIDDEN, TypeCode.SUBSCRIBE, 3, "");
+    handle(subscribe(4, "a", null));
+    assertThat(link.taken()).hasSize(1);
+    handle(subscribe(4, "b", null));
+    problem(ErrorCode.DUPLICATE_SUBSCRIPTION, TypeCode.SUBSCRIBE, 4, "");
+    handle(subscribe(5, "a", "g"), subscribe(6, "b", null));
+    link.taken();
+    handle(subscribe(7, "c", null));
+    assertThat(problem(ErrorCode.LIMIT_EXCEEDED, TypeCode.SUBSCRIBE, 7, "").getMessage())
+        .contains("at most 3");
+    assertThat(session.subscriptions().size()).isEqualTo(SUBSCRIPTIONS);
+    assertThat(index.size()).isEqualTo(SUBSCRIPTIONS);
+    assertThat(link.closed).isEmpty();
+    handle(ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(5L)));
+    handle(subscribe(7, "c", null));
+    assertThat(link.taken()).last().isEqualTo(new Confirm(TypeCode.SUBSCRIBE.code(), 7L, ""));
+  }
+
+  @Test
+  void unsubscribeIsConfirmedAndLaterDrained() {
+    welcome();
+    handle(subscribe(1, "a", null), subscribe(2, "a", null));
+    link.taken();
+    handle(ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(1L)));
+    assertThat(link.taken()).containsExactly(new Confirm(TypeCode.UNSUBSCRIBE.code(), 1L, ""));
+    loops.runAll();
+    assertThat(link.taken()).containsExactly(new Drained(1L));
+    handle(SampleFrames.publish("a", 1, false, "x"));
+    assertThat(link.subscriber.got).as("the other one is still there").hasSize(1);
+    handle(ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(1L)));
+    problem(ErrorCode.UNKNOWN_SUBSCRIPTION, TypeCode.UNSUBSCRIBE, 1, "");
+    handle(ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(2L)));
+    handle(SampleFrames.publish("a", 2, false, "x"));
+    assertThat(link.subscriber.got).hasSize(1);
+    assertThat(session.subscriptions().size()).isZero();
+  }
+
+  @Test
+  void drainedIsNotToldToAClosedConnection() {
+    welcome();
+    handle(subscribe(1, "a", null));
+    handle(ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(1L)));
+    link.taken();
+    session.close(CloseReason.NORMAL, "");
+    loops.runAll();
+    assertThat(link.taken()).isEmpty();
+  }
+
+  @Test
+  void aBarrierComesBackBehindWhatWasSentBefore() {
+    welcome();
+    handle(
+        SampleFrames.publish("a", 1, true, "x"),
+        ControlFrames.encode(TypeCode.BARRIER, new Barrier(-7L)));
+    assertThat(link.taken())
+        .containsExactly(new Confirm(TypeCode.PUBLISH.code(), 1L, "a"), new Barrier(-7L));
+  }
+
+  @Test
+  void acknowledgementsAreBoundedAndTheHighestCounts() {
+    welcome();
+    for (int i = 0; i < 1000; i++) {
+      handle(ControlFrames.encode(TypeCode.ACK, new Ack("t" + i, 1L, 5L)));
+    }
+    handle(ControlFrames.encode(TypeCode.ACK, new Ack("t999", 1L, 9L)));
+    handle(ControlFrames.encode(TypeCode.ACK, new Ack("t999", 1L, 3L)));
+    assertThat(link.taken()).isEmpty();
+    assertThat(session.acknowledgements().count()).isEqualTo(1002);
+    assertThat(session.acknowledgements().latest())
+        .hasSize(256)
+        .containsEntry(new Acknowledgements.Stream("t999", 1), 9L)
+        .doesNotContainKey(new Acknowledgements.Stream("t0", 1));
+    assertThat(counters.loops().get(0).acks.get()).isEqualTo(1002);
+  }
+
+  @Test
+  void aPublisherWaitsInTheMiddleOfAMessageAndGoesOnThere() {
+    welcome();
+    handle(subscribe(1, "slow", null));
+    link.taken();
+    byte[] first = SampleFrames.publish("fast", 1, true, "x");
+    byte[] second = SampleFrames.publish("slow", 1, true, "y");
+    byte[] third = SampleFrames.publish("slow", 2, true, "z");
+    byte[] message = message(first, second, third);
+    link.subscriber.full(true);
+    int at = handle(session, message, 0);
+    assertThat(at).isEqualTo(first.length);
+    assertThat(link.taken()).containsExactly(new Confirm(TypeCode.PUBLISH.code(), 1L, "fast"));
+    assertThat(counters.loops().get(0).publishersStopped.get()).isEqualTo(1);
+    assertThat(retries).hasValue(0);
+    // Called without need: it still has to wait, and has a new retry.
+    assertThat(handle(session, message, at)).isEqualTo(at);
+    link.subscriber.full(false);
+    assertThat(retries.get()).isPositive();
+    assertThat(handle(session, message, at)).isEqualTo(message.length);
+    assertThat(link.taken())
+        .containsExactly(
+            new Confirm(TypeCode.PUBLISH.code(), 1L, "slow"),
+            new Confirm(TypeCode.PUBLISH.code(), 2L, "slow"));
+    assertThat(link.subscriber.got)
+        .extracting(SampleFrames.Delivered::sequence)
+        .containsExactly(1L, 2L);
+    assertThat(session.published()).isEqualTo(3);
+  }
+
+  @Test
+  void whoDoesNotReadItsAnswersIsNotServed() {
+    welcome();
+    byte[] message = message(subscribe(1, "a", null), subscribe(2, "b", null));
+    link.full = true;
+    assertThat(handle(session, message, 0)).isZero();
+    assertThat(link.taken()).isEmpty();
+    assertThat(link.retry).isNotNull();
+    link.full = false;
+    assertThat(handle(session, message, 0)).isEqualTo(message.length);
+    assertThat(link.taken()).hasSize(2);
+  }
+
+  @Test
+  void closingTwiceIsClosingOnce() {
+    welcome();
+    handle(subscribe(1, "a", null));
+    session.close(CloseReason.IDLE, "one");
+    session.close(CloseReason.NORMAL, "two");
+    session.onClosed();
+    session.onClosed();
+    assertThat(link.closed).containsExactly(new FakeLink.Closed(CloseReason.IDLE, "one"));
+    assertThat(index.size()).isZero();
+    assertThat(session.isWelcomed()).as("also after the end").isTrue();
+    byte[] late = SampleFrames.publish("a", 1, true, "x");
+    assertThat(handle(session, late, 0)).isEqualTo(late.length);
+    assertThat(session.published()).isZero();
+  }
+
+  @Test
+  void aSessionThatWasNeverWelcomedEndsToo() {
+    session.onClosed();
+    session.onClosed();
+    byte[] late = hello("s3cret", null);
+    assertThat(handle(session, late, 0)).isEqualTo(late.length);
+    assertThat(session.isWelcomed()).isFalse();
+  }
+
+  @Test
+  void aLongMessageOfAProblemIsCut() {
+    welcome();
+    List<String> tokens = new ArrayList<>();
+    for (int i = 0; i < 20; i++) {
+      tokens.add("t");
+    }
+    handle(subscribe(1, String.join(".", tokens), null));
+    assertThat(problem(ErrorCode.ILLEGAL_FILTER, TypeCode.SUBSCRIBE, 1, "").getMessage())
+        .hasSizeLessThan(FrameLimits.MAX_KEY_BYTES)
+        .contains("16");
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aSessionGoesOnlyAlongItsArrows(SessionState from) {
+    for (SessionState to : SessionState.values()) {
+      boolean legal = from.compareTo(to) < 0;
+      if (legal) {
+        assertThat(from.to(to)).isEqualTo(to);
+      } else {
+        assertThatThrownBy(() -> from.to(to)).isInstanceOf(IllegalStateException.class);
+      }
+    }
+  }
+}

@@ -34,6 +34,13 @@ class HostileResourceIT extends HostileTests {
     };
   }
 
+  private static final String DEFLATING =
+      String.join(
+          "\r\n",
+          "Sec-WebSocket-Protocol: eventbus.v1.avro",
+          "Sec-WebSocket-Extensions: permessage-deflate",
+          "");
+
   private static byte[] many(byte[] frame, int times) {
     ByteArrayOutputStream all = new ByteArrayOutputStream();
     for (int i = 0; i < times; i++) {
@@ -220,10 +227,7 @@ class HostileResourceIT extends HostileTests {
     assertThat(bomb.length).isLessThan(70_000);
     for (byte[] message : List.of(bomb, Deflating.deflate(new byte[4 * 1024 * 1024 + 1]))) {
       try (RawClient client = RawClient.tcp(bus.uri())) {
-        client.upgrade(
-            "/bus",
-            "Sec-WebSocket-Protocol: eventbus.v1.avro\r\n"
-                + "Sec-WebSocket-Extensions: permessage-deflate\r\n");
+        client.upgrade("/bus", DEFLATING);
         client.hello(null);
         client.sendFrame(0xC2, message);
         Ending ending = Ending.of(client);
@@ -236,10 +240,7 @@ class HostileResourceIT extends HostileTests {
   @Test
   void brokenCompressionIsMalformed() throws Exception {
     try (RawClient client = RawClient.tcp(bus.uri())) {
-      client.upgrade(
-          "/bus",
-          "Sec-WebSocket-Protocol: eventbus.v1.avro\r\n"
-              + "Sec-WebSocket-Extensions: permessage-deflate\r\n");
+      client.upgrade("/bus", DEFLATING);
       client.hello(null);
       client.sendFrame(0xC2, new byte[] {(byte) 0xFF, (byte) 0xFF, 1, 2, 3});
       assertThat(Ending.of(client).code()).isEqualTo(1007);

@@ -77,7 +77,7 @@ class ShutdownIT {
 
     private void end() throws IOException {
       if (client.closeCode != 1001) {
-        failure += "closed with " + client.closeCode;
+        failure = "closed with " + client.closeCode;
       }
       client.sendFrame(0x88, new byte[] {3, (byte) 0xE9});
     }

@@ -27,6 +27,14 @@ public interface ClientLink {
   void send(Delivery frame);
 
   /**
+   * Sends a frame that is not a delivery behind every event that was queued before, also where the
+   * overflow policy keeps some aside; it is never dropped.
+   *
+   * @param frame an encoded frame
+   */
+  void sendLast(byte[] frame);
+
+  /**
    * Says whether so many answers wait for the client to read them that no more of its requests
    * should be served.
    *

@@ -97,7 +97,7 @@ public final class SessionSubscriptions {
             loop.router.loop(),
             () -> {
               if (!closed) {
-                link.send(ControlFrames.encode(TypeCode.DRAINED, new Drained(id)));
+                link.sendLast(ControlFrames.encode(TypeCode.DRAINED, new Drained(id)));
               }
             });
   }

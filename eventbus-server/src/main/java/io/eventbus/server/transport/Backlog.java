@@ -62,6 +62,19 @@ final class Backlog {
     ring.add(delivery, overflow);
   }
 
+  /**
+   * Adds a frame that is not a delivery behind all events, also those kept aside. Takes over the
+   * caller's reference.
+   */
+  void addControlLast(Delivery frame) {
+    Conflater c = conflater;
+    if (c == null || c.isEmpty()) {
+      ring.add(frame, null);
+    } else {
+      c.addControl(frame);
+    }
+  }
+
   /** Makes room by dropping the oldest that may be dropped; returns how many events were lost. */
   int addDropping(Delivery delivery) {
     Drops drops = new Drops();
@@ -140,7 +153,7 @@ final class Backlog {
       }
       QueueGaps.tell(
           context, ring, c.gaps().takeBefore(next.topic(), next.producer(), next.sequence()));
-      ring.add(next.delivery(), Overflow.CONFLATE);
+      ring.add(next.delivery(), next.isControl() ? null : Overflow.CONFLATE);
     }
   }
 
@@ -169,7 +182,7 @@ final class Backlog {
           delivery.release();
         });
     if (conflater != null) {
-      lostEvents.accept(conflater.size());
+      lostEvents.accept(conflater.events());
       conflater.clear();
     }
   }

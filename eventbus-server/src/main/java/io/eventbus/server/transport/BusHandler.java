@@ -100,6 +100,11 @@ final class BusHandler implements MessageHandler, ClientLink {
   }
 
   @Override
+  public void sendLast(byte[] frame) {
+    queue.sendLast(frame);
+  }
+
+  @Override
   public boolean mustWait(Runnable retry) {
     return queue.mustWait(retry);
   }

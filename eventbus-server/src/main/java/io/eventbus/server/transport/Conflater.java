@@ -35,7 +35,12 @@ final class Conflater {
    * @param producer its producer
    * @param sequence its sequence number
    */
-  record Kept(Delivery delivery, String topic, long producer, long sequence) {}
+  record Kept(Delivery delivery, String topic, long producer, long sequence) {
+    /** Whether it is a frame that only waits for its turn, rather than an event. */
+    boolean isControl() {
+      return topic.isEmpty();
+    }
+  }
 
   // What was checked when it was published need not be measured against the limits again.
   private static final FrameLimits UNLIMITED =
@@ -48,6 +53,7 @@ final class Conflater {
   private final Map<Key, Kept> kept = new LinkedHashMap<>();
   private final Map<String, Integer> topics = new HashMap<>();
   private long bytes;
+  private long controls;
 
   Conflater(ByteBufAllocator allocator, BusMemory memory, long limit) {
     this.allocator = allocator;
@@ -87,14 +93,26 @@ final class Conflater {
     return new Dropped(conflated, dropOldest());
   }
 
+  /**
+   * Keeps a frame that is not a delivery in its place behind the events that are kept; it is never
+   * dropped. Takes over the caller's reference.
+   */
+  void addControl(Delivery frame) {
+    // No event has an empty topic.
+    kept.put(new Key("", Long.toString(controls++)), new Kept(frame, "", 0, 0));
+    bytes += frame.size();
+  }
+
   private int dropOldest() {
     int dropped = 0;
     Iterator<Kept> oldest = kept.values().iterator();
     while (bytes > limit && oldest.hasNext()) {
       Kept victim = oldest.next();
-      oldest.remove();
-      drop(victim, GapReason.QUEUE_FULL);
-      dropped++;
+      if (!victim.isControl()) {
+        oldest.remove();
+        drop(victim, GapReason.QUEUE_FULL);
+        dropped++;
+      }
     }
     return dropped;
   }
@@ -145,6 +163,11 @@ final class Conflater {
 
   int size() {
     return kept.size();
+  }
+
+  /** The events among what is kept. */
+  int events() {
+    return kept.values().stream().mapToInt(k -> k.delivery().events()).sum();
   }
 
   void clear() {

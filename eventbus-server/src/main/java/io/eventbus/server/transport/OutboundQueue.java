@@ -181,6 +181,15 @@ final class OutboundQueue implements Subscriber {
     send(Delivery.of(context.allocator(), context.bus().memory(), frame, System.nanoTime()));
   }
 
+  /** As {@link #send(byte[])}, but behind every event that was queued before. */
+  void sendLast(byte[] frame) {
+    if (!closed) {
+      backlog.addControlLast(
+          Delivery.of(context.allocator(), context.bus().memory(), frame, System.nanoTime()));
+      changed();
+    }
+  }
+
   /** Whether the client has to read some answers before more of its requests are served. */
   boolean mustWait(Runnable retry) {
     if (ring.controlBytes() <= MAX_CONTROL_BYTES) {

@@ -17,6 +17,7 @@ class WaitersTest {
     waiters.add(() -> called.add("b"));
     assertThat(waiters.isEmpty()).isFalse();
     waiters.wake();
+    assertThat(called).containsExactly("a", "b");
     waiters.wake();
     assertThat(called).containsExactly("a", "b");
     assertThat(waiters.isEmpty()).isTrue();

@@ -38,6 +38,11 @@ final class FakeLink implements ClientLink {
   }
 
   @Override
+  public void sendLast(byte[] frame) {
+    send(frame);
+  }
+
+  @Override
   public void send(Delivery frame) {
     assertOpen();
     sent.addAll(SampleFrames.read(frame.frame()));

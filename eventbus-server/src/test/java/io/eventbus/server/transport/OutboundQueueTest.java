@@ -331,6 +331,47 @@ class OutboundQueueTest {
   }
 
   @Test
+  void whatSaysThatNothingMoreComesWaitsForTheEventsThatAreKept() {
+    long last = stickAndFill("t", Overflow.CONFLATE);
+    while (queue.bytes() < BOUND + 10_000) {
+      offer("t", ++last, 1000, Overflow.CONFLATE);
+    }
+    queue.sendLast(ControlFrames.encode(TypeCode.DRAINED, new Drained(1L)));
+    long before = last;
+    // Even where what is kept has to make room.
+    for (int i = 0; i < 60; i++) {
+      offer("u", i + 1, 1000, Overflow.CONFLATE);
+    }
+    queue.sendLast(ControlFrames.encode(TypeCode.DRAINED, new Drained(2L)));
+    wire.unstick();
+    List<Object> frames = wire.frames();
+    checkNothingMissing(
+        frames.stream()
+            .filter(f -> !(f instanceof SampleFrames.Delivered d && d.topic().equals("u")))
+            .filter(f -> !(f instanceof Gap g && g.getTopic().equals("u")))
+            .toList(),
+        before);
+    int first = frames.indexOf(new Drained(1L));
+    assertThat(sequences(frames.subList(first, frames.size()), "t")).isEmpty();
+    assertThat(sequences(frames.subList(0, first), "u")).isEmpty();
+    int second = frames.indexOf(new Drained(2L));
+    assertThat(frames.subList(second + 1, frames.size())).allMatch(Gap.class::isInstance);
+  }
+
+  @Test
+  void aFrameThatIsKeptIsFreedWithTheConnection() {
+    long last = stickAndFill("t", Overflow.CONFLATE);
+    while (queue.bytes() < BOUND + 10_000) {
+      offer("t", ++last, 1000, Overflow.CONFLATE);
+    }
+    queue.sendLast(ControlFrames.encode(TypeCode.DRAINED, new Drained(1L)));
+    long written = wire.stats.eventsOut.get();
+    queue.close();
+    assertThat(wire.stats.drops(DropReason.DISCONNECTED).get())
+        .isEqualTo(last - written - queue.dropped());
+  }
+
+  @Test
   void aClientThatDoesNotReadItsAnswersIsNotServed() {
     stickAndFill("t", Overflow.BLOCK);
     byte[] answer = ControlFrames.encode(TypeCode.DRAINED, new Drained(1L));

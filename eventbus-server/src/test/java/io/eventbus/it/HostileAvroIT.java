@@ -295,7 +295,7 @@ class HostileAvroIT extends HostileTests {
     each(all, 0, "Hello.token", names, unions(16 * 1024));
     each(all, 0, "Hello.resume", token, unions(16 * 1024));
     each(all, 0, "Hello.attributes", resume, blocks(TestFrames.join(NAME, NAME)));
-    each(all, 0, "Hello.attributes name", TestFrames.join(resume, ONE), strings(255));
+    each(all, 0, "Hello.attributes", TestFrames.join(resume, ONE), strings(255));
     byte[] value = TestFrames.join(resume, ONE, NAME);
     for (Wrong wrong : strings(255)) {
       if (wrong.bytes.length > 0) {

@@ -41,6 +41,8 @@ final class DemoTable {
     List<String> lines = new ArrayList<>();
     lines.add(bold(ROW.formatted("publisher", "", "published", "all", "events/s", "confirmed")));
     for (DemoPublisher p : publishers) {
+      // Read first: nothing is confirmed that was not published before.
+      long confirmed = p.confirmed();
       lines.add(
           ROW.formatted(
               p.name(),
@@ -48,7 +50,7 @@ final class DemoTable {
               number(p.published()),
               number(p.expected()),
               rate("p " + p.name(), p.published(), seconds),
-              number(p.confirmed())));
+              number(confirmed)));
     }
     lines.add(
         bold(ROW.formatted("subscriber", "filter", "received", "all", "events/s", "members")));

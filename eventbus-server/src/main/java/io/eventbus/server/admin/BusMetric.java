@@ -33,6 +33,10 @@ record BusMetric(
     String help,
     Function<BusStats, MetricSnapshot> reader) {
 
+  private static final String LATENCY_HELP =
+      "Longest wait of an event in each burst: from its receipt until all that was queued for"
+          + " its subscriber has gone to the socket.";
+
   static final List<BusMetric> ALL =
       List.of(
           gauge("eventbus_connections", "Open connections.", s -> s.connections().open()),
@@ -97,11 +101,7 @@ record BusMetric(
               "`Problem` frames sent to clients, by code.",
               BusStats::problemsByCode),
           new BusMetric(
-              "eventbus_latency_seconds",
-              "histogram",
-              "",
-              "From the receipt of an event to its write to a subscriber's socket.",
-              BusMetric::latency),
+              "eventbus_latency_seconds", "histogram", "", LATENCY_HELP, BusMetric::latency),
           loops(
               "eventbus_event_loop_busy_seconds_total",
               "counter",
@@ -167,7 +167,7 @@ record BusMetric(
     List<BusStats.Bucket> buckets = stats.latency().buckets();
     return HistogramSnapshot.builder()
         .name("eventbus_latency_seconds")
-        .help("From the receipt of an event to its write to a subscriber's socket.")
+        .help(LATENCY_HELP)
         .dataPoint(
             HistogramDataPointSnapshot.builder()
                 .classicHistogramBuckets(

@@ -7,6 +7,8 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The way of deliveries from one loop to another: collected during a read cycle, then handed over
@@ -22,6 +24,8 @@ final class HandOverQueue {
    * destination.
    */
   static final long LIMIT = 16L * 1024 * 1024;
+
+  private static final Logger LOG = LoggerFactory.getLogger(HandOverQueue.class);
 
   /** One read cycle's deliveries, in order. */
   private final class Batch implements Runnable {
@@ -45,11 +49,20 @@ final class HandOverQueue {
       for (int i = 0; i < size; i++) {
         Delivery delivery = deliveries[i];
         for (Target target : targets[i]) {
-          target.subscriber().offer(delivery, target.overflow());
+          offer(target, delivery);
         }
         delivery.release();
       }
       done();
+    }
+
+    /** A subscriber must not throw; one that does all the same must not take others with it. */
+    private static void offer(Target target, Delivery delivery) {
+      try {
+        target.subscriber().offer(delivery, target.overflow());
+      } catch (RuntimeException e) {
+        LOG.error("a subscriber failed to take a delivery", e);
+      }
     }
 
     private void discard() {

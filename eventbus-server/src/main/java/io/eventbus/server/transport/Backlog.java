@@ -54,7 +54,7 @@ final class Backlog {
 
   boolean isEmpty() {
     Conflater c = conflater;
-    return ring.isEmpty() && (c == null || c.isEmpty());
+    return ring.isEmpty() && (c == null || c.isEmpty()) && gapCount() == 0;
   }
 
   void add(Delivery delivery, Overflow overflow) {

@@ -104,6 +104,9 @@ final class Handshake {
           "Only version 13 of WebSocket is spoken here.",
           Map.of("Sec-WebSocket-Version", "13"));
     }
+    if (endpoint == Endpoint.BUS && isForeign(request)) {
+      return page(403, "Origin: a page of another site may not use this bus.");
+    }
     String key = request.headers().get(HttpHeaderNames.SEC_WEBSOCKET_KEY);
     if (key == null || !isKey(key.strip())) {
       return page(
@@ -132,6 +135,20 @@ final class Handshake {
       return Endpoint.BUS;
     }
     return path.equals(echoPath) ? Endpoint.ECHO : null;
+  }
+
+  /**
+   * A browser names the site of the page that connects (RFC 6455, section 10.2). Without this check
+   * every page that somebody opens could use a bus on that machine or in that network.
+   */
+  private static boolean isForeign(HttpRequest request) {
+    String origin = request.headers().get(HttpHeaderNames.ORIGIN);
+    if (origin == null) {
+      return false;
+    }
+    int scheme = origin.indexOf("://");
+    String site = scheme < 0 ? origin : origin.substring(scheme + 3);
+    return !site.equalsIgnoreCase(request.headers().get(HttpHeaderNames.HOST));
   }
 
   private static Page page(int status, String body) {

@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
 final class LoopState implements Runnable {
   private static final Logger LOG = LoggerFactory.getLogger(LoopState.class);
 
-  /** How often deadlines are looked at: the shortest that can be set is a second. */
+  /** How often deadlines are looked at: each may be late by as much. */
   private static final long TICK_MILLIS = 100;
 
   /** Something with deadlines of its own. */

@@ -29,6 +29,12 @@ final class OutboundQueue implements Subscriber {
 
   private static final int MAX_GAPS = 10_000;
 
+  /**
+   * Of a full queue this part has to be taken in each period, or the client is too slow: 128 KiB of
+   * 8 MiB.
+   */
+  private static final int LEAST_PROGRESS = 64;
+
   private final LoopState loop;
   private final LoopContext context;
   private final WebSocketConnection connection;
@@ -46,6 +52,8 @@ final class OutboundQueue implements Subscriber {
   private volatile boolean full;
   private volatile long queued;
   private long fullSince;
+  private long writtenSince;
+  private long answersSince;
   private boolean drainScheduled;
   private boolean usedSinceTick;
   private boolean closed;
@@ -146,6 +154,7 @@ final class OutboundQueue implements Subscriber {
     if (!full) {
       full = true;
       fullSince = System.nanoTime();
+      writtenSince = 0;
     }
   }
 
@@ -196,7 +205,9 @@ final class OutboundQueue implements Subscriber {
       return false;
     }
     waitingSession = retry;
-    markFull();
+    if (answersSince == 0) {
+      answersSince = System.nanoTime();
+    }
     return true;
   }
 
@@ -209,7 +220,9 @@ final class OutboundQueue implements Subscriber {
     usedSinceTick = true;
     boolean wrote = false;
     while (connection.isWritable() && backlog.refill()) {
+      long before = ring.bytes();
       writer.writeNext(ring);
+      writtenSince += before - ring.bytes();
       wrote = true;
     }
     queued = backlog.bytes();
@@ -229,24 +242,34 @@ final class OutboundQueue implements Subscriber {
   }
 
   private void wakeWaiters() {
-    if (full && ring.bytes() <= bound / 2 && ring.controlBytes() <= MAX_CONTROL_BYTES / 2) {
+    if (full && ring.bytes() <= bound / 2) {
       full = false;
       waiters.wake();
-      Runnable session = waitingSession;
-      if (session != null) {
-        waitingSession = null;
-        session.run();
-      }
+    }
+    Runnable session = waitingSession;
+    if (session != null && ring.controlBytes() <= MAX_CONTROL_BYTES / 2) {
+      waitingSession = null;
+      answersSince = 0;
+      session.run();
     }
   }
 
   /**
-   * Closes a client that others have been waiting for too long, and gives back room that is not
-   * used.
+   * Closes a client that publishers have been waiting for and that takes next to nothing, or that
+   * does not read its answers; and gives back room that is not used. Who goes on reading slows the
+   * publishers down and keeps the connection.
    */
   void onTick(long nowNanos) {
     if (full && nowNanos - fullSince > slowNanos) {
-      tooSlow("its queue has not drained for " + loop.config().timeouts().slowSubscriber());
+      if (writtenSince < bound / LEAST_PROGRESS) {
+        tooSlow(
+            "it took " + writtenSince + " bytes in " + loop.config().timeouts().slowSubscriber());
+      }
+      fullSince = nowNanos;
+      writtenSince = 0;
+    }
+    if (answersSince != 0 && nowNanos - answersSince > slowNanos) {
+      tooSlow("it has not read its answers for " + loop.config().timeouts().slowSubscriber());
     }
     if (!usedSinceTick) {
       ring.trim();

@@ -37,7 +37,11 @@ final class PermessageDeflate implements AutoCloseable {
     for (String header : offers) {
       for (String offer : header.split(",", -1)) {
         if (isAcceptable(offer)) {
-          return NAME + "; server_no_context_takeover; client_no_context_takeover";
+          // A limit that the client asked for has to be repeated (RFC 7692, section 7.1.2.1).
+          boolean limited = offer.toLowerCase(Locale.ROOT).contains("server_max_window_bits");
+          return NAME
+              + "; server_no_context_takeover; client_no_context_takeover"
+              + (limited ? "; server_max_window_bits=15" : "");
         }
       }
     }
@@ -75,8 +79,15 @@ final class PermessageDeflate implements AutoCloseable {
         allocator.directBuffer(Math.min(limit, Math.max(256, compressed.readableBytes() * 4)));
     try {
       inflater.reset();
-      inflater.setInput(compressed.nioBuffer());
+      ByteBuffer in = compressed.nioBuffer();
+      inflater.setInput(in);
       inflateInto(out, limit);
+      while (inflater.finished() && in.hasRemaining()) {
+        // A peer may end the stream and start another inside a message (section 7.2.3.4).
+        inflater.reset();
+        inflater.setInput(in);
+        inflateInto(out, limit);
+      }
       if (!inflater.finished()) {
         inflater.setInput(TAIL);
         inflateInto(out, limit);

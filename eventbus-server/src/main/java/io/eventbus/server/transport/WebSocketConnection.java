@@ -36,6 +36,8 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
   private final Channel channel;
   private ConnectionPhase phase = ConnectionPhase.OPEN;
   private long closeSentAt;
+  private long closeDeadlineFrom = Long.MIN_VALUE;
+  private long pendingAtTick;
   private long pingSentAt;
   private long lastReadAt;
   private boolean awaitingPong;
@@ -219,7 +221,17 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
   @Override
   public void channelWritabilityChanged(ChannelHandlerContext context) {
     if (isWritable()) {
+      // The client has taken something: a sign of life, also when its pong is still behind much
+      // else.
+      alive();
       handler.onWritable();
+    }
+  }
+
+  private void alive() {
+    lastReadAt = System.nanoTime();
+    if (awaitingPong) {
+      pingSentAt = lastReadAt;
     }
   }
 
@@ -238,15 +250,30 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
   @Override
   public void onTick(long nowNanos) {
     if (phase == ConnectionPhase.CLOSING) {
-      if (nowNanos - closeSentAt > loop.config().timeouts().close().toNanos()) {
-        channel.close();
-      }
+      closingTick(nowNanos);
       return;
     }
     handler.onTick(nowNanos);
     // While nothing is read, no sign of life can be seen.
     if (phase == ConnectionPhase.OPEN && channel.config().isAutoRead()) {
       heartbeat(nowNanos);
+    }
+  }
+
+  /**
+   * The Close may be behind much else: while bytes go out the client gets more time, but not for
+   * ever.
+   */
+  private void closingTick(long nowNanos) {
+    long pending = pendingBytes();
+    if (pending < pendingAtTick
+        && nowNanos - closeSentAt < loop.config().timeouts().slowSubscriber().toNanos()) {
+      closeDeadlineFrom = nowNanos;
+    }
+    pendingAtTick = pending;
+    if (nowNanos - Math.max(closeSentAt, closeDeadlineFrom)
+        > loop.config().timeouts().close().toNanos()) {
+      channel.close();
     }
   }
 
@@ -282,7 +309,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
 
   @Override
   public long heldBytes() {
-    return handler.queuedBytes() + inbound.held();
+    return handler.queuedBytes() + inbound.held() + pendingBytes();
   }
 
   @Override

@@ -58,6 +58,19 @@ class HandshakeTest {
   }
 
   @Test
+  void aPageOfAnotherSiteIsRefused() {
+    DefaultHttpRequest r = request("/bus");
+    r.headers().set("Host", "localhost:8080").set("Origin", "http://evil.example");
+    assertThat(page(plain.answer(r)).status()).isEqualTo(403);
+    r.headers().set("Origin", "null");
+    assertThat(page(plain.answer(r)).status()).as("a file, or a sandbox").isEqualTo(403);
+    r.headers().set("Origin", "http://localhost:8080");
+    assertThat(upgrade(plain.answer(r)).endpoint()).isEqualTo(Handshake.Endpoint.BUS);
+    r.headers().set("Origin", "localhost:8080");
+    assertThat(upgrade(plain.answer(r)).endpoint()).as("without a scheme").isNotNull();
+  }
+
+  @Test
   void aRequestThatCouldNotBeReadIsNotUpgraded() {
     DefaultHttpRequest r = request("/bus");
     r.setDecoderResult(DecoderResult.failure(new IllegalArgumentException("line too long")));

@@ -117,13 +117,19 @@ class PermessageDeflateTest {
         "permessage-deflate",
         "permessage-deflate; client_max_window_bits",
         "permessage-deflate; client_max_window_bits=15; server_no_context_takeover",
-        "Permessage-Deflate;Client_No_Context_Takeover ; server_max_window_bits=\"15\"",
         "x-webkit-deflate-frame, permessage-deflate",
         "permessage-deflate; server_max_window_bits=10, permessage-deflate"
       })
   void acceptsWhatItCanDo(String offer) {
     assertThat(PermessageDeflate.negotiate(List.of(offer)))
         .isEqualTo("permessage-deflate; server_no_context_takeover; client_no_context_takeover");
+  }
+
+  @Test
+  void repeatsALimitThatWasAskedFor() {
+    String offer =
+        "Permessage-Deflate;Client_No_Context_Takeover ; server_max_window_bits=\"15\"";
+    assertThat(PermessageDeflate.negotiate(List.of(offer))).endsWith("; server_max_window_bits=15");
   }
 
   @ParameterizedTest

@@ -31,6 +31,7 @@ public final class ClientBuilder {
   private Duration connectTimeout = Duration.ofSeconds(10);
   private Duration closeTimeout = Duration.ofSeconds(10);
   private Duration sendTimeout = Duration.ofSeconds(30);
+  private Duration silenceTimeout = Duration.ofSeconds(40);
   private ReconnectPolicy reconnect = ReconnectPolicy.DEFAULT;
   private int outboundBufferBytes = 16 * 1024 * 1024;
   private WhenFull whenFull = WhenFull.BLOCK;
@@ -163,6 +164,22 @@ public final class ClientBuilder {
    */
   public ClientBuilder sendTimeout(Duration timeout) {
     this.sendTimeout = timeout;
+    return this;
+  }
+
+  /**
+   * Sets how long nothing at all may come from the bus before the connection counts as dead: it is
+   * then ended with code 1006, and the client connects again as after any loss. After half the time
+   * without data the client sends a WebSocket ping, so a bus that has nothing to say is not taken
+   * for dead. Time in which a slow handler keeps the client from reading does not count. Half of it
+   * should be longer than a bus may hold publishers back for a slow subscriber (10 s), as it reads
+   * no pings meanwhile.
+   *
+   * @param timeout 1 s to 1 h, default 40 s
+   * @return this builder
+   */
+  public ClientBuilder silenceTimeout(Duration timeout) {
+    this.silenceTimeout = timeout;
     return this;
   }
 
@@ -332,7 +349,8 @@ public final class ClientBuilder {
         sslContext,
         executor,
         listener,
-        new ClientOptions.Connection(connectTimeout, closeTimeout, sendTimeout, reconnect),
+        new ClientOptions.Connection(
+            connectTimeout, closeTimeout, sendTimeout, silenceTimeout, reconnect),
         new ClientOptions.Outbound(
             outboundBufferBytes, whenFull, blockTimeout, batchBytes, confirmTimeout),
         ackInterval,

@@ -83,12 +83,14 @@ public record ClientOptions(
    * @param connectTimeout for one try, from TCP to Welcome
    * @param closeTimeout for draining
    * @param sendTimeout for one WebSocket message
+   * @param silenceTimeout how long nothing may be received
    * @param reconnect when to connect again
    */
   public record Connection(
       Duration connectTimeout,
       Duration closeTimeout,
       Duration sendTimeout,
+      Duration silenceTimeout,
       ReconnectPolicy reconnect) {
     /**
      * Checks the parts.
@@ -96,6 +98,7 @@ public record ClientOptions(
      * @param connectTimeout as above
      * @param closeTimeout as above
      * @param sendTimeout as above
+     * @param silenceTimeout as above
      * @param reconnect as above
      * @throws IllegalArgumentException if one is out of range, saying which
      */
@@ -104,6 +107,7 @@ public record ClientOptions(
       Checks.range("connectTimeout", connectTimeout, Duration.ofMillis(1), Duration.ofHours(1));
       Checks.range("closeTimeout", closeTimeout, Duration.ZERO, Duration.ofHours(1));
       Checks.range("sendTimeout", sendTimeout, Duration.ofMillis(1), Duration.ofHours(1));
+      Checks.range("silenceTimeout", silenceTimeout, Duration.ofSeconds(1), Duration.ofHours(1));
     }
   }
 

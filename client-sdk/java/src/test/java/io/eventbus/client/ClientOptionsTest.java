@@ -22,6 +22,7 @@ class ClientOptionsTest {
     assertThat(options.outbound().batchBytes()).isEqualTo(64 * 1024);
     assertThat(options.outbound().confirmTimeout()).isEqualTo(Duration.ofSeconds(30));
     assertThat(options.connection().reconnect()).isEqualTo(ReconnectPolicy.DEFAULT);
+    assertThat(options.connection().silenceTimeout()).isEqualTo(Duration.ofSeconds(40));
     assertThat(options.ackInterval()).isEqualTo(Duration.ofMillis(100));
     assertThat(options.trackedProducers()).isEqualTo(100_000);
   }
@@ -48,6 +49,8 @@ class ClientOptionsTest {
     refused("batchBytes: 1023 (expected: 1024..4194304)", b -> b.batchBytes(1023));
     refused("outboundBufferBytes: 1 ", b -> b.outboundBufferBytes(1));
     refused("connectTimeout: PT0S ", b -> b.connectTimeout(Duration.ZERO));
+    refused("silenceTimeout: PT0.999S ", b -> b.silenceTimeout(Duration.ofMillis(999)));
+    refused("silenceTimeout: PT1H1S ", b -> b.silenceTimeout(Duration.ofSeconds(3601)));
     refused("ackInterval: PT2M ", b -> b.ackInterval(Duration.ofMinutes(2)));
     refused("trackedProducers: 0 ", b -> b.trackedProducers(0));
     refused("name length: 0 ", b -> b.name(""));

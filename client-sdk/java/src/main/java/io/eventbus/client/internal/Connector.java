@@ -26,6 +26,10 @@ import org.slf4j.LoggerFactory;
  */
 final class Connector implements Link.Owner {
   private static final Logger LOG = LoggerFactory.getLogger(Connector.class);
+
+  /** A connection that ends sooner does not count as a success. */
+  private static final long HELD_NANOS = Duration.ofSeconds(5).toNanos();
+
   private static final String AGENT = "eventbus-java/0.1.0";
 
   private final ClientOptions options;
@@ -46,11 +50,13 @@ final class Connector implements Link.Owner {
 
   private @Nullable Link current;
   private Scheduler.@Nullable Timer timer;
+  private @Nullable SilenceWatch watch;
   private @Nullable String resume;
   private long producer;
   private int nextUrl;
   private int attempt;
   private boolean welcomed;
+  private long welcomedAt;
   private long firstDeadline;
 
   /** What a connector needs beside the options. */
@@ -181,7 +187,7 @@ final class Connector implements Link.Owner {
       timeout = Duration.ofNanos(Math.max(1_000_000, left / urlsLeft));
     }
     Hello hello = new Hello(options.name(), AGENT, options.token(), resume, options.attributes());
-    Link link = new Link(url, hello, parts, this);
+    Link link = new Link(url, hello, parts, this, clock);
     current = link;
     welcomed = false;
     Duration patience = timeout;
@@ -207,8 +213,10 @@ final class Connector implements Link.Owner {
       link.abort();
       return;
     }
-    cancelTimer();
+    cancelTimers();
     welcomed = true;
+    welcomedAt = clock.nanoTime();
+    watch(link);
     long before = producer;
     producer = welcome.getProducer();
     resume = welcome.getResume();
@@ -217,7 +225,6 @@ final class Connector implements Link.Owner {
     ConnectionInfo info =
         new ConnectionInfo(link.url, welcome.getBus(), welcome.getSession(), producer);
     connection = info;
-    attempt = 0;
     preferred.clear();
     if (before != 0 && before != producer) {
       parts.outbox().resequence();
@@ -238,11 +245,33 @@ final class Connector implements Link.Owner {
     parts.notifier().complete(() -> firstConnection.complete(null));
   }
 
-  private void cancelTimer() {
+  private void watch(Link link) {
+    Duration patience = options.connection().silenceTimeout();
+    SilenceWatch started =
+        new SilenceWatch(
+            patience,
+            clock,
+            conductor,
+            link,
+            () -> {
+              LOG.warn("{}: nothing heard of {} for {}", options.name(), link.url, patience);
+              link.abort();
+              onEnd(link, 1006, "nothing heard for " + patience, null);
+            });
+    watch = started;
+    started.start();
+  }
+
+  private void cancelTimers() {
     Scheduler.Timer waiting = timer;
     if (waiting != null) {
       waiting.cancel();
       timer = null;
+    }
+    SilenceWatch watching = watch;
+    if (watching != null) {
+      watching.stop();
+      watch = null;
     }
   }
 
@@ -250,11 +279,14 @@ final class Connector implements Link.Owner {
     if (link != current || state == ClientState.CLOSED) {
       return;
     }
-    cancelTimer();
+    cancelTimers();
     link.abandon();
     current = null;
     if (connection != null) {
       disconnect();
+    }
+    if (welcomed && clock.nanoTime() - welcomedAt >= HELD_NANOS) {
+      attempt = 0;
     }
     if (state == ClientState.CONNECTING) {
       firstFailure(failure, link.url + " closed with " + code + " " + reason);
@@ -324,7 +356,7 @@ final class Connector implements Link.Owner {
     if (state == ClientState.CLOSED) {
       return;
     }
-    cancelTimer();
+    cancelTimers();
     Link link = current;
     current = null;
     if (connection != null) {

@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
  * One connection: greets the bus, reads its frames and passes them on. Called by the transport, one
  * call at a time; tells its owner, who has a thread of its own, what happens to the connection.
  */
-final class Link implements Transport.Listener {
+final class Link implements Transport.Listener, SilenceWatch.Line {
   private static final Logger LOG = LoggerFactory.getLogger(Link.class);
 
   /** Hears about the connection; must not block. */
@@ -52,19 +52,24 @@ final class Link implements Transport.Listener {
   private final Hello hello;
   private final Parts parts;
   private final Owner owner;
+  private final MicroClock clock;
   private final FrameCursor cursor = new FrameCursor();
   private final List<PublishFrame> confirmed = new ArrayList<>();
   private volatile Transport.@Nullable Channel channel;
   private volatile boolean abandoned;
+  private volatile boolean receiving;
+  private volatile long heardAt;
   private @Nullable EventBusException refusal;
   private boolean welcomed;
   private long producer;
 
-  Link(URI url, Hello hello, Parts parts, Owner owner) {
+  Link(URI url, Hello hello, Parts parts, Owner owner, MicroClock clock) {
     this.url = url;
     this.hello = hello;
     this.parts = parts;
     this.owner = owner;
+    this.clock = clock;
+    this.heardAt = clock.nanoTime();
   }
 
   Transport.@Nullable Channel channel() {
@@ -86,7 +91,31 @@ final class Link implements Transport.Listener {
   }
 
   @Override
+  public boolean isReceiving() {
+    return receiving;
+  }
+
+  @Override
+  public long heardAt() {
+    return heardAt;
+  }
+
+  @Override
+  public void ping() {
+    Transport.Channel open = channel;
+    if (open != null) {
+      open.ping();
+    }
+  }
+
+  @Override
+  public void onPong() {
+    heardAt = clock.nanoTime();
+  }
+
+  @Override
   public void onOpen(Transport.Channel opened) {
+    heardAt = clock.nanoTime();
     channel = opened;
     if (abandoned) {
       opened.abort();
@@ -140,6 +169,7 @@ final class Link implements Transport.Listener {
 
   @Override
   public void onMessage(ByteBuffer message) {
+    receiving = true;
     try {
       if (welcomed) {
         readFrames(message, message.position(), message.limit());
@@ -155,6 +185,9 @@ final class Link implements Transport.Listener {
       if (open != null) {
         open.close(CloseReason.MALFORMED.code(), CloseReason.fit(String.valueOf(e.getMessage())));
       }
+    } finally {
+      heardAt = clock.nanoTime();
+      receiving = false;
     }
   }
 

@@ -32,6 +32,12 @@ public interface Transport {
     void send(ByteBuffer message, SendCallback callback);
 
     /**
+     * Sends a WebSocket ping, also while a message is under way. Must not block; the answer is told
+     * with {@link Listener#onPong}, a failure is not told.
+     */
+    void ping();
+
+    /**
      * Sends a Close frame and then closes. Must not block for long.
      *
      * @param code the close code
@@ -39,7 +45,10 @@ public interface Transport {
      */
     void close(int code, String reason);
 
-    /** Closes the socket without a word. Must not block. */
+    /**
+     * Closes the socket, without waiting for the other side. Must not block. The listener is told
+     * code 1006.
+     */
     void abort();
   }
 
@@ -79,6 +88,9 @@ public interface Transport {
      * @param message a buffer with an array, which belongs to the listener from now on
      */
     void onMessage(ByteBuffer message);
+
+    /** A pong has arrived. */
+    void onPong();
 
     /**
      * The connection has ended; nothing follows.

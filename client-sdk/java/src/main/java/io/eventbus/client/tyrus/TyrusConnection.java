@@ -6,6 +6,7 @@ import jakarta.websocket.CloseReason;
 import jakarta.websocket.Endpoint;
 import jakarta.websocket.EndpointConfig;
 import jakarta.websocket.MessageHandler;
+import jakarta.websocket.PongMessage;
 import jakarta.websocket.Session;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -27,6 +28,7 @@ final class TyrusConnection extends Endpoint implements Transport.Channel {
   private final AtomicBoolean ended = new AtomicBoolean();
   private final AtomicBoolean opened = new AtomicBoolean();
   private volatile @Nullable Session session;
+  private volatile boolean aborted;
 
   TyrusConnection(
       TransportProvider.Settings settings,
@@ -82,6 +84,7 @@ final class TyrusConnection extends Endpoint implements Transport.Channel {
             listener.onMessage(message.hasArray() ? message : copyOf(message));
           }
         });
+    open.addMessageHandler(PongMessage.class, pong -> listener.onPong());
     opened.set(true);
     onOpened.accept(this);
     listener.onOpen(this);
@@ -97,8 +100,13 @@ final class TyrusConnection extends Endpoint implements Transport.Channel {
   public void onClose(Session closing, CloseReason reason) {
     if (ended.compareAndSet(false, true)) {
       onGone.accept(this);
-      String text = reason.getReasonPhrase();
-      listener.onClosed(reason.getCloseCode().getCode(), text == null ? "" : text);
+      if (aborted) {
+        // Tyrus reports the code that abort() had to give it, as if the other side had sent it.
+        listener.onClosed(CloseReason.CloseCodes.CLOSED_ABNORMALLY.getCode(), "aborted");
+      } else {
+        String text = reason.getReasonPhrase();
+        listener.onClosed(reason.getCloseCode().getCode(), text == null ? "" : text);
+      }
     }
   }
 
@@ -130,6 +138,19 @@ final class TyrusConnection extends Endpoint implements Transport.Channel {
   }
 
   @Override
+  public void ping() {
+    Session open = session;
+    if (open != null) {
+      try {
+        open.getAsyncRemote().sendPing(ByteBuffer.allocate(0));
+      } catch (IOException | RuntimeException e) {
+        // The connection is going; if nobody says so, the missing pong does.
+        LOG.debug("pinging failed", e);
+      }
+    }
+  }
+
+  @Override
   public void close(int code, String reason) {
     Session open = session;
     if (open != null) {
@@ -139,6 +160,7 @@ final class TyrusConnection extends Endpoint implements Transport.Channel {
 
   @Override
   public void abort() {
+    aborted = true;
     // Tyrus has no other way; it shuts the transport down right after the Close frame, sent or not.
     close(CloseReason.CloseCodes.GOING_AWAY.getCode(), "");
   }

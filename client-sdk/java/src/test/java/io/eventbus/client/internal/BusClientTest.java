@@ -213,9 +213,43 @@ class BusClientTest {
     assertThat(bus.hellos.get(1).getResume()).isEqualTo("resume-77");
     assertThat(client.counters().reconnects()).isEqualTo(1);
     // A connection that held starts the back-off anew.
+    scheduler.advance(Duration.ofSeconds(5));
     bus.connection().end(4000, "go");
     assertThat(told.next()).isEqualTo("disconnected 4000 true");
     assertThat(told.next()).isEqualTo("reconnecting 1 one 100");
+  }
+
+  @Test
+  void aBusThatGreetsAndClosesIsNotHammered() throws Exception {
+    connect();
+    assertThat(told.next()).isEqualTo("connected session-1");
+    for (int attempt = 1; attempt <= 3; attempt++) {
+      long delay = 100L << (attempt - 1);
+      scheduler.advance(Duration.ofMillis(4_999));
+      bus.connection().end(4000, "go");
+      assertThat(told.next()).isEqualTo("disconnected 4000 true");
+      assertThat(told.next()).isEqualTo("reconnecting " + attempt + " one " + delay);
+      scheduler.advance(Duration.ofMillis(delay));
+      assertThat(told.next()).isEqualTo("connected session-" + (attempt + 1));
+    }
+  }
+
+  @Test
+  void aConnectionThatDiesWithoutAWordIsReplaced() throws Exception {
+    EventBusClient client = connect(b -> b.silenceTimeout(Duration.ofSeconds(4)));
+    assertThat(told.next()).isEqualTo("connected session-1");
+    scheduler.advance(Duration.ofMinutes(1));
+    assertThat(bus.pings).hasValueBetween(28, 30);
+    assertThat(told.calls).isEmpty();
+    bus.answersPings = false;
+    scheduler.advance(Duration.ofSeconds(2));
+    assertThat(client.state()).isEqualTo(ClientState.CONNECTED);
+    scheduler.advance(Duration.ofSeconds(2));
+    assertThat(told.next()).isEqualTo("disconnected 1006 true");
+    assertThat(told.next()).isEqualTo("reconnecting 1 one 100");
+    scheduler.advance(Duration.ofMillis(100));
+    assertThat(told.next()).isEqualTo("connected session-2");
+    assertThat(client.state()).isEqualTo(ClientState.CONNECTED);
   }
 
   @Test

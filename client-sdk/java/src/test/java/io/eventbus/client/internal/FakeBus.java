@@ -48,6 +48,8 @@ final class FakeBus implements Transport {
   volatile boolean answersUnsubscribe = true;
   volatile boolean holdsSends;
   volatile boolean silent;
+  volatile boolean answersPings = true;
+  final AtomicInteger pings = new AtomicInteger();
   volatile long producer = 77;
   volatile @Nullable RuntimeException connectFailure;
   volatile boolean closed;
@@ -294,6 +296,14 @@ final class FakeBus implements Transport {
         over = true;
       }
       listener.onClosed(code, reason);
+    }
+
+    @Override
+    public void ping() {
+      pings.incrementAndGet();
+      if (answersPings) {
+        listener.onPong();
+      }
     }
 
     @Override

@@ -1,0 +1,85 @@
+package io.eventbus.client.internal;
+
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Notices that a connection is dead though nobody said so: the machine at the other end is gone, or
+ * the network between. Confined to the conductor.
+ *
+ * <p>The transport answers the bus's pings without a word, so they cannot be seen here. Instead
+ * this side pings too when nothing has come for half the time-out.
+ */
+final class SilenceWatch {
+  /** What is watched. */
+  interface Line {
+    /** Says whether a message is being handled: the transport does not read meanwhile. */
+    boolean isReceiving();
+
+    /** When something was received last, or a message was done with. */
+    long heardAt();
+
+    /** Asks the other side for an answer. */
+    void ping();
+  }
+
+  private final long halfNanos;
+  private final MicroClock clock;
+  private final Scheduler conductor;
+  private final Line line;
+  private final Runnable onSilent;
+  private boolean pinged;
+  private long pingedAt;
+  private Scheduler.@Nullable Timer timer;
+
+  SilenceWatch(
+      Duration timeout, MicroClock clock, Scheduler conductor, Line line, Runnable onSilent) {
+    this.halfNanos = timeout.toNanos() / 2;
+    this.clock = clock;
+    this.conductor = conductor;
+    this.line = line;
+    this.onSilent = onSilent;
+  }
+
+  void start() {
+    lookAgainIn(halfNanos);
+  }
+
+  void stop() {
+    Scheduler.Timer waiting = timer;
+    if (waiting != null) {
+      waiting.cancel();
+      timer = null;
+    }
+  }
+
+  private void lookAgainIn(long nanos) {
+    timer = conductor.schedule(this::look, nanos);
+  }
+
+  private void look() {
+    // In this order: the end of a message is noted before it counts as done with.
+    boolean receiving = line.isReceiving();
+    long heardAt = line.heardAt();
+    long now = clock.nanoTime();
+    if (receiving) {
+      // A slow handler holds the connection back; what the bus says is not read.
+      pinged = false;
+      lookAgainIn(halfNanos);
+    } else if (now - heardAt < halfNanos) {
+      pinged = false;
+      lookAgainIn(halfNanos - (now - heardAt));
+    } else if (!pinged || heardAt - pingedAt >= 0) {
+      // Also after a pause of this whole process: the bus gets its chance to answer.
+      pinged = true;
+      pingedAt = now;
+      line.ping();
+      lookAgainIn(halfNanos);
+    } else if (now - pingedAt < halfNanos) {
+      lookAgainIn(halfNanos - (now - pingedAt));
+    } else {
+      timer = null;
+      onSilent.run();
+    }
+  }
+}

@@ -1,0 +1,67 @@
+package io.eventbus.client.internal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.eventbus.client.ClientOptions;
+import io.eventbus.client.EventBusClient;
+import io.eventbus.client.EventBusException;
+import io.eventbus.schema.Hello;
+import io.eventbus.schema.Welcome;
+import java.net.URI;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class LinkTest {
+  private final FakeClock clock = new FakeClock();
+  private final FakeBus bus = new FakeBus();
+  private final List<Boolean> receiving = new ArrayList<>();
+
+  private final Link.Owner owner =
+      new Link.Owner() {
+        @Override
+        public void welcomed(Link link, Welcome welcome) {
+          // In the middle of a message, as a full inbound queue is.
+          receiving.add(link.isReceiving());
+          clock.advance(Duration.ofMinutes(5));
+        }
+
+        @Override
+        public void ended(
+            Link link, int code, String reason, @Nullable EventBusException failure) {}
+
+        @Override
+        public void changeBus(List<String> urls) {}
+      };
+
+  private Link link() {
+    ClientOptions options = EventBusClient.builder().url("ws://one/bus").options();
+    Notifier notifier = new Notifier(options.listener(), Runnable::run);
+    Counters counters = new Counters();
+    Outbox outbox = new Outbox(options.outbound(), clock);
+    Subscriptions subscriptions = new Subscriptions(outbox, notifier);
+    Dispatcher dispatcher =
+        new Dispatcher(subscriptions, new Acks(), counters, notifier, options.trackedProducers());
+    Link.Parts parts =
+        new Link.Parts(
+            outbox, subscriptions, dispatcher, new Barriers(outbox, notifier), counters, notifier);
+    return new Link(
+        URI.create("ws://one/bus"),
+        new Hello("name", "agent", null, null, Map.of()),
+        parts,
+        owner,
+        clock);
+  }
+
+  @Test
+  void aMessageCountsAsHeardWhenItIsDoneWith() {
+    Link link = link();
+    bus.connect(link.url, Duration.ofSeconds(1), link);
+    assertThat(receiving).containsExactly(true);
+    assertThat(link.isReceiving()).isFalse();
+    assertThat(link.heardAt()).isEqualTo(clock.nanoTime());
+  }
+}

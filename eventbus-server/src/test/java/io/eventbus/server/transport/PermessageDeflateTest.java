@@ -127,8 +127,7 @@ class PermessageDeflateTest {
 
   @Test
   void repeatsALimitThatWasAskedFor() {
-    String offer =
-        "Permessage-Deflate;Client_No_Context_Takeover ; server_max_window_bits=\"15\"";
+    String offer = "Permessage-Deflate;Client_No_Context_Takeover ; server_max_window_bits=\"15\"";
     assertThat(PermessageDeflate.negotiate(List.of(offer))).endsWith("; server_max_window_bits=15");
   }
 

@@ -14,6 +14,7 @@ import io.eventbus.schema.Welcome;
 import io.eventbus.server.BusServer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -108,9 +109,14 @@ class OneBusIT {
       publisher.send(RawClient.publish("t", 1, true, "before"));
       publisher.expectConfirm();
       subscriber.send(ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(1L)));
-      subscriber.expectDeliver();
-      subscriber.expectConfirm();
-      subscriber.expect(TypeCode.DRAINED);
+      // The event may still be on its way from the publisher's loop when the confirmation leaves.
+      List<Integer> before = new ArrayList<>();
+      for (int type = -1; type != TypeCode.DRAINED.code(); before.add(type)) {
+        type = Objects.requireNonNull(subscriber.read()).typeCode();
+      }
+      assertThat(before)
+          .containsExactlyInAnyOrder(
+              TypeCode.DELIVER.code(), TypeCode.CONFIRM.code(), TypeCode.DRAINED.code());
       publisher.send(RawClient.publish("t", 2, true, "after"));
       publisher.expectConfirm();
       subscriber.send(ControlFrames.encode(TypeCode.BARRIER, new Barrier(1L)));

@@ -11,6 +11,9 @@ public record AdminConfig(boolean enabled, String host, int port) {
   /**
    * Checks every value against its range in {@link ConfigKey}.
    *
+   * @param enabled whether there is one
+   * @param host address to bind to
+   * @param port TCP port, 0 for a free one
    * @throws IllegalArgumentException if a value is out of range
    */
   public AdminConfig {

@@ -15,6 +15,8 @@ public record AuthConfig(@Nullable String token, boolean systemTopics) {
   /**
    * Checks the token.
    *
+   * @param token token that every client must show, or null to let everybody in; never printed
+   * @param systemTopics whether clients may subscribe to topics that start with {@code $}
    * @throws IllegalArgumentException if the token is empty, too long or has other characters
    */
   public AuthConfig {

@@ -14,6 +14,8 @@ public record BusConfig(String name) {
   /**
    * Checks the name.
    *
+   * @param name name in logs, in {@code Welcome} and in the administration API: 1 to 64 letters,
+   *     digits, {@code .}, {@code -} and {@code _}
    * @throws IllegalArgumentException if the name is empty, too long or has other characters
    */
   public BusConfig {

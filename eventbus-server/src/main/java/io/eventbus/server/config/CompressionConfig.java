@@ -11,6 +11,9 @@ public record CompressionConfig(boolean enabled, int level, int minBytes) {
   /**
    * Checks every value against its range in {@link ConfigKey}.
    *
+   * @param enabled whether the bus agrees to it when a client offers it
+   * @param level deflate level, 1 (fast) to 9 (small)
+   * @param minBytes smaller messages are sent as they are
    * @throws IllegalArgumentException if a value is out of range
    */
   public CompressionConfig {

@@ -12,6 +12,8 @@ public record DiagnosticsConfig(@Nullable String echoPath, int echoMessageBytes)
   /**
    * Checks every value against its range in {@link ConfigKey}.
    *
+   * @param echoPath path of an endpoint that sends every message back, or null for none
+   * @param echoMessageBytes largest message of that endpoint
    * @throws IllegalArgumentException if a value is out of range
    */
   public DiagnosticsConfig {

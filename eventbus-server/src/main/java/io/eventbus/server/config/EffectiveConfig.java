@@ -9,7 +9,12 @@ import java.util.List;
  * @param settings one for each key, in the order of the table
  */
 public record EffectiveConfig(ServerConfig config, List<Setting> settings) {
-  /** Copies the list, so that the record is immutable. */
+  /**
+   * Copies the list, so that the record is immutable.
+   *
+   * @param config the configuration
+   * @param settings one for each key, in the order of the table
+   */
   public EffectiveConfig {
     settings = List.copyOf(settings);
   }

@@ -27,6 +27,14 @@ public record LimitsConfig(
   /**
    * Checks every value against its range in {@link ConfigKey}, and against the others.
    *
+   * @param payloadBytes largest payload of one event
+   * @param messageBytes largest WebSocket message; holds the largest event
+   * @param headers largest number of headers of one event
+   * @param headerBytes largest sum of an event's header names and values
+   * @param subscriptions subscriptions of one connection
+   * @param queueBytes bytes that may wait for one connection, at least twice {@code messageBytes}
+   * @param memoryBytes bytes that may wait on the whole bus, 0 for half of the JVM's direct memory
+   * @param helloBytes largest message before {@code Welcome}
    * @throws IllegalArgumentException if a value is out of range or does not fit the others
    */
   public LimitsConfig {

@@ -22,6 +22,13 @@ public record ListenConfig(
   /**
    * Checks every value against its range in {@link ConfigKey}.
    *
+   * @param host address to bind to
+   * @param port TCP port, 0 for a free one
+   * @param path path of the WebSocket endpoint
+   * @param eventLoops threads that serve connections, 0 for one on each core
+   * @param transport socket implementation
+   * @param backlog connections that may wait to be accepted
+   * @param maxConnections open client connections
    * @throws IllegalArgumentException if a value is out of range
    */
   public ListenConfig {

@@ -30,6 +30,16 @@ public record ServerConfig(
   /**
    * Checks the parts against each other.
    *
+   * @param bus who the bus is
+   * @param listen where it listens for clients
+   * @param tls TLS of the client port
+   * @param limits how much it takes and keeps
+   * @param timeouts its deadlines
+   * @param compression compression of messages
+   * @param auth who may connect
+   * @param diagnostics what helps to examine it
+   * @param admin its administration port
+   * @param log what it writes to standard error
    * @throws IllegalArgumentException if two parts do not fit
    */
   public ServerConfig {

@@ -24,6 +24,13 @@ public record TimeoutsConfig(
   /**
    * Checks every value against its range in {@link ConfigKey}.
    *
+   * @param upgrade from TCP accept to the finished WebSocket upgrade
+   * @param hello from TCP accept to the client's {@code Hello}
+   * @param pingInterval between pings to a client
+   * @param pong from a ping to the next sign of life
+   * @param slowSubscriber how long a full queue may hold publishers back
+   * @param close from the bus's Close frame to the client's
+   * @param shutdown how long a stopping bus goes on delivering what is queued
    * @throws IllegalArgumentException if a value is out of range
    */
   public TimeoutsConfig {

@@ -13,6 +13,8 @@ public record TlsConfig(@Nullable Path certificate, @Nullable Path key) {
   /**
    * Checks that both files are given, or none.
    *
+   * @param certificate PEM file with the certificate chain, or null for no TLS
+   * @param key PEM file with the private key in PKCS#8, or null for no TLS
    * @throws IllegalArgumentException if only one is given
    */
   public TlsConfig {

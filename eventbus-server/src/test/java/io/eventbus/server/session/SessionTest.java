@@ -209,6 +209,11 @@ class SessionTest {
     // The end of the old connection comes late.
     session.onClosed();
     assertThat(sessions.after(0)).containsExactly(second);
+    Session third = new Session(context, new FakeLink());
+    handle(third, hello("s3cret", resume), 0);
+    assertThat(other.closed).as("the second is known by its number").hasSize(1);
+    assertThat(sessions.after(0)).containsExactly(third);
+    third.onClosed();
     second.onClosed();
     assertThat(sessions.after(0)).isEmpty();
   }

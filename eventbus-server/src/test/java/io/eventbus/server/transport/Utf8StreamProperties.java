@@ -8,6 +8,7 @@ import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.List;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
@@ -31,7 +32,18 @@ class Utf8StreamProperties {
                 0x00, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC1, 0xC2, 0xDF, 0xE0, 0xE1,
                 0xEC, 0xED, 0xEE, 0xEF, 0xF0, 0xF1, 0xF3, 0xF4, 0xF5, 0xFF)
             .map(b -> new byte[] {b.byteValue()});
-    return Arbitraries.oneOf(character, wide, single)
+    // The first and last of what each first byte allows, and what is just beyond.
+    Arbitrary<byte[]> bound =
+        Arbitraries.of(
+                0xC1BF, 0xC280, 0xE09FBF, 0xE0A080, 0xED9FBF, 0xEDA080, 0xEDBFBF, 0xEE8080,
+                0xF08FBFBF, 0xF0908080, 0xF48FBFBF, 0xF4908080, 0xF5808080, 0xC27F, 0xE0A07F)
+            .map(
+                n -> {
+                  byte[] four = ByteBuffer.allocate(4).putInt(n).array();
+                  int zeros = n > 0 && n <= 0xFFFF ? 2 : n > 0 && n <= 0xFFFFFF ? 1 : 0;
+                  return Arrays.copyOfRange(four, zeros, 4);
+                });
+    return Arbitraries.oneOf(character, wide, single, bound, bound)
         .list()
         .ofMaxSize(8)
         .map(

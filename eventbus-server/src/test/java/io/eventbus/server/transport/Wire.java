@@ -41,12 +41,15 @@ final class Wire {
   record Message(int opcode, boolean compressed, ByteBuffer payload) {}
 
   private static final class Socket extends EmbeddedChannel {
-    boolean stuck;
+    /** How many buffers are still taken. */
+    int room = Integer.MAX_VALUE;
 
     @Override
-    protected void doWrite(ChannelOutboundBuffer in) throws Exception {
-      if (!stuck) {
-        super.doWrite(in);
+    protected void doWrite(ChannelOutboundBuffer in) {
+      while (room > 0 && in.current() instanceof ByteBuf bytes) {
+        room--;
+        handleOutboundMessage(bytes.retain());
+        in.remove();
       }
     }
   }
@@ -92,12 +95,17 @@ final class Wire {
 
   /** Settings under which 40 KiB wait at most. */
   static String[] smallQueue() {
+    return queue("40KiB");
+  }
+
+  /** Settings under which so much waits at most. */
+  static String[] queue(String size) {
     return new String[] {
       "limits.payload-bytes", "2KiB",
       "limits.header-bytes", "1KiB",
       "limits.message-bytes", "20KiB",
       "limits.hello-bytes", "1KiB",
-      "limits.queue-bytes", "40KiB"
+      "limits.queue-bytes", size
     };
   }
 
@@ -128,12 +136,20 @@ final class Wire {
 
   /** The client stops reading. */
   void stick() {
-    channel.stuck = true;
+    channel.room = 0;
+  }
+
+  /** The client reads a little and stops again. */
+  void take(int buffers) {
+    channel.room = buffers;
+    channel.flush();
+    run();
+    channel.room = 0;
   }
 
   /** The client reads again. */
   void unstick() {
-    channel.stuck = false;
+    channel.room = Integer.MAX_VALUE;
     channel.flush();
     run();
   }

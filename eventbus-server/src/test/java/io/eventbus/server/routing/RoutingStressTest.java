@@ -257,7 +257,7 @@ class RoutingStressTest {
               }
               topic.subscribed().set(i % 2 == 0);
               topic.stamp().incrementAndGet();
-              Thread.yield();
+              Thread.onSpinWait();
             }
             return null;
           });

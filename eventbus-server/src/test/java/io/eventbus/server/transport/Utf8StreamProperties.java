@@ -35,8 +35,21 @@ class Utf8StreamProperties {
     // The first and last of what each first byte allows, and what is just beyond.
     Arbitrary<byte[]> bound =
         Arbitraries.of(
-                0xC1BF, 0xC280, 0xE09FBF, 0xE0A080, 0xED9FBF, 0xEDA080, 0xEDBFBF, 0xEE8080,
-                0xF08FBFBF, 0xF0908080, 0xF48FBFBF, 0xF4908080, 0xF5808080, 0xC27F, 0xE0A07F)
+                0xC1BF,
+                0xC280,
+                0xE09FBF,
+                0xE0A080,
+                0xED9FBF,
+                0xEDA080,
+                0xEDBFBF,
+                0xEE8080,
+                0xF08FBFBF,
+                0xF0908080,
+                0xF48FBFBF,
+                0xF4908080,
+                0xF5808080,
+                0xC27F,
+                0xE0A07F)
             .map(
                 n -> {
                   byte[] four = ByteBuffer.allocate(4).putInt(n).array();

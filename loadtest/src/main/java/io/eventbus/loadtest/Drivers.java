@@ -2,6 +2,7 @@ package io.eventbus.loadtest;
 
 import io.eventbus.loadtest.driver.Driver;
 import io.eventbus.loadtest.driver.eventbus.EventBusDriver;
+import io.eventbus.loadtest.driver.nats.NatsDriver;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -14,6 +15,8 @@ final class Drivers {
 
   Drivers() {
     byName.put("eventbus", EventBusDriver::new);
+    byName.put("nats", options -> new NatsDriver(NatsDriver.Transport.WEB_SOCKET));
+    byName.put("nats-tcp", options -> new NatsDriver(NatsDriver.Transport.TCP));
   }
 
   /** Adds a system, or replaces one. */

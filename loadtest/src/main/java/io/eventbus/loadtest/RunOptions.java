@@ -40,22 +40,7 @@ final class RunOptions {
 
   /** Applies what was asked for to a workload. */
   Workload apply(Workload w) {
-    return new Workload(
-        w.name(),
-        w.description(),
-        w.publishers(),
-        w.subscribers(),
-        w.topics(),
-        w.payloadBytes(),
-        w.rate(),
-        w.messages(),
-        w.window(),
-        seconds(warmUp, w.warmUp()),
-        seconds(duration, w.duration()),
-        w.runs(),
-        w.latencyEvery(),
-        w.filters(),
-        w.slow());
+    return w.lasting(seconds(warmUp, w.warmUp()), seconds(duration, w.duration()));
   }
 
   private static Duration seconds(@Nullable Double seconds, Duration otherwise) {

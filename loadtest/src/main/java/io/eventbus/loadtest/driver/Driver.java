@@ -35,7 +35,10 @@ public interface Driver {
    */
   Session start(Workload workload);
 
-  /** A running server with clients. Methods are called by one thread. */
+  /**
+   * A running server with clients. Several threads connect clients at the same time; the other
+   * methods are called by one thread.
+   */
   interface Session extends AutoCloseable {
     /**
      * Returns the process of the server, whose CPU time and memory are measured.

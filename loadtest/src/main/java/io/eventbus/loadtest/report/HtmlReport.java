@@ -155,8 +155,9 @@ public final class HtmlReport {
               Figures.mebibytes(s.serverRssBytes()))) {
         out.append("<td>").append(cell);
       }
-      out.append(s.integrity().whole() ? "<td>" : "<td class=\"bad\">");
-      out.append(s.integrity()).append("</tr>\n");
+      boolean whole = s.integrity().whole() && s.allowedLost() == 0;
+      out.append(whole ? "<td>" : "<td class=\"bad\">");
+      out.append(s.verdict()).append("</tr>\n");
     }
     out.append("</table></div>\n");
   }

@@ -84,7 +84,7 @@ public final class ResultTable {
         Figures.micros(summary.serverCpuMicros()),
         Figures.micros(summary.clientCpuMicros()),
         Figures.mebibytes(summary.serverRssBytes()),
-        summary.integrity().toString());
+        summary.verdict());
   }
 
   private static int[] widths(List<List<String>> rows) {

@@ -25,6 +25,7 @@ import java.util.function.ToDoubleFunction;
  * @param clientCpuMicros for one delivery, publishers and subscribers together, -1 if unknown
  * @param serverRssBytes resident memory, -1 if unknown
  * @param integrity the sum of all runs
+ * @param allowedLost what was lost over all runs and was allowed to
  */
 public record Summary(
     String workload,
@@ -42,7 +43,8 @@ public record Summary(
     double serverCpuMicros,
     double clientCpuMicros,
     double serverRssBytes,
-    Integrity integrity) {
+    Integrity integrity,
+    long allowedLost) {
 
   static Summary of(List<RunResult> results) {
     List<RunResult> ended = results.stream().filter(r -> r.problem() == null).toList();
@@ -63,7 +65,13 @@ public record Summary(
         median(ended, RunResult::serverCpuMicrosPerDelivery),
         median(ended, RunResult::clientCpuMicrosPerDelivery),
         median(ended, RunResult::serverRssBytes),
-        results.stream().map(RunResult::integrity).reduce(Integrity.WHOLE, Integrity::plus));
+        results.stream().map(RunResult::integrity).reduce(Integrity.WHOLE, Integrity::plus),
+        results.stream().mapToLong(RunResult::allowedLost).sum());
+  }
+
+  /** Writes what became of the events: lost/doubled/reordered, and what was allowed to be lost. */
+  String verdict() {
+    return allowedLost == 0 ? integrity.toString() : integrity + " + " + allowedLost + " lost";
   }
 
   private static double median(List<RunResult> results, ToDoubleFunction<RunResult> figure) {

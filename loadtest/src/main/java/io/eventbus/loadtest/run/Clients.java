@@ -41,11 +41,18 @@ final class Clients {
 
   /** Connects the subscribers first, so that nothing is published before they listen. */
   static Clients connect(
-      Ticker ticker, Workload workload, MeasuredSpan span, Driver.Session session) {
+      Ticker ticker, Workload workload, MeasuredSpan span, Driver.Session session)
+      throws InterruptedException {
     Clients clients = new Clients(ticker, workload, span);
     for (int i = 0; i < workload.subscribers(); i++) {
-      clients.subscribe(i, session);
+      clients.receivers.add(clients.receiver(i));
     }
+    clients.subscribers.addAll(
+        ParallelConnecting.all(
+            workload.subscribers(),
+            i -> session.subscriber(i, workload.filter(i), clients.receivers.get(i))));
+    List<Driver.Publisher> publishers =
+        ParallelConnecting.all(workload.publishers(), session::publisher);
     List<EventReceiver> awaited =
         clients.receivers.subList(0, workload.subscribers() - workload.slow().subscribers());
     for (int i = 0; i < workload.publishers(); i++) {
@@ -55,26 +62,22 @@ final class Clients {
               ? null
               : new SendWindow(ticker, i, workload.window(), sent, awaited);
       clients.tasks.add(
-          new PublisherTask(
-              ticker, clients.origin, workload, i, session.publisher(i), sent, window));
+          new PublisherTask(ticker, clients.origin, workload, i, publishers.get(i), sent, window));
     }
     return clients;
   }
 
-  private void subscribe(int number, Driver.Session session) {
-    EventReceiver receiver =
-        new EventReceiver(
-            ticker,
-            origin,
-            span,
-            workload.payloadBytes(),
-            workload.publishers(),
-            workload.topicsOf(number),
-            workload.isSlow(number) ? workload.slow().perEvent().toNanos() : 0,
-            // A histogram of three digits takes 200 KiB, one of two 30 KiB.
-            workload.subscribers() <= PRECISE_SUBSCRIBERS ? 3 : 2);
-    receivers.add(receiver);
-    subscribers.add(session.subscriber(number, workload.filter(number), receiver));
+  private EventReceiver receiver(int number) {
+    return new EventReceiver(
+        ticker,
+        origin,
+        span,
+        workload.payloadBytes(),
+        workload.publishers(),
+        workload.topicsOf(number),
+        workload.isSlow(number) ? workload.slow().perEvent().toNanos() : 0,
+        // A histogram of three digits takes 200 KiB, one of two 30 KiB.
+        workload.subscribers() <= PRECISE_SUBSCRIBERS ? 3 : 2);
   }
 
   /** Returns what the times in the events count from. */

@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
  * @param serverRssBytes resident memory of the server at the end of the measured part, -1 if
  *     unknown
  * @param clientRssBytes likewise of the load generator
- * @param integrity over the whole run, what slow subscribers may lose left out
- * @param allowedLost events that slow subscribers lost and were allowed to
+ * @param integrity over the whole run, what may be lost left out
+ * @param allowedLost events that were lost and, by the workload, were allowed to
  * @param reportedLost events that the system told subscribers it had dropped
  * @param deliveredEachSecond a timeline of the measured part
  * @param problem why the run ended early, null if it did not

@@ -172,10 +172,15 @@ public final class WorkloadRun {
       long clientRss) {
     Integrity fast = clients.integrity(false);
     Integrity slow = clients.integrity(true);
-    long allowed = workload.slow().mayLose() ? slow.lost() : 0;
+    Integrity all = fast.plus(slow);
+    long allowed = 0;
+    if (workload.mayLose().contains(driver.name())) {
+      allowed = all.lost();
+    } else if (workload.slow().mayLose()) {
+      allowed = slow.lost();
+    }
     Integrity counted =
-        fast.plus(
-            new Integrity(slow.lost() - allowed, slow.doubled(), slow.reordered(), slow.foreign()));
+        new Integrity(all.lost() - allowed, all.doubled(), all.reordered(), all.foreign());
     @Nullable Throwable failure = clients.failure();
     return new RunResult(
         workload.name(),

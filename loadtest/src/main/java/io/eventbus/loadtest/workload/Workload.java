@@ -29,6 +29,8 @@ import java.util.List;
  * @param filters what the subscribers ask for: number s takes filter {@code s % size}, in which
  *     {@code {subscriber}} stands for s; empty for everything
  * @param slow subscribers that take their time
+ * @param mayLose names of the systems whose lost events are counted and shown but do not make the
+ *     load test fail: those that are known to lose some when they are pushed like this
  */
 public record Workload(
     String name,
@@ -45,7 +47,8 @@ public record Workload(
     int runs,
     int latencyEvery,
     List<String> filters,
-    Slowness slow) {
+    Slowness slow,
+    List<String> mayLose) {
 
   /** What identifies an event takes this much of its payload. */
   public static final int MIN_PAYLOAD_BYTES = 16;
@@ -86,6 +89,7 @@ public record Workload(
     require("latencyEvery", latencyEvery, 1, 1_000_000);
     filters = List.copyOf(filters);
     filters.forEach(Filters::check);
+    mayLose = List.copyOf(mayLose);
     if (slow.subscribers() > subscribers) {
       throw new IllegalArgumentException(
           "slow.subscribers: "
@@ -113,6 +117,33 @@ public record Workload(
    */
   public static String topic(int topic) {
     return "load." + topic;
+  }
+
+  /**
+   * Makes the same workload with other times.
+   *
+   * @param newWarmUp instead of {@code warmUp}
+   * @param newDuration instead of {@code duration}
+   * @return a workload that is otherwise the same
+   */
+  public Workload lasting(Duration newWarmUp, Duration newDuration) {
+    return new Workload(
+        name,
+        description,
+        publishers,
+        subscribers,
+        topics,
+        payloadBytes,
+        rate,
+        messages,
+        window,
+        newWarmUp,
+        newDuration,
+        runs,
+        latencyEvery,
+        filters,
+        slow,
+        mayLose);
   }
 
   /**

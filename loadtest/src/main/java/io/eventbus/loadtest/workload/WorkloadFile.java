@@ -55,7 +55,8 @@ final class WorkloadFile {
       @Nullable Integer runs,
       @Nullable Integer latencyEvery,
       @Nullable List<String> filters,
-      @Nullable SlowKeys slow) {}
+      @Nullable SlowKeys slow,
+      @Nullable List<String> mayLose) {}
 
   private record SlowKeys(
       @Nullable Integer subscribers, @Nullable String perEvent, @Nullable Boolean mayLose) {}
@@ -132,7 +133,8 @@ final class WorkloadFile {
         or(keys.runs, 5),
         or(keys.latencyEvery, 1),
         or(keys.filters, List.of()),
-        slowness(keys.slow));
+        slowness(keys.slow),
+        or(keys.mayLose, List.of()));
   }
 
   private static Slowness slowness(@Nullable SlowKeys keys) {

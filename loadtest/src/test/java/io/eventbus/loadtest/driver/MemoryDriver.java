@@ -2,8 +2,8 @@ package io.eventbus.loadtest.driver;
 
 import io.eventbus.loadtest.workload.Workload;
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 
 /** A system without a network: the publisher's thread calls the receivers. */
 public final class MemoryDriver implements Driver {
@@ -41,7 +41,7 @@ public final class MemoryDriver implements Driver {
 
   private static final class MemorySession implements Session {
     private final Runnable onFlush;
-    private final List<Line> lines = new ArrayList<>();
+    private final List<Line> lines = new CopyOnWriteArrayList<>();
 
     MemorySession(Runnable onFlush) {
       this.onFlush = onFlush;

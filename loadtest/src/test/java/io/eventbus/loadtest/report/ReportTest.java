@@ -34,7 +34,8 @@ class ReportTest {
           3,
           1,
           List.of(),
-          Slowness.NONE);
+          Slowness.NONE,
+          List.of());
 
   private static RunResult result(
       String driver, int run, long delivered, Integrity integrity, @Nullable String problem) {

@@ -22,6 +22,11 @@ class WorkloadRunTest {
   private static final Clock CLOCK = Clock.fixed(Instant.EPOCH, ZoneOffset.UTC);
 
   private static Workload workload(int publishers, int subscribers, int topics, long messages) {
+    return workload(publishers, subscribers, topics, messages, List.of());
+  }
+
+  private static Workload workload(
+      int publishers, int subscribers, int topics, long messages, List<String> mayLose) {
     return new Workload(
         "test",
         "",
@@ -37,7 +42,8 @@ class WorkloadRunTest {
         1,
         3,
         List.of(),
-        Slowness.NONE);
+        Slowness.NONE,
+        mayLose);
   }
 
   private static RunResult run(Driver driver, Workload workload) throws InterruptedException {
@@ -81,6 +87,24 @@ class WorkloadRunTest {
         .satisfies(n -> assertThat(n >= 6).isEqualTo(kind == Fault.Kind.DOUBLE));
     assertThat(integrity.reordered())
         .satisfies(n -> assertThat(n >= 6).isEqualTo(kind == Fault.Kind.SWAP));
+  }
+
+  @Test
+  void whatASystemMayLoseIsCountedApart() throws Exception {
+    Driver broken = new FaultyDriver(new MemoryDriver(), new Fault(Fault.Kind.DROP, 900));
+    RunResult allowed = run(broken, workload(1, 3, 1, 2000, List.of("memory")));
+    assertThat(allowed.integrity()).isEqualTo(Integrity.WHOLE);
+    assertThat(allowed.allowedLost()).isGreaterThanOrEqualTo(6);
+    RunResult another = run(broken, workload(1, 3, 1, 2000, List.of("other")));
+    assertThat(another.integrity().lost()).isGreaterThanOrEqualTo(6);
+    assertThat(another.allowedLost()).isZero();
+  }
+
+  @Test
+  void whatComesTwiceIsNeverAllowed() throws Exception {
+    Driver broken = new FaultyDriver(new MemoryDriver(), new Fault(Fault.Kind.DOUBLE, 900));
+    RunResult result = run(broken, workload(1, 3, 1, 2000, List.of("memory")));
+    assertThat(result.integrity().doubled()).isGreaterThanOrEqualTo(6);
   }
 
   @Test

@@ -34,6 +34,7 @@ class WorkloadFileTest {
             latencyEvery: 8
             filters: ["load.{subscriber}", "load.>"]
             slow: {subscribers: 1, perEvent: 20us, mayLose: true}
+            mayLose: [nats]
             """);
     assertThat(read)
         .containsExactly(
@@ -52,7 +53,8 @@ class WorkloadFileTest {
                 7,
                 8,
                 List.of("load.{subscriber}", "load.>"),
-                new Slowness(1, Duration.ofNanos(20_000), true)));
+                new Slowness(1, Duration.ofNanos(20_000), true),
+                List.of("nats")));
   }
 
   @Test

@@ -10,8 +10,8 @@ import io.eventbus.loadtest.driver.DriverException;
 import io.eventbus.loadtest.driver.ServerProcess;
 import io.eventbus.loadtest.workload.Workload;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -24,7 +24,7 @@ final class EventBusSession implements Driver.Session {
   private final ServerProcess process;
   private final String url;
   private final String[] topics;
-  private final List<EventBusClient> clients = new ArrayList<>();
+  private final Queue<EventBusClient> clients = new ConcurrentLinkedQueue<>();
 
   EventBusSession(ServerProcess process, String url, Workload workload) {
     this.process = process;

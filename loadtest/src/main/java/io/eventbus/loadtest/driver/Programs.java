@@ -1,0 +1,124 @@
+package io.eventbus.loadtest.driver;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URISyntaxException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.CodeSource;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds the programs of peers that are not on the class path: first in {@code peers/bin} beside the
+ * load test, where {@code peers/install.sh} puts them, then on the {@code PATH}.
+ *
+ * <p>The property {@code loadtest.peers} names another directory. Any thread.
+ */
+public final class Programs {
+  private static final String PROPERTY = "loadtest.peers";
+  private static final long VERSION_SECONDS = 10;
+
+  /** Debian keeps servers out of the PATH of ordinary users. */
+  private static final Path SERVERS = Path.of("/usr/sbin");
+
+  private Programs() {}
+
+  /**
+   * Looks for a program.
+   *
+   * @param name of the file
+   * @return the file, if there is one that can be run
+   */
+  public static Optional<Path> find(String name) {
+    return directories().stream()
+        .map(directory -> directory.resolve(name))
+        .filter(Files::isExecutable)
+        .findFirst();
+  }
+
+  /**
+   * Says whether a program is there, and which version.
+   *
+   * @param name of the file
+   * @param argument that makes it tell its version and end
+   * @param pattern its first group is the version
+   * @param howToGet it, for whoever reads that it is absent
+   * @return present with the version, or absent
+   */
+  public static Availability availability(
+      String name, String argument, Pattern pattern, String howToGet) {
+    Optional<Path> program = find(name);
+    if (program.isEmpty()) {
+      return Availability.absent("no program " + name + ": " + howToGet);
+    }
+    String output = output(program.get(), argument);
+    Matcher version = pattern.matcher(output);
+    return version.find()
+        ? Availability.present(version.group(1))
+        : Availability.absent(program.get() + " " + argument + " told no version: " + output);
+  }
+
+  private static List<Path> directories() {
+    List<Path> all = new ArrayList<>();
+    @Nullable String named = System.getProperty(PROPERTY);
+    if (named != null) {
+      all.add(Path.of(named));
+    }
+    all.add(besideTheCode());
+    Arrays.stream(System.getenv().getOrDefault("PATH", "").split(":", -1))
+        .filter(directory -> !directory.isEmpty())
+        .map(Path::of)
+        .forEach(all::add);
+    all.add(SERVERS);
+    return all;
+  }
+
+  /** Classes and jar both are in {@code target}, which is beside {@code peers}. */
+  private static Path besideTheCode() {
+    try {
+      @Nullable CodeSource source = Programs.class.getProtectionDomain().getCodeSource();
+      if (source != null) {
+        @Nullable Path target = Path.of(source.getLocation().toURI()).getParent();
+        if (target != null) {
+          return target.resolveSibling("peers").resolve("bin");
+        }
+      }
+    } catch (URISyntaxException e) {
+      throw new IllegalStateException("the code's own place is no address", e);
+    }
+    return Path.of("peers", "bin");
+  }
+
+  private static String output(Path program, String argument) {
+    try {
+      Path file = Files.createTempFile("loadtest-version-", ".txt");
+      try {
+        // To a file: a program that says much must not wait for a reader.
+        Process process =
+            new ProcessBuilder(program.toString(), argument)
+                .redirectErrorStream(true)
+                .redirectOutput(file.toFile())
+                .start();
+        if (!process.waitFor(VERSION_SECONDS, TimeUnit.SECONDS)) {
+          process.destroyForcibly();
+        }
+        return Files.readString(file, StandardCharsets.ISO_8859_1);
+      } finally {
+        Files.deleteIfExists(file);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new DriverException("interrupted while asking " + program + " for its version", e);
+    }
+  }
+}

@@ -1,0 +1,160 @@
+package io.eventbus.loadtest.driver.nats;
+
+import io.eventbus.loadtest.driver.Driver;
+import io.eventbus.loadtest.driver.DriverException;
+import io.eventbus.loadtest.driver.ServerProcess;
+import io.eventbus.loadtest.workload.Workload;
+import io.nats.client.Connection;
+import io.nats.client.Dispatcher;
+import io.nats.client.ErrorListener;
+import io.nats.client.Nats;
+import io.nats.client.Options;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeoutException;
+
+/** A server that runs, and a connection for each publisher and subscriber. */
+final class NatsSession implements Driver.Session {
+  private static final Duration DEADLINE = Duration.ofSeconds(10);
+  private static final Duration CLOSE_TOGETHER = Duration.ofSeconds(5);
+
+  private final ServerProcess process;
+  private final String url;
+  private final String[] subjects;
+  private final Queue<Connection> connections = new ConcurrentLinkedQueue<>();
+
+  NatsSession(ServerProcess process, String url, Workload workload) {
+    this.process = process;
+    this.url = url;
+    this.subjects = new String[workload.topics()];
+    for (int i = 0; i < subjects.length; i++) {
+      subjects[i] = Workload.topic(i);
+    }
+  }
+
+  @Override
+  public long serverPid() {
+    return process.pid();
+  }
+
+  @Override
+  public Driver.Publisher publisher(int number) {
+    return new NatsPublisher(connect("publisher-" + number), subjects);
+  }
+
+  @Override
+  public Driver.Subscriber subscriber(int number, String filter, Driver.Receiver receiver) {
+    Connection connection = connect("subscriber-" + number);
+    Dispatcher dispatcher =
+        connection.createDispatcher(
+            message -> receiver.onEvent(ByteBuffer.wrap(message.getData())));
+    // Filters have the same form in NATS.
+    dispatcher.subscribe(filter);
+    // The answer to the ping in it comes after the server has the subscription.
+    flush(connection);
+    return new NatsSubscriber(connection, dispatcher);
+  }
+
+  private Connection connect(String name) {
+    Options options =
+        Options.builder()
+            .server(url)
+            .connectionName(name)
+            .connectionTimeout(DEADLINE)
+            // A connection that broke has lost events: it shall not look well again.
+            .noReconnect()
+            // The default one writes a log line for each.
+            .errorListener(new ErrorListener() {})
+            .build();
+    try {
+      Connection connection = Nats.connect(options);
+      connections.add(connection);
+      return connection;
+    } catch (IOException e) {
+      throw new DriverException(name + " cannot connect to " + url, e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new DriverException("interrupted while connecting to " + url, e);
+    }
+  }
+
+  private static void flush(Connection connection) {
+    try {
+      connection.flush(DEADLINE);
+    } catch (TimeoutException e) {
+      throw new DriverException("no answer within " + DEADLINE.toSeconds() + " s", e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new DriverException("interrupted while flushing", e);
+    }
+  }
+
+  private static void close(Connection connection) {
+    try {
+      connection.close();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  @Override
+  public void close() {
+    try {
+      long end = System.nanoTime() + CLOSE_TOGETHER.toNanos();
+      for (Connection connection : connections) {
+        if (System.nanoTime() < end) {
+          close(connection);
+        }
+      }
+    } finally {
+      process.close();
+    }
+  }
+
+  /** The client's writer thread collects what is published and sends it without being told. */
+  private static final class NatsPublisher implements Driver.Publisher {
+    private final Connection connection;
+    private final String[] subjects;
+
+    NatsPublisher(Connection connection, String[] subjects) {
+      this.connection = connection;
+      this.subjects = subjects;
+    }
+
+    @Override
+    public void publish(int topic, byte[] payload) {
+      try {
+        connection.publish(subjects[topic], payload);
+      } catch (IllegalStateException e) {
+        throw new DriverException("an event to " + subjects[topic] + " was not taken", e);
+      }
+    }
+
+    @Override
+    public void flush() {
+      NatsSession.flush(connection);
+    }
+
+    @Override
+    public void close() {
+      NatsSession.close(connection);
+    }
+  }
+
+  private record NatsSubscriber(Connection connection, Dispatcher dispatcher)
+      implements Driver.Subscriber {
+    @Override
+    public long reportedLost() {
+      // What the client dropped because its own queue was full.
+      return dispatcher.getDroppedCount();
+    }
+
+    @Override
+    public void close() {
+      NatsSession.close(connection);
+    }
+  }
+}

@@ -19,6 +19,9 @@ class ArchitectureTest {
   private static final String STATE = "io.eventbus.registry.state..";
   private static final String LOCAL = "io.eventbus.registry.local..";
   private static final String RATIS = "io.eventbus.registry.ratis..";
+  private static final String CODEC = "io.eventbus.registry.codec..";
+  private static final String SCHEMA = "io.eventbus.registry.schema..";
+  private static final String AVRO = "org.apache.avro..";
   private static final String JDK = "java..";
   private static final String NULLNESS = "org.jspecify.annotations..";
   private static final String LOGGING = "org.slf4j..";
@@ -28,7 +31,7 @@ class ArchitectureTest {
 
   @ArchTest
   static final ArchRule every_package_is_in_the_table =
-      classes().should().resideInAnyPackage(PORT, STATE, LOCAL, RATIS);
+      classes().should().resideInAnyPackage(PORT, STATE, LOCAL, RATIS, CODEC, SCHEMA);
 
   @ArchTest
   static final ArchRule the_port_uses_the_jdk_only =
@@ -56,6 +59,24 @@ class ArchitectureTest {
           .should()
           .onlyDependOnClassesThat()
           .resideInAnyPackage(LOCAL, STATE, PORT, JDK, NULLNESS, LOGGING);
+
+  @ArchTest
+  static final ArchRule the_codec_uses_port_state_machine_and_avro =
+      classes()
+          .that()
+          .resideInAPackage(CODEC)
+          .should()
+          .onlyDependOnClassesThat()
+          .resideInAnyPackage(CODEC, SCHEMA, AVRO, STATE, PORT, JDK, NULLNESS);
+
+  @ArchTest
+  static final ArchRule only_the_codec_uses_avro =
+      noClasses()
+          .that()
+          .resideOutsideOfPackages(CODEC, SCHEMA)
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage(AVRO, SCHEMA);
 
   @ArchTest
   static final ArchRule the_state_machine_knows_no_time_no_io_and_no_threads =
@@ -102,7 +123,16 @@ class ArchitectureTest {
           .dependOnClassesThat()
           .resideInAPackage("org.apache.ratis..");
 
-  @ArchTest static final ArchRule no_static_state = fields().that().areStatic().should().beFinal();
+  @ArchTest
+  static final ArchRule no_static_state =
+      fields()
+          .that()
+          .areStatic()
+          .and()
+          .areDeclaredInClassesThat()
+          .resideOutsideOfPackage(SCHEMA)
+          .should()
+          .beFinal();
 
   @ArchTest
   static final ArchRule values_of_the_port_are_immutable =

@@ -2,6 +2,9 @@ package io.eventbus.registry.state;
 
 import io.eventbus.registry.CommandId;
 import io.eventbus.registry.CommandResult;
+import io.eventbus.registry.state.RegistryImage.Remembered;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -34,6 +37,53 @@ final class CommandMemory {
 
   static CommandMemory empty() {
     return new CommandMemory(SortedTree.empty(), SortedTree.empty(), 0, 0);
+  }
+
+  /**
+   * A memory as it was written down.
+   *
+   * @throws IllegalArgumentException if no memory with this capacity can hold that
+   */
+  static CommandMemory restore(RegistryImage image) {
+    int capacity = image.limits().rememberedCommands();
+    Images.range("young.size", image.young().size(), 0, capacity - 1L);
+    Images.range("old.size", image.old().size(), 0, capacity);
+    Images.range("oldUpTo", image.oldUpTo(), 0, image.version());
+    Images.range("forgottenUpTo", image.forgottenUpTo(), 0, image.oldUpTo());
+    return new CommandMemory(
+        restore("young", image.young(), image.oldUpTo() + 1, image.version()),
+        restore("old", image.old(), image.forgottenUpTo() + 1, image.oldUpTo()),
+        image.forgottenUpTo(),
+        image.oldUpTo());
+  }
+
+  private static SortedTree<CommandId, CommandResult> restore(
+      String name, List<Remembered> results, long fromVersion, long toVersion) {
+    SortedTree<CommandId, CommandResult> tree = SortedTree.empty();
+    for (Remembered remembered : results) {
+      Images.range(name + ".version", remembered.result().version(), fromVersion, toVersion);
+      tree = tree.with(remembered.id(), remembered.result());
+    }
+    Images.distinct(name, tree.size(), results.size());
+    return tree;
+  }
+
+  List<Remembered> young() {
+    return listed(young);
+  }
+
+  List<Remembered> old() {
+    return listed(old);
+  }
+
+  long oldUpTo() {
+    return oldUpTo;
+  }
+
+  private static List<Remembered> listed(SortedTree<CommandId, CommandResult> tree) {
+    List<Remembered> list = new ArrayList<>(tree.size());
+    tree.forEach((id, result) -> list.add(new Remembered(id, result)));
+    return list;
   }
 
   @Nullable CommandResult recall(CommandId id) {

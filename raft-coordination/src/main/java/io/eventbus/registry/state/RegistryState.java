@@ -1,6 +1,7 @@
 package io.eventbus.registry.state;
 
 import io.eventbus.registry.RegistrySnapshot;
+import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -43,6 +44,40 @@ public final class RegistryState {
         StateSnapshot.empty(),
         CommandMemory.empty(),
         firstNumber);
+  }
+
+  /**
+   * Makes the state that an image was taken of.
+   *
+   * @param image the image
+   * @return the state
+   * @throws IllegalArgumentException if no registry can have this state, saying why
+   */
+  public static RegistryState restore(RegistryImage image) {
+    return new RegistryState(
+        image.limits(),
+        StateSnapshot.restore(image),
+        CommandMemory.restore(image),
+        image.nextNumber());
+  }
+
+  /**
+   * Takes an image of everything, to be written down.
+   *
+   * @return the image
+   */
+  public RegistryImage image() {
+    return new RegistryImage(
+        limits,
+        snapshot.version(),
+        snapshot.timeMillis(),
+        nextNumber,
+        List.copyOf(snapshot.buses()),
+        List.copyOf(snapshot.topics()),
+        memory.young(),
+        memory.old(),
+        memory.forgottenUpTo(),
+        memory.oldUpTo());
   }
 
   /**

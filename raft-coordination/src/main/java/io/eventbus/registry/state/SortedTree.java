@@ -6,6 +6,7 @@ import java.util.Collection;
 import java.util.Iterator;
 import java.util.NoSuchElementException;
 import java.util.Objects;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -78,6 +79,14 @@ final class SortedTree<K extends Comparable<? super K>, V> {
         return size;
       }
     };
+  }
+
+  /** Calls back with every entry in the order of the keys. */
+  void forEach(BiConsumer<? super K, ? super V> action) {
+    for (Walk<K, V> walk = new Walk<>(root); walk.hasNext(); ) {
+      Node<K, V> node = walk.next();
+      action.accept(node.key, node.value);
+    }
   }
 
   /** Equal are trees with equal entries, whatever the shapes that their histories have left. */

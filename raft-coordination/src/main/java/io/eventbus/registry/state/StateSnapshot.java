@@ -20,6 +20,33 @@ record StateSnapshot(
     return new StateSnapshot(0, 0, SortedTree.empty(), SortedTree.empty(), SortedTree.empty());
   }
 
+  /**
+   * A snapshot as it was written down.
+   *
+   * @throws IllegalArgumentException if no registry can look like that
+   */
+  static StateSnapshot restore(RegistryImage image) {
+    Images.range("version", image.version(), 0, Long.MAX_VALUE);
+    Images.range("timeMillis", image.timeMillis(), 0, Long.MAX_VALUE);
+    Images.range("nextNumber", image.nextNumber(), 1, Integer.MAX_VALUE + 1L);
+    Images.range("buses.size", image.buses().size(), 0, image.limits().maxBuses());
+    Images.range("topics.size", image.topics().size(), 0, image.limits().maxTopics());
+    StateSnapshot snapshot = empty().at(image.version(), image.timeMillis());
+    for (BusInfo bus : image.buses()) {
+      Images.range("number of bus " + bus.id(), bus.number(), 1, image.nextNumber() - 1);
+      Images.range("epoch of bus " + bus.id(), bus.epoch(), 1, image.version());
+      snapshot = snapshot.with(bus);
+    }
+    Images.distinct("buses", snapshot.busesById.size(), image.buses().size());
+    Images.distinct("numbers of buses", snapshot.busesByNumber.size(), image.buses().size());
+    for (TopicConfig topic : image.topics()) {
+      Images.range("revision of a topic", topic.revision(), 1, image.version());
+      snapshot = snapshot.with(topic);
+    }
+    Images.distinct("topics", snapshot.topicsByName.size(), image.topics().size());
+    return snapshot;
+  }
+
   @Override
   public @Nullable BusInfo bus(BusId id) {
     return busesById.get(id);

@@ -1,0 +1,125 @@
+package io.eventbus.registry.codec;
+
+import io.eventbus.registry.CommandId;
+import io.eventbus.registry.CommandResult;
+import io.eventbus.registry.RegistryCommand;
+import io.eventbus.registry.schema.BatchData;
+import io.eventbus.registry.schema.CommandData;
+import io.eventbus.registry.schema.ResultData;
+import io.eventbus.registry.state.TimedCommand;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Writes commands and results as bytes, and reads them back.
+ *
+ * <p>Reading uses the buffer from its position to its limit, leaves it as it was, and takes no more
+ * memory than a small multiple of it; whoever calls it bounds the buffer. Any thread may call any
+ * method.
+ */
+public final class RegistryCodec {
+  /** The most commands in one entry of the log. */
+  public static final int MAX_BATCH = 4_096;
+
+  private RegistryCodec() {}
+
+  /**
+   * Writes what stands in one entry of the log.
+   *
+   * @param commands 1 to {@link #MAX_BATCH} commands, in order
+   * @return the bytes
+   * @throws IllegalArgumentException if there are too few or too many commands
+   */
+  public static byte[] encodeBatch(List<TimedCommand> commands) {
+    if (commands.isEmpty() || commands.size() > MAX_BATCH) {
+      throw new IllegalArgumentException(
+          "commands: " + commands.size() + " (expected: 1 to " + MAX_BATCH + ")");
+    }
+    List<CommandData> data = new ArrayList<>(commands.size());
+    for (TimedCommand command : commands) {
+      data.add(Commands.data(command));
+    }
+    return Formats.get().encode(new BatchData(data));
+  }
+
+  /**
+   * Reads an entry of the log.
+   *
+   * @param bytes the bytes
+   * @return the commands, in order
+   * @throws RegistryFormatException if the bytes are no such entry
+   */
+  public static List<TimedCommand> decodeBatch(ByteBuffer bytes) throws RegistryFormatException {
+    List<CommandData> data =
+        Formats.get().decode(bytes, BatchData.getClassSchema(), BatchData.class).getCommands();
+    if (data.isEmpty() || data.size() > MAX_BATCH) {
+      throw new RegistryFormatException(
+          "commands: " + data.size() + " (expected: 1 to " + MAX_BATCH + ")");
+    }
+    List<TimedCommand> commands = new ArrayList<>(data.size());
+    for (CommandData command : data) {
+      commands.add(checked(() -> Commands.value(command)));
+    }
+    return commands;
+  }
+
+  /**
+   * Writes a command on its way to the leader, which gives it its time.
+   *
+   * @param id the command's id
+   * @param command the command
+   * @return the bytes
+   */
+  public static byte[] encodeCommand(CommandId id, RegistryCommand command) {
+    return Formats.get().encode(Commands.data(new TimedCommand(id, 0, command)));
+  }
+
+  /**
+   * Reads a command on its way to the leader.
+   *
+   * @param bytes the bytes
+   * @return the command, with the time 0
+   * @throws RegistryFormatException if the bytes are no command
+   */
+  public static TimedCommand decodeCommand(ByteBuffer bytes) throws RegistryFormatException {
+    CommandData data = Formats.get().decode(bytes, CommandData.getClassSchema(), CommandData.class);
+    return checked(() -> Commands.value(data));
+  }
+
+  /**
+   * Writes a result.
+   *
+   * @param result the result
+   * @return the bytes
+   */
+  public static byte[] encodeResult(CommandResult result) {
+    return Formats.get().encode(Results.data(result));
+  }
+
+  /**
+   * Reads a result.
+   *
+   * @param bytes the bytes
+   * @return the result
+   * @throws RegistryFormatException if the bytes are no result
+   */
+  public static CommandResult decodeResult(ByteBuffer bytes) throws RegistryFormatException {
+    ResultData data = Formats.get().decode(bytes, ResultData.getClassSchema(), ResultData.class);
+    return checked(() -> Results.value(data));
+  }
+
+  /** The values check themselves; what they say becomes an error of the bytes. */
+  static <T> T checked(Mapping<T> mapping) throws RegistryFormatException {
+    try {
+      return mapping.get();
+    } catch (IllegalArgumentException e) {
+      throw new RegistryFormatException("illegal value: " + e.getMessage(), e);
+    }
+  }
+
+  /** From a record to a value. */
+  interface Mapping<T> {
+    T get();
+  }
+}

@@ -1,0 +1,91 @@
+package io.eventbus.registry.codec;
+
+import io.eventbus.registry.BusAddresses;
+import io.eventbus.registry.BusDescription;
+import io.eventbus.registry.BusId;
+import io.eventbus.registry.BusInfo;
+import io.eventbus.registry.BusState;
+import io.eventbus.registry.Endpoint;
+import io.eventbus.registry.Lease;
+import io.eventbus.registry.TopicConfig;
+import io.eventbus.registry.TopicSpec;
+import io.eventbus.registry.schema.DescriptionData;
+import io.eventbus.registry.schema.EndpointData;
+import io.eventbus.registry.schema.SnapshotBusData;
+import io.eventbus.registry.schema.SnapshotTopicData;
+import io.eventbus.registry.schema.SpecData;
+import org.jspecify.annotations.Nullable;
+
+/** The registry's values and their records. The constructors of the values do the checking. */
+final class Values {
+  private Values() {}
+
+  static DescriptionData data(BusDescription bus) {
+    BusAddresses addresses = bus.addresses();
+    return new DescriptionData(
+        bus.id().value(),
+        addresses.clients(),
+        data(addresses.peers()),
+        data(addresses.administration()),
+        data(addresses.raft()),
+        bus.zone(),
+        bus.softwareVersion(),
+        bus.protocolVersion());
+  }
+
+  static BusDescription value(DescriptionData data) {
+    return new BusDescription(
+        new BusId(data.getId()),
+        new BusAddresses(
+            data.getClients(),
+            value(data.getPeers()),
+            value(data.getAdministration()),
+            value(data.getRaft())),
+        data.getZone(),
+        data.getSoftwareVersion(),
+        data.getProtocolVersion());
+  }
+
+  static @Nullable EndpointData data(@Nullable Endpoint endpoint) {
+    return endpoint == null ? null : new EndpointData(endpoint.host(), endpoint.port());
+  }
+
+  static @Nullable Endpoint value(@Nullable EndpointData data) {
+    return data == null ? null : new Endpoint(data.getHost(), data.getPort());
+  }
+
+  static SpecData data(TopicSpec spec) {
+    return new SpecData(spec.name(), spec.settings());
+  }
+
+  static TopicSpec value(SpecData data) {
+    return new TopicSpec(data.getName(), data.getSettings());
+  }
+
+  static SnapshotBusData data(BusInfo bus) {
+    return new SnapshotBusData(
+        data(bus.description()),
+        bus.number(),
+        bus.epoch(),
+        bus.state().name(),
+        bus.lease().durationMillis(),
+        bus.lease().expiresAtMillis());
+  }
+
+  static BusInfo value(SnapshotBusData data) {
+    return new BusInfo(
+        value(data.getDescription()),
+        data.getNumber(),
+        data.getEpoch(),
+        BusState.valueOf(data.getState()),
+        new Lease(data.getLeaseMillis(), data.getLeaseExpiresAtMillis()));
+  }
+
+  static SnapshotTopicData data(TopicConfig topic) {
+    return new SnapshotTopicData(data(topic.spec()), topic.created(), topic.revision());
+  }
+
+  static TopicConfig value(SnapshotTopicData data) {
+    return new TopicConfig(value(data.getSpec()), data.getCreated(), data.getRevision());
+  }
+}

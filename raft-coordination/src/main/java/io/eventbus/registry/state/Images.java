@@ -1,0 +1,20 @@
+package io.eventbus.registry.state;
+
+/** Checks of what was written down: it may be damaged, or made by somebody else. */
+final class Images {
+  private Images() {}
+
+  static void range(String field, long value, long min, long max) {
+    if (value < min || value > max) {
+      throw new IllegalArgumentException(
+          field + ": " + value + " (expected: " + min + " to " + max + ")");
+    }
+  }
+
+  static void distinct(String field, int distinct, int all) {
+    if (distinct != all) {
+      throw new IllegalArgumentException(
+          field + ": " + distinct + " different ones (expected: " + all + ")");
+    }
+  }
+}

@@ -1,0 +1,150 @@
+package io.eventbus.registry.codec;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.eventbus.registry.TopicCommand;
+import io.eventbus.registry.TopicSpec;
+import io.eventbus.registry.schema.BatchData;
+import io.eventbus.registry.schema.CommandData;
+import io.eventbus.registry.schema.CreateTopicData;
+import io.eventbus.registry.schema.SpecData;
+import io.eventbus.registry.state.RegistryLimits;
+import io.eventbus.registry.state.RegistryState;
+import io.eventbus.registry.state.StateMachine;
+import io.eventbus.registry.state.TimedCommand;
+import java.io.ByteArrayOutputStream;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.apache.avro.Protocol;
+import org.apache.avro.Schema;
+import org.apache.avro.generic.GenericData;
+import org.apache.avro.generic.GenericDatumWriter;
+import org.apache.avro.generic.GenericRecord;
+import org.apache.avro.io.BinaryEncoder;
+import org.apache.avro.io.EncoderFactory;
+import org.junit.jupiter.api.Test;
+
+/** What an earlier version wrote is read by every later one; what a later one writes is refused. */
+class FormatUpgradeTest {
+
+  @Test
+  void theFrozenSchemasOfTheCurrentFormatAreTheOnesThatAreCompiledIn() throws Exception {
+    // A change here is a change of format: raise CURRENT, add a frozen file, keep the old ones.
+    assertThat(Formats.load(Formats.CURRENT)).isEqualTo(Formats.compiled());
+  }
+
+  @Test
+  void aSnapshotOfFormatOneIsRead() throws Exception {
+    try (InputStream in = getClass().getResourceAsStream("snapshot-format-1.bin")) {
+      RegistryState state = SnapshotFormat.read(Objects.requireNonNull(in));
+      assertThat(state).isEqualTo(golden());
+      assertThat(state.rememberedCommands()).isEqualTo(20);
+    }
+  }
+
+  /** What a later version does: its schemas have more fields, and it still reads format 1. */
+  @Test
+  void aLaterVersionReadsWhatThisOneWrites() throws Exception {
+    TopicSpec spec = new TopicSpec("a.b", Map.of("k", "v"));
+    TimedCommand command =
+        new TimedCommand(
+            new io.eventbus.registry.CommandId(1, 2, 3), 4, new TopicCommand.Create(spec));
+    byte[] bytes = RegistryCodec.encodeBatch(List.of(command));
+    Protocol frozen = Formats.load(1);
+    Schema later = withField(frozen.getType(named("CommandData")), "priority", "7");
+    Schema written = frozen.getType(named("CommandData"));
+    GenericRecord read =
+        new org.apache.avro.generic.GenericDatumReader<GenericRecord>(
+                batchOf(frozen, written), batchOf(frozen, later))
+            .read(null, new BoundedDecoder(ByteBuffer.wrap(bytes, 1, bytes.length - 1).slice()));
+    GenericRecord first = (GenericRecord) ((List<?>) read.get("commands")).get(0);
+    assertThat(first.get("priority")).isEqualTo(7L);
+    assertThat(first.get("timeMillis")).isEqualTo(4L);
+  }
+
+  /** The other way round: this version as the later one, with an earlier format that had less. */
+  @Test
+  void anEarlierFormatIsReadWithDefaults() throws Exception {
+    Schema earlier = Schema.createRecord("SpecData", null, "io.eventbus.registry.schema", false);
+    earlier.setFields(
+        List.of(
+            new Schema.Field("name", Schema.create(Schema.Type.STRING)),
+            new Schema.Field("settings", Schema.createMap(Schema.create(Schema.Type.STRING))),
+            new Schema.Field("retired", Schema.create(Schema.Type.LONG))));
+    Protocol format0 = new Protocol("RegistryProtocol", "io.eventbus.registry.schema");
+    format0.setTypes(List.of(earlier));
+    GenericRecord old = new GenericData.Record(earlier);
+    old.put("name", "a.b");
+    old.put("settings", Map.of("k", "v"));
+    old.put("retired", 9L);
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    out.write(0);
+    BinaryEncoder encoder = EncoderFactory.get().directBinaryEncoder(out, null);
+    new GenericDatumWriter<GenericRecord>(earlier).write(old, encoder);
+    SpecData read =
+        new Formats(Map.of(0, format0))
+            .decode(ByteBuffer.wrap(out.toByteArray()), SpecData.getClassSchema(), SpecData.class);
+    assertThat(Values.value(read)).isEqualTo(new TopicSpec("a.b", Map.of("k", "v")));
+  }
+
+  @Test
+  void aLaterFormatIsRefusedAndNamed() {
+    assertThatThrownBy(() -> RegistryCodec.decodeBatch(ByteBuffer.wrap(new byte[] {2, 0})))
+        .isInstanceOf(RegistryFormatException.class)
+        .hasMessage("format: 2 (expected: one of [1])");
+  }
+
+  @Test
+  void whatIsIllegalInItselfIsRefused() {
+    BatchData data =
+        new BatchData(
+            List.of(
+                new CommandData(
+                    1L, 2L, 3L, 4L, new CreateTopicData(new SpecData("a.*", Map.of())))));
+    assertThatThrownBy(() -> RegistryCodec.decodeBatch(ByteBuffer.wrap(Formats.get().encode(data))))
+        .isInstanceOf(RegistryFormatException.class)
+        .hasMessageContaining("no wildcard");
+  }
+
+  @Test
+  void aCountThatPromisesMoreThanThereIsTakesNoMemory() {
+    ByteBuffer bytes = ByteBuffer.wrap(new byte[] {1, -2, -1, -1, -1, 15, 0});
+    assertThatThrownBy(() -> RegistryCodec.decodeBatch(bytes))
+        .isInstanceOf(RegistryFormatException.class)
+        .hasMessageContaining("items: 2147483647 (bytes left: 1)");
+  }
+
+  /** Written once with this code and kept; see the test above. */
+  static RegistryState golden() {
+    RandomCommands commands = new RandomCommands(1);
+    RegistryState state = RegistryState.empty(new RegistryLimits(8, 8, 16), 1);
+    for (int i = 0; i < 36; i++) {
+      state = StateMachine.apply(state, commands.next(state)).state();
+    }
+    return state;
+  }
+
+  private static String named(String type) {
+    return "io.eventbus.registry.schema." + type;
+  }
+
+  private static Schema batchOf(Protocol protocol, Schema command) {
+    Schema batch = Schema.createRecord("BatchData", null, protocol.getNamespace(), false);
+    batch.setFields(List.of(new Schema.Field("commands", Schema.createArray(command))));
+    return batch;
+  }
+
+  private static Schema withField(Schema record, String name, String value) {
+    Schema more = Schema.createRecord(record.getName(), null, record.getNamespace(), false);
+    java.util.ArrayList<Schema.Field> fields = new java.util.ArrayList<>();
+    record.getFields().forEach(f -> fields.add(new Schema.Field(f, f.schema())));
+    fields.add(
+        new Schema.Field(name, Schema.create(Schema.Type.LONG), null, Long.parseLong(value)));
+    more.setFields(fields);
+    return more;
+  }
+}

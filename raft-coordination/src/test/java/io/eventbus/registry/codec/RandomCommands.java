@@ -1,0 +1,75 @@
+package io.eventbus.registry.codec;
+
+import io.eventbus.registry.BusAddresses;
+import io.eventbus.registry.BusCommand;
+import io.eventbus.registry.BusDescription;
+import io.eventbus.registry.BusId;
+import io.eventbus.registry.BusInfo;
+import io.eventbus.registry.BusState;
+import io.eventbus.registry.CommandId;
+import io.eventbus.registry.Endpoint;
+import io.eventbus.registry.RegistryCommand;
+import io.eventbus.registry.TopicCommand;
+import io.eventbus.registry.TopicConfig;
+import io.eventbus.registry.TopicSpec;
+import io.eventbus.registry.state.RegistryState;
+import io.eventbus.registry.state.TimedCommand;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+
+/** Commands of every kind, most of which make sense for the state that they are for. */
+final class RandomCommands {
+  private final Random random;
+
+  RandomCommands(long seed) {
+    this.random = new Random(seed);
+  }
+
+  TimedCommand next(RegistryState state) {
+    long basis = Math.max(0, state.snapshot().version() - random.nextInt(3));
+    return new TimedCommand(
+        new CommandId(basis, random.nextLong(), random.nextLong()),
+        state.snapshot().timeMillis() + random.nextInt(200),
+        command(state));
+  }
+
+  private RegistryCommand command(RegistryState state) {
+    BusId id = new BusId("bus-" + random.nextInt(4));
+    BusInfo bus = state.snapshot().bus(id);
+    long epoch = bus == null ? 1 : bus.epoch();
+    String name = "topic.é" + random.nextInt(4);
+    TopicConfig topic = state.snapshot().topic(name);
+    long revision = topic == null ? 1 : topic.revision();
+    long lease = 100L + random.nextInt(1000);
+    BusState[] next = {BusState.UP, BusState.DRAINING, BusState.DOWN};
+    return switch (random.nextInt(8)) {
+      case 0 -> new BusCommand.Register(bus(id), random.nextBoolean() ? epoch : 0, lease);
+      case 1 -> new BusCommand.ChangeState(id, epoch, next[random.nextInt(3)]);
+      case 2 -> new BusCommand.RenewLease(id, epoch, lease);
+      case 3 -> new BusCommand.ExpireLeases();
+      case 4 -> new BusCommand.Remove(id, epoch);
+      case 5 -> new TopicCommand.Create(spec(name));
+      case 6 -> new TopicCommand.Change(spec(name), revision);
+      default -> new TopicCommand.Delete(name, revision);
+    };
+  }
+
+  private BusDescription bus(BusId id) {
+    Endpoint endpoint = random.nextBoolean() ? new Endpoint("::1", 7000) : null;
+    return new BusDescription(
+        id,
+        new BusAddresses(
+            List.of("ws://127.0.0.1:8080/bus", "wss://bus.example:443/bus"),
+            endpoint,
+            null,
+            endpoint),
+        "zone-" + random.nextInt(3),
+        "1.0",
+        1);
+  }
+
+  private TopicSpec spec(String name) {
+    return new TopicSpec(name, Map.of("retention", "ü" + random.nextInt(100), "empty", ""));
+  }
+}

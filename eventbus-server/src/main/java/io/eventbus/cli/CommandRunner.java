@@ -1,5 +1,6 @@
 package io.eventbus.cli;
 
+import io.eventbus.server.config.ConfigException;
 import io.eventbus.server.config.LogConfig;
 import io.eventbus.server.config.ValueType;
 import java.io.IOException;
@@ -81,7 +82,7 @@ final class CommandRunner {
     }
     Throwable failure = Failures.unwrap(e);
     PrintWriter err = surroundings.err();
-    if (failure instanceof CliFailure) {
+    if (failure instanceof CliFailure || failure instanceof ConfigException) {
       String.valueOf(failure.getMessage()).lines().forEach(l -> err.println("eventbus: " + l));
     } else {
       err.println("eventbus: " + Failures.describe(failure));

@@ -2,16 +2,13 @@ package io.eventbus.cli;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.eventbus.server.BusServer;
 import io.eventbus.server.config.EffectiveConfig;
 import io.eventbus.server.config.EffectiveConfig.Setting;
-import io.eventbus.server.config.TlsConfig;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -47,16 +44,8 @@ final class ConfigCommand implements Runnable {
     @Override
     public void run() {
       EffectiveConfig effective = options.load(spec, surroundings.variables());
-      TlsConfig tls = effective.config().tls();
-      readable("tls.certificate", tls.certificate());
-      readable("tls.key", tls.key());
+      BusServer.check(effective.config());
       surroundings.out().line("The configuration is good.");
-    }
-
-    private static void readable(String key, @Nullable Path file) {
-      if (file != null && !(Files.isRegularFile(file) && Files.isReadable(file))) {
-        throw new CliFailure(ExitCode.USAGE, key + ": " + file + " (expected: a readable file)");
-      }
     }
   }
 

@@ -1,6 +1,7 @@
 package io.eventbus.cli;
 
 import io.eventbus.client.EventBusException;
+import io.eventbus.server.config.ConfigException;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import org.jspecify.annotations.Nullable;
@@ -29,7 +30,7 @@ final class Failures {
     if (failure instanceof CliFailure known) {
       return known.exitCode();
     }
-    if (failure instanceof EventBusException.IllegalTopic) {
+    if (failure instanceof EventBusException.IllegalTopic || failure instanceof ConfigException) {
       return ExitCode.USAGE;
     }
     return failure instanceof EventBusException.NotConnected

@@ -6,6 +6,8 @@ import io.eventbus.registry.local.LocalRegistryOptions;
 import io.eventbus.server.admin.AdminServer;
 import io.eventbus.server.admin.BusHealth;
 import io.eventbus.server.admin.BusSummary;
+import io.eventbus.server.config.BuildInfo;
+import io.eventbus.server.config.ConfigException;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.LoopBarrier;
@@ -92,8 +94,8 @@ public final class BusServer implements AutoCloseable {
    *
    * @param config what it is to do
    * @return a bus that accepts clients
-   * @throws IOException if an address cannot be bound or a file cannot be read; the message says
-   *     which
+   * @throws IOException if an address cannot be bound; the message says which
+   * @throws ConfigException if a file that the configuration names cannot be used
    */
   public static BusServer start(ServerConfig config) throws IOException {
     BusServer server = new BusServer(config);
@@ -106,6 +108,16 @@ public final class BusServer implements AutoCloseable {
     }
   }
 
+  /**
+   * Checks what can be checked of a configuration without starting a bus: the files that it names.
+   *
+   * @param config the configuration
+   * @throws ConfigException if a file cannot be used; says which, and why
+   */
+  public static void check(ServerConfig config) {
+    TransportServer.check(config);
+  }
+
   private void open() throws IOException {
     transport.start();
     new RegistryMembership(registry, config.bus().name(), List.of(uri().toString())).join();
@@ -113,7 +125,7 @@ public final class BusServer implements AutoCloseable {
       BusSummary summary =
           new BusSummary(
               config.bus().name(),
-              version(),
+              BuildInfo.version(),
               bus.clock().instant(),
               List.of(uri().toString()),
               loops.transportName(),
@@ -134,16 +146,6 @@ public final class BusServer implements AutoCloseable {
       case DRAINING, STOPPED ->
           new BusHealth(BusHealth.State.DRAINING, List.of("the bus shuts down"));
     };
-  }
-
-  /**
-   * Returns the version of the software.
-   *
-   * @return from the jar, or "development" outside of one
-   */
-  public static String version() {
-    String version = BusServer.class.getPackage().getImplementationVersion();
-    return version == null ? "development" : version;
   }
 
   /**

@@ -8,6 +8,7 @@ import io.eventbus.registry.BusState;
 import io.eventbus.registry.CommandResult;
 import io.eventbus.registry.Registry;
 import io.eventbus.registry.RegistryCommand;
+import io.eventbus.server.config.BuildInfo;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -35,7 +36,7 @@ final class RegistryMembership {
             new BusId(name),
             new BusAddresses(urls, null, null, null),
             ZONE,
-            BusServer.version(),
+            BuildInfo.version(),
             PROTOCOL_VERSION);
   }
 

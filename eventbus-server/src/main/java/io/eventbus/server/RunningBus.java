@@ -6,6 +6,7 @@ import io.eventbus.server.admin.BusHealth;
 import io.eventbus.server.admin.BusStats;
 import io.eventbus.server.admin.BusSummary;
 import io.eventbus.server.admin.BusView;
+import io.eventbus.server.admin.ConnectionDetail;
 import io.eventbus.server.admin.ConnectionInfo;
 import io.eventbus.server.admin.SubscriptionInfo;
 import io.eventbus.server.admin.SubscriptionKey;
@@ -21,12 +22,14 @@ import io.eventbus.server.stats.LatencyBuckets;
 import io.eventbus.server.stats.LoopStats;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Supplier;
 
@@ -80,14 +83,16 @@ final class RunningBus implements BusView {
             c.sum(l -> l.eventsOut.get()),
             c.sum(l -> l.bytesIn.get()),
             c.sum(l -> l.bytesOut.get()),
-            c.sum(l -> l.deliveries.get())),
+            c.sum(l -> l.deliveries.get()),
+            c.sum(l -> l.acks.get()),
+            c.sum(l -> l.publishersStopped.get())),
         new BusStats.Memory(queued, bus.memory().used(), bus.memory().limit()),
         drops(c),
         c.sum(l -> l.gaps.get()),
         problems(c),
         latency(c),
         load.read(),
-        topicCounts().size(),
+        topicNames().size(),
         bus.index().size());
   }
 
@@ -157,23 +162,36 @@ final class RunningBus implements BusView {
     return new ConnectionInfo(
         session.identity().number(),
         session.link().remoteAddress(),
-        "OPEN",
         session.identity().since(),
         session.id(),
         session.producer(),
         session.identity().client(),
         session.identity().agent(),
-        Map.of(),
+        session.identity().attributes(),
         session.subscriptions().size(),
         session.published(),
         session.link().delivered(),
         session.link().dropped(),
+        session.acknowledgements().count(),
         session.link().queuedBytes());
   }
 
   @Override
-  public Optional<ConnectionInfo> connection(long id) {
-    return Optional.ofNullable(bus.sessions().find(id)).map(RunningBus::describe);
+  public Optional<ConnectionDetail> connection(long id) {
+    return Optional.ofNullable(bus.sessions().find(id))
+        .map(session -> new ConnectionDetail(describe(session), acknowledged(session)));
+  }
+
+  private static List<ConnectionDetail.Acknowledged> acknowledged(Session session) {
+    return session.acknowledgements().latest().entrySet().stream()
+        .map(
+            e ->
+                new ConnectionDetail.Acknowledged(
+                    e.getKey().topic(), e.getKey().producer(), e.getValue()))
+        .sorted(
+            Comparator.comparing(ConnectionDetail.Acknowledged::topic)
+                .thenComparing(ConnectionDetail.Acknowledged::producer))
+        .toList();
   }
 
   @Override
@@ -195,6 +213,12 @@ final class RunningBus implements BusView {
                 new TopicInfo(
                     t.topic(), bus.index().subscribers(t.topic()), t.events(), t.deliveries()))
         .toList();
+  }
+
+  private Set<String> topicNames() {
+    Set<String> names = new HashSet<>();
+    loops.forEach(loop -> loop.router().topics().forEach(t -> names.add(t.topic())));
+    return names;
   }
 
   private NavigableMap<String, TopicCount> topicCounts() {

@@ -77,6 +77,15 @@ record BusMetric(
               "eventbus_deliveries_total",
               "Events times the subscribers that they were queued for.",
               s -> s.traffic().deliveries()),
+          counter(
+              "eventbus_acknowledgements_total",
+              "`Ack` frames from subscribers.",
+              s -> s.traffic().acknowledgements()),
+          counter(
+              "eventbus_publisher_waits_total",
+              "Times that the bus stopped reading a publisher, because a queue under BLOCK, the way"
+                  + " to another loop or the memory was full.",
+              s -> s.traffic().publisherWaits()),
           gauge(
               "eventbus_queue_bytes",
               "Bytes that wait for all subscribers together.",

@@ -62,6 +62,8 @@ public record BusStats(
    * @param bytesReceived bytes of WebSocket messages from clients
    * @param bytesSent bytes of WebSocket messages to clients
    * @param deliveries events times the subscribers that they were queued for
+   * @param acknowledgements {@code Ack} frames from subscribers
+   * @param publisherWaits times that a publisher had to wait
    */
   public record Traffic(
       long messagesReceived,
@@ -70,7 +72,9 @@ public record BusStats(
       long eventsSent,
       long bytesReceived,
       long bytesSent,
-      long deliveries) {}
+      long deliveries,
+      long acknowledgements,
+      long publisherWaits) {}
 
   /**
    * What waits now.

@@ -48,7 +48,7 @@ public interface BusView {
    * @param id number of the connection
    * @return the connection, or nothing when it is not open
    */
-  Optional<ConnectionInfo> connection(long id);
+  Optional<ConnectionDetail> connection(long id);
 
   /**
    * Begins to close a connection: the client gets a Close frame. Does not wait for the end.

@@ -2,40 +2,39 @@ package io.eventbus.server.admin;
 
 import java.time.Instant;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /**
- * An open connection.
+ * A client that the bus has welcomed.
  *
- * @param id number on this bus, rising in the order of acceptance
+ * @param id number on this bus, rising in the order of the welcomes
  * @param remoteAddress the client's address and port
- * @param state "UPGRADING", "GREETING", "OPEN" or "CLOSING"
- * @param connectedAt when TCP accepted it
- * @param session id that {@code Welcome} gave, null before
- * @param producer producer number that {@code Welcome} gave, null before
- * @param client name that the client gave in {@code Hello}, null before
- * @param agent software that the client named in {@code Hello}, null before
+ * @param connectedAt when it was welcomed
+ * @param session id that {@code Welcome} gave
+ * @param producer producer number that {@code Welcome} gave
+ * @param client name that the client gave in {@code Hello}
+ * @param agent software that the client named in {@code Hello}
  * @param attributes attributes that the client gave in {@code Hello}
  * @param subscriptions open subscriptions
  * @param eventsReceived events that it published
  * @param eventsSent events that were sent to it
  * @param eventsDropped events that its overflow policies dropped
+ * @param acknowledgements {@code Ack} frames that came from it
  * @param queueBytes bytes that wait for it
  */
 public record ConnectionInfo(
     long id,
     String remoteAddress,
-    String state,
     Instant connectedAt,
-    @Nullable String session,
-    @Nullable Long producer,
-    @Nullable String client,
-    @Nullable String agent,
+    String session,
+    long producer,
+    String client,
+    String agent,
     Map<String, String> attributes,
     int subscriptions,
     long eventsReceived,
     long eventsSent,
     long eventsDropped,
+    long acknowledgements,
     long queueBytes) {
   /** Copies the map, so that the record is immutable. */
   public ConnectionInfo {

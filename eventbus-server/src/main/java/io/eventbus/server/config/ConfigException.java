@@ -11,7 +11,12 @@ import java.util.List;
 public final class ConfigException extends IllegalArgumentException {
   private static final long serialVersionUID = 1L;
 
-  ConfigException(List<String> problems) {
+  /**
+   * Makes an exception.
+   *
+   * @param problems what is wrong, at least one line
+   */
+  public ConfigException(List<String> problems) {
     super(String.join(System.lineSeparator(), problems));
   }
 

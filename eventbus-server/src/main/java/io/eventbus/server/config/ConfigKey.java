@@ -80,6 +80,15 @@ public enum ConfigKey {
       "",
       "Open client connections; one more is closed at once, so that the others keep working."),
 
+  /** Sites whose pages may connect. */
+  LISTEN_ALLOWED_ORIGINS(
+      "listen.allowed-origins",
+      ValueType.ORIGINS,
+      "",
+      "",
+      "Sites, besides the bus's own, whose pages may connect from a browser; `*` lets every page in."
+          + " Programs that are not browsers send no `Origin` and are not asked."),
+
   /** Certificate chain. */
   TLS_CERTIFICATE(
       "tls.certificate",
@@ -140,6 +149,15 @@ public enum ConfigKey {
       1_000_000,
       "",
       "Subscriptions of one connection."),
+  /** Subscriptions of all connections. */
+  LIMITS_TOTAL_SUBSCRIPTIONS(
+      "limits.total-subscriptions",
+      ValueType.COUNT,
+      "1000000",
+      1,
+      1_000_000_000,
+      "",
+      "Subscriptions of all connections together; each takes some hundred bytes of heap."),
   /** Bytes queued for one connection. */
   LIMITS_QUEUE_BYTES(
       "limits.queue-bytes",

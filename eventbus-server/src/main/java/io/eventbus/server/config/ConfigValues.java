@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.HexFormat;
 import java.util.List;
@@ -44,7 +45,8 @@ final class ConfigValues {
                     integer(ConfigKey.LISTEN_EVENT_LOOPS),
                     choice(ConfigKey.LISTEN_TRANSPORT, TransportType.class),
                     integer(ConfigKey.LISTEN_BACKLOG),
-                    integer(ConfigKey.LISTEN_MAX_CONNECTIONS)));
+                    integer(ConfigKey.LISTEN_MAX_CONNECTIONS),
+                    list(ConfigKey.LISTEN_ALLOWED_ORIGINS)));
     TlsConfig tls =
         part(() -> new TlsConfig(path(ConfigKey.TLS_CERTIFICATE), path(ConfigKey.TLS_KEY)));
     LimitsConfig limits =
@@ -56,6 +58,7 @@ final class ConfigValues {
                     integer(ConfigKey.LIMITS_HEADERS),
                     integer(ConfigKey.LIMITS_HEADER_BYTES),
                     integer(ConfigKey.LIMITS_SUBSCRIPTIONS),
+                    integer(ConfigKey.LIMITS_TOTAL_SUBSCRIPTIONS),
                     number(ConfigKey.LIMITS_QUEUE_BYTES),
                     number(ConfigKey.LIMITS_MEMORY_BYTES),
                     integer(ConfigKey.LIMITS_HELLO_BYTES)));
@@ -176,6 +179,13 @@ final class ConfigValues {
   private @Nullable String optional(ConfigKey key) {
     String text = text(key);
     return text.isEmpty() ? null : text;
+  }
+
+  private List<String> list(ConfigKey key) {
+    String text = text(key);
+    return text.isEmpty()
+        ? List.of()
+        : Arrays.stream(text.split(",", -1)).map(String::strip).toList();
   }
 
   private @Nullable Path path(ConfigKey key) {

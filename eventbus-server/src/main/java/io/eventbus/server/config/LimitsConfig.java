@@ -8,6 +8,7 @@ package io.eventbus.server.config;
  * @param headers largest number of headers of one event
  * @param headerBytes largest sum of an event's header names and values
  * @param subscriptions subscriptions of one connection
+ * @param totalSubscriptions subscriptions of all connections together
  * @param queueBytes bytes that may wait for one connection, at least twice {@code messageBytes}
  * @param memoryBytes bytes that may wait on the whole bus, 0 for half of the JVM's direct memory
  * @param helloBytes largest message before {@code Welcome}
@@ -18,6 +19,7 @@ public record LimitsConfig(
     int headers,
     int headerBytes,
     int subscriptions,
+    int totalSubscriptions,
     long queueBytes,
     long memoryBytes,
     int helloBytes) {
@@ -32,6 +34,7 @@ public record LimitsConfig(
    * @param headers largest number of headers of one event
    * @param headerBytes largest sum of an event's header names and values
    * @param subscriptions subscriptions of one connection
+   * @param totalSubscriptions subscriptions of all connections together
    * @param queueBytes bytes that may wait for one connection, at least twice {@code messageBytes}
    * @param memoryBytes bytes that may wait on the whole bus, 0 for half of the JVM's direct memory
    * @param helloBytes largest message before {@code Welcome}
@@ -43,6 +46,7 @@ public record LimitsConfig(
     ConfigKey.LIMITS_HEADERS.inRange(headers);
     ConfigKey.LIMITS_HEADER_BYTES.inRange(headerBytes);
     ConfigKey.LIMITS_SUBSCRIPTIONS.inRange(subscriptions);
+    ConfigKey.LIMITS_TOTAL_SUBSCRIPTIONS.inRange(totalSubscriptions);
     ConfigKey.LIMITS_QUEUE_BYTES.inRange(queueBytes);
     ConfigKey.LIMITS_MEMORY_BYTES.inRange(memoryBytes);
     ConfigKey.LIMITS_HELLO_BYTES.inRange(helloBytes);

@@ -1,5 +1,7 @@
 package io.eventbus.server.config;
 
+import java.util.List;
+
 /**
  * Where and how the bus listens for clients.
  *
@@ -10,6 +12,7 @@ package io.eventbus.server.config;
  * @param transport socket implementation
  * @param backlog connections that may wait to be accepted
  * @param maxConnections open client connections
+ * @param allowedOrigins sites whose pages may connect besides the bus's own; "*" for all
  */
 public record ListenConfig(
     String host,
@@ -18,7 +21,8 @@ public record ListenConfig(
     int eventLoops,
     TransportType transport,
     int backlog,
-    int maxConnections) {
+    int maxConnections,
+    List<String> allowedOrigins) {
   /**
    * Checks every value against its range in {@link ConfigKey}.
    *
@@ -29,6 +33,7 @@ public record ListenConfig(
    * @param transport socket implementation
    * @param backlog connections that may wait to be accepted
    * @param maxConnections open client connections
+   * @param allowedOrigins sites whose pages may connect besides the bus's own; "*" for all
    * @throws IllegalArgumentException if a value is out of range
    */
   public ListenConfig {
@@ -38,5 +43,7 @@ public record ListenConfig(
     ConfigKey.LISTEN_EVENT_LOOPS.inRange(eventLoops);
     ConfigKey.LISTEN_BACKLOG.inRange(backlog);
     ConfigKey.LISTEN_MAX_CONNECTIONS.inRange(maxConnections);
+    allowedOrigins = List.copyOf(allowedOrigins);
+    allowedOrigins.forEach(origin -> TextCheck.origin(ConfigKey.LISTEN_ALLOWED_ORIGINS, origin));
   }
 }

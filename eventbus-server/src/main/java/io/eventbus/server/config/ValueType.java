@@ -14,6 +14,8 @@ public enum ValueType {
   HOST("a host name or an IP address"),
   /** An absolute path of a URL; empty for none where the default is empty. */
   URL_PATH("a path such as /bus, of letters, digits, `/`, `.`, `-`, `_` and `~`"),
+  /** Origins of web pages (RFC 6454); empty for none. */
+  ORIGINS("origins such as https://app.example.com with commas between, or `*`"),
   /** A file; empty for none. */
   FILE("a file"),
   /** A secret, never printed; empty for none. */

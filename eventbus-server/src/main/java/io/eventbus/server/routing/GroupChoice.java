@@ -80,11 +80,18 @@ final class GroupChoice {
 
   private static Subscription pick(Subscription[] members, int turn) {
     int first = Math.floorMod(turn, members.length);
+    Subscription withRoom = null;
     for (int i = 0; i < members.length; i++) {
       Subscription s = members[(first + i) % members.length];
-      if (!s.subscriber().isFull()) {
+      if (!s.subscriber().isCrowded()) {
         return s;
       }
+      if (withRoom == null && s.overflow() == Overflow.BLOCK && !s.subscriber().isFull()) {
+        withRoom = s;
+      }
+    }
+    if (withRoom != null) {
+      return withRoom;
     }
     // All are full, and nobody had to wait for that: some member's policy makes room, others' would
     // take the event beyond their bound.

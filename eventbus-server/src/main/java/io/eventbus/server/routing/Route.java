@@ -11,11 +11,20 @@ import org.jspecify.annotations.Nullable;
 final class Route {
   private static final Target[] NOBODY = {};
 
-  /** Where to look whether the route still holds; see {@link SubscriptionIndex}. */
-  final int stripe;
+  /**
+   * What the index was like when the route was made, and where to look whether it still is; see
+   * {@link SubscriptionIndex}.
+   *
+   * @param stripe where plain filters like the topic are counted
+   * @param exact that count
+   * @param firstTokenStripe where filters with wildcards behind a first token like the topic's are
+   *     counted
+   * @param firstToken that count
+   * @param wildcard the count of filters with a wildcard as their first token
+   */
+  record Version(int stripe, long exact, int firstTokenStripe, long firstToken, long wildcard) {}
 
-  final long stripeVersion;
-  final long wildcardVersion;
+  final Version version;
 
   /** The subscribers without a group: for each loop those that it owns, perhaps none. */
   final Target[][] byLoop;
@@ -30,15 +39,8 @@ final class Route {
 
   private final Map<Subscriber, Overflow> plain;
 
-  Route(
-      int stripe,
-      long stripeVersion,
-      long wildcardVersion,
-      int loops,
-      Iterable<Subscription> matching) {
-    this.stripe = stripe;
-    this.stripeVersion = stripeVersion;
-    this.wildcardVersion = wildcardVersion;
+  Route(Version version, int loops, Iterable<Subscription> matching) {
+    this.version = version;
 
     Map<Subscriber, Overflow> single = new LinkedHashMap<>();
     Map<String, Map<Subscriber, Subscription>> grouped = new LinkedHashMap<>();

@@ -11,14 +11,20 @@ import org.jspecify.annotations.Nullable;
  * published frame.
  *
  * <p>A hash table with open addressing over a power of two. It starts small and grows with the
- * number of topics in use up to {@link #MAX_SLOTS}; from then on a new topic takes the place of
- * another in its neighbourhood, so that any number of topics can come by and an idle one costs
- * nothing for long. Confined to its loop but for {@link #list}.
+ * number of topics in use up to {@link #MAX_SLOTS} or {@link #MAX_BYTES}; from then on a new topic
+ * takes the place of another in its neighbourhood, so that any number of topics can come by and an
+ * idle one costs nothing for long. Confined to its loop but for {@link #list}.
  */
 final class RouteCache {
   private static final int MIN_SLOTS = 64;
   private static final int MAX_SLOTS = 1 << 17;
   private static final int NEIGHBOURHOOD = 8;
+
+  /** What an entry takes besides twice its topic: itself, its route, and the headers of both. */
+  private static final int ENTRY_BYTES = 256;
+
+  /** The table no longer grows when its entries take so much, about. */
+  private static final long MAX_BYTES = 32L << 20;
 
   /** A topic that this loop has seen. */
   static final class Entry {
@@ -45,6 +51,7 @@ final class RouteCache {
   // Volatile for list(): the loop itself reads it once for each look-up.
   private volatile @Nullable Entry[] slots = new Entry[MIN_SLOTS];
   private int size;
+  private long cost;
   private int victim;
 
   /** Finds the entry of a published topic; null when there is none. */
@@ -68,7 +75,9 @@ final class RouteCache {
     in.get(publish.topicStart(), bytes);
     Entry entry =
         new Entry(hash(in, publish.topicStart(), publish.topicLength()), bytes, topic, route);
-    while (slots.length < MAX_SLOTS && (size >= slots.length / 2 || isCrowded(entry.hash))) {
+    while (slots.length < MAX_SLOTS
+        && cost < MAX_BYTES
+        && (size >= slots.length / 2 || isCrowded(entry.hash))) {
       grow();
     }
     put(entry);
@@ -89,22 +98,38 @@ final class RouteCache {
   private void put(Entry entry) {
     @Nullable Entry[] table = slots;
     int mask = table.length - 1;
+    int free = -1;
+    int taken = -1;
+    victim = (victim + 1) % NEIGHBOURHOOD;
     for (int i = 0; i < NEIGHBOURHOOD; i++) {
-      int slot = (entry.hash + i) & mask;
+      int slot = (entry.hash + (victim + i) % NEIGHBOURHOOD) & mask;
       if (table[slot] == null) {
-        table[slot] = entry;
-        size++;
-        return;
+        free = slot;
+      } else if (taken < 0) {
+        taken = slot;
       }
     }
-    victim = (victim + 1) % NEIGHBOURHOOD;
-    table[(entry.hash + victim) & mask] = entry;
+    // With all the memory taken another has to go, even if there is a free slot.
+    int slot = free >= 0 && (cost < MAX_BYTES || taken < 0) ? free : taken;
+    Entry before = table[slot];
+    if (before == null) {
+      size++;
+    } else {
+      cost -= cost(before);
+    }
+    cost += cost(entry);
+    table[slot] = entry;
+  }
+
+  private static long cost(Entry entry) {
+    return ENTRY_BYTES + 2L * entry.bytes.length;
   }
 
   private void grow() {
     @Nullable Entry[] old = slots;
     slots = new Entry[old.length * 2];
     size = 0;
+    cost = 0;
     for (Entry entry : old) {
       if (entry != null) {
         put(entry);

@@ -33,6 +33,14 @@ public interface Subscriber {
   boolean isFull();
 
   /**
+   * Says whether much waits already, so that another member of a group is the better choice. Any
+   * thread; cheap.
+   *
+   * @return true when more than half of the queue is taken, whatever the overflow policies
+   */
+  boolean isCrowded();
+
+  /**
    * Asks for a call when {@link #isFull} may have become false. Any thread. It may come at once,
    * late by a moment, or without need, but it comes, also when the subscriber is closed.
    *

@@ -18,8 +18,9 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
  * <p>Filters without wildcards are found by hash, the others in a tree with one level for each
  * token. A lookup takes a read lock, but a loop looks a topic up only when its remembered {@link
  * Route} no longer holds: every change counts up a version, that of the topic's stripe for a plain
- * filter, a common one for wildcards, so that a change elsewhere leaves most routes valid. A topic
- * that nobody subscribes to is nowhere in here.
+ * filter, that of the first token's stripe for one with wildcards further behind, a common one for
+ * the others, so that a change elsewhere leaves most routes valid. A topic that nobody subscribes
+ * to is nowhere in here.
  */
 public final class SubscriptionIndex {
   private static final int STRIPES = 4096;
@@ -47,6 +48,7 @@ public final class SubscriptionIndex {
   private final Map<String, Set<Subscription>> exact = new HashMap<>();
   private final Node root = new Node();
   private final AtomicLongArray versions = new AtomicLongArray(STRIPES);
+  private final AtomicLongArray firstTokenVersions = new AtomicLongArray(STRIPES);
   private final AtomicLong wildcardVersion = new AtomicLong();
   private final AtomicLong size = new AtomicLong();
   private final int loops;
@@ -136,33 +138,53 @@ public final class SubscriptionIndex {
   }
 
   private void changed(TopicFilter filter) {
+    String text = filter.toString();
     if (filter.isExact()) {
-      versions.incrementAndGet(stripe(filter.toString()));
+      versions.incrementAndGet(stripe(text, text.length()));
+    } else if (!filter.tokens().isEmpty() && !filter.tokens().get(0).equals("*")) {
+      firstTokenVersions.incrementAndGet(stripe(text, filter.tokens().get(0).length()));
     } else {
       wildcardVersion.incrementAndGet();
     }
   }
 
-  private static int stripe(String topic) {
-    int h = topic.hashCode();
+  /** The stripe of the first so many characters. */
+  private static int stripe(String topic, int length) {
+    int h = 0;
+    for (int i = 0; i < length; i++) {
+      h = 31 * h + topic.charAt(i);
+    }
     return (h ^ (h >>> 16)) & (STRIPES - 1);
   }
 
   boolean holds(Route route) {
-    return versions.get(route.stripe) == route.stripeVersion
-        && wildcardVersion.get() == route.wildcardVersion;
+    Route.Version version = route.version;
+    return versions.get(version.stripe()) == version.exact()
+        && firstTokenVersions.get(version.firstTokenStripe()) == version.firstToken()
+        && wildcardVersion.get() == version.wildcard();
+  }
+
+  private Route.Version version(String topic) {
+    int stripe = stripe(topic, topic.length());
+    int dot = topic.indexOf('.');
+    int firstTokenStripe = stripe(topic, dot < 0 ? topic.length() : dot);
+    return new Route.Version(
+        stripe,
+        versions.get(stripe),
+        firstTokenStripe,
+        firstTokenVersions.get(firstTokenStripe),
+        wildcardVersion.get());
   }
 
   /** Finds who gets the events of a legal topic. */
   Route lookup(String topic) {
-    int stripe = stripe(topic);
     lock.readLock().lock();
     try {
       List<Subscription> found = new ArrayList<>(exact.getOrDefault(topic, Set.of()));
       if (!root.isEmpty()) {
         match(root, topic, 0, found, topic.charAt(0) == '$');
       }
-      return new Route(stripe, versions.get(stripe), wildcardVersion.get(), loops, found);
+      return new Route(version(topic), loops, found);
     } finally {
       lock.readLock().unlock();
     }

@@ -1,6 +1,7 @@
 package io.eventbus.server.session;
 
 import java.time.Instant;
+import java.util.Map;
 
 /**
  * Who a client is. Immutable.
@@ -9,6 +10,7 @@ import java.time.Instant;
  * @param id the session's id
  * @param client the name that the client gave itself
  * @param agent its software
+ * @param attributes what else it said of itself in {@code Hello}
  * @param producer its producer number
  * @param resume the secret behind the number; never shown to anybody but the client
  * @param since when it was welcomed
@@ -18,11 +20,17 @@ public record Identity(
     String id,
     String client,
     String agent,
+    Map<String, String> attributes,
     long producer,
     String resume,
     Instant since) {
+  /** Copies the attributes, so that the record is immutable. */
+  public Identity {
+    attributes = Map.copyOf(attributes);
+  }
+
   /** A client that has not said Hello. */
-  static final Identity UNKNOWN = new Identity(0, "", "", "", 0, "", Instant.EPOCH);
+  static final Identity UNKNOWN = new Identity(0, "", "", "", Map.of(), 0, "", Instant.EPOCH);
 
   @Override
   public String toString() {

@@ -33,6 +33,11 @@ public final class Session {
   private SessionState state = SessionState.AWAITING_HELLO;
   private volatile Identity identity = Identity.UNKNOWN;
 
+  // The time of day that belongs to a receipt: also a message that has to wait was received when it
+  // came.
+  private long receivedNanos;
+  private long receivedAt;
+
   /**
    * Makes a session that waits for {@code Hello}.
    *
@@ -57,11 +62,14 @@ public final class Session {
    *     {@code retry} was called
    */
   public int onMessage(ByteBuffer message, int from, int to, long nowNanos, Runnable retry) {
-    long receivedAt = loop.bus.nowMicros();
+    if (nowNanos != receivedNanos || receivedAt == 0) {
+      receivedNanos = nowNanos;
+      receivedAt = loop.bus.nowMicros();
+    }
     FrameCursor frames = loop.frames.wrap(message, from, to);
     try {
       while (state != SessionState.CLOSED && frames.next()) {
-        if (link.mustWait(retry) || !onFrame(message, frames, receivedAt, nowNanos, retry)) {
+        if (link.mustWait(retry) || !onFrame(message, frames, nowNanos, retry)) {
           return frames.frameStart();
         }
       }
@@ -79,8 +87,7 @@ public final class Session {
   }
 
   /** Returns false if the frame has to wait. */
-  private boolean onFrame(
-      ByteBuffer in, FrameCursor frames, long receivedAt, long nowNanos, Runnable retry) {
+  private boolean onFrame(ByteBuffer in, FrameCursor frames, long nowNanos, Runnable retry) {
     TypeCode type = TypeCode.of(frames.typeCode());
     if (state == SessionState.AWAITING_HELLO && type != TypeCode.HELLO) {
       violation(
@@ -102,7 +109,7 @@ public final class Session {
     }
     switch (type) {
       case PUBLISH -> {
-        return onPublish(in, from, to, receivedAt, nowNanos, retry);
+        return onPublish(in, from, to, nowNanos, retry);
       }
       case HELLO -> onHello(in, from, to, frames);
       case SUBSCRIBE -> subscriptions.subscribe(ControlFrames.subscribe(in, from, to));
@@ -156,8 +163,7 @@ public final class Session {
     link.send(ControlFrames.encode(TypeCode.WELCOME, welcome));
   }
 
-  private boolean onPublish(
-      ByteBuffer in, int from, int to, long receivedAt, long nowNanos, Runnable retry) {
+  private boolean onPublish(ByteBuffer in, int from, int to, long nowNanos, Runnable retry) {
     PublishView publish = loop.publish;
     try {
       publish.read(in, from, to, loop.frameLimits);

@@ -68,6 +68,17 @@ public final class SessionSubscriptions {
           request.getId());
       return;
     }
+    // Two loops may pass it by one each: a bound on memory, not an account.
+    int total = loop.bus.limits().totalSubscriptions();
+    if (loop.bus.index().size() >= total) {
+      refuse(
+          ErrorCode.LIMIT_EXCEEDED,
+          "the bus has all the subscriptions that it may (expected: at most "
+              + total
+              + "); use fewer filters with wildcards, or another bus",
+          request.getId());
+      return;
+    }
     Subscription subscription =
         new Subscription(link.subscriber(), request.getId(), filter, group, request.getOverflow());
     if (byId.isEmpty()) {

@@ -47,6 +47,7 @@ public final class Sessions {
         bus + "-" + run + "-" + number,
         hello.getClient(),
         hello.getAgent(),
+        hello.getAttributes(),
         Resume.producer(resume),
         resume,
         clock.instant());

@@ -2,6 +2,7 @@ package io.eventbus.server.transport;
 
 import io.netty.handler.codec.DecoderResult;
 import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpVersion;
@@ -57,8 +58,10 @@ final class Handshake {
   private final String busPath;
   private final @Nullable String echoPath;
   private final boolean compression;
+  private final OriginCheck origins;
 
-  Handshake(String busPath, @Nullable String echoPath, boolean compression) {
+  Handshake(String busPath, @Nullable String echoPath, boolean compression, OriginCheck origins) {
+    this.origins = origins;
     this.busPath = busPath;
     this.echoPath = echoPath;
     this.compression = compression;
@@ -104,8 +107,14 @@ final class Handshake {
           "Only version 13 of WebSocket is spoken here.",
           Map.of("Sec-WebSocket-Version", "13"));
     }
-    if (endpoint == Endpoint.BUS && isForeign(request)) {
-      return page(403, "Origin: a page of another site may not use this bus.");
+    HttpHeaders headers = request.headers();
+    if (endpoint == Endpoint.BUS
+        && origins.isForeign(
+            headers.get(HttpHeaderNames.ORIGIN), headers.get(HttpHeaderNames.HOST))) {
+      return page(
+          403,
+          "Origin: a page of another site may not use this bus"
+              + " (expected: the bus's own, or one in listen.allowed-origins).");
     }
     String key = request.headers().get(HttpHeaderNames.SEC_WEBSOCKET_KEY);
     if (key == null || !isKey(key.strip())) {
@@ -135,20 +144,6 @@ final class Handshake {
       return Endpoint.BUS;
     }
     return path.equals(echoPath) ? Endpoint.ECHO : null;
-  }
-
-  /**
-   * A browser names the site of the page that connects (RFC 6455, section 10.2). Without this check
-   * every page that somebody opens could use a bus on that machine or in that network.
-   */
-  private static boolean isForeign(HttpRequest request) {
-    String origin = request.headers().get(HttpHeaderNames.ORIGIN);
-    if (origin == null) {
-      return false;
-    }
-    int scheme = origin.indexOf("://");
-    String site = scheme < 0 ? origin : origin.substring(scheme + 3);
-    return !site.equalsIgnoreCase(request.headers().get(HttpHeaderNames.HOST));
   }
 
   private static Page page(int status, String body) {

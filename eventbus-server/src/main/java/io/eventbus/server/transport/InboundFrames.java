@@ -29,6 +29,7 @@ final class InboundFrames {
   private final Runnable retry = this::resumeSoon;
 
   private @Nullable ByteBuf parked;
+  private long parkedNanos;
   private @Nullable Deque<ByteBuf> backlog;
   private @Nullable Utf8Stream utf8;
   private final SingleWriterCounter parkedBytes = new SingleWriterCounter();
@@ -220,6 +221,8 @@ final class InboundFrames {
     if (at < to && connection.isOpen()) {
       int done = at - from;
       parked = buf.retainedSlice(start + done, length - done);
+      // The wait counts for the latency of what is parked, and of what came just behind it.
+      parkedNanos = nowNanos;
       countParked(length - done);
       connection.pauseReading();
     }
@@ -266,7 +269,7 @@ final class InboundFrames {
     if (rest == null || ignoring) {
       return;
     }
-    long nowNanos = System.nanoTime();
+    long nowNanos = parkedNanos;
     parked = null;
     countParked(-rest.readableBytes());
     try {

@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Small frames that are next to each other are copied together into one WebSocket message when
  * they are written; large ones, and one that is alone, are written by reference. Confined to the
- * connection's loop but for {@link #isFull}, {@link #whenNotFull} and {@link #bytes}.
+ * connection's loop but for {@link #isFull}, {@link #isCrowded}, {@link #whenNotFull} and {@link
+ * #bytes}.
  *
  * <p>Under BLOCK the queue may pass its bound by what was already on its way: {@link #isFull} stops
  * the publishers from then on, until it is half empty. Whatever is dropped is told to the client
@@ -79,6 +80,11 @@ final class OutboundQueue implements Subscriber {
   @Override
   public boolean isFull() {
     return full;
+  }
+
+  @Override
+  public boolean isCrowded() {
+    return full || queued > bound / 2;
   }
 
   @Override

@@ -1,10 +1,12 @@
 package io.eventbus.server.transport;
 
+import io.eventbus.server.config.ConfigException;
 import io.eventbus.server.config.TlsConfig;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
-import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
@@ -12,26 +14,42 @@ import org.jspecify.annotations.Nullable;
 final class TlsContexts {
   private TlsContexts() {}
 
-  static @Nullable SslContext of(TlsConfig config) throws IOException {
+  /**
+   * Reads the files.
+   *
+   * @return null when TLS is off
+   * @throws ConfigException if they cannot be read or do not fit
+   */
+  static @Nullable SslContext of(TlsConfig config) {
     Path certificate = config.certificate();
     Path key = config.key();
     if (certificate == null || key == null) {
       return null;
     }
+    readable("tls.certificate", certificate);
+    readable("tls.key", key);
     try {
       return SslContextBuilder.forServer(certificate.toFile(), key.toFile())
           .protocols("TLSv1.3", "TLSv1.2")
           .build();
     } catch (SSLException | IllegalArgumentException e) {
-      throw new IOException(
-          "tls: cannot use certificate "
-              + certificate
-              + " and key "
-              + key
-              + ": "
-              + e.getMessage()
-              + " (expected: a chain and an unencrypted PKCS#8 key, both in PEM)",
-          e);
+      ConfigException refused =
+          new ConfigException(
+              List.of(
+                  "tls.certificate: "
+                      + certificate
+                      + " and tls.key: "
+                      + key
+                      + " (expected: a chain and its unencrypted PKCS#8 key, both in PEM): "
+                      + e.getMessage()));
+      refused.initCause(e);
+      throw refused;
+    }
+  }
+
+  private static void readable(String key, Path file) {
+    if (!Files.isRegularFile(file) || !Files.isReadable(file)) {
+      throw new ConfigException(List.of(key + ": " + file + " (expected: a readable file)"));
     }
   }
 }

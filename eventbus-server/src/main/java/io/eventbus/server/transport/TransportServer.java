@@ -1,5 +1,6 @@
 package io.eventbus.server.transport;
 
+import io.eventbus.server.config.ConfigException;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.routing.Router;
 import io.eventbus.server.session.BusContext;
@@ -71,8 +72,8 @@ public final class TransportServer {
   /**
    * Starts to listen.
    *
-   * @throws IOException if the address cannot be bound, or the TLS files cannot be read; the
-   *     message says which
+   * @throws IOException if the address cannot be bound; the message says which
+   * @throws ConfigException if the TLS files cannot be used
    */
   public void start() throws IOException {
     SslContext tls = TlsContexts.of(config.tls());
@@ -80,7 +81,8 @@ public final class TransportServer {
         new Handshake(
             config.listen().path(),
             config.diagnostics().echoPath(),
-            config.compression().enabled());
+            config.compression().enabled(),
+            new OriginCheck(config.listen().allowedOrigins()));
     states.forEach(LoopState::startTicking);
     ChannelFuture bound =
         new ServerBootstrap()
@@ -108,6 +110,16 @@ public final class TransportServer {
           bound.cause());
     }
     listening = bound.channel();
+  }
+
+  /**
+   * Checks what can be checked of a configuration without listening: the files that it names.
+   *
+   * @param config the configuration
+   * @throws ConfigException if a file cannot be used; says which, and why
+   */
+  public static void check(ServerConfig config) {
+    TlsContexts.of(config.tls());
   }
 
   /**

@@ -42,6 +42,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
   private long lastReadAt;
   private boolean awaitingPong;
   private boolean awaitingWritten;
+  private long accounted;
 
   WebSocketConnection(
       LoopState loop,
@@ -189,8 +190,21 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
     channel.write(bytes, channel.voidPromise());
   }
 
+  /** Writes to the system what it takes; what it does not take counts as held by the bus. */
   void flush() {
     channel.flush();
+    account(pendingBytes());
+  }
+
+  /** Notes in the bus's memory how much is on its way to the system now. */
+  private void account(long pending) {
+    long change = pending - accounted;
+    accounted = pending;
+    if (change > 0) {
+      loop.context().bus().memory().reserve(change);
+    } else if (change < 0) {
+      loop.context().bus().memory().release(-change);
+    }
   }
 
   /** Bytes on the way to the system. */
@@ -220,6 +234,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
 
   @Override
   public void channelWritabilityChanged(ChannelHandlerContext context) {
+    account(pendingBytes());
     if (isWritable()) {
       // The client has taken something: a sign of life, also when its pong is still behind much
       // else.
@@ -249,6 +264,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
 
   @Override
   public void onTick(long nowNanos) {
+    account(pendingBytes());
     if (phase == ConnectionPhase.CLOSING) {
       closingTick(nowNanos);
       return;
@@ -335,6 +351,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
     }
     phase = phase.to(ConnectionPhase.CLOSED);
     inbound.close();
+    account(0);
     loop.remove(this);
   }
 

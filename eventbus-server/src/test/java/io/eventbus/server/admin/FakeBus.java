@@ -40,7 +40,7 @@ final class FakeBus implements BusView {
   public BusStats stats() {
     return new BusStats(
         new BusStats.Connections(3, 17, Map.of("NORMAL", 4L, "SLOW_CONSUMER", 1L)),
-        new BusStats.Traffic(10, 20, 30, 40, 50, 60, 70),
+        new BusStats.Traffic(10, 20, 30, 40, 50, 60, 70, 80, 90),
         new BusStats.Memory(100, 200, 300),
         Map.of("DROP_OLDEST", 5L),
         6,
@@ -62,8 +62,10 @@ final class FakeBus implements BusView {
   }
 
   @Override
-  public Optional<ConnectionInfo> connection(long id) {
-    return Optional.ofNullable(connections.get(id));
+  public Optional<ConnectionDetail> connection(long id) {
+    return Optional.ofNullable(connections.get(id))
+        .map(
+            c -> new ConnectionDetail(c, List.of(new ConnectionDetail.Acknowledged("a.b", 9, 12))));
   }
 
   @Override
@@ -100,14 +102,14 @@ final class FakeBus implements BusView {
     return new ConnectionInfo(
         id,
         "127.0.0.1:" + id,
-        "OPEN",
         STARTED,
         "s" + id,
         id,
         "<b>me",
-        null,
+        "test/1",
         Map.of(),
         2,
+        0,
         0,
         0,
         0,

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
@@ -23,11 +24,15 @@ class ConfigLoaderTest {
     ServerConfig config = ServerConfig.defaults();
     assertThat(config.bus().name()).matches("bus-[0-9a-f]{8}");
     assertThat(config.listen())
-        .isEqualTo(new ListenConfig("0.0.0.0", 8080, "/bus", 0, TransportType.AUTO, 4096, 100_000));
+        .isEqualTo(
+            new ListenConfig(
+                "0.0.0.0", 8080, "/bus", 0, TransportType.AUTO, 4096, 100_000, List.of()));
     assertThat(config.tls()).isEqualTo(new TlsConfig(null, null));
     assertThat(config.tls().enabled()).isFalse();
     assertThat(config.limits())
-        .isEqualTo(new LimitsConfig(1 << 20, 4 << 20, 64, 16 << 10, 10_000, 8L << 20, 0, 64 << 10));
+        .isEqualTo(
+            new LimitsConfig(
+                1 << 20, 4 << 20, 64, 16 << 10, 10_000, 1_000_000, 8L << 20, 0, 64 << 10));
     assertThat(config.timeouts())
         .isEqualTo(
             new TimeoutsConfig(

@@ -15,7 +15,7 @@ class RouteCacheTest {
   private static final int MANY = 300_000;
 
   private final RouteCache cache = new RouteCache();
-  private final Route nobody = new Route(0, 0, 0, 1, List.of());
+  private final Route nobody = new Route(new Route.Version(0, 0, 0, 0, 0), 1, List.of());
 
   private RouteCache.Entry add(RouteCache to, String topic) {
     ByteBuffer in = ByteBuffer.wrap(SampleFrames.publish(topic, 1, false, "x"));
@@ -70,6 +70,15 @@ class RouteCacheTest {
         assertThat(entry.topic).isEqualTo("topic." + i);
       }
     }
+  }
+
+  @Test
+  void longTopicsTakeNoMoreRoomThanShortOnes() {
+    String prefix = "x".repeat(200);
+    for (int i = 0; i < MANY; i++) {
+      add(cache, prefix + i);
+    }
+    assertThat(cache.list()).hasSizeBetween(40_000, 60_000);
   }
 
   @Test

@@ -52,6 +52,11 @@ class RouterAllocationTest {
     }
 
     @Override
+    public boolean isCrowded() {
+      return isFull();
+    }
+
+    @Override
     public boolean isFull() {
       return false;
     }

@@ -236,6 +236,24 @@ class RouterTest {
   }
 
   @Test
+  void aMemberThatNobodyWaitsForIsSparedAllTheSame() {
+    subscribe(here, "j", "g", Overflow.DROP_OLDEST);
+    subscribe(there, "j", "g", Overflow.CONFLATE);
+    subscribe(elsewhere, "j", "g", Overflow.BLOCK);
+    here.crowded(true);
+    there.crowded(true);
+    for (int i = 1; i <= 9; i++) {
+      publish("j", i, "x");
+    }
+    runAll();
+    assertThat(elsewhere.got).hasSize(9);
+    elsewhere.crowded(true);
+    publish("j", 10, "x");
+    runAll();
+    assertThat(elsewhere.got).as("one that loses nothing, while it has room").hasSize(10);
+  }
+
+  @Test
   void aGroupIsWaitedForOnlyWhenAllAreFullUnderBlock() {
     subscribe(here, "j", "g", Overflow.BLOCK);
     subscribe(there, "j", "g", Overflow.BLOCK);

@@ -190,6 +190,11 @@ class RoutingStressTest {
           }
 
           @Override
+          public boolean isCrowded() {
+            return false;
+          }
+
+          @Override
           public void whenNotFull(Runnable retry) {
             throw new AssertionError("never full");
           }

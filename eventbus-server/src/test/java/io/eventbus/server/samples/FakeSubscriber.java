@@ -18,6 +18,7 @@ public final class FakeSubscriber implements Subscriber {
   private final Waiters waiters = new Waiters();
   private final int loop;
   private volatile boolean full;
+  private volatile boolean crowded;
 
   /** Makes a subscriber of a loop. */
   public FakeSubscriber(int loop) {
@@ -32,6 +33,11 @@ public final class FakeSubscriber implements Subscriber {
     }
   }
 
+  /** Fills more than half of the queue, or less. */
+  public void crowded(boolean now) {
+    crowded = now;
+  }
+
   @Override
   public int loop() {
     return loop;
@@ -41,6 +47,11 @@ public final class FakeSubscriber implements Subscriber {
   public void offer(Delivery delivery, Overflow overflow) {
     got.add(SampleFrames.read(delivery));
     policies.add(overflow);
+  }
+
+  @Override
+  public boolean isCrowded() {
+    return full || crowded;
   }
 
   @Override

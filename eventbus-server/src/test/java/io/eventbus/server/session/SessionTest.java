@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.eventbus.protocol.CloseReason;
 import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.FrameLimits;
+import io.eventbus.protocol.TopicFilter;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Ack;
 import io.eventbus.schema.Barrier;
@@ -25,6 +26,7 @@ import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.LoopBarrier;
 import io.eventbus.server.routing.RemoteForwarder;
 import io.eventbus.server.routing.Router;
+import io.eventbus.server.routing.Subscription;
 import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.samples.FakeLoops;
 import io.eventbus.server.samples.SampleFrames;
@@ -51,6 +53,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class SessionTest {
   private static final Instant NOW = Instant.parse("2026-03-04T05:06:07.123456Z");
   private static final int SUBSCRIPTIONS = 3;
+  private static final int TOTAL_SUBSCRIPTIONS = 5;
 
   private final FakeLoops loops = new FakeLoops(1);
   private final SubscriptionIndex index = new SubscriptionIndex(1);
@@ -69,6 +72,8 @@ class SessionTest {
             Map.of(
                 "limits.subscriptions",
                 String.valueOf(SUBSCRIPTIONS),
+                "limits.total-subscriptions",
+                String.valueOf(TOTAL_SUBSCRIPTIONS),
                 "limits.payload-bytes",
                 "1000"));
     BusContext bus =
@@ -422,6 +427,23 @@ class SessionTest {
     handle(ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(5L)));
     handle(subscribe(7, "c", null));
     assertThat(link.taken()).last().isEqualTo(new Confirm(TypeCode.SUBSCRIBE.code(), 7L, ""));
+  }
+
+  @Test
+  void theSubscriptionsOfAllConnectionsHaveABound() {
+    welcome();
+    List<Subscription> filled = new ArrayList<>();
+    for (long id = 1; id <= TOTAL_SUBSCRIPTIONS; id++) {
+      TopicFilter filter = TopicFilter.parse("a." + id);
+      filled.add(new Subscription(link.subscriber, id, filter, null, Overflow.BLOCK));
+    }
+    filled.forEach(index::add);
+    handle(subscribe(1, "a", null));
+    assertThat(problem(ErrorCode.LIMIT_EXCEEDED, TypeCode.SUBSCRIBE, 1, "").getMessage())
+        .contains("the bus has all the subscriptions")
+        .contains("at most " + TOTAL_SUBSCRIPTIONS);
+    assertThat(link.closed).isEmpty();
+    filled.forEach(index::remove);
   }
 
   @Test

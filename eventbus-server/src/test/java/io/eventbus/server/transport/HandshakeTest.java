@@ -6,13 +6,16 @@ import io.netty.handler.codec.DecoderResult;
 import io.netty.handler.codec.http.DefaultHttpRequest;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpVersion;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class HandshakeTest {
-  private final Handshake plain = new Handshake("/bus", null, false);
-  private final Handshake full = new Handshake("/bus", "/echo", true);
+  private final Handshake plain =
+      new Handshake("/bus", null, false, new OriginCheck(List.of("https://app.example.com")));
+  private final Handshake full =
+      new Handshake("/bus", "/echo", true, new OriginCheck(List.of("*")));
 
   /** The request of RFC 6455, section 1.3, for the bus. */
   private static DefaultHttpRequest request(String uri) {
@@ -68,6 +71,12 @@ class HandshakeTest {
     assertThat(upgrade(plain.answer(r)).endpoint()).isEqualTo(Handshake.Endpoint.BUS);
     r.headers().set("Origin", "localhost:8080");
     assertThat(upgrade(plain.answer(r)).endpoint()).as("without a scheme").isNotNull();
+    r.headers().set("Origin", "https://app.example.com");
+    assertThat(upgrade(plain.answer(r)).endpoint()).as("one that is allowed").isNotNull();
+    r.headers().set("Origin", "http://app.example.com");
+    assertThat(page(plain.answer(r)).status()).as("another scheme").isEqualTo(403);
+    r.headers().set("Origin", "null");
+    assertThat(upgrade(full.answer(r)).endpoint()).as("all are allowed").isNotNull();
   }
 
   @Test

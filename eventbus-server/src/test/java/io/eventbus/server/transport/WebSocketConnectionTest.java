@@ -107,6 +107,25 @@ class WebSocketConnectionTest {
   }
 
   @Test
+  void whatTheSystemHasNotTakenCountsAsMemoryOfTheBus() {
+    welcome();
+    wire.stick();
+    connection.writeMessage(wire.allocator.directBuffer().writeBytes(new byte[10_000]));
+    connection.flush();
+    assertThat(wire.memory.used()).isGreaterThanOrEqualTo(10_000);
+    assertThat(connection.pendingBytes()).isEqualTo(wire.memory.used());
+    wire.unstick();
+    connection.onTick(System.nanoTime());
+    assertThat(wire.memory.used()).isZero();
+    wire.stick();
+    connection.writeMessage(wire.allocator.directBuffer().writeBytes(new byte[10_000]));
+    connection.flush();
+    assertThat(wire.memory.used()).isPositive();
+    wire.hangUp();
+    assertThat(wire.memory.used()).isZero();
+  }
+
+  @Test
   void aPingIsAnsweredWithItsBytes() {
     wire.read(new ClientBytes().frame(ClientBytes.FIN | Opcode.PING, new byte[] {1, 2}, 9).array());
     assertThat(wire.written())

@@ -19,6 +19,11 @@ final class IgnoringSubscriber implements Subscriber {
   }
 
   @Override
+  public boolean isCrowded() {
+    return isFull();
+  }
+
+  @Override
   public boolean isFull() {
     return false;
   }

@@ -1,0 +1,28 @@
+package io.eventbus.server.admin;
+
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
+import java.util.List;
+
+/**
+ * All that is known of one client.
+ *
+ * @param connection what the list of connections says, too
+ * @param acknowledged how far it has acknowledged each stream; the streams that it acknowledged
+ *     last
+ */
+public record ConnectionDetail(
+    @JsonUnwrapped ConnectionInfo connection, List<Acknowledged> acknowledged) {
+  /** Copies the list, so that the record is immutable. */
+  public ConnectionDetail {
+    acknowledged = List.copyOf(acknowledged);
+  }
+
+  /**
+   * How far one stream is acknowledged.
+   *
+   * @param topic the stream's topic
+   * @param producer the stream's producer
+   * @param sequence the last acknowledged event
+   */
+  public record Acknowledged(String topic, long producer, long sequence) {}
+}

@@ -2,6 +2,8 @@ package io.eventbus.cli;
 
 import io.eventbus.client.EventBusException;
 import io.eventbus.server.config.ConfigException;
+import java.net.UnknownHostException;
+import java.nio.channels.UnresolvedAddressException;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import org.jspecify.annotations.Nullable;
@@ -48,10 +50,14 @@ final class Failures {
   }
 
   private static String message(Throwable failure) {
+    if (failure instanceof UnresolvedAddressException || failure instanceof UnknownHostException) {
+      return "the host name is unknown";
+    }
     @Nullable String message = failure.getMessage();
     // The messages of these are for people; those of others often make no sense without the name.
     boolean known = failure instanceof CliFailure || failure instanceof EventBusException;
-    if (message == null || message.isEmpty()) {
+    // Some libraries make a text of a message that is not there.
+    if (message == null || message.isEmpty() || message.equals("null")) {
       return failure.getClass().getSimpleName();
     }
     return known || message.contains(" ")

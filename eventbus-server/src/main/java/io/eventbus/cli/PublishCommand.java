@@ -4,6 +4,7 @@ import io.eventbus.client.Event;
 import io.eventbus.client.EventBusClient;
 import io.eventbus.client.EventBusException;
 import io.eventbus.client.SendResult;
+import io.eventbus.protocol.Topic;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -126,6 +127,10 @@ final class PublishCommand implements Callable<Integer> {
   }
 
   private void check() {
+    String problem = Topic.problem(topic);
+    if (problem != null) {
+      throw new ParameterException(spec.commandLine(), "TOPIC: " + problem);
+    }
     if (!payloads.isEmpty() && (file != null || whole)) {
       throw new ParameterException(
           spec.commandLine(), "payloads are given both as arguments and as a file");

@@ -46,11 +46,18 @@ final class ServeCommand implements Callable<Integer> {
     StopHook hook = new StopHook(() -> stop(bus));
     try {
       LOG.info("{}", startLine(config, bus));
-      if (config.auth().token() == null && !config.listen().host().startsWith("127.")) {
+      if (config.auth().token() == null && !isLoopback(config.listen().host())) {
         LOG.warn(
             "Everybody who can reach {} may publish and subscribe: set auth.token, or listen.host"
                 + " to 127.0.0.1",
             config.listen().host());
+      }
+      if (bus.adminPort() >= 0 && !isLoopback(config.admin().host())) {
+        LOG.warn(
+            "Everybody who can reach {}:{} may administer this bus: set admin.host to 127.0.0.1, or"
+                + " put a proxy with a login in front",
+            config.admin().host(),
+            bus.adminPort());
       }
       new CountDownLatch(1).await();
     } catch (InterruptedException e) {
@@ -68,6 +75,10 @@ final class ServeCommand implements Callable<Integer> {
     } catch (IOException e) {
       throw new CliFailure(ExitCode.FAILED, "The bus cannot start: " + Failures.describe(e), e);
     }
+  }
+
+  private static boolean isLoopback(String host) {
+    return host.startsWith("127.") || host.equals("localhost") || host.equals("::1");
   }
 
   private static void stop(RunningBus bus) {

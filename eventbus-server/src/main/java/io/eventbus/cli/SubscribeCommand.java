@@ -5,6 +5,7 @@ import io.eventbus.client.Overflow;
 import io.eventbus.client.ReceivedEvent;
 import io.eventbus.client.SubscribeOptions;
 import io.eventbus.client.Subscription;
+import io.eventbus.protocol.TopicFilter;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -102,6 +103,12 @@ final class SubscribeCommand implements Callable<Integer> {
             spec.commandLine(), "--count: " + count + " (expected: 1 or more)");
       }
       left.set(count);
+    }
+    for (String filter : filters) {
+      String problem = TopicFilter.problem(filter);
+      if (problem != null) {
+        throw new ParameterException(spec.commandLine(), "FILTER: " + problem);
+      }
     }
     SubscribeOptions options = SubscribeOptions.DEFAULT.withGroup(group).withOverflow(overflow);
     Warnings warnings = new Warnings(surroundings.err(), this::lost);

@@ -52,6 +52,7 @@ class ArchitectureTest {
                       "io.eventbus.client.internal",
                       "jakarta.websocket..",
                       "org.glassfish.tyrus..",
+                      "org.glassfish.grizzly..",
                       "org.slf4j..")
                   .or(resideInAnyPackage(PLATFORM)));
 

@@ -5,6 +5,7 @@ import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Ack;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 /**
@@ -12,8 +13,15 @@ import java.util.function.Consumer;
  * many events. Any thread may add; the conductor sends.
  */
 final class Acks {
+  private final AtomicBoolean told = new AtomicBoolean();
+  private volatile Runnable onFirst = () -> {};
   // Holds each pair at most once, and so no more than are tracked.
   private final Queue<ProducerState> dirty = new ConcurrentLinkedQueue<>();
+
+  /** Sets what is run when there is something to acknowledge; {@link #drain} has to follow. */
+  void onFirst(Runnable task) {
+    onFirst = task;
+  }
 
   void handled(Delivery delivery) {
     handled(delivery.origin, delivery.lastSequence());
@@ -22,11 +30,16 @@ final class Acks {
   void handled(ProducerState origin, long sequence) {
     if (origin.handled(sequence)) {
       dirty.add(origin);
+      if (!told.get() && told.compareAndSet(false, true)) {
+        onFirst.run();
+      }
     }
   }
 
   /** Makes the frames for what was handled since the last call. */
   void drain(Consumer<byte[]> frames) {
+    // First: what is added from now on is told again.
+    told.set(false);
     for (ProducerState pair = dirty.poll(); pair != null; pair = dirty.poll()) {
       long sequence = pair.takeHandled();
       frames.accept(

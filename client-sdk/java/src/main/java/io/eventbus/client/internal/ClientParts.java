@@ -5,12 +5,7 @@ import io.eventbus.client.EventBusClient;
 import io.eventbus.client.ReceivedEvent;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import java.util.concurrent.SynchronousQueue;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.DoubleSupplier;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,16 +29,18 @@ record ClientParts(
 
   /** What comes from outside, so that tests can give their own. */
   record Outside(
-      Transport transport, Scheduler conductor, MicroClock clock, DoubleSupplier random) {}
-
-  static String threadPrefix(ClientOptions options) {
-    return "eventbus-" + options.name();
-  }
+      Transport transport,
+      Scheduler conductor,
+      Executor senders,
+      Executor handlers,
+      MicroClock clock,
+      DoubleSupplier random,
+      Runnable onClosed) {}
 
   static ClientParts wire(ClientOptions options, Outside outside) {
     MicroClock clock = outside.clock();
-    ThreadPoolExecutor own = options.executor() == null ? ownExecutor(threadPrefix(options)) : null;
-    Executor executor = own != null ? own : given(options);
+    Executor given = options.executor();
+    Executor executor = given != null ? given : outside.handlers();
     Notifier notifier = new Notifier(options.listener(), executor);
     Counters counters = new Counters();
     Acks acks = new Acks();
@@ -51,18 +48,16 @@ record ClientParts(
     EventEncoder encoder = new EventEncoder(clock, options.outbound().bufferBytes());
     Subscriptions subscriptions = new Subscriptions(outbox, notifier);
     Dispatcher dispatcher =
-        new Dispatcher(subscriptions, acks, counters, notifier, options.trackedProducers());
+        new Dispatcher(
+            subscriptions, acks, counters, notifier, new ReadGate(), options.trackedProducers());
     Barriers barriers = new Barriers(outbox, notifier);
     Link.Parts linkParts =
         new Link.Parts(outbox, subscriptions, dispatcher, barriers, counters, notifier);
-    Maintenance maintenance = new Maintenance(options, outside.conductor(), clock, linkParts, acks);
     Sender sender =
-        new Sender(
-            outbox,
-            clock,
-            options.connection().sendTimeout().toNanos(),
-            threadPrefix(options) + "-sender");
+        new Sender(outbox, clock, options.connection().sendTimeout().toNanos(), outside.senders());
     outbox.onWork(sender::wake);
+    Maintenance maintenance =
+        new Maintenance(options, outside.conductor(), clock, linkParts, acks, sender);
     Connector connector =
         new Connector(
             options,
@@ -77,9 +72,8 @@ record ClientParts(
             () -> {
               outside.transport().close();
               outside.conductor().shutdown();
-              letThreadsEnd(own);
+              outside.onClosed().run();
             });
-    sender.start();
     return new ClientParts(
         options,
         clock,
@@ -94,36 +88,6 @@ record ClientParts(
         maintenance,
         new Callbacks(notifier, counters),
         connector);
-  }
-
-  private static Executor given(ClientOptions options) {
-    Executor given = options.executor();
-    if (given == null) {
-      throw new IllegalStateException("executor: null (expected: the application's)");
-    }
-    return given;
-  }
-
-  /** What is still to be called back is; a thread that has nothing to do ends at once. */
-  private static void letThreadsEnd(@Nullable ThreadPoolExecutor own) {
-    if (own != null) {
-      own.setKeepAliveTime(0, TimeUnit.NANOSECONDS);
-    }
-  }
-
-  private static ThreadPoolExecutor ownExecutor(String prefix) {
-    AtomicInteger number = new AtomicInteger();
-    return new ThreadPoolExecutor(
-        0,
-        Integer.MAX_VALUE,
-        10,
-        TimeUnit.SECONDS,
-        new SynchronousQueue<>(),
-        task -> {
-          Thread thread = new Thread(task, prefix + "-handler-" + number.incrementAndGet());
-          thread.setDaemon(true);
-          return thread;
-        });
   }
 
   /** Starts the first connection; the client is there when it is. */

@@ -204,7 +204,7 @@ final class Connector implements Link.Owner {
               }
             },
             patience.toNanos());
-    transport.connect(url, patience, link);
+    link.attempt(transport.connect(url, link));
   }
 
   private void onWelcome(Link link, Welcome welcome) {

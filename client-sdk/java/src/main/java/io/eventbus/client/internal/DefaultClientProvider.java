@@ -30,18 +30,20 @@ public final class DefaultClientProvider implements ClientProvider {
                             + TransportProvider.class.getName()
                             + " (expected: one, named in"
                             + " META-INF/services)"));
-    String prefix = ClientParts.threadPrefix(options);
     Transport transport =
         provider.create(
-            new TransportProvider.Settings(
-                prefix, SUB_PROTOCOL, MAX_MESSAGE_BYTES, options.sslContext()));
+            new TransportProvider.Settings(SUB_PROTOCOL, MAX_MESSAGE_BYTES, options.sslContext()));
+    Shared.Lease<SharedThreads> threads = SharedThreads.ALL.acquire();
     return ClientParts.wire(
             options,
             new ClientParts.Outside(
                 transport,
-                new ConductorThread(prefix + "-conductor"),
+                threads.get().conductor(),
+                threads.get().senders(),
+                threads.get().handlers(),
                 MicroClock.system(),
-                () -> ThreadLocalRandom.current().nextDouble()))
+                () -> ThreadLocalRandom.current().nextDouble(),
+                threads::release))
         .start();
   }
 }

@@ -13,9 +13,9 @@ import java.util.concurrent.locks.ReentrantLock;
  * The way in: checks each delivery against what was received before, and hands it to the queues of
  * the subscriptions it is for, once for each WebSocket message.
  *
- * <p>Works on the connection's thread. Its lock only matters when an old connection's thread still
- * waits for a full queue while a new connection is there already; the new one then waits too, and
- * the order is kept.
+ * <p>Works on the connection's thread and never waits: when a queue is full, the {@link ReadGate}
+ * keeps the connection from being read. Its lock only matters when an old connection's last
+ * messages meet the first ones of a new connection.
  */
 final class Dispatcher {
   // A message is at most as big as the transport allows; what is in it was checked by the bus.
@@ -28,6 +28,7 @@ final class Dispatcher {
   private final Counters counters;
   private final Notifier notifier;
   private final Routes routes;
+  private final ReadGate gate;
   private final DeliverView view = new DeliverView();
   private final List<SubscriptionState> touched = new ArrayList<>();
   private final List<SubscriptionState> targets = new ArrayList<>();
@@ -37,11 +38,13 @@ final class Dispatcher {
       Acks acks,
       Counters counters,
       Notifier notifier,
+      ReadGate gate,
       int trackedProducers) {
     this.subscriptions = subscriptions;
     this.acks = acks;
     this.counters = counters;
     this.notifier = notifier;
+    this.gate = gate;
     this.routes = new Routes(trackedProducers);
   }
 
@@ -51,6 +54,11 @@ final class Dispatcher {
 
   void unlock() {
     lock.unlock();
+  }
+
+  /** This connection brings what is delivered from now on. */
+  void readFrom(ReadGate.Reader connection) {
+    gate.attach(connection);
   }
 
   /** Takes a {@code Deliver} frame; {@link #handOver} has to follow. Under the lock. */
@@ -162,42 +170,18 @@ final class Dispatcher {
     notifier.tell(listener -> listener.gap(gap));
   }
 
-  /**
-   * Gives what has arrived to the queues: first to those that have room, then to the others,
-   * waiting for each. Under the lock.
-   */
+  /** Gives what has arrived to the queues. Under the lock. */
   void handOver() {
-    for (int i = 0; i < touched.size(); i++) {
-      SubscriptionState target = touched.get(i);
-      if (target.queue.offerNow(target.arrived, target.arrivedBytes)) {
-        arrived(target);
+    for (SubscriptionState target : touched) {
+      // First: the consumer may make room before the offer returns.
+      target.queue.onRoom(gate::hasRoom);
+      if (target.queue.offer(target.arrived, target.arrivedBytes)) {
+        gate.isFull();
       }
+      target.arrived.clear();
+      target.arrivedBytes = 0;
+      target.wakeConsumer();
     }
-    try {
-      for (SubscriptionState target : touched) {
-        if (!target.arrived.isEmpty()) {
-          target.queue.offer(target.arrived, target.arrivedBytes);
-          arrived(target);
-        }
-      }
-    } catch (InterruptedException e) {
-      // The connection is being shut down. What counts as received must not be lost: the queues
-      // hold one message more than they should.
-      for (SubscriptionState target : touched) {
-        if (!target.arrived.isEmpty()) {
-          target.queue.offerAnyway(target.arrived, target.arrivedBytes);
-          arrived(target);
-        }
-      }
-      Thread.currentThread().interrupt();
-    } finally {
-      touched.clear();
-    }
-  }
-
-  private static void arrived(SubscriptionState target) {
-    target.arrived.clear();
-    target.arrivedBytes = 0;
-    target.wakeConsumer();
+    touched.clear();
   }
 }

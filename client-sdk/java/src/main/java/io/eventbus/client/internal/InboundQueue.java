@@ -3,81 +3,58 @@ package io.eventbus.client.internal;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * The events of a subscription that wait for its consumer: from the connection's thread to that of
- * the handler. Bounded in bytes; when it is full the connection's thread waits, which is what holds
- * the bus back. Handed over once for each WebSocket message.
+ * the handler. Bounded in bytes: who offers more than there is room for is told, and is to stop
+ * until {@code onRoom} is run; so it holds one WebSocket message more than its bound at most.
+ * Handed over once for each WebSocket message.
  */
 final class InboundQueue {
-  private static final long LOOK_AGAIN_NANOS = TimeUnit.SECONDS.toNanos(1);
-
   private final ReentrantLock lock = new ReentrantLock();
-  private final Condition room = lock.newCondition();
   private final Condition arrival = lock.newCondition();
   private final long mostBytes;
   private Deque<Delivery> waiting = new ArrayDeque<>();
   private long bytes;
   private boolean ended;
+  private boolean full;
   private volatile boolean discarding;
+  private volatile Runnable onRoom = () -> {};
 
   InboundQueue(long mostBytes) {
     this.mostBytes = mostBytes;
   }
 
-  /** Takes deliveries if there is room, without waiting. */
-  boolean offerNow(List<Delivery> deliveries, long size) {
-    lock.lock();
-    try {
-      if (isFull(size)) {
-        return false;
-      }
-      accept(deliveries, size);
-      return true;
-    } finally {
-      lock.unlock();
-    }
+  /** Sets what is run when there is room again; must be called before the first offer. */
+  void onRoom(Runnable told) {
+    onRoom = told;
   }
 
   /**
-   * Takes deliveries, waiting for room. How long is the bus's decision: it closes the connection of
-   * a subscriber that stays slow. A subscription that ends lets go of the waiting thread.
+   * Takes deliveries. How long a full queue may stay full is the bus's decision: it closes the
+   * connection of a subscriber that stays slow.
+   *
+   * @return true if the queue became full: {@code onRoom} will be run, once, perhaps before this
+   *     method returns
    */
-  void offer(List<Delivery> deliveries, long size) throws InterruptedException {
-    lock.lockInterruptibly();
-    try {
-      long left = LOOK_AGAIN_NANOS;
-      while (isFull(size)) {
-        left = left > 0 ? room.awaitNanos(left) : LOOK_AGAIN_NANOS;
-      }
-      accept(deliveries, size);
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  /** Takes deliveries even if there is no room. */
-  void offerAnyway(List<Delivery> deliveries, long size) {
+  boolean offer(List<Delivery> deliveries, long size) {
     lock.lock();
     try {
-      accept(deliveries, size);
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  private boolean isFull(long size) {
-    return !discarding && bytes > 0 && bytes + size > mostBytes;
-  }
-
-  private void accept(List<Delivery> deliveries, long size) {
-    if (!discarding) {
+      if (discarding) {
+        return false;
+      }
       waiting.addAll(deliveries);
       bytes += size;
       arrival.signal();
+      if (full || bytes <= mostBytes) {
+        return false;
+      }
+      full = true;
+      return true;
+    } finally {
+      lock.unlock();
     }
   }
 
@@ -114,12 +91,17 @@ final class InboundQueue {
 
   /** The consumer is done with so many bytes. */
   void release(long size) {
+    boolean told;
     lock.lock();
     try {
       bytes -= size;
-      room.signalAll();
+      told = full && bytes <= mostBytes;
+      full &= !told;
     } finally {
       lock.unlock();
+    }
+    if (told) {
+      onRoom.run();
     }
   }
 
@@ -134,17 +116,22 @@ final class InboundQueue {
     }
   }
 
-  /** Drops what is here and what comes; nobody waits here any more. */
+  /** Drops what is here and what comes. */
   void discard() {
+    boolean told;
     lock.lock();
     try {
       discarding = true;
       ended = true;
       waiting.clear();
-      room.signalAll();
       arrival.signalAll();
+      told = full;
+      full = false;
     } finally {
       lock.unlock();
+    }
+    if (told) {
+      onRoom.run();
     }
   }
 

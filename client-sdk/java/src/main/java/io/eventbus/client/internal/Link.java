@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
  * One connection: greets the bus, reads its frames and passes them on. Called by the transport, one
  * call at a time; tells its owner, who has a thread of its own, what happens to the connection.
  */
-final class Link implements Transport.Listener, SilenceWatch.Line {
+final class Link implements Transport.Listener, SilenceWatch.Line, ReadGate.Reader {
   private static final Logger LOG = LoggerFactory.getLogger(Link.class);
 
   /** Hears about the connection; must not block. */
@@ -58,6 +58,8 @@ final class Link implements Transport.Listener, SilenceWatch.Line {
   private volatile Transport.@Nullable Channel channel;
   private volatile boolean abandoned;
   private volatile boolean receiving;
+  private volatile boolean paused;
+  private volatile Transport.@Nullable Attempt attempt;
   private volatile long heardAt;
   private @Nullable EventBusException refusal;
   private boolean welcomed;
@@ -76,6 +78,14 @@ final class Link implements Transport.Listener, SilenceWatch.Line {
     return channel;
   }
 
+  /** The try that this connection comes from. */
+  void attempt(Transport.Attempt started) {
+    attempt = started;
+    if (abandoned) {
+      started.cancel();
+    }
+  }
+
   /** What still comes from this connection is too late to settle anything. */
   void abandon() {
     abandoned = true;
@@ -85,14 +95,37 @@ final class Link implements Transport.Listener, SilenceWatch.Line {
   void abort() {
     abandoned = true;
     Transport.Channel open = channel;
+    Transport.Attempt started = attempt;
     if (open != null) {
       open.abort();
+    } else if (started != null) {
+      started.cancel();
+    }
+  }
+
+  @Override
+  public void pause() {
+    paused = true;
+    Transport.Channel open = channel;
+    if (open != null) {
+      open.pauseReading();
+    }
+  }
+
+  @Override
+  public void resume() {
+    // In this order, or the silence watch could take the pause for silence.
+    heardAt = clock.nanoTime();
+    paused = false;
+    Transport.Channel open = channel;
+    if (open != null) {
+      open.resumeReading();
     }
   }
 
   @Override
   public boolean isReceiving() {
-    return receiving;
+    return receiving || paused;
   }
 
   @Override
@@ -205,6 +238,9 @@ final class Link implements Transport.Listener, SilenceWatch.Line {
       producer = welcome.getProducer();
       int next = cursor.bodyEnd();
       owner.welcomed(this, welcome);
+      if (!abandoned) {
+        parts.dispatcher().readFrom(this);
+      }
       readFrames(message, next, message.limit());
     } else {
       refusal =

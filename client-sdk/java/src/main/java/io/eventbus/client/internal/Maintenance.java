@@ -19,28 +19,27 @@ final class Maintenance {
   private final MicroClock clock;
   private final Link.Parts parts;
   private final Acks acks;
+  private final Sender sender;
 
   Maintenance(
-      ClientOptions options, Scheduler conductor, MicroClock clock, Link.Parts parts, Acks acks) {
+      ClientOptions options,
+      Scheduler conductor,
+      MicroClock clock,
+      Link.Parts parts,
+      Acks acks,
+      Sender sender) {
     this.options = options;
     this.conductor = conductor;
     this.clock = clock;
     this.parts = parts;
     this.acks = acks;
+    this.sender = sender;
   }
 
   void start() {
-    scheduleAcks();
+    // Only when there is something: a thousand idle clients should cost nothing.
+    acks.onFirst(() -> conductor.schedule(this::acknowledge, options.ackInterval().toNanos()));
     scheduleTimeouts();
-  }
-
-  private void scheduleAcks() {
-    conductor.schedule(
-        () -> {
-          acknowledge();
-          scheduleAcks();
-        },
-        options.ackInterval().toNanos());
   }
 
   /** Any thread: acknowledges what has been handled. */
@@ -60,12 +59,14 @@ final class Maintenance {
   }
 
   private void scheduleTimeouts() {
+    long shortest =
+        Math.min(
+            options.outbound().confirmTimeout().toNanos(),
+            options.connection().sendTimeout().toNanos());
     long interval =
         Math.min(
             Duration.ofSeconds(1).toNanos(),
-            Math.max(
-                Duration.ofMillis(5).toNanos(),
-                options.outbound().confirmTimeout().toNanos() / 10));
+            Math.max(Duration.ofMillis(5).toNanos(), shortest / 10));
     conductor.schedule(
         () -> {
           lookForTimeouts();
@@ -75,6 +76,7 @@ final class Maintenance {
   }
 
   private void lookForTimeouts() {
+    sender.lookForTimeout();
     Duration patience = options.outbound().confirmTimeout();
     long bornBefore = clock.nanoTime() - patience.toNanos();
     List<PublishFrame> late = parts.outbox().expired(bornBefore);

@@ -21,6 +21,11 @@ final class PushConsumer implements Runnable {
   /** After so many events the executor gets a chance to run something else. */
   private static final int EVENTS_IN_A_ROW = 10_000;
 
+  /** The same after so much time, which is looked at after every few events. */
+  private static final long NANOS_IN_A_ROW = 10_000_000;
+
+  private static final int LOOK_AT_TIME = 16;
+
   /** What a handler needs around it. */
   interface Environment {
     /** A handler threw an exception. */
@@ -88,7 +93,11 @@ final class PushConsumer implements Runnable {
   }
 
   private boolean handleSome() {
+    long begun = System.nanoTime();
     for (int i = 0; i < EVENTS_IN_A_ROW; i++) {
+      if (i % LOOK_AT_TIME == LOOK_AT_TIME - 1 && System.nanoTime() - begun > NANOS_IN_A_ROW) {
+        return true;
+      }
       if (subscription.queue.isDiscarding()) {
         subscription.reader.discard();
       }

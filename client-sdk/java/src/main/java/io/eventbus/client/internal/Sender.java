@@ -1,47 +1,62 @@
 package io.eventbus.client.internal;
 
 import java.nio.ByteBuffer;
-import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The thread that sends: takes messages from the {@link Outbox}, one at a time, and has at most one
- * under way. While it is busy, events collect; when it is idle, an event leaves at once. That is
- * all the batching there is.
+ * Sends: takes messages from the {@link Outbox}, one at a time, and has at most one under way.
+ * While it is busy, events collect; when it is idle, an event leaves at once. That is all the
+ * batching there is.
  *
- * <p>It is a thread of its own because a send often completes in the call that starts it: were
- * publishers to send themselves, they would send every event alone.
+ * <p>It runs on threads that all clients share, and never waits there: when the network does not
+ * take a message at once it returns, and the end of the send starts it again. It does not run in
+ * the publishers' threads because a send often completes in the call that starts it: were they to
+ * send themselves, they would send every event alone. {@link #wake} works as in {@link
+ * PushConsumer}.
  */
 final class Sender implements Runnable {
   private static final Logger LOG = LoggerFactory.getLogger(Sender.class);
 
+  /** After so many messages the senders of other clients get their turn. */
+  private static final int MESSAGES_IN_A_ROW = 64;
+
   private final Outbox outbox;
   private final MicroClock clock;
   private final long sendTimeoutNanos;
-  private final Thread thread;
+  private final Executor executor;
+  private final AtomicInteger pending = new AtomicInteger();
 
   private volatile Transport.@Nullable Channel channel;
-  private volatile boolean signalled;
   private volatile boolean stopped;
+  private volatile @Nullable Sending underWay;
+  // Confined to the running task. Nothing goes over a connection that is broken.
+  private Transport.@Nullable Channel broken;
 
-  Sender(Outbox outbox, MicroClock clock, long sendTimeoutNanos, String threadName) {
+  Sender(Outbox outbox, MicroClock clock, long sendTimeoutNanos, Executor executor) {
     this.outbox = outbox;
     this.clock = clock;
     this.sendTimeoutNanos = sendTimeoutNanos;
-    this.thread = new Thread(this, threadName);
-    thread.setDaemon(true);
+    this.executor = executor;
   }
 
-  void start() {
-    thread.start();
-  }
-
-  /** Any thread: there is something to send. */
+  /** Any thread: there is something to send, or to look at. */
   void wake() {
-    signalled = true;
-    LockSupport.unpark(thread);
+    if (pending.getAndIncrement() == 0) {
+      start();
+    }
+  }
+
+  private void start() {
+    try {
+      executor.execute(this);
+    } catch (RejectedExecutionException e) {
+      LOG.trace("the last client is closed: nothing is sent any more", e);
+    }
   }
 
   /** Sends over this connection from now on; null for none. */
@@ -52,83 +67,106 @@ final class Sender implements Runnable {
 
   void stop() {
     stopped = true;
-    wake();
+  }
+
+  /** To be called from time to time: ends a connection whose network takes nothing. */
+  void lookForTimeout() {
+    Sending sending = underWay;
+    if (sending != null
+        && !sending.done
+        && sending.over == channel
+        && clock.nanoTime() - sending.startedAt > sendTimeoutNanos) {
+      LOG.warn(
+          "a message was not sent within {} ms: closing the connection",
+          sendTimeoutNanos / 1_000_000);
+      sending.over.abort();
+    }
   }
 
   @Override
   public void run() {
-    while (!stopped) {
-      signalled = false;
-      Transport.Channel current = channel;
-      ByteBuffer message = current == null ? null : outbox.next();
-      if (current == null || message == null) {
-        while (!signalled) {
-          LockSupport.park(this);
-        }
-      } else {
-        send(current, message);
+    int seen = pending.get();
+    while (true) {
+      if (sendSome()) {
+        // Still counted as pending, so that nobody else starts.
+        start();
+        return;
+      }
+      seen = pending.addAndGet(-seen);
+      if (seen == 0) {
+        return;
       }
     }
+  }
+
+  /** Sends until there is nothing, or the network is busy; true if there may be more. */
+  private boolean sendSome() {
+    for (int i = 0; i < MESSAGES_IN_A_ROW; i++) {
+      Sending last = underWay;
+      if (last != null && !settle(last)) {
+        return false;
+      }
+      Transport.Channel current = channel;
+      if (stopped || current == null || current == broken) {
+        return false;
+      }
+      ByteBuffer message = outbox.next();
+      if (message == null) {
+        return false;
+      }
+      send(current, message);
+    }
+    return true;
   }
 
   private void send(Transport.Channel current, ByteBuffer message) {
-    Completion completion = new Completion(thread);
-    long deadline = clock.nanoTime() + sendTimeoutNanos;
+    Sending sending = new Sending(current, clock.nanoTime());
+    underWay = sending;
     try {
-      current.send(message, completion);
+      current.send(message, sending);
     } catch (RuntimeException e) {
-      completion.onSent(e);
+      sending.onSent(e);
     }
-    while (!completion.done) {
-      long left = deadline - clock.nanoTime();
-      if (left <= 0) {
-        LOG.warn(
-            "a message was not sent within {} ms: closing the connection",
-            sendTimeoutNanos / 1_000_000);
-        current.abort();
-        awaitChange(current);
-        return;
-      }
-      if (channel != current || stopped) {
-        return;
-      }
-      LockSupport.parkNanos(this, left);
-    }
-    if (channel != current) {
+  }
+
+  /** Says whether a send has ended, and takes note of how. */
+  private boolean settle(Sending sending) {
+    if (channel != sending.over) {
       // The outbox has dealt with the message as one of a lost connection.
-      return;
+      underWay = null;
+      return true;
     }
-    if (completion.failure == null) {
+    if (!sending.done) {
+      return false;
+    }
+    underWay = null;
+    if (sending.failure == null) {
       outbox.sent();
     } else {
-      LOG.debug("sending failed: closing the connection", completion.failure);
-      current.abort();
-      awaitChange(current);
+      LOG.debug("sending failed: closing the connection", sending.failure);
+      broken = sending.over;
+      sending.over.abort();
     }
+    return true;
   }
 
-  /** Nothing goes over a broken connection: waits for the conductor to take it away. */
-  private void awaitChange(Transport.Channel broken) {
-    while (channel == broken && !stopped) {
-      LockSupport.park(this);
-    }
-  }
-
-  /** The end of one send, told by any thread. */
-  private static final class Completion implements Transport.SendCallback {
-    private final Thread waiter;
+  /** One send; its end is told by any thread. */
+  private final class Sending implements Transport.SendCallback {
+    private final Transport.Channel over;
+    private final long startedAt;
     private volatile @Nullable Throwable failure;
     private volatile boolean done;
 
-    Completion(Thread waiter) {
-      this.waiter = waiter;
+    Sending(Transport.Channel over, long startedAt) {
+      this.over = over;
+      this.startedAt = startedAt;
     }
 
     @Override
     public void onSent(@Nullable Throwable cause) {
       failure = cause;
       done = true;
-      LockSupport.unpark(waiter);
+      wake();
     }
   }
 }

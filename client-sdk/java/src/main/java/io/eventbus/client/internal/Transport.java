@@ -2,23 +2,31 @@ package io.eventbus.client.internal;
 
 import java.net.URI;
 import java.nio.ByteBuffer;
-import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /** The port to a WebSocket implementation: makes connections for one client. */
 public interface Transport {
   /**
    * Starts to connect. Must not block; what comes of it is told to the listener, exactly one of
-   * {@link Listener#onOpen} and {@link Listener#onFailed}.
+   * {@link Listener#onOpen} and {@link Listener#onFailed}, perhaps before this method returns.
    *
    * @param url where to
-   * @param timeout when to give up
    * @param listener hears about this connection only
+   * @return the try; who started it keeps the deadline, and cancels it
    */
-  void connect(URI url, Duration timeout, Listener listener);
+  Attempt connect(URI url, Listener listener);
 
   /** Lets go of what the connections share. Connections are closed before. */
   void close();
+
+  /** A connection that is being made. */
+  @FunctionalInterface
+  interface Attempt {
+    /**
+     * Gives up, unless the connection is open already. Any thread may call it; it must not block.
+     */
+    void cancel();
+  }
 
   /** One open connection. Any thread may use it, but only one message may be under way. */
   interface Channel {
@@ -36,6 +44,15 @@ public interface Transport {
      * with {@link Listener#onPong}, a failure is not told.
      */
     void ping();
+
+    /**
+     * Stops reading, so that the other side is held back; a message that was read already may still
+     * come. Must not block.
+     */
+    void pauseReading();
+
+    /** Goes on reading, never in the calling thread. Must not block. */
+    void resumeReading();
 
     /**
      * Sends a Close frame and then closes. Must not block for long.
@@ -64,8 +81,8 @@ public interface Transport {
   }
 
   /**
-   * Hears what happens to a connection, one call at a time. {@link #onMessage} may block: that is
-   * how the bus is held back, so the transport must not read on meanwhile.
+   * Hears what happens to a connection, one call at a time, on threads that other connections need
+   * as well: must not block. {@link Channel#pauseReading} is how the bus is held back.
    */
   interface Listener {
     /**

@@ -16,14 +16,9 @@ public interface TransportProvider {
   /**
    * What a client wants of its transport.
    *
-   * @param threadPrefix how the names of all threads start
    * @param subProtocol the WebSocket sub-protocol to ask for; another one is a failure
    * @param maxMessageBytes the largest message to accept
    * @param sslContext for {@code wss}, or null for the JDK's
    */
-  record Settings(
-      String threadPrefix,
-      String subProtocol,
-      int maxMessageBytes,
-      @Nullable SSLContext sslContext) {}
+  record Settings(String subProtocol, int maxMessageBytes, @Nullable SSLContext sslContext) {}
 }

@@ -10,46 +10,135 @@ import jakarta.websocket.PongMessage;
 import jakarta.websocket.Session;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One connection: Tyrus' callbacks on one side, the port's on the other. */
-final class TyrusConnection extends Endpoint implements Transport.Channel {
+/** One connection: Tyrus' and Grizzly's callbacks on one side, the port's on the other. */
+final class TyrusConnection extends Endpoint implements Transport.Channel, Wire.Endpoint {
   private static final Logger LOG = LoggerFactory.getLogger(TyrusConnection.class);
+
+  /** From one to the next; a connection that does not come about is over at once. */
+  private enum State {
+    CONNECTING,
+    OPEN,
+    OVER
+  }
 
   private final TransportProvider.Settings settings;
   private final Transport.Listener listener;
-  private final Consumer<TyrusConnection> onOpened;
-  private final Consumer<TyrusConnection> onGone;
-  // Tyrus calls onClose twice when the other side closes: for its frame and for our answer.
-  private final AtomicBoolean ended = new AtomicBoolean();
-  private final AtomicBoolean opened = new AtomicBoolean();
+  private final Consumer<TyrusConnection> onOver;
+  private final Wire wire;
+  // Tyrus and Grizzly both tell the end, and Tyrus does it twice.
+  private final AtomicReference<State> state = new AtomicReference<>(State.CONNECTING);
   private volatile @Nullable Session session;
   private volatile boolean aborted;
 
   TyrusConnection(
       TransportProvider.Settings settings,
+      SendBuffers sendBuffers,
       Transport.Listener listener,
-      Consumer<TyrusConnection> onOpened,
-      Consumer<TyrusConnection> onGone) {
+      Consumer<TyrusConnection> onOver) {
     this.settings = settings;
     this.listener = listener;
-    this.onOpened = onOpened;
-    this.onGone = onGone;
+    this.onOver = onOver;
+    this.wire = new Wire(sendBuffers, settings.maxMessageBytes(), this);
   }
 
-  void failed(Throwable failure) {
-    if (opened.get()) {
-      abort();
-    } else if (ended.compareAndSet(false, true)) {
-      listener.onFailed(rootOf(failure));
+  Wire wire() {
+    return wire;
+  }
+
+  // ---- Told by Tyrus and by the wire
+
+  @Override
+  public void onOpen(Session open, EndpointConfig config) {
+    session = open;
+    String agreed = open.getNegotiatedSubprotocol();
+    if (!settings.subProtocol().equals(agreed)) {
+      closeSession(
+          open, new CloseReason(CloseReason.CloseCodes.PROTOCOL_ERROR, "no common sub-protocol"));
+      failed(
+          new IOException(
+              "sub-protocol: '" + agreed + "' (expected: '" + settings.subProtocol() + "')"));
+      return;
+    }
+    open.setMaxBinaryMessageBufferSize(settings.maxMessageBytes());
+    // Messages that come in fragments; the others do not come through Tyrus.
+    open.addMessageHandler(
+        ByteBuffer.class,
+        new MessageHandler.Whole<ByteBuffer>() {
+          @Override
+          public void onMessage(ByteBuffer message) {
+            listener.onMessage(message.hasArray() ? message : copyOf(message));
+          }
+        });
+    open.addMessageHandler(PongMessage.class, pong -> listener.onPong());
+    if (state.compareAndSet(State.CONNECTING, State.OPEN)) {
+      listener.onOpen(this);
+    } else {
+      wire.terminate();
     }
   }
 
-  /** Tyrus wraps what happened in exceptions that say nothing. */
+  private static ByteBuffer copyOf(ByteBuffer message) {
+    byte[] bytes = new byte[message.remaining()];
+    message.get(bytes);
+    return ByteBuffer.wrap(bytes);
+  }
+
+  @Override
+  public void message(ByteBuffer message) {
+    if (state.get() == State.OPEN) {
+      listener.onMessage(message);
+    }
+  }
+
+  @Override
+  public void onClose(Session closing, CloseReason reason) {
+    String text = reason.getReasonPhrase();
+    closed(reason.getCloseCode().getCode(), text == null ? "" : text);
+  }
+
+  @Override
+  public void onError(Session failing, Throwable failure) {
+    LOG.debug("the connection failed", failure);
+  }
+
+  @Override
+  public void failed(Throwable failure) {
+    if (state.compareAndSet(State.CONNECTING, State.OVER)) {
+      onOver.accept(this);
+      wire.terminate();
+      listener.onFailed(rootOf(failure));
+    } else {
+      abort();
+    }
+  }
+
+  @Override
+  public void gone() {
+    if (state.get() == State.CONNECTING) {
+      failed(new IOException("closed before the handshake had ended"));
+    } else {
+      closed(CloseReason.CloseCodes.CLOSED_ABNORMALLY.getCode(), "");
+    }
+  }
+
+  private void closed(int code, String reason) {
+    if (state.compareAndSet(State.OPEN, State.OVER)) {
+      onOver.accept(this);
+      if (aborted) {
+        listener.onClosed(CloseReason.CloseCodes.CLOSED_ABNORMALLY.getCode(), "aborted");
+      } else {
+        listener.onClosed(code, reason);
+      }
+    }
+  }
+
+  /** What happened is wrapped in exceptions that say nothing. */
   private static Throwable rootOf(Throwable failure) {
     Throwable root = failure;
     for (Throwable cause = root.getCause();
@@ -60,81 +149,29 @@ final class TyrusConnection extends Endpoint implements Transport.Channel {
     return root;
   }
 
-  @Override
-  public void onOpen(Session open, EndpointConfig config) {
-    session = open;
-    String agreed = open.getNegotiatedSubprotocol();
-    if (!settings.subProtocol().equals(agreed)) {
-      if (ended.compareAndSet(false, true)) {
-        listener.onFailed(
-            new IOException(
-                "sub-protocol: '" + agreed + "' (expected: '" + settings.subProtocol() + "')"));
-      }
-      closeSession(
-          open, new CloseReason(CloseReason.CloseCodes.PROTOCOL_ERROR, "no common sub-protocol"));
-      return;
+  // ---- Told by the client
+
+  /** Gives up while connecting. */
+  void cancel() {
+    if (state.get() == State.CONNECTING) {
+      failed(new IOException("given up"));
     }
-    open.setMaxBinaryMessageBufferSize(settings.maxMessageBytes());
-    open.setMaxIdleTimeout(0);
-    open.addMessageHandler(
-        ByteBuffer.class,
-        new MessageHandler.Whole<ByteBuffer>() {
-          @Override
-          public void onMessage(ByteBuffer message) {
-            listener.onMessage(message.hasArray() ? message : copyOf(message));
-          }
-        });
-    open.addMessageHandler(PongMessage.class, pong -> listener.onPong());
-    opened.set(true);
-    onOpened.accept(this);
-    listener.onOpen(this);
-  }
-
-  private static ByteBuffer copyOf(ByteBuffer message) {
-    byte[] bytes = new byte[message.remaining()];
-    message.get(bytes);
-    return ByteBuffer.wrap(bytes);
-  }
-
-  @Override
-  public void onClose(Session closing, CloseReason reason) {
-    if (ended.compareAndSet(false, true)) {
-      onGone.accept(this);
-      if (aborted) {
-        // Tyrus reports the code that abort() had to give it, as if the other side had sent it.
-        listener.onClosed(CloseReason.CloseCodes.CLOSED_ABNORMALLY.getCode(), "aborted");
-      } else {
-        String text = reason.getReasonPhrase();
-        listener.onClosed(reason.getCloseCode().getCode(), text == null ? "" : text);
-      }
-    }
-  }
-
-  @Override
-  public void onError(Session failing, Throwable failure) {
-    LOG.debug("the connection failed", failure);
   }
 
   @Override
   public void send(ByteBuffer message, Transport.SendCallback callback) {
-    Session open = session;
-    if (open == null) {
-      callback.onSent(new IOException("not connected"));
-      return;
-    }
-    try {
-      // Never the basic remote: it waits without a limit. Tyrus copies the bytes in the call.
-      open.getAsyncRemote()
-          .sendBinary(
-              message,
-              result -> callback.onSent(result.isOK() ? null : failureOf(result.getException())));
-    } catch (RuntimeException e) {
-      callback.onSent(e);
-    }
+    // Past Tyrus, which would copy the message three times and mask it byte by byte.
+    wire.send(message, callback::onSent);
   }
 
-  private static Throwable failureOf(@Nullable Throwable failure) {
-    return failure != null ? failure : new IOException("sending failed");
+  @Override
+  public void pauseReading() {
+    wire.pause();
+  }
+
+  @Override
+  public void resumeReading() {
+    wire.resume();
   }
 
   @Override
@@ -156,13 +193,15 @@ final class TyrusConnection extends Endpoint implements Transport.Channel {
     if (open != null) {
       closeSession(open, new CloseReason(CloseReason.CloseCodes.getCloseCode(code), reason));
     }
+    // Sent or not: nobody waits for a network that takes nothing.
+    wire.terminate();
   }
 
   @Override
   public void abort() {
     aborted = true;
-    // Tyrus has no other way; it shuts the transport down right after the Close frame, sent or not.
-    close(CloseReason.CloseCodes.GOING_AWAY.getCode(), "");
+    wire.terminate();
+    closed(CloseReason.CloseCodes.CLOSED_ABNORMALLY.getCode(), "aborted");
   }
 
   private static void closeSession(Session open, CloseReason reason) {

@@ -16,7 +16,6 @@ import io.eventbus.schema.Welcome;
 import java.net.URI;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
@@ -49,6 +48,7 @@ final class FakeBus implements Transport {
   volatile boolean holdsSends;
   volatile boolean silent;
   volatile boolean answersPings = true;
+  final AtomicInteger cancelled = new AtomicInteger();
   final AtomicInteger pings = new AtomicInteger();
   volatile long producer = 77;
   volatile @Nullable RuntimeException connectFailure;
@@ -58,18 +58,32 @@ final class FakeBus implements Transport {
   private int connections;
 
   @Override
-  public synchronized void connect(URI url, Duration timeout, Listener listener) {
+  public synchronized Attempt connect(URI url, Listener listener) {
     attempts.add(url);
     RuntimeException failure = connectFailure;
     if (failure != null) {
       listener.onFailed(failure);
-      return;
+      return () -> {};
     }
     Connection connection = new Connection(++connections, listener);
     current = connection;
     if (!silent) {
       listener.onOpen(connection);
     }
+    return cancelled::incrementAndGet;
+  }
+
+  /** What a client needs that is connected to this bus. */
+  ClientParts.Outside outside(Scheduler scheduler, MicroClock clock) {
+    Shared.Lease<SharedThreads> threads = SharedThreads.ALL.acquire();
+    return new ClientParts.Outside(
+        this,
+        scheduler,
+        threads.get().senders(),
+        threads.get().handlers(),
+        clock,
+        () -> 0.0,
+        threads::release);
   }
 
   @Override
@@ -147,6 +161,7 @@ final class FakeBus implements Transport {
     private final Listener listener;
     private @Nullable SendCallback held;
     private boolean over;
+    private boolean paused;
 
     Connection(int number, Listener listener) {
       this.number = number;
@@ -284,7 +299,38 @@ final class FakeBus implements Transport {
       for (byte[] frame : frames) {
         message.put(frame);
       }
+      awaitReading();
       listener.onMessage(message.flip());
+    }
+
+    private synchronized void awaitReading() {
+      long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
+      try {
+        while (paused && !over) {
+          long left = deadline - System.nanoTime();
+          if (left <= 0) {
+            throw new AssertionError("the client does not read for 10 s");
+          }
+          TimeUnit.NANOSECONDS.timedWait(this, left);
+        }
+      } catch (InterruptedException e) {
+        throw new AssertionError(e);
+      }
+    }
+
+    @Override
+    public synchronized void pauseReading() {
+      paused = true;
+    }
+
+    @Override
+    public synchronized void resumeReading() {
+      paused = false;
+      notifyAll();
+    }
+
+    synchronized boolean isPaused() {
+      return paused;
     }
 
     /** The connection breaks, or the bus closes it. */
@@ -294,6 +340,7 @@ final class FakeBus implements Transport {
           return;
         }
         over = true;
+        notifyAll();
       }
       listener.onClosed(code, reason);
     }

@@ -44,7 +44,13 @@ class LinkTest {
     Outbox outbox = new Outbox(options.outbound(), clock);
     Subscriptions subscriptions = new Subscriptions(outbox, notifier);
     Dispatcher dispatcher =
-        new Dispatcher(subscriptions, new Acks(), counters, notifier, options.trackedProducers());
+        new Dispatcher(
+            subscriptions,
+            new Acks(),
+            counters,
+            notifier,
+            new ReadGate(),
+            options.trackedProducers());
     Link.Parts parts =
         new Link.Parts(
             outbox, subscriptions, dispatcher, new Barriers(outbox, notifier), counters, notifier);
@@ -59,9 +65,33 @@ class LinkTest {
   @Test
   void aMessageCountsAsHeardWhenItIsDoneWith() {
     Link link = link();
-    bus.connect(link.url, Duration.ofSeconds(1), link);
+    bus.connect(link.url, link);
     assertThat(receiving).containsExactly(true);
     assertThat(link.isReceiving()).isFalse();
     assertThat(link.heardAt()).isEqualTo(clock.nanoTime());
+  }
+
+  @Test
+  void aPausedConnectionCountsAsReceivingAndIsHeardWhenItGoesOn() {
+    Link link = link();
+    bus.connect(link.url, link);
+    link.pause();
+    assertThat(bus.connection().isPaused()).isTrue();
+    assertThat(link.isReceiving()).isTrue();
+    clock.advance(Duration.ofMinutes(5));
+    link.resume();
+    assertThat(bus.connection().isPaused()).isFalse();
+    assertThat(link.isReceiving()).isFalse();
+    assertThat(link.heardAt()).isEqualTo(clock.nanoTime());
+  }
+
+  @Test
+  void anAttemptIsCancelledWhenItIsGivenUp() {
+    Link link = link();
+    bus.silent = true;
+    link.attempt(bus.connect(link.url, link));
+    assertThat(bus.cancelled).hasValue(0);
+    link.abort();
+    assertThat(bus.cancelled).hasValue(1);
   }
 }

@@ -74,8 +74,7 @@ class SubscriberTest {
     ClientBuilder builder =
         EventBusClient.builder().url("ws://one/bus").listener(listener).executor(executor);
     EventBusClient client =
-        ClientParts.wire(
-                builder.options(), new ClientParts.Outside(bus, scheduler, clock, () -> 0.0))
+        ClientParts.wire(builder.options(), bus.outside(scheduler, clock))
             .start()
             .get(10, TimeUnit.SECONDS);
     clients.add(client);
@@ -307,7 +306,7 @@ class SubscriberTest {
   }
 
   @Test
-  void aFullBufferHoldsTheConnectionsThread() throws Exception {
+  void aFullBufferStopsTheReading() throws Exception {
     EventBusClient client = connect();
     Semaphore gate = new Semaphore(0);
     get(
@@ -322,12 +321,15 @@ class SubscriberTest {
             .ready());
     String big = "x".repeat(900);
     deliver("a", 1, big);
-    CompletableFuture<Void> second = CompletableFuture.runAsync(() -> deliver("a", 2, big));
+    assertThat(bus.connection().isPaused()).isFalse();
+    deliver("a", 2, big);
+    assertThat(bus.connection().isPaused()).isTrue();
+    CompletableFuture<Void> third = CompletableFuture.runAsync(() -> deliver("a", 3, big));
     assertThatExceptionOfType(java.util.concurrent.TimeoutException.class)
-        .isThrownBy(() -> second.get(50, TimeUnit.MILLISECONDS));
-    gate.release(2);
-    get(second);
-    assertThat(take(2)).hasSize(2);
+        .isThrownBy(() -> third.get(50, TimeUnit.MILLISECONDS));
+    gate.release(3);
+    get(third);
+    assertThat(take(3)).hasSize(3);
   }
 
   @Test
@@ -341,17 +343,34 @@ class SubscriberTest {
     collect(client, "b");
     String big = "x".repeat(900);
     deliver("a", 1, big);
-    CompletableFuture<Void> both =
-        CompletableFuture.runAsync(
-            () ->
-                bus.connection()
-                    .message(
-                        FakeBus.deliver("a", 5, 2, NO_GROUP, big),
-                        FakeBus.deliver("b", 5, 1, NO_GROUP, "through")));
+    bus.connection()
+        .message(
+            FakeBus.deliver("a", 5, 2, NO_GROUP, big),
+            FakeBus.deliver("b", 5, 1, NO_GROUP, "through"));
     assertThat(take(1)).containsExactly("through");
-    assertThat(both).isNotDone();
+    assertThat(bus.connection().isPaused()).isTrue();
     gate.release(2);
-    get(both);
+    deliver("b", 2, "after");
+    assertThat(take(1)).containsExactly("after");
+  }
+
+  @Test
+  void aNewConnectionIsNotReadBeforeThereIsRoom() throws Exception {
+    EventBusClient client = connect();
+    Semaphore gate = new Semaphore(0);
+    get(
+        client
+            .subscribe("a", SubscribeOptions.DEFAULT.withBufferBytes(1024), event -> gate.acquire())
+            .ready());
+    deliver("a", 1, "x".repeat(900));
+    deliver("a", 2, "x".repeat(900));
+    FakeBus.Connection old = bus.connection();
+    old.end(1006, "");
+    scheduler.advance(Duration.ofMillis(100));
+    assertThat(bus.connection()).isNotSameAs(old);
+    assertThat(bus.connection().isPaused()).isTrue();
+    gate.release(2);
+    deliver("a", 3, "read again");
   }
 
   @Test
@@ -361,11 +380,12 @@ class SubscriberTest {
     get(stream.subscription().ready());
     String big = "x".repeat(900);
     deliver("a", 1, big);
-    CompletableFuture<Void> second = CompletableFuture.runAsync(() -> deliver("a", 2, big));
+    deliver("a", 2, big);
+    CompletableFuture<Void> third = CompletableFuture.runAsync(() -> deliver("a", 3, big));
     assertThatExceptionOfType(java.util.concurrent.TimeoutException.class)
-        .isThrownBy(() -> second.get(50, TimeUnit.MILLISECONDS));
+        .isThrownBy(() -> third.get(50, TimeUnit.MILLISECONDS));
     stream.close();
-    get(second);
+    get(third);
     get(stream.subscription().unsubscribe());
     assertThat(stream.poll(Duration.ZERO)).isNull();
   }

@@ -13,7 +13,6 @@ import java.net.URI;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
-import java.time.Duration;
 import java.util.Base64;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
@@ -31,8 +30,7 @@ class TyrusTransportTest {
 
   private final Told told = new Told();
   private final Transport transport =
-      new TyrusTransportProvider()
-          .create(new TransportProvider.Settings("test", "proto", 64 * 1024, null));
+      new TyrusTransportProvider().create(new TransportProvider.Settings("proto", 64 * 1024, null));
   private ServerSocket server;
   private Socket peer;
   private DataInputStream in;
@@ -72,10 +70,7 @@ class TyrusTransportTest {
   void connect() throws Exception {
     server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
     server.setSoTimeout(10_000);
-    transport.connect(
-        URI.create("ws://localhost:" + server.getLocalPort() + "/bus"),
-        Duration.ofSeconds(10),
-        told);
+    transport.connect(URI.create("ws://localhost:" + server.getLocalPort() + "/bus"), told);
     peer = server.accept();
     peer.setSoTimeout(10_000);
     in = new DataInputStream(peer.getInputStream());

@@ -1,0 +1,169 @@
+package io.eventbus.client.internal;
+
+import java.util.Iterator;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The threads that run the handlers of all clients: as many as there are processors, and one more
+ * for each that a handler blocks. Any thread may use it.
+ *
+ * <p>While tasks wait, the conductor looks every {@value #LOOK_MILLIS} ms at what the threads do.
+ * Those that wait for something, twice in a row, are made up for with new ones, so that a handler
+ * that blocks costs a thread and not somebody else's events; those that compute are not, because
+ * more threads would not make them faster. A thread in a system call looks like one that computes:
+ * when no task at all was begun for {@value #STALLED_LOOKS} looks, threads are added too. Threads
+ * that have nothing to do end.
+ *
+ * <p>What waits is bounded by the number of subscriptions, as each is queued once at most.
+ */
+final class HandlerPool implements Executor {
+  private static final Logger LOG = LoggerFactory.getLogger(HandlerPool.class);
+  private static final int LOOK_MILLIS = 5;
+  private static final int BLOCKED_LOOKS = 2;
+  private static final int STALLED_LOOKS = 10;
+  private static final long KEEP_ALIVE_SECONDS = 5;
+
+  private final int wanted;
+  private final ScheduledExecutorService conductor;
+  private final Queue<Thread> threads = new ConcurrentLinkedQueue<>();
+  private final AtomicInteger number = new AtomicInteger();
+  private final AtomicLong begun = new AtomicLong();
+  private final AtomicBoolean watching = new AtomicBoolean();
+  private final ThreadPoolExecutor pool;
+  // Confined to the conductor.
+  private long begunBefore;
+  private int stalled;
+  private int blockedLooks;
+
+  /**
+   * Makes a pool without threads.
+   *
+   * @param wanted how many threads are to compute
+   * @param conductor looks after the pool
+   */
+  HandlerPool(int wanted, ScheduledExecutorService conductor) {
+    this.wanted = wanted;
+    this.conductor = conductor;
+    this.pool =
+        new ThreadPoolExecutor(
+            wanted,
+            Integer.MAX_VALUE,
+            KEEP_ALIVE_SECONDS,
+            TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(),
+            this::newThread) {
+          @Override
+          protected void beforeExecute(Thread thread, Runnable task) {
+            begun.incrementAndGet();
+          }
+        };
+    pool.allowCoreThreadTimeOut(true);
+  }
+
+  private Thread newThread(Runnable work) {
+    Thread thread = new Thread(work, "eventbus-handler-" + number.incrementAndGet());
+    thread.setDaemon(true);
+    threads.add(thread);
+    return thread;
+  }
+
+  @Override
+  public void execute(Runnable task) {
+    pool.execute(task);
+    watch();
+  }
+
+  private void watch() {
+    if (!pool.getQueue().isEmpty() && watching.compareAndSet(false, true)) {
+      lookLater();
+    }
+  }
+
+  private void lookLater() {
+    try {
+      ScheduledFuture<?> unused =
+          conductor.schedule(this::look, LOOK_MILLIS, TimeUnit.MILLISECONDS);
+    } catch (RejectedExecutionException e) {
+      // The last client is closed; every task gets a thread now.
+      LOG.trace("the pool is not looked after any more", e);
+    }
+  }
+
+  private void look() {
+    if (pool.getQueue().isEmpty()) {
+      stalled = 0;
+      blockedLooks = 0;
+      forgetEnded();
+      if (pool.getCorePoolSize() > wanted && pool.getActiveCount() <= wanted) {
+        pool.setCorePoolSize(wanted);
+      }
+      watching.set(false);
+      watch();
+      return;
+    }
+    int more = missing();
+    if (more > 0) {
+      pool.setCorePoolSize(pool.getPoolSize() + more);
+    }
+    lookLater();
+  }
+
+  /** How many threads to add. */
+  private int missing() {
+    int waiting = forgetEnded();
+    int busy = pool.getActiveCount();
+    int idle = pool.getPoolSize() - busy;
+    int blocked = waiting - idle;
+    long begunNow = begun.get();
+    stalled = begunNow == begunBefore ? stalled + 1 : 0;
+    begunBefore = begunNow;
+    // Who is idle while something waits is being woken.
+    blockedLooks = idle <= 0 && busy - blocked < wanted ? blockedLooks + 1 : 0;
+    if (blockedLooks >= BLOCKED_LOOKS) {
+      blockedLooks = 0;
+      // Half as many again: hundreds of blocking handlers have their threads in tens of looks.
+      return Math.max(wanted - (busy - blocked), blocked / 2);
+    }
+    if (stalled >= STALLED_LOOKS) {
+      stalled = 0;
+      return wanted;
+    }
+    return 0;
+  }
+
+  /** Forgets threads that have ended; returns how many wait for something. */
+  private int forgetEnded() {
+    int waiting = 0;
+    for (Iterator<Thread> all = threads.iterator(); all.hasNext(); ) {
+      Thread.State state = all.next().getState();
+      if (state == Thread.State.TERMINATED) {
+        all.remove();
+      } else if (state != Thread.State.RUNNABLE && state != Thread.State.NEW) {
+        waiting++;
+      }
+    }
+    return waiting;
+  }
+
+  /**
+   * The last client is closed: what is still to be called back is, each in a thread of its own,
+   * because nobody looks after the pool any more; threads end as soon as they have nothing to do.
+   */
+  void letThreadsEnd() {
+    pool.setCorePoolSize(Integer.MAX_VALUE);
+    pool.setKeepAliveTime(1, TimeUnit.MILLISECONDS);
+  }
+}

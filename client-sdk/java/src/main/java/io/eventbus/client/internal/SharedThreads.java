@@ -1,0 +1,75 @@
+package io.eventbus.client.internal;
+
+import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * The threads of all clients of this JVM beside those of the transport: one conductor, a few that
+ * send, and those that run handlers. They end with the last client.
+ */
+final class SharedThreads {
+  /** Held by every client. */
+  static final Shared<SharedThreads> ALL =
+      new Shared<>(SharedThreads::new, SharedThreads::shutdown);
+
+  // More would not send faster than the sockets take it.
+  private static final int MOST_SENDERS = 4;
+  private static final long KEEP_ALIVE_SECONDS = 5;
+
+  private final ScheduledThreadPoolExecutor conductor;
+  private final ThreadPoolExecutor senders;
+  private final HandlerPool handlers;
+
+  private SharedThreads() {
+    int processors = Runtime.getRuntime().availableProcessors();
+    conductor = new ScheduledThreadPoolExecutor(1, named("eventbus-conductor"));
+    conductor.setRemoveOnCancelPolicy(true);
+    conductor.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+    int most = Math.min(MOST_SENDERS, processors);
+    senders =
+        new ThreadPoolExecutor(
+            most,
+            most,
+            KEEP_ALIVE_SECONDS,
+            TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(),
+            named("eventbus-sender"));
+    senders.allowCoreThreadTimeOut(true);
+    handlers = new HandlerPool(Math.max(2, processors), conductor);
+  }
+
+  private static ThreadFactory named(String name) {
+    AtomicInteger number = new AtomicInteger();
+    return task -> {
+      Thread thread = new Thread(task, name + "-" + number.incrementAndGet());
+      thread.setDaemon(true);
+      return thread;
+    };
+  }
+
+  /** Makes one client's part of the conductor. */
+  Scheduler conductor() {
+    return new ClientScheduler(conductor);
+  }
+
+  /** Runs what sends; tasks must not block. Each client has one task here at most. */
+  Executor senders() {
+    return senders;
+  }
+
+  /** Runs handlers; tasks may block. */
+  Executor handlers() {
+    return handlers;
+  }
+
+  private void shutdown() {
+    conductor.shutdown();
+    senders.shutdown();
+    handlers.letThreadsEnd();
+  }
+}

@@ -1,0 +1,113 @@
+package io.eventbus.client.tyrus;
+
+import io.eventbus.client.internal.Shared;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.Map;
+import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.glassfish.grizzly.nio.transport.TCPNIOTransport;
+import org.glassfish.grizzly.nio.transport.TCPNIOTransportBuilder;
+import org.glassfish.grizzly.strategies.SameThreadIOStrategy;
+import org.glassfish.grizzly.threadpool.ThreadPoolConfig;
+import org.glassfish.tyrus.client.ClientManager;
+import org.glassfish.tyrus.client.ClientProperties;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What all connections of this JVM share: Grizzly's selector threads, which read and never wait,
+ * Tyrus' container, the buffers to send from, and a few threads that look up names. Nothing here
+ * depends on a client's settings; TLS is a matter of each connection.
+ */
+final class SharedTransport {
+  /** Held by every client. */
+  static final Shared<SharedTransport> ALL =
+      new Shared<>(SharedTransport::new, SharedTransport::shutdown);
+
+  private static final Logger LOG = LoggerFactory.getLogger(SharedTransport.class);
+  private static final int MOST_SELECTORS = 4;
+  private static final int MOST_LOOKUPS = 16;
+
+  private final TCPNIOTransport grizzly;
+  private final ClientManager tyrus;
+  private final ThreadPoolExecutor lookups;
+  private final SendBuffers sendBuffers = new SendBuffers();
+  private final DirectReads directReads = new DirectReads();
+
+  private SharedTransport() {
+    int selectors = Math.min(MOST_SELECTORS, Runtime.getRuntime().availableProcessors());
+    grizzly =
+        TCPNIOTransportBuilder.newInstance()
+            .setName("eventbus")
+            .setIOStrategy(SameThreadIOStrategy.getInstance())
+            .setSelectorThreadPoolConfig(
+                ThreadPoolConfig.defaultConfig()
+                    .setPoolName("eventbus-io")
+                    .setDaemon(true)
+                    .setCorePoolSize(selectors)
+                    .setMaxPoolSize(selectors))
+            .setReuseAddress(false)
+            .build();
+    grizzly.setSelectorRunnersCount(selectors);
+    tyrus = ClientManager.createClient(BusContainer.class.getName());
+    // None. Tyrus takes 0 for a time-out that is over at once, for which it starts ten threads.
+    tyrus.setDefaultMaxSessionIdleTimeout(-1);
+    Map<String, Object> properties = tyrus.getProperties();
+    properties.put(ClientProperties.REDIRECT_ENABLED, false);
+    // Tyrus would wait in the calling thread; we hear about the end of the handshake anyway.
+    properties.put(ClientProperties.HANDSHAKE_TIMEOUT, 0);
+    lookups =
+        new ThreadPoolExecutor(
+            MOST_LOOKUPS,
+            MOST_LOOKUPS,
+            1,
+            TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(),
+            SharedTransport::lookupThread);
+    lookups.allowCoreThreadTimeOut(true);
+    try {
+      grizzly.start();
+    } catch (IOException e) {
+      throw new UncheckedIOException("the selectors could not be opened", e);
+    }
+  }
+
+  private static Thread lookupThread(Runnable task) {
+    Thread thread = new Thread(task, "eventbus-connect");
+    thread.setDaemon(true);
+    return thread;
+  }
+
+  TCPNIOTransport grizzly() {
+    return grizzly;
+  }
+
+  ClientManager tyrus() {
+    return tyrus;
+  }
+
+  SendBuffers sendBuffers() {
+    return sendBuffers;
+  }
+
+  DirectReads directReads() {
+    return directReads;
+  }
+
+  /** Runs what may wait for the name service. */
+  Executor lookups() {
+    return lookups;
+  }
+
+  private void shutdown() {
+    lookups.shutdown();
+    try {
+      grizzly.shutdownNow();
+    } catch (IOException e) {
+      LOG.debug("the selectors could not be closed", e);
+    }
+  }
+}

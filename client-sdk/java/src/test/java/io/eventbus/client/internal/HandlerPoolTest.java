@@ -1,0 +1,138 @@
+package io.eventbus.client.internal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class HandlerPoolTest {
+  private static final int WANTED = 2;
+
+  private final ScheduledExecutorService conductor = Executors.newSingleThreadScheduledExecutor();
+  private final HandlerPool pool = new HandlerPool(WANTED, conductor);
+
+  @AfterEach
+  void end() {
+    pool.letThreadsEnd();
+    conductor.shutdownNow();
+  }
+
+  @Test
+  void handlersThatBlockDoNotKeepOthersWaiting() throws Exception {
+    CountDownLatch gate = new CountDownLatch(1);
+    int blocking = 50;
+    CountDownLatch blocked = new CountDownLatch(blocking);
+    for (int i = 0; i < blocking; i++) {
+      pool.execute(
+          () -> {
+            blocked.countDown();
+            await(gate);
+          });
+    }
+    CountDownLatch other = new CountDownLatch(1);
+    pool.execute(other::countDown);
+    await(other);
+    await(blocked);
+    gate.countDown();
+  }
+
+  @Test
+  void handlersThatComputeShareThreads() throws Exception {
+    AtomicInteger running = new AtomicInteger();
+    AtomicInteger most = new AtomicInteger();
+    AtomicInteger sum = new AtomicInteger();
+    int tasks = 2000;
+    CountDownLatch done = new CountDownLatch(tasks);
+    for (int i = 0; i < tasks; i++) {
+      pool.execute(
+          () -> {
+            most.accumulateAndGet(running.incrementAndGet(), Math::max);
+            for (int n = 0; n < 20_000; n++) {
+              sum.addAndGet(n);
+            }
+            running.decrementAndGet();
+            done.countDown();
+          });
+    }
+    await(done);
+    // A stop of the whole process in a bad moment may add a few.
+    assertThat(most).hasValueLessThan(4 * WANTED);
+  }
+
+  @Test
+  void handlersThatNeverStopComputingAreMadeUpFor() throws Exception {
+    AtomicBoolean stop = new AtomicBoolean();
+    for (int i = 0; i < WANTED; i++) {
+      pool.execute(
+          () -> {
+            while (!stop.get()) {
+              Thread.onSpinWait();
+            }
+          });
+    }
+    CountDownLatch other = new CountDownLatch(1);
+    pool.execute(other::countDown);
+    await(other);
+    stop.set(true);
+  }
+
+  @Test
+  void whatComesAfterTheLastClientRunsThoughAllThreadsAreBlocked() throws Exception {
+    CountDownLatch gate = new CountDownLatch(1);
+    CountDownLatch blocked = new CountDownLatch(WANTED);
+    for (int i = 0; i < WANTED; i++) {
+      pool.execute(
+          () -> {
+            blocked.countDown();
+            await(gate);
+          });
+    }
+    await(blocked);
+    conductor.shutdownNow();
+    pool.letThreadsEnd();
+    CountDownLatch late = new CountDownLatch(1);
+    pool.execute(late::countDown);
+    await(late);
+    gate.countDown();
+  }
+
+  @Test
+  void threadsEndWithTheLastClient() throws Exception {
+    List<Thread> threads = new ArrayList<>();
+    CountDownLatch both = new CountDownLatch(WANTED);
+    for (int i = 0; i < WANTED; i++) {
+      pool.execute(
+          () -> {
+            synchronized (threads) {
+              threads.add(Thread.currentThread());
+            }
+            both.countDown();
+            await(both);
+          });
+    }
+    await(both);
+    pool.letThreadsEnd();
+    for (Thread thread : threads) {
+      thread.join(10_000);
+      assertThat(thread.isAlive()).isFalse();
+    }
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      assertThat(latch.await(10, TimeUnit.SECONDS)).as("within 10 s").isTrue();
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+}

@@ -44,7 +44,10 @@ public final class ClientBuilder {
   ClientBuilder() {}
 
   /**
-   * Adds an address. With several, they are tried in turn, for the first connection too.
+   * Adds an address. With several, they are tried in turn, for the first connection too. When a
+   * connection is lost, the configured addresses are tried first, and then those of other buses
+   * that the last bus made known, up to 64; a client that was connected with {@code wss} uses only
+   * {@code wss} of these.
    *
    * @param url for example {@code ws://localhost:8080/bus} or {@code wss://bus.example.org/bus}
    * @return this builder
@@ -65,7 +68,7 @@ public final class ClientBuilder {
   }
 
   /**
-   * Sets a name for people: it appears in the bus's lists and in the names of threads.
+   * Sets a name for people: it appears in the bus's lists and in logs.
    *
    * @param newName 1 to 255 characters; need not be unique; default {@code java-client}
    * @return this builder
@@ -111,10 +114,11 @@ public final class ClientBuilder {
 
   /**
    * Sets what runs handlers, listeners and the dependents of stages. The order within a
-   * subscription is kept with any executor; it must not run tasks in the calling thread.
+   * subscription is kept with any executor; it must not run tasks in the calling thread, and must
+   * not block in {@code execute}, because other clients' connections would have to wait.
    *
-   * @param newExecutor not shut down by the client; null (the default) for daemon threads of its
-   *     own, as many as there are busy subscriptions
+   * @param newExecutor not shut down by the client; null (the default) for daemon threads that all
+   *     clients share: one for each processor, and one more for each handler that blocks
    * @return this builder
    */
   public ClientBuilder executor(@Nullable Executor newExecutor) {

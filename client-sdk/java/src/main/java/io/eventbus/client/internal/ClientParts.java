@@ -67,8 +67,7 @@ record ClientParts(
                 outside.random(),
                 clock,
                 linkParts,
-                sender,
-                encoder),
+                new Traffic(linkParts, sender, encoder)),
             () -> {
               outside.transport().close();
               outside.conductor().shutdown();

@@ -3,16 +3,12 @@ package io.eventbus.client.internal;
 import io.eventbus.client.ClientOptions;
 import io.eventbus.client.ClientState;
 import io.eventbus.client.ConnectionInfo;
-import io.eventbus.client.ConnectionListener.DropCause;
 import io.eventbus.client.EventBusException;
-import io.eventbus.client.ReconnectPolicy;
 import io.eventbus.protocol.CloseReason;
 import io.eventbus.schema.Hello;
 import io.eventbus.schema.Welcome;
 import java.net.URI;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.DoubleSupplier;
@@ -27,23 +23,19 @@ import org.slf4j.LoggerFactory;
 final class Connector implements Link.Owner {
   private static final Logger LOG = LoggerFactory.getLogger(Connector.class);
 
-  /** A connection that ends sooner does not count as a success. */
-  private static final long HELD_NANOS = Duration.ofSeconds(5).toNanos();
-
   private static final String AGENT = "eventbus-java/0.1.0";
 
   private final ClientOptions options;
   private final Transport transport;
   private final Scheduler conductor;
-  private final DoubleSupplier random;
   private final MicroClock clock;
   private final Link.Parts parts;
-  private final Sender sender;
-  private final EventEncoder encoder;
+  private final Traffic traffic;
+  private final Addresses addresses;
+  private final Retries retries;
   private final Runnable onClosed;
   private final CompletableFuture<Void> firstConnection = new CompletableFuture<>();
   private final CompletableFuture<Void> closed = new CompletableFuture<>();
-  private final Deque<URI> preferred = new ArrayDeque<>();
 
   private volatile ClientState state = ClientState.NEW;
   private volatile @Nullable ConnectionInfo connection;
@@ -52,9 +44,6 @@ final class Connector implements Link.Owner {
   private Scheduler.@Nullable Timer timer;
   private @Nullable SilenceWatch watch;
   private @Nullable String resume;
-  private long producer;
-  private int nextUrl;
-  private int attempt;
   private boolean welcomed;
   private long welcomedAt;
   private long firstDeadline;
@@ -66,18 +55,17 @@ final class Connector implements Link.Owner {
       DoubleSupplier random,
       MicroClock clock,
       Link.Parts parts,
-      Sender sender,
-      EventEncoder encoder) {}
+      Traffic traffic) {}
 
   Connector(ClientOptions options, Environment environment, Runnable onClosed) {
     this.options = options;
     this.transport = environment.transport();
     this.conductor = environment.conductor();
-    this.random = environment.random();
     this.clock = environment.clock();
     this.parts = environment.parts();
-    this.sender = environment.sender();
-    this.encoder = environment.encoder();
+    this.traffic = environment.traffic();
+    this.addresses = new Addresses(options.urls());
+    this.retries = new Retries(options.connection().reconnect(), environment.random());
     this.onClosed = onClosed;
   }
 
@@ -123,7 +111,7 @@ final class Connector implements Link.Owner {
           Link link = current;
           Transport.Channel channel = link == null ? null : link.channel();
           if (state != ClientState.CLOSED && channel != null && connection != null) {
-            sender.use(null);
+            traffic.hold();
             channel.close(CloseReason.NORMAL.code(), "the client is closed");
           }
           finish(new EventBusException.Closed("the client is closed"));
@@ -143,21 +131,8 @@ final class Connector implements Link.Owner {
   }
 
   @Override
-  public void changeBus(List<String> urls) {
-    conductor.execute(
-        () -> {
-          preferred.clear();
-          for (String url : urls) {
-            try {
-              URI uri = URI.create(url);
-              if ("ws".equals(uri.getScheme()) || "wss".equals(uri.getScheme())) {
-                preferred.addLast(uri);
-              }
-            } catch (IllegalArgumentException e) {
-              LOG.debug("the bus named an address that is none: {}", url, e);
-            }
-          }
-        });
+  public void changeBus(Link link, List<String> urls) {
+    conductor.execute(() -> addresses.changeBus(link.url, urls));
   }
 
   // ---- On the conductor
@@ -170,20 +145,16 @@ final class Connector implements Link.Owner {
     state = next;
   }
 
-  private URI takeUrl() {
-    URI first = preferred.pollFirst();
-    return first != null ? first : options.urls().get(nextUrl++ % options.urls().size());
-  }
-
   private void connect() {
-    connectTo(takeUrl());
+    connectTo(addresses.next());
   }
 
   private void connectTo(URI url) {
     Duration timeout = options.connection().connectTimeout();
     if (!firstConnection.isDone()) {
       long left = firstDeadline - clock.nanoTime();
-      int urlsLeft = Math.max(1, options.urls().size() - nextUrl + 1);
+      // This one, and those that come after it.
+      int urlsLeft = addresses.configuredLeft() + 1;
       timeout = Duration.ofNanos(Math.max(1_000_000, left / urlsLeft));
     }
     Hello hello = new Hello(options.name(), AGENT, options.token(), resume, options.attributes());
@@ -217,24 +188,13 @@ final class Connector implements Link.Owner {
     welcomed = true;
     welcomedAt = clock.nanoTime();
     watch(link);
-    long before = producer;
-    producer = welcome.getProducer();
     resume = welcome.getResume();
-    encoder.limit(welcome.getLimits());
-    parts.outbox().limitMessages(encoder.messageBytes());
+    addresses.welcomed(link.url, welcome.getOthers());
     ConnectionInfo info =
-        new ConnectionInfo(link.url, welcome.getBus(), welcome.getSession(), producer);
+        new ConnectionInfo(
+            link.url, welcome.getBus(), welcome.getSession(), welcome.getProducer());
     connection = info;
-    preferred.clear();
-    if (before != 0 && before != producer) {
-      parts.outbox().resequence();
-      long now = producer;
-      parts.notifier().tell(listener -> listener.producerChanged(before, now));
-    }
-    parts.outbox().connected();
-    parts.subscriptions().connected();
-    parts.barriers().connected();
-    sender.use(channel);
+    traffic.begin(welcome, channel);
     if (state == ClientState.RECONNECTING) {
       parts.counters().reconnects.increment();
     }
@@ -283,16 +243,17 @@ final class Connector implements Link.Owner {
     link.abandon();
     current = null;
     if (connection != null) {
-      disconnect();
+      connection = null;
+      traffic.stop();
     }
-    if (welcomed && clock.nanoTime() - welcomedAt >= HELD_NANOS) {
-      attempt = 0;
+    if (welcomed && retries.ended(clock.nanoTime() - welcomedAt)) {
+      addresses.startAnew();
     }
     if (state == ClientState.CONNECTING) {
       firstFailure(failure, link.url + " closed with " + code + " " + reason);
       return;
     }
-    boolean again = mayRetry(code, failure);
+    boolean again = retries.mayRetry(code, failure);
     if (welcomed || !again) {
       LOG.debug("{}: connection to {} ended: {} {}", options.name(), link.url, code, reason);
       parts.notifier().tell(listener -> listener.disconnected(code, reason, again));
@@ -309,31 +270,12 @@ final class Connector implements Link.Owner {
     }
   }
 
-  private void disconnect() {
-    connection = null;
-    sender.use(null);
-    long unknown = parts.outbox().disconnected();
-    parts.subscriptions().disconnected();
-    if (unknown > 0) {
-      parts.notifier().tell(listener -> listener.dropped(unknown, DropCause.CONNECTION_LOST));
-    }
-  }
-
-  private boolean mayRetry(int code, @Nullable EventBusException failure) {
-    ReconnectPolicy policy = options.connection().reconnect();
-    boolean verdict =
-        !CloseReason.mayReconnect(code)
-            || (code == 1006
-                && failure instanceof EventBusException.Refused refused
-                && !refused.retryable());
-    return !verdict && attempt < policy.maxAttempts();
-  }
-
   private void firstFailure(@Nullable EventBusException failure, String what) {
     EventBusException cause =
         failure != null ? failure : new EventBusException.NotConnected(what, null);
-    boolean verdict = cause instanceof EventBusException.Refused refused && !refused.retryable();
-    if (!verdict && nextUrl < options.urls().size() && firstDeadline - clock.nanoTime() > 0) {
+    if (!Retries.isVerdict(cause)
+        && addresses.configuredLeft() > 0
+        && firstDeadline - clock.nanoTime() > 0) {
       connect();
     } else {
       finish(cause);
@@ -344,10 +286,9 @@ final class Connector implements Link.Owner {
     if (state == ClientState.CONNECTED) {
       become(ClientState.RECONNECTING);
     }
-    attempt++;
-    URI url = takeUrl();
-    Duration delay = options.connection().reconnect().delay(attempt, random.getAsDouble());
-    int number = attempt;
+    URI url = addresses.next();
+    Duration delay = retries.next();
+    int number = retries.number();
     parts.notifier().tell(listener -> listener.reconnecting(number, url, delay));
     timer = conductor.schedule(() -> connectTo(url), delay.toNanos());
   }
@@ -360,33 +301,14 @@ final class Connector implements Link.Owner {
     Link link = current;
     current = null;
     if (connection != null) {
-      disconnect();
+      connection = null;
+      traffic.stop();
     } else if (link != null) {
       link.abort();
     }
     become(ClientState.CLOSED);
-    parts.outbox().close();
-    Outbox.Remains remains = parts.outbox().abandon();
-    EventBusException lost =
-        new EventBusException.ConnectionLost(
-            "the client was closed before the bus confirmed: " + reason.getMessage());
-    EventBusException unsent =
-        new EventBusException.Closed(
-            "the client was closed before the event was sent: " + reason.getMessage());
-    parts
-        .notifier()
-        .complete(
-            () -> {
-              remains.sent().forEach(frame -> frame.fail(lost));
-              remains.unsent().forEach(frame -> frame.fail(unsent));
-            });
-    if (remains.plainUnsent() > 0) {
-      parts.notifier().tell(listener -> listener.dropped(remains.plainUnsent(), DropCause.CLOSED));
-    }
-    parts.barriers().close(new EventBusException.Closed("the client is closed"));
-    parts.subscriptions().abandon();
+    traffic.end(reason);
     parts.notifier().complete(() -> firstConnection.completeExceptionally(reason));
-    sender.stop();
     onClosed.run();
     closed.complete(null);
   }

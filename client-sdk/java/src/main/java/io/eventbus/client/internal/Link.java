@@ -7,14 +7,10 @@ import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.FrameCursor;
 import io.eventbus.protocol.MalformedFrameException;
 import io.eventbus.protocol.TypeCode;
-import io.eventbus.schema.ChangeBus;
-import io.eventbus.schema.Confirm;
 import io.eventbus.schema.Hello;
-import io.eventbus.schema.Problem;
 import io.eventbus.schema.Welcome;
 import java.net.URI;
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -24,7 +20,8 @@ import org.slf4j.LoggerFactory;
  * One connection: greets the bus, reads its frames and passes them on. Called by the transport, one
  * call at a time; tells its owner, who has a thread of its own, what happens to the connection.
  */
-final class Link implements Transport.Listener, SilenceWatch.Line, ReadGate.Reader {
+final class Link
+    implements Transport.Listener, SilenceWatch.Line, ReadGate.Reader, InboundFrames.Source {
   private static final Logger LOG = LoggerFactory.getLogger(Link.class);
 
   /** Hears about the connection; must not block. */
@@ -36,7 +33,7 @@ final class Link implements Transport.Listener, SilenceWatch.Line, ReadGate.Read
     void ended(Link link, int code, String reason, @Nullable EventBusException failure);
 
     /** The bus asks to go on elsewhere. */
-    void changeBus(List<String> urls);
+    void changeBus(Link link, List<String> urls);
   }
 
   /** Where frames go. */
@@ -54,7 +51,7 @@ final class Link implements Transport.Listener, SilenceWatch.Line, ReadGate.Read
   private final Owner owner;
   private final MicroClock clock;
   private final FrameCursor cursor = new FrameCursor();
-  private final List<PublishFrame> confirmed = new ArrayList<>();
+  private final InboundFrames frames;
   private volatile Transport.@Nullable Channel channel;
   private volatile boolean abandoned;
   private volatile boolean receiving;
@@ -63,7 +60,6 @@ final class Link implements Transport.Listener, SilenceWatch.Line, ReadGate.Read
   private volatile long heardAt;
   private @Nullable EventBusException refusal;
   private boolean welcomed;
-  private long producer;
 
   Link(URI url, Hello hello, Parts parts, Owner owner, MicroClock clock) {
     this.url = url;
@@ -72,6 +68,7 @@ final class Link implements Transport.Listener, SilenceWatch.Line, ReadGate.Read
     this.owner = owner;
     this.clock = clock;
     this.heardAt = clock.nanoTime();
+    this.frames = new InboundFrames(url, parts, this);
   }
 
   Transport.@Nullable Channel channel() {
@@ -121,6 +118,21 @@ final class Link implements Transport.Listener, SilenceWatch.Line, ReadGate.Read
     if (open != null) {
       open.resumeReading();
     }
+  }
+
+  @Override
+  public boolean isAbandoned() {
+    return abandoned;
+  }
+
+  @Override
+  public void refused(EventBusException why) {
+    refusal = why;
+  }
+
+  @Override
+  public void changeBus(List<String> urls) {
+    owner.changeBus(this, urls);
   }
 
   @Override
@@ -205,7 +217,7 @@ final class Link implements Transport.Listener, SilenceWatch.Line, ReadGate.Read
     receiving = true;
     try {
       if (welcomed) {
-        readFrames(message, message.position(), message.limit());
+        frames.read(message, message.position(), message.limit());
       } else {
         greet(message);
       }
@@ -231,17 +243,17 @@ final class Link implements Transport.Listener, SilenceWatch.Line, ReadGate.Read
     }
     TypeCode type = TypeCode.of(cursor.typeCode());
     if (type == TypeCode.PROBLEM) {
-      refusal = refused(ControlFrames.problem(message, cursor.bodyStart(), cursor.bodyEnd()));
+      refusal = InboundFrames.refused(ControlFrames.problem(message, cursor.bodyStart(), cursor.bodyEnd()));
     } else if (type == TypeCode.WELCOME) {
       Welcome welcome = ControlFrames.welcome(message, cursor.bodyStart(), cursor.bodyEnd());
       welcomed = true;
-      producer = welcome.getProducer();
+      frames.producer(welcome.getProducer());
       int next = cursor.bodyEnd();
       owner.welcomed(this, welcome);
       if (!abandoned) {
         parts.dispatcher().readFrom(this);
       }
-      readFrames(message, next, message.limit());
+      frames.read(message, next, message.limit());
     } else {
       refusal =
           new EventBusException.Refused(
@@ -250,114 +262,5 @@ final class Link implements Transport.Listener, SilenceWatch.Line, ReadGate.Read
               false);
       abort();
     }
-  }
-
-  private void readFrames(ByteBuffer message, int from, int to) {
-    Dispatcher dispatcher = parts.dispatcher();
-    dispatcher.lock();
-    try {
-      cursor.wrap(message, from, to);
-      while (cursor.next()) {
-        readFrame(message);
-      }
-    } finally {
-      // What came before a malformed frame is good.
-      dispatcher.handOver();
-      dispatcher.unlock();
-      flushConfirmed();
-    }
-  }
-
-  private void readFrame(ByteBuffer message) {
-    int from = cursor.bodyStart();
-    int to = cursor.bodyEnd();
-    TypeCode type = TypeCode.of(cursor.typeCode());
-    if (type == null) {
-      // A later version's: skipped, as the protocol says.
-      return;
-    }
-    switch (type) {
-      case DELIVER -> parts.dispatcher().deliver(message, from, to);
-      case CONFIRM -> confirm(ControlFrames.confirm(message, from, to));
-      case PROBLEM -> problem(ControlFrames.problem(message, from, to));
-      case GAP -> parts.dispatcher().gap(ControlFrames.gap(message, from, to));
-      case BARRIER -> {
-        // The confirmations before it are to be seen before it.
-        flushConfirmed();
-        parts.barriers().echoed(ControlFrames.barrier(message, from, to).getId());
-      }
-      case DRAINED -> {
-        // The last events before the end.
-        parts.dispatcher().handOver();
-        parts.subscriptions().drained(ControlFrames.drained(message, from, to).getId());
-      }
-      case CHANGE_BUS -> {
-        ChangeBus change = ControlFrames.changeBus(message, from, to);
-        owner.changeBus(change.getUrls());
-      }
-      case HELLO, PUBLISH, SUBSCRIBE, ACK, UNSUBSCRIBE, WELCOME ->
-          LOG.warn("{} sent a frame of type {}, which is not for clients: skipped", url, type);
-    }
-  }
-
-  private void flushConfirmed() {
-    if (!confirmed.isEmpty()) {
-      parts.notifier().confirm(List.copyOf(confirmed), producer);
-      confirmed.clear();
-    }
-  }
-
-  private void confirm(Confirm confirm) {
-    if (abandoned) {
-      return;
-    }
-    if (confirm.getTypeCode() == TypeCode.PUBLISH.code()) {
-      int before = confirmed.size();
-      parts.outbox().confirmed(confirm.getTopic(), confirm.getAbout(), confirmed);
-      long events = 0;
-      for (int i = before; i < confirmed.size(); i++) {
-        events += confirmed.get(i).waiters.size();
-      }
-      parts.counters().confirmed.add(events);
-    } else if (confirm.getTypeCode() == TypeCode.SUBSCRIBE.code()) {
-      parts.subscriptions().confirmed(confirm.getAbout());
-    }
-  }
-
-  private void problem(Problem problem) {
-    EventBusException failure = refused(problem);
-    TypeCode type = TypeCode.of(problem.getTypeCode());
-    boolean answered = false;
-    if (type == TypeCode.PUBLISH) {
-      PublishFrame frame = parts.outbox().refused(problem.getTopic(), problem.getAbout());
-      if (frame != null && !frame.waiters.isEmpty()) {
-        parts.notifier().complete(() -> frame.fail(failure));
-        answered = true;
-      }
-    } else if (type == TypeCode.SUBSCRIBE) {
-      answered = parts.subscriptions().refused(problem.getAbout(), failure);
-    } else if (type == TypeCode.UNSUBSCRIBE) {
-      parts.dispatcher().handOver();
-      parts.subscriptions().drained(problem.getAbout());
-      answered = true;
-    } else if (type == TypeCode.BARRIER) {
-      answered = parts.barriers().refused(problem.getAbout(), failure);
-    } else {
-      // About the connection: it says why the Close that follows.
-      refusal = failure;
-    }
-    if (!answered) {
-      parts.notifier().tell(listener -> listener.problem(failure));
-    }
-  }
-
-  private static EventBusException refused(Problem problem) {
-    ErrorCode code;
-    try {
-      code = ErrorCode.valueOf(problem.getCode().name());
-    } catch (IllegalArgumentException e) {
-      code = ErrorCode.INTERNAL;
-    }
-    return new EventBusException.Refused(code, problem.getMessage(), problem.getRetryable());
   }
 }

@@ -79,7 +79,7 @@ final class Maintenance {
     sender.lookForTimeout();
     Duration patience = options.outbound().confirmTimeout();
     long bornBefore = clock.nanoTime() - patience.toNanos();
-    List<PublishFrame> late = parts.outbox().expired(bornBefore);
+    List<PublishFrame> late = parts.outbox().confirmations().expired(bornBefore);
     if (!late.isEmpty()) {
       EventBusException failure =
           new EventBusException.TimedOut(

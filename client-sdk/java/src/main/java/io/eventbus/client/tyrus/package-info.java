@@ -1,5 +1,6 @@
 /**
- * The adapter to Tyrus with the Grizzly client container: Jakarta WebSocket behind the port {@link
- * io.eventbus.client.internal.Transport}. Nothing else in the SDK knows either of them.
+ * The adapter to Tyrus and Grizzly: Jakarta WebSocket behind the port {@link
+ * io.eventbus.client.internal.Transport}, in a container that all clients of a JVM share. Nothing
+ * else in the SDK knows any of them.
  */
 package io.eventbus.client.tyrus;

@@ -34,7 +34,7 @@ class LinkTest {
             Link link, int code, String reason, @Nullable EventBusException failure) {}
 
         @Override
-        public void changeBus(List<String> urls) {}
+        public void changeBus(Link link, List<String> urls) {}
       };
 
   private Link link() {

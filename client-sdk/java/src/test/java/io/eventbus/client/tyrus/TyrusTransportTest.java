@@ -1,23 +1,23 @@
 package io.eventbus.client.tyrus;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.eventbus.client.internal.Transport;
 import io.eventbus.client.internal.TransportProvider;
-import java.io.DataInputStream;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
-import java.net.Socket;
+import java.net.InetSocketAddress;
+import java.net.Proxy;
+import java.net.ProxySelector;
+import java.net.SocketAddress;
 import java.net.URI;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.util.Base64;
+import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -26,19 +26,19 @@ import org.junit.jupiter.api.Timeout;
 /** The adapter against a socket of the test's own, which can do what no WebSocket server does. */
 @Timeout(60)
 class TyrusTransportTest {
-  private static final String GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
-
   private final Told told = new Told();
-  private final Transport transport =
-      new TyrusTransportProvider().create(new TransportProvider.Settings("proto", 64 * 1024, null));
-  private ServerSocket server;
-  private Socket peer;
-  private DataInputStream in;
-  private Transport.Channel channel;
+  private final Transport transport = transport();
+  private WebSocketPeer peer;
+
+  private static Transport transport() {
+    return new TyrusTransportProvider()
+        .create(new TransportProvider.Settings("proto", 64 * 1024, null));
+  }
 
   private static final class Told implements Transport.Listener {
     final CompletableFuture<Transport.Channel> channel = new CompletableFuture<>();
     final BlockingQueue<String> calls = new LinkedBlockingQueue<>();
+    volatile boolean pauses;
 
     @Override
     public void onOpen(Transport.Channel opened) {
@@ -52,7 +52,12 @@ class TyrusTransportTest {
 
     @Override
     public void onMessage(ByteBuffer message) {
-      calls.add("message");
+      if (pauses) {
+        channel.join().pauseReading();
+      }
+      byte[] bytes = new byte[message.remaining()];
+      message.get(bytes);
+      calls.add("message " + java.util.Arrays.toString(bytes));
     }
 
     @Override
@@ -64,52 +69,28 @@ class TyrusTransportTest {
     public void onClosed(int code, String reason) {
       calls.add("closed " + code);
     }
+
+    Transport.Channel open() throws Exception {
+      return channel.get(10, TimeUnit.SECONDS);
+    }
   }
 
   @BeforeEach
-  void connect() throws Exception {
-    server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-    server.setSoTimeout(10_000);
-    transport.connect(URI.create("ws://localhost:" + server.getLocalPort() + "/bus"), told);
-    peer = server.accept();
-    peer.setSoTimeout(10_000);
-    in = new DataInputStream(peer.getInputStream());
-    String key = "";
-    for (String line = line(); !line.isEmpty(); line = line()) {
-      if (line.toLowerCase(java.util.Locale.ROOT).startsWith("sec-websocket-key:")) {
-        key = line.substring(line.indexOf(':') + 1).trim();
-      }
-    }
-    byte[] hash =
-        MessageDigest.getInstance("SHA-1").digest((key + GUID).getBytes(StandardCharsets.US_ASCII));
-    write(
-        ("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-                + "Sec-WebSocket-Protocol: proto\r\nSec-WebSocket-Accept: "
-                + Base64.getEncoder().encodeToString(hash)
-                + "\r\n\r\n")
-            .getBytes(StandardCharsets.US_ASCII));
-    channel = told.channel.get(10, TimeUnit.SECONDS);
+  void listen() throws IOException {
+    peer = new WebSocketPeer();
   }
 
   @AfterEach
   void close() throws IOException {
     transport.close();
     peer.close();
-    server.close();
   }
 
-  private String line() throws IOException {
-    StringBuilder line = new StringBuilder();
-    for (int c = in.readUnsignedByte(); c != '\n'; c = in.readUnsignedByte()) {
-      if (c != '\r') {
-        line.append((char) c);
-      }
-    }
-    return line.toString();
-  }
-
-  private void write(byte... bytes) throws IOException {
-    peer.getOutputStream().write(bytes);
+  private Transport.Channel connect() throws Exception {
+    transport.connect(peer.url(), told);
+    peer.accept();
+    peer.upgrade("Sec-WebSocket-Protocol: proto\r\n");
+    return told.open();
   }
 
   private String next() throws InterruptedException {
@@ -118,28 +99,195 @@ class TyrusTransportTest {
 
   @Test
   void aPingGoesOutAndItsPongIsTold() throws Exception {
+    Transport.Channel channel = connect();
     channel.ping();
-    assertThat(in.readUnsignedByte()).isEqualTo(0x89);
-    write((byte) 0x8A, (byte) 0);
+    assertThat(peer.in().readUnsignedByte()).isEqualTo(0x89);
+    peer.write(0x8A, 0);
     assertThat(next()).isEqualTo("pong");
   }
 
   @Test
+  void aPingIsAnswered() throws Exception {
+    connect();
+    peer.write(0x89, 1, 7);
+    assertThat(peer.readFrame()).containsExactly(0x8A, 7);
+  }
+
+  @Test
   void aConnectionThatIsResetHasCode1006() throws Exception {
-    peer.setSoLinger(true, 0);
-    peer.close();
+    connect();
+    peer.reset();
     assertThat(next()).isEqualTo("closed 1006");
   }
 
   @Test
   void aConnectionThatThisSideAbortsHasCode1006() throws Exception {
-    channel.abort();
+    connect().abort();
     assertThat(next()).isEqualTo("closed 1006");
+    assertThat(peer.isEnded()).isTrue();
   }
 
   @Test
   void aCloseFrameKeepsItsCode() throws Exception {
-    write((byte) 0x88, (byte) 2, (byte) (1001 >> 8), (byte) 1001);
+    connect();
+    peer.write(0x88, 2, 1001 >> 8, 1001 & 0xFF);
     assertThat(next()).isEqualTo("closed 1001");
+  }
+
+  @Test
+  void aCloseGoesOutWithItsCode() throws Exception {
+    connect().close(1000, "");
+    assertThat(peer.readFrame()).containsExactly(0x88, 1000 >> 8, 1000 & 0xFF);
+    assertThat(peer.isEnded()).isTrue();
+    assertThat(next()).isEqualTo("closed 1000");
+  }
+
+  @Test
+  void aMessageGoesOutMaskedInOneFrame() throws Exception {
+    Transport.Channel channel = connect();
+    CompletableFuture<@Nullable Throwable> sent = new CompletableFuture<>();
+    channel.send(ByteBuffer.wrap(new byte[] {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}), sent::complete);
+    assertThat(peer.readFrame()).containsExactly(0x82, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11);
+    assertThat(sent.get(10, TimeUnit.SECONDS)).isNull();
+  }
+
+  @Test
+  void whatIsSentAfterTheEndFails() throws Exception {
+    Transport.Channel channel = connect();
+    channel.abort();
+    CompletableFuture<@Nullable Throwable> sent = new CompletableFuture<>();
+    channel.send(ByteBuffer.wrap(new byte[] {1}), sent::complete);
+    assertThat(sent.get(10, TimeUnit.SECONDS)).isNotNull();
+  }
+
+  @Test
+  void messagesWholeAndInFragmentsArrive() throws Exception {
+    connect();
+    peer.write(0x82, 2, 1, 2, 0x02, 1, 3, 0x89, 0, 0x80, 1, 4, 0x82, 1, 5);
+    assertThat(next()).isEqualTo("message [1, 2]");
+    assertThat(next()).isEqualTo("message [3, 4]");
+    assertThat(next()).isEqualTo("message [5]");
+  }
+
+  @Test
+  void aPausedConnectionIsNotReadUntilItGoesOn() throws Exception {
+    Transport.Channel channel = connect();
+    told.pauses = true;
+    peer.write(0x82, 1, 1, 0x82, 1, 2);
+    assertThat(next()).isEqualTo("message [1]");
+    peer.write(0x82, 1, 3);
+    assertThat(told.calls.poll(50, TimeUnit.MILLISECONDS)).isNull();
+    channel.resumeReading();
+    assertThat(next()).isEqualTo("message [2]");
+    told.pauses = false;
+    channel.resumeReading();
+    assertThat(next()).isEqualTo("message [3]");
+    peer.write(0x82, 1, 4);
+    assertThat(next()).isEqualTo("message [4]");
+  }
+
+  @Test
+  void aPausedConnectionHoldsTheOtherSideBackAndNoOtherConnection() throws Exception {
+    Transport.Channel channel = connect();
+    told.pauses = true;
+    byte[] frame = new byte[64 * 1024];
+    frame[0] = (byte) 0x82;
+    frame[1] = 126;
+    frame[2] = (byte) ((frame.length - 4) >> 8);
+    frame[3] = (byte) (frame.length - 4);
+    CompletableFuture<Long> written = peer.writeUntilHeldBack(frame, 2_000);
+    assertThat(next()).startsWith("message");
+    try (WebSocketPeer otherPeer = new WebSocketPeer()) {
+      Told other = new Told();
+      transport.connect(otherPeer.url(), other);
+      otherPeer.accept();
+      otherPeer.upgrade("Sec-WebSocket-Protocol: proto\r\n");
+      other.open();
+      otherPeer.write(0x82, 1, 9);
+      assertThat(other.calls.poll(10, TimeUnit.SECONDS)).isEqualTo("message [9]");
+    }
+    assertThat(told.calls).isEmpty();
+    assertThat(written).isNotDone();
+    told.pauses = false;
+    channel.resumeReading();
+    assertThat(written.get(30, TimeUnit.SECONDS)).isEqualTo(2_000L);
+  }
+
+  @Test
+  void anAnswerThatIsNoUpgradeIsAFailure() throws Exception {
+    transport.connect(peer.url(), told);
+    peer.accept();
+    peer.writeText("HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n");
+    assertThatThrownBy(told::open).hasMessageContaining("503");
+  }
+
+  @Test
+  void anotherSubProtocolIsAFailure() throws Exception {
+    transport.connect(peer.url(), told);
+    peer.accept();
+    peer.upgrade("");
+    assertThatThrownBy(told::open).hasMessageContaining("sub-protocol");
+  }
+
+  @Test
+  void aWrongProofOfTheServerIsAFailure() throws Exception {
+    transport.connect(peer.url(), told);
+    peer.accept();
+    peer.upgradeWithProof("bm90IHRoZSByaWdodCBvbmU=");
+    assertThatThrownBy(told::open).hasMessageContaining("upgrade");
+  }
+
+  @Test
+  void aHeadWithoutEndIsAFailure() throws Exception {
+    transport.connect(peer.url(), told);
+    peer.accept();
+    peer.writeText("HTTP/1.1 101 Switching Protocols\r\nX: " + "x".repeat(20_000));
+    assertThatThrownBy(told::open).hasMessageContaining("HTTP head");
+  }
+
+  @Test
+  void anAttemptCanBeCancelled() throws Exception {
+    Transport.Attempt attempt = transport.connect(peer.url(), told);
+    peer.accept();
+    attempt.cancel();
+    assertThatThrownBy(told::open).hasMessageContaining("given up");
+    assertThat(peer.isEnded()).isTrue();
+  }
+
+  @Test
+  void aRefusedConnectionIsAFailure() throws Exception {
+    URI url = peer.url();
+    peer.close();
+    transport.connect(url, told);
+    assertThatThrownBy(told::open).rootCause().isInstanceOf(IOException.class);
+  }
+
+  @Test
+  void theProxyOfTheJdkIsUsed() throws Exception {
+    ProxySelector before = ProxySelector.getDefault();
+    ProxySelector.setDefault(
+        new ProxySelector() {
+          @Override
+          public List<Proxy> select(URI uri) {
+            return List.of(
+                new Proxy(
+                    Proxy.Type.HTTP, new InetSocketAddress("127.0.0.1", peer.url().getPort())));
+          }
+
+          @Override
+          public void connectFailed(URI uri, SocketAddress address, IOException failure) {}
+        });
+    try {
+      transport.connect(URI.create("ws://bus.invalid:1234/bus"), told);
+      peer.accept();
+      assertThat(peer.head().get(0)).isEqualTo("CONNECT bus.invalid:1234 HTTP/1.1");
+      peer.writeText("HTTP/1.1 200 OK\r\n\r\n");
+      peer.upgrade("Sec-WebSocket-Protocol: proto\r\n");
+      told.open();
+      peer.write(0x82, 1, 1);
+      assertThat(next()).isEqualTo("message [1]");
+    } finally {
+      ProxySelector.setDefault(before);
+    }
   }
 }

@@ -1,0 +1,167 @@
+package io.eventbus.client.internal;
+
+import java.io.ByteArrayOutputStream;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.function.ToLongBiFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The part of the {@link Outbox} before the network: the message that is being filled, those that
+ * wait to be sent, and control frames, which overtake events. Guarded by the outbox's lock.
+ */
+final class Departures {
+  private static final int POOLED_ARRAYS = 4;
+
+  /** After so many bytes that nobody waits for, the bus is asked how far it has come. */
+  private static final int MARK_BYTES = 256 * 1024;
+
+  private final int mostBatchBytes;
+  private final Deque<byte[]> control = new ArrayDeque<>();
+  private final Deque<Batch> sealed = new ArrayDeque<>();
+  private final Deque<byte[]> pool = new ArrayDeque<>(POOLED_ARRAYS);
+  private int batchBytes;
+  private @Nullable OpenBatch open;
+  private @Nullable Batch inFlight;
+  private boolean areOpen;
+  private long unmarkedBytes;
+
+  Departures(int mostBatchBytes) {
+    this.mostBatchBytes = mostBatchBytes;
+    this.batchBytes = mostBatchBytes;
+  }
+
+  /** The bus takes no bigger messages than this. */
+  void limitMessages(int bytes) {
+    batchBytes = Math.min(mostBatchBytes, bytes);
+    pool.clear();
+  }
+
+  /** Returns the message that is being filled, with room for an event. */
+  OpenBatch batchFor(TopicState topic, int eventBytes) {
+    OpenBatch batch = open;
+    if (batch != null && !batch.fits(topic, eventBytes)) {
+      seal();
+      batch = null;
+    }
+    if (batch == null) {
+      int needed = OpenBatch.capacityFor(topic.bytes.length, eventBytes);
+      byte[] array = needed > batchBytes ? null : pool.pollFirst();
+      batch = new OpenBatch(array != null ? array : new byte[Math.max(needed, batchBytes)]);
+      open = batch;
+    }
+    return batch;
+  }
+
+  /** Ends the message that is being filled. */
+  void seal() {
+    OpenBatch batch = open;
+    if (batch != null && !batch.isEmpty()) {
+      Batch whole = batch.seal(unmarkedBytes >= MARK_BYTES);
+      unmarkedBytes = whole.frames.isEmpty() ? unmarkedBytes + whole.length : 0;
+      sealed.addLast(whole);
+      open = null;
+    }
+  }
+
+  /** Ends the message that is being filled if there is no connection to send it over. */
+  void sealIfHeld() {
+    if (!areOpen) {
+      seal();
+    }
+  }
+
+  void addControl(byte[] frame) {
+    control.addLast(frame);
+  }
+
+  /** Adds a frame behind everything that was added before. */
+  void addBarrier(byte[] frame, long id) {
+    seal();
+    sealed.addLast(Batch.ofBarrier(frame, id));
+  }
+
+  /** Takes control frames, as many as fit into a message; null when there are none. */
+  @Nullable ByteBuffer nextControl() {
+    if (control.isEmpty()) {
+      return null;
+    }
+    ByteArrayOutputStream message = new ByteArrayOutputStream();
+    while (!control.isEmpty() && message.size() < batchBytes) {
+      message.writeBytes(control.removeFirst());
+    }
+    return ByteBuffer.wrap(message.toByteArray());
+  }
+
+  /** Takes the next message of events, or a barrier, which is then in flight; null for none. */
+  @Nullable Batch next() {
+    if (sealed.isEmpty()) {
+      seal();
+    }
+    inFlight = sealed.pollFirst();
+    return inFlight;
+  }
+
+  /** The message that the network has not taken yet; null for none. */
+  @Nullable Batch inFlight() {
+    return inFlight;
+  }
+
+  /** The network has taken it, or never will. */
+  @Nullable Batch takeInFlight() {
+    Batch batch = inFlight;
+    inFlight = null;
+    return batch;
+  }
+
+  /** Takes back the array of a message that needs it no more. */
+  void free(byte[] array) {
+    if (array.length == batchBytes && pool.size() < POOLED_ARRAYS) {
+      pool.addFirst(array);
+    }
+  }
+
+  /** There is a connection: things go out. */
+  void open() {
+    areOpen = true;
+  }
+
+  boolean areOpen() {
+    return areOpen;
+  }
+
+  /** There is no connection; what was for the lost one only is forgotten. */
+  void hold() {
+    areOpen = false;
+    control.clear();
+    sealed.removeIf(Batch::isBarrier);
+  }
+
+  /** Gives all events that wait new sequence numbers: see {@link Batch#resequence}. */
+  void resequence(ToLongBiFunction<String, Integer> sequenceFor) {
+    for (Batch batch : sealed) {
+      if (!batch.isBarrier()) {
+        batch.resequence(sequenceFor);
+      }
+    }
+  }
+
+  /** The messages that wait, in order; those that have to be sent again are put at the front. */
+  Deque<Batch> waiting() {
+    return sealed;
+  }
+
+  /** Takes everything out. */
+  List<Batch> takeAll() {
+    seal();
+    List<Batch> all = List.copyOf(sealed);
+    sealed.clear();
+    return all;
+  }
+
+  boolean isEmpty() {
+    return sealed.isEmpty() && (open == null || open.isEmpty());
+  }
+}

@@ -1,0 +1,60 @@
+package io.eventbus.client.internal;
+
+import io.eventbus.client.EventBusException;
+import io.eventbus.client.ReconnectPolicy;
+import io.eventbus.protocol.CloseReason;
+import java.time.Duration;
+import java.util.function.DoubleSupplier;
+import org.jspecify.annotations.Nullable;
+
+/** Counts the tries since a connection last held, and says whether and when there is another. */
+final class Retries {
+  /** A connection that ends sooner does not count as a success. */
+  private static final long HELD_NANOS = Duration.ofSeconds(5).toNanos();
+
+  private final ReconnectPolicy policy;
+  private final DoubleSupplier random;
+  private int attempt;
+
+  Retries(ReconnectPolicy policy, DoubleSupplier random) {
+    this.policy = policy;
+    this.random = random;
+  }
+
+  /**
+   * A connection has ended.
+   *
+   * @param welcomedFor nanoseconds since the bus's greeting
+   * @return true if it has held
+   */
+  boolean ended(long welcomedFor) {
+    boolean held = welcomedFor >= HELD_NANOS;
+    if (held) {
+      attempt = 0;
+    }
+    return held;
+  }
+
+  /** Says whether to connect again after an end. */
+  boolean mayRetry(int code, @Nullable EventBusException failure) {
+    boolean verdict =
+        !CloseReason.mayReconnect(code) || (code == 1006 && failure != null && isVerdict(failure));
+    return !verdict && attempt < policy.maxAttempts();
+  }
+
+  /** Says whether a bus has decided that this client is not to come back. */
+  static boolean isVerdict(EventBusException failure) {
+    return failure instanceof EventBusException.Refused refused && !refused.retryable();
+  }
+
+  /** Begins the next try; returns how long to wait before it. */
+  Duration next() {
+    attempt++;
+    return policy.delay(attempt, random.getAsDouble());
+  }
+
+  /** The number of the try that was begun last. */
+  int number() {
+    return attempt;
+  }
+}

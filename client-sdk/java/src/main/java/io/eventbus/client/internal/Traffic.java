@@ -1,0 +1,79 @@
+package io.eventbus.client.internal;
+
+import io.eventbus.client.ConnectionListener.DropCause;
+import io.eventbus.client.EventBusException;
+import io.eventbus.schema.Welcome;
+
+/**
+ * Everything that goes over connections, as the {@link Connector} sees it: begins with one, stops
+ * with it, and ends with the client. Confined to the conductor.
+ */
+final class Traffic {
+  private final Link.Parts parts;
+  private final Sender sender;
+  private final EventEncoder encoder;
+  private long producer;
+
+  Traffic(Link.Parts parts, Sender sender, EventEncoder encoder) {
+    this.parts = parts;
+    this.sender = sender;
+    this.encoder = encoder;
+  }
+
+  /** A bus has greeted this client: everything goes on, over this connection. */
+  void begin(Welcome welcome, Transport.Channel channel) {
+    long before = producer;
+    producer = welcome.getProducer();
+    encoder.limit(welcome.getLimits());
+    parts.outbox().limitMessages(encoder.messageBytes());
+    if (before != 0 && before != producer) {
+      parts.outbox().resequence();
+      long now = producer;
+      parts.notifier().tell(listener -> listener.producerChanged(before, now));
+    }
+    parts.outbox().connected();
+    parts.subscriptions().connected();
+    parts.barriers().connected();
+    sender.use(channel);
+  }
+
+  /** Nothing more goes out over this connection; the application is not told. */
+  void hold() {
+    sender.use(null);
+  }
+
+  /** The connection is lost. */
+  void stop() {
+    sender.use(null);
+    long unknown = parts.outbox().disconnected();
+    parts.subscriptions().disconnected();
+    if (unknown > 0) {
+      parts.notifier().tell(listener -> listener.dropped(unknown, DropCause.CONNECTION_LOST));
+    }
+  }
+
+  /** The client is closed; everybody who still waits hears why. */
+  void end(EventBusException reason) {
+    parts.outbox().close();
+    Outbox.Remains remains = parts.outbox().abandon();
+    EventBusException lost =
+        new EventBusException.ConnectionLost(
+            "the client was closed before the bus confirmed: " + reason.getMessage());
+    EventBusException unsent =
+        new EventBusException.Closed(
+            "the client was closed before the event was sent: " + reason.getMessage());
+    parts
+        .notifier()
+        .complete(
+            () -> {
+              remains.sent().forEach(frame -> frame.fail(lost));
+              remains.unsent().forEach(frame -> frame.fail(unsent));
+            });
+    if (remains.plainUnsent() > 0) {
+      parts.notifier().tell(listener -> listener.dropped(remains.plainUnsent(), DropCause.CLOSED));
+    }
+    parts.barriers().close(new EventBusException.Closed("the client is closed"));
+    parts.subscriptions().abandon();
+    sender.stop();
+  }
+}

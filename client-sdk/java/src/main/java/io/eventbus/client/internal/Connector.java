@@ -191,8 +191,7 @@ final class Connector implements Link.Owner {
     resume = welcome.getResume();
     addresses.welcomed(link.url, welcome.getOthers());
     ConnectionInfo info =
-        new ConnectionInfo(
-            link.url, welcome.getBus(), welcome.getSession(), welcome.getProducer());
+        new ConnectionInfo(link.url, welcome.getBus(), welcome.getSession(), welcome.getProducer());
     connection = info;
     traffic.begin(welcome, channel);
     if (state == ClientState.RECONNECTING) {

@@ -90,8 +90,7 @@ final class InboundFrames {
         parts.dispatcher().handOver();
         parts.subscriptions().drained(ControlFrames.drained(message, from, to).getId());
       }
-      case CHANGE_BUS ->
-          source.changeBus(ControlFrames.changeBus(message, from, to).getUrls());
+      case CHANGE_BUS -> source.changeBus(ControlFrames.changeBus(message, from, to).getUrls());
       case HELLO, PUBLISH, SUBSCRIBE, ACK, UNSUBSCRIBE, WELCOME ->
           LOG.warn("{} sent a frame of type {}, which is not for clients: skipped", url, type);
     }
@@ -126,7 +125,8 @@ final class InboundFrames {
     TypeCode type = TypeCode.of(problem.getTypeCode());
     boolean answered = false;
     if (type == TypeCode.PUBLISH) {
-      PublishFrame frame = parts.outbox().confirmations().refused(problem.getTopic(), problem.getAbout());
+      PublishFrame frame =
+          parts.outbox().confirmations().refused(problem.getTopic(), problem.getAbout());
       if (frame != null && !frame.waiters.isEmpty()) {
         parts.notifier().complete(() -> frame.fail(failure));
         answered = true;

@@ -243,7 +243,9 @@ final class Link
     }
     TypeCode type = TypeCode.of(cursor.typeCode());
     if (type == TypeCode.PROBLEM) {
-      refusal = InboundFrames.refused(ControlFrames.problem(message, cursor.bodyStart(), cursor.bodyEnd()));
+      refusal =
+          InboundFrames.refused(
+              ControlFrames.problem(message, cursor.bodyStart(), cursor.bodyEnd()));
     } else if (type == TypeCode.WELCOME) {
       Welcome welcome = ControlFrames.welcome(message, cursor.bodyStart(), cursor.bodyEnd());
       welcomed = true;

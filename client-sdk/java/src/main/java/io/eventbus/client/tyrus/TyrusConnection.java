@@ -58,11 +58,7 @@ final class TyrusConnection extends Endpoint implements Transport.Channel, Wire.
     session = open;
     String agreed = open.getNegotiatedSubprotocol();
     if (!settings.subProtocol().equals(agreed)) {
-      closeSession(
-          open, new CloseReason(CloseReason.CloseCodes.PROTOCOL_ERROR, "no common sub-protocol"));
-      failed(
-          new IOException(
-              "sub-protocol: '" + agreed + "' (expected: '" + settings.subProtocol() + "')"));
+      refuse(open, agreed);
       return;
     }
     open.setMaxBinaryMessageBufferSize(settings.maxMessageBytes());
@@ -80,6 +76,18 @@ final class TyrusConnection extends Endpoint implements Transport.Channel, Wire.
       listener.onOpen(this);
     } else {
       wire.terminate();
+    }
+  }
+
+  private void refuse(Session open, String agreed) {
+    if (state.compareAndSet(State.CONNECTING, State.OVER)) {
+      onOver.accept(this);
+      closeSession(
+          open, new CloseReason(CloseReason.CloseCodes.PROTOCOL_ERROR, "no common sub-protocol"));
+      wire.terminate();
+      listener.onFailed(
+          new IOException(
+              "sub-protocol: '" + agreed + "' (expected: '" + settings.subProtocol() + "')"));
     }
   }
 

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.eventbus.client.internal.Transport;
 import io.eventbus.client.internal.TransportProvider;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Proxy;
 import java.net.ProxySelector;
@@ -271,7 +272,8 @@ class TyrusTransportTest {
           public List<Proxy> select(URI uri) {
             return List.of(
                 new Proxy(
-                    Proxy.Type.HTTP, new InetSocketAddress("127.0.0.1", peer.url().getPort())));
+                    Proxy.Type.HTTP,
+                    new InetSocketAddress(InetAddress.getLoopbackAddress(), peer.url().getPort())));
           }
 
           @Override

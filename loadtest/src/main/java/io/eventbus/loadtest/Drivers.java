@@ -2,7 +2,10 @@ package io.eventbus.loadtest;
 
 import io.eventbus.loadtest.driver.Driver;
 import io.eventbus.loadtest.driver.eventbus.EventBusDriver;
+import io.eventbus.loadtest.driver.mqtt.ArtemisDriver;
+import io.eventbus.loadtest.driver.mqtt.MosquittoDriver;
 import io.eventbus.loadtest.driver.nats.NatsDriver;
+import io.eventbus.loadtest.driver.tyruspaper.TyrusPaperDriver;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -17,6 +20,9 @@ final class Drivers {
     byName.put("eventbus", EventBusDriver::new);
     byName.put("nats", options -> new NatsDriver(NatsDriver.Transport.WEB_SOCKET));
     byName.put("nats-tcp", options -> new NatsDriver(NatsDriver.Transport.TCP));
+    byName.put("tyrus-paper", TyrusPaperDriver::new);
+    byName.put("mosquitto", options -> new MosquittoDriver());
+    byName.put("artemis", ArtemisDriver::new);
   }
 
   /** Adds a system, or replaces one. */

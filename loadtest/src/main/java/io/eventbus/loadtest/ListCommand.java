@@ -39,6 +39,9 @@ final class ListCommand implements Runnable {
   }
 
   private static String describe(Workload w) {
+    if (w.idle() > 0) {
+      return w.idle() + " idle connections";
+    }
     return String.format(
         "%d -> %d, %d topic%s, %d B, %s, %s",
         w.publishers(),

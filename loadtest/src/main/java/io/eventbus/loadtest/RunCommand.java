@@ -41,17 +41,21 @@ final class RunCommand implements Callable<Integer> {
   @Mixin private RunOptions options = new RunOptions();
 
   @Parameters(
-      arity = "1..*",
+      arity = "0..*",
       paramLabel = "WORKLOAD",
       description =
           "A workload (one-to-one/128B), a family (one-to-one), 'smoke', 'all', or a file .yaml.")
   private List<String> words = List.of();
 
+  @Option(names = "--all", description = "All workloads, as the word 'all'.")
+  private boolean all;
+
   @Option(
-      names = "--driver",
+      names = {"--driver", "--drivers"},
       split = ",",
       paramLabel = "NAME",
-      description = "Systems to measure, several with commas (default: ${DEFAULT-VALUE}).")
+      description =
+          "Systems to measure, several with commas, or 'all' (default: ${DEFAULT-VALUE}).")
   private List<String> driverNames = new ArrayList<>(List.of("eventbus"));
 
   @Option(names = "--runs", description = "Runs of each workload, instead of what it says.")
@@ -85,7 +89,7 @@ final class RunCommand implements Callable<Integer> {
     String startedAt = clock.instant().toString();
     Map<String, String> versions = new LinkedHashMap<>();
     List<Report.AbsentDriver> absent = new ArrayList<>();
-    for (String name : driverNames.stream().distinct().toList()) {
+    for (String name : chosenDrivers()) {
       Availability found = options.driver(drivers, name).availability();
       if (found.present()) {
         versions.put(name, found.detail());
@@ -102,8 +106,16 @@ final class RunCommand implements Callable<Integer> {
     return exitCode(report);
   }
 
+  private List<String> chosenDrivers() {
+    return driverNames.contains("all") ? drivers.names() : driverNames.stream().distinct().toList();
+  }
+
   private void checkArguments() {
-    for (String name : driverNames) {
+    if (words.isEmpty() && !all) {
+      throw new ParameterException(
+          spec.commandLine(), "WORKLOAD: absent (expected: one, or --all)");
+    }
+    for (String name : chosenDrivers()) {
       try {
         options.driver(drivers, name);
       } catch (IllegalArgumentException e) {
@@ -118,7 +130,11 @@ final class RunCommand implements Callable<Integer> {
   private Map<Workload, String> select() {
     Workloads shipped = Workloads.shipped();
     Map<Workload, String> chosen = new LinkedHashMap<>();
-    for (String word : words) {
+    List<String> chosenWords = new ArrayList<>(words);
+    if (all) {
+      chosenWords.add("all");
+    }
+    for (String word : chosenWords) {
       shipped.select(word).forEach(w -> chosen.putIfAbsent(options.apply(w), word));
     }
     return chosen;

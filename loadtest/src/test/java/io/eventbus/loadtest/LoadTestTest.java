@@ -160,6 +160,8 @@ class LoadTestTest {
     assertThat(err.toString()).contains("fault: lose:3 (expected: drop:n");
     assertThat(execute("run", "no-such-workload")).isEqualTo(ExitCode.USAGE);
     assertThat(err.toString()).contains("workload: no-such-workload (expected: ");
+    assertThat(execute("run")).isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString()).contains("WORKLOAD: absent (expected: one, or --all)");
     assertThat(execute()).isEqualTo(ExitCode.USAGE);
   }
 

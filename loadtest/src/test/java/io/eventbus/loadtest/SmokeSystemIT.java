@@ -1,7 +1,9 @@
 package io.eventbus.loadtest;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.eventbus.loadtest.driver.Availability;
 import io.eventbus.loadtest.driver.eventbus.EventBusDriver;
 import io.eventbus.loadtest.workload.Workload;
 import io.eventbus.loadtest.workload.Workloads;
@@ -16,9 +18,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Every workload for a second against a real bus in a process of its own. */
+/**
+ * Every workload for a second against a real bus in a process of its own, and the kinds of them
+ * against each peer: those that come with the build, and those that happen to be installed.
+ */
 @Timeout(120)
 class SmokeSystemIT {
   @TempDir private Path output = Path.of("");
@@ -40,18 +46,60 @@ class SmokeSystemIT {
         .setOut(writer)
         .setErr(writer)
         .execute(
-            Stream.concat(
-                    Stream.of("run", "--server-jvm=-Xmx256m", "--output=" + output),
-                    Stream.of(arguments))
+            Stream.concat(Stream.of("run", "--output=" + output), Stream.of(arguments))
                 .toArray(String[]::new));
   }
 
   @ParameterizedTest
   @MethodSource("workloads")
   void everyEventIsAccountedFor(String workload) throws Exception {
-    assertThat(run(workload, "--in-process")).as(out::toString).isEqualTo(ExitCode.OK);
+    assertThat(run(workload, "--in-process", "--server-jvm=-Xmx256m"))
+        .as(out::toString)
+        .isEqualTo(ExitCode.OK);
     assertThat(Files.readString(output.resolve("results.json"))).contains("\"summaries\"");
-    assertThat(out.toString()).contains("0/0/0").doesNotContain("failed");
+    assertThat(out.toString()).doesNotContain("failed");
+    assertThat(out.toString())
+        .contains(workload.startsWith("idle/") ? "Idle connections" : "0/0/0");
+  }
+
+  static Stream<Arguments> peers() {
+    Stream<Arguments> built =
+        Stream.of("tyrus-paper", "artemis")
+            .flatMap(
+                driver ->
+                    Stream.of("one-to-one", "fan-out", "many-topics", "latency", "idle", "paper")
+                        .map(family -> Arguments.of(family + "/smoke", driver)));
+    Stream<Arguments> installed =
+        Stream.of("nats", "nats-tcp", "mosquitto")
+            .flatMap(
+                driver ->
+                    Stream.of("one-to-one", "many-topics", "idle")
+                        .map(family -> Arguments.of(family + "/smoke", driver)));
+    return Stream.concat(built, installed);
+  }
+
+  @ParameterizedTest
+  @MethodSource("peers")
+  void everyEventOfAPeerIsAccountedFor(String workload, String driver) {
+    Availability found = new Drivers().create(driver, List.of()).availability();
+    assumeTrue(found.present(), driver + ": " + found.detail());
+    assertThat(run(workload, "--in-process", "--driver", driver, "--server-jvm=-Xmx512m"))
+        .as(out::toString)
+        .isEqualTo(ExitCode.OK);
+    assertThat(out.toString()).doesNotContain("failed");
+  }
+
+  @Test
+  void oneEventInAMillionIsMissed() throws Exception {
+    Path workload = output.resolve("million.yaml");
+    Files.writeString(
+        workload,
+        "{name: million, payloadBytes: 16, window: 4096, warmUp: 10ms, messages: 1100000,"
+            + " duration: 90s, latencyEvery: 1000, runs: 1}");
+    assertThat(run(workload.toString(), "--in-process", "--break=drop:1000000"))
+        .as(out::toString)
+        .isEqualTo(ExitCode.INTEGRITY);
+    assertThat(out.toString()).contains("1/0/0");
   }
 
   @Test

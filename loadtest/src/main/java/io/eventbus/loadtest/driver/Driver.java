@@ -69,6 +69,13 @@ public interface Driver {
      */
     Subscriber subscriber(int number, String filter, Receiver receiver);
 
+    /**
+     * Says how a connection of this system begins.
+     *
+     * @return for connections that the load test opens itself
+     */
+    IdleHandshake idleHandshake();
+
     /** Closes all clients and ends the server's process, within 20 seconds, whatever happens. */
     @Override
     void close();
@@ -115,11 +122,24 @@ public interface Driver {
    * in the order of arrival, and with the payload exactly as it came.
    */
   interface Receiver {
+    /** A time that is not known. */
+    long UNKNOWN = -1;
+
     /**
      * Takes one event.
      *
      * @param payload from position to limit, big-endian; only valid during the call
      */
     void onEvent(ByteBuffer payload);
+
+    /**
+     * Takes one event of a system that says when its bus received it.
+     *
+     * @param payload as above
+     * @param busMicros when, in microseconds since the epoch by the bus's clock
+     */
+    default void onEvent(ByteBuffer payload, long busMicros) {
+      onEvent(payload);
+    }
   }
 }

@@ -55,6 +55,11 @@ public final class FaultyDriver implements Driver {
     }
 
     @Override
+    public IdleHandshake idleHandshake() {
+      return session.idleHandshake();
+    }
+
+    @Override
     public void close() {
       session.close();
     }
@@ -73,16 +78,21 @@ public final class FaultyDriver implements Driver {
 
     @Override
     public void onEvent(ByteBuffer payload) {
+      onEvent(payload, UNKNOWN);
+    }
+
+    @Override
+    public void onEvent(ByteBuffer payload, long busMicros) {
       if (++count % fault.every() != 0) {
-        receiver.onEvent(payload);
+        receiver.onEvent(payload, busMicros);
         release();
         return;
       }
       switch (fault.kind()) {
         case DROP -> {}
         case DOUBLE -> {
-          receiver.onEvent(payload);
-          receiver.onEvent(payload);
+          receiver.onEvent(payload, busMicros);
+          receiver.onEvent(payload, busMicros);
         }
         case SWAP -> held = copy(payload);
       }

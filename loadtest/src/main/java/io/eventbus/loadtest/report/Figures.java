@@ -19,6 +19,16 @@ final class Figures {
     return micros < 0 ? "?" : digits(micros);
   }
 
+  /** Writes a time in milliseconds; nothing is known of a negative one. */
+  static String millis(double millis) {
+    return millis < 0 ? "?" : digits(millis);
+  }
+
+  /** Writes bytes as kibibytes; may be negative, where memory was given back. */
+  static String kibibytes(double bytes) {
+    return digits(bytes / 1024);
+  }
+
   /** Writes bytes as mebibytes. */
   static String mebibytes(double bytes) {
     return bytes < 0 ? "?" : digits(bytes / (1 << 20));

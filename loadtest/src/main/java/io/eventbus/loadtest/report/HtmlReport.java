@@ -56,10 +56,31 @@ public final class HtmlReport {
     out.append("Latency counts from the moment at which an event was due. Servers and clients ");
     out.append("shared the machine.</p>\n");
     absent(out, report);
+    rows(out, "Targets", ResultTable.targets(report));
+    rows(out, "Idle connections", ResultTable.idle(report));
+    rows(out, "The paper's figures", PaperTable.rows(report));
     for (Workload workload : report.workloads()) {
       workload(out, report, workload, drivers);
     }
     return out.append("</html>\n").toString();
+  }
+
+  private static void rows(StringBuilder out, String title, List<List<String>> rows) {
+    if (rows.size() < 2) {
+      return;
+    }
+    out.append("<h2>").append(title).append("</h2>\n<div class=\"wide\"><table>\n");
+    String cell = "<th>";
+    for (List<String> row : rows) {
+      out.append("<tr>");
+      for (String text : row) {
+        boolean bad = text.equals(Target.Verdict.MISSED.toString());
+        out.append(bad ? "<td class=\"bad\">" : cell).append(Svg.escape(text));
+      }
+      out.append("</tr>\n");
+      cell = "<td>";
+    }
+    out.append("</table></div>\n");
   }
 
   private static void absent(StringBuilder out, Report report) {
@@ -87,6 +108,19 @@ public final class HtmlReport {
     out.append(Svg.escape(describe(workload))).append("</p>\n");
     if (results.isEmpty()) {
       out.append("<p>No run.</p>\n");
+      return;
+    }
+    if (workload.idle() > 0) {
+      problems(out, results);
+      out.append("<h3>Resident memory for each connection, KiB</h3>\n");
+      out.append(
+          Charts.bars(
+              "Resident memory for each connection",
+              all,
+              results,
+              driver -> median(summaries, driver, Summary::idleRssBytes),
+              r -> r.idle() == null ? 0 : r.idle().rssBytesEach(),
+              Figures::kibibytes));
       return;
     }
     table(out, summaries);
@@ -123,6 +157,9 @@ public final class HtmlReport {
   }
 
   private static String describe(Workload w) {
+    if (w.idle() > 0) {
+      return w.description() + ": " + w.idle() + ".";
+    }
     String rate = w.rate() == 0 ? "as fast as possible" : w.rate() + " events/s";
     String window = w.window() == 0 ? "no window" : "window " + w.window();
     return String.format(

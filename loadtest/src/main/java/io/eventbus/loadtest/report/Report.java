@@ -53,6 +53,15 @@ public record Report(
   }
 
   /**
+   * Compares what was measured with what the event bus is to reach.
+   *
+   * @return a line for each target, also for those of which something was not measured
+   */
+  public List<Target> targets() {
+    return Targets.of(this);
+  }
+
+  /**
    * Says whether no run lost, doubled or reordered anything.
    *
    * @return true if every event is accounted for

@@ -21,6 +21,7 @@ public final class ResultTable {
           "RSS MiB",
           "lost/doubled/reordered");
   private static final int TEXT_COLUMNS = 2;
+  private static final int ALL_COLUMNS = Integer.MAX_VALUE;
 
   private ResultTable() {}
 
@@ -31,17 +32,13 @@ public final class ResultTable {
    * @return lines of text, each ended
    */
   public static String of(Report report) {
+    StringBuilder out = new StringBuilder();
     List<List<String>> rows = new ArrayList<>();
     rows.add(HEAD);
-    report.summaries().forEach(summary -> rows.add(row(summary)));
-    StringBuilder out = new StringBuilder();
-    int[] widths = widths(rows);
-    for (int i = 0; i < rows.size(); i++) {
-      line(out, rows.get(i), widths);
-      if (i == 0) {
-        rule(out, widths);
-      }
-    }
+    report.summaries().stream()
+        .filter(summary -> summary.idleConnectsPerSecond() < 0)
+        .forEach(summary -> rows.add(row(summary)));
+    table(out, rows, TEXT_COLUMNS);
     report
         .absent()
         .forEach(
@@ -64,7 +61,63 @@ public final class ResultTable {
                     .append('\n'));
     out.append(
         "µs/d: microseconds of CPU time for one delivery; client: publishers and subscribers\n");
+    section(out, "Idle connections", idle(report), TEXT_COLUMNS);
+    section(out, "The paper's figures", PaperTable.rows(report), 1);
+    section(out, "Targets", measuredTargets(report), ALL_COLUMNS);
     return out.toString();
+  }
+
+  private static void section(
+      StringBuilder out, String title, List<List<String>> rows, int textColumns) {
+    if (rows.size() > 1) {
+      out.append('\n').append(title).append("\n\n");
+      table(out, rows, textColumns);
+    }
+  }
+
+  static List<List<String>> idle(Report report) {
+    List<List<String>> rows = new ArrayList<>();
+    rows.add(
+        List.of("workload", "driver", "connects/s", "RSS KiB each", "server RSS MiB", "closed"));
+    report.summaries().stream()
+        .filter(summary -> summary.idleConnectsPerSecond() >= 0)
+        .forEach(
+            s ->
+                rows.add(
+                    List.of(
+                        s.workload(),
+                        s.driver(),
+                        Figures.rate(s.idleConnectsPerSecond()),
+                        Figures.kibibytes(s.idleRssBytes()),
+                        Figures.mebibytes(s.serverRssBytes()),
+                        Long.toString(s.integrity().lost()))));
+    return rows;
+  }
+
+  /** The targets without those of which nothing was measured: the page has them all. */
+  private static List<List<String>> measuredTargets(Report report) {
+    return targets(report).stream()
+        .filter(row -> !row.contains(Target.Verdict.NOT_MEASURED.toString()))
+        .toList();
+  }
+
+  static List<List<String>> targets(Report report) {
+    List<List<String>> rows = new ArrayList<>();
+    rows.add(List.of("target", "measured", "verdict"));
+    for (Target target : report.targets()) {
+      rows.add(List.of(target.goal(), target.figure(), target.verdict().toString()));
+    }
+    return rows;
+  }
+
+  private static void table(StringBuilder out, List<List<String>> rows, int textColumns) {
+    int[] widths = widths(rows);
+    for (int i = 0; i < rows.size(); i++) {
+      line(out, rows.get(i), widths, textColumns);
+      if (i == 0) {
+        rule(out, widths);
+      }
+    }
   }
 
   private static List<String> row(Summary summary) {
@@ -88,7 +141,7 @@ public final class ResultTable {
   }
 
   private static int[] widths(List<List<String>> rows) {
-    int[] widths = new int[HEAD.size()];
+    int[] widths = new int[rows.get(0).size()];
     for (List<String> row : rows) {
       for (int i = 0; i < widths.length; i++) {
         widths[i] = Math.max(widths[i], row.get(i).length());
@@ -97,12 +150,12 @@ public final class ResultTable {
     return widths;
   }
 
-  private static void line(StringBuilder out, List<String> row, int[] widths) {
+  private static void line(StringBuilder out, List<String> row, int[] widths, int textColumns) {
     for (int i = 0; i < widths.length; i++) {
       String cell = row.get(i);
       String padding = " ".repeat(widths[i] - cell.length());
       out.append(i == 0 ? "" : "  ");
-      out.append(i < TEXT_COLUMNS ? cell + padding : padding + cell);
+      out.append(i < textColumns ? cell + padding : padding + cell);
     }
     out.append('\n');
   }

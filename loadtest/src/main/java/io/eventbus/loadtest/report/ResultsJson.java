@@ -31,6 +31,7 @@ public final class ResultsJson {
   public static void write(Path file, Report report) throws IOException {
     ObjectNode tree = JSON.valueToTree(report);
     tree.set("summaries", JSON.valueToTree(report.summaries()));
+    tree.set("targets", JSON.valueToTree(report.targets()));
     JSON.writeValue(file.toFile(), tree);
   }
 

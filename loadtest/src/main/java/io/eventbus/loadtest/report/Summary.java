@@ -18,6 +18,7 @@ import java.util.function.ToDoubleFunction;
  * @param deliveredLeast of any run
  * @param deliveredMost of any run
  * @param publishedPerSecond events per second over all publishers
+ * @param meanLatency in microseconds
  * @param p50 latency in microseconds
  * @param p99 latency in microseconds
  * @param p999 latency in microseconds
@@ -26,6 +27,10 @@ import java.util.function.ToDoubleFunction;
  * @param serverRssBytes resident memory, -1 if unknown
  * @param integrity the sum of all runs
  * @param allowedLost what was lost over all runs and was allowed to
+ * @param publisherMillis how long a given number of events took at the publisher, -1 if unknown
+ * @param busMillis likewise at the bus
+ * @param idleConnectsPerSecond idle connections that the server let in each second, -1 if unknown
+ * @param idleRssBytes by how much the server's memory grew for each, 0 if unknown
  */
 public record Summary(
     String workload,
@@ -37,6 +42,7 @@ public record Summary(
     double deliveredLeast,
     double deliveredMost,
     double publishedPerSecond,
+    double meanLatency,
     double p50,
     double p99,
     double p999,
@@ -44,7 +50,13 @@ public record Summary(
     double clientCpuMicros,
     double serverRssBytes,
     Integrity integrity,
-    long allowedLost) {
+    long allowedLost,
+    double publisherMillis,
+    double busMillis,
+    double idleConnectsPerSecond,
+    double idleRssBytes) {
+
+  private static final double UNKNOWN = -1;
 
   static Summary of(List<RunResult> results) {
     List<RunResult> ended = results.stream().filter(r -> r.problem() == null).toList();
@@ -59,6 +71,7 @@ public record Summary(
         ended.stream().mapToDouble(RunResult::deliveredPerSecond).min().orElse(0),
         ended.stream().mapToDouble(RunResult::deliveredPerSecond).max().orElse(0),
         median(ended, RunResult::publishedPerSecond),
+        median(ended, r -> r.latency().mean()),
         median(ended, r -> r.latency().p50()),
         median(ended, r -> r.latency().p99()),
         median(ended, r -> r.latency().p999()),
@@ -66,7 +79,11 @@ public record Summary(
         median(ended, RunResult::clientCpuMicrosPerDelivery),
         median(ended, RunResult::serverRssBytes),
         results.stream().map(RunResult::integrity).reduce(Integrity.WHOLE, Integrity::plus),
-        results.stream().mapToLong(RunResult::allowedLost).sum());
+        results.stream().mapToLong(RunResult::allowedLost).sum(),
+        median(ended, r -> r.pass() == null ? UNKNOWN : r.pass().publisherMillis()),
+        median(ended, r -> r.pass() == null ? UNKNOWN : r.pass().busMillis()),
+        median(ended, r -> r.idle() == null ? UNKNOWN : r.idle().connectsPerSecond()),
+        median(ended, r -> r.idle() == null ? 0 : r.idle().rssBytesEach()));
   }
 
   /** Writes what became of the events: lost/doubled/reordered, and what was allowed to be lost. */

@@ -174,6 +174,21 @@ final class Clients {
     return subscribers.stream().mapToLong(Driver.Subscriber::reportedLost).sum();
   }
 
+  /** Returns how long the bus took to receive what was measured, in milliseconds; -1 if unknown. */
+  double busMillis() {
+    long first = Long.MAX_VALUE;
+    long last = 0;
+    for (EventReceiver receiver : receivers) {
+      long @Nullable [] span = receiver.busSpanMicros();
+      if (span == null) {
+        return Driver.Receiver.UNKNOWN;
+      }
+      first = Math.min(first, span[0]);
+      last = Math.max(last, span[1]);
+    }
+    return (last - first) / 1000.0;
+  }
+
   LatencySummary latency() {
     Histogram all = new Histogram(3);
     receivers.forEach(receiver -> all.add(receiver.latencies()));

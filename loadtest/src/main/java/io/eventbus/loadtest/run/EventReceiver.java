@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.BitSet;
 import java.util.concurrent.atomic.AtomicLong;
 import org.HdrHistogram.Histogram;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One subscriber's end: checks and counts each event and records its latency.
@@ -38,6 +39,8 @@ final class EventReceiver implements Driver.Receiver {
   private final Histogram latencies;
   private final AtomicLong foreign = new AtomicLong();
   private long received;
+  private long firstBusMicros = UNKNOWN;
+  private long lastBusMicros = UNKNOWN;
 
   /**
    * Makes one.
@@ -74,6 +77,17 @@ final class EventReceiver implements Driver.Receiver {
     }
     this.check = new SequenceCheck(Math.multiplyExact(slot, publishers));
     this.latencies = new Histogram(digits);
+  }
+
+  @Override
+  public void onEvent(ByteBuffer payload, long busMicros) {
+    if (span.opened()) {
+      if (firstBusMicros == UNKNOWN) {
+        firstBusMicros = busMicros;
+      }
+      lastBusMicros = busMicros;
+    }
+    onEvent(payload);
   }
 
   @Override
@@ -145,6 +159,15 @@ final class EventReceiver implements Driver.Receiver {
   Integrity integrity(long[][] sent) {
     return new Integrity(
         check.missing() + tail(sent), check.doubled(), check.reordered(), foreign.get());
+  }
+
+  /**
+   * Returns from when to when the bus received what was received here in the measured part; null if
+   * it does not tell. For whoever has seen the last count.
+   */
+  long @Nullable [] busSpanMicros() {
+    long first = firstBusMicros;
+    return first == UNKNOWN ? null : new long[] {first, lastBusMicros};
   }
 
   /** Returns the recorded latencies, in nanoseconds. */

@@ -15,6 +15,11 @@ final class MeasuredSpan {
     to = now;
   }
 
+  /** Says whether the measured part has begun. */
+  boolean opened() {
+    return from != Long.MAX_VALUE;
+  }
+
   boolean holds(long due) {
     return due >= from && due < to;
   }

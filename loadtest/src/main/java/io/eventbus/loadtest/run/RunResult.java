@@ -25,6 +25,8 @@ import org.jspecify.annotations.Nullable;
  * @param allowedLost events that were lost and, by the workload, were allowed to
  * @param reportedLost events that the system told subscribers it had dropped
  * @param deliveredEachSecond a timeline of the measured part
+ * @param pass how long the events took, for a workload of a given number of them
+ * @param idle what idle connections cost, for a workload of these
  * @param problem why the run ended early, null if it did not
  */
 public record RunResult(
@@ -45,6 +47,8 @@ public record RunResult(
     long allowedLost,
     long reportedLost,
     List<Long> deliveredEachSecond,
+    @Nullable PassTimes pass,
+    @Nullable IdleCost idle,
     @Nullable String problem) {
 
   /** Takes a copy of the timeline. */
@@ -119,6 +123,8 @@ public record RunResult(
         0,
         0,
         List.of(),
+        null,
+        null,
         problem);
   }
 }

@@ -24,6 +24,7 @@ public final class WorkloadRun {
   private static final long ARRIVAL_POLL_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
   private static final long SETTLE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
   private static final double SECOND = 1e9;
+  private static final double MILLI = 1e6;
 
   private final Driver driver;
   private final Workload workload;
@@ -31,6 +32,7 @@ public final class WorkloadRun {
   private final Ticker ticker = Ticker.SYSTEM;
   private final MeasuredSpan span = new MeasuredSpan();
   private final List<Long> timeline = new ArrayList<>();
+  private @Nullable PassTimes passTimes;
 
   /**
    * Makes one.
@@ -61,6 +63,9 @@ public final class WorkloadRun {
   public RunResult run(int run, String version, Clock clock) throws InterruptedException {
     String startedAt = clock.instant().toString();
     try (Driver.Session session = driver.start(workload)) {
+      if (workload.idle() > 0) {
+        return idle(session, run, version, startedAt);
+      }
       Clients clients = Clients.connect(ticker, workload, span, session);
       ProcessMeter server = new ProcessMeter(session.serverPid());
       ProcessMeter client = new ProcessMeter(ProcessHandle.current().pid());
@@ -77,6 +82,35 @@ public final class WorkloadRun {
     } catch (DriverException e) {
       return RunResult.failed(workload.name(), driver.name(), version, run, startedAt, describe(e));
     }
+  }
+
+  private RunResult idle(Driver.Session session, int run, String version, String startedAt) {
+    ProcessMeter server = new ProcessMeter(session.serverPid());
+    long serverCpu = server.cpuNanos();
+    long start = ticker.nanoTime();
+    IdleCost cost = new IdleRun(workload, server).run(session);
+    return new RunResult(
+        workload.name(),
+        driver.name(),
+        version,
+        run,
+        startedAt,
+        (ticker.nanoTime() - start) / SECOND,
+        0,
+        0,
+        LatencySummary.NONE,
+        micros(serverCpu, server.cpuNanos()),
+        ProcessMeter.UNKNOWN,
+        server.rssBytes(),
+        ProcessMeter.UNKNOWN,
+        // A connection that was closed is something that was lost.
+        new Integrity(cost.lost(), 0, 0, 0),
+        0,
+        0,
+        List.of(),
+        null,
+        cost,
+        null);
   }
 
   private Snapshot[] measureTime(Clients clients, ProcessMeter server, ProcessMeter client)
@@ -114,8 +148,13 @@ public final class WorkloadRun {
     }
     pass.stop();
     clients.join();
+    double publisherNanos = ticker.nanoTime() - begin.nanos();
     clients.drain();
-    return new Snapshot[] {begin, snapshot(clients, server, client)};
+    Snapshot end = snapshot(clients, server, client);
+    passTimes =
+        new PassTimes(
+            publisherNanos / MILLI, clients.busMillis(), (end.nanos() - begin.nanos()) / MILLI);
+    return new Snapshot[] {begin, end};
   }
 
   private long sinceOrigin(Clients clients, Snapshot at) {
@@ -200,6 +239,8 @@ public final class WorkloadRun {
         allowed,
         clients.reportedLost(),
         timeline,
+        passTimes,
+        null,
         failure == null ? null : describe(failure));
   }
 

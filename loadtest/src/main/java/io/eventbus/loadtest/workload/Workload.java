@@ -29,6 +29,8 @@ import java.util.List;
  * @param filters what the subscribers ask for: number s takes filter {@code s % size}, in which
  *     {@code {subscriber}} stands for s; empty for everything
  * @param slow subscribers that take their time
+ * @param idle connections that do nothing, instead of publishers and subscribers; 0 for an ordinary
+ *     workload
  * @param mayLose names of the systems whose lost events are counted and shown but do not make the
  *     load test fail: those that are known to lose some when they are pushed like this
  */
@@ -48,6 +50,7 @@ public record Workload(
     int latencyEvery,
     List<String> filters,
     Slowness slow,
+    int idle,
     List<String> mayLose) {
 
   /** What identifies an event takes this much of its payload. */
@@ -85,6 +88,7 @@ public record Workload(
     if (duration.isZero()) {
       throw new IllegalArgumentException("duration: 0 (expected: > 0)");
     }
+    require("idle", idle, 0, MAX_SUBSCRIBERS);
     require("runs", runs, 1, 1000);
     require("latencyEvery", latencyEvery, 1, 1_000_000);
     filters = List.copyOf(filters);
@@ -143,6 +147,7 @@ public record Workload(
         latencyEvery,
         filters,
         slow,
+        idle,
         mayLose);
   }
 

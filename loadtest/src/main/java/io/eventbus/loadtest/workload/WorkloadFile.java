@@ -56,6 +56,7 @@ final class WorkloadFile {
       @Nullable Integer latencyEvery,
       @Nullable List<String> filters,
       @Nullable SlowKeys slow,
+      @Nullable Integer idle,
       @Nullable List<String> mayLose) {}
 
   private record SlowKeys(
@@ -134,6 +135,7 @@ final class WorkloadFile {
         or(keys.latencyEvery, 1),
         or(keys.filters, List.of()),
         slowness(keys.slow),
+        or(keys.idle, 0),
         or(keys.mayLose, List.of()));
   }
 

@@ -91,6 +91,11 @@ public final class MemoryDriver implements Driver {
     }
 
     @Override
+    public IdleHandshake idleHandshake() {
+      throw new DriverException("there is no network to connect by");
+    }
+
+    @Override
     public void close() {}
   }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.loadtest.run.Integrity;
 import io.eventbus.loadtest.run.LatencySummary;
+import io.eventbus.loadtest.run.PassTimes;
 import io.eventbus.loadtest.run.RunResult;
 import io.eventbus.loadtest.workload.Slowness;
 import io.eventbus.loadtest.workload.Workload;
@@ -35,6 +36,7 @@ class ReportTest {
           1,
           List.of(),
           Slowness.NONE,
+          0,
           List.of());
 
   private static RunResult result(
@@ -66,6 +68,8 @@ class ReportTest {
         0,
         0,
         List.of(delivered / 10, delivered / 10),
+        new PassTimes(612, 532, 620.5),
+        null,
         problem);
   }
 

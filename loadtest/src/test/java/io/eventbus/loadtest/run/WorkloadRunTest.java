@@ -43,6 +43,7 @@ class WorkloadRunTest {
         3,
         List.of(),
         Slowness.NONE,
+        0,
         mayLose);
   }
 

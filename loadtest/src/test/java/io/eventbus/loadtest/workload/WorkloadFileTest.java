@@ -34,6 +34,7 @@ class WorkloadFileTest {
             latencyEvery: 8
             filters: ["load.{subscriber}", "load.>"]
             slow: {subscribers: 1, perEvent: 20us, mayLose: true}
+            idle: 9
             mayLose: [nats]
             """);
     assertThat(read)
@@ -54,6 +55,7 @@ class WorkloadFileTest {
                 8,
                 List.of("load.{subscriber}", "load.>"),
                 new Slowness(1, Duration.ofNanos(20_000), true),
+                9,
                 List.of("nats")));
   }
 

@@ -7,9 +7,16 @@ import io.eventbus.client.Subscription;
 import io.eventbus.client.WhenFull;
 import io.eventbus.loadtest.driver.Driver;
 import io.eventbus.loadtest.driver.DriverException;
+import io.eventbus.loadtest.driver.IdleHandshake;
 import io.eventbus.loadtest.driver.ServerProcess;
 import io.eventbus.loadtest.workload.Workload;
+import io.eventbus.protocol.ControlFrames;
+import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.Hello;
+import java.net.URI;
+import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
@@ -49,7 +56,8 @@ final class EventBusSession implements Driver.Session {
   public Driver.Subscriber subscriber(int number, String filter, Driver.Receiver receiver) {
     EventBusClient client = connect("subscriber-" + number);
     Subscription subscription =
-        client.subscribe(filter, event -> receiver.onEvent(event.payloadBuffer()));
+        client.subscribe(
+            filter, event -> receiver.onEvent(event.payloadBuffer(), event.receivedAtMicros()));
     try {
       subscription.ready().toCompletableFuture().get(DEADLINE.toMillis(), TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
@@ -59,6 +67,18 @@ final class EventBusSession implements Driver.Session {
       throw new DriverException("no subscription to " + filter, e);
     }
     return new BusSubscriber(client, subscription);
+  }
+
+  @Override
+  public IdleHandshake idleHandshake() {
+    URI address = URI.create(url);
+    Hello hello = new Hello("idle", "loadtest", null, null, Map.of());
+    return new IdleHandshake(
+        address.getPort(),
+        address.getPath(),
+        "eventbus.v1.avro",
+        ByteBuffer.wrap(ControlFrames.encode(TypeCode.HELLO, hello)),
+        IdleHandshake.firstByte(TypeCode.WELCOME.code() << 1));
   }
 
   private EventBusClient connect(String name) {

@@ -2,6 +2,7 @@ package io.eventbus.loadtest.driver.nats;
 
 import io.eventbus.loadtest.driver.Driver;
 import io.eventbus.loadtest.driver.DriverException;
+import io.eventbus.loadtest.driver.IdleHandshake;
 import io.eventbus.loadtest.driver.ServerProcess;
 import io.eventbus.loadtest.workload.Workload;
 import io.nats.client.Connection;
@@ -10,7 +11,9 @@ import io.nats.client.ErrorListener;
 import io.nats.client.Nats;
 import io.nats.client.Options;
 import java.io.IOException;
+import java.net.URI;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -90,6 +93,20 @@ final class NatsSession implements Driver.Session {
       Thread.currentThread().interrupt();
       throw new DriverException("interrupted while flushing", e);
     }
+  }
+
+  @Override
+  public IdleHandshake idleHandshake() {
+    URI address = URI.create(url);
+    byte[] greeting =
+        "CONNECT {\"verbose\":false,\"pedantic\":false,\"lang\":\"java\",\"protocol\":1}\r\nPING\r\n"
+            .getBytes(StandardCharsets.US_ASCII);
+    return new IdleHandshake(
+        address.getPort(),
+        address.getScheme().equals("ws") ? "/" : "",
+        "",
+        ByteBuffer.wrap(greeting),
+        IdleHandshake.text("PONG"));
   }
 
   private static void close(Connection connection) {

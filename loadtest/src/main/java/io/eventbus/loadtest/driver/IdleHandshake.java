@@ -1,0 +1,53 @@
+package io.eventbus.loadtest.driver;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * How a connection of a system's protocol begins, for connections that then do nothing. The load
+ * test opens these itself, with the same few lines for every system, so that no client library is
+ * measured.
+ *
+ * @param port of the loopback interface
+ * @param path to upgrade to WebSocket at, empty for a plain TCP connection
+ * @param subprotocol to ask for, empty for none
+ * @param greeting what the client sends first; over WebSocket in one binary message
+ * @param answer recognises that the server has let the client in
+ */
+public record IdleHandshake(
+    int port, String path, String subprotocol, ByteBuffer greeting, Answer answer) {
+
+  /** Looks at what a server has sent after the upgrade. */
+  @FunctionalInterface
+  public interface Answer {
+    /**
+     * Says whether the server has let the client in.
+     *
+     * @param received everything so far, from position to limit; over WebSocket the payloads alone
+     * @return false as long as that is not clear
+     */
+    boolean complete(ByteBuffer received);
+  }
+
+  /**
+   * Recognises a text.
+   *
+   * @param text in ASCII, anywhere in what came
+   * @return an answer that is complete when the text has come
+   */
+  public static Answer text(String text) {
+    return received ->
+        StandardCharsets.ISO_8859_1.decode(received.duplicate()).toString().contains(text);
+  }
+
+  /**
+   * Recognises the first byte.
+   *
+   * @param first what it has to be
+   * @return an answer that is complete when the byte has come
+   */
+  public static Answer firstByte(int first) {
+    return received ->
+        received.hasRemaining() && (received.get(received.position()) & 0xFF) == first;
+  }
+}

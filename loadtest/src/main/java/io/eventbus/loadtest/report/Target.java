@@ -1,0 +1,39 @@
+package io.eventbus.loadtest.report;
+
+/**
+ * Something that the event bus is to reach, and what was found.
+ *
+ * @param goal what is to be reached
+ * @param figure what was measured
+ * @param verdict whether that reaches it
+ */
+public record Target(String goal, String figure, Verdict verdict) {
+  /** Whether a target is reached. */
+  public enum Verdict {
+    /** It is. */
+    REACHED("reached"),
+    /** It is not. */
+    MISSED("NOT reached"),
+    /** Something that it needs was not part of this invocation. */
+    NOT_MEASURED("not measured");
+
+    private final String text;
+
+    Verdict(String text) {
+      this.text = text;
+    }
+
+    @Override
+    public String toString() {
+      return text;
+    }
+  }
+
+  static Target of(String goal, String figure, boolean reached) {
+    return new Target(goal, figure, reached ? Verdict.REACHED : Verdict.MISSED);
+  }
+
+  static Target notMeasured(String goal, String missing) {
+    return new Target(goal, missing, Verdict.NOT_MEASURED);
+  }
+}

@@ -1,0 +1,209 @@
+package io.eventbus.server.transport;
+
+import io.eventbus.schema.Overflow;
+import io.eventbus.server.config.ServerConfig;
+import io.eventbus.server.routing.BusMemory;
+import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.routing.LoopBarrier;
+import io.eventbus.server.routing.Loops;
+import io.eventbus.server.routing.RemoteForwarder;
+import io.eventbus.server.routing.Router;
+import io.eventbus.server.routing.SubscriptionIndex;
+import io.eventbus.server.session.BusContext;
+import io.eventbus.server.session.LoopContext;
+import io.eventbus.server.session.Sessions;
+import io.eventbus.server.session.SharedTokenPolicy;
+import io.eventbus.server.stats.BusCounters;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.PooledByteBufAllocator;
+import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.channel.embedded.EmbeddedChannel;
+import java.nio.ByteBuffer;
+import java.time.Clock;
+import java.util.Map;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+
+/**
+ * What one round costs the queue of one connection: deliveries are offered, and at the end of the
+ * round all of them are written to a channel that throws them away. Netty's part of writing is in
+ * the figure, the socket's is not.
+ */
+@State(Scope.Thread)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Warmup(iterations = 3, time = 1)
+@Measurement(iterations = 5, time = 1)
+@Fork(2)
+public class OutboundQueueBenchmark {
+  /** Deliveries in one round. */
+  @Param({"1", "10", "100"})
+  public int batch;
+
+  /** Bytes of the frame in each: a small event, a batch of small ones, a large event. */
+  @Param({"160", "14000", "66000"})
+  public int frameBytes;
+
+  /** What the queue would do if it were full. */
+  @Param({"BLOCK", "DROP_OLDEST"})
+  public Overflow overflow = Overflow.BLOCK;
+
+  private final ByteBufAllocator allocator = PooledByteBufAllocator.DEFAULT;
+  private final BusMemory memory = new BusMemory(1L << 40);
+  private final EmbeddedChannel channel = new Sink();
+  private final OutboundQueue queue = connect();
+  private Delivery delivery = Delivery.of(allocator, memory, new byte[0], 0);
+
+  /** A channel that takes everything and keeps nothing. */
+  private static final class Sink extends EmbeddedChannel {
+    @Override
+    protected void doWrite(ChannelOutboundBuffer in) {
+      while (in.current() != null) {
+        in.remove();
+      }
+    }
+  }
+
+  /** The benchmark's thread is the only loop. */
+  private static final class ThisThread implements Loops {
+    @Override
+    public int count() {
+      return 1;
+    }
+
+    @Override
+    public Executor executor(int loop) {
+      return Runnable::run;
+    }
+
+    @Override
+    public void handOver(int loop) {}
+  }
+
+  /** A client that only listens. */
+  private static final class Listener implements MessageHandler {
+    @Override
+    public boolean acceptsText() {
+      return false;
+    }
+
+    @Override
+    public int maxMessageBytes() {
+      return 1;
+    }
+
+    @Override
+    public int onMessage(
+        ByteBuffer message, int from, int to, boolean text, long nowNanos, Runnable retry) {
+      throw new IllegalStateException("a client that only listens has sent something");
+    }
+
+    @Override
+    public void onWritable() {}
+
+    @Override
+    public void onTick(long nowNanos) {}
+
+    @Override
+    public long queuedBytes() {
+      return 0;
+    }
+
+    @Override
+    public void onShutdown() {}
+
+    @Override
+    public void onClosed() {}
+  }
+
+  private OutboundQueue connect() {
+    ServerConfig config = ServerConfig.of(Map.of("limits.queue-bytes", "64MiB"));
+    Loops loops = new ThisThread();
+    Clock clock = Clock.systemUTC();
+    BusCounters counters = new BusCounters(1);
+    SubscriptionIndex index = new SubscriptionIndex(1);
+    BusContext bus =
+        new BusContext(
+            "bus",
+            config.limits(),
+            index,
+            memory,
+            new Sessions("bus", clock),
+            new SharedTokenPolicy(null, false),
+            new LoopBarrier(loops),
+            counters,
+            clock);
+    LoopState loop = new LoopState(0, channel.eventLoop(), config);
+    Router router =
+        new Router(
+            0,
+            loops,
+            index,
+            allocator,
+            memory,
+            counters.loops().get(0),
+            RemoteForwarder.NONE,
+            loop::flushSoon);
+    loop.start(new LoopContext(bus, router, counters.loops().get(0), allocator));
+    WebSocketConnection connection =
+        new WebSocketConnection(loop, channel, false, c -> new Listener());
+    channel.pipeline().addLast(connection);
+    return new OutboundQueue(
+        loop,
+        connection,
+        why -> {
+          throw new IllegalStateException(why);
+        });
+  }
+
+  private Delivery frame() {
+    ByteBuffer frame = ByteBuffer.allocate(frameBytes);
+    Delivery made = Delivery.allocate(allocator, memory, frameBytes, 1, System.nanoTime());
+    made.append(frame);
+    made.finish();
+    return made;
+  }
+
+  /** Makes the delivery that is offered again and again. */
+  @Setup
+  public void prepare() {
+    delivery.release();
+    delivery = frame();
+  }
+
+  /** Gives back what was taken. */
+  @TearDown
+  public void release() {
+    delivery.release();
+    queue.close();
+  }
+
+  /**
+   * Offers a round of deliveries and writes them.
+   *
+   * @return what is left, which is nothing
+   */
+  @Benchmark
+  public long round() {
+    for (int i = 0; i < batch; i++) {
+      queue.offer(delivery, overflow);
+    }
+    channel.runPendingTasks();
+    if (!queue.isEmpty()) {
+      throw new IllegalStateException(queue.bytes() + " bytes were not written");
+    }
+    return queue.bytes();
+  }
+}

@@ -1,6 +1,7 @@
 package io.eventbus.loadtest;
 
 import io.eventbus.loadtest.driver.JavaCommand;
+import io.eventbus.loadtest.driver.Programs;
 import io.eventbus.loadtest.report.ResultsJson;
 import io.eventbus.loadtest.run.RunResult;
 import java.io.IOException;
@@ -24,7 +25,8 @@ final class ForkedRuns implements RunExecutor {
 
   ForkedRuns(RunOptions options, List<String> clientJvm, Clock clock) {
     this.options = options;
-    this.clientJvm = clientJvm;
+    this.clientJvm = new ArrayList<>(clientJvm);
+    this.clientJvm.addAll(Programs.jvmOptions());
     this.clock = clock;
   }
 

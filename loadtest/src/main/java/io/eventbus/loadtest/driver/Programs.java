@@ -66,6 +66,16 @@ public final class Programs {
         : Availability.absent(program.get() + " " + argument + " told no version: " + output);
   }
 
+  /**
+   * Returns what another JVM needs to find the same programs.
+   *
+   * @return options of the JVM
+   */
+  public static List<String> jvmOptions() {
+    @Nullable String named = System.getProperty(PROPERTY);
+    return named == null ? List.of() : List.of("-D" + PROPERTY + "=" + named);
+  }
+
   private static List<Path> directories() {
     List<Path> all = new ArrayList<>();
     @Nullable String named = System.getProperty(PROPERTY);

@@ -52,6 +52,7 @@ public final class HtmlReport {
     }
     out.append("</style>\n<h1>Load test</h1>\n<p>");
     out.append(Svg.escape(report.startedAt() + " · " + report.machine())).append("</p>\n");
+    out.append("<p>Systems: ").append(Svg.escape(report.systems())).append(".</p>\n");
     out.append("<p>Each figure is the median of the runs; in the plots a dot is one run. ");
     out.append("Latency counts from the moment at which an event was due. Servers and clients ");
     out.append("shared the machine.</p>\n");

@@ -4,6 +4,7 @@ import io.eventbus.loadtest.run.RunResult;
 import io.eventbus.loadtest.workload.Workload;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
 
 /**
  * Everything that one invocation of the load test found.
@@ -50,6 +51,18 @@ public record Report(
       }
     }
     return summaries;
+  }
+
+  /**
+   * Names the systems that were measured.
+   *
+   * @return name and version of each
+   */
+  public String systems() {
+    return results.stream()
+        .map(result -> result.driver() + " " + result.version())
+        .distinct()
+        .collect(Collectors.joining(", "));
   }
 
   /**

@@ -38,7 +38,9 @@ public final class ResultTable {
     report.summaries().stream()
         .filter(summary -> summary.idleConnectsPerSecond() < 0)
         .forEach(summary -> rows.add(row(summary)));
-    table(out, rows, TEXT_COLUMNS);
+    if (rows.size() > 1) {
+      table(out, rows, TEXT_COLUMNS);
+    }
     report
         .absent()
         .forEach(
@@ -61,6 +63,7 @@ public final class ResultTable {
                     .append('\n'));
     out.append(
         "µs/d: microseconds of CPU time for one delivery; client: publishers and subscribers\n");
+    out.append(report.systems()).append("; ").append(report.machine()).append('\n');
     section(out, "Idle connections", idle(report), TEXT_COLUMNS);
     section(out, "The paper's figures", PaperTable.rows(report), 1);
     section(out, "Targets", measuredTargets(report), ALL_COLUMNS);

@@ -80,15 +80,19 @@ public record Summary(
         median(ended, RunResult::serverRssBytes),
         results.stream().map(RunResult::integrity).reduce(Integrity.WHOLE, Integrity::plus),
         results.stream().mapToLong(RunResult::allowedLost).sum(),
-        median(ended, r -> r.pass() == null ? UNKNOWN : r.pass().publisherMillis()),
-        median(ended, r -> r.pass() == null ? UNKNOWN : r.pass().busMillis()),
-        median(ended, r -> r.idle() == null ? UNKNOWN : r.idle().connectsPerSecond()),
+        known(ended, r -> r.pass() == null ? UNKNOWN : r.pass().publisherMillis()),
+        known(ended, r -> r.pass() == null ? UNKNOWN : r.pass().busMillis()),
+        known(ended, r -> r.idle() == null ? UNKNOWN : r.idle().connectsPerSecond()),
         median(ended, r -> r.idle() == null ? 0 : r.idle().rssBytesEach()));
   }
 
   /** Writes what became of the events: lost/doubled/reordered, and what was allowed to be lost. */
   String verdict() {
     return allowedLost == 0 ? integrity.toString() : integrity + " + " + allowedLost + " lost";
+  }
+
+  private static double known(List<RunResult> results, ToDoubleFunction<RunResult> figure) {
+    return results.isEmpty() ? UNKNOWN : median(results, figure);
   }
 
   private static double median(List<RunResult> results, ToDoubleFunction<RunResult> figure) {

@@ -135,6 +135,7 @@ class ReportTest {
                 result("longer-name", 1, 40_000_000, Integrity.WHOLE, null)));
     List<String> lines = table.lines().toList();
     assertThat(lines.subList(0, 4)).extracting(String::length).containsOnly(lines.get(0).length());
+    assertThat(table).contains("x 1.0 & more, longer-name 1.0 & more; ");
     assertThat(table).contains("4.00 M").contains("gone: absent: install <it>");
   }
 

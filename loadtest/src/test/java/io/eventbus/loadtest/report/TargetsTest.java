@@ -131,6 +131,18 @@ class TargetsTest {
   }
 
   @Test
+  void aSystemThatCannotHoldThemIsAFailureAndNoFigure() {
+    Report report =
+        report(
+            idle("eventbus", 6000, 0),
+            RunResult.failed("idle/10000", "nats", "1", 1, "now", "no more file descriptors"));
+    assertThat(ResultTable.idle(report)).hasSize(2);
+    assertThat(ResultTable.of(report)).contains("0 of 1").contains("no more file descriptors");
+    assertThat(target(report, "idle/10000: RSS of each, bytes").verdict())
+        .isEqualTo(Target.Verdict.NOT_MEASURED);
+  }
+
+  @Test
   void oneFaultAnywhereMissesIntegrity() {
     Report whole = report(idle("eventbus", 1, 0), result("latency/10k", "eventbus", 1, 1));
     assertThat(target(whole, "integrity").verdict()).isEqualTo(Target.Verdict.REACHED);

@@ -277,14 +277,21 @@ class OverflowIT {
         }
         List<Publishing> publishers = new ArrayList<>();
         for (int i = 0; i < 12; i++) {
-          publishers.add(new Publishing(bus.uri(), "mem." + i, i % 2 == 0 ? 500 : EVENTS, 0));
+          publishers.add(
+              new Publishing(bus.uri(), "mem." + i, i % 2 == 0 ? 100 : 300, 0, 8 * 1024));
         }
         WatchedBus.await(
             () -> {
               assertThat(bus.metric("eventbus_memory_used_bytes")).isLessThan(3.5 * 1024 * 1024);
               return bus.closed("slow_consumer") > 0;
             },
-            () -> "nobody was closed");
+            () ->
+                "nobody was closed: "
+                    + bus.metric("eventbus_memory_used_bytes")
+                    + " bytes used, "
+                    + bus.metric("eventbus_queue_bytes")
+                    + " queued, confirmed: "
+                    + publishers.stream().map(Publishing::confirmed).toList());
         bus.pair().awaitProgress();
         for (RawClient sleeper : sleepers) {
           sleeper.close();

@@ -23,14 +23,24 @@ final class Publishing implements AutoCloseable {
    * @param keys number of keys that go round, 0 for events without
    */
   Publishing(URI bus, String topic, int events, int keys) throws IOException {
+    this(bus, topic, events, keys, PAYLOAD);
+  }
+
+  /**
+   * Starts.
+   *
+   * @param keys number of keys that go round, 0 for events without
+   * @param payloadBytes size of each event
+   */
+  Publishing(URI bus, String topic, int events, int keys, int payloadBytes) throws IOException {
     client = RawClient.connected(bus);
-    thread = new Thread(() -> run(topic, events, keys), "publishing " + topic);
+    thread = new Thread(() -> run(topic, events, keys, payloadBytes), "publishing " + topic);
     thread.start();
   }
 
-  private void run(String topic, int events, int keys) {
+  private void run(String topic, int events, int keys, int payloadBytes) {
     try {
-      byte[] payload = new byte[PAYLOAD];
+      byte[] payload = new byte[payloadBytes];
       for (int i = 1; i <= events; i++) {
         client.send(
             keys == 0

@@ -22,6 +22,7 @@ final class WellBehaved implements AutoCloseable {
   private final Thread publishing = new Thread(this::publish, "well-behaved-publisher");
   private final Thread reading = new Thread(this::read, "well-behaved-subscriber");
   private volatile boolean stopping;
+  private volatile boolean published;
   private volatile boolean pausing;
   private volatile boolean paused;
   private volatile long confirmed;
@@ -96,7 +97,7 @@ final class WellBehaved implements AutoCloseable {
 
   private void read() {
     try {
-      for (long sequence = 1; !stopping || received < confirmed; sequence++) {
+      for (long sequence = 1; !published || received < confirmed; sequence++) {
         RawClient.Delivered event = subscriber.expectDeliver();
         if (event.sequence() != sequence) {
           throw new AssertionError(
@@ -105,7 +106,7 @@ final class WellBehaved implements AutoCloseable {
         received = sequence;
       }
     } catch (IOException | RuntimeException | AssertionError e) {
-      if (!stopping || received < confirmed) {
+      if (!published || received < confirmed) {
         failure = e;
       }
     }
@@ -135,6 +136,8 @@ final class WellBehaved implements AutoCloseable {
     stopping = true;
     try {
       publishing.join(RawClient.DEADLINE_MILLIS);
+      // Not before: the last event may be confirmed while this waits.
+      published = true;
       long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(RawClient.DEADLINE_MILLIS);
       while (received < confirmed && failure == null && System.nanoTime() < deadline) {
         LockSupport.parkNanos(PACE_NANOS);

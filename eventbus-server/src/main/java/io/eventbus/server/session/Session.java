@@ -3,16 +3,12 @@ package io.eventbus.server.session;
 import io.eventbus.protocol.CloseReason;
 import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.FrameCursor;
-import io.eventbus.protocol.Frames;
 import io.eventbus.protocol.MalformedFrameException;
-import io.eventbus.protocol.PublishView;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Hello;
 import io.eventbus.schema.Problem;
 import io.eventbus.schema.Welcome;
-import io.eventbus.server.routing.Delivery;
-import io.eventbus.server.stats.SingleWriterCounter;
 import java.nio.ByteBuffer;
 import java.util.List;
 
@@ -26,9 +22,9 @@ import java.util.List;
 public final class Session {
   private final LoopContext loop;
   private final ClientLink link;
+  private final SessionPublishing publishing;
   private final SessionSubscriptions subscriptions;
   private final Acknowledgements acknowledgements = new Acknowledgements();
-  private final SingleWriterCounter published = new SingleWriterCounter();
 
   private SessionState state = SessionState.AWAITING_HELLO;
   private volatile Identity identity = Identity.UNKNOWN;
@@ -47,6 +43,7 @@ public final class Session {
   public Session(LoopContext loop, ClientLink link) {
     this.loop = loop;
     this.link = link;
+    this.publishing = new SessionPublishing(loop, link, this::refuse);
     this.subscriptions = new SessionSubscriptions(loop, link, this::refuse);
   }
 
@@ -109,7 +106,7 @@ public final class Session {
     }
     switch (type) {
       case PUBLISH -> {
-        return onPublish(in, from, to, nowNanos, retry);
+        return publishing.publish(in, from, to, identity.producer(), receivedAt, nowNanos, retry);
       }
       case HELLO -> onHello(in, from, to, frames);
       case SUBSCRIBE -> subscriptions.subscribe(ControlFrames.subscribe(in, from, to));
@@ -161,50 +158,6 @@ public final class Session {
     welcome.setLimits(WireLimits.of(loop.bus.limits()));
     welcome.setOthers(List.of());
     link.send(ControlFrames.encode(TypeCode.WELCOME, welcome));
-  }
-
-  private boolean onPublish(ByteBuffer in, int from, int to, long nowNanos, Runnable retry) {
-    PublishView publish = loop.publish;
-    try {
-      publish.read(in, from, to, loop.frameLimits);
-    } catch (MalformedFrameException e) {
-      if (!e.isTooBig() || publish.topicLength() == 0) {
-        throw e;
-      }
-      refuse(
-          ErrorCode.TOO_BIG,
-          String.valueOf(e.getMessage()),
-          publish.sequence(),
-          TypeCode.PUBLISH.code(),
-          publish.topic());
-      return true;
-    }
-    String problem = loop.router.select(in, publish);
-    if (problem != null) {
-      refuse(
-          ErrorCode.ILLEGAL_TOPIC,
-          problem,
-          publish.sequence(),
-          TypeCode.PUBLISH.code(),
-          publish.topic());
-      return true;
-    }
-    if (loop.router.mustWait(retry)) {
-      loop.stats.publishersStopped.add(1);
-      return false;
-    }
-    loop.router.deliver(in, publish, identity.producer(), receivedAt, nowNanos);
-    published.add(publish.eventCount());
-    if (publish.confirm()) {
-      Delivery confirm =
-          Delivery.allocate(
-              loop.allocator, loop.bus.memory(), Frames.confirmSize(publish), 0, nowNanos);
-      Frames.writeConfirm(loop.scratch.clear(), in, publish);
-      confirm.append(loop.scratch.flip());
-      confirm.finish();
-      link.send(confirm);
-    }
-    return true;
   }
 
   private void refuse(ErrorCode code, String message, long about, int typeCode, String topic) {
@@ -303,7 +256,7 @@ public final class Session {
    * @return events accepted
    */
   public long published() {
-    return published.get();
+    return publishing.events();
   }
 
   /**

@@ -15,11 +15,6 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /** The subscriptions of one session. Changed by its loop only; read by any thread. */
 public final class SessionSubscriptions {
-  /** Tells the client that something was refused. */
-  interface Refusal {
-    void refuse(ErrorCode code, String message, long about, int typeCode, String topic);
-  }
-
   private final LoopContext loop;
   private final ClientLink link;
   private final Refusal refusal;

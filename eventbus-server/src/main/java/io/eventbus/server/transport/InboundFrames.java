@@ -2,11 +2,8 @@ package io.eventbus.server.transport;
 
 import io.eventbus.protocol.CloseReason;
 import io.eventbus.server.routing.BusMemory;
-import io.eventbus.server.stats.SingleWriterCounter;
 import io.netty.buffer.ByteBuf;
 import java.nio.ByteBuffer;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
@@ -23,16 +20,12 @@ final class InboundFrames {
   private final WebSocketConnection connection;
   private final MessageHandler handler;
   private final boolean deflateNegotiated;
-  private final BusMemory memory;
   private final MessageAssembler assembler;
   private final FrameHeader header = new FrameHeader();
   private final Runnable retry = this::resumeSoon;
 
-  private @Nullable ByteBuf parked;
-  private long parkedNanos;
-  private @Nullable Deque<ByteBuf> backlog;
+  private final ParkedInput parked;
   private @Nullable Utf8Stream utf8;
-  private final SingleWriterCounter parkedBytes = new SingleWriterCounter();
   private boolean ignoring;
   private boolean discarding;
 
@@ -45,22 +38,23 @@ final class InboundFrames {
     this.connection = connection;
     this.handler = handler;
     this.deflateNegotiated = deflateNegotiated;
-    this.memory = loop.context().bus().memory();
+    BusMemory memory = loop.context().bus().memory();
+    this.parked = new ParkedInput(memory);
     this.assembler = new MessageAssembler(loop.context().allocator(), memory);
   }
 
   /** Takes over a buffer and handles all that it completes. */
   void feed(ByteBuf in, long nowNanos) throws WebSocketViolation {
-    if (parked != null) {
-      keep(in, false);
+    if (parked.isWaiting()) {
+      parked.keep(in, false);
       return;
     }
     boolean kept = false;
     try {
       while (in.isReadable() && !discarding) {
         step(in, nowNanos);
-        if (parked != null) {
-          keep(in, true);
+        if (parked.isWaiting()) {
+          parked.keep(in, true);
           kept = true;
           return;
         }
@@ -220,38 +214,8 @@ final class InboundFrames {
     int at = handler.onMessage(message, from, to, assembler.isText(), nowNanos, retry);
     if (at < to && connection.isOpen()) {
       int done = at - from;
-      parked = buf.retainedSlice(start + done, length - done);
-      // The wait counts for the latency of what is parked, and of what came just behind it.
-      parkedNanos = nowNanos;
-      countParked(length - done);
+      parked.park(buf.retainedSlice(start + done, length - done), nowNanos);
       connection.pauseReading();
-    }
-  }
-
-  private void keep(ByteBuf in, boolean first) {
-    Deque<ByteBuf> kept = backlog;
-    if (kept == null) {
-      kept = new ArrayDeque<>(2);
-      backlog = kept;
-    }
-    if (first) {
-      kept.addFirst(in);
-    } else {
-      kept.addLast(in);
-    }
-    countParked(in.capacity());
-  }
-
-  /**
-   * A message that is parked may lie in one of the buffers that are kept, and then counts twice:
-   * better than not at all where it was put together from pieces.
-   */
-  private void countParked(int bytes) {
-    parkedBytes.add(bytes);
-    if (bytes > 0) {
-      memory.reserve(bytes);
-    } else {
-      memory.release(-bytes);
     }
   }
 
@@ -265,38 +229,38 @@ final class InboundFrames {
   }
 
   private void resume() throws WebSocketViolation {
-    ByteBuf rest = parked;
-    if (rest == null || ignoring) {
+    long nowNanos = parked.receivedNanos();
+    ByteBuf rest = ignoring ? null : parked.takeMessage();
+    if (rest == null) {
       return;
     }
-    long nowNanos = parkedNanos;
-    parked = null;
-    countParked(-rest.readableBytes());
     try {
       handle(rest, rest.readerIndex(), rest.readableBytes(), nowNanos);
     } finally {
       rest.release();
     }
-    // Handling may close this connection, which frees the backlog: look again each time.
-    while (parked == null && backlog != null && !backlog.isEmpty()) {
-      ByteBuf next = backlog.removeFirst();
-      countParked(-next.capacity());
+    // Handling may close this connection, which frees what is parked: look again each time.
+    while (!parked.isWaiting()) {
+      ByteBuf next = parked.takeNext();
+      if (next == null) {
+        break;
+      }
       feed(next, nowNanos);
     }
-    if (parked == null && !discarding) {
+    if (!parked.isWaiting() && !discarding) {
       connection.resumeReading();
     }
   }
 
   /** Bytes held for this connection; any thread. */
   long held() {
-    return assembler.held() + parkedBytes.get();
+    return assembler.held() + parked.held();
   }
 
   /** Data messages are skipped from now on; control frames are still understood. */
   void ignoreMessages() {
     ignoring = true;
-    releaseParked();
+    parked.clear();
     assembler.endMessage();
   }
 
@@ -307,23 +271,10 @@ final class InboundFrames {
     assembler.clearPartial();
   }
 
-  private void releaseParked() {
-    if (parked != null) {
-      parked.release();
-      parked = null;
-    }
-    if (backlog != null) {
-      backlog.forEach(ByteBuf::release);
-      backlog = null;
-    }
-    memory.release(parkedBytes.get());
-    parkedBytes.add(-parkedBytes.get());
-  }
-
   void close() {
     discarding = true;
     ignoring = true;
-    releaseParked();
+    parked.clear();
     assembler.close();
   }
 }

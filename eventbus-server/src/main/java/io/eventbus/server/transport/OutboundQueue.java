@@ -30,18 +30,12 @@ final class OutboundQueue implements Subscriber {
 
   private static final int MAX_GAPS = 10_000;
 
-  /**
-   * Of a full queue this part has to be taken in each period, or the client is too slow: 128 KiB of
-   * 8 MiB.
-   */
-  private static final int LEAST_PROGRESS = 64;
-
   private final LoopState loop;
   private final LoopContext context;
   private final WebSocketConnection connection;
   private final long bound;
-  private final long slowNanos;
   private final Consumer<String> slow;
+  private final ReaderPace pace;
   private final Backlog backlog;
   private final DeliveryRing ring;
   private final Waiters waiters = new Waiters();
@@ -52,9 +46,6 @@ final class OutboundQueue implements Subscriber {
   private @Nullable Runnable waitingSession;
   private volatile boolean full;
   private volatile long queued;
-  private long fullSince;
-  private long writtenSince;
-  private long answersSince;
   private boolean drainScheduled;
   private boolean usedSinceTick;
   private boolean closed;
@@ -69,7 +60,7 @@ final class OutboundQueue implements Subscriber {
     this.backlog = new Backlog(context, bound);
     this.ring = backlog.ring();
     this.writer = new QueueWriter(loop, connection);
-    this.slowNanos = loop.config().timeouts().slowSubscriber().toNanos();
+    this.pace = new ReaderPace(loop.config().timeouts(), bound);
   }
 
   @Override
@@ -159,8 +150,7 @@ final class OutboundQueue implements Subscriber {
   private void markFull() {
     if (!full) {
       full = true;
-      fullSince = System.nanoTime();
-      writtenSince = 0;
+      pace.full(System.nanoTime());
     }
   }
 
@@ -211,9 +201,7 @@ final class OutboundQueue implements Subscriber {
       return false;
     }
     waitingSession = retry;
-    if (answersSince == 0) {
-      answersSince = System.nanoTime();
-    }
+    pace.answersWait(System.nanoTime());
     return true;
   }
 
@@ -228,7 +216,7 @@ final class OutboundQueue implements Subscriber {
     while (connection.isWritable() && backlog.refill()) {
       long before = ring.bytes();
       writer.writeNext(ring);
-      writtenSince += before - ring.bytes();
+      pace.wrote(before - ring.bytes());
       wrote = true;
     }
     queued = backlog.bytes();
@@ -250,32 +238,22 @@ final class OutboundQueue implements Subscriber {
   private void wakeWaiters() {
     if (full && ring.bytes() <= bound / 2) {
       full = false;
+      pace.noLongerFull();
       waiters.wake();
     }
     Runnable session = waitingSession;
     if (session != null && ring.controlBytes() <= MAX_CONTROL_BYTES / 2) {
       waitingSession = null;
-      answersSince = 0;
+      pace.answersTaken();
       session.run();
     }
   }
 
-  /**
-   * Closes a client that publishers have been waiting for and that takes next to nothing, or that
-   * does not read its answers; and gives back room that is not used. Who goes on reading slows the
-   * publishers down and keeps the connection.
-   */
+  /** Closes a client that is too slow, and gives back room that is not used. */
   void onTick(long nowNanos) {
-    if (full && nowNanos - fullSince > slowNanos) {
-      if (writtenSince < bound / LEAST_PROGRESS) {
-        tooSlow(
-            "it took " + writtenSince + " bytes in " + loop.config().timeouts().slowSubscriber());
-      }
-      fullSince = nowNanos;
-      writtenSince = 0;
-    }
-    if (answersSince != 0 && nowNanos - answersSince > slowNanos) {
-      tooSlow("it has not read its answers for " + loop.config().timeouts().slowSubscriber());
+    String tooSlow = pace.check(nowNanos);
+    if (tooSlow != null) {
+      tooSlow(tooSlow);
     }
     if (!usedSinceTick) {
       ring.trim();

@@ -38,9 +38,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
   private long closeSentAt;
   private long closeDeadlineFrom = Long.MIN_VALUE;
   private long pendingAtTick;
-  private long pingSentAt;
-  private long lastReadAt;
-  private boolean awaitingPong;
+  private final Heartbeat heartbeat;
   private boolean awaitingWritten;
   private long accounted;
 
@@ -55,8 +53,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
     this.deflateNegotiated = deflateNegotiated;
     this.handler = handler.apply(this);
     this.inbound = new InboundFrames(loop, this, this.handler, deflateNegotiated);
-    this.lastReadAt = System.nanoTime();
-    this.pingSentAt = lastReadAt;
+    this.heartbeat = new Heartbeat(loop.config().timeouts(), System.nanoTime());
   }
 
   LoopState loop() {
@@ -75,9 +72,9 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
   public void channelRead(ChannelHandlerContext context, Object message) {
     ByteBuf in = (ByteBuf) message;
     stats.bytesIn.add(in.readableBytes());
-    lastReadAt = System.nanoTime();
-    awaitingPong = false;
-    guarded(() -> inbound.feed(in, lastReadAt));
+    heartbeat.heard();
+    long nowNanos = System.nanoTime();
+    guarded(() -> inbound.feed(in, nowNanos));
   }
 
   /** A step in handling what came in. */
@@ -236,17 +233,8 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
   public void channelWritabilityChanged(ChannelHandlerContext context) {
     account(pendingBytes());
     if (isWritable()) {
-      // The client has taken something: a sign of life, also when its pong is still behind much
-      // else.
-      alive();
+      heartbeat.took(System.nanoTime());
       handler.onWritable();
-    }
-  }
-
-  private void alive() {
-    lastReadAt = System.nanoTime();
-    if (awaitingPong) {
-      pingSentAt = lastReadAt;
     }
   }
 
@@ -256,9 +244,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
   }
 
   void resumeReading() {
-    lastReadAt = System.nanoTime();
-    pingSentAt = lastReadAt;
-    awaitingPong = false;
+    heartbeat.restart(System.nanoTime());
     channel.config().setAutoRead(true);
   }
 
@@ -272,7 +258,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
     handler.onTick(nowNanos);
     // While nothing is read, no sign of life can be seen.
     if (phase == ConnectionPhase.OPEN && channel.config().isAutoRead()) {
-      heartbeat(nowNanos);
+      beat(nowNanos);
     }
   }
 
@@ -293,18 +279,19 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
     }
   }
 
-  private void heartbeat(long nowNanos) {
-    if (awaitingPong) {
-      if (nowNanos - pingSentAt > loop.config().timeouts().pong().toNanos()) {
-        close(
-            CloseReason.IDLE,
-            "no sign of life for " + loop.config().timeouts().pong() + " after a ping; reconnect");
+  private void beat(long nowNanos) {
+    switch (heartbeat.check(nowNanos)) {
+      case NOTHING -> {}
+      case PING -> {
+        write(channel.alloc().directBuffer(2).writeByte(0x80 | Opcode.PING).writeByte(0));
+        flush();
       }
-    } else if (nowNanos - pingSentAt > loop.config().timeouts().pingInterval().toNanos()) {
-      awaitingPong = true;
-      pingSentAt = nowNanos;
-      write(channel.alloc().directBuffer(2).writeByte(0x80 | Opcode.PING).writeByte(0));
-      flush();
+      case CLOSE ->
+          close(
+              CloseReason.IDLE,
+              "no sign of life for "
+                  + loop.config().timeouts().pong()
+                  + " after a ping; reconnect");
     }
   }
 

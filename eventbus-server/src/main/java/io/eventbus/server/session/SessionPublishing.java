@@ -1,0 +1,84 @@
+package io.eventbus.server.session;
+
+import io.eventbus.protocol.Frames;
+import io.eventbus.protocol.MalformedFrameException;
+import io.eventbus.protocol.PublishView;
+import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.ErrorCode;
+import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.stats.SingleWriterCounter;
+import java.nio.ByteBuffer;
+
+/** What one session publishes. Confined to its loop but for {@link #events}. */
+final class SessionPublishing {
+  private final LoopContext loop;
+  private final ClientLink link;
+  private final Refusal refusal;
+  private final SingleWriterCounter published = new SingleWriterCounter();
+
+  SessionPublishing(LoopContext loop, ClientLink link, Refusal refusal) {
+    this.loop = loop;
+    this.link = link;
+    this.refusal = refusal;
+  }
+
+  /**
+   * Checks, routes and confirms a frame.
+   *
+   * @return false if it has to wait; then nothing was done
+   * @throws MalformedFrameException if the bytes are not a {@code Publish}
+   */
+  boolean publish(
+      ByteBuffer in,
+      int from,
+      int to,
+      long producer,
+      long receivedAt,
+      long nowNanos,
+      Runnable retry) {
+    PublishView publish = loop.publish;
+    try {
+      publish.read(in, from, to, loop.frameLimits);
+    } catch (MalformedFrameException e) {
+      if (!e.isTooBig() || publish.topicLength() == 0) {
+        throw e;
+      }
+      refuse(ErrorCode.TOO_BIG, String.valueOf(e.getMessage()), publish);
+      return true;
+    }
+    String problem = loop.router.select(in, publish);
+    if (problem != null) {
+      refuse(ErrorCode.ILLEGAL_TOPIC, problem, publish);
+      return true;
+    }
+    if (loop.router.mustWait(retry)) {
+      loop.stats.publishersStopped.add(1);
+      return false;
+    }
+    loop.router.deliver(in, publish, producer, receivedAt, nowNanos);
+    published.add(publish.eventCount());
+    if (publish.confirm()) {
+      confirm(in, publish, nowNanos);
+    }
+    return true;
+  }
+
+  private void confirm(ByteBuffer in, PublishView publish, long nowNanos) {
+    Delivery confirm =
+        Delivery.allocate(
+            loop.allocator, loop.bus.memory(), Frames.confirmSize(publish), 0, nowNanos);
+    Frames.writeConfirm(loop.scratch.clear(), in, publish);
+    confirm.append(loop.scratch.flip());
+    confirm.finish();
+    link.send(confirm);
+  }
+
+  private void refuse(ErrorCode code, String message, PublishView publish) {
+    refusal.refuse(code, message, publish.sequence(), TypeCode.PUBLISH.code(), publish.topic());
+  }
+
+  /** How many events were accepted; any thread. */
+  long events() {
+    return published.get();
+  }
+}

@@ -158,6 +158,16 @@ public enum ConfigKey {
       1_000_000_000,
       "",
       "Subscriptions of all connections together; each takes some hundred bytes of heap."),
+  /** Groups of one connection. */
+  LIMITS_GROUPS(
+      "limits.groups",
+      ValueType.COUNT,
+      "32",
+      1,
+      1024,
+      "",
+      "Different groups that one connection may be a member of: each that an event matches costs"
+          + " time for that event."),
   /** Bytes queued for one connection. */
   LIMITS_QUEUE_BYTES(
       "limits.queue-bytes",

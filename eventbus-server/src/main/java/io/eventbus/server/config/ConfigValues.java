@@ -59,6 +59,7 @@ final class ConfigValues {
                     integer(ConfigKey.LIMITS_HEADER_BYTES),
                     integer(ConfigKey.LIMITS_SUBSCRIPTIONS),
                     integer(ConfigKey.LIMITS_TOTAL_SUBSCRIPTIONS),
+                    integer(ConfigKey.LIMITS_GROUPS),
                     number(ConfigKey.LIMITS_QUEUE_BYTES),
                     number(ConfigKey.LIMITS_MEMORY_BYTES),
                     integer(ConfigKey.LIMITS_HELLO_BYTES)));

@@ -9,6 +9,7 @@ package io.eventbus.server.config;
  * @param headerBytes largest sum of an event's header names and values
  * @param subscriptions subscriptions of one connection
  * @param totalSubscriptions subscriptions of all connections together
+ * @param groups different groups of one connection
  * @param queueBytes bytes that may wait for one connection, at least twice {@code messageBytes}
  * @param memoryBytes bytes that may wait on the whole bus, 0 for half of the JVM's direct memory
  * @param helloBytes largest message before {@code Welcome}
@@ -20,6 +21,7 @@ public record LimitsConfig(
     int headerBytes,
     int subscriptions,
     int totalSubscriptions,
+    int groups,
     long queueBytes,
     long memoryBytes,
     int helloBytes) {
@@ -35,6 +37,7 @@ public record LimitsConfig(
    * @param headerBytes largest sum of an event's header names and values
    * @param subscriptions subscriptions of one connection
    * @param totalSubscriptions subscriptions of all connections together
+   * @param groups different groups of one connection
    * @param queueBytes bytes that may wait for one connection, at least twice {@code messageBytes}
    * @param memoryBytes bytes that may wait on the whole bus, 0 for half of the JVM's direct memory
    * @param helloBytes largest message before {@code Welcome}
@@ -47,6 +50,7 @@ public record LimitsConfig(
     ConfigKey.LIMITS_HEADER_BYTES.inRange(headerBytes);
     ConfigKey.LIMITS_SUBSCRIPTIONS.inRange(subscriptions);
     ConfigKey.LIMITS_TOTAL_SUBSCRIPTIONS.inRange(totalSubscriptions);
+    ConfigKey.LIMITS_GROUPS.inRange(groups);
     ConfigKey.LIMITS_QUEUE_BYTES.inRange(queueBytes);
     ConfigKey.LIMITS_MEMORY_BYTES.inRange(memoryBytes);
     ConfigKey.LIMITS_HELLO_BYTES.inRange(helloBytes);

@@ -25,6 +25,15 @@ final class HandOverQueue {
    */
   static final long LIMIT = 16L * 1024 * 1024;
 
+  /** What one subscriber of a delivery counts for besides the bytes: it is work as well. */
+  private static final int TARGET_BYTES = 64;
+
+  /**
+   * Subscribers that one task at the destination gives deliveries to, so that other work comes in
+   * between.
+   */
+  private static final int BATCH_TARGETS = 4096;
+
   private static final Logger LOG = LoggerFactory.getLogger(HandOverQueue.class);
 
   /** One read cycle's deliveries, in order. */
@@ -32,6 +41,7 @@ final class HandOverQueue {
     Delivery[] deliveries = new Delivery[64];
     Target[][] targets = new Target[64][];
     int size;
+    int work;
     long bytes;
 
     void add(Delivery delivery, Target[] to) {
@@ -41,7 +51,8 @@ final class HandOverQueue {
       }
       deliveries[size] = delivery;
       targets[size++] = to;
-      bytes += delivery.size();
+      work += to.length;
+      bytes += cost(delivery, to);
     }
 
     @Override
@@ -77,6 +88,7 @@ final class HandOverQueue {
       Arrays.fill(deliveries, 0, size, null);
       Arrays.fill(targets, 0, size, null);
       size = 0;
+      work = 0;
       bytes = 0;
       spare.set(this);
       if (pending.addAndGet(-freed) < LIMIT / 2 && !waiters.isEmpty()) {
@@ -108,8 +120,15 @@ final class HandOverQueue {
       open = batch;
     }
     batch.add(delivery, targets);
-    pending.addAndGet(delivery.size());
+    pending.addAndGet(cost(delivery, targets));
+    if (batch.work >= BATCH_TARGETS) {
+      flush();
+    }
     return first;
+  }
+
+  private static long cost(Delivery delivery, Target[] targets) {
+    return delivery.size() + (long) TARGET_BYTES * targets.length;
   }
 
   /** Source loop only: gives what was added to the destination. */

@@ -146,8 +146,9 @@ public final class Router {
    * @param producer the publisher's number
    * @param receivedAt microseconds since the epoch
    * @param nowNanos {@link System#nanoTime} at the receipt
+   * @return to how many subscribers
    */
-  public void deliver(
+  public int deliver(
       ByteBuffer in, PublishView publish, long producer, long receivedAt, long nowNanos) {
     RouteCache.Entry entry = selected();
     Route route = entry.route;
@@ -174,6 +175,7 @@ public final class Router {
       choice.clear();
     }
     remote.forward(in, publish, entry.topic, producer, receivedAt);
+    return route.targetCount + route.groups.length;
   }
 
   private Delivery build(

@@ -44,6 +44,13 @@ public interface ClientLink {
   boolean mustWait(Runnable retry);
 
   /**
+   * Asks for a call in one of the next turns of the loop, behind those who asked before.
+   *
+   * @param retry called once on this loop
+   */
+  void nextTurn(Runnable retry);
+
+  /**
    * Closes the connection after all that was sent before; nothing is received or sent afterwards.
    *
    * @param reason the close code

@@ -23,6 +23,7 @@ public final class LoopContext {
   final FrameCursor frames = new FrameCursor();
   final PublishView publish = new PublishView();
   final FrameLimits frameLimits;
+  private final TurnBudget budget = new TurnBudget();
   final ByteBuffer scratch = ByteBuffer.allocateDirect(SCRATCH_BYTES);
 
   /**
@@ -39,6 +40,15 @@ public final class LoopContext {
     this.stats = stats;
     this.allocator = allocator;
     this.frameLimits = bus.frameLimits();
+  }
+
+  /**
+   * Returns how much work is left for this turn of the loop.
+   *
+   * @return the loop's budget
+   */
+  public TurnBudget budget() {
+    return budget;
   }
 
   /**

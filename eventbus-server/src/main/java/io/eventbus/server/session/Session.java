@@ -66,9 +66,14 @@ public final class Session {
     FrameCursor frames = loop.frames.wrap(message, from, to);
     try {
       while (state != SessionState.CLOSED && frames.next()) {
+        if (loop.budget().isSpent()) {
+          link.nextTurn(retry);
+          return frames.frameStart();
+        }
         if (link.mustWait(retry) || !onFrame(message, frames, nowNanos, retry)) {
           return frames.frameStart();
         }
+        loop.budget().spend(1);
       }
     } catch (MalformedFrameException e) {
       onMalformed(e, frames.typeCode());

@@ -55,7 +55,7 @@ final class SessionPublishing {
       loop.stats.publishersStopped.add(1);
       return false;
     }
-    loop.router.deliver(in, publish, producer, receivedAt, nowNanos);
+    loop.budget().spend(loop.router.deliver(in, publish, producer, receivedAt, nowNanos));
     published.add(publish.eventCount());
     if (publish.confirm()) {
       confirm(in, publish, nowNanos);

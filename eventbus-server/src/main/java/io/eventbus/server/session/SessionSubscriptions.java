@@ -12,6 +12,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /** The subscriptions of one session. Changed by its loop only; read by any thread. */
 public final class SessionSubscriptions {
@@ -20,6 +21,7 @@ public final class SessionSubscriptions {
   private final Refusal refusal;
   // Made with the first subscription: a session that only publishes needs none.
   private volatile Map<Long, Subscription> byId = Map.of();
+  private @Nullable EqualSubscriptions equal;
   private boolean closed;
 
   SessionSubscriptions(LoopContext loop, ClientLink link, Refusal refusal) {
@@ -63,6 +65,14 @@ public final class SessionSubscriptions {
           request.getId());
       return;
     }
+    int groups = loop.bus.limits().groups();
+    if (equal().groupsWith(group) > groups) {
+      refuse(
+          ErrorCode.LIMIT_EXCEEDED,
+          "the connection is a member of " + groups + " groups (expected: at most " + groups + ")",
+          request.getId());
+      return;
+    }
     // Two loops may pass it by one each: a bound on memory, not an account.
     int total = loop.bus.limits().totalSubscriptions();
     if (loop.bus.index().size() >= total) {
@@ -80,8 +90,17 @@ public final class SessionSubscriptions {
       byId = new ConcurrentHashMap<>(4);
     }
     byId.put(request.getId(), subscription);
-    loop.bus.index().add(subscription);
+    equal().add(subscription);
     confirm(TypeCode.SUBSCRIBE, request.getId());
+  }
+
+  private EqualSubscriptions equal() {
+    EqualSubscriptions e = equal;
+    if (e == null) {
+      e = new EqualSubscriptions(loop.bus.index());
+      equal = e;
+    }
+    return e;
   }
 
   void unsubscribe(long id) {
@@ -95,7 +114,7 @@ public final class SessionSubscriptions {
           "");
       return;
     }
-    loop.bus.index().remove(subscription);
+    equal().remove(subscription);
     confirm(TypeCode.UNSUBSCRIBE, id);
     loop.bus
         .barrier()
@@ -118,7 +137,9 @@ public final class SessionSubscriptions {
 
   void removeAll() {
     closed = true;
-    byId.values().forEach(loop.bus.index()::remove);
+    if (equal != null) {
+      equal.removeAll();
+    }
     byId = Map.of();
   }
 

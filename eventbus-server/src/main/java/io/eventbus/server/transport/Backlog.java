@@ -58,6 +58,10 @@ final class Backlog {
   }
 
   void add(Delivery delivery, Overflow overflow) {
+    if (gaps != null) {
+      // Also before an event under another policy: it may be of the same topic and producer.
+      gaps.tellBehind(ring);
+    }
     delivery.retain();
     ring.add(delivery, overflow);
   }
@@ -86,9 +90,6 @@ final class Backlog {
         drops.drop(delivery, false);
         return drops.events;
       }
-    }
-    if (gaps != null) {
-      gaps.tellBehind(ring);
     }
     add(delivery, Overflow.DROP_OLDEST);
     return drops.events;

@@ -110,6 +110,11 @@ final class BusHandler implements MessageHandler, ClientLink {
   }
 
   @Override
+  public void nextTurn(Runnable retry) {
+    loop.nextTurn(retry);
+  }
+
+  @Override
   public void close(CloseReason reason, String message) {
     // What was sent before, a Problem for instance, goes out first as far as the socket takes it.
     queue.drain();

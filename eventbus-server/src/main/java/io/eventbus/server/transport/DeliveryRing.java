@@ -33,16 +33,16 @@ final class DeliveryRing {
     count(delivery, overflow, 1);
   }
 
-  /** Puts a frame that must not be dropped before all others. */
+  /** Puts a frame that must not be dropped, and is no answer, before all others. */
   void addFirst(Delivery delivery) {
     if (size * 2 == ring.length) {
       grow();
     }
     head = index(-1);
     ring[head] = delivery;
-    ring[head + 1] = null;
+    ring[head + 1] = Overflow.BLOCK;
     size++;
-    count(delivery, null, 1);
+    count(delivery, Overflow.BLOCK, 1);
   }
 
   private int index(int i) {

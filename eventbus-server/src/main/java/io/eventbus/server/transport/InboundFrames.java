@@ -22,7 +22,7 @@ final class InboundFrames {
   private final boolean deflateNegotiated;
   private final MessageAssembler assembler;
   private final FrameHeader header = new FrameHeader();
-  private final Runnable retry = this::resumeSoon;
+  private final Retry retry = new Retry(this);
 
   private final ParkedInput parked;
   private @Nullable Utf8Stream utf8;
@@ -41,6 +41,26 @@ final class InboundFrames {
     BusMemory memory = loop.context().bus().memory();
     this.parked = new ParkedInput(memory);
     this.assembler = new MessageAssembler(loop.context().allocator(), memory);
+  }
+
+  /**
+   * What those call who made this connection wait, perhaps long after its end: until then they must
+   * not keep it alive.
+   */
+  private static final class Retry implements Runnable {
+    private volatile @Nullable InboundFrames waiting;
+
+    Retry(InboundFrames waiting) {
+      this.waiting = waiting;
+    }
+
+    @Override
+    public void run() {
+      InboundFrames frames = waiting;
+      if (frames != null) {
+        frames.resumeSoon();
+      }
+    }
   }
 
   /** Takes over a buffer and handles all that it completes. */
@@ -272,6 +292,7 @@ final class InboundFrames {
   }
 
   void close() {
+    retry.waiting = null;
     discarding = true;
     ignoring = true;
     parked.clear();

@@ -3,12 +3,15 @@ package io.eventbus.server.transport;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.session.LoopContext;
 import io.netty.channel.EventLoop;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Deque;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -54,6 +57,8 @@ final class LoopState implements Runnable {
   private List<OutboundQueue> draining = new ArrayList<>();
   private @Nullable Future<?> ticker;
   private boolean flushScheduled;
+  private final Deque<Runnable> nextTurns = new ArrayDeque<>();
+  private @Nullable Future<?> turn;
   private @Nullable LoopContext context;
 
   LoopState(int number, EventLoop eventLoop, ServerConfig config) {
@@ -115,6 +120,37 @@ final class LoopState implements Runnable {
     }
   }
 
+  /**
+   * Runs a task in a later turn of the loop, one in each: between turns the loop reads and writes
+   * for everybody. What is merely executed would come before that.
+   */
+  void nextTurn(Runnable task) {
+    nextTurns.add(task);
+    if (nextTurns.size() == 1) {
+      scheduleTurn();
+    }
+  }
+
+  private void scheduleTurn() {
+    try {
+      turn = eventLoop.schedule(this::takeTurn, 1, TimeUnit.NANOSECONDS);
+    } catch (RejectedExecutionException e) {
+      // The bus has ended, and every connection with it.
+      nextTurns.clear();
+    }
+  }
+
+  private void takeTurn() {
+    context().budget().renew();
+    Runnable next = nextTurns.poll();
+    if (!nextTurns.isEmpty()) {
+      scheduleTurn();
+    }
+    if (next != null) {
+      next.run();
+    }
+  }
+
   /** A queue has something to write at the end of this round. */
   void drainSoon(OutboundQueue queue) {
     dirty.add(queue);
@@ -124,6 +160,7 @@ final class LoopState implements Runnable {
   @Override
   public void run() {
     flushScheduled = false;
+    context().budget().renew();
     context().router().flush();
     List<OutboundQueue> round = dirty;
     dirty = draining;
@@ -173,6 +210,9 @@ final class LoopState implements Runnable {
   void close() {
     if (ticker != null) {
       ticker.cancel(false);
+    }
+    if (turn != null) {
+      turn.cancel(false);
     }
     if (deflate != null) {
       deflate.close();

@@ -30,6 +30,9 @@ final class OutboundQueue implements Subscriber {
 
   private static final int MAX_GAPS = 10_000;
 
+  /** What a range that is to be told takes, with its topic. */
+  private static final int GAP_BYTES = 512;
+
   private final LoopState loop;
   private final LoopContext context;
   private final WebSocketConnection connection;
@@ -49,6 +52,7 @@ final class OutboundQueue implements Subscriber {
   private boolean drainScheduled;
   private boolean usedSinceTick;
   private boolean closed;
+  private long gapBytes;
   private long oldestNanos;
 
   OutboundQueue(LoopState loop, WebSocketConnection connection, Consumer<String> slow) {
@@ -105,6 +109,14 @@ final class OutboundQueue implements Subscriber {
     if (overflow != Overflow.CONFLATE) {
       backlog.letConflatedGoFirst(delivery);
     }
+    if (overflow != Overflow.BLOCK && !backlog.fits(delivery) && connection.isWritable()) {
+      // The client takes what it gets; only the round has not ended yet. No policy is needed.
+      write();
+      if (closed) {
+        countDrop(DropReason.DISCONNECTED, delivery.events());
+        return;
+      }
+    }
     switch (overflow) {
       case BLOCK -> {
         if (!backlog.fits(delivery)) {
@@ -136,8 +148,21 @@ final class OutboundQueue implements Subscriber {
     }
   }
 
+  /** Publishes what is held now, and counts the ranges that are to be told as memory. */
+  private void account(int gaps) {
+    long now = (long) GAP_BYTES * gaps;
+    long change = now - gapBytes;
+    gapBytes = now;
+    if (change > 0) {
+      context.bus().memory().reserve(change);
+    } else if (change < 0) {
+      context.bus().memory().release(-change);
+    }
+    queued = backlog.bytes() + now;
+  }
+
   private void changed() {
-    queued = backlog.bytes();
+    account(backlog.gapCount());
     if (!drainScheduled) {
       drainScheduled = true;
       loop.drainSoon(this);
@@ -208,9 +233,12 @@ final class OutboundQueue implements Subscriber {
   /** Writes as much as the socket takes. */
   void drain() {
     drainScheduled = false;
-    if (closed) {
-      return;
+    if (!closed) {
+      write();
     }
+  }
+
+  private void write() {
     usedSinceTick = true;
     boolean wrote = false;
     while (connection.isWritable() && backlog.refill()) {
@@ -219,7 +247,7 @@ final class OutboundQueue implements Subscriber {
       pace.wrote(before - ring.bytes());
       wrote = true;
     }
-    queued = backlog.bytes();
+    account(backlog.gapCount());
     if (wrote) {
       connection.flush();
     }
@@ -277,6 +305,7 @@ final class OutboundQueue implements Subscriber {
     }
     closed = true;
     backlog.clear(events -> context.stats().drops(DropReason.DISCONNECTED).add(events));
+    account(0);
     queued = 0;
     full = false;
     waiters.wake();

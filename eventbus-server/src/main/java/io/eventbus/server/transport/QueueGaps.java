@@ -7,6 +7,7 @@ import io.eventbus.protocol.FrameLimits;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Gap;
 import io.eventbus.schema.GapReason;
+import io.eventbus.schema.Overflow;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.session.LoopContext;
 import java.nio.ByteBuffer;
@@ -72,7 +73,8 @@ final class QueueGaps {
 
   static void tell(LoopContext context, DeliveryRing ring, List<Gap> told) {
     for (Gap gap : told) {
-      ring.add(frame(context, gap), null);
+      // Not dropped, but no answer either: a client that asks for little must still be served.
+      ring.add(frame(context, gap), Overflow.BLOCK);
     }
   }
 

@@ -32,7 +32,7 @@ class ConfigLoaderTest {
     assertThat(config.limits())
         .isEqualTo(
             new LimitsConfig(
-                1 << 20, 4 << 20, 64, 16 << 10, 10_000, 1_000_000, 8L << 20, 0, 64 << 10));
+                1 << 20, 4 << 20, 64, 16 << 10, 10_000, 1_000_000, 32, 8L << 20, 0, 64 << 10));
     assertThat(config.timeouts())
         .isEqualTo(
             new TimeoutsConfig(

@@ -64,6 +64,19 @@ class HandOverQueueTest {
   }
 
   @Test
+  void aBurstIsSeveralTasksAndKeepsTheOrder() {
+    int many = 10_000;
+    for (int i = 1; i <= many; i++) {
+      add(i, 1);
+    }
+    queue.flush();
+    assertThat(loops.submitted(0)).isEqualTo(2 * many / 4096 + 1);
+    loops.runAll();
+    assertThat(one.got).extracting(SampleFrames.Delivered::sequence).hasSize(many).isSorted();
+    assertThat(memory.used()).isZero();
+  }
+
+  @Test
   void cyclesThatOverlapStayInOrder() {
     for (int cycle = 0; cycle < 50; cycle++) {
       assertThat(add(cycle * 2 + 1, 1)).isTrue();

@@ -12,6 +12,9 @@ import org.jspecify.annotations.Nullable;
 
 /** A connection that notes what it is told. */
 final class FakeLink implements ClientLink {
+  /** Who asked for a later turn. */
+  final List<Runnable> turns = new ArrayList<>();
+
   /** How the session closed it. */
   record Closed(CloseReason reason, String message) {}
 
@@ -61,6 +64,11 @@ final class FakeLink implements ClientLink {
       retry = later;
     }
     return full;
+  }
+
+  @Override
+  public void nextTurn(Runnable retry) {
+    turns.add(retry);
   }
 
   @Override

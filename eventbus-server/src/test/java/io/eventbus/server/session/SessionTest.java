@@ -29,6 +29,7 @@ import io.eventbus.server.routing.Router;
 import io.eventbus.server.routing.Subscription;
 import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.samples.FakeLoops;
+import io.eventbus.server.samples.FakeSubscriber;
 import io.eventbus.server.samples.SampleFrames;
 import io.eventbus.server.stats.BusCounters;
 import io.netty.buffer.UnpooledByteBufAllocator;
@@ -72,6 +73,8 @@ class SessionTest {
             Map.of(
                 "limits.subscriptions",
                 String.valueOf(SUBSCRIPTIONS),
+                "limits.groups",
+                "1",
                 "limits.total-subscriptions",
                 String.valueOf(TOTAL_SUBSCRIPTIONS),
                 "limits.payload-bytes",
@@ -430,6 +433,40 @@ class SessionTest {
   }
 
   @Test
+  void equalSubscriptionsAreOneToTheIndexUntilTheLastHasGone() {
+    welcome();
+    handle(subscribe(1, "a.*", null), subscribe(2, "a.*", null), subscribe(3, "a.*", "g"));
+    assertThat(link.taken()).hasSize(3);
+    assertThat(session.subscriptions().size()).isEqualTo(3);
+    assertThat(index.size()).as("one without and one with a group").isEqualTo(2);
+    handle(ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(1L)));
+    assertThat(index.size()).isEqualTo(2);
+    assertThat(index.subscribers("a.b")).isEqualTo(2);
+    handle(ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(2L)));
+    assertThat(index.size()).isEqualTo(1);
+    handle(
+        subscribe(4, "a.*", "g"), ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(3L)));
+    link.taken();
+    handle(SampleFrames.publish("a.b", 1, false, "x"));
+    assertThat(link.subscriber.got).hasSize(1);
+    assertThat(link.subscriber.got.get(0).groups()).as("the one that is left").containsExactly(4L);
+  }
+
+  @Test
+  void theGroupsOfAConnectionHaveABound() {
+    welcome();
+    handle(subscribe(1, "a", "one"), subscribe(2, "b", "one"));
+    link.taken();
+    handle(subscribe(3, "a", "two"));
+    assertThat(problem(ErrorCode.LIMIT_EXCEEDED, TypeCode.SUBSCRIBE, 3, "").getMessage())
+        .contains("groups (expected: at most 1)");
+    handle(ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(1L)));
+    handle(ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(2L)));
+    handle(subscribe(3, "a", "two"));
+    assertThat(link.taken()).last().isEqualTo(new Confirm(TypeCode.SUBSCRIBE.code(), 3L, ""));
+  }
+
+  @Test
   void theSubscriptionsOfAllConnectionsHaveABound() {
     welcome();
     List<Subscription> filled = new ArrayList<>();
@@ -531,6 +568,49 @@ class SessionTest {
         .extracting(SampleFrames.Delivered::sequence)
         .containsExactly(1L, 2L);
     assertThat(session.published()).isEqualTo(3);
+  }
+
+  @Test
+  void aMessageOfManyFramesTakesMoreThanOneTurn() {
+    welcome();
+    int frames = 20_000;
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    for (int i = 1; i <= frames; i++) {
+      bytes.writeBytes(SampleFrames.publish("t", i, false, ""));
+    }
+    byte[] message = bytes.toByteArray();
+    int at = handle(session, message, 0);
+    assertThat(at).isPositive().isLessThan(message.length);
+    assertThat(link.turns).hasSize(1);
+    assertThat(session.published()).isLessThan(frames);
+    // Asked too early: it only waits.
+    assertThat(handle(session, message, at)).isEqualTo(at);
+    int turns = 1;
+    while (at < message.length) {
+      context.budget().renew();
+      at = handle(session, message, at);
+      turns++;
+    }
+    assertThat(turns).isLessThan(10);
+    assertThat(session.published()).isEqualTo(frames);
+  }
+
+  @Test
+  void aFrameForManySubscribersCountsForAsMuch() {
+    welcome();
+    List<Subscription> many = new ArrayList<>();
+    for (int i = 0; i < 3_000; i++) {
+      many.add(
+          new Subscription(new FakeSubscriber(0), i, TopicFilter.parse("t"), null, Overflow.BLOCK));
+    }
+    many.forEach(index::add);
+    byte[] frame = SampleFrames.publish("t", 1, false, "");
+    byte[] message = message(frame, frame, frame, frame, frame);
+    int at = handle(session, message, 0);
+    assertThat(at).isEqualTo(3 * frame.length);
+    context.budget().renew();
+    assertThat(handle(session, message, at)).isEqualTo(message.length);
+    many.forEach(index::remove);
   }
 
   @Test

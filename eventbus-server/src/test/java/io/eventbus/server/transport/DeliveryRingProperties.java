@@ -66,7 +66,7 @@ class DeliveryRingProperties {
         case ADD_FIRST -> {
           Delivery d = Delivery.of(allocator, memory, new byte[step.bytes()], 0);
           ring.addFirst(d);
-          model.add(0, new Model(d, null));
+          model.add(0, new Model(d, Overflow.BLOCK));
         }
         case POLL -> {
           if (!model.isEmpty()) {

@@ -1,0 +1,81 @@
+package io.eventbus.server.session;
+
+import io.eventbus.schema.Overflow;
+import io.eventbus.server.routing.Subscription;
+import io.eventbus.server.routing.SubscriptionIndex;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The subscriptions of one session as the index knows them: of those that are equal but for their
+ * id only the first, because a connection gets an event once, however many of its subscriptions
+ * match. Otherwise ten thousand times the same filter would make everybody's routes expensive.
+ * Confined to the loop.
+ */
+final class EqualSubscriptions {
+  private record Key(String filter, @Nullable String group, Overflow overflow) {
+    static Key of(Subscription s) {
+      return new Key(s.filter().toString(), s.group(), s.overflow());
+    }
+  }
+
+  private final SubscriptionIndex index;
+  private final Map<Key, Deque<Subscription>> byKey = new HashMap<>();
+  private final Map<String, Integer> groups = new HashMap<>();
+
+  EqualSubscriptions(SubscriptionIndex index) {
+    this.index = index;
+  }
+
+  /** How many different groups there are, with one more. */
+  int groupsWith(@Nullable String group) {
+    return groups.size() + (group == null || groups.containsKey(group) ? 0 : 1);
+  }
+
+  void add(Subscription s) {
+    if (s.group() != null) {
+      groups.merge(s.group(), 1, Integer::sum);
+    }
+    Deque<Subscription> equal = byKey.computeIfAbsent(Key.of(s), k -> new ArrayDeque<>(1));
+    equal.add(s);
+    if (equal.size() == 1) {
+      index.add(s);
+    }
+  }
+
+  void remove(Subscription s) {
+    if (s.group() != null) {
+      groups.computeIfPresent(s.group(), (g, n) -> n == 1 ? null : n - 1);
+    }
+    Key key = Key.of(s);
+    Deque<Subscription> equal = byKey.get(key);
+    if (equal == null) {
+      return;
+    }
+    boolean known = equal.peekFirst() == s;
+    equal.remove(s);
+    Subscription next = equal.peekFirst();
+    if (next == null) {
+      byKey.remove(key);
+    } else if (known) {
+      // Before the other goes, so that no event finds neither.
+      index.add(next);
+    }
+    if (known) {
+      index.remove(s);
+    }
+  }
+
+  void removeAll() {
+    Set<Subscription> known = new HashSet<>();
+    byKey.values().forEach(equal -> known.add(equal.getFirst()));
+    known.forEach(index::remove);
+    byKey.clear();
+    groups.clear();
+  }
+}

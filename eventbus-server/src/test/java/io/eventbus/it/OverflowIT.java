@@ -278,7 +278,7 @@ class OverflowIT {
         List<Publishing> publishers = new ArrayList<>();
         for (int i = 0; i < 12; i++) {
           publishers.add(
-              new Publishing(bus.uri(), "mem." + i, i % 2 == 0 ? 100 : 300, 0, 8 * 1024));
+              new Publishing(bus.uri(), "mem." + i, i % 2 == 0 ? 100 : 300, 0, 60 * 1024));
         }
         WatchedBus.await(
             () -> {

@@ -29,10 +29,10 @@ final class HandOverQueue {
   private static final int TARGET_BYTES = 64;
 
   /**
-   * Subscribers that one task at the destination gives deliveries to, so that other work comes in
-   * between.
+   * Subscribers that one task at the destination gives deliveries to: Netty looks at the clock only
+   * after 64 tasks, so that other work comes in between.
    */
-  private static final int BATCH_TARGETS = 4096;
+  private static final int BATCH_TARGETS = 512;
 
   private static final Logger LOG = LoggerFactory.getLogger(HandOverQueue.class);
 

@@ -70,7 +70,7 @@ class HandOverQueueTest {
       add(i, 1);
     }
     queue.flush();
-    assertThat(loops.submitted(0)).isEqualTo(2 * many / 4096 + 1);
+    assertThat(loops.submitted(0)).isEqualTo(2 * many / 512 + 1);
     loops.runAll();
     assertThat(one.got).extracting(SampleFrames.Delivered::sequence).hasSize(many).isSorted();
     assertThat(memory.used()).isZero();

@@ -6,7 +6,12 @@ package io.eventbus.client;
  * <p>Called by one thread at a time for each subscription, in the order of each producer and topic,
  * never on an I/O thread. It may block: the events that follow wait, first in the subscription's
  * buffer, then at the bus, where the overflow policy decides. An exception is counted and told to
- * the {@link ConnectionListener}; the stream goes on with the next event.
+ * the {@link ConnectionListener}; the stream goes on with the next event. So is an error.
+ *
+ * <p>It must not wait for an answer to its own client, as {@code publish(...).join()} or {@link
+ * EventBusClient#flush} do: answers come on the same connection behind the events that wait for
+ * this handler, so that under load it would wait for itself until a deadline ends it. Use the stage
+ * that {@code publish} returns, or another client.
  */
 @FunctionalInterface
 public interface EventHandler {

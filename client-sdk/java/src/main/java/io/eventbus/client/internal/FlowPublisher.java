@@ -151,7 +151,7 @@ final class FlowPublisher implements Flow.Publisher<ReceivedEvent> {
         }
         try {
           target.onNext(event);
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
           // Rule 2.13: a subscriber that throws is cancelled.
           environment.handlerFailed(subscription, event, e);
           cancel();

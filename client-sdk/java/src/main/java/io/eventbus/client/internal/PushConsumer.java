@@ -120,7 +120,10 @@ final class PushConsumer implements Runnable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       environment.handlerFailed(subscription, event, e);
-    } catch (Exception | AssertionError | StackOverflowError e) {
+    } catch (Throwable e) {
+      // Also an Error, a class that is missing for instance: a subscription that ended without a
+      // word
+      // would be worse.
       environment.handlerFailed(subscription, event, e);
     }
   }

@@ -278,6 +278,25 @@ class SubscriberTest {
   }
 
   @Test
+  void aHandlersErrorDoesNotEndTheStreamEither() throws Exception {
+    EventBusClient client = connect();
+    get(
+        client
+            .subscribe(
+                "a",
+                event -> {
+                  if (event.sequence() == 1) {
+                    throw new NoClassDefFoundError("on purpose");
+                  }
+                  got.add(event.text());
+                })
+            .ready());
+    deliver("a", 1, "1", "2");
+    assertThat(take(1)).containsExactly("2");
+    assertThat(take(told)).isInstanceOf(NoClassDefFoundError.class);
+  }
+
+  @Test
   void theOrderIsKeptOnAnExecutorWithManyThreads() throws Exception {
     ExecutorService executor = Executors.newFixedThreadPool(4);
     try {

@@ -3,24 +3,20 @@ package io.eventbus.client.tyrus;
 import jakarta.websocket.CloseReason;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.function.Consumer;
 import org.glassfish.grizzly.Buffer;
 import org.glassfish.grizzly.CloseListener;
 import org.glassfish.grizzly.CloseType;
 import org.glassfish.grizzly.Closeable;
 import org.glassfish.grizzly.Connection;
-import org.glassfish.grizzly.EmptyCompletionHandler;
 import org.glassfish.grizzly.IOEvent;
-import org.glassfish.grizzly.WriteResult;
 import org.glassfish.grizzly.filterchain.BaseFilter;
 import org.glassfish.grizzly.filterchain.FilterChainContext;
 import org.glassfish.grizzly.filterchain.NextAction;
-import org.glassfish.grizzly.memory.Buffers;
 import org.glassfish.tyrus.spi.ClientEngine;
 import org.glassfish.tyrus.spi.ClientEngine.ClientUpgradeStatus;
-import org.glassfish.tyrus.spi.CompletionHandler;
 import org.glassfish.tyrus.spi.ReadHandler;
 import org.glassfish.tyrus.spi.UpgradeResponse;
-import org.glassfish.tyrus.spi.Writer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -47,11 +43,11 @@ final class Wire extends BaseFilter implements FrameReader.Sink {
   }
 
   private final SendBuffers sendBuffers;
-  private final MaskingKeys keys = new MaskingKeys();
   private final FrameReader frames;
   private final Endpoint endpoint;
   private volatile @Nullable ClientEngine engine;
   private volatile @Nullable Connection<?> connection;
+  private volatile @Nullable WireWriter writer;
   private volatile boolean paused;
   private volatile boolean cancelled;
   // Confined to the selector thread.
@@ -79,6 +75,7 @@ final class Wire extends BaseFilter implements FrameReader.Sink {
 
   /** There is a socket, which is not connected yet. */
   void socket(Connection<?> made) {
+    writer = new WireWriter(made, sendBuffers);
     connection = made;
     CloseListener<Closeable, CloseType> onClosed = (closed, type) -> closed();
     made.addCloseListener(onClosed);
@@ -91,17 +88,21 @@ final class Wire extends BaseFilter implements FrameReader.Sink {
 
   /** Asks the proxy for a tunnel; what follows is done when it is there. */
   void tunnel(ByteBuffer request, Runnable then) {
-    proxyAnswered = then;
-    head = new HttpHead();
-    write(request);
+    WireWriter out = writer;
+    if (out != null) {
+      proxyAnswered = then;
+      head = new HttpHead();
+      out.write(request);
+    }
   }
 
   /** Asks for the upgrade. */
   void upgrade() {
     ClientEngine handshake = engine;
-    if (handshake != null) {
+    WireWriter out = writer;
+    if (handshake != null && out != null) {
       head = new HttpHead();
-      write(HttpHead.upgrade(handshake.createUpgradeRequest(null)));
+      out.write(HttpHead.upgrade(handshake.createUpgradeRequest(null)));
     }
   }
 
@@ -116,7 +117,8 @@ final class Wire extends BaseFilter implements FrameReader.Sink {
       return;
     }
     ClientEngine handshake = engine;
-    if (answer.getStatus() != SWITCHING_PROTOCOLS || handshake == null) {
+    WireWriter out = writer;
+    if (answer.getStatus() != SWITCHING_PROTOCOLS || handshake == null || out == null) {
       throw new IOException(
           "HTTP status: "
               + answer.getStatus()
@@ -124,9 +126,8 @@ final class Wire extends BaseFilter implements FrameReader.Sink {
               + answer.getReasonPhrase()
               + " (expected: 101 Switching Protocols)");
     }
-    Writer writer = new ControlWriter();
     ClientEngine.ClientUpgradeInfo result =
-        handshake.processResponse(answer, writer, reason -> terminate());
+        handshake.processResponse(answer, out, reason -> terminate());
     if (result.getUpgradeStatus() != ClientUpgradeStatus.SUCCESS) {
       throw new IOException("the answer to the upgrade is not one of a WebSocket server");
     }
@@ -246,58 +247,14 @@ final class Wire extends BaseFilter implements FrameReader.Sink {
     }
   }
 
-  /** Sends a binary message; {@code done} is run when it is in the socket, with null, or failed. */
-  void send(ByteBuffer message, java.util.function.Consumer<@Nullable Throwable> done) {
-    Connection<?> open = connection;
-    if (open == null) {
+  /** Sends a binary message: see {@link WireWriter#send}. */
+  void send(ByteBuffer message, Consumer<@Nullable Throwable> done) {
+    WireWriter out = writer;
+    if (out == null) {
       done.accept(new IOException("not connected"));
-      return;
+    } else {
+      out.send(message, done);
     }
-    ByteBuffer frame = sendBuffers.take(MaskedFrame.size(message.remaining()));
-    MaskedFrame.write(frame, message, keys.next());
-    write(
-        open,
-        frame.flip(),
-        new EmptyCompletionHandler<>() {
-          @Override
-          public void completed(WriteResult<Buffer, ?> result) {
-            sendBuffers.give(frame);
-            done.accept(null);
-          }
-
-          @Override
-          public void failed(Throwable failure) {
-            // Somebody may still look into the buffer: it is not used again.
-            done.accept(failure != null ? failure : new IOException("the connection is closed"));
-          }
-
-          @Override
-          public void cancelled() {
-            done.accept(new IOException("sending was cancelled"));
-          }
-        });
-  }
-
-  private void write(ByteBuffer bytes) {
-    Connection<?> open = connection;
-    if (open != null) {
-      write(open, bytes, new EmptyCompletionHandler<>());
-    }
-  }
-
-  @SuppressWarnings("unchecked") // Grizzly's own types are raw here.
-  private static void write(
-      Connection<?> open,
-      ByteBuffer bytes,
-      org.glassfish.grizzly.CompletionHandler<? extends WriteResult<Buffer, ?>> done) {
-    Buffer buffer = Buffers.wrap(open.getMemoryManager(), bytes);
-    ((Connection<Object>) open)
-        .write(buffer, (org.glassfish.grizzly.CompletionHandler<WriteResult<Buffer, Object>>) done);
-  }
-
-  boolean isOpen() {
-    Connection<?> open = connection;
-    return open != null && open.isOpen();
   }
 
   /** Closes the socket at once, or as soon as there is one. */
@@ -315,45 +272,5 @@ final class Wire extends BaseFilter implements FrameReader.Sink {
       open.close(new CloseReason(CloseReason.CloseCodes.CLOSED_ABNORMALLY, ""));
     }
     endpoint.gone();
-  }
-
-  /** Where Tyrus writes control frames, whole frames between ours. */
-  private final class ControlWriter extends Writer {
-    @Override
-    public void write(ByteBuffer bytes, CompletionHandler<ByteBuffer> done) {
-      Connection<?> open = connection;
-      if (open == null) {
-        done.failed(new IOException("not connected"));
-        return;
-      }
-      Wire.write(
-          open,
-          bytes,
-          new EmptyCompletionHandler<>() {
-            @Override
-            public void completed(WriteResult<Buffer, ?> result) {
-              done.completed(bytes);
-            }
-
-            @Override
-            public void failed(Throwable failure) {
-              done.failed(failure);
-            }
-
-            @Override
-            public void cancelled() {
-              done.cancelled();
-            }
-          });
-    }
-
-    @Override
-    public void close() {
-      Connection<?> open = connection;
-      if (open != null) {
-        // After what is being written.
-        open.closeSilently();
-      }
-    }
   }
 }

@@ -1,0 +1,128 @@
+package io.eventbus.client;
+
+import java.util.concurrent.CompletionStage;
+import org.apache.avro.Schema;
+import org.apache.avro.generic.GenericRecord;
+import org.apache.avro.specific.SpecificRecord;
+
+/**
+ * The publishing half of an {@link EventBusClient}, which says what holds for order and delivery.
+ * Any thread may call any method.
+ */
+public interface EventPublisher {
+  /**
+   * Publishes an event and tells when the bus has confirmed it.
+   *
+   * <p>With {@link WhenFull#BLOCK} the call waits for room in the outbound buffer; otherwise it
+   * does not wait.
+   *
+   * @param topic where to
+   * @param event what
+   * @return a stage that completes when the bus has the event, or with {@link
+   *     EventBusException.Refused}, {@link EventBusException.BufferFull} (not sent: retry later),
+   *     {@link EventBusException.TimedOut} or {@link EventBusException.ConnectionLost} (may or may
+   *     not be delivered), {@link EventBusException.Closed}
+   * @throws EventBusException.IllegalTopic if the topic breaks the rules; do not retry
+   * @throws EventBusException.PayloadTooBig if the event is over a limit of the bus; do not retry
+   */
+  CompletionStage<Published> publish(String topic, Event event);
+
+  /**
+   * Publishes bytes, as {@link #publish(String, Event)} does.
+   *
+   * @param topic where to
+   * @param payload what; not copied, do not change it until the call returns
+   * @return a stage that completes when the bus has the event
+   */
+  default CompletionStage<Published> publish(String topic, byte[] payload) {
+    return publish(topic, Event.of(payload));
+  }
+
+  /**
+   * Publishes text in UTF-8, as {@link #publish(String, Event)} does.
+   *
+   * @param topic where to
+   * @param text what
+   * @return a stage that completes when the bus has the event
+   */
+  default CompletionStage<Published> publish(String topic, String text) {
+    return publish(topic, Event.of(text));
+  }
+
+  /**
+   * Publishes a record with the fingerprint of its schema, as {@link #publish(String, Event)} does.
+   *
+   * @param topic where to
+   * @param record an instance of a generated class
+   * @return a stage that completes when the bus has the event
+   * @throws EventBusException.UnreadablePayload if the record is not complete
+   */
+  CompletionStage<Published> publish(String topic, SpecificRecord record);
+
+  /**
+   * Publishes a record with the fingerprint of its schema, as {@link #publish(String, Event)} does.
+   *
+   * @param topic where to
+   * @param schema the schema to write with
+   * @param record what
+   * @return a stage that completes when the bus has the event
+   * @throws EventBusException.UnreadablePayload if the record does not fit the schema
+   */
+  CompletionStage<Published> publish(String topic, Schema schema, GenericRecord record);
+
+  /**
+   * Sends an event without waiting for a confirmation: the cheap way. The event goes out once; if
+   * the connection is lost under way it may or may not be delivered, which is counted and told to
+   * the {@link ConnectionListener}.
+   *
+   * @param topic where to
+   * @param event what
+   * @return what became of it; only {@link SendResult#ACCEPTED} means that it is on its way
+   * @throws EventBusException.IllegalTopic if the topic breaks the rules; do not retry
+   * @throws EventBusException.PayloadTooBig if the event is over a limit of the bus; do not retry
+   */
+  SendResult send(String topic, Event event);
+
+  /**
+   * Sends bytes, as {@link #send(String, Event)} does.
+   *
+   * @param topic where to
+   * @param payload what; not copied, do not change it until the call returns
+   * @return what became of it
+   */
+  default SendResult send(String topic, byte[] payload) {
+    return send(topic, Event.of(payload));
+  }
+
+  /**
+   * Sends text in UTF-8, as {@link #send(String, Event)} does.
+   *
+   * @param topic where to
+   * @param text what
+   * @return what became of it
+   */
+  default SendResult send(String topic, String text) {
+    return send(topic, Event.of(text));
+  }
+
+  /**
+   * Sends a record with the fingerprint of its schema, as {@link #send(String, Event)} does.
+   *
+   * @param topic where to
+   * @param record an instance of a generated class
+   * @return what became of it
+   * @throws EventBusException.UnreadablePayload if the record is not complete
+   */
+  SendResult send(String topic, SpecificRecord record);
+
+  /**
+   * Sends a record with the fingerprint of its schema, as {@link #send(String, Event)} does.
+   *
+   * @param topic where to
+   * @param schema the schema to write with
+   * @param record what
+   * @return what became of it
+   * @throws EventBusException.UnreadablePayload if the record does not fit the schema
+   */
+  SendResult send(String topic, Schema schema, GenericRecord record);
+}

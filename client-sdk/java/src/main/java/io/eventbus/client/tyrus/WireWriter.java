@@ -85,8 +85,7 @@ final class WireWriter extends Writer {
       org.glassfish.grizzly.CompletionHandler<? extends WriteResult<Buffer, ?>> done) {
     Buffer buffer = Buffers.wrap(connection.getMemoryManager(), bytes);
     ((Connection<Object>) connection)
-        .write(
-            buffer, (org.glassfish.grizzly.CompletionHandler<WriteResult<Buffer, Object>>) done);
+        .write(buffer, (org.glassfish.grizzly.CompletionHandler<WriteResult<Buffer, Object>>) done);
   }
 
   @Override

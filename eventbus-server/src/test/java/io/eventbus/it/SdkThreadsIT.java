@@ -109,6 +109,8 @@ class SdkThreadsIT {
         publisher.send("fast", "x");
       }
       assertThat(through.await(30, TimeUnit.SECONDS)).isTrue();
+      // Before the bus stops, which would wait for the blocked client.
+      gate.countDown();
     }
   }
 }

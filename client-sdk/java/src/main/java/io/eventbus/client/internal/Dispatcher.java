@@ -29,6 +29,7 @@ final class Dispatcher {
   private final Notifier notifier;
   private final Routes routes;
   private final ReadGate gate;
+  private final Runnable hasRoom;
   private final DeliverView view = new DeliverView();
   private final List<SubscriptionState> touched = new ArrayList<>();
   private final List<SubscriptionState> targets = new ArrayList<>();
@@ -45,6 +46,7 @@ final class Dispatcher {
     this.counters = counters;
     this.notifier = notifier;
     this.gate = gate;
+    this.hasRoom = gate::hasRoom;
     this.routes = new Routes(trackedProducers);
   }
 
@@ -174,7 +176,7 @@ final class Dispatcher {
   void handOver() {
     for (SubscriptionState target : touched) {
       // First: the consumer may make room before the offer returns.
-      target.queue.onRoom(gate::hasRoom);
+      target.queue.onRoom(hasRoom);
       if (target.queue.offer(target.arrived, target.arrivedBytes)) {
         gate.isFull();
       }

@@ -19,6 +19,11 @@ class ArchitectureTest {
   private static final String STATE = "io.eventbus.registry.state..";
   private static final String LOCAL = "io.eventbus.registry.local..";
   private static final String RATIS = "io.eventbus.registry.ratis..";
+  private static final String MEMBERSHIP = "io.eventbus.registry.membership..";
+  private static final String LISTENERS = "io.eventbus.registry.listeners..";
+  private static final String LINK = "io.eventbus.link..";
+  private static final String ENGINE = "org.apache.ratis..";
+  private static final String NETTY = "io.netty..";
   private static final String CODEC = "io.eventbus.registry.codec..";
   private static final String SCHEMA = "io.eventbus.registry.schema..";
   private static final String AVRO = "org.apache.avro..";
@@ -31,7 +36,10 @@ class ArchitectureTest {
 
   @ArchTest
   static final ArchRule every_package_is_in_the_table =
-      classes().should().resideInAnyPackage(PORT, STATE, LOCAL, RATIS, CODEC, SCHEMA);
+      classes()
+          .should()
+          .resideInAnyPackage(
+              PORT, STATE, LOCAL, RATIS, CODEC, SCHEMA, LISTENERS, MEMBERSHIP, LINK);
 
   @ArchTest
   static final ArchRule the_port_uses_the_jdk_only =
@@ -58,7 +66,7 @@ class ArchitectureTest {
           .resideInAPackage(LOCAL)
           .should()
           .onlyDependOnClassesThat()
-          .resideInAnyPackage(LOCAL, STATE, PORT, JDK, NULLNESS, LOGGING);
+          .resideInAnyPackage(LOCAL, LISTENERS, STATE, PORT, JDK, NULLNESS, LOGGING);
 
   @ArchTest
   static final ArchRule the_codec_uses_port_state_machine_and_avro =
@@ -68,6 +76,45 @@ class ArchitectureTest {
           .should()
           .onlyDependOnClassesThat()
           .resideInAnyPackage(CODEC, SCHEMA, AVRO, STATE, PORT, JDK, NULLNESS);
+
+  @ArchTest
+  static final ArchRule membership_uses_the_port_only =
+      classes()
+          .that()
+          .resideInAPackage(MEMBERSHIP)
+          .should()
+          .onlyDependOnClassesThat()
+          .resideInAnyPackage(MEMBERSHIP, PORT, JDK, NULLNESS, LOGGING);
+
+  @ArchTest
+  static final ArchRule links_know_nothing_of_the_registry =
+      classes()
+          .that()
+          .resideInAPackage(LINK)
+          .should()
+          .onlyDependOnClassesThat()
+          .resideInAnyPackage(
+              LINK, NETTY, JDK, "javax.crypto..", "javax.net.ssl..", NULLNESS, LOGGING);
+
+  @ArchTest
+  static final ArchRule the_adapter_uses_the_engine_and_links_but_no_netty =
+      classes()
+          .that()
+          .resideInAPackage(RATIS)
+          .should()
+          .onlyDependOnClassesThat()
+          .resideInAnyPackage(
+              RATIS,
+              ENGINE,
+              LINK,
+              LISTENERS,
+              MEMBERSHIP,
+              CODEC,
+              STATE,
+              PORT,
+              JDK,
+              NULLNESS,
+              LOGGING);
 
   @ArchTest
   static final ArchRule only_the_codec_uses_avro =

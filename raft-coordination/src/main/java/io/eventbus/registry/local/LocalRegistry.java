@@ -12,6 +12,7 @@ import io.eventbus.registry.RegistryFailedException;
 import io.eventbus.registry.RegistryLifecycle;
 import io.eventbus.registry.RegistryListener;
 import io.eventbus.registry.RegistrySnapshot;
+import io.eventbus.registry.listeners.Listeners;
 import io.eventbus.registry.state.Applied;
 import io.eventbus.registry.state.RegistryState;
 import io.eventbus.registry.state.StateMachine;

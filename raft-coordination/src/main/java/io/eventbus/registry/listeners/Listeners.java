@@ -1,4 +1,4 @@
-package io.eventbus.registry.local;
+package io.eventbus.registry.listeners;
 
 import io.eventbus.registry.ListenerRegistration;
 import io.eventbus.registry.RegistryChange;
@@ -12,18 +12,30 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** The listeners of a registry. Any thread adds and ends them; only the registry's tells them. */
-final class Listeners {
+public final class Listeners {
   private static final Logger log = LoggerFactory.getLogger(Listeners.class);
 
   private final CopyOnWriteArrayList<Slot> slots = new CopyOnWriteArrayList<>();
   private final AtomicLong failures = new AtomicLong();
   private final int max;
 
-  Listeners(int max) {
+  /**
+   * Makes an empty list.
+   *
+   * @param max the most listeners
+   */
+  public Listeners(int max) {
     this.max = max;
   }
 
-  synchronized ListenerRegistration add(RegistryListener listener) {
+  /**
+   * Adds a listener; {@link #greet} brings its first snapshot.
+   *
+   * @param listener the listener
+   * @return what ends it
+   * @throws IllegalStateException if there are as many as there may be
+   */
+  public synchronized ListenerRegistration add(RegistryListener listener) {
     if (slots.size() >= max) {
       throw new IllegalStateException("listeners: " + slots.size() + " (expected: < " + max + ")");
     }
@@ -35,8 +47,12 @@ final class Listeners {
     };
   }
 
-  /** Gives new listeners their first snapshot. */
-  void greet(RegistrySnapshot snapshot) {
+  /**
+   * Gives new listeners their first snapshot.
+   *
+   * @param snapshot the snapshot of the moment
+   */
+  public void greet(RegistrySnapshot snapshot) {
     for (Slot slot : slots) {
       if (!slot.greeted) {
         slot.greeted = true;
@@ -45,8 +61,13 @@ final class Listeners {
     }
   }
 
-  /** Tells those that were greeted before; the others will find the changes in their first one. */
-  void tell(RegistrySnapshot snapshot, List<RegistryChange> changes) {
+  /**
+   * Tells those that were greeted before; the others will find the changes in their first one.
+   *
+   * @param snapshot the next snapshot
+   * @param changes what is different, in order
+   */
+  public void tell(RegistrySnapshot snapshot, List<RegistryChange> changes) {
     for (Slot slot : slots) {
       if (slot.greeted) {
         tell(slot, snapshot, changes);
@@ -54,7 +75,12 @@ final class Listeners {
     }
   }
 
-  long failures() {
+  /**
+   * Returns how often a listener threw.
+   *
+   * @return the count since the start
+   */
+  public long failures() {
     return failures.get();
   }
 

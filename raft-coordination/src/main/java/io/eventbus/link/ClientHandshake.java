@@ -1,0 +1,96 @@
+package io.eventbus.link;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.handler.codec.CorruptedFrameException;
+import java.security.SecureRandom;
+import java.util.concurrent.CompletableFuture;
+
+/** The client's part of the handshake; on success it puts a {@link Link} in its place. */
+// What a write or a close comes to shows in the channel being closed.
+@SuppressWarnings("FutureReturnValueIgnored")
+final class ClientHandshake extends SimpleChannelInboundHandler<Frame> {
+  private final LinkPeer self;
+  private final byte[] key;
+  private final LinkSetup setup;
+  private final CompletableFuture<Link> opened;
+  private final byte[] nonce = new byte[Handshake.NONCE_BYTES];
+  private byte[] hello = new byte[0];
+  private byte[] serverNonce = new byte[0];
+
+  ClientHandshake(
+      LinkPeer self,
+      byte[] key,
+      LinkSetup setup,
+      SecureRandom random,
+      CompletableFuture<Link> opened) {
+    this.self = self;
+    this.key = key;
+    this.setup = setup;
+    this.opened = opened;
+    random.nextBytes(nonce);
+  }
+
+  @Override
+  public void channelActive(ChannelHandlerContext ctx) {
+    ByteBuf body = new Handshake.Hello(Handshake.VERSION, Handshake.VERSION, self, nonce).encode();
+    hello = ByteBufUtil.getBytes(body);
+    ctx.writeAndFlush(Wire.frame(Frame.HELLO, body));
+    ctx.fireChannelActive();
+  }
+
+  @Override
+  protected void channelRead0(ChannelHandlerContext ctx, Frame frame) {
+    ByteBuf in = frame.content();
+    if (frame.typeCode == Frame.CHALLENGE && serverNonce.length == 0) {
+      serverNonce = Handshake.nonce(Wire.readBytes(in));
+      ByteBuf body = Unpooled.buffer(40);
+      Wire.writeBytes(body, Handshake.clientProof(key, hello, serverNonce));
+      ctx.writeAndFlush(Wire.frame(Frame.PROOF, body));
+    } else if (frame.typeCode == Frame.READY && serverNonce.length > 0) {
+      ready(ctx, Handshake.Ready.decode(in, self.channel()));
+    } else if (frame.typeCode == Frame.REFUSED) {
+      LinkRefusal reason = LinkRefusal.valueOf(Wire.readString(in));
+      fail(ctx, new LinkException(Wire.readString(in), reason, false));
+    } else {
+      throw new CorruptedFrameException("typeCode: " + frame.typeCode + " (out of order)");
+    }
+  }
+
+  private void ready(ChannelHandlerContext ctx, Handshake.Ready ready) {
+    byte[] expected = Handshake.serverProof(key, hello, serverNonce, ready.version(), ready.peer());
+    if (!Handshake.matches(expected, ready.mac())) {
+      fail(
+          ctx,
+          new LinkException(
+              "the other side does not hold the shared secret", LinkRefusal.AUTHENTICATION, false));
+    } else if (ServerHandshake.isForeign(self.cluster(), ready.peer().cluster())) {
+      fail(
+          ctx,
+          new LinkException(
+              "cluster: " + ready.peer().cluster() + " (expected: " + self.cluster() + ")",
+              LinkRefusal.OTHER_CLUSTER,
+              false));
+    } else {
+      opened.complete(setup.open(ctx, this, ready.peer()));
+    }
+  }
+
+  private void fail(ChannelHandlerContext ctx, LinkException error) {
+    opened.completeExceptionally(error);
+    ctx.close();
+  }
+
+  @Override
+  public void channelInactive(ChannelHandlerContext ctx) {
+    fail(ctx, new LinkException("the other side closed the link", null, false));
+  }
+
+  @Override
+  public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+    fail(ctx, new LinkException("the handshake failed", cause));
+  }
+}

@@ -1,0 +1,34 @@
+package io.eventbus.link;
+
+import io.netty.channel.ChannelHandlerAdapter;
+import io.netty.channel.ChannelHandlerContext;
+import java.time.Duration;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** Closes a connection whose handshake takes too long, however busily it dribbles bytes. */
+// What a write or a close comes to shows in the channel being closed.
+@SuppressWarnings("FutureReturnValueIgnored")
+final class HandshakeDeadline extends ChannelHandlerAdapter {
+  private final Duration deadline;
+  private @Nullable Future<?> timer;
+
+  HandshakeDeadline(Duration deadline) {
+    this.deadline = deadline;
+  }
+
+  @Override
+  public void handlerAdded(ChannelHandlerContext ctx) {
+    Runnable close = ctx::close;
+    timer = ctx.executor().schedule(close, deadline.toNanos(), TimeUnit.NANOSECONDS);
+  }
+
+  @Override
+  public void handlerRemoved(ChannelHandlerContext ctx) {
+    Future<?> running = timer;
+    if (running != null) {
+      running.cancel(false);
+    }
+  }
+}

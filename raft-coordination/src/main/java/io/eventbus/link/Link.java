@@ -1,0 +1,214 @@
+package io.eventbus.link;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.handler.codec.CorruptedFrameException;
+import io.netty.handler.timeout.IdleState;
+import io.netty.handler.timeout.IdleStateEvent;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * An open link: calls in both directions, and heartbeats.
+ *
+ * <p>The event loop of the channel owns everything but {@link #call}, which any thread may use.
+ */
+// What a write or a close comes to shows in the channel being closed.
+@SuppressWarnings("FutureReturnValueIgnored")
+final class Link {
+  private static final Logger log = LoggerFactory.getLogger(Link.class);
+
+  private final Channel channel;
+  private final LinkPeer peer;
+  private final LinkOptions options;
+  private final Map<Integer, LinkService> services;
+  private final PendingCalls pending;
+
+  /** Calls of the other side that are not answered; the event loop only. */
+  private int serving;
+
+  private long servingBytes;
+
+  Link(Channel channel, LinkPeer peer, LinkOptions options, Map<Integer, LinkService> services) {
+    this.channel = channel;
+    this.peer = peer;
+    this.options = options;
+    this.services = services;
+    this.pending = new PendingCalls(options.maxPendingCalls(), options.maxPendingBytes());
+  }
+
+  LinkPeer peer() {
+    return peer;
+  }
+
+  boolean isOpen() {
+    return channel.isActive();
+  }
+
+  void close() {
+    channel.close();
+  }
+
+  ChannelHandler handler() {
+    return new Inbound();
+  }
+
+  CompletableFuture<byte[]> call(int service, byte[] request, Duration deadline) {
+    PendingCalls.Call call = pending.begin(request.length);
+    if (call == null) {
+      return CompletableFuture.failedFuture(
+          new LinkException(
+              "calls under way to bus " + peer.bus() + ": " + pending.describe(), null, false));
+    }
+    if (request.length > options.maxFrameBytes() - 64) {
+      pending.fail(
+          call,
+          new LinkException(
+              "request: "
+                  + request.length
+                  + " bytes (expected: at most "
+                  + (options.maxFrameBytes() - 64)
+                  + ")",
+              null,
+              false));
+      return call.answer();
+    }
+    ByteBuf head = Unpooled.buffer(24);
+    Wire.writeLong(head, call.id());
+    Wire.writeLong(head, service);
+    ByteBuf body = Unpooled.wrappedBuffer(head, Unpooled.wrappedBuffer(request));
+    channel
+        .writeAndFlush(Wire.frame(Frame.REQUEST, body))
+        .addListener(
+            written -> {
+              if (!written.isSuccess()) {
+                pending.fail(call, new LinkException("to bus " + peer.bus(), written.cause()));
+              }
+            });
+    pending.watch(call, channel.eventLoop(), deadline, peer.bus());
+    return call.answer();
+  }
+
+  private void serve(ByteBuf in) {
+    long id = Wire.readLong(in);
+    int service = Wire.readInt(in);
+    byte[] request = ByteBufUtil.getBytes(in);
+    serving++;
+    servingBytes += request.length;
+    limitReading();
+    LinkService known = services.get(service);
+    CompletionStage<byte[]> answer;
+    try {
+      answer =
+          known == null
+              ? CompletableFuture.failedStage(
+                  new LinkServiceException(
+                      LinkServiceException.UNKNOWN_SERVICE, "service: " + service))
+              : known.answer(peer, request);
+    } catch (RuntimeException e) {
+      answer = CompletableFuture.failedStage(e);
+    }
+    answer.whenComplete(
+        (bytes, error) -> {
+          if (channel.eventLoop().inEventLoop()) {
+            reply(id, request.length, bytes, error);
+          } else {
+            channel.eventLoop().execute(() -> reply(id, request.length, bytes, error));
+          }
+        });
+  }
+
+  private void reply(
+      long id, int requestBytes, byte @Nullable [] answer, @Nullable Throwable error) {
+    serving--;
+    servingBytes -= requestBytes;
+    limitReading();
+    ByteBuf body = Unpooled.buffer(64);
+    Wire.writeLong(body, id);
+    if (answer != null && answer.length <= options.maxFrameBytes() - 64) {
+      ByteBuf whole = Unpooled.wrappedBuffer(body, Unpooled.wrappedBuffer(answer));
+      channel.writeAndFlush(Wire.frame(Frame.RESPONSE, whole), channel.voidPromise());
+      return;
+    }
+    LinkServiceException told = told(error);
+    Wire.writeString(body, told.code());
+    Wire.writeString(body, String.valueOf(told.getMessage()));
+    channel.writeAndFlush(Wire.frame(Frame.FAILURE, body), channel.voidPromise());
+  }
+
+  private LinkServiceException told(@Nullable Throwable error) {
+    Throwable cause =
+        error instanceof CompletionException && error.getCause() != null ? error.getCause() : error;
+    if (cause instanceof LinkServiceException named) {
+      return named;
+    }
+    String message = cause == null ? "the answer is too big" : cause.toString();
+    log.debug("A call of bus {} failed", peer.bus(), cause);
+    return new LinkServiceException(LinkServiceException.INTERNAL, message);
+  }
+
+  /** Whoever asks for more than is answered has to wait: nothing more of it is read. */
+  private void limitReading() {
+    boolean room = serving < options.maxPendingCalls() && servingBytes < options.maxPendingBytes();
+    if (channel.config().isAutoRead() != room) {
+      channel.config().setAutoRead(room);
+    }
+  }
+
+  private final class Inbound extends SimpleChannelInboundHandler<Frame> {
+    @Override
+    protected void channelRead0(ChannelHandlerContext ctx, Frame frame) {
+      ByteBuf in = frame.content();
+      switch (frame.typeCode) {
+        case Frame.PING -> ctx.writeAndFlush(Wire.frame(Frame.PONG, Unpooled.EMPTY_BUFFER));
+        case Frame.PONG -> {}
+        case Frame.REQUEST -> serve(in);
+        case Frame.RESPONSE -> pending.succeed(Wire.readLong(in), ByteBufUtil.getBytes(in));
+        case Frame.FAILURE ->
+            pending.fail(
+                Wire.readLong(in),
+                new LinkServiceException(Wire.readString(in), Wire.readString(in)));
+        default -> {
+          if (frame.typeCode <= Frame.FAILURE) {
+            throw new CorruptedFrameException("typeCode: " + frame.typeCode + " (out of order)");
+          }
+          // A frame of a later version: every frame can be skipped without knowing it.
+        }
+      }
+    }
+
+    @Override
+    public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+      if (event instanceof IdleStateEvent idle) {
+        if (idle.state() == IdleState.WRITER_IDLE) {
+          ctx.writeAndFlush(Wire.frame(Frame.PING, Unpooled.EMPTY_BUFFER));
+        } else if (channel.config().isAutoRead()) {
+          log.info("The link to bus {} is closed: silent for {}", peer.bus(), options.silence());
+          ctx.close();
+        }
+      }
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext ctx) {
+      pending.failAll(new LinkException("the link to bus " + peer.bus() + " ended", null, true));
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+      log.debug("The link to bus {} failed", peer.bus(), cause);
+      ctx.close();
+    }
+  }
+}

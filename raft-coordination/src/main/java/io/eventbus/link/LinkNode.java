@@ -1,0 +1,315 @@
+package io.eventbus.link;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.SocketChannel;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.channel.socket.nio.NioSocketChannel;
+import io.netty.handler.ssl.SslContext;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One bus's end of all its links.
+ *
+ * <p>It takes links from others on its port, and opens links to others when they are called; a link
+ * that breaks is opened again at the next call. Calls on one channel share a link and may be
+ * answered in any order. Any thread may call any method; stages are completed on the threads that
+ * move bytes, so what depends on them must not block.
+ */
+// What a write or a close comes to shows in the channel being closed.
+@SuppressWarnings("FutureReturnValueIgnored")
+public final class LinkNode implements AutoCloseable {
+  static final String DEADLINE = "handshake-deadline";
+
+  private record Target(InetSocketAddress address, String channel) {}
+
+  private final LinkOptions options;
+  private final LinkIdentity identity;
+  private final LinkSecurity security;
+  private final EventLoopGroup loops;
+  private final SecureRandom random = new SecureRandom();
+  private final LinkCounters counters = new LinkCounters();
+  private final Map<Integer, LinkService> services = new ConcurrentHashMap<>();
+  private final Map<Target, CompletableFuture<Link>> outgoing = new ConcurrentHashMap<>();
+  private final Set<Channel> incoming = ConcurrentHashMap.newKeySet();
+  private final AtomicInteger incomingCount = new AtomicInteger();
+  private final LinkSetup setup;
+  private volatile @Nullable Channel listening;
+  private volatile boolean closed;
+
+  /**
+   * Makes a node; it opens nothing yet.
+   *
+   * @param options its bounds
+   * @param identity who this bus is
+   * @param security how buses make sure of each other
+   */
+  public LinkNode(LinkOptions options, LinkIdentity identity, LinkSecurity security) {
+    this.options = options;
+    this.identity = identity;
+    this.security = security;
+    this.setup = new LinkSetup(options, services, counters);
+    this.loops =
+        new MultiThreadIoEventLoopGroup(
+            options.threads(),
+            new DefaultThreadFactory("link-" + identity.bus(), true),
+            NioIoHandler.newFactory());
+  }
+
+  /**
+   * Offers a service to others, in place of the one with the same number.
+   *
+   * @param number its number, see the caller's side in {@link #call}
+   * @param service the service
+   */
+  public void offer(int number, LinkService service) {
+    services.put(number, service);
+  }
+
+  /**
+   * Takes a service back.
+   *
+   * @param number its number
+   */
+  public void withdraw(int number) {
+    services.remove(number);
+  }
+
+  /**
+   * Returns who this bus is to others.
+   *
+   * @return the identity
+   */
+  public LinkIdentity identity() {
+    return identity;
+  }
+
+  /**
+   * Begins to listen. It waits until the port is bound.
+   *
+   * @param address where; port 0 for any free one
+   * @return the address that is bound
+   * @throws IOException if the address cannot be bound
+   */
+  public InetSocketAddress listen(InetSocketAddress address) throws IOException {
+    var bound =
+        new ServerBootstrap()
+            .group(loops)
+            .channel(NioServerSocketChannel.class)
+            .option(ChannelOption.SO_REUSEADDR, true)
+            .childOption(ChannelOption.TCP_NODELAY, true)
+            .childHandler(
+                new ChannelInitializer<SocketChannel>() {
+                  @Override
+                  protected void initChannel(SocketChannel channel) {
+                    accept(channel);
+                  }
+                })
+            .bind(address)
+            .awaitUninterruptibly();
+    if (!bound.isSuccess()) {
+      throw new IOException("cannot listen on " + address + ": " + bound.cause(), bound.cause());
+    }
+    listening = bound.channel();
+    return (InetSocketAddress) bound.channel().localAddress();
+  }
+
+  /**
+   * Calls a service of another bus.
+   *
+   * @param address where the other bus listens; it is looked up if it is unresolved
+   * @param channel what the link is for: at most 64 letters, digits, '.', '_' and '-'. Calls that
+   *     must not wait behind each other's bytes use different channels
+   * @param service the number under which the other bus offers the service
+   * @param request what to send
+   * @param deadline the longest time to wait, opening the link included
+   * @return a future that completes by the deadline with the answer, a {@link LinkException} or a
+   *     {@link LinkServiceException}
+   */
+  public CompletableFuture<byte[]> call(
+      InetSocketAddress address, String channel, int service, byte[] request, Duration deadline) {
+    CompletableFuture<Link> link = link(address, channel);
+    Link open = link.isDone() && !link.isCompletedExceptionally() ? link.join() : null;
+    if (open != null) {
+      return open.call(service, request, deadline);
+    }
+    long start = System.nanoTime();
+    CompletableFuture<byte[]> answer =
+        link.thenCompose(
+            opened -> {
+              Duration left = deadline.minusNanos(System.nanoTime() - start);
+              return left.isNegative() || left.isZero()
+                  ? CompletableFuture.failedFuture(
+                      new LinkException("no link within " + deadline, null, false))
+                  : opened.call(service, request, left);
+            });
+    var timer =
+        loops.schedule(
+            () ->
+                answer.completeExceptionally(
+                    new LinkException(
+                        "no answer of " + address + " within " + deadline, null, link.isDone())),
+            deadline.toNanos(),
+            TimeUnit.NANOSECONDS);
+    return answer.whenComplete((bytes, error) -> timer.cancel(false));
+  }
+
+  /**
+   * Opens a link, or takes the one that is open, and says who is there.
+   *
+   * @param address where the other bus listens
+   * @param channel as for {@link #call}
+   * @return a future with the other bus as it has introduced itself, or a {@link LinkException}
+   */
+  public CompletableFuture<LinkPeer> peer(InetSocketAddress address, String channel) {
+    return link(address, channel).thenApply(Link::peer);
+  }
+
+  /**
+   * Closes the links to an address, so that the next call opens new ones.
+   *
+   * @param address the address
+   */
+  public void disconnect(InetSocketAddress address) {
+    outgoing.forEach(
+        (target, link) -> {
+          if (target.address().equals(address) && outgoing.remove(target, link)) {
+            link.thenAccept(Link::close);
+          }
+        });
+  }
+
+  /**
+   * Returns how many connections failed to prove that they belong here.
+   *
+   * @return the count since the start
+   */
+  public long strangers() {
+    return counters.strangers.sum();
+  }
+
+  /**
+   * Returns how many connections were closed because there were too many.
+   *
+   * @return the count since the start
+   */
+  public long closedForNumber() {
+    return counters.tooMany.sum();
+  }
+
+  /** Closes all links and the port, and waits for it, at most 2 seconds. */
+  @Override
+  public void close() {
+    closed = true;
+    Channel port = listening;
+    if (port != null) {
+      port.close();
+    }
+    outgoing.values().forEach(link -> link.thenAccept(Link::close));
+    incoming.forEach(Channel::close);
+    loops.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly(2, TimeUnit.SECONDS);
+  }
+
+  private CompletableFuture<Link> link(InetSocketAddress address, String channel) {
+    Target target = new Target(address, channel);
+    CompletableFuture<Link> known = outgoing.get(target);
+    if (known != null && isUsable(known)) {
+      return known;
+    }
+    CompletableFuture<Link> fresh = new CompletableFuture<>();
+    CompletableFuture<Link> chosen =
+        outgoing.compute(target, (t, now) -> now != null && isUsable(now) ? now : fresh);
+    if (chosen == fresh) {
+      connect(target, fresh);
+    }
+    return chosen;
+  }
+
+  private static boolean isUsable(CompletableFuture<Link> link) {
+    return !link.isDone() || (!link.isCompletedExceptionally() && link.join().isOpen());
+  }
+
+  private void connect(Target target, CompletableFuture<Link> opened) {
+    if (closed) {
+      opened.completeExceptionally(new LinkException("this bus closes", LinkRefusal.BUSY, false));
+      return;
+    }
+    InetSocketAddress address = target.address();
+    new Bootstrap()
+        .group(loops)
+        .channel(NioSocketChannel.class)
+        .option(ChannelOption.TCP_NODELAY, true)
+        .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) options.handshakeDeadline().toMillis())
+        .handler(
+            new ChannelInitializer<SocketChannel>() {
+              @Override
+              protected void initChannel(SocketChannel channel) {
+                begin(channel, security.client());
+                channel
+                    .pipeline()
+                    .addLast(
+                        new ClientHandshake(
+                            identity.asPeer(target.channel()),
+                            security.key(),
+                            setup,
+                            random,
+                            opened));
+              }
+            })
+        .connect(address)
+        .addListener(
+            connected -> {
+              if (!connected.isSuccess()) {
+                opened.completeExceptionally(
+                    new LinkException("cannot connect to " + address, connected.cause()));
+              }
+            });
+  }
+
+  private void accept(SocketChannel channel) {
+    if (incomingCount.incrementAndGet() > options.maxLinks() || closed) {
+      incomingCount.decrementAndGet();
+      counters.tooMany.increment();
+      channel.close();
+      return;
+    }
+    incoming.add(channel);
+    channel
+        .closeFuture()
+        .addListener(
+            ended -> {
+              incoming.remove(channel);
+              incomingCount.decrementAndGet();
+            });
+    begin(channel, security.server());
+    channel
+        .pipeline()
+        .addLast(
+            new ServerHandshake(identity, security.key(), setup, counters, random, opened -> {}));
+  }
+
+  private void begin(SocketChannel channel, @Nullable SslContext tls) {
+    channel.pipeline().addLast(DEADLINE, new HandshakeDeadline(options.handshakeDeadline()));
+    if (tls != null) {
+      channel.pipeline().addLast(tls.newHandler(channel.alloc()));
+    }
+    channel.pipeline().addLast(new FrameDecoder());
+  }
+}

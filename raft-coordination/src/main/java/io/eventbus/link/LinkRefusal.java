@@ -1,0 +1,28 @@
+package io.eventbus.link;
+
+/** Why a link to another bus was refused, and whether it is worth trying again. */
+public enum LinkRefusal {
+  /** The other side does not hold the cluster's secret, or this one does not. */
+  AUTHENTICATION(false),
+  /** The other side belongs to another cluster. */
+  OTHER_CLUSTER(false),
+  /** The two sides have no version of the links in common. */
+  VERSION(false),
+  /** The other side has as many links as it may, or closes. */
+  BUSY(true);
+
+  private final boolean retryable;
+
+  LinkRefusal(boolean retryable) {
+    this.retryable = retryable;
+  }
+
+  /**
+   * Says whether trying again can help without anybody changing something.
+   *
+   * @return true if it can
+   */
+  public boolean isRetryable() {
+    return retryable;
+  }
+}

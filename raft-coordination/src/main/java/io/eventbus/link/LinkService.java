@@ -1,0 +1,22 @@
+package io.eventbus.link;
+
+import java.util.concurrent.CompletionStage;
+
+/**
+ * Answers the calls of other buses.
+ *
+ * <p>Implementers: this runs on a thread that moves the bytes of links, so it must not block. What
+ * it throws, or completes the stage with, goes to the caller: a {@link LinkServiceException} with
+ * its code, anything else as {@link LinkServiceException#INTERNAL}.
+ */
+@FunctionalInterface
+public interface LinkService {
+  /**
+   * Answers a call.
+   *
+   * @param peer who calls
+   * @param request what it sent
+   * @return a stage that completes with the answer
+   */
+  CompletionStage<byte[]> answer(LinkPeer peer, byte[] request);
+}

@@ -1,0 +1,110 @@
+package io.eventbus.link;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.handler.codec.CorruptedFrameException;
+import java.security.SecureRandom;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The server's part of the handshake; on success it puts a {@link Link} in its place. */
+// What a write or a close comes to shows in the channel being closed.
+@SuppressWarnings("FutureReturnValueIgnored")
+final class ServerHandshake extends SimpleChannelInboundHandler<Frame> {
+  private static final Logger log = LoggerFactory.getLogger(ServerHandshake.class);
+
+  private final LinkIdentity identity;
+  private final byte[] key;
+  private final LinkSetup setup;
+  private final LinkCounters counters;
+  private final Consumer<Link> opened;
+  private final byte[] nonce = new byte[Handshake.NONCE_BYTES];
+  private Handshake.@Nullable Hello hello;
+  private byte[] helloBytes = new byte[0];
+
+  ServerHandshake(
+      LinkIdentity identity,
+      byte[] key,
+      LinkSetup setup,
+      LinkCounters counters,
+      SecureRandom random,
+      Consumer<Link> opened) {
+    this.identity = identity;
+    this.key = key;
+    this.setup = setup;
+    this.counters = counters;
+    this.opened = opened;
+    random.nextBytes(nonce);
+  }
+
+  @Override
+  protected void channelRead0(ChannelHandlerContext ctx, Frame frame) {
+    Handshake.Hello said = hello;
+    if (said == null && frame.typeCode == Frame.HELLO) {
+      helloBytes = ByteBufUtil.getBytes(frame.content());
+      hello = Handshake.Hello.decode(frame.content());
+      ByteBuf body = Unpooled.buffer(40);
+      Wire.writeBytes(body, nonce);
+      ctx.writeAndFlush(Wire.frame(Frame.CHALLENGE, body));
+    } else if (said != null && frame.typeCode == Frame.PROOF) {
+      byte[] proof = Wire.readBytes(frame.content());
+      answer(ctx, said, proof);
+    } else {
+      throw new CorruptedFrameException("typeCode: " + frame.typeCode + " (out of order)");
+    }
+  }
+
+  private void answer(ChannelHandlerContext ctx, Handshake.Hello said, byte[] proof) {
+    LinkPeer self = identity.asPeer(said.peer().channel());
+    if (!Handshake.matches(Handshake.clientProof(key, helloBytes, nonce), proof)) {
+      counters.strangers.increment();
+      refuse(ctx, LinkRefusal.AUTHENTICATION, "the proof of the shared secret is wrong");
+    } else if (said.minVersion() > Handshake.VERSION || said.maxVersion() < Handshake.VERSION) {
+      refuse(
+          ctx,
+          LinkRefusal.VERSION,
+          "version of the links: "
+              + said.minVersion()
+              + " to "
+              + said.maxVersion()
+              + " (expected: "
+              + Handshake.VERSION
+              + ")");
+    } else if (isForeign(self.cluster(), said.peer().cluster())) {
+      refuse(
+          ctx,
+          LinkRefusal.OTHER_CLUSTER,
+          "cluster: " + said.peer().cluster() + " (expected: " + self.cluster() + ")");
+    } else {
+      byte[] mac = Handshake.serverProof(key, helloBytes, nonce, Handshake.VERSION, self);
+      ByteBuf ready = new Handshake.Ready(Handshake.VERSION, self, mac).encode();
+      ctx.writeAndFlush(Wire.frame(Frame.READY, ready));
+      opened.accept(setup.open(ctx, this, said.peer()));
+    }
+  }
+
+  static boolean isForeign(String mine, String theirs) {
+    return !mine.isEmpty() && !theirs.isEmpty() && !mine.equals(theirs);
+  }
+
+  private static void refuse(ChannelHandlerContext ctx, LinkRefusal reason, String message) {
+    log.info("A link from {} is refused: {}", ctx.channel().remoteAddress(), message);
+    ByteBuf body = Unpooled.buffer(256);
+    Wire.writeString(body, reason.name());
+    Wire.writeString(body, message);
+    ctx.writeAndFlush(Wire.frame(Frame.REFUSED, body)).addListener(ChannelFutureListener.CLOSE);
+  }
+
+  @Override
+  public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+    counters.strangers.increment();
+    log.debug("A link from {} failed to open", ctx.channel().remoteAddress(), cause);
+    ctx.close();
+  }
+}

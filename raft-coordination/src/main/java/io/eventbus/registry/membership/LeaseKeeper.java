@@ -1,0 +1,211 @@
+package io.eventbus.registry.membership;
+
+import io.eventbus.registry.BusCommand;
+import io.eventbus.registry.BusDescription;
+import io.eventbus.registry.BusInfo;
+import io.eventbus.registry.BusState;
+import io.eventbus.registry.CommandResult;
+import io.eventbus.registry.Registry;
+import io.eventbus.registry.RegistryCommand;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps a bus registered: registers it, renews its lease three times in its length, and begins a
+ * new life when the registry has taken the bus DOWN. Any thread may call any method; the thread
+ * "registry-lease" does the work.
+ */
+public final class LeaseKeeper implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(LeaseKeeper.class);
+
+  private static final Duration LONGEST_WAIT = Duration.ofSeconds(5);
+
+  private final Registry registry;
+  private final BusDescription description;
+  private final Duration lease;
+  private final boolean ownsId;
+  private final Consumer<CommandResult.BusRegistered> onLife;
+  private final ScheduledThreadPoolExecutor worker;
+
+  // The worker's thread only:
+  private final List<CompletableFuture<Void>> waiting = new ArrayList<>();
+  private BusState wanted = BusState.JOINING;
+  private CommandResult.@Nullable BusRegistered life;
+  private BusState reached = BusState.JOINING;
+  private boolean busy;
+  private @Nullable Future<?> nextTurn;
+
+  private volatile long renewedNanos = System.nanoTime();
+
+  /**
+   * Makes a keeper, to be started.
+   *
+   * @param registry the registry, which runs
+   * @param description what this bus says about itself
+   * @param lease how long the bus counts as alive without being heard of
+   * @param ownsId whether a bus of this id that the registry knows can only have been this one, as
+   *     with a data directory that was kept; then its lease need not run out first
+   * @param onLife called with the new number whenever a life begins, on the worker's thread; it
+   *     must not block
+   */
+  public LeaseKeeper(
+      Registry registry,
+      BusDescription description,
+      Duration lease,
+      boolean ownsId,
+      Consumer<CommandResult.BusRegistered> onLife) {
+    this.registry = Objects.requireNonNull(registry, "registry");
+    this.description = Objects.requireNonNull(description, "description");
+    this.lease = Objects.requireNonNull(lease, "lease");
+    this.ownsId = ownsId;
+    this.onLife = Objects.requireNonNull(onLife, "onLife");
+    this.worker =
+        new ScheduledThreadPoolExecutor(
+            1,
+            task -> {
+              Thread thread = new Thread(task, "registry-lease-" + description.id());
+              thread.setDaemon(true);
+              return thread;
+            });
+    worker.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
+    worker.setRemoveOnCancelPolicy(true);
+  }
+
+  /**
+   * Registers the bus and goes on renewing.
+   *
+   * @return a stage that completes when the bus is registered for the first time
+   */
+  public CompletionStage<Void> start() {
+    return become(BusState.JOINING);
+  }
+
+  /**
+   * Moves the bus to another state, and again if it has to begin a new life.
+   *
+   * @param state UP, DRAINING or DOWN; after DOWN the lease is not renewed any more. JOINING asks
+   *     for no more than to be registered
+   * @return a stage that completes when the registry knows the state
+   */
+  public CompletionStage<Void> become(BusState state) {
+    CompletableFuture<Void> done = new CompletableFuture<>();
+    worker.execute(
+        () -> {
+          wanted = state;
+          waiting.add(done);
+          turn();
+        });
+    return done;
+  }
+
+  /**
+   * Says how long ago the lease was renewed.
+   *
+   * @return the age
+   */
+  public Duration age() {
+    return Duration.ofNanos(Math.max(0, System.nanoTime() - renewedNanos));
+  }
+
+  /** Does what is due next, one command at a time. */
+  private void turn() {
+    if (busy) {
+      return;
+    }
+    CommandResult.BusRegistered now = life;
+    if (now == null) {
+      submit(new BusCommand.Register(description, lastEpoch(), lease.toMillis()));
+    } else if (reached != wanted && reached.canBecome(step())) {
+      submit(new BusCommand.ChangeState(description.id(), now.epoch(), step()));
+    } else {
+      waiting.forEach(done -> done.complete(null));
+      waiting.clear();
+      if (reached != BusState.DOWN) {
+        schedule(this::renew, lease.toMillis() / 3);
+      }
+    }
+  }
+
+  /** From JOINING to DRAINING the way leads over UP. */
+  private BusState step() {
+    return wanted == BusState.DRAINING && reached == BusState.JOINING ? BusState.UP : wanted;
+  }
+
+  private long lastEpoch() {
+    BusInfo known = registry.snapshot().bus(description.id());
+    return ownsId && known != null ? known.epoch() : 0;
+  }
+
+  private void schedule(Runnable turn, long millis) {
+    Future<?> before = nextTurn;
+    if (before != null) {
+      before.cancel(false);
+    }
+    nextTurn = worker.schedule(turn, Math.max(10, millis), TimeUnit.MILLISECONDS);
+  }
+
+  private void renew() {
+    CommandResult.BusRegistered now = life;
+    if (busy || now == null) {
+      turn();
+    } else {
+      submit(new BusCommand.RenewLease(description.id(), now.epoch(), lease.toMillis()));
+    }
+  }
+
+  private void submit(RegistryCommand command) {
+    busy = true;
+    Duration deadline = lease.compareTo(LONGEST_WAIT) < 0 ? lease : LONGEST_WAIT;
+    var unused = registry.submit(command, deadline).whenCompleteAsync(this::answered, worker);
+  }
+
+  private void answered(@Nullable CommandResult result, @Nullable Throwable error) {
+    busy = false;
+    if (result == null) {
+      log.debug("The registry did not take what keeps the lease", error);
+    } else if (result instanceof CommandResult.Refused refused) {
+      refused(refused);
+    } else {
+      renewedNanos = System.nanoTime();
+      if (result instanceof CommandResult.BusRegistered registered) {
+        log.info("Registered as bus number {}", registered.number());
+        life = registered;
+        reached = BusState.JOINING;
+        onLife.accept(registered);
+      } else if (result instanceof CommandResult.BusStateChanged changed) {
+        reached = changed.to();
+      }
+      turn();
+      return;
+    }
+    schedule(this::turn, lease.toMillis() / 10);
+  }
+
+  private void refused(CommandResult.Refused refused) {
+    switch (refused.reason()) {
+      case BUS_IS_DOWN, STALE_EPOCH, UNKNOWN_BUS, ILLEGAL_TRANSITION -> {
+        log.warn("This bus has to register again: {}", refused.message());
+        life = null;
+      }
+      default -> log.info("The registry refused: {}", refused.message());
+    }
+  }
+
+  /** Stops renewing; the lease runs out by itself unless the bus became DOWN before. */
+  @Override
+  public void close() {
+    worker.shutdownNow();
+  }
+}

@@ -1,0 +1,141 @@
+package io.eventbus.registry.ratis;
+
+import io.eventbus.link.LinkNode;
+import io.eventbus.link.LinkPeer;
+import io.eventbus.link.LinkServiceException;
+import io.eventbus.registry.Endpoint;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+import org.apache.ratis.protocol.RaftPeer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How a bus becomes a member: it asks one, and is told to ask the leader, which adds it as a
+ * listener or takes note of its new address.
+ */
+final class Admission {
+  private static final Duration DEADLINE = Duration.ofSeconds(10);
+
+  private final LinkNode links;
+  private final PeerBook peers;
+  private final RatisRegistryOptions options;
+  private final Supplier<@Nullable Engine> engine;
+  private final Predicate<String> alive;
+
+  Admission(
+      LinkNode links,
+      PeerBook peers,
+      RatisRegistryOptions options,
+      Supplier<@Nullable Engine> engine,
+      Predicate<String> alive) {
+    this.links = links;
+    this.peers = peers;
+    this.options = options;
+    this.engine = engine;
+    this.alive = alive;
+  }
+
+  /** Asks a member, and then the leader that it names; the future fails with what they say. */
+  CompletableFuture<byte[]> ask(InetSocketAddress member, Probe.Wish wish) {
+    byte[] question =
+        new Probe.Question(options.bus(), links.identity().instance(), options.advertised(), wish)
+            .encode();
+    return links
+        .call(member, Services.COMMANDS, Services.JOIN, question, DEADLINE)
+        .exceptionallyCompose(
+            error -> {
+              Throwable cause = Attempts.unwrap(error);
+              InetSocketAddress leader =
+                  cause instanceof LinkServiceException told
+                          && told.code().equals(CommandService.NOT_LEADER)
+                      ? PeerBook.parse(String.valueOf(told.getMessage()))
+                      : null;
+              return leader == null
+                  ? CompletableFuture.failedFuture(cause)
+                  : links.call(leader, Services.COMMANDS, Services.JOIN, question, DEADLINE);
+            });
+  }
+
+  CompletionStage<byte[]> onJoin(LinkPeer peer, byte[] request) {
+    Probe.Question question = Probe.Question.decode(request);
+    if (!question.bus().value().equals(peer.bus())) {
+      throw new LinkServiceException(CommandService.MALFORMED, "bus: " + question.bus());
+    }
+    Engine running = engine.get();
+    String leader = running == null ? null : running.leader();
+    if (running == null || leader == null) {
+      throw new LinkServiceException(CommandService.UNCERTAIN, "no leader is known");
+    }
+    if (!leader.equals(options.bus().value())) {
+      InetSocketAddress address = peers.find(leader);
+      throw new LinkServiceException(
+          CommandService.NOT_LEADER,
+          address == null ? "" : address.getHostString() + ":" + address.getPort());
+    }
+    CompletableFuture<Void> done =
+        switch (question.wish()) {
+          case FORGET -> {
+            if (alive.test(peer.bus())) {
+              throw new LinkServiceException(
+                  CommandService.IN_USE,
+                  "bus " + peer.bus() + " holds a lease (expected: that it has run out)");
+            }
+            yield forget(running, peer.bus());
+          }
+          case MEMBERSHIP -> {
+            peers.learn(peer.bus(), PeerBook.unresolved(question.address()));
+            yield admit(running, peer.bus(), question.address());
+          }
+          case NONE, PROMISE ->
+              throw new LinkServiceException(CommandService.MALFORMED, "wish: " + question.wish());
+        };
+    return done.thenApply(nothing -> new byte[0]);
+  }
+
+  /**
+   * A bus that is a member and asks again has another address, or is a listener to which the engine
+   * has stopped sending: then it is taken out and added again.
+   */
+  private static CompletableFuture<Void> admit(Engine engine, String bus, Endpoint address) {
+    Engine.Members now = engine.members();
+    RaftPeer peer = Engine.peer(bus, address);
+    if (now.voterIds().contains(bus)) {
+      Engine.Members moved = new Engine.Members(replaced(now.voters(), peer), now.listeners());
+      return isAt(now, bus, peer.getAddress())
+          ? CompletableFuture.completedFuture(null)
+          : engine.change(now, moved);
+    }
+    Engine.Members without = now.without(bus);
+    List<RaftPeer> listeners = new ArrayList<>(without.listeners());
+    listeners.add(peer);
+    return forget(engine, bus)
+        .thenCompose(
+            nothing -> engine.change(without, new Engine.Members(now.voters(), listeners)));
+  }
+
+  private static CompletableFuture<Void> forget(Engine engine, String bus) {
+    Engine.Members now = engine.members();
+    return now.contains(bus)
+        ? engine.change(now, now.without(bus))
+        : CompletableFuture.completedFuture(null);
+  }
+
+  private static boolean isAt(Engine.Members members, String bus, String address) {
+    return members.voters().stream()
+        .anyMatch(p -> p.getId().toString().equals(bus) && address.equals(p.getAddress()));
+  }
+
+  private static List<RaftPeer> replaced(List<RaftPeer> peers, RaftPeer peer) {
+    List<RaftPeer> next = new ArrayList<>(peers.size() + 1);
+    for (RaftPeer other : peers) {
+      next.add(other.getId().equals(peer.getId()) ? peer : other);
+    }
+    return next;
+  }
+}

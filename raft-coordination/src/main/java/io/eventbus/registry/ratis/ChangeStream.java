@@ -1,0 +1,124 @@
+package io.eventbus.registry.ratis;
+
+import io.eventbus.registry.ListenerRegistration;
+import io.eventbus.registry.RegistryChange;
+import io.eventbus.registry.RegistryListener;
+import io.eventbus.registry.RegistrySnapshot;
+import io.eventbus.registry.listeners.Listeners;
+import io.eventbus.registry.state.StateDiff;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Tells listeners of changes, on the thread "registry".
+ *
+ * <p>The engine never waits for a listener. What happens meanwhile is gathered; when that grows too
+ * long it is thrown away, and what listeners get is the difference between two snapshots.
+ */
+final class ChangeStream {
+  private static final int MAX_GATHERED = 10_000;
+
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition changed = lock.newCondition();
+  private final Listeners listeners;
+  private final Thread thread;
+  private List<RegistryChange> gathered = new ArrayList<>();
+  private boolean tooMany;
+  private boolean woken;
+  private boolean closed;
+  private @Nullable RegistrySnapshot newest;
+
+  ChangeStream(int maxListeners, String bus) {
+    this.listeners = new Listeners(maxListeners);
+    this.thread = new Thread(this::run, "registry-" + bus);
+    thread.setDaemon(true);
+  }
+
+  void start(RegistrySnapshot first) {
+    offer(first, List.of());
+    thread.start();
+  }
+
+  ListenerRegistration add(RegistryListener listener) {
+    ListenerRegistration registration = listeners.add(listener);
+    lock.lock();
+    try {
+      woken = true;
+      changed.signal();
+    } finally {
+      lock.unlock();
+    }
+    return registration;
+  }
+
+  void offer(RegistrySnapshot snapshot, List<RegistryChange> changes) {
+    lock.lock();
+    try {
+      newest = snapshot;
+      if (!tooMany && gathered.size() + changes.size() <= MAX_GATHERED) {
+        gathered.addAll(changes);
+      } else {
+        tooMany = true;
+        gathered = new ArrayList<>();
+      }
+      changed.signal();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  void close() {
+    lock.lock();
+    try {
+      closed = true;
+      changed.signal();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  boolean isOwnThread() {
+    return Thread.currentThread() == thread;
+  }
+
+  long failures() {
+    return listeners.failures();
+  }
+
+  private void run() {
+    RegistrySnapshot told = null;
+    while (true) {
+      RegistrySnapshot next;
+      List<RegistryChange> changes;
+      boolean diff;
+      lock.lock();
+      try {
+        while (newest == told && !woken && !closed) {
+          changed.awaitUninterruptibly();
+        }
+        if (newest == told && closed) {
+          return;
+        }
+        next = newest;
+        changes = gathered;
+        diff = tooMany;
+        gathered = new ArrayList<>();
+        tooMany = false;
+        woken = false;
+      } finally {
+        lock.unlock();
+      }
+      if (next == null) {
+        continue;
+      }
+      if (told != null && next != told) {
+        listeners.tell(next, diff ? StateDiff.between(told, next) : changes);
+      }
+      told = next;
+      listeners.greet(next);
+    }
+  }
+}

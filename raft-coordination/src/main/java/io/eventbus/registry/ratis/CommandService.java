@@ -1,0 +1,161 @@
+package io.eventbus.registry.ratis;
+
+import io.eventbus.link.LinkNode;
+import io.eventbus.link.LinkPeer;
+import io.eventbus.link.LinkServiceException;
+import io.eventbus.registry.CommandId;
+import io.eventbus.registry.CommandResult;
+import io.eventbus.registry.RegistryCommand;
+import io.eventbus.registry.RegistryException;
+import io.eventbus.registry.RegistryOverloadedException;
+import io.eventbus.registry.RegistryUnavailableException;
+import io.eventbus.registry.codec.RegistryCodec;
+import io.eventbus.registry.codec.RegistryFormatException;
+import io.eventbus.registry.state.TimedCommand;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Commands and reads on their way to the leader: as the leader takes them from other buses, and as
+ * another bus sends them.
+ */
+final class CommandService {
+  // What a leader answers in place of a result.
+  static final String NOT_LEADER = "NOT_LEADER";
+  static final String OVERLOADED = "OVERLOADED";
+  static final String UNCERTAIN = "UNCERTAIN";
+  static final String MALFORMED = "MALFORMED";
+  static final String IN_USE = "IN_USE";
+
+  private final LinkNode links;
+  private final PeerBook peers;
+  private final Engine engine;
+  private final LeaderGate gate;
+  private final String self;
+
+  CommandService(LinkNode links, PeerBook peers, Engine engine, LeaderGate gate, String self) {
+    this.links = links;
+    this.peers = peers;
+    this.engine = engine;
+    this.gate = gate;
+    this.self = self;
+  }
+
+  void open() {
+    links.offer(Services.COMMAND, this::onCommand);
+    links.offer(Services.READ, this::onRead);
+  }
+
+  void close() {
+    links.withdraw(Services.COMMAND);
+    links.withdraw(Services.READ);
+  }
+
+  /** One try to get a command applied. */
+  CompletableFuture<CommandResult> submit(CommandId id, RegistryCommand command, Duration left) {
+    String leader = engine.leader();
+    if (self.equals(leader)) {
+      return gate.submit(id, command);
+    }
+    return call(leader, Services.COMMAND, RegistryCodec.encodeCommand(id, command), left)
+        .thenCompose(
+            bytes -> {
+              try {
+                return CompletableFuture.completedFuture(
+                    RegistryCodec.decodeResult(ByteBuffer.wrap(bytes)));
+              } catch (RegistryFormatException e) {
+                return CompletableFuture.failedFuture(e);
+              }
+            });
+  }
+
+  /** One try to learn how far the log was applied when this was called, at least. */
+  CompletableFuture<Long> readIndex(Duration left) {
+    String leader = engine.leader();
+    if (self.equals(leader)) {
+      return engine.readIndex();
+    }
+    return call(leader, Services.READ, new byte[0], left)
+        .thenApply(
+            bytes -> {
+              if (bytes.length != Long.BYTES) {
+                throw new LinkServiceException(MALFORMED, "index: " + bytes.length + " bytes");
+              }
+              return ByteBuffer.wrap(bytes).getLong();
+            });
+  }
+
+  private CompletableFuture<byte[]> call(
+      @Nullable String leader, int service, byte[] request, Duration left) {
+    InetSocketAddress address = leader == null ? null : peers.find(leader);
+    if (address == null) {
+      return CompletableFuture.failedFuture(
+          new RegistryUnavailableException(
+              leader == null ? "no leader is known" : "no address of " + leader + " is known"));
+    }
+    return links
+        .call(address, Services.COMMANDS, service, request, left)
+        .exceptionallyCompose(
+            error -> {
+              Throwable cause = Attempts.unwrap(error);
+              if (cause instanceof LinkServiceException told && told.code().equals(OVERLOADED)) {
+                return CompletableFuture.failedFuture(
+                    new RegistryOverloadedException("the leader: " + told.getMessage()));
+              }
+              return CompletableFuture.failedFuture(cause);
+            });
+  }
+
+  private CompletionStage<byte[]> onCommand(LinkPeer peer, byte[] request) {
+    TimedCommand command;
+    try {
+      command = RegistryCodec.decodeCommand(ByteBuffer.wrap(request));
+    } catch (RegistryFormatException e) {
+      throw new LinkServiceException(MALFORMED, String.valueOf(e.getMessage()));
+    }
+    checkLeader();
+    return gate.submit(command.id(), command.command())
+        .handle(
+            (result, error) -> {
+              if (error != null) {
+                throw told(Attempts.unwrap(error));
+              }
+              return RegistryCodec.encodeResult(result);
+            });
+  }
+
+  private CompletionStage<byte[]> onRead(LinkPeer peer, byte[] request) {
+    checkLeader();
+    return engine
+        .readIndex()
+        .handle(
+            (index, error) -> {
+              if (error != null) {
+                throw told(Attempts.unwrap(error));
+              }
+              return ByteBuffer.allocate(Long.BYTES).putLong(index).array();
+            });
+  }
+
+  private void checkLeader() {
+    if (!self.equals(engine.leader())) {
+      throw new LinkServiceException(NOT_LEADER, "bus " + self + " is not the leader");
+    }
+  }
+
+  private static LinkServiceException told(Throwable error) {
+    String message = String.valueOf(error.getMessage());
+    if (error instanceof RegistryOverloadedException) {
+      return new LinkServiceException(OVERLOADED, message);
+    }
+    boolean certain =
+        error instanceof RegistryException known
+            ? !known.maybeApplied()
+            : Attempts.isCertainlyNotApplied(error);
+    return new LinkServiceException(certain ? NOT_LEADER : UNCERTAIN, message);
+  }
+}

@@ -1,0 +1,281 @@
+package io.eventbus.registry.ratis;
+
+import io.eventbus.registry.CommandResult;
+import io.eventbus.registry.Endpoint;
+import io.eventbus.registry.state.TimedCommand;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.ratis.conf.RaftProperties;
+import org.apache.ratis.proto.RaftProtos.RaftPeerRole;
+import org.apache.ratis.proto.RaftProtos.RoleInfoProto;
+import org.apache.ratis.protocol.ClientId;
+import org.apache.ratis.protocol.Message;
+import org.apache.ratis.protocol.RaftClientReply;
+import org.apache.ratis.protocol.RaftClientRequest;
+import org.apache.ratis.protocol.RaftGroup;
+import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.protocol.RaftPeer;
+import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.protocol.SetConfigurationRequest;
+import org.apache.ratis.protocol.TransferLeadershipRequest;
+import org.apache.ratis.server.RaftConfiguration;
+import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.server.storage.RaftStorage.StartupOption;
+import org.apache.ratis.util.LifeCycle;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The engine of this bus, for one cluster. Any thread may call any method.
+ *
+ * <p>The engine waits for its own locks in what looks asynchronous, and completes futures while it
+ * holds them. So every call that may wait is made on the executor, and every future is completed
+ * there.
+ */
+final class Engine implements AutoCloseable {
+  private final RaftServer server;
+  private final RaftGroupId group;
+  private final RaftPeerId self;
+  private final ClientId client = ClientId.randomId();
+  private final AtomicLong calls = new AtomicLong();
+  private final Executor executor;
+
+  private Engine(RaftServer server, RaftGroupId group, RaftPeerId self, Executor executor) {
+    this.server = server;
+    this.group = group;
+    this.self = self;
+    this.executor = executor;
+  }
+
+  /**
+   * Starts the engine.
+   *
+   * @param founder true if this bus begins the cluster: the only voter. Otherwise it is a listener
+   *     until the log, its own or the leader's, says what it is; a bus that is none would not
+   *     answer to votes while it waits
+   * @param fresh true if the directory is to be made; what is there must be nothing of worth
+   */
+  static Engine start(
+      RatisRegistryOptions options,
+      RaftProperties properties,
+      UUID cluster,
+      boolean founder,
+      boolean fresh,
+      RaftTransport transport,
+      RegistryStateMachine machine,
+      Executor executor)
+      throws IOException {
+    RaftPeerId self = RaftPeerId.valueOf(options.bus().value());
+    RaftGroupId id = RaftGroupId.valueOf(cluster);
+    RaftPeer.Builder peer = RaftPeer.newBuilder(peer(options.bus().value(), options.advertised()));
+    if (!founder) {
+      peer.setStartupRole(RaftPeerRole.LISTENER);
+    }
+    RaftServer server =
+        RaftServer.newBuilder()
+            .setServerId(self)
+            .setGroup(RaftGroup.valueOf(id, List.of(peer.build())))
+            .setOption(fresh ? StartupOption.FORMAT : StartupOption.RECOVER)
+            .setProperties(properties)
+            .setParameters(LinkRpcType.parameters(transport))
+            .setStateMachine(machine)
+            .build();
+    try {
+      server.start();
+      return new Engine(server, id, self, executor);
+    } catch (IOException | RuntimeException e) {
+      server.close();
+      throw e;
+    }
+  }
+
+  static RaftPeer peer(String bus, Endpoint address) {
+    return RaftPeer.newBuilder().setId(bus).setAddress(address.toString()).build();
+  }
+
+  CompletableFuture<List<CommandResult>> propose(List<TimedCommand> batch) {
+    return submit(BatchMessage.of(batch), RaftClientRequest.writeRequestType())
+        .thenApply(message -> ((ResultsMessage) message).results());
+  }
+
+  /** Asks a majority whether this bus still leads, then says how far its log is applied. */
+  CompletableFuture<Long> readIndex() {
+    return submit(Message.EMPTY, RaftClientRequest.readRequestType())
+        .thenApply(message -> ((IndexMessage) message).index());
+  }
+
+  private CompletableFuture<Message> submit(Message message, RaftClientRequest.Type type) {
+    RaftClientRequest request =
+        RaftClientRequest.newBuilder()
+            .setClientId(client)
+            .setServerId(self)
+            .setGroupId(group)
+            .setCallId(calls.incrementAndGet())
+            .setMessage(message)
+            .setType(type)
+            .build();
+    return call(() -> server.submitClientRequestAsync(request));
+  }
+
+  private interface Call {
+    CompletableFuture<RaftClientReply> make() throws IOException;
+  }
+
+  private CompletableFuture<Message> call(Call call) {
+    return CompletableFuture.completedFuture(call)
+        .thenComposeAsync(Engine::make, executor)
+        .thenComposeAsync(Engine::checked, executor)
+        .whenCompleteAsync((message, error) -> {}, executor);
+  }
+
+  private static CompletableFuture<RaftClientReply> make(Call call) {
+    try {
+      return call.make();
+    } catch (IOException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+
+  private static CompletableFuture<Message> checked(RaftClientReply reply) {
+    return reply.isSuccess()
+        ? CompletableFuture.completedFuture(reply.getMessage())
+        : CompletableFuture.failedFuture(
+            reply.getException() != null
+                ? reply.getException()
+                : new IOException("the engine gave no answer"));
+  }
+
+  /**
+   * Changes who votes and who listens, if nobody has changed it meanwhile.
+   *
+   * @param current the members that the change is based on
+   * @param next the members that there are to be
+   */
+  CompletableFuture<Void> change(Members current, Members next) {
+    SetConfigurationRequest.Arguments arguments =
+        SetConfigurationRequest.Arguments.newBuilder()
+            .setServersInCurrentConf(current.voters())
+            .setListenersInCurrentConf(current.listeners())
+            .setServersInNewConf(next.voters())
+            .setListenersInNewConf(next.listeners())
+            .setMode(SetConfigurationRequest.Mode.COMPARE_AND_SET)
+            .build();
+    SetConfigurationRequest request =
+        new SetConfigurationRequest(client, self, group, calls.incrementAndGet(), arguments);
+    return call(() -> server.setConfigurationAsync(request)).thenAccept(message -> {});
+  }
+
+  CompletableFuture<Void> transferLeadership(String bus, long timeoutMillis) {
+    TransferLeadershipRequest request =
+        new TransferLeadershipRequest(
+            client, self, group, calls.incrementAndGet(), RaftPeerId.valueOf(bus), timeoutMillis);
+    return call(() -> server.transferLeadershipAsync(request)).thenAccept(message -> {});
+  }
+
+  /** Who votes and who listens. */
+  record Members(List<RaftPeer> voters, List<RaftPeer> listeners) {
+    boolean contains(String bus) {
+      return voters.stream().anyMatch(p -> p.getId().toString().equals(bus))
+          || listeners.stream().anyMatch(p -> p.getId().toString().equals(bus));
+    }
+
+    Members without(String bus) {
+      return new Members(
+          voters.stream().filter(p -> !p.getId().toString().equals(bus)).toList(),
+          listeners.stream().filter(p -> !p.getId().toString().equals(bus)).toList());
+    }
+
+    List<String> voterIds() {
+      return voters.stream().map(p -> p.getId().toString()).sorted().toList();
+    }
+
+    List<String> listenerIds() {
+      return listeners.stream().map(p -> p.getId().toString()).sorted().toList();
+    }
+  }
+
+  Members members() {
+    try {
+      RaftConfiguration now = server.getDivision(group).getRaftConf();
+      return new Members(
+          new ArrayList<>(now.getAllPeers(RaftPeerRole.FOLLOWER)),
+          new ArrayList<>(now.getAllPeers(RaftPeerRole.LISTENER)));
+    } catch (IOException e) {
+      return new Members(List.of(), List.of());
+    }
+  }
+
+  /** Whether a change of the members is under way, as far as this bus knows. */
+  boolean isChanging(long appliedIndex) {
+    try {
+      RaftConfiguration now = server.getDivision(group).getRaftConf();
+      return !now.getPreviousPeers(RaftPeerRole.FOLLOWER).isEmpty()
+          || !now.getPreviousPeers(RaftPeerRole.LISTENER).isEmpty()
+          || now.getLogEntryIndex() > appliedIndex;
+    } catch (IOException e) {
+      return true;
+    }
+  }
+
+  /** The leader that this bus knows, null for none. */
+  @Nullable String leader() {
+    try {
+      RaftPeerId leader = server.getDivision(group).getInfo().getLeaderId();
+      return leader == null ? null : leader.toString();
+    } catch (IOException e) {
+      return null;
+    }
+  }
+
+  boolean isLeaderReady() {
+    try {
+      return server.getDivision(group).getInfo().isLeaderReady();
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  long term() {
+    try {
+      return server.getDivision(group).getInfo().getCurrentTerm();
+    } catch (IOException e) {
+      return -1;
+    }
+  }
+
+  /** How long ago the leader was heard of, in milliseconds; -1 if there is none. */
+  long leaderSilenceMillis() {
+    if (leader() == null) {
+      return -1;
+    }
+    try {
+      RoleInfoProto role = server.getDivision(group).getInfo().getRoleInfoProto();
+      if (role.getRole() == RaftPeerRole.LEADER) {
+        return 0;
+      }
+      return role.hasFollowerInfo() && role.getFollowerInfo().hasLeaderInfo()
+          ? role.getFollowerInfo().getLeaderInfo().getLastRpcElapsedTimeMs()
+          : -1;
+    } catch (IOException e) {
+      return -1;
+    }
+  }
+
+  boolean isAlive() {
+    try {
+      LifeCycle.State state = server.getDivision(group).getInfo().getLifeCycleState();
+      return !state.isClosingOrClosed() && state != LifeCycle.State.EXCEPTION;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    server.close();
+  }
+}

@@ -1,0 +1,171 @@
+package io.eventbus.registry.ratis;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The way of this bus into its cluster, and back into it when it was cut off. All of it runs on one
+ * thread, which waits, until {@link #stop()}.
+ */
+final class Joining {
+  private static final Logger log = LoggerFactory.getLogger(Joining.class);
+
+  private static final Duration TOO_SILENT = Duration.ofSeconds(5);
+
+  /** The number of an attempt after which pauses are as long as they get. */
+  private static final int LONG_PAUSE = 10;
+
+  private final RatisRegistryOptions options;
+  private final Seeker seeker;
+  private final PeerBook peers;
+  private final Admission admission;
+  private final CompletableFuture<Void> stopping = new CompletableFuture<>();
+  private volatile String waitsFor = "the other buses";
+
+  Joining(RatisRegistryOptions options, Seeker seeker, PeerBook peers, Admission admission) {
+    this.options = options;
+    this.seeker = seeker;
+    this.peers = peers;
+    this.admission = admission;
+  }
+
+  /** Ends every wait, from another thread. */
+  void stop() {
+    stopping.complete(null);
+  }
+
+  /** What it waits for, for people. */
+  String waitsFor() {
+    return waitsFor;
+  }
+
+  /** Looks for the seeds once; fails if this bus must not be where they are. */
+  void look() throws IOException, InterruptedException {
+    seeker.look();
+  }
+
+  /** Finds a cluster, or founds one; until then it goes on looking. */
+  DataDirectory.Marker decide() throws IOException, InterruptedException {
+    for (int attempt = 0; ; attempt++) {
+      Seeker.Outcome outcome = seeker.look();
+      if (outcome.cluster() != null) {
+        log.info("Joining the cluster {}", outcome.cluster());
+        return new DataDirectory.Marker(outcome.cluster(), options.bus(), false, false);
+      }
+      if (outcome.found()) {
+        UUID cluster = UUID.randomUUID();
+        log.info("Founding the cluster {}", cluster);
+        return new DataDirectory.Marker(cluster, options.bus(), false, true);
+      }
+      waitsFor = outcome.missing();
+      if (attempt == 10 || attempt % 100 == 99) {
+        log.info("Looking for a cluster: {}", outcome.missing());
+      }
+      pause(attempt);
+    }
+  }
+
+  /**
+   * Makes sure that the cluster does not count on a bus of this name: if there was one, what it had
+   * written is gone.
+   */
+  void beForgotten() throws IOException, InterruptedException {
+    for (int attempt = 0; !askLeader(seeker.members(), Probe.Wish.FORGET); attempt++) {
+      pause(attempt);
+      seeker.look();
+    }
+  }
+
+  /** Waits until a leader counts this bus among the members and this bus is up to date. */
+  void awaitMembership(Engine engine, CommandService commands, AppliedIndex applied)
+      throws IOException, InterruptedException {
+    for (int attempt = 0; ; attempt++) {
+      if (engine.leader() != null && engine.members().contains(options.bus().value())) {
+        try {
+          long index = commands.readIndex(Duration.ofSeconds(2)).get(3, TimeUnit.SECONDS);
+          applied.await(index).get(10, TimeUnit.SECONDS);
+          return;
+        } catch (ExecutionException | TimeoutException e) {
+          waitsFor = "the leader: " + e.getMessage();
+        }
+      } else {
+        waitsFor = "a leader and a majority of the voters " + engine.members().voterIds();
+        if (!options.seeds().isEmpty() && attempt % 4 == 0) {
+          seeker.look();
+          askLeader(seeker.members(), Probe.Wish.MEMBERSHIP);
+        }
+      }
+      pause(attempt);
+    }
+  }
+
+  /** Now and then, to the end: asks to be admitted again when the leader is silent for long. */
+  void watch(Engine engine, Supplier<Duration> silence) {
+    try {
+      while (true) {
+        pause(LONG_PAUSE);
+        if (silence.get().compareTo(TOO_SILENT) > 0) {
+          if (!options.seeds().isEmpty()) {
+            seeker.look();
+          }
+          askLeader(others(engine), Probe.Wish.MEMBERSHIP);
+        }
+      }
+    } catch (IOException e) {
+      log.error("This bus is cut off from its cluster: {}", e.getMessage());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private List<InetSocketAddress> others(Engine engine) {
+    List<InetSocketAddress> others = new ArrayList<>(seeker.members());
+    for (String voter : engine.members().voterIds()) {
+      InetSocketAddress address = voter.equals(options.bus().value()) ? null : peers.find(voter);
+      if (address != null) {
+        others.add(address);
+      }
+    }
+    return others;
+  }
+
+  private boolean askLeader(List<InetSocketAddress> members, Probe.Wish wish)
+      throws InterruptedException {
+    for (InetSocketAddress member : members) {
+      try {
+        admission.ask(member, wish).get(12, TimeUnit.SECONDS);
+        return true;
+      } catch (ExecutionException | TimeoutException e) {
+        waitsFor = "to be admitted by " + member + ": " + e.getMessage();
+        log.debug("Not admitted by {}", member, e);
+      }
+    }
+    return false;
+  }
+
+  /** From 25 milliseconds to 1 second, with chance in it; ends early when the registry closes. */
+  private void pause(int attempt) throws InterruptedException {
+    long millis = Math.min(1_000, 25L << Math.min(attempt, 10));
+    try {
+      stopping.get(
+          millis / 2 + ThreadLocalRandom.current().nextLong(millis), TimeUnit.MILLISECONDS);
+      throw new InterruptedException();
+    } catch (TimeoutException e) {
+      // The time is over, as it should be.
+    } catch (ExecutionException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+}

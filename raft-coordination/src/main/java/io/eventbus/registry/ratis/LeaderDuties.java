@@ -1,0 +1,165 @@
+package io.eventbus.registry.ratis;
+
+import io.eventbus.registry.BusCommand;
+import io.eventbus.registry.BusId;
+import io.eventbus.registry.BusInfo;
+import io.eventbus.registry.BusState;
+import io.eventbus.registry.CommandId;
+import io.eventbus.registry.RegistrySnapshot;
+import io.eventbus.registry.membership.VoterPolicy;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import org.apache.ratis.protocol.RaftPeer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What a bus does while it leads: takes buses DOWN whose leases have run out, and lets the policy
+ * choose who votes. Called every now and then on one thread, and does not wait.
+ *
+ * <p>A new leader first waits as long as the longest lease: while there was no leader, nobody could
+ * renew.
+ */
+final class LeaderDuties {
+  private static final Logger log = LoggerFactory.getLogger(LeaderDuties.class);
+
+  private final Engine engine;
+  private final LeaderGate gate;
+  private final RegistryClock clock;
+  private final Supplier<RegistrySnapshot> snapshot;
+  private final LongSupplier nanoTime;
+  private final VoterPolicy policy;
+  private final String self;
+
+  private boolean leading;
+  private long leadingSinceNanos;
+  private @Nullable CompletableFuture<?> expiring;
+  private @Nullable CompletableFuture<?> changing;
+
+  LeaderDuties(
+      Engine engine,
+      LeaderGate gate,
+      RegistryClock clock,
+      Supplier<RegistrySnapshot> snapshot,
+      LongSupplier nanoTime,
+      VoterPolicy policy,
+      String self) {
+    this.engine = engine;
+    this.gate = gate;
+    this.clock = clock;
+    this.snapshot = snapshot;
+    this.nanoTime = nanoTime;
+    this.policy = policy;
+    this.self = self;
+  }
+
+  void perform() {
+    if (!self.equals(engine.leader()) || !engine.isLeaderReady()) {
+      leading = false;
+      return;
+    }
+    if (!leading) {
+      leading = true;
+      leadingSinceNanos = nanoTime.getAsLong();
+    }
+    RegistrySnapshot now = snapshot.get();
+    expireLeases(now);
+    chooseVoters(now);
+  }
+
+  private void expireLeases(RegistrySnapshot now) {
+    if (isUnderWay(expiring)) {
+      return;
+    }
+    long millis = clock.now();
+    long longest = 0;
+    boolean expired = false;
+    for (BusInfo bus : now.buses()) {
+      if (bus.state() != BusState.DOWN) {
+        longest = Math.max(longest, bus.lease().durationMillis());
+        expired |= bus.lease().isExpiredAt(millis);
+      }
+    }
+    long ledMillis = (nanoTime.getAsLong() - leadingSinceNanos) / 1_000_000;
+    if (expired && ledMillis >= longest) {
+      expiring = gate.submit(CommandId.random(now.version()), new BusCommand.ExpireLeases());
+    }
+  }
+
+  private void chooseVoters(RegistrySnapshot now) {
+    if (isUnderWay(changing)) {
+      return;
+    }
+    Engine.Members members = engine.members();
+    VoterPolicy.Step step =
+        policy.next(
+            new VoterPolicy.Situation(
+                self, members.voterIds(), members.listenerIds(), now, clock.now()));
+    if (step == null) {
+      return;
+    }
+    log.info("Voters {}: {}", members.voterIds(), step);
+    CompletableFuture<Void> change =
+        step.handOver() && step.in() != null ? handOver(members, step) : change(members, step);
+    changing =
+        change.whenComplete(
+            (nothing, error) -> {
+              if (error != null) {
+                log.info("The voters were not changed: {}", Attempts.unwrap(error).toString());
+              }
+            });
+  }
+
+  /**
+   * Who gets a vote is first taken out: for the engine a listener that becomes a voter is a new
+   * peer, to which it would send everything twice. Should this bus fail in between, the other one
+   * asks to be admitted again.
+   */
+  private CompletableFuture<Void> change(Engine.Members members, VoterPolicy.Step step) {
+    String in = step.in();
+    if (in == null) {
+      return engine.change(members, after(members, step));
+    }
+    Engine.Members without = members.without(in);
+    return engine
+        .change(members, without)
+        .thenCompose(nothing -> engine.change(without, after(members, step)));
+  }
+
+  /** To another voter that is there; the next leader does the rest. */
+  private CompletableFuture<Void> handOver(Engine.Members members, VoterPolicy.Step step) {
+    for (String voter : members.voterIds()) {
+      BusInfo bus = snapshot.get().bus(new BusId(voter));
+      if (!voter.equals(self) && bus != null && bus.state() == BusState.UP) {
+        return engine.transferLeadership(voter, 3_000);
+      }
+    }
+    // Nobody else votes yet: the successor does first.
+    return change(members, new VoterPolicy.Step(null, step.in(), false));
+  }
+
+  private static Engine.Members after(Engine.Members members, VoterPolicy.Step step) {
+    List<RaftPeer> voters = new ArrayList<>(members.voters());
+    List<RaftPeer> listeners = new ArrayList<>(members.listeners());
+    move(step.in(), listeners, voters);
+    move(step.out(), voters, listeners);
+    return new Engine.Members(voters, listeners);
+  }
+
+  private static void move(@Nullable String bus, List<RaftPeer> from, List<RaftPeer> to) {
+    for (RaftPeer peer : List.copyOf(from)) {
+      if (peer.getId().toString().equals(bus)) {
+        from.remove(peer);
+        to.add(peer);
+      }
+    }
+  }
+
+  private static boolean isUnderWay(@Nullable CompletableFuture<?> future) {
+    return future != null && !future.isDone();
+  }
+}

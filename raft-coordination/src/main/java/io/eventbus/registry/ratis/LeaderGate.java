@@ -1,0 +1,132 @@
+package io.eventbus.registry.ratis;
+
+import io.eventbus.registry.CommandId;
+import io.eventbus.registry.CommandResult;
+import io.eventbus.registry.RegistryCommand;
+import io.eventbus.registry.RegistryOverloadedException;
+import io.eventbus.registry.state.TimedCommand;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The way into the engine at the leader.
+ *
+ * <p>A command goes in at once while few log entries are under way; otherwise it waits, bounded,
+ * and the next entry takes all that wait. So one command costs no waiting, many commands share the
+ * cost of an entry, and no load makes the engine hold more than a few entries: its heartbeats never
+ * queue behind commands. Any thread may call any method.
+ */
+final class LeaderGate {
+  /** Hands a batch to the engine; the future has one result for each command. */
+  interface Engine {
+    CompletableFuture<List<CommandResult>> propose(List<TimedCommand> batch);
+  }
+
+  private record Waiting(
+      CommandId id, RegistryCommand command, int bytes, CompletableFuture<CommandResult> answer) {}
+
+  private final Engine engine;
+  private final RegistryClock clock;
+  private final GateLimits limits;
+  private final ArrayDeque<Waiting> queue = new ArrayDeque<>();
+  private long queuedBytes;
+  private int entriesUnderWay;
+
+  LeaderGate(Engine engine, RegistryClock clock, GateLimits limits) {
+    this.engine = engine;
+    this.clock = clock;
+    this.limits = limits;
+  }
+
+  /**
+   * Takes a command in. The future fails with a {@link RegistryOverloadedException} if too many
+   * wait, else with what the engine says.
+   */
+  CompletableFuture<CommandResult> submit(CommandId id, RegistryCommand command) {
+    Waiting waiting = new Waiting(id, command, command.estimatedBytes(), new CompletableFuture<>());
+    synchronized (this) {
+      if (queue.size() >= limits.maxQueuedCommands()
+          || waiting.bytes() > limits.maxQueuedBytes() - queuedBytes) {
+        return CompletableFuture.failedFuture(
+            new RegistryOverloadedException(
+                "queued: "
+                    + queue.size()
+                    + " commands, "
+                    + queuedBytes
+                    + " bytes (expected: at most "
+                    + limits.maxQueuedCommands()
+                    + " commands, "
+                    + limits.maxQueuedBytes()
+                    + " bytes)"));
+      }
+      queue.add(waiting);
+      queuedBytes += waiting.bytes();
+    }
+    pump();
+    return waiting.answer();
+  }
+
+  synchronized int queued() {
+    return queue.size();
+  }
+
+  private void pump() {
+    for (List<Waiting> batch = next(); batch != null; batch = next()) {
+      propose(batch);
+    }
+  }
+
+  private synchronized @Nullable List<Waiting> next() {
+    if (queue.isEmpty() || entriesUnderWay >= limits.maxEntriesUnderWay()) {
+      return null;
+    }
+    List<Waiting> batch = new ArrayList<>();
+    long bytes = 0;
+    for (Waiting first = queue.peek();
+        first != null
+            && batch.size() < limits.maxBatchCommands()
+            && (batch.isEmpty() || bytes + first.bytes() <= limits.maxBatchBytes());
+        first = queue.peek()) {
+      queue.remove();
+      queuedBytes -= first.bytes();
+      bytes += first.bytes();
+      batch.add(first);
+    }
+    entriesUnderWay++;
+    return batch;
+  }
+
+  private void propose(List<Waiting> batch) {
+    long timeMillis = clock.stamp();
+    List<TimedCommand> commands = new ArrayList<>(batch.size());
+    for (Waiting waiting : batch) {
+      commands.add(new TimedCommand(waiting.id(), timeMillis, waiting.command()));
+    }
+    CompletableFuture<List<CommandResult>> results;
+    try {
+      results = engine.propose(commands);
+    } catch (RuntimeException e) {
+      results = CompletableFuture.failedFuture(e);
+    }
+    var unused = results.whenComplete((done, error) -> finish(batch, done, error));
+  }
+
+  private void finish(
+      List<Waiting> batch, @Nullable List<CommandResult> results, @Nullable Throwable error) {
+    synchronized (this) {
+      entriesUnderWay--;
+    }
+    // What waits goes in before those who are answered get to run.
+    pump();
+    for (int i = 0; i < batch.size(); i++) {
+      if (results != null) {
+        batch.get(i).answer().complete(results.get(i));
+      } else {
+        batch.get(i).answer().completeExceptionally(error);
+      }
+    }
+  }
+}

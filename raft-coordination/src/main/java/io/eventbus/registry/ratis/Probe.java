@@ -1,0 +1,125 @@
+package io.eventbus.registry.ratis;
+
+import io.eventbus.link.LinkServiceException;
+import io.eventbus.registry.BusId;
+import io.eventbus.registry.Endpoint;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+
+/** What buses that look for a cluster ask and answer each other; bytes of a fixed order. */
+final class Probe {
+  private Probe() {}
+
+  /**
+   * A question.
+   *
+   * @param bus who asks
+   * @param instance the number of its process
+   * @param address where its links listen
+   * @param wish what it wants beside an answer
+   */
+  record Question(BusId bus, long instance, Endpoint address, Wish wish) {
+    byte[] encode() {
+      ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+      try (DataOutputStream out = new DataOutputStream(bytes)) {
+        out.writeByte(1);
+        out.writeUTF(bus.value());
+        out.writeLong(instance);
+        out.writeUTF(address.host());
+        out.writeInt(address.port());
+        out.writeUTF(wish.name());
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+      return bytes.toByteArray();
+    }
+
+    static Question decode(byte[] bytes) {
+      try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(bytes))) {
+        checkVersion(in.readByte());
+        return new Question(
+            new BusId(in.readUTF()),
+            in.readLong(),
+            new Endpoint(in.readUTF(), in.readInt()),
+            Wish.valueOf(in.readUTF()));
+      } catch (IOException | IllegalArgumentException e) {
+        throw malformed(e);
+      }
+    }
+  }
+
+  /** What a bus wants. */
+  enum Wish {
+    /** To know where the other one stands. */
+    NONE,
+    /** That the other one leaves the founding of a cluster to it. */
+    PROMISE,
+    /**
+     * That the cluster forgets what this bus was: it has lost what it had written, and must not
+     * vote as if it had not.
+     */
+    FORGET,
+    /** To be a member. */
+    MEMBERSHIP
+  }
+
+  /** Where a bus stands. */
+  enum Standing {
+    /** It belongs to no cluster and has promised nothing. */
+    FRESH,
+    /** It has left the founding to the one that asks. */
+    PROMISED,
+    /** It has left the founding to another one, or is about to found. */
+    WAITING,
+    /** It belongs to a cluster. */
+    MEMBER
+  }
+
+  /**
+   * An answer.
+   *
+   * @param bus who answers
+   * @param instance the number of its process
+   * @param standing where it stands
+   * @param cluster its cluster; empty for none
+   */
+  record Answer(BusId bus, long instance, Standing standing, String cluster) {
+    byte[] encode() {
+      ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+      try (DataOutputStream out = new DataOutputStream(bytes)) {
+        out.writeByte(1);
+        out.writeUTF(bus.value());
+        out.writeLong(instance);
+        out.writeUTF(standing.name());
+        out.writeUTF(cluster);
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+      return bytes.toByteArray();
+    }
+
+    static Answer decode(byte[] bytes) {
+      try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(bytes))) {
+        checkVersion(in.readByte());
+        return new Answer(
+            new BusId(in.readUTF()), in.readLong(), Standing.valueOf(in.readUTF()), in.readUTF());
+      } catch (IOException | IllegalArgumentException e) {
+        throw malformed(e);
+      }
+    }
+  }
+
+  private static void checkVersion(byte version) throws IOException {
+    if (version != 1) {
+      throw new IOException("version: " + version + " (expected: 1)");
+    }
+  }
+
+  private static LinkServiceException malformed(Exception e) {
+    return new LinkServiceException(CommandService.MALFORMED, String.valueOf(e.getMessage()));
+  }
+}

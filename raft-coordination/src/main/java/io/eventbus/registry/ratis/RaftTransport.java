@@ -1,0 +1,214 @@
+package io.eventbus.registry.ratis;
+
+import io.eventbus.link.LinkNode;
+import io.eventbus.link.LinkPeer;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
+import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
+import org.apache.ratis.proto.RaftProtos.InstallSnapshotReplyProto;
+import org.apache.ratis.proto.RaftProtos.InstallSnapshotRequestProto;
+import org.apache.ratis.proto.RaftProtos.RaftRpcRequestProto;
+import org.apache.ratis.proto.RaftProtos.RequestVoteReplyProto;
+import org.apache.ratis.proto.RaftProtos.RequestVoteRequestProto;
+import org.apache.ratis.proto.RaftProtos.StartLeaderElectionReplyProto;
+import org.apache.ratis.proto.RaftProtos.StartLeaderElectionRequestProto;
+import org.apache.ratis.protocol.RaftPeer;
+import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.rpc.RpcType;
+import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.server.RaftServerRpc;
+
+/**
+ * Carries the engine's messages over the links between buses.
+ *
+ * <p>The engine's own transports were put aside: its Netty RPC has neither TLS nor authentication
+ * and reads serialized Java objects; gRPC would be a second stack on a second port. The engine
+ * calls the four requests on threads of its own, which may wait.
+ */
+final class RaftTransport implements RaftServerRpc {
+  private final LinkNode links;
+  private final PeerBook peers;
+  private final InetSocketAddress address;
+  private final Duration deadline;
+  private final Duration snapshotDeadline;
+
+  /** Answers others: the engine writes to its disk then, which threads that move bytes must not. */
+  private final ExecutorService workers;
+
+  private final RpcType type = new LinkRpcType();
+
+  RaftTransport(
+      LinkNode links,
+      PeerBook peers,
+      InetSocketAddress address,
+      Duration deadline,
+      Duration snapshotDeadline,
+      ExecutorService workers) {
+    this.links = links;
+    this.peers = peers;
+    this.address = address;
+    this.deadline = deadline;
+    this.snapshotDeadline = snapshotDeadline;
+    this.workers = workers;
+  }
+
+  void serve(RaftServer server) {
+    offer(
+        Services.APPEND_ENTRIES,
+        request ->
+            server
+                .appendEntriesAsync(AppendEntriesRequestProto.parseFrom(request))
+                .thenApply(AppendEntriesReplyProto::toByteArray));
+    offer(
+        Services.REQUEST_VOTE,
+        request ->
+            CompletableFuture.completedFuture(
+                server.requestVote(RequestVoteRequestProto.parseFrom(request)).toByteArray()));
+    offer(
+        Services.INSTALL_SNAPSHOT,
+        request ->
+            CompletableFuture.completedFuture(
+                server
+                    .installSnapshot(InstallSnapshotRequestProto.parseFrom(request))
+                    .toByteArray()));
+    offer(
+        Services.START_ELECTION,
+        request ->
+            CompletableFuture.completedFuture(
+                server
+                    .startLeaderElection(StartLeaderElectionRequestProto.parseFrom(request))
+                    .toByteArray()));
+  }
+
+  private void offer(int number, Answer answer) {
+    links.offer(
+        number,
+        (LinkPeer peer, byte[] request) ->
+            CompletableFuture.supplyAsync(() -> run(answer, request), workers)
+                .thenCompose(stage -> stage));
+  }
+
+  private static CompletionStage<byte[]> run(Answer answer, byte[] request) {
+    try {
+      return answer.to(request);
+    } catch (IOException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+
+  @Override
+  public AppendEntriesReplyProto appendEntries(AppendEntriesRequestProto request)
+      throws IOException {
+    return AppendEntriesReplyProto.parseFrom(
+        call(
+            request.getServerRequest(),
+            Services.RAFT,
+            Services.APPEND_ENTRIES,
+            request.toByteArray(),
+            deadline));
+  }
+
+  @Override
+  public RequestVoteReplyProto requestVote(RequestVoteRequestProto request) throws IOException {
+    return RequestVoteReplyProto.parseFrom(
+        call(
+            request.getServerRequest(),
+            Services.RAFT,
+            Services.REQUEST_VOTE,
+            request.toByteArray(),
+            deadline));
+  }
+
+  @Override
+  public InstallSnapshotReplyProto installSnapshot(InstallSnapshotRequestProto request)
+      throws IOException {
+    return InstallSnapshotReplyProto.parseFrom(
+        call(
+            request.getServerRequest(),
+            Services.SNAPSHOTS,
+            Services.INSTALL_SNAPSHOT,
+            request.toByteArray(),
+            snapshotDeadline));
+  }
+
+  @Override
+  public StartLeaderElectionReplyProto startLeaderElection(StartLeaderElectionRequestProto request)
+      throws IOException {
+    return StartLeaderElectionReplyProto.parseFrom(
+        call(
+            request.getServerRequest(),
+            Services.RAFT,
+            Services.START_ELECTION,
+            request.toByteArray(),
+            deadline));
+  }
+
+  private byte[] call(
+      RaftRpcRequestProto head, String channel, int service, byte[] request, Duration limit)
+      throws IOException {
+    String bus = RaftPeerId.valueOf(head.getReplyId()).toString();
+    InetSocketAddress target = peers.find(bus);
+    if (target == null) {
+      throw new IOException("bus " + bus + ": no address is known");
+    }
+    CompletableFuture<byte[]> answer = links.call(target, channel, service, request, limit);
+    try {
+      return answer.get(2 * limit.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new InterruptedIOException("interrupted while waiting for bus " + bus);
+    } catch (ExecutionException e) {
+      throw new IOException("bus " + bus + ": " + e.getCause(), e.getCause());
+    } catch (TimeoutException e) {
+      throw new IOException("bus " + bus + ": no answer", e);
+    }
+  }
+
+  @Override
+  public void addRaftPeers(Collection<RaftPeer> others) {
+    for (RaftPeer peer : others) {
+      peers.configure(peer.getId().toString(), peer.getAddress());
+    }
+  }
+
+  @Override
+  public void handleException(RaftPeerId peer, Exception e, boolean reconnect) {
+    // A link that is broken is opened again at the next call.
+  }
+
+  @Override
+  public RpcType getRpcType() {
+    return type;
+  }
+
+  @Override
+  public void start() {
+    // The links are there before the engine is.
+  }
+
+  @Override
+  public InetSocketAddress getInetSocketAddress() {
+    return address;
+  }
+
+  @Override
+  public void close() {
+    for (int service = Services.REQUEST_VOTE; service <= Services.START_ELECTION; service++) {
+      links.withdraw(service);
+    }
+  }
+
+  private interface Answer {
+    CompletionStage<byte[]> to(byte[] request) throws IOException;
+  }
+}

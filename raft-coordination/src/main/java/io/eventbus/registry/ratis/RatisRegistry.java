@@ -1,0 +1,291 @@
+package io.eventbus.registry.ratis;
+
+import io.eventbus.link.LinkNode;
+import io.eventbus.registry.CommandId;
+import io.eventbus.registry.CommandResult;
+import io.eventbus.registry.DatedSnapshot;
+import io.eventbus.registry.ListenerRegistration;
+import io.eventbus.registry.Registry;
+import io.eventbus.registry.RegistryClosedException;
+import io.eventbus.registry.RegistryCommand;
+import io.eventbus.registry.RegistryException;
+import io.eventbus.registry.RegistryFailedException;
+import io.eventbus.registry.RegistryLifecycle;
+import io.eventbus.registry.RegistryListener;
+import io.eventbus.registry.RegistryOverloadedException;
+import io.eventbus.registry.RegistrySnapshot;
+import io.eventbus.registry.RegistryUnavailableException;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The registry of a bus in a cluster.
+ *
+ * <p>Beyond the port it promises: a command that has succeeded is on the disks of a majority of the
+ * voters. Commands go to the leader over a link between buses, and are repeated until their
+ * deadline while there is none. Every bus, voter or not, has the whole registry in memory.
+ */
+public final class RatisRegistry implements Registry {
+  private static final Logger log = LoggerFactory.getLogger(RatisRegistry.class);
+
+  private final RatisRegistryOptions options;
+  private final RegistryMember member;
+  private final Set<Attempts<?>> open = ConcurrentHashMap.newKeySet();
+  private final AtomicInteger waiting = new AtomicInteger();
+  private final AtomicLong waitingBytes = new AtomicLong();
+  private final CompletableFuture<Void> closed = new CompletableFuture<>();
+
+  /** Guards changes of {@link #lifecycle}; nothing is waited for or called back under it. */
+  private final Object lifecycleLock = new Object();
+
+  private volatile RegistryLifecycle lifecycle = RegistryLifecycle.NEW;
+
+  /**
+   * Makes a registry, to be started.
+   *
+   * @param options how this bus takes part
+   * @param links this bus's links, which listen already; they are not closed with the registry
+   * @param clock gives the very first command of a new cluster its time
+   */
+  public RatisRegistry(RatisRegistryOptions options, LinkNode links, Clock clock) {
+    this.options = options;
+    this.member = new RegistryMember(options, links, clock, this::failed);
+  }
+
+  @Override
+  public CompletionStage<Void> start() {
+    synchronized (lifecycleLock) {
+      if (lifecycle != RegistryLifecycle.NEW) {
+        throw new IllegalStateException("lifecycle: " + lifecycle + " (expected: NEW)");
+      }
+      lifecycle = RegistryLifecycle.STARTING;
+    }
+    CompletableFuture<Void> started = new CompletableFuture<>();
+    var unused =
+        member
+            .start()
+            .whenComplete(
+                (nothing, error) -> {
+                  if (error == null) {
+                    begin();
+                    started.complete(null);
+                  } else {
+                    started.completeExceptionally(startFailed(Attempts.unwrap(error)));
+                  }
+                });
+    return started.minimalCompletionStage();
+  }
+
+  private void begin() {
+    synchronized (lifecycleLock) {
+      if (lifecycle == RegistryLifecycle.STARTING) {
+        lifecycle = RegistryLifecycle.RUNNING;
+      }
+    }
+  }
+
+  private RegistryException startFailed(Throwable cause) {
+    if (lifecycle == RegistryLifecycle.STARTING) {
+      failed(cause);
+    }
+    return cause instanceof RegistryException known
+        ? known
+        : new RegistryFailedException(String.valueOf(cause.getMessage()), false);
+  }
+
+  @Override
+  public RegistryLifecycle lifecycle() {
+    return lifecycle;
+  }
+
+  @Override
+  public RegistrySnapshot snapshot() {
+    return member.state().snapshot();
+  }
+
+  @Override
+  public DatedSnapshot localRead() {
+    Duration age = member.silence();
+    return new DatedSnapshot(snapshot(), age);
+  }
+
+  @Override
+  public CompletionStage<RegistrySnapshot> linearizableRead(Duration deadline) {
+    checkDeadline(deadline);
+    return admitted(
+        256,
+        commands ->
+            Attempts.start(
+                left ->
+                    commands
+                        .readIndex(left)
+                        .thenCompose(member::awaitApplied)
+                        .thenApply(applied -> snapshot()),
+                member.timers(),
+                deadline,
+                member::situation,
+                open));
+  }
+
+  @Override
+  public CompletionStage<CommandResult> submit(
+      CommandId id, RegistryCommand command, Duration deadline) {
+    checkDeadline(deadline);
+    Objects.requireNonNull(id, "id");
+    return admitted(
+        command.estimatedBytes(),
+        commands ->
+            Attempts.start(
+                left -> commands.submit(id, command, left),
+                member.timers(),
+                deadline,
+                member::situation,
+                open));
+  }
+
+  private interface Task<T> {
+    CompletableFuture<T> start(CommandService commands);
+  }
+
+  /** Starts a task if there is room for it, and counts it until it is done. */
+  private <T> CompletionStage<T> admitted(int bytes, Task<T> task) {
+    RegistryLifecycle now = lifecycle;
+    CommandService commands = member.commands();
+    if (now != RegistryLifecycle.RUNNING || commands == null) {
+      return CompletableFuture.failedStage(notRunning(now));
+    }
+    GateLimits limits = options.gate();
+    int count = waiting.incrementAndGet();
+    long total = waitingBytes.addAndGet(bytes);
+    if (count > limits.maxQueuedCommands() || total > limits.maxQueuedBytes()) {
+      release(bytes);
+      return CompletableFuture.failedStage(
+          new RegistryOverloadedException(
+              "waiting: "
+                  + count
+                  + " commands, "
+                  + total
+                  + " bytes (expected: at most "
+                  + limits.maxQueuedCommands()
+                  + " commands, "
+                  + limits.maxQueuedBytes()
+                  + " bytes)"));
+    }
+    CompletableFuture<T> answer = task.start(commands);
+    var unused = answer.whenComplete((result, error) -> release(bytes));
+    return answer.minimalCompletionStage();
+  }
+
+  private void release(int bytes) {
+    waiting.decrementAndGet();
+    waitingBytes.addAndGet(-bytes);
+  }
+
+  @Override
+  public ListenerRegistration addListener(RegistryListener listener) {
+    return member.changes().add(Objects.requireNonNull(listener, "listener"));
+  }
+
+  @Override
+  public CompletionStage<Void> shutdown(Duration deadline) {
+    checkDeadline(deadline);
+    synchronized (lifecycleLock) {
+      if (lifecycle == RegistryLifecycle.CLOSING || lifecycle == RegistryLifecycle.CLOSED) {
+        return closed.minimalCompletionStage();
+      }
+      lifecycle =
+          lifecycle == RegistryLifecycle.NEW ? RegistryLifecycle.CLOSED : RegistryLifecycle.CLOSING;
+    }
+    var unused =
+        member
+            .stop(deadline)
+            .whenComplete(
+                (nothing, error) -> {
+                  synchronized (lifecycleLock) {
+                    lifecycle = RegistryLifecycle.CLOSED;
+                  }
+                  open.forEach(Attempts::close);
+                  closed.complete(null);
+                });
+    return closed.minimalCompletionStage();
+  }
+
+  @Override
+  public void close() {
+    shutdown(CLOSE_DEADLINE);
+    if (member.changes().isOwnThread()) {
+      return;
+    }
+    try {
+      closed.get(CLOSE_DEADLINE.plusSeconds(1).toMillis(), TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (ExecutionException | TimeoutException e) {
+      log.warn("The registry did not close within {}", CLOSE_DEADLINE, e);
+    }
+  }
+
+  /**
+   * Says how the cluster looks from here.
+   *
+   * @return the role of this bus, the leader and the members
+   */
+  public ClusterStatus status() {
+    return member.status();
+  }
+
+  /**
+   * Hands leadership to another voter. It must be called on the bus that leads.
+   *
+   * @param bus the id of the voter
+   * @param deadline the longest time to take
+   * @return a stage that completes when the other bus leads, or with an error
+   * @throws IllegalArgumentException if the deadline is out of its range
+   */
+  public CompletionStage<Void> transferLeadership(String bus, Duration deadline) {
+    checkDeadline(deadline);
+    Engine engine = member.engine();
+    return engine == null
+        ? CompletableFuture.failedStage(notRunning(lifecycle))
+        : engine.transferLeadership(bus, deadline.toMillis());
+  }
+
+  private void failed(Throwable cause) {
+    log.error("The registry has stopped on an error of its own", cause);
+    synchronized (lifecycleLock) {
+      if (lifecycle.canBecome(RegistryLifecycle.FAILED)) {
+        lifecycle = RegistryLifecycle.FAILED;
+      }
+    }
+  }
+
+  private static RegistryException notRunning(@Nullable RegistryLifecycle lifecycle) {
+    String message = "lifecycle: " + lifecycle + " (expected: RUNNING)";
+    if (lifecycle == RegistryLifecycle.FAILED) {
+      return new RegistryFailedException(message, false);
+    }
+    return lifecycle == RegistryLifecycle.CLOSING || lifecycle == RegistryLifecycle.CLOSED
+        ? new RegistryClosedException(message, false)
+        : new RegistryUnavailableException(message);
+  }
+
+  private static void checkDeadline(Duration deadline) {
+    if (deadline.isNegative() || deadline.isZero() || deadline.compareTo(MAX_DEADLINE) > 0) {
+      throw new IllegalArgumentException(
+          "deadline: " + deadline + " (expected: > 0 and <= " + MAX_DEADLINE + ")");
+    }
+  }
+}

@@ -1,0 +1,117 @@
+package io.eventbus.registry.ratis;
+
+import io.eventbus.registry.BusId;
+import io.eventbus.registry.Endpoint;
+import io.eventbus.registry.state.RegistryLimits;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+
+/**
+ * How a bus takes part in the registry of a cluster.
+ *
+ * @param directory where this bus keeps its copy; of its own, on a disk that survives a restart
+ * @param bus the id of this bus, the same over all its restarts
+ * @param advertised where the other buses reach the links of this one
+ * @param seeds where to look for other buses at the very first start, this one may be among them;
+ *     empty for a bus that begins a cluster of its own. A bus that belongs to a cluster already
+ *     only learns new addresses from them
+ * @param voters how many buses vote: 1, 3, 5 or 7; default 3
+ * @param replaceVoterAfter how long a voter's lease must have run out before another bus gets its
+ *     vote, up to 365 days; default 10 minutes
+ * @param limits how much a new registry holds
+ * @param gate the bounds of the way into the engine
+ * @param electionTimeoutMin how long a follower hears nothing before it stands for election, at
+ *     least, 50 ms to 1 minute; default 300 ms
+ * @param electionTimeoutMax the same, at most; at least 1.5 times the other one; default 600 ms
+ * @param snapshotEntries after how many entries of the log a snapshot is taken, 100 to 10,000,000;
+ *     default 20,000
+ * @param maxListeners the most listeners, 1 to 10,000; default 256
+ */
+public record RatisRegistryOptions(
+    Path directory,
+    BusId bus,
+    Endpoint advertised,
+    List<Endpoint> seeds,
+    int voters,
+    Duration replaceVoterAfter,
+    RegistryLimits limits,
+    GateLimits gate,
+    Duration electionTimeoutMin,
+    Duration electionTimeoutMax,
+    int snapshotEntries,
+    int maxListeners) {
+  private static final int MAX_SEEDS = 1_024;
+
+  /**
+   * Checks the values.
+   *
+   * @param directory as above
+   * @param bus as above
+   * @param advertised as above
+   * @param seeds as above
+   * @param voters as above
+   * @param replaceVoterAfter as above
+   * @param limits as above
+   * @param gate as above
+   * @param electionTimeoutMin as above
+   * @param electionTimeoutMax as above
+   * @param snapshotEntries as above
+   * @param maxListeners as above
+   * @throws IllegalArgumentException if a value is out of its range
+   */
+  public RatisRegistryOptions {
+    Objects.requireNonNull(directory, "directory");
+    Objects.requireNonNull(bus, "bus");
+    Objects.requireNonNull(advertised, "advertised");
+    Objects.requireNonNull(limits, "limits");
+    Objects.requireNonNull(gate, "gate");
+    seeds = List.copyOf(seeds);
+    check("seeds.size", seeds.size(), 0, MAX_SEEDS);
+    check("voters", voters, 1, 7);
+    if (voters % 2 == 0) {
+      throw new IllegalArgumentException("voters: " + voters + " (expected: an odd number)");
+    }
+    check("replaceVoterAfter in ms", replaceVoterAfter.toMillis(), 0, 365L * 86_400_000);
+    long min = electionTimeoutMin.toMillis();
+    check("electionTimeoutMin in ms", min, 50, 60_000);
+    check("electionTimeoutMax in ms", electionTimeoutMax.toMillis(), min + min / 2, 120_000);
+    check("snapshotEntries", snapshotEntries, 100, 10_000_000);
+    check("maxListeners", maxListeners, 1, 10_000);
+  }
+
+  /**
+   * Makes options with all defaults.
+   *
+   * @param directory as above
+   * @param bus as above
+   * @param advertised as above
+   * @param seeds as above
+   * @return the options
+   * @throws IllegalArgumentException if a value is out of its range
+   */
+  public static RatisRegistryOptions of(
+      Path directory, BusId bus, Endpoint advertised, List<Endpoint> seeds) {
+    return new RatisRegistryOptions(
+        directory,
+        bus,
+        advertised,
+        seeds,
+        3,
+        Duration.ofMinutes(10),
+        RegistryLimits.DEFAULT,
+        GateLimits.DEFAULT,
+        Duration.ofMillis(300),
+        Duration.ofMillis(600),
+        20_000,
+        256);
+  }
+
+  private static void check(String name, long value, long min, long max) {
+    if (value < min || value > max) {
+      throw new IllegalArgumentException(
+          name + ": " + value + " (expected: " + min + " to " + max + ")");
+    }
+  }
+}

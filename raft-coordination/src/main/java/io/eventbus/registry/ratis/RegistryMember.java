@@ -1,0 +1,371 @@
+package io.eventbus.registry.ratis;
+
+import io.eventbus.link.LinkNode;
+import io.eventbus.link.LinkPeer;
+import io.eventbus.registry.BusId;
+import io.eventbus.registry.BusInfo;
+import io.eventbus.registry.BusState;
+import io.eventbus.registry.RegistryChange;
+import io.eventbus.registry.RegistryClosedException;
+import io.eventbus.registry.RegistryFailedException;
+import io.eventbus.registry.membership.VoterPolicy;
+import io.eventbus.registry.state.RegistryState;
+import java.io.IOException;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * This bus's part in the cluster: finds or founds it, runs the engine, and lets everything go.
+ *
+ * <p>The thread "registry-start-…" does what may wait; "registry-timers-…" watches deadlines;
+ * "registry-engine-…" calls the engine and hears its answers; up to four "registry-raft-…" answer
+ * the engines of other buses.
+ */
+final class RegistryMember implements RegistryStateMachine.Observer {
+  private static final Logger log = LoggerFactory.getLogger(RegistryMember.class);
+
+  private static final int DUTY_MILLIS = 200;
+
+  private final RatisRegistryOptions options;
+  private final LinkNode links;
+  private final Consumer<Throwable> failed;
+  private final PeerBook peers = new PeerBook();
+  private final AppliedIndex applied = new AppliedIndex();
+  private final RegistryClock clock;
+  private final RegistryStateMachine machine;
+  private final ChangeStream changes;
+  private final Admission admission;
+  private final ScheduledThreadPoolExecutor timers;
+  private final ExecutorService raftWorkers;
+  private final ExecutorService engineCalls;
+  private final ExecutorService starter;
+
+  /** When this bus was last up to date, as {@link System#nanoTime()}. */
+  private volatile long freshNanos = System.nanoTime();
+
+  private volatile @Nullable DataDirectory directory;
+  private volatile @Nullable Engine engine;
+  private volatile @Nullable CommandService commands;
+  private volatile @Nullable Joining way;
+
+  RegistryMember(
+      RatisRegistryOptions options, LinkNode links, Clock wall, Consumer<Throwable> failed) {
+    this.options = options;
+    this.links = links;
+    this.failed = failed;
+    this.clock = new RegistryClock(wall, System::nanoTime);
+    this.machine =
+        new RegistryStateMachine(
+            RegistryState.empty(options.limits(), 1), clock, applied::reached, this);
+    this.changes = new ChangeStream(options.maxListeners(), options.bus().value());
+    this.admission = new Admission(links, peers, options, () -> engine, this::isAlive);
+    this.timers = new ScheduledThreadPoolExecutor(1, threads("timers"));
+    timers.setRemoveOnCancelPolicy(true);
+    this.raftWorkers = Executors.newFixedThreadPool(4, threads("raft"));
+    this.engineCalls = Executors.newSingleThreadExecutor(threads("engine"));
+    this.starter = Executors.newSingleThreadExecutor(threads("start"));
+  }
+
+  private ThreadFactory threads(String name) {
+    return task -> {
+      Thread thread = new Thread(task, "registry-" + name + "-" + options.bus());
+      thread.setDaemon(true);
+      return thread;
+    };
+  }
+
+  CompletableFuture<Void> start() {
+    return CompletableFuture.runAsync(this::run, starter);
+  }
+
+  private void run() {
+    try {
+      DataDirectory opened = DataDirectory.open(options.directory(), options.bus());
+      directory = opened;
+      changes.start(machine.state().snapshot());
+      DataDirectory.Marker marker = opened.marker();
+      UUID known = marker == null ? null : marker.cluster();
+      Foundation foundation =
+          new Foundation(
+              options.bus(),
+              links.identity().instance(),
+              marker != null && marker.ready() ? known : null);
+      if (known != null) {
+        // It has decided before it ended: it promises nothing to anybody.
+        foundation.beginFounding();
+        links.identity().joined(known.toString());
+      }
+      Joining joining =
+          new Joining(options, new Seeker(links, peers, options, foundation), peers, admission);
+      way = joining;
+      links.offer(Services.PROBE, (peer, request) -> onProbe(foundation, peer, request));
+      links.offer(Services.JOIN, admission::onJoin);
+      if (marker == null) {
+        marker = joining.decide();
+        links.identity().joined(marker.cluster().toString());
+        opened.mark(marker);
+      } else if (!options.seeds().isEmpty()) {
+        // Whoever belongs to one cluster and is sent to another is told so before it runs.
+        joining.look();
+      }
+      boolean fresh = !marker.ready() && !opened.hasEngineFiles(marker.cluster());
+      if (fresh && !marker.founder()) {
+        joining.beForgotten();
+      }
+      boolean founding = marker.founder() && !marker.ready();
+      CommandService service = run(opened, marker, fresh, founding);
+      if (founding) {
+        // Before the first entry is on the disk, nobody may join.
+        joining.awaitMembership(running(), service, applied);
+      }
+      opened.mark(new DataDirectory.Marker(marker.cluster(), marker.bus(), true, marker.founder()));
+      foundation.joined(marker.cluster());
+      joining.awaitMembership(running(), service, applied);
+      freshNanos = System.nanoTime();
+      Engine running = running();
+      starter.execute(() -> joining.watch(running, this::silence));
+    } catch (IOException e) {
+      throw new RegistryFailedException(String.valueOf(e.getMessage()), false);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new RegistryClosedException("the registry was closed while it started", false);
+    }
+  }
+
+  /** Whether a bus of that name holds a lease: then a fresh one is an impostor, or too early. */
+  private boolean isAlive(String bus) {
+    BusInfo info = machine.state().snapshot().bus(new BusId(bus));
+    return info != null && info.state() != BusState.DOWN && !info.lease().isExpiredAt(clock.now());
+  }
+
+  private Engine running() throws InterruptedException {
+    Engine running = engine;
+    if (running == null) {
+      throw new InterruptedException();
+    }
+    return running;
+  }
+
+  // Whatever goes wrong, the next turn must come.
+  @SuppressWarnings("CatchingUnchecked")
+  private static void perform(LeaderDuties duties) {
+    try {
+      duties.perform();
+    } catch (Exception e) {
+      log.warn("The leader's duties failed", e);
+    }
+  }
+
+  private CommandService run(
+      DataDirectory opened, DataDirectory.Marker marker, boolean fresh, boolean founding)
+      throws IOException {
+    RaftTransport transport =
+        new RaftTransport(
+            links,
+            peers,
+            PeerBook.unresolved(options.advertised()),
+            options.electionTimeoutMin(),
+            Duration.ofSeconds(10),
+            raftWorkers);
+    Engine started =
+        Engine.start(
+            options,
+            RaftSettings.of(options, opened.engine()),
+            marker.cluster(),
+            founding,
+            fresh,
+            transport,
+            machine,
+            engineCalls);
+    engine = started;
+    LeaderGate gate = new LeaderGate(started::propose, clock, options.gate());
+    CommandService service = new CommandService(links, peers, started, gate, options.bus().value());
+    service.open();
+    commands = service;
+    LeaderDuties duties =
+        new LeaderDuties(
+            started,
+            gate,
+            clock,
+            () -> machine.state().snapshot(),
+            System::nanoTime,
+            new VoterPolicy(options.voters(), options.replaceVoterAfter().toMillis()),
+            options.bus().value());
+    Future<?> unused =
+        timers.scheduleWithFixedDelay(
+            () -> perform(duties), DUTY_MILLIS, DUTY_MILLIS, TimeUnit.MILLISECONDS);
+    return service;
+  }
+
+  private CompletableFuture<byte[]> onProbe(Foundation foundation, LinkPeer peer, byte[] request) {
+    Probe.Question question = Probe.Question.decode(request);
+    if (!question.bus().equals(options.bus()) && !isAlive(peer.bus())) {
+      peers.learn(peer.bus(), PeerBook.unresolved(question.address()));
+    }
+    return CompletableFuture.completedFuture(foundation.answer(question).encode());
+  }
+
+  /** Closes everything; the future completes at the deadline at the latest. */
+  CompletableFuture<Void> stop(Duration deadline) {
+    Joining joining = way;
+    if (joining != null) {
+      joining.stop();
+    }
+    starter.shutdown();
+    CompletableFuture<Void> done = new CompletableFuture<>();
+    Thread stopper =
+        threads("stop")
+            .newThread(
+                () -> {
+                  release();
+                  done.complete(null);
+                });
+    stopper.start();
+    return done.completeOnTimeout(null, deadline.toNanos(), TimeUnit.NANOSECONDS);
+  }
+
+  private void release() {
+    try {
+      starter.awaitTermination(2, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    starter.shutdownNow();
+    CommandService service = commands;
+    if (service != null) {
+      service.close();
+    }
+    links.withdraw(Services.PROBE);
+    links.withdraw(Services.JOIN);
+    Engine running = engine;
+    if (running != null) {
+      try {
+        running.close();
+      } catch (IOException e) {
+        log.warn("The engine did not close", e);
+      }
+    }
+    changes.close();
+    engineCalls.shutdown();
+    raftWorkers.shutdown();
+    timers.shutdown();
+    DataDirectory opened = directory;
+    if (opened != null) {
+      try {
+        opened.close();
+      } catch (IOException e) {
+        log.warn("The data directory did not close", e);
+      }
+    }
+  }
+
+  @Override
+  public void onState(RegistryState state, List<RegistryChange> told) {
+    changes.offer(state.snapshot(), told);
+  }
+
+  @Override
+  public void onLeader(@Nullable String bus) {
+    log.info("Leader: {}", bus == null ? "none" : bus);
+  }
+
+  @Override
+  public void onFailure(Throwable cause) {
+    failed.accept(cause);
+  }
+
+  RegistryState state() {
+    return machine.state();
+  }
+
+  ChangeStream changes() {
+    return changes;
+  }
+
+  ScheduledThreadPoolExecutor timers() {
+    return timers;
+  }
+
+  @Nullable CommandService commands() {
+    return commands;
+  }
+
+  @Nullable Engine engine() {
+    return engine;
+  }
+
+  CompletableFuture<Void> awaitApplied(long index) {
+    return applied.await(index);
+  }
+
+  /** For how long this bus may not have heard what the leader knows. */
+  Duration silence() {
+    Engine running = engine;
+    long millis = running == null ? -1 : running.leaderSilenceMillis();
+    long now = System.nanoTime();
+    if (millis >= 0) {
+      freshNanos = now - TimeUnit.MILLISECONDS.toNanos(millis);
+    }
+    return Duration.ofNanos(Math.max(0, now - freshNanos));
+  }
+
+  /** What there is and what is missing, for people. */
+  String situation() {
+    Engine running = engine;
+    if (running == null) {
+      Joining joining = way;
+      return "this bus waits for " + (joining == null ? "its start" : joining.waitsFor());
+    }
+    String leader = running.leader();
+    return leader == null
+        ? "bus "
+            + options.bus()
+            + " knows no leader; there is one when a majority of the voters "
+            + running.members().voterIds()
+            + " reach each other"
+        : "the leader is bus " + leader;
+  }
+
+  ClusterStatus status() {
+    Engine running = engine;
+    String bus = options.bus().value();
+    String cluster = links.identity().cluster();
+    if (running == null) {
+      return new ClusterStatus(
+          cluster, bus, ClusterStatus.Role.NONE, null, -1, List.of(), List.of(), false, -1);
+    }
+    Engine.Members members = running.members();
+    String leader = running.leader();
+    ClusterStatus.Role role =
+        bus.equals(leader)
+            ? ClusterStatus.Role.LEADER
+            : members.voterIds().contains(bus)
+                ? ClusterStatus.Role.VOTER
+                : members.listenerIds().contains(bus)
+                    ? ClusterStatus.Role.LISTENER
+                    : ClusterStatus.Role.NONE;
+    return new ClusterStatus(
+        cluster,
+        bus,
+        role,
+        leader,
+        running.term(),
+        members.voterIds(),
+        members.listenerIds(),
+        running.isChanging(applied.index()),
+        applied.index());
+  }
+}

@@ -1,0 +1,184 @@
+package io.eventbus.registry.ratis;
+
+import io.eventbus.link.LinkException;
+import io.eventbus.link.LinkNode;
+import io.eventbus.registry.BusId;
+import io.eventbus.registry.Endpoint;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/** Looks for other buses at the addresses of the seeds, on a thread that may wait. */
+final class Seeker {
+  private static final Duration DEADLINE = Duration.ofSeconds(2);
+
+  /**
+   * What a bus is to do.
+   *
+   * @param cluster the cluster to join; null if none was found
+   * @param found true if this bus is to found one
+   * @param missing what it still waits for, for people
+   */
+  record Outcome(@Nullable UUID cluster, boolean found, String missing) {}
+
+  private record Reply(InetSocketAddress address, Probe.Answer answer) {}
+
+  private final LinkNode links;
+  private final PeerBook peers;
+  private final RatisRegistryOptions options;
+  private final Foundation foundation;
+
+  /** Where members were found at the last look. */
+  private volatile List<InetSocketAddress> members = List.of();
+
+  Seeker(LinkNode links, PeerBook peers, RatisRegistryOptions options, Foundation foundation) {
+    this.links = links;
+    this.peers = peers;
+    this.options = options;
+    this.foundation = foundation;
+  }
+
+  List<InetSocketAddress> members() {
+    return members;
+  }
+
+  /**
+   * Looks once.
+   *
+   * @throws IOException if this bus must not become a member of what it found
+   */
+  Outcome look() throws IOException, InterruptedException {
+    Set<InetSocketAddress> targets = new LinkedHashSet<>();
+    List<String> missing = new ArrayList<>();
+    for (Endpoint seed : options.seeds()) {
+      resolve(seed, targets, missing);
+    }
+    for (Endpoint asker : foundation.askers()) {
+      resolve(asker, targets, new ArrayList<>());
+    }
+    List<Reply> others = ask(targets, Probe.Wish.NONE, missing);
+    UUID cluster = onlyCluster(others);
+    if (cluster != null) {
+      return new Outcome(cluster, false, "");
+    }
+    if (!missing.isEmpty()) {
+      return new Outcome(null, false, String.join("; ", missing));
+    }
+    for (Reply other : others) {
+      BusId bus = other.answer().bus();
+      if (other.answer().standing() == Probe.Standing.WAITING || bus.compareTo(self()) < 0) {
+        return new Outcome(null, false, "bus " + bus + " is to found the cluster, or waits");
+      }
+    }
+    return found(others);
+  }
+
+  private Outcome found(List<Reply> others) throws IOException, InterruptedException {
+    Set<InetSocketAddress> targets = new LinkedHashSet<>();
+    others.forEach(other -> targets.add(other.address()));
+    List<String> missing = new ArrayList<>();
+    for (Reply reply : ask(targets, Probe.Wish.PROMISE, missing)) {
+      if (reply.answer().standing() != Probe.Standing.PROMISED) {
+        missing.add("bus " + reply.answer().bus() + " does not leave the founding to this one");
+      }
+    }
+    boolean mayFound = missing.isEmpty() && foundation.beginFounding();
+    return new Outcome(null, mayFound, String.join("; ", missing));
+  }
+
+  private BusId self() {
+    return options.bus();
+  }
+
+  private @Nullable UUID onlyCluster(List<Reply> others) throws IOException {
+    UUID cluster = null;
+    List<InetSocketAddress> found = new ArrayList<>();
+    for (Reply other : others) {
+      if (other.answer().standing() != Probe.Standing.MEMBER) {
+        continue;
+      }
+      UUID theirs = UUID.fromString(other.answer().cluster());
+      if (cluster != null && !cluster.equals(theirs)) {
+        throw new IOException(
+            "the seeds belong to different clusters: "
+                + cluster
+                + " and "
+                + theirs
+                + " (expected: one)");
+      }
+      cluster = theirs;
+      found.add(other.address());
+    }
+    members = List.copyOf(found);
+    return cluster;
+  }
+
+  private List<Reply> ask(Set<InetSocketAddress> targets, Probe.Wish wish, List<String> missing)
+      throws IOException, InterruptedException {
+    byte[] question =
+        new Probe.Question(self(), links.identity().instance(), options.advertised(), wish)
+            .encode();
+    List<CompletableFuture<byte[]>> asked = new ArrayList<>();
+    for (InetSocketAddress target : targets) {
+      asked.add(links.call(target, Services.COMMANDS, Services.PROBE, question, DEADLINE));
+    }
+    List<Reply> replies = new ArrayList<>();
+    int i = 0;
+    for (InetSocketAddress target : targets) {
+      try {
+        byte[] bytes = asked.get(i++).get(2 * DEADLINE.toMillis(), TimeUnit.MILLISECONDS);
+        add(replies, new Reply(target, Probe.Answer.decode(bytes)));
+      } catch (ExecutionException e) {
+        checkRefusal(target, Attempts.unwrap(e.getCause()));
+        missing.add("no answer of " + target + ": " + Attempts.unwrap(e.getCause()).getMessage());
+      } catch (TimeoutException e) {
+        missing.add("no answer of " + target);
+      }
+    }
+    return replies;
+  }
+
+  private void add(List<Reply> replies, Reply reply) throws IOException {
+    Probe.Answer answer = reply.answer();
+    if (answer.bus().equals(self())) {
+      if (answer.instance() != links.identity().instance()) {
+        throw new IOException(
+            "bus id: " + self() + " is used by the bus at " + reply.address() + " too");
+      }
+      return;
+    }
+    peers.learn(answer.bus().value(), reply.address());
+    replies.add(reply);
+  }
+
+  /** Some refusals no waiting mends. */
+  private static void checkRefusal(InetSocketAddress target, Throwable error) throws IOException {
+    if (error instanceof LinkException link
+        && link.refusal() != null
+        && !link.refusal().isRetryable()) {
+      throw new IOException("the bus at " + target + " refuses this one: " + link.getMessage());
+    }
+  }
+
+  private static void resolve(Endpoint seed, Set<InetSocketAddress> targets, List<String> missing) {
+    try {
+      for (InetAddress address : InetAddress.getAllByName(seed.host())) {
+        targets.add(new InetSocketAddress(address, seed.port()));
+      }
+    } catch (UnknownHostException e) {
+      missing.add("no address of " + seed.host());
+    }
+  }
+}

@@ -1,0 +1,21 @@
+package io.eventbus.registry.ratis;
+
+/** The numbers of the registry's services, and the channels that keep them apart. */
+final class Services {
+  static final int REQUEST_VOTE = 1;
+  static final int APPEND_ENTRIES = 2;
+  static final int INSTALL_SNAPSHOT = 3;
+  static final int START_ELECTION = 4;
+  static final int COMMAND = 10;
+  static final int READ = 11;
+  static final int PROBE = 20;
+  static final int JOIN = 21;
+
+  /** Heartbeats, votes and log entries; nothing else may get in their way. */
+  static final String RAFT = "raft";
+
+  static final String SNAPSHOTS = "raft-snapshots";
+  static final String COMMANDS = "registry";
+
+  private Services() {}
+}

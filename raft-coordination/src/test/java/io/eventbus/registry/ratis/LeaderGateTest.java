@@ -1,0 +1,109 @@
+package io.eventbus.registry.ratis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.eventbus.registry.CommandId;
+import io.eventbus.registry.CommandResult;
+import io.eventbus.registry.RegistryOverloadedException;
+import io.eventbus.registry.TopicCommand;
+import io.eventbus.registry.state.TimedCommand;
+import java.time.Clock;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+
+class LeaderGateTest {
+  private final AtomicLong nanos = new AtomicLong();
+  private final RegistryClock clock =
+      new RegistryClock(Clock.fixed(Instant.ofEpochMilli(1_000), ZoneOffset.UTC), nanos::get);
+  private final List<List<TimedCommand>> batches = new ArrayList<>();
+  private final List<CompletableFuture<List<CommandResult>>> results = new ArrayList<>();
+
+  private LeaderGate gate(int underWay, int batch, int queued) {
+    return new LeaderGate(
+        commands -> {
+          batches.add(commands);
+          CompletableFuture<List<CommandResult>> result = new CompletableFuture<>();
+          results.add(result);
+          return result;
+        },
+        clock,
+        new GateLimits(underWay, batch, 1 << 20, queued, 1 << 20));
+  }
+
+  private static CompletableFuture<CommandResult> submit(LeaderGate gate, long id) {
+    return gate.submit(new CommandId(0, 0, id), new TopicCommand.Delete("t", 1));
+  }
+
+  private void finish(int batch) {
+    List<CommandResult> done = new ArrayList<>();
+    for (TimedCommand command : batches.get(batch)) {
+      done.add(new CommandResult.TopicDeleted(command.id().low()));
+    }
+    results.get(batch).complete(done);
+  }
+
+  @Test
+  void oneCommandGoesInAtOnceAndThoseThatWaitShareAnEntry() {
+    LeaderGate gate = gate(1, 3, 10);
+    List<CompletableFuture<CommandResult>> answers = new ArrayList<>();
+    for (int i = 1; i <= 5; i++) {
+      answers.add(submit(gate, i));
+    }
+    assertThat(batches).hasSize(1);
+    assertThat(gate.queued()).isEqualTo(4);
+    finish(0);
+    assertThat(batches.get(1)).hasSize(3);
+    finish(1);
+    assertThat(batches.get(2)).hasSize(1);
+    finish(2);
+    for (int i = 0; i < 5; i++) {
+      assertThat(answers.get(i)).isCompletedWithValue(new CommandResult.TopicDeleted(i + 1));
+    }
+  }
+
+  @Test
+  void tooManyAreRefusedAndTheRestGoesOn() {
+    LeaderGate gate = gate(1, 3, 2);
+    List<CompletableFuture<CommandResult>> taken =
+        List.of(submit(gate, 1), submit(gate, 2), submit(gate, 3));
+    assertThat(submit(gate, 4))
+        .isCompletedExceptionally()
+        .failsWithin(java.time.Duration.ZERO)
+        .withThrowableThat()
+        .withCauseInstanceOf(RegistryOverloadedException.class);
+    finish(0);
+    assertThat(taken.get(0)).isCompleted();
+    assertThat(submit(gate, 5)).isNotDone();
+  }
+
+  @Test
+  void anErrorFailsItsBatchOnly() {
+    LeaderGate gate = gate(1, 1, 10);
+    CompletableFuture<CommandResult> first = submit(gate, 1);
+    CompletableFuture<CommandResult> second = submit(gate, 2);
+    results.get(0).completeExceptionally(new IllegalStateException("no leader"));
+    assertThat(first).isCompletedExceptionally();
+    finish(1);
+    assertThat(second).isCompletedWithValue(new CommandResult.TopicDeleted(2));
+  }
+
+  @Test
+  void registryTimeGoesOnFromWhatWasAppliedAndNeverBack() {
+    assertThat(clock.stamp()).isEqualTo(1_000);
+    nanos.addAndGet(5_000_000);
+    assertThat(clock.stamp()).isEqualTo(1_005);
+    clock.applied(900);
+    assertThat(clock.stamp()).isEqualTo(1_005);
+    clock.applied(2_000);
+    nanos.addAndGet(1_000_000);
+    assertThat(clock.now()).isEqualTo(2_001);
+    clock.restart(1_500);
+    assertThat(clock.now()).isEqualTo(1_500);
+    assertThat(clock.stamp()).isGreaterThanOrEqualTo(1_500);
+  }
+}

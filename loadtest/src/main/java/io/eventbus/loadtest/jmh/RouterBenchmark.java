@@ -35,7 +35,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 @Warmup(iterations = 3, time = 1)
 @Measurement(iterations = 5, time = 1)
-@Fork(2)
+@Fork(value = 2, jvmArgsAppend = "-Dlogback.configurationFile=loadtest-logback.xml")
 public class RouterBenchmark {
   /** Events in one frame. */
   @Param({"1", "10", "100", "500"})

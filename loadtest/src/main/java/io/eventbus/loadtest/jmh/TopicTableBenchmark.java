@@ -31,7 +31,9 @@ import org.openjdk.jmh.annotations.Warmup;
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 @Warmup(iterations = 3, time = 1)
 @Measurement(iterations = 5, time = 1)
-@Fork(value = 2, jvmArgsAppend = "-Xmx3g")
+@Fork(
+    value = 2,
+    jvmArgsAppend = {"-Xmx3g", "-Dlogback.configurationFile=loadtest-logback.xml"})
 public class TopicTableBenchmark {
   private static final int TOPICS = 1024;
   private static final TopicFilter OTHER = TopicFilter.parse("other.topic");

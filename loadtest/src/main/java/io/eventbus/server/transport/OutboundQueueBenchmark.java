@@ -17,12 +17,16 @@ import io.eventbus.server.stats.BusCounters;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.nio.ByteBuffer;
 import java.time.Clock;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -46,8 +50,12 @@ import org.openjdk.jmh.annotations.Warmup;
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 @Warmup(iterations = 3, time = 1)
 @Measurement(iterations = 5, time = 1)
-@Fork(2)
+@Fork(value = 2, jvmArgsAppend = "-Dlogback.configurationFile=loadtest-logback.xml")
 public class OutboundQueueBenchmark {
+  // As the bus has it.
+  private static final int LOW_WATER = 32 * 1024;
+  private static final int HIGH_WATER = 128 * 1024;
+
   /** Deliveries in one round. */
   @Param({"1", "10", "100"})
   public int batch;
@@ -94,6 +102,18 @@ public class OutboundQueueBenchmark {
 
   /** A client that only listens. */
   private static final class Listener implements MessageHandler {
+    private final OutboundQueue queue;
+
+    Listener(LoopState loop, WebSocketConnection connection) {
+      queue =
+          new OutboundQueue(
+              loop,
+              connection,
+              why -> {
+                throw new IllegalStateException(why);
+              });
+    }
+
     @Override
     public boolean acceptsText() {
       return false;
@@ -111,7 +131,10 @@ public class OutboundQueueBenchmark {
     }
 
     @Override
-    public void onWritable() {}
+    public void onWritable() {
+      queue.drain();
+      queue.onWritten();
+    }
 
     @Override
     public void onTick(long nowNanos) {}
@@ -157,15 +180,20 @@ public class OutboundQueueBenchmark {
             RemoteForwarder.NONE,
             loop::flushSoon);
     loop.start(new LoopContext(bus, router, counters.loops().get(0), allocator));
+    AtomicReference<@Nullable Listener> listener = new AtomicReference<>();
     WebSocketConnection connection =
-        new WebSocketConnection(loop, channel, false, c -> new Listener());
+        new WebSocketConnection(
+            loop,
+            channel,
+            false,
+            made -> {
+              Listener listening = new Listener(loop, made);
+              listener.set(listening);
+              return listening;
+            });
+    channel.config().setWriteBufferWaterMark(new WriteBufferWaterMark(LOW_WATER, HIGH_WATER));
     channel.pipeline().addLast(connection);
-    return new OutboundQueue(
-        loop,
-        connection,
-        why -> {
-          throw new IllegalStateException(why);
-        });
+    return Objects.requireNonNull(listener.get()).queue;
   }
 
   private Delivery frame() {

@@ -20,6 +20,7 @@ final class Drivers {
     byName.put("eventbus", EventBusDriver::new);
     byName.put("nats", options -> new NatsDriver(NatsDriver.Transport.WEB_SOCKET));
     byName.put("nats-tcp", options -> new NatsDriver(NatsDriver.Transport.TCP));
+    byName.put("nats-nio", options -> new NatsDriver(NatsDriver.Transport.SHARED_THREAD));
     byName.put("tyrus-paper", TyrusPaperDriver::new);
     byName.put("mosquitto", options -> new MosquittoDriver());
     byName.put("artemis", ArtemisDriver::new);

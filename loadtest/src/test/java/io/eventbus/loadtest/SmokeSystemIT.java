@@ -70,7 +70,7 @@ class SmokeSystemIT {
                     Stream.of("one-to-one", "fan-out", "many-topics", "latency", "idle", "paper")
                         .map(family -> Arguments.of(family + "/smoke", driver)));
     Stream<Arguments> installed =
-        Stream.of("nats", "nats-tcp", "mosquitto")
+        Stream.of("nats", "nats-tcp", "nats-nio", "mosquitto")
             .flatMap(
                 driver ->
                     Stream.of("one-to-one", "many-topics", "idle")

@@ -105,6 +105,19 @@ class TargetsTest {
   }
 
   @Test
+  void theFasterOfNatsClientsIsWhatCounts() {
+    Report report =
+        report(
+            result("fan-out/1000", "eventbus", 1_000_000, 1),
+            result("fan-out/1000", "nats", 100_000, 1),
+            result("fan-out/1000", "nats-nio", 800_000, 1));
+    assertThat(target(report, "fan-out/1000: >= 2.00 x nats"))
+        .isEqualTo(
+            new Target(
+                "fan-out/1000: >= 2.00 x nats", "1.25 x (1.00 M : 800 k)", Target.Verdict.MISSED));
+  }
+
+  @Test
   void latencyHasToBeLower() {
     Report report =
         report(

@@ -38,25 +38,30 @@ public final class NatsDriver implements Driver {
       }
       """;
 
-  /** How the client reaches the server. */
+  private static final Pattern WEB_SOCKET_PORT =
+      Pattern.compile("websocket clients on ws://127\\.0\\.0\\.1:(\\d+)" + READY);
+  private static final Pattern TCP_PORT =
+      Pattern.compile("client connections on 127\\.0\\.0\\.1:(\\d+)" + READY);
+
+  /** How the clients reach the server. */
   public enum Transport {
-    /** Over WebSocket, as browsers have to. */
-    WEB_SOCKET(
-        "nats", "ws", Pattern.compile("websocket clients on ws://127\\.0\\.0\\.1:(\\d+)" + READY)),
-    /** Over plain TCP, the way that NATS was made for. */
-    TCP(
-        "nats-tcp",
-        "nats",
-        Pattern.compile("client connections on 127\\.0\\.0\\.1:(\\d+)" + READY));
+    /** jnats over WebSocket. */
+    WEB_SOCKET("nats", "ws", WEB_SOCKET_PORT, false),
+    /** jnats over plain TCP, the way that NATS was made for. */
+    TCP("nats-tcp", "nats", TCP_PORT, false),
+    /** Over WebSocket, with subscribers of the load test's own that share one thread. */
+    SHARED_THREAD("nats-nio", "ws", WEB_SOCKET_PORT, true);
 
     private final String driver;
     private final String scheme;
     private final Pattern port;
+    private final boolean sharedThread;
 
-    Transport(String driver, String scheme, Pattern port) {
+    Transport(String driver, String scheme, Pattern port, boolean sharedThread) {
       this.driver = driver;
       this.scheme = scheme;
       this.port = port;
+      this.sharedThread = sharedThread;
     }
   }
 
@@ -81,7 +86,11 @@ public final class NatsDriver implements Driver {
     Availability found =
         Programs.availability(PROGRAM, "--version", VERSION, "run loadtest/peers/install.sh");
     return found.present()
-        ? Availability.present(found.detail() + " (jnats " + LibraryVersions.of("jnats") + ")")
+        ? Availability.present(
+            found.detail()
+                + (transport.sharedThread ? " (own subscribers, jnats " : " (jnats ")
+                + LibraryVersions.of("jnats")
+                + ")")
         : found;
   }
 
@@ -109,7 +118,8 @@ public final class NatsDriver implements Driver {
             name(), List.of(program.toString(), "-c", configuration.toString()), Map.of());
     try {
       String port = process.awaitOutput(transport.port, START).group(1);
-      return new NatsSession(process, transport.scheme + "://127.0.0.1:" + port, workload);
+      String url = transport.scheme + "://127.0.0.1:" + port;
+      return new NatsSession(process, url, workload, transport.sharedThread);
     } catch (RuntimeException e) {
       process.close();
       throw e;

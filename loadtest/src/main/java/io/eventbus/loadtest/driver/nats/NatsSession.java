@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
 
 /** A server that runs, and a connection for each publisher and subscriber. */
 final class NatsSession implements Driver.Session {
@@ -27,9 +28,11 @@ final class NatsSession implements Driver.Session {
   private final ServerProcess process;
   private final String url;
   private final String[] subjects;
+  private final @Nullable NatsSelector selector;
   private final Queue<Connection> connections = new ConcurrentLinkedQueue<>();
 
-  NatsSession(ServerProcess process, String url, Workload workload) {
+  NatsSession(ServerProcess process, String url, Workload workload, boolean sharedThread) {
+    this.selector = sharedThread ? new NatsSelector(URI.create(url).getPort()) : null;
     this.process = process;
     this.url = url;
     this.subjects = new String[workload.topics()];
@@ -50,6 +53,9 @@ final class NatsSession implements Driver.Session {
 
   @Override
   public Driver.Subscriber subscriber(int number, String filter, Driver.Receiver receiver) {
+    if (selector != null) {
+      return selector.subscribe(filter, receiver);
+    }
     Connection connection = connect("subscriber-" + number);
     Dispatcher dispatcher =
         connection.createDispatcher(
@@ -120,6 +126,9 @@ final class NatsSession implements Driver.Session {
   @Override
   public void close() {
     try {
+      if (selector != null) {
+        selector.close();
+      }
       long end = System.nanoTime() + CLOSE_TOGETHER.toNanos();
       for (Connection connection : connections) {
         if (System.nanoTime() < end) {

@@ -13,5 +13,6 @@ EXPOSE 8080 8081
 HEALTHCHECK --interval=10s --timeout=3s CMD ["bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/8081 && printf 'GET /readyz HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: close\\r\\n\\r\\n' >&3 && head -n 1 <&3 | grep -q ' 200 '"]
 # On SIGTERM the bus delivers what is queued and closes its clients with 1001; give it time (timeouts.shutdown).
 STOPSIGNAL SIGTERM
-ENTRYPOINT ["java", "-XX:MaxRAMPercentage=50", "-jar", "/opt/eventbus/eventbus.jar"]
+# A JVM without memory is of no use to anybody: it ends, and what runs the container starts another.
+ENTRYPOINT ["java", "-XX:MaxRAMPercentage=50", "-XX:+ExitOnOutOfMemoryError", "-jar", "/opt/eventbus/eventbus.jar"]
 CMD ["serve"]

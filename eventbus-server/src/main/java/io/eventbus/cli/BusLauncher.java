@@ -3,6 +3,8 @@ package io.eventbus.cli;
 import io.eventbus.server.config.ServerConfig;
 import java.io.IOException;
 import java.net.URI;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 
 /** Starts a bus in this process: a port, so that the commands can be tested without one. */
 @FunctionalInterface
@@ -23,6 +25,11 @@ interface BusLauncher {
 
     /** The TCP port of the administration API, or -1 when there is none. */
     int adminPort();
+
+    /** Completes with the reason when the bus has failed and will not recover. */
+    default CompletionStage<String> failed() {
+      return new CompletableFuture<>();
+    }
 
     /** Stops accepting, delivers what is queued within the configured time, and stops. */
     @Override

@@ -4,6 +4,7 @@ import io.eventbus.server.BusServer;
 import io.eventbus.server.config.ServerConfig;
 import java.io.IOException;
 import java.net.URI;
+import java.util.concurrent.CompletionStage;
 
 /** The command {@code eventbus}. */
 public final class Main {
@@ -29,6 +30,11 @@ public final class Main {
       @Override
       public int adminPort() {
         return server.adminPort();
+      }
+
+      @Override
+      public CompletionStage<String> failed() {
+        return server.failed();
       }
 
       @Override

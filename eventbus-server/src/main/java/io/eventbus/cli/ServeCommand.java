@@ -6,7 +6,7 @@ import io.eventbus.server.config.LogConfig;
 import io.eventbus.server.config.ServerConfig;
 import java.io.IOException;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
@@ -59,10 +59,16 @@ final class ServeCommand implements Callable<Integer> {
             config.admin().host(),
             bus.adminPort());
       }
-      new CountDownLatch(1).await();
+      // Nothing else ends it but a signal. There is no orderly end: who has failed cannot deliver.
+      throw new CliFailure(
+          ExitCode.FAILED,
+          "The bus has failed and has to be started again: "
+              + bus.failed().toCompletableFuture().get());
     } catch (InterruptedException e) {
       stop(bus);
       Thread.currentThread().interrupt();
+    } catch (ExecutionException e) {
+      throw new IllegalStateException("a failure is told by its reason", e);
     } finally {
       hook.close();
     }

@@ -26,6 +26,8 @@ import java.net.InetSocketAddress;
 import java.net.URI;
 import java.time.Clock;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -42,7 +44,9 @@ public final class BusServer implements AutoCloseable {
   private final AtomicReference<ServerState> state = new AtomicReference<>(ServerState.STARTING);
   private final EventLoops loops;
   private final TransportServer transport;
+  private final LoopWatch watch;
   private final LoopLoad load;
+  private final CompletableFuture<String> failure = new CompletableFuture<>();
   private final Registry registry;
   private final BusContext bus;
   private @Nullable AdminServer admin;
@@ -79,8 +83,10 @@ public final class BusServer implements AutoCloseable {
                     memory,
                     counters.loops().get(loop),
                     RemoteForwarder.NONE,
-                    flushDue));
-    load = new LoopLoad(loops);
+                    flushDue),
+            cause -> fail("an event loop met " + cause));
+    watch = new LoopWatch(loops, this::fail);
+    load = new LoopLoad(loops, watch);
     registry = new LocalRegistry(LocalRegistryOptions.DEFAULT, clock);
   }
 
@@ -139,10 +145,35 @@ public final class BusServer implements AutoCloseable {
     LOG.debug("bus {} serves {} with {}", config.bus().name(), uri(), loops.transportName());
   }
 
+  /** Any thread. What happens while the bus ends is part of its end. */
+  private void fail(String reason) {
+    if (state.compareAndSet(ServerState.UP, ServerState.FAILED)) {
+      LOG.error("the bus has failed: {}", reason);
+      failure.complete(reason);
+    }
+  }
+
+  /**
+   * Completes when the bus cannot serve any more, and will not recover: the process should end.
+   *
+   * @return the reason, for people; never completed where the bus ends in order
+   */
+  public CompletionStage<String> failed() {
+    return failure.minimalCompletionStage();
+  }
+
+  EventLoops loops() {
+    return loops;
+  }
+
   private BusHealth health() {
     return switch (state.get()) {
       case STARTING -> new BusHealth(BusHealth.State.STARTING, List.of("the bus starts"));
-      case UP -> new BusHealth(BusHealth.State.UP, List.of());
+      case UP ->
+          watch.problems().isEmpty()
+              ? new BusHealth(BusHealth.State.UP, List.of())
+              : new BusHealth(BusHealth.State.FAILED, watch.problems());
+      case FAILED -> new BusHealth(BusHealth.State.FAILED, List.of(failure.getNow("failed")));
       case DRAINING, STOPPED ->
           new BusHealth(BusHealth.State.DRAINING, List.of("the bus shuts down"));
     };
@@ -192,13 +223,18 @@ public final class BusServer implements AutoCloseable {
    */
   @Override
   public void close() {
-    if (state.compareAndSet(ServerState.UP, ServerState.DRAINING)) {
+    if (state.compareAndSet(ServerState.UP, ServerState.DRAINING)
+        || state.get() == ServerState.FAILED) {
       end();
     }
   }
 
   private void end() {
-    transport.close();
+    if (state.get() == ServerState.FAILED) {
+      transport.abort();
+    } else {
+      transport.close();
+    }
     registry.close();
     if (admin != null) {
       admin.close();

@@ -13,7 +13,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * How busy each event loop is: the processor time of its thread, which waits in the system when it
- * has nothing to do. Sampled once a second by a thread of its own; read by any thread.
+ * has nothing to do. Sampled once a second by a thread of its own, which also checks that the loops
+ * answer; read by any thread.
  */
 final class LoopLoad implements AutoCloseable {
   private static final long PERIOD_SECONDS = 1;
@@ -41,12 +42,20 @@ final class LoopLoad implements AutoCloseable {
 
   private final Future<?> sampling;
 
-  LoopLoad(EventLoops loops) {
+  LoopLoad(EventLoops loops, LoopWatch watch) {
     for (int i = 0; i < loops.count(); i++) {
       loops.executor(i).execute(() -> add(Thread.currentThread()));
     }
     sampling =
-        sampler.scheduleAtFixedRate(this::sample, PERIOD_SECONDS, PERIOD_SECONDS, TimeUnit.SECONDS);
+        // With a fixed delay: after a pause of the process there must not be many checks at once.
+        sampler.scheduleWithFixedDelay(
+            () -> {
+              watch.check();
+              sample();
+            },
+            PERIOD_SECONDS,
+            PERIOD_SECONDS,
+            TimeUnit.SECONDS);
   }
 
   private synchronized void add(Thread thread) {

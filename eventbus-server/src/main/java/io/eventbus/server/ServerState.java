@@ -8,6 +8,7 @@ import java.util.Set;
  *
  * <pre>
  *   STARTING --> UP --> DRAINING --> STOPPED
+ *       |         \--> FAILED --------^
  *       \------------------------------^
  * </pre>
  */
@@ -15,13 +16,14 @@ enum ServerState {
   STARTING,
   UP,
   DRAINING,
+  FAILED,
   STOPPED;
 
   private Set<ServerState> next() {
     return switch (this) {
       case STARTING -> EnumSet.of(UP, STOPPED);
-      case UP -> EnumSet.of(DRAINING);
-      case DRAINING -> EnumSet.of(STOPPED);
+      case UP -> EnumSet.of(DRAINING, FAILED);
+      case DRAINING, FAILED -> EnumSet.of(STOPPED);
       case STOPPED -> EnumSet.noneOf(ServerState.class);
     };
   }

@@ -13,6 +13,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 
 /** Runs a command line in this JVM, with everything around it replaced. */
 final class CliHarness {
@@ -23,6 +25,7 @@ final class CliHarness {
   OutputStream out = stdout;
   String stdin = "";
   boolean terminal;
+  final CompletableFuture<String> failure = new CompletableFuture<>();
   BusLauncher launcher = this::start;
 
   int run(String... arguments) {
@@ -56,6 +59,11 @@ final class CliHarness {
       @Override
       public int adminPort() {
         return -1;
+      }
+
+      @Override
+      public CompletionStage<String> failed() {
+        return failure;
       }
 
       @Override

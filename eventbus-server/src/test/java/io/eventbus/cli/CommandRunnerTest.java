@@ -71,7 +71,9 @@ class CommandRunnerTest {
         "subscribe a --overflow never | BLOCK",
         "demo --duration 10ms | expected: 1s to 1h",
         "serve --port 70000 | listen.port: 70000 (expected: 0 to 65535), from flag --port",
-        "serve --set port=1 | the nearest is ",
+        "serve --set lisen.port=1 | the nearest is listen.port",
+        "serve --set foo=1 | foo: unknown key (expected: a known one; eventbus config print shows all), from",
+        "serve --set port=1 | eventbus config print shows all",
         "serve --config /nonexistent | /nonexistent: not found",
         "config check --tls-key a | tls.certificate: none",
         "config check --tls-key a --tls-certificate b | tls.certificate: b (expected: a readable file)"
@@ -151,6 +153,16 @@ class CommandRunnerTest {
     assertThat(cli.err())
         .startsWith("eventbus: The bus cannot start: ")
         .contains("Address already in use")
+        .doesNotContain("\tat ");
+  }
+
+  @Test
+  void aBusThatFailsIsCode1() {
+    cli.failure.complete("event loop 1 has ended");
+    assertThat(cli.run("serve")).isEqualTo(ExitCode.FAILED);
+    assertThat(cli.err())
+        .contains("eventbus: The bus has failed")
+        .contains("event loop 1 has ended")
         .doesNotContain("\tat ");
   }
 

@@ -7,9 +7,12 @@ import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Hello;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
@@ -198,6 +201,42 @@ class HostileHandshakeIT extends HostileTests {
           .contains("Sec-WebSocket-Protocol: eventbus.v1.avro\r\n")
           .doesNotContain("Extensions");
       client.hello(null);
+    }
+  }
+
+  @Test
+  void connectionsTooManyDoNotStay() throws Exception {
+    try (WatchedBus small =
+            WatchedBus.start("listen.max-connections", "3", "timeouts.upgrade", "1h");
+        RawClient third = RawClient.connected(small.uri())) {
+      List<RawClient> crowd = new ArrayList<>();
+      try {
+        for (int i = 0; i < 300; i++) {
+          crowd.add(RawClient.tcp(small.uri()));
+        }
+        WatchedBus.await(
+            () -> small.closed("too_many_connections") == 300,
+            () -> "refused: " + small.closed("too_many_connections"));
+        assertThat(small.metric("eventbus_connections")).isEqualTo(3);
+        // None of them says a word or ends by itself.
+        for (RawClient client : crowd) {
+          awaitEnd(client);
+        }
+        third.subscribe(1, "still.here");
+      } finally {
+        for (RawClient client : crowd) {
+          client.close();
+        }
+      }
+    }
+  }
+
+  /** A time-out is neither: it fails the test. */
+  private static void awaitEnd(RawClient client) throws IOException {
+    try {
+      client.input().transferTo(OutputStream.nullOutputStream());
+    } catch (SocketException e) {
+      assertThat(e).hasMessageContaining("reset");
     }
   }
 

@@ -4,16 +4,21 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.Ack;
+import io.eventbus.schema.Hello;
 import io.eventbus.schema.Overflow;
 import io.eventbus.schema.Subscribe;
 import io.eventbus.schema.Unsubscribe;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
@@ -92,6 +97,58 @@ class HostileResourceIT extends HostileTests {
       for (int i = 0; i < 20 * 1000; i++) {
         client.expect(TypeCode.BARRIER);
       }
+    }
+  }
+
+  private static long usedHeap() {
+    long least = Long.MAX_VALUE;
+    for (int i = 0; i < 3; i++) {
+      System.gc();
+      least = Math.min(least, ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed());
+    }
+    return least;
+  }
+
+  @Test
+  void whatClientsMakeTheBusKeepOfThemIsSmallAndCounted() throws Exception {
+    int count = 100;
+    ByteArrayOutputStream acks = new ByteArrayOutputStream();
+    for (int i = 0; i < 256; i++) {
+      String topic = i + "." + "x".repeat(251);
+      acks.writeBytes(ControlFrames.encode(TypeCode.ACK, new Ack(topic, 1L, 1L)));
+    }
+    acks.writeBytes(TestFrames.barrier(1));
+    List<RawClient> keepers = new ArrayList<>();
+    try {
+      for (int i = 0; i < count; i++) {
+        keepers.add(RawClient.connected(bus.uri()));
+      }
+      long before = usedHeap();
+      for (RawClient keeper : keepers) {
+        keeper.send(acks.toByteArray());
+        keeper.expect(TypeCode.BARRIER);
+      }
+      assertThat((usedHeap() - before) / count).isLessThan(16_000);
+      assertThat(bus.metric("eventbus_memory_used_bytes"))
+          .isBetween(count * 2000.0, count * 5000.0);
+    } finally {
+      for (RawClient keeper : keepers) {
+        keeper.close();
+      }
+    }
+  }
+
+  @Test
+  void aHelloWithManyAttributesIsTooBig() throws Exception {
+    Map<String, String> attributes = new LinkedHashMap<>();
+    for (int i = 0; i < 64; i++) {
+      attributes.put(i + "n".repeat(250), "v".repeat(255));
+    }
+    Hello hello = new Hello("raw", "test", null, null, attributes);
+    try (RawClient client = RawClient.upgraded(bus.uri())) {
+      client.send(ControlFrames.encode(TypeCode.HELLO, hello));
+      Ending ending = Ending.of(client);
+      assertThat(ending.code()).isEqualTo(1009);
     }
   }
 

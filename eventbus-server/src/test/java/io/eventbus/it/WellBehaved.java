@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A publisher and a subscriber that do all as they should, beside whatever a test does to the bus:
- * every event is confirmed, and arrives once and in order.
+ * every event is confirmed, arrives once and in order, and is never long on its way.
  */
 final class WellBehaved implements AutoCloseable {
   static final String TOPIC = "well.behaved";
@@ -17,12 +17,22 @@ final class WellBehaved implements AutoCloseable {
   private static final int PROGRESS = 25;
   private static final long PACE_NANOS = 500_000;
 
+  /**
+   * The longest that a publish may wait for its confirmation, beside twice the longest time for
+   * which the machine did not let a thread run that only wanted to sleep a millisecond: what the
+   * others do may cost some time, but not seconds, and a busy machine is nobody's fault.
+   */
+  private static final long MOST_WAIT_NANOS = TimeUnit.SECONDS.toNanos(3);
+
   private final RawClient publisher;
   private final RawClient subscriber;
   private final Thread publishing = new Thread(this::publish, "well-behaved-publisher");
   private final Thread reading = new Thread(this::read, "well-behaved-subscriber");
+  private final Thread control = new Thread(this::control, "well-behaved-control");
   private volatile boolean stopping;
   private volatile boolean published;
+  private volatile long longestWait;
+  private volatile long longestPause;
   private volatile boolean pausing;
   private volatile boolean paused;
   private volatile long confirmed;
@@ -44,6 +54,7 @@ final class WellBehaved implements AutoCloseable {
     WellBehaved pair = new WellBehaved(publisher, subscriber);
     pair.publishing.start();
     pair.reading.start();
+    pair.control.start();
     return pair;
   }
 
@@ -51,16 +62,27 @@ final class WellBehaved implements AutoCloseable {
     try {
       for (long sequence = 1; !stopping; sequence++) {
         rest();
+        long sent = System.nanoTime();
         publisher.send(RawClient.publish(TOPIC, sequence, true, "event " + sequence));
         long about = publisher.expectConfirm().getAbout();
         if (about != sequence) {
           throw new AssertionError("confirmed: " + about + " (expected: " + sequence + ")");
         }
         confirmed = sequence;
+        longestWait = Math.max(longestWait, System.nanoTime() - sent);
         LockSupport.parkNanos(PACE_NANOS);
       }
     } catch (IOException | RuntimeException | AssertionError e) {
       failure = e;
+    }
+  }
+
+  /** Sleeps, and sees how much longer than asked for that takes. */
+  private void control() {
+    while (!stopping) {
+      long start = System.nanoTime();
+      LockSupport.parkNanos(PACE_NANOS);
+      longestPause = Math.max(longestPause, System.nanoTime() - start);
     }
   }
 
@@ -92,6 +114,16 @@ final class WellBehaved implements AutoCloseable {
     Throwable f = failure;
     if (f != null) {
       throw new AssertionError("the well-behaved clients were disturbed", f);
+    }
+    if (longestWait > MOST_WAIT_NANOS + 2 * longestPause) {
+      throw new AssertionError(
+          "longest wait for a confirmation: "
+              + TimeUnit.NANOSECONDS.toMillis(longestWait)
+              + " ms (expected: at most "
+              + TimeUnit.NANOSECONDS.toMillis(MOST_WAIT_NANOS)
+              + " ms and twice the machine's own longest pause, "
+              + TimeUnit.NANOSECONDS.toMillis(longestPause)
+              + " ms)");
     }
   }
 
@@ -138,6 +170,7 @@ final class WellBehaved implements AutoCloseable {
       publishing.join(RawClient.DEADLINE_MILLIS);
       // Not before: the last event may be confirmed while this waits.
       published = true;
+      control.join(RawClient.DEADLINE_MILLIS);
       long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(RawClient.DEADLINE_MILLIS);
       while (received < confirmed && failure == null && System.nanoTime() < deadline) {
         LockSupport.parkNanos(PACE_NANOS);

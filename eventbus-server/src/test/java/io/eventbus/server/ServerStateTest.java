@@ -11,7 +11,8 @@ class ServerStateTest {
   private static final Map<ServerState, Set<ServerState>> ARROWS =
       Map.of(
           ServerState.STARTING, Set.of(ServerState.UP, ServerState.STOPPED),
-          ServerState.UP, Set.of(ServerState.DRAINING),
+          ServerState.UP, Set.of(ServerState.DRAINING, ServerState.FAILED),
+          ServerState.FAILED, Set.of(ServerState.STOPPED),
           ServerState.DRAINING, Set.of(ServerState.STOPPED),
           ServerState.STOPPED, Set.of());
 

@@ -1,5 +1,7 @@
 package io.eventbus.protocol;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import io.eventbus.schema.Ack;
 import io.eventbus.schema.Barrier;
 import io.eventbus.schema.ChangeBus;
@@ -109,6 +111,8 @@ public final class ControlFrames {
   private static Map<String, String> attributes(BodyReader in) {
     Map<String, String> attributes = new LinkedHashMap<>();
     int count = 0;
+    int first = in.position();
+    int bytes = 0;
     for (long n = in.readBlockCount("Hello.attributes", 2);
         n > 0;
         n = in.readBlockCount("Hello.attributes", 2)) {
@@ -120,7 +124,12 @@ public final class ControlFrames {
       count += (int) n;
       for (long i = 0; i < n; i++) {
         String name = in.readString("Hello.attributes name", FrameLimits.MAX_NAME_BYTES);
-        attributes.put(name, in.readString("Hello.attributes value", FrameLimits.MAX_NAME_BYTES));
+        String value = in.readString("Hello.attributes value", FrameLimits.MAX_NAME_BYTES);
+        bytes += name.getBytes(UTF_8).length + value.getBytes(UTF_8).length;
+        if (bytes > FrameLimits.MAX_ATTRIBUTE_BYTES) {
+          throw in.tooBig("Hello.attributes bytes", first, bytes, FrameLimits.MAX_ATTRIBUTE_BYTES);
+        }
+        attributes.put(name, value);
       }
       in.checkBlockEnd("Hello.attributes", blockEnd);
     }

@@ -20,6 +20,9 @@ public record FrameLimits(int payloadBytes, int headers, int headerBytes) {
   /** The most attributes in Hello. */
   public static final int MAX_ATTRIBUTES = 64;
 
+  /** The names and values of all attributes in Hello together, in bytes of UTF-8. */
+  public static final int MAX_ATTRIBUTE_BYTES = 1024;
+
   /** The defaults of the protocol: 1 MiB, 64 headers, 16 KiB. */
   public static final FrameLimits DEFAULT = new FrameLimits(1024 * 1024, 64, 16 * 1024);
 

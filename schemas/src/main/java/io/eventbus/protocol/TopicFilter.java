@@ -11,7 +11,10 @@ import org.jspecify.annotations.Nullable;
  * topics are only seen by who names them. Instances are immutable; any thread may use them.
  */
 public final class TopicFilter {
+  private static final String[] NONE = {};
+
   private final String text;
+  // Of a filter with wildcards only: a plain one is compared as a whole, and a bus keeps many.
   private final String[] tokens;
   private final boolean tail;
   private final boolean exact;
@@ -19,8 +22,9 @@ public final class TopicFilter {
   private TopicFilter(String text, List<String> all) {
     this.text = text;
     this.tail = all.get(all.size() - 1).equals(">");
-    this.tokens = all.subList(0, tail ? all.size() - 1 : all.size()).toArray(new String[0]);
     this.exact = !tail && !all.contains("*");
+    this.tokens =
+        exact ? NONE : all.subList(0, tail ? all.size() - 1 : all.size()).toArray(new String[0]);
   }
 
   /**
@@ -123,7 +127,7 @@ public final class TopicFilter {
    * @return an immutable list; a token {@code *} stands for any one
    */
   public List<String> tokens() {
-    return List.of(tokens);
+    return exact ? List.copyOf(split(text)) : List.of(tokens);
   }
 
   /**

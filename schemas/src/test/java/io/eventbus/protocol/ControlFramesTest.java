@@ -143,6 +143,19 @@ class ControlFramesTest {
         TypeCode.HELLO, new Hello("", "", null, null, attributes(65)), "Hello.attributes count");
   }
 
+  @Test
+  void theAttributesHaveALimitInBytesOfUtf8Together() {
+    Map<String, String> attributes = new LinkedHashMap<>();
+    for (int i = 0; i < 4; i++) {
+      attributes.put(i + "é", "x".repeat(253));
+    }
+    Hello most = new Hello("", "", null, null, attributes);
+    assertThat(Bodies.read(TypeCode.HELLO, Bodies.avro(most))).isEqualTo(most);
+    attributes.put("3é", "x".repeat(254));
+    assertTooBig(
+        TypeCode.HELLO, new Hello("", "", null, null, attributes), "Hello.attributes bytes");
+  }
+
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3, 4, 5})
   void theLimitOfAttributesIsOfAllBlocksTogether(long seed) {

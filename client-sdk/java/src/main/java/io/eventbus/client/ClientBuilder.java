@@ -94,7 +94,8 @@ public final class ClientBuilder {
    *
    * @param attribute the name
    * @param value the value
-   * @return this builder; at most 64 attributes
+   * @return this builder; at most 64 attributes, with names and values of 255 bytes each and 1,024
+   *     bytes in all; {@link #connect} refuses more
    */
   public ClientBuilder attribute(String attribute, String value) {
     attributes.put(attribute, value);

@@ -1,11 +1,13 @@
 package io.eventbus.client;
 
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Executor;
+import java.util.stream.Stream;
 import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
@@ -65,8 +67,16 @@ public record ClientOptions(
     urls.forEach(ClientOptions::checkUrl);
     Checks.range("name length", name.length(), 1, 255);
     Checks.range("attributes", attributes.size(), 0, 64);
+    Checks.range("attributes, bytes of UTF-8", utf8Bytes(attributes), 0, 1024);
     Checks.range("ackInterval", ackInterval, Duration.ofMillis(1), Duration.ofMinutes(1));
     Checks.range("trackedProducers", trackedProducers, 1, 100_000_000);
+  }
+
+  private static long utf8Bytes(Map<String, String> attributes) {
+    return attributes.entrySet().stream()
+        .flatMap(attribute -> Stream.of(attribute.getKey(), attribute.getValue()))
+        .mapToLong(text -> text.getBytes(StandardCharsets.UTF_8).length)
+        .sum();
   }
 
   private static void checkUrl(URI url) {

@@ -55,7 +55,7 @@ final class AdminHandler implements HttpHandler {
       throw new HttpFailure(
           421,
           "MISDIRECTED",
-          "Host header refused (expected: localhost, a loopback address or admin.host)");
+          "Host header refused (expected: localhost, an address, or a name in admin.allowed-hosts)");
     }
     String path = exchange.getRequestURI().getPath();
     // HEAD is GET without the body (RFC 9110, section 9.3.2).

@@ -53,7 +53,7 @@ public final class AdminServer implements AutoCloseable {
     ThreadPoolExecutor executor = executor();
     BusMetrics metrics = new BusMetrics(bus);
     server.setExecutor(executor);
-    HostGuard guard = new HostGuard(config.host(), address.getAddress());
+    HostGuard guard = new HostGuard(config, address.getAddress());
     server.createContext("/", new AdminHandler(guard, new AdminApi(bus, metrics).routes()));
     server.start();
     return new AdminServer(server, executor, metrics);

@@ -78,7 +78,8 @@ public enum ConfigKey {
       1,
       10_000_000,
       "",
-      "Open client connections; one more is closed at once, so that the others keep working."),
+      "Open client connections. Those beyond are not counted as open: at most 64 at a time get an"
+          + " answer (503) and a second to read it, the others are closed at once."),
 
   /** Sites whose pages may connect. */
   LISTEN_ALLOWED_ORIGINS(
@@ -86,7 +87,9 @@ public enum ConfigKey {
       ValueType.ORIGINS,
       "",
       "",
-      "Sites, besides the bus's own, whose pages may connect from a browser; `*` lets every page in."
+      "Sites whose pages may connect from a browser; `*` lets every page in. A page of the bus's own"
+          + " site may where that is `localhost`, an IP address or `listen.host`; under another name"
+          + " it has to stand here, because any name can be made to lead to this machine."
           + " Programs that are not browsers send no `Origin` and are not asked."),
 
   /** Certificate chain. */
@@ -149,15 +152,16 @@ public enum ConfigKey {
       1_000_000,
       "",
       "Subscriptions of one connection."),
-  /** Subscriptions of all connections. */
-  LIMITS_TOTAL_SUBSCRIPTIONS(
-      "limits.total-subscriptions",
-      ValueType.COUNT,
-      "1000000",
-      1,
-      1_000_000_000,
+  /** Heap for the subscriptions of all connections. */
+  LIMITS_SUBSCRIPTION_BYTES(
+      "limits.subscription-bytes",
+      ValueType.SIZE,
+      "0",
+      0,
+      Bytes.PIB,
       "",
-      "Subscriptions of all connections together; each takes some hundred bytes of heap."),
+      "Heap that the subscriptions of all connections may take, by estimate; 0 is a quarter of the"
+          + " JVM's heap. What one takes stands [below](#memory-of-subscriptions)."),
   /** Groups of one connection. */
   LIMITS_GROUPS(
       "limits.groups",
@@ -342,6 +346,15 @@ public enum ConfigKey {
       65_535,
       "--admin-port",
       "TCP port of the administration API; 0 takes a free one."),
+  /** Names of the administration port. */
+  ADMIN_ALLOWED_HOSTS(
+      "admin.allowed-hosts",
+      ValueType.HOSTS,
+      "",
+      "",
+      "Names in `Host` that the administration port answers to, besides `localhost`, `admin.host` and"
+          + " (where it listens to more than loopback) every IP address; `*` for all, where a proxy"
+          + " decides."),
 
   /** Log level. */
   LOG_LEVEL(

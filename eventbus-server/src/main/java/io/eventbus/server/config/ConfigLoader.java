@@ -85,9 +85,8 @@ public final class ConfigLoader {
         problems.add(
             "variable "
                 + variable
-                + ": unknown (expected: a known one; the nearest is "
-                + NearestName.of(variable, byVariable.keySet())
-                + ")");
+                + ": unknown "
+                + NearestName.expected(variable, byVariable.keySet()));
       }
     }
     return this;
@@ -149,11 +148,7 @@ public final class ConfigLoader {
             key -> values.put(key, new Given(value, origin)),
             () ->
                 problems.add(
-                    name
-                        + ": unknown key (expected: a known one; the nearest is "
-                        + NearestName.ofKey(name)
-                        + "), from "
-                        + origin));
+                    name + ": unknown key " + NearestName.expectedKey(name) + ", from " + origin));
   }
 
   /**

@@ -58,7 +58,7 @@ final class ConfigValues {
                     integer(ConfigKey.LIMITS_HEADERS),
                     integer(ConfigKey.LIMITS_HEADER_BYTES),
                     integer(ConfigKey.LIMITS_SUBSCRIPTIONS),
-                    integer(ConfigKey.LIMITS_TOTAL_SUBSCRIPTIONS),
+                    number(ConfigKey.LIMITS_SUBSCRIPTION_BYTES),
                     integer(ConfigKey.LIMITS_GROUPS),
                     number(ConfigKey.LIMITS_QUEUE_BYTES),
                     number(ConfigKey.LIMITS_MEMORY_BYTES),
@@ -97,7 +97,8 @@ final class ConfigValues {
                 new AdminConfig(
                     flag(ConfigKey.ADMIN_ENABLED),
                     text(ConfigKey.ADMIN_HOST),
-                    integer(ConfigKey.ADMIN_PORT)));
+                    integer(ConfigKey.ADMIN_PORT),
+                    list(ConfigKey.ADMIN_ALLOWED_HOSTS)));
     LogConfig log =
         part(
             () ->

@@ -8,7 +8,7 @@ package io.eventbus.server.config;
  * @param headers largest number of headers of one event
  * @param headerBytes largest sum of an event's header names and values
  * @param subscriptions subscriptions of one connection
- * @param totalSubscriptions subscriptions of all connections together
+ * @param subscriptionBytes heap that all subscriptions may take, 0 for a quarter of the JVM's
  * @param groups different groups of one connection
  * @param queueBytes bytes that may wait for one connection, at least twice {@code messageBytes}
  * @param memoryBytes bytes that may wait on the whole bus, 0 for half of the JVM's direct memory
@@ -20,7 +20,7 @@ public record LimitsConfig(
     int headers,
     int headerBytes,
     int subscriptions,
-    int totalSubscriptions,
+    long subscriptionBytes,
     int groups,
     long queueBytes,
     long memoryBytes,
@@ -36,7 +36,7 @@ public record LimitsConfig(
    * @param headers largest number of headers of one event
    * @param headerBytes largest sum of an event's header names and values
    * @param subscriptions subscriptions of one connection
-   * @param totalSubscriptions subscriptions of all connections together
+   * @param subscriptionBytes heap that all subscriptions may take, 0 for a quarter of the JVM's
    * @param groups different groups of one connection
    * @param queueBytes bytes that may wait for one connection, at least twice {@code messageBytes}
    * @param memoryBytes bytes that may wait on the whole bus, 0 for half of the JVM's direct memory
@@ -49,7 +49,7 @@ public record LimitsConfig(
     ConfigKey.LIMITS_HEADERS.inRange(headers);
     ConfigKey.LIMITS_HEADER_BYTES.inRange(headerBytes);
     ConfigKey.LIMITS_SUBSCRIPTIONS.inRange(subscriptions);
-    ConfigKey.LIMITS_TOTAL_SUBSCRIPTIONS.inRange(totalSubscriptions);
+    ConfigKey.LIMITS_SUBSCRIPTION_BYTES.inRange(subscriptionBytes);
     ConfigKey.LIMITS_GROUPS.inRange(groups);
     ConfigKey.LIMITS_QUEUE_BYTES.inRange(queueBytes);
     ConfigKey.LIMITS_MEMORY_BYTES.inRange(memoryBytes);
@@ -74,6 +74,15 @@ public record LimitsConfig(
           queueBytes,
           ConfigKey.LIMITS_QUEUE_BYTES.key() + ", or 0");
     }
+  }
+
+  /**
+   * Returns how much of the heap all subscriptions together may take.
+   *
+   * @return bytes, by estimate
+   */
+  public long subscriptionBudget() {
+    return subscriptionBytes != 0 ? subscriptionBytes : Runtime.getRuntime().maxMemory() / 4;
   }
 
   private static void atLeast(ConfigKey key, long value, long least, String because) {

@@ -3,19 +3,32 @@ package io.eventbus.server.config;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.Optional;
 
-/** Finds the known name that somebody who mistyped one probably meant (Levenshtein distance). */
+/**
+ * Finds the known name that somebody who mistyped one probably meant (Levenshtein distance), if
+ * there is one: at most a third of it may differ.
+ */
 final class NearestName {
   private NearestName() {}
 
-  static String ofKey(String name) {
-    return of(name, Arrays.stream(ConfigKey.values()).map(ConfigKey::key).toList());
+  /** What was expected in the place of an unknown name, for a person. */
+  static String expected(String name, Collection<String> known) {
+    return of(name, known)
+        .map(near -> "(expected: a known one; the nearest is " + near + ")")
+        .orElse("(expected: a known one; eventbus config print shows all)");
   }
 
-  static String of(String name, Collection<String> known) {
+  static String expectedKey(String name) {
+    return expected(name, Arrays.stream(ConfigKey.values()).map(ConfigKey::key).toList());
+  }
+
+  private static Optional<String> of(String name, Collection<String> known) {
     // Names from outside may be long; the distance costs the product of the lengths.
     String start = name.length() > 100 ? name.substring(0, 100) : name;
-    return known.stream().min(Comparator.comparingInt(k -> distance(start, k))).orElseThrow();
+    return known.stream()
+        .min(Comparator.comparingInt(k -> distance(start, k)))
+        .filter(k -> distance(start, k) <= Math.max(name.length(), k.length()) / 3);
   }
 
   private static int distance(String one, String other) {

@@ -7,6 +7,8 @@ final class TextCheck {
   private static final Pattern URL_PATH = Pattern.compile("(/[A-Za-z0-9._~-]+)+|/");
   private static final Pattern HOST = Pattern.compile("[A-Za-z0-9._:%-]{1,255}");
 
+  private static final Pattern HOST_NAME = Pattern.compile("\\*|[A-Za-z0-9._-]{1,255}");
+
   private static final Pattern ORIGIN =
       Pattern.compile("\\*|[A-Za-z][A-Za-z0-9+.-]{0,31}://[A-Za-z0-9._:\\[\\]-]{1,255}");
 
@@ -19,6 +21,10 @@ final class TextCheck {
   /** Only the shape: whether the name resolves shows when the bus binds to it. */
   static void host(ConfigKey key, String value) {
     matches(key, value, HOST);
+  }
+
+  static void hostName(ConfigKey key, String value) {
+    matches(key, value, HOST_NAME);
   }
 
   static void origin(ConfigKey key, String value) {

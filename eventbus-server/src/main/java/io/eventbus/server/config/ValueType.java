@@ -16,6 +16,8 @@ public enum ValueType {
   URL_PATH("a path such as /bus, of letters, digits, `/`, `.`, `-`, `_` and `~`"),
   /** Origins of web pages (RFC 6454); empty for none. */
   ORIGINS("origins such as https://app.example.com with commas between, or `*`"),
+  /** Host names; empty for none. */
+  HOSTS("host names such as bus.example.com with commas between, or `*`"),
   /** A file; empty for none. */
   FILE("a file"),
   /** A secret, never printed; empty for none. */

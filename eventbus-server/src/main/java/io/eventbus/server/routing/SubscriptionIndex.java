@@ -3,10 +3,8 @@ package io.eventbus.server.routing;
 import io.eventbus.protocol.TopicFilter;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.locks.ReadWriteLock;
@@ -25,32 +23,14 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 public final class SubscriptionIndex {
   private static final int STRIPES = 4096;
 
-  private static final class Node {
-    // Most nodes have no children or no subscriptions; the maps are small and made when needed.
-    final Map<String, Node> children = new HashMap<>(2);
-    final Set<Subscription> here = new LinkedHashSet<>(2);
-    final Set<Subscription> tail = new LinkedHashSet<>(2);
-
-    boolean isEmpty() {
-      return children.isEmpty() && here.isEmpty() && tail.isEmpty();
-    }
-
-    int descendants() {
-      int n = children.size();
-      for (Node child : children.values()) {
-        n += child.descendants();
-      }
-      return n;
-    }
-  }
-
   private final ReadWriteLock lock = new ReentrantReadWriteLock();
-  private final Map<String, Set<Subscription>> exact = new HashMap<>();
-  private final Node root = new Node();
+  private final Map<String, SubscriptionSet> exact = new HashMap<>();
+  private final FilterNode root = new FilterNode();
   private final AtomicLongArray versions = new AtomicLongArray(STRIPES);
   private final AtomicLongArray firstTokenVersions = new AtomicLongArray(STRIPES);
   private final AtomicLong wildcardVersion = new AtomicLong();
   private final AtomicLong size = new AtomicLong();
+  private final AtomicLong bytes = new AtomicLong();
   private final int loops;
 
   /**
@@ -71,15 +51,8 @@ public final class SubscriptionIndex {
     TopicFilter filter = subscription.filter();
     lock.writeLock().lock();
     try {
-      if (filter.isExact()) {
-        exact.computeIfAbsent(filter.toString(), f -> new LinkedHashSet<>(2)).add(subscription);
-      } else {
-        Node node = root;
-        for (String token : filter.tokens()) {
-          node = node.children.computeIfAbsent(token, t -> new Node());
-        }
-        (filter.hasTail() ? node.tail : node.here).add(subscription);
-      }
+      long grown = filter.isExact() ? addExact(subscription) : root.add(subscription);
+      bytes.addAndGet(grown);
       size.incrementAndGet();
       changed(filter);
     } finally {
@@ -96,11 +69,9 @@ public final class SubscriptionIndex {
     TopicFilter filter = subscription.filter();
     lock.writeLock().lock();
     try {
-      boolean removed =
-          filter.isExact()
-              ? removeExact(subscription)
-              : removeFrom(root, subscription, filter.tokens(), 0);
-      if (removed) {
+      long freed = filter.isExact() ? removeExact(subscription) : root.remove(subscription);
+      if (freed >= 0) {
+        bytes.addAndGet(-freed);
         size.decrementAndGet();
         changed(filter);
       }
@@ -109,32 +80,32 @@ public final class SubscriptionIndex {
     }
   }
 
-  private boolean removeExact(Subscription subscription) {
+  /** Returns the bytes of what was made for it. */
+  private long addExact(Subscription subscription) {
     String topic = subscription.filter().toString();
-    Set<Subscription> all = exact.get(topic);
-    if (all == null || !all.remove(subscription)) {
-      return false;
+    SubscriptionSet all = exact.get(topic);
+    if (all != null) {
+      all.add(subscription);
+      return 0;
     }
-    if (all.isEmpty()) {
-      exact.remove(topic);
-    }
-    return true;
+    all = new SubscriptionSet();
+    all.add(subscription);
+    exact.put(topic, all);
+    return HeapBytes.ofTopic();
   }
 
-  private static boolean removeFrom(
-      Node node, Subscription subscription, List<String> tokens, int depth) {
-    if (depth == tokens.size()) {
-      return (subscription.filter().hasTail() ? node.tail : node.here).remove(subscription);
+  /** Returns the bytes of what went with it, -1 if it was not there. */
+  private long removeExact(Subscription subscription) {
+    String topic = subscription.filter().toString();
+    SubscriptionSet all = exact.get(topic);
+    if (all == null || !all.remove(subscription)) {
+      return -1;
     }
-    String token = tokens.get(depth);
-    Node child = node.children.get(token);
-    if (child == null || !removeFrom(child, subscription, tokens, depth + 1)) {
-      return false;
+    if (!all.isEmpty()) {
+      return 0;
     }
-    if (child.isEmpty()) {
-      node.children.remove(token);
-    }
-    return true;
+    exact.remove(topic);
+    return HeapBytes.ofTopic();
   }
 
   private void changed(TopicFilter filter) {
@@ -180,10 +151,12 @@ public final class SubscriptionIndex {
   Route lookup(String topic) {
     lock.readLock().lock();
     try {
-      List<Subscription> found = new ArrayList<>(exact.getOrDefault(topic, Set.of()));
-      if (!root.isEmpty()) {
-        match(root, topic, 0, found, topic.charAt(0) == '$');
+      List<Subscription> found = new ArrayList<>();
+      SubscriptionSet named = exact.get(topic);
+      if (named != null) {
+        named.addTo(found);
       }
+      root.match(topic, found);
       return new Route(version(topic), loops, found);
     } finally {
       lock.readLock().unlock();
@@ -201,27 +174,6 @@ public final class SubscriptionIndex {
     return route.targetCount + route.groups.length;
   }
 
-  private static void match(
-      Node node, String topic, int start, List<Subscription> found, boolean firstIsSystem) {
-    if (start > topic.length()) {
-      found.addAll(node.here);
-      return;
-    }
-    if (!firstIsSystem) {
-      found.addAll(node.tail);
-    }
-    int dot = topic.indexOf('.', start);
-    int end = dot < 0 ? topic.length() : dot;
-    Node named = node.children.get(topic.substring(start, end));
-    if (named != null) {
-      match(named, topic, end + 1, found, false);
-    }
-    Node any = firstIsSystem ? null : node.children.get("*");
-    if (any != null) {
-      match(any, topic, end + 1, found, false);
-    }
-  }
-
   /**
    * Returns the number of subscriptions.
    *
@@ -229,6 +181,34 @@ public final class SubscriptionIndex {
    */
   public long size() {
     return size.get();
+  }
+
+  /**
+   * Counts a subscription that a session keeps, whether or not it is in the index itself.
+   *
+   * @param subscription not counted yet
+   */
+  public void keep(Subscription subscription) {
+    bytes.addAndGet(HeapBytes.ofSubscription(subscription));
+  }
+
+  /**
+   * No longer counts a subscription.
+   *
+   * @param subscription counted by {@link #keep}
+   */
+  public void release(Subscription subscription) {
+    bytes.addAndGet(-HeapBytes.ofSubscription(subscription));
+  }
+
+  /**
+   * Estimates the heap that the subscriptions of all sessions take, with all that is kept because
+   * of them.
+   *
+   * @return bytes, 0 without subscriptions
+   */
+  public long bytes() {
+    return bytes.get();
   }
 
   /** Topics and tree nodes that are kept because of subscriptions. */

@@ -1,15 +1,26 @@
 package io.eventbus.server.session;
 
 import io.eventbus.schema.Ack;
-import java.util.LinkedHashMap;
+import io.eventbus.server.routing.BusMemory;
+import io.eventbus.server.routing.HeapBytes;
+import io.eventbus.server.stats.SingleWriterCounter;
+import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * How far a subscriber has come, by its own word: the last acknowledged sequence of the topics and
- * producers that it acknowledged most recently. Bounded; any thread.
+ * producers that it acknowledged most recently, at most {@value #MOST} of them with topics of
+ * {@value #MOST_TEXT} characters in all. What is kept counts as the bus's memory.
+ *
+ * <p>Written by the session's loop only; read by any thread, for which the loop never waits.
  */
 public final class Acknowledgements {
-  private static final int MOST = 256;
+  static final int MOST = 16;
+  static final int MOST_TEXT = 2048;
+
+  /** The stream, what is kept of it, and its place in the map. */
+  private static final int ENTRY_BYTES = 136;
 
   /**
    * A stream of events.
@@ -19,21 +30,81 @@ public final class Acknowledgements {
    */
   public record Stream(String topic, long producer) {}
 
-  private long count;
+  private static final class Latest {
+    volatile long sequence;
+    long usedAt;
+  }
+
+  private final BusMemory memory;
+  private final SingleWriterCounter count = new SingleWriterCounter();
   // Made with the first Ack: most sessions never send one.
-  private Map<Stream, Long> latest = Map.of();
+  private volatile Map<Stream, Latest> streams = Map.of();
+  private int text;
+  private final SingleWriterCounter bytes = new SingleWriterCounter();
 
-  Acknowledgements() {}
+  Acknowledgements(BusMemory memory) {
+    this.memory = memory;
+  }
 
-  synchronized void add(Ack ack) {
-    if (latest.isEmpty()) {
-      latest = new LinkedHashMap<>(16, 0.75f, true);
+  void add(Ack ack) {
+    count.add(1);
+    if (streams.isEmpty()) {
+      streams = new ConcurrentHashMap<>(MOST);
     }
-    count++;
-    latest.merge(new Stream(ack.getTopic(), ack.getProducer()), ack.getSequence(), Math::max);
-    if (latest.size() > MOST) {
-      latest.remove(latest.keySet().iterator().next());
+    Stream stream = new Stream(ack.getTopic(), ack.getProducer());
+    Latest latest = streams.get(stream);
+    if (latest == null) {
+      latest = new Latest();
+      latest.sequence = ack.getSequence();
+      streams.put(stream, latest);
+      keep(stream, 1);
+    } else {
+      latest.sequence = Math.max(latest.sequence, ack.getSequence());
     }
+    latest.usedAt = count.get();
+    while (streams.size() > MOST || text > MOST_TEXT) {
+      Stream oldest = oldest();
+      streams.remove(oldest);
+      keep(oldest, -1);
+    }
+  }
+
+  /** There are few: looking at all is cheaper than an order that every Ack would change. */
+  private Stream oldest() {
+    Stream oldest = new Stream("", 0);
+    long usedAt = Long.MAX_VALUE;
+    for (Map.Entry<Stream, Latest> entry : streams.entrySet()) {
+      if (entry.getValue().usedAt < usedAt) {
+        oldest = entry.getKey();
+        usedAt = entry.getValue().usedAt;
+      }
+    }
+    return oldest;
+  }
+
+  /** Counts a stream that is kept from now on, or with -1 one that no longer is. */
+  private void keep(Stream stream, int sign) {
+    long size = ENTRY_BYTES + HeapBytes.ofString(stream.topic());
+    text += sign * stream.topic().length();
+    bytes.add(sign * size);
+    if (sign > 0) {
+      memory.reserve(size);
+    } else {
+      memory.release(size);
+    }
+  }
+
+  /** About what is kept; any thread. */
+  long bytes() {
+    return bytes.get();
+  }
+
+  /** Forgets all, at the end of the session. */
+  void close() {
+    streams = Map.of();
+    memory.release(bytes.get());
+    bytes.add(-bytes.get());
+    text = 0;
   }
 
   /**
@@ -41,8 +112,8 @@ public final class Acknowledgements {
    *
    * @return 0 or more
    */
-  public synchronized long count() {
-    return count;
+  public long count() {
+    return count.get();
   }
 
   /**
@@ -50,7 +121,9 @@ public final class Acknowledgements {
    *
    * @return a copy
    */
-  public synchronized Map<Stream, Long> latest() {
-    return Map.copyOf(latest);
+  public Map<Stream, Long> latest() {
+    Map<Stream, Long> copy = new HashMap<>();
+    streams.forEach((stream, latest) -> copy.put(stream, latest.sequence));
+    return copy;
   }
 }

@@ -38,6 +38,7 @@ final class EqualSubscriptions {
   }
 
   void add(Subscription s) {
+    index.keep(s);
     if (s.group() != null) {
       groups.merge(s.group(), 1, Integer::sum);
     }
@@ -59,6 +60,7 @@ final class EqualSubscriptions {
     }
     boolean known = equal.peekFirst() == s;
     equal.remove(s);
+    index.release(s);
     Subscription next = equal.peekFirst();
     if (next == null) {
       byKey.remove(key);
@@ -73,7 +75,10 @@ final class EqualSubscriptions {
 
   void removeAll() {
     Set<Subscription> known = new HashSet<>();
-    byKey.values().forEach(equal -> known.add(equal.getFirst()));
+    for (Deque<Subscription> equal : byKey.values()) {
+      known.add(equal.getFirst());
+      equal.forEach(index::release);
+    }
     known.forEach(index::remove);
     byKey.clear();
     groups.clear();

@@ -1,5 +1,6 @@
 package io.eventbus.server.session;
 
+import io.eventbus.server.routing.HeapBytes;
 import java.time.Instant;
 import java.util.Map;
 
@@ -24,6 +25,9 @@ public record Identity(
     long producer,
     String resume,
     Instant since) {
+  /** The places of a name and a value in an immutable map, which is at most half full. */
+  private static final int ATTRIBUTE_BYTES = 16;
+
   /** Copies the attributes, so that the record is immutable. */
   public Identity {
     attributes = Map.copyOf(attributes);
@@ -31,6 +35,18 @@ public record Identity(
 
   /** A client that has not said Hello. */
   static final Identity UNKNOWN = new Identity(0, "", "", "", Map.of(), 0, "", Instant.EPOCH);
+
+  /** About what the attributes take of the heap. */
+  long attributeBytes() {
+    long bytes = 0;
+    for (Map.Entry<String, String> attribute : attributes.entrySet()) {
+      bytes +=
+          ATTRIBUTE_BYTES
+              + HeapBytes.ofString(attribute.getKey())
+              + HeapBytes.ofString(attribute.getValue());
+    }
+    return bytes;
+  }
 
   @Override
   public String toString() {

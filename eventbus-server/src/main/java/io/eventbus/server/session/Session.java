@@ -24,7 +24,7 @@ public final class Session {
   private final ClientLink link;
   private final SessionPublishing publishing;
   private final SessionSubscriptions subscriptions;
-  private final Acknowledgements acknowledgements = new Acknowledgements();
+  private final Acknowledgements acknowledgements;
 
   private SessionState state = SessionState.AWAITING_HELLO;
   private volatile Identity identity = Identity.UNKNOWN;
@@ -44,6 +44,7 @@ public final class Session {
     this.loop = loop;
     this.link = link;
     this.publishing = new SessionPublishing(loop, link, this::refuse);
+    this.acknowledgements = new Acknowledgements(loop.bus.memory());
     this.subscriptions = new SessionSubscriptions(loop, link, this::refuse);
   }
 
@@ -153,6 +154,7 @@ public final class Session {
       return;
     }
     identity = loop.bus.sessions().identify(hello);
+    loop.bus.memory().reserve(identity.attributeBytes());
     state = state.to(SessionState.OPEN);
     loop.bus.sessions().add(this);
     Welcome welcome = new Welcome();
@@ -196,9 +198,11 @@ public final class Session {
     }
     if (state == SessionState.OPEN) {
       loop.bus.sessions().remove(this);
+      loop.bus.memory().release(identity.attributeBytes());
     }
     state = state.to(SessionState.CLOSED);
     subscriptions.removeAll();
+    acknowledgements.close();
   }
 
   /**
@@ -244,6 +248,16 @@ public final class Session {
    */
   public SessionSubscriptions subscriptions() {
     return subscriptions;
+  }
+
+  /**
+   * Returns about what is kept of what the client said: attributes and acknowledgements; any
+   * thread.
+   *
+   * @return bytes that the bus's memory counts
+   */
+  public long keptBytes() {
+    return identity.attributeBytes() + acknowledgements.bytes();
   }
 
   /**

@@ -74,13 +74,14 @@ public final class SessionSubscriptions {
       return;
     }
     // Two loops may pass it by one each: a bound on memory, not an account.
-    int total = loop.bus.limits().totalSubscriptions();
-    if (loop.bus.index().size() >= total) {
+    long budget = loop.bus.limits().subscriptionBudget();
+    if (loop.bus.index().bytes() >= budget) {
       refuse(
           ErrorCode.LIMIT_EXCEEDED,
           "the bus has all the subscriptions that it may (expected: at most "
-              + total
-              + "); use fewer filters with wildcards, or another bus",
+              + budget
+              + " bytes of them, limits.subscription-bytes); use fewer or shorter filters, or"
+              + " another bus",
           request.getId());
       return;
     }

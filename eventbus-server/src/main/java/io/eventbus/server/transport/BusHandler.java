@@ -146,6 +146,11 @@ final class BusHandler implements MessageHandler, ClientLink {
   }
 
   @Override
+  public long keptBytes() {
+    return session.keptBytes();
+  }
+
+  @Override
   public long delivered() {
     return queue.delivered();
   }

@@ -9,19 +9,24 @@ import io.netty.handler.codec.http.HttpRequestDecoder;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslHandler;
 import java.util.IdentityHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/** Sets up a connection that was just accepted. Shared by all loops; stateless. */
+/** Sets up a connection that was just accepted. Shared by all loops. */
 // A write or close that fails ends the channel, and that is what is acted on: not each future.
 @SuppressWarnings("FutureReturnValueIgnored")
 final class ConnectionInitializer extends ChannelInitializer<Channel> {
   private static final int MAX_REQUEST_LINE = 4096;
   private static final int MAX_REQUEST_HEADERS = 32 * 1024;
 
+  /** Connections too many that are told so; those beyond are closed without a word. */
+  private static final int MOST_REFUSED = 64;
+
   private final IdentityHashMap<EventLoop, LoopState> loops;
   private final Handshake handshake;
   private final @Nullable SslContext tls;
   private final BusCounters stats;
+  private final AtomicInteger refused = new AtomicInteger();
 
   ConnectionInitializer(
       IdentityHashMap<EventLoop, LoopState> loops,
@@ -41,8 +46,18 @@ final class ConnectionInitializer extends ChannelInitializer<Channel> {
       throw new IllegalStateException("a connection on an unknown loop");
     }
     stats.accepted.increment();
-    int open = stats.connections.incrementAndGet();
-    channel.closeFuture().addListener(f -> stats.connections.decrementAndGet());
+    boolean tooMany = stats.connections.incrementAndGet() > loop.config().listen().maxConnections();
+    AtomicInteger account = tooMany ? refused : stats.connections;
+    if (tooMany) {
+      stats.connections.decrementAndGet();
+      stats.refused.increment();
+      if (refused.incrementAndGet() > MOST_REFUSED) {
+        refused.decrementAndGet();
+        channel.close();
+        return;
+      }
+    }
+    channel.closeFuture().addListener(f -> account.decrementAndGet());
     if (tls != null) {
       SslHandler handler = tls.newHandler(channel.alloc());
       handler.setHandshakeTimeoutMillis(loop.config().timeouts().upgrade().toMillis());
@@ -57,7 +72,7 @@ final class ConnectionInitializer extends ChannelInitializer<Channel> {
                     .setMaxInitialLineLength(MAX_REQUEST_LINE)
                     .setMaxHeaderSize(MAX_REQUEST_HEADERS)))
         .addLast(upgrade);
-    if (open > loop.config().listen().maxConnections()) {
+    if (tooMany) {
       upgrade.refuseBusy(channel.pipeline().lastContext());
     }
   }

@@ -3,6 +3,7 @@ package io.eventbus.server.transport;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.session.LoopContext;
 import io.netty.channel.EventLoop;
+import io.netty.util.internal.OutOfDirectMemoryError;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -13,6 +14,7 @@ import java.util.Set;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -59,6 +61,7 @@ final class LoopState implements Runnable {
   private boolean flushScheduled;
   private final Deque<Runnable> nextTurns = new ArrayDeque<>();
   private @Nullable Future<?> turn;
+  private Consumer<Throwable> onFatal = cause -> {};
   private @Nullable LoopContext context;
 
   LoopState(int number, EventLoop eventLoop, ServerConfig config) {
@@ -157,9 +160,35 @@ final class LoopState implements Runnable {
     flushSoon();
   }
 
+  /** Sets who hears that the bus cannot go on. Before any connection. */
+  void onFatal(Consumer<Throwable> listener) {
+    onFatal = listener;
+  }
+
+  /**
+   * Something went wrong in a connection, which is about to end: that is all, except where the heap
+   * is used up, because then anything may be half done. (Direct memory is another matter: it is
+   * refused before anything has happened.)
+   */
+  void onError(Throwable cause) {
+    if (cause instanceof OutOfMemoryError && !(cause instanceof OutOfDirectMemoryError)) {
+      onFatal.accept(cause);
+    }
+  }
+
   @Override
   public void run() {
-    flushScheduled = false;
+    try {
+      flushScheduled = false;
+      flush();
+    } catch (Error e) {
+      // The loop would go on with whatever was left half done.
+      onFatal.accept(e);
+      throw e;
+    }
+  }
+
+  private void flush() {
     context().budget().renew();
     context().router().flush();
     List<OutboundQueue> round = dirty;
@@ -174,7 +203,7 @@ final class LoopState implements Runnable {
   private static void drain(OutboundQueue queue) {
     try {
       queue.drain();
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | OutOfDirectMemoryError e) {
       LOG.error("a queue could not be written; its connection ends", e);
       queue.fail();
     }
@@ -183,7 +212,18 @@ final class LoopState implements Runnable {
   /** Looks at all deadlines from now on, ten times a second. */
   void startTicking() {
     ticker =
-        eventLoop.scheduleAtFixedRate(this::tick, TICK_MILLIS, TICK_MILLIS, TimeUnit.MILLISECONDS);
+        eventLoop.scheduleAtFixedRate(
+            this::tickOrFail, TICK_MILLIS, TICK_MILLIS, TimeUnit.MILLISECONDS);
+  }
+
+  private void tickOrFail() {
+    try {
+      tick();
+    } catch (RuntimeException | Error e) {
+      // It would not be called again: no deadline would hold any more.
+      onFatal.accept(e);
+      throw e;
+    }
   }
 
   private void tick() {

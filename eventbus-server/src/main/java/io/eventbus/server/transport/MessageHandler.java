@@ -32,6 +32,11 @@ interface MessageHandler {
   /** Bytes that wait to be written, for whoever has to choose the biggest; any thread. */
   long queuedBytes();
 
+  /** Bytes that are kept for the client beside what waits to be written; any thread. */
+  default long keptBytes() {
+    return 0;
+  }
+
   /** The bus is going down; the connection is to be closed when what is queued has been written. */
   void onShutdown();
 

@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** The listening socket and the loops behind it, from start to an orderly end. */
@@ -38,14 +39,20 @@ public final class TransportServer {
    * @param bus what all sessions share
    * @param routers makes the router of each loop; the argument is what a router calls when it has
    *     something to hand over
+   * @param onFatal called by a loop's thread when the bus cannot go on; must return at once
    */
   public TransportServer(
-      ServerConfig config, EventLoops loops, BusContext bus, RouterFactory routers) {
+      ServerConfig config,
+      EventLoops loops,
+      BusContext bus,
+      RouterFactory routers,
+      Consumer<Throwable> onFatal) {
     this.config = config;
     this.loops = loops;
     this.bus = bus;
     for (int i = 0; i < loops.count(); i++) {
       LoopState state = new LoopState(i, loops.loop(i), config);
+      state.onFatal(onFatal);
       Router router = routers.create(i, PooledByteBufAllocator.DEFAULT, state::flushSoon);
       state.start(
           new LoopContext(bus, router, bus.stats().loops().get(i), PooledByteBufAllocator.DEFAULT));
@@ -82,7 +89,7 @@ public final class TransportServer {
             config.listen().path(),
             config.diagnostics().echoPath(),
             config.compression().enabled(),
-            new OriginCheck(config.listen().allowedOrigins()));
+            new OriginCheck(config.listen().allowedOrigins(), config.listen().host()));
     states.forEach(LoopState::startTicking);
     ChannelFuture bound =
         new ServerBootstrap()
@@ -142,6 +149,15 @@ public final class TransportServer {
    */
   public List<LoopContext> contexts() {
     return states.stream().map(LoopState::context).toList();
+  }
+
+  /** Ends at once, where a loop no longer answers and an orderly end cannot be had. */
+  public void abort() {
+    if (listening != null) {
+      listening.close().awaitUninterruptibly(1, TimeUnit.SECONDS);
+    }
+    loops.close();
+    states.forEach(LoopState::close);
   }
 
   /**

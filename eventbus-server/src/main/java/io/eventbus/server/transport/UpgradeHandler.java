@@ -13,6 +13,7 @@ import io.netty.handler.ssl.SslHandler;
 import io.netty.util.ReferenceCountUtil;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -29,16 +30,21 @@ import org.slf4j.LoggerFactory;
 final class UpgradeHandler extends ChannelInboundHandlerAdapter implements LoopState.Ticking {
   private static final Logger LOG = LoggerFactory.getLogger(UpgradeHandler.class);
 
+  /** How long a client that is refused for want of room may take to read the answer. */
+  private static final long REFUSED_NANOS = TimeUnit.SECONDS.toNanos(1);
+
   private final LoopState loop;
   private final Handshake handshake;
   private @Nullable ChannelHandlerContext own;
   private final long acceptedAt = System.nanoTime();
   private Handshake.@Nullable Upgrade pending;
   private boolean answered;
+  private long deadlineNanos;
 
   UpgradeHandler(LoopState loop, Handshake handshake) {
     this.loop = loop;
     this.handshake = handshake;
+    this.deadlineNanos = loop.config().timeouts().upgrade().toNanos();
   }
 
   @Override
@@ -150,7 +156,7 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements LoopS
   /** Refuses a connection because there are too many. */
   void refuseBusy(ChannelHandlerContext ctx) {
     answered = true;
-    loop.context().bus().stats().refused.increment();
+    deadlineNanos = Math.min(deadlineNanos, REFUSED_NANOS);
     refuse(
         ctx,
         new Handshake.Page(
@@ -162,7 +168,7 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements LoopS
   @Override
   public void onTick(long nowNanos) {
     ChannelHandlerContext ctx = own;
-    if (ctx != null && nowNanos - acceptedAt > loop.config().timeouts().upgrade().toNanos()) {
+    if (ctx != null && nowNanos - acceptedAt > deadlineNanos) {
       if (!answered || pending != null) {
         LOG.debug(
             "{}: no upgrade within {}",
@@ -199,6 +205,7 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements LoopS
 
   @Override
   public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+    loop.onError(cause);
     LOG.debug(
         "{}: closing before the upgrade: {}", ctx.channel().remoteAddress(), cause.toString());
     ctx.close();

@@ -312,7 +312,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
 
   @Override
   public long heldBytes() {
-    return handler.queuedBytes() + inbound.held() + pendingBytes();
+    return handler.queuedBytes() + handler.keptBytes() + inbound.held() + pendingBytes();
   }
 
   @Override
@@ -344,6 +344,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
 
   @Override
   public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+    loop.onError(cause);
     // TLS failures come wrapped in the decoder's exception; both are the client's doing.
     if (cause instanceof IOException || cause instanceof DecoderException) {
       LOG.debug("{}: connection lost: {}", channel.remoteAddress(), cause.toString());

@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -34,7 +35,7 @@ class AdminServerTest {
   private final HttpClient client = HttpClient.newHttpClient();
 
   AdminServerTest() throws IOException {
-    server = AdminServer.start(new AdminConfig(true, "127.0.0.1", 0), bus);
+    server = AdminServer.start(new AdminConfig(true, "127.0.0.1", 0, List.of("bus.example")), bus);
   }
 
   @AfterEach
@@ -177,10 +178,32 @@ class AdminServerTest {
     "127.0.0.1.evil.example, 421",
     "localhost.evil.example:80, 421",
     "[::1.evil.example, 421",
-    "192.168.0.1, 421"
+    "192.168.0.1, 421",
+    "bus.example:8081, 200",
+    "a.bus.example, 421"
   })
   void onlyThisMachineMayBeNamed(String host, int status) throws Exception {
     assertThat(raw("GET", "/healthz", host)).startsWith("HTTP/1.1 " + status);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "localhost, true",
+    "192.168.0.1:8081, true",
+    "[fe80::1]:8081, true",
+    "proxy.example, true",
+    "evil.example, false",
+    "192.168.0.1.evil.example, false",
+    "1.evil.example:8081, false",
+    ", false"
+  })
+  void beyondLoopbackOnlyNamesThatAreConfigured(@Nullable String host, boolean allowed)
+      throws Exception {
+    AdminConfig config = new AdminConfig(true, "0.0.0.0", 0, List.of("proxy.example"));
+    assertThat(new HostGuard(config, InetAddress.getByName("0.0.0.0")).allows(host))
+        .isEqualTo(allowed);
+    AdminConfig open = new AdminConfig(true, "0.0.0.0", 0, List.of("*"));
+    assertThat(new HostGuard(open, InetAddress.getByName("0.0.0.0")).allows(host)).isTrue();
   }
 
   @Test

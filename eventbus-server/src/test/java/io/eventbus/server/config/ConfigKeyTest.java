@@ -17,7 +17,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ConfigKeyTest {
   /** Keys whose values are longs in the records; all others have to fit an int. */
   private static final Set<ConfigKey> LONGS =
-      Set.of(ConfigKey.LIMITS_QUEUE_BYTES, ConfigKey.LIMITS_MEMORY_BYTES);
+      Set.of(
+          ConfigKey.LIMITS_SUBSCRIPTION_BYTES,
+          ConfigKey.LIMITS_QUEUE_BYTES,
+          ConfigKey.LIMITS_MEMORY_BYTES);
 
   @ParameterizedTest
   @EnumSource

@@ -31,8 +31,7 @@ class ConfigLoaderTest {
     assertThat(config.tls().enabled()).isFalse();
     assertThat(config.limits())
         .isEqualTo(
-            new LimitsConfig(
-                1 << 20, 4 << 20, 64, 16 << 10, 10_000, 1_000_000, 32, 8L << 20, 0, 64 << 10));
+            new LimitsConfig(1 << 20, 4 << 20, 64, 16 << 10, 10_000, 0, 32, 8L << 20, 0, 64 << 10));
     assertThat(config.timeouts())
         .isEqualTo(
             new TimeoutsConfig(
@@ -46,7 +45,7 @@ class ConfigLoaderTest {
     assertThat(config.compression()).isEqualTo(new CompressionConfig(false, 1, 256));
     assertThat(config.auth()).isEqualTo(new AuthConfig(null, false));
     assertThat(config.diagnostics()).isEqualTo(new DiagnosticsConfig(null, 16 << 20));
-    assertThat(config.admin()).isEqualTo(new AdminConfig(true, "127.0.0.1", 8081));
+    assertThat(config.admin()).isEqualTo(new AdminConfig(true, "127.0.0.1", 8081, List.of()));
     assertThat(config.log()).isEqualTo(new LogConfig(LogConfig.Level.INFO, LogConfig.Format.TEXT));
   }
 

@@ -54,7 +54,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class SessionTest {
   private static final Instant NOW = Instant.parse("2026-03-04T05:06:07.123456Z");
   private static final int SUBSCRIPTIONS = 3;
-  private static final int TOTAL_SUBSCRIPTIONS = 5;
+  private static final int SUBSCRIPTION_BYTES = 2048;
 
   private final FakeLoops loops = new FakeLoops(1);
   private final SubscriptionIndex index = new SubscriptionIndex(1);
@@ -75,8 +75,8 @@ class SessionTest {
                 String.valueOf(SUBSCRIPTIONS),
                 "limits.groups",
                 "1",
-                "limits.total-subscriptions",
-                String.valueOf(TOTAL_SUBSCRIPTIONS),
+                "limits.subscription-bytes",
+                String.valueOf(SUBSCRIPTION_BYTES),
                 "limits.payload-bytes",
                 "1000"));
     BusContext bus =
@@ -108,6 +108,7 @@ class SessionTest {
     session.onClosed();
     assertThat(memory.used()).isZero();
     assertThat(index.size()).isZero();
+    assertThat(index.bytes()).isZero();
     assertThat(sessions.find(1)).isNull();
   }
 
@@ -470,17 +471,22 @@ class SessionTest {
   void theSubscriptionsOfAllConnectionsHaveABound() {
     welcome();
     List<Subscription> filled = new ArrayList<>();
-    for (long id = 1; id <= TOTAL_SUBSCRIPTIONS; id++) {
+    for (long id = 1; index.bytes() < SUBSCRIPTION_BYTES; id++) {
       TopicFilter filter = TopicFilter.parse("a." + id);
-      filled.add(new Subscription(link.subscriber, id, filter, null, Overflow.BLOCK));
+      Subscription subscription =
+          new Subscription(link.subscriber, id, filter, null, Overflow.BLOCK);
+      index.keep(subscription);
+      index.add(subscription);
+      filled.add(subscription);
     }
-    filled.forEach(index::add);
+    assertThat(filled).hasSizeGreaterThan(4);
     handle(subscribe(1, "a", null));
     assertThat(problem(ErrorCode.LIMIT_EXCEEDED, TypeCode.SUBSCRIBE, 1, "").getMessage())
         .contains("the bus has all the subscriptions")
-        .contains("at most " + TOTAL_SUBSCRIPTIONS);
+        .contains("at most " + SUBSCRIPTION_BYTES);
     assertThat(link.closed).isEmpty();
     filled.forEach(index::remove);
+    filled.forEach(index::release);
   }
 
   @Test
@@ -524,6 +530,26 @@ class SessionTest {
   }
 
   @Test
+  void acknowledgementsOfLongTopicsAreFewer() {
+    welcome();
+    for (int i = 0; i < 100; i++) {
+      handle(ControlFrames.encode(TypeCode.ACK, new Ack("x".repeat(250) + i, 1L, 5L)));
+    }
+    assertThat(session.acknowledgements().latest())
+        .hasSize(2048 / 252)
+        .containsKey(new Acknowledgements.Stream("x".repeat(250) + 99, 1));
+    assertThat(memory.used()).isBetween(2000L, 5000L);
+  }
+
+  @Test
+  void attributesAreTheBussMemoryWhileTheSessionLives() {
+    Map<String, String> attributes = Map.of("zone", "eu-1", "rack", "é".repeat(100));
+    handle(ControlFrames.encode(TypeCode.HELLO, new Hello("c", "a", "s3cret", null, attributes)));
+    assertThat(session.identity().attributes()).isEqualTo(attributes);
+    assertThat(memory.used()).isBetween(300L, 600L);
+  }
+
+  @Test
   void acknowledgementsAreBoundedAndTheHighestCounts() {
     welcome();
     for (int i = 0; i < 1000; i++) {
@@ -534,10 +560,12 @@ class SessionTest {
     assertThat(link.taken()).isEmpty();
     assertThat(session.acknowledgements().count()).isEqualTo(1002);
     assertThat(session.acknowledgements().latest())
-        .hasSize(256)
+        .hasSize(16)
         .containsEntry(new Acknowledgements.Stream("t999", 1), 9L)
-        .doesNotContainKey(new Acknowledgements.Stream("t0", 1));
+        .containsKey(new Acknowledgements.Stream("t984", 1))
+        .doesNotContainKey(new Acknowledgements.Stream("t983", 1));
     assertThat(counters.loops().get(0).acks.get()).isEqualTo(1002);
+    assertThat(memory.used()).isBetween(16 * 100L, 16 * 250L);
   }
 
   @Test

@@ -9,13 +9,18 @@ import io.netty.handler.codec.http.HttpVersion;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class HandshakeTest {
   private final Handshake plain =
-      new Handshake("/bus", null, false, new OriginCheck(List.of("https://app.example.com")));
+      new Handshake(
+          "/bus",
+          null,
+          false,
+          new OriginCheck(List.of("https://app.example.com"), "bus.example.com"));
   private final Handshake full =
-      new Handshake("/bus", "/echo", true, new OriginCheck(List.of("*")));
+      new Handshake("/bus", "/echo", true, new OriginCheck(List.of("*"), "0.0.0.0"));
 
   /** The request of RFC 6455, section 1.3, for the bus. */
   private static DefaultHttpRequest request(String uri) {
@@ -77,6 +82,23 @@ class HandshakeTest {
     assertThat(page(plain.answer(r)).status()).as("another scheme").isEqualTo(403);
     r.headers().set("Origin", "null");
     assertThat(upgrade(full.answer(r)).endpoint()).as("all are allowed").isNotNull();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "evil.example:8080, 403",
+    "127.0.0.1.evil.example, 403",
+    "localhost.evil.example, 403",
+    "localhost:8080, 0",
+    "192.168.1.7:8080, 0",
+    "[fe80::1]:8080, 0",
+    "BUS.example.com, 0"
+  })
+  void aNameThatWasMadeToLeadHereIsNotTheBussOwnSite(String host, int refused) {
+    DefaultHttpRequest r = request("/bus");
+    r.headers().set("Host", host).set("Origin", "http://" + host);
+    Handshake.Answer answer = plain.answer(r);
+    assertThat(answer instanceof Handshake.Page page ? page.status() : 0).isEqualTo(refused);
   }
 
   @Test

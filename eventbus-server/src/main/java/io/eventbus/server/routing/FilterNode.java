@@ -1,0 +1,170 @@
+package io.eventbus.server.routing;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One token in the tree of filters with wildcards. Guarded by the lock of the index.
+ *
+ * <p>A filter of 16 tokens that shares none of them makes 16 nodes, so a node is five references:
+ * its only child stands in it, a map is made for the second, and the sets of subscriptions are made
+ * when there are any.
+ */
+final class FilterNode {
+  private @Nullable String onlyToken;
+  private @Nullable FilterNode onlyChild;
+  private @Nullable Map<String, FilterNode> children;
+  private @Nullable SubscriptionSet here;
+  private @Nullable SubscriptionSet tail;
+
+  /** Adds a subscription below this node; returns the bytes of the nodes made for it. */
+  long add(Subscription subscription) {
+    long bytes = 0;
+    FilterNode node = this;
+    for (String token : subscription.filter().tokens()) {
+      FilterNode next = node.child(token);
+      if (next == null) {
+        next = new FilterNode();
+        node.put(token, next);
+        bytes += HeapBytes.ofNode(token);
+      }
+      node = next;
+    }
+    node.setFor(subscription).add(subscription);
+    return bytes;
+  }
+
+  private SubscriptionSet setFor(Subscription subscription) {
+    if (subscription.filter().hasTail()) {
+      if (tail == null) {
+        tail = new SubscriptionSet();
+      }
+      return tail;
+    }
+    if (here == null) {
+      here = new SubscriptionSet();
+    }
+    return here;
+  }
+
+  /** Removes a subscription; returns the bytes of the nodes that went with it, -1 if not found. */
+  long remove(Subscription subscription) {
+    return remove(subscription, subscription.filter().tokens(), 0);
+  }
+
+  private long remove(Subscription subscription, List<String> tokens, int depth) {
+    if (depth == tokens.size()) {
+      return removeHere(subscription) ? 0 : -1;
+    }
+    String token = tokens.get(depth);
+    FilterNode child = child(token);
+    long freed = child == null ? -1 : child.remove(subscription, tokens, depth + 1);
+    if (child != null && freed >= 0 && child.isEmpty()) {
+      drop(token);
+      freed += HeapBytes.ofNode(token);
+    }
+    return freed;
+  }
+
+  private boolean removeHere(Subscription subscription) {
+    boolean inTail = subscription.filter().hasTail();
+    SubscriptionSet set = inTail ? tail : here;
+    if (set == null || !set.remove(subscription)) {
+      return false;
+    }
+    if (set.isEmpty() && inTail) {
+      tail = null;
+    } else if (set.isEmpty()) {
+      here = null;
+    }
+    return true;
+  }
+
+  private @Nullable FilterNode child(String token) {
+    if (children != null) {
+      return children.get(token);
+    }
+    return token.equals(onlyToken) ? onlyChild : null;
+  }
+
+  private void put(String token, FilterNode child) {
+    if (children != null) {
+      children.put(token, child);
+    } else if (onlyToken == null || onlyChild == null) {
+      onlyToken = token;
+      onlyChild = child;
+    } else {
+      children = new HashMap<>(4);
+      children.put(onlyToken, onlyChild);
+      children.put(token, child);
+      onlyToken = null;
+      onlyChild = null;
+    }
+  }
+
+  private void drop(String token) {
+    if (children == null) {
+      onlyToken = null;
+      onlyChild = null;
+      return;
+    }
+    children.remove(token);
+    if (children.size() == 1) {
+      // Also gives back the table, which does not shrink by itself.
+      Map.Entry<String, FilterNode> last = children.entrySet().iterator().next();
+      onlyToken = last.getKey();
+      onlyChild = last.getValue();
+      children = null;
+    }
+  }
+
+  boolean isEmpty() {
+    return onlyChild == null && children == null && here == null && tail == null;
+  }
+
+  /** The nodes below this one. */
+  int descendants() {
+    if (onlyChild != null) {
+      return 1 + onlyChild.descendants();
+    }
+    int n = 0;
+    if (children != null) {
+      for (FilterNode child : children.values()) {
+        n += 1 + child.descendants();
+      }
+    }
+    return n;
+  }
+
+  /** Collects who gets the events of a legal topic, on the root of the tree. */
+  void match(String topic, List<Subscription> found) {
+    match(topic, 0, found, topic.charAt(0) == '$');
+  }
+
+  private void match(String topic, int start, List<Subscription> found, boolean firstIsSystem) {
+    if (start > topic.length()) {
+      if (here != null) {
+        here.addTo(found);
+      }
+      return;
+    }
+    if (!firstIsSystem && tail != null) {
+      tail.addTo(found);
+    }
+    if (onlyChild == null && children == null) {
+      return;
+    }
+    int dot = topic.indexOf('.', start);
+    int end = dot < 0 ? topic.length() : dot;
+    FilterNode named = child(topic.substring(start, end));
+    if (named != null) {
+      named.match(topic, end + 1, found, false);
+    }
+    FilterNode any = firstIsSystem ? null : child("*");
+    if (any != null) {
+      any.match(topic, end + 1, found, false);
+    }
+  }
+}

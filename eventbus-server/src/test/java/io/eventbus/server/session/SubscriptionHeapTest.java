@@ -1,0 +1,112 @@
+package io.eventbus.server.session;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.eventbus.protocol.TopicFilter;
+import io.eventbus.schema.Overflow;
+import io.eventbus.server.routing.Subscription;
+import io.eventbus.server.routing.SubscriptionIndex;
+import io.eventbus.server.samples.FakeSubscriber;
+import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.IntFunction;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * What subscriptions take of the heap, as measured, is what the index counts; the figures in
+ * docs/operations.md are printed here.
+ */
+class SubscriptionHeapTest {
+  private static final int MANY = 20_000;
+  private static final int OF_ONE_SESSION = 100;
+
+  private final SubscriptionIndex index = new SubscriptionIndex(1);
+  private final FakeSubscriber subscriber = new FakeSubscriber(0);
+  private final List<Kept> sessions = new ArrayList<>();
+
+  /** What a session keeps. */
+  private record Kept(Map<Long, Subscription> byId, EqualSubscriptions equal) {}
+
+  private void subscribe(long id, String filter) {
+    Subscription subscription =
+        new Subscription(subscriber, id, TopicFilter.parse(filter), null, Overflow.BLOCK);
+    if (id % OF_ONE_SESSION == 0) {
+      sessions.add(new Kept(new ConcurrentHashMap<>(4), new EqualSubscriptions(index)));
+    }
+    Kept session = sessions.get(sessions.size() - 1);
+    session.byId.put(id, subscription);
+    session.equal.add(subscription);
+  }
+
+  private static long usedHeap() {
+    long least = Long.MAX_VALUE;
+    for (int i = 0; i < 3; i++) {
+      System.gc();
+      least = Math.min(least, ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed());
+    }
+    return least;
+  }
+
+  /** The filter with a number. */
+  private static IntFunction<String> filters(String kind) {
+    return switch (kind) {
+      case "plain topic" -> i -> "flights." + i + ".landed";
+      case "one wildcard" -> i -> "flights." + i + ".*";
+      case "sixteen plain tokens" -> i -> sixteen(i, "x");
+      case "sixteen tokens of their own" -> i -> sixteen(i, "*");
+      case "one filter for all" -> i -> "flights.*.landed";
+      case "one filter for each session" -> i -> "flights." + i / OF_ONE_SESSION + ".*";
+      default -> throw new IllegalArgumentException(kind);
+    };
+  }
+
+  private static String sixteen(int i, String last) {
+    StringBuilder filter = new StringBuilder();
+    for (int token = 0; token < 15; token++) {
+      filter.append(i).append('_').append(token).append('.');
+    }
+    return filter.append(last).toString();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "plain topic, 600",
+    "one wildcard, 900",
+    "one filter for all, 600",
+    "one filter for each session, 600",
+    "sixteen plain tokens, 800",
+    "sixteen tokens of their own, 3200"
+  })
+  void theCountIsWhatTheHeapGrowsBy(String kind, long most) {
+    IntFunction<String> filter = filters(kind);
+    long before = usedHeap();
+    for (int i = 0; i < MANY; i++) {
+      subscribe(1000 + i, filter.apply(i));
+    }
+    long measured = (usedHeap() - before) / MANY;
+    long counted = index.bytes() / MANY;
+    System.out.println(kind + ": " + measured + " bytes of heap, counted as " + counted);
+    assertThat(measured).isLessThan(most);
+    assertThat(counted).isBetween((long) (measured * 0.9), measured * 2);
+    sessions.forEach(session -> session.equal.removeAll());
+    assertThat(index.bytes()).isZero();
+    assertThat(index.size()).isZero();
+  }
+
+  @Test
+  void whatIsNotThereIsNotUncounted() {
+    subscribe(0, "a.*.b");
+    subscribe(1, "a.*.c");
+    long both = index.bytes();
+    Subscription never =
+        new Subscription(subscriber, 3, TopicFilter.parse("a.*.b"), null, Overflow.BLOCK);
+    index.remove(never);
+    assertThat(index.bytes()).isEqualTo(both);
+    assertThat(index.size()).isEqualTo(2);
+  }
+}

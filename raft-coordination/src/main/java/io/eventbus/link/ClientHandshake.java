@@ -67,13 +67,11 @@ final class ClientHandshake extends SimpleChannelInboundHandler<Frame> {
           ctx,
           new LinkException(
               "the other side does not hold the shared secret", LinkRefusal.AUTHENTICATION, false));
-    } else if (ServerHandshake.isForeign(self.cluster(), ready.peer().cluster())) {
+    } else if (ServerHandshake.isForeign(self, ready.peer())) {
       fail(
           ctx,
           new LinkException(
-              "cluster: " + ready.peer().cluster() + " (expected: " + self.cluster() + ")",
-              LinkRefusal.OTHER_CLUSTER,
-              false));
+              ServerHandshake.foreign(self, ready.peer()), LinkRefusal.OTHER_CLUSTER, false));
     } else {
       opened.complete(setup.open(ctx, this, ready.peer()));
     }

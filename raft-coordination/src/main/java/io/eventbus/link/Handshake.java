@@ -45,6 +45,7 @@ final class Handshake {
       ByteBuf out = Unpooled.buffer(256);
       Wire.writeLong(out, minVersion);
       Wire.writeLong(out, maxVersion);
+      Wire.writeString(out, peer.name());
       Wire.writeString(out, peer.cluster());
       Wire.writeString(out, peer.bus());
       Wire.writeLong(out, peer.instance());
@@ -57,7 +58,7 @@ final class Handshake {
       return new Hello(
           Wire.readInt(in),
           Wire.readInt(in),
-          new LinkPeer(name(in), name(in), Wire.readLong(in), name(in)),
+          new LinkPeer(name(in), name(in), name(in), Wire.readLong(in), name(in)),
           Handshake.nonce(Wire.readBytes(in)));
     }
   }
@@ -75,13 +76,14 @@ final class Handshake {
     static Ready decode(ByteBuf in, String channel) {
       return new Ready(
           Wire.readInt(in),
-          new LinkPeer(name(in), name(in), Wire.readLong(in), channel),
+          new LinkPeer(name(in), name(in), name(in), Wire.readLong(in), channel),
           Wire.readBytes(in));
     }
 
     static ByteBuf encodeHead(int version, LinkPeer peer) {
       ByteBuf out = Unpooled.buffer(256);
       Wire.writeLong(out, version);
+      Wire.writeString(out, peer.name());
       Wire.writeString(out, peer.cluster());
       Wire.writeString(out, peer.bus());
       Wire.writeLong(out, peer.instance());

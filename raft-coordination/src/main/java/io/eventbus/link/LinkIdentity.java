@@ -10,6 +10,7 @@ import java.util.Objects;
  * may be reached by any bus of the same kind.
  */
 public final class LinkIdentity {
+  private final String name;
   private final String bus;
   private final long instance;
   private volatile String cluster;
@@ -21,6 +22,19 @@ public final class LinkIdentity {
    * @param cluster the id of its cluster; empty if it has none yet
    */
   public LinkIdentity(String bus, String cluster) {
+    this("", bus, cluster);
+  }
+
+  /**
+   * Makes an identity with a new number for this process, for a cluster that has a name.
+   *
+   * @param name what people call the cluster, as long as a bus's id; no links are opened between
+   *     buses that were given different names, whether they belong to a cluster yet or not
+   * @param bus the bus's id: at most 64 letters, digits, '.', '_' and '-'
+   * @param cluster the id of its cluster; empty if it has none yet
+   */
+  public LinkIdentity(String name, String bus, String cluster) {
+    this.name = Objects.requireNonNull(name, "name");
     this.bus = Objects.requireNonNull(bus, "bus");
     this.cluster = Objects.requireNonNull(cluster, "cluster");
     this.instance = new SecureRandom().nextLong();
@@ -37,6 +51,15 @@ public final class LinkIdentity {
       throw new IllegalStateException("cluster: " + cluster + " (cannot become " + id + ")");
     }
     cluster = id;
+  }
+
+  /**
+   * Returns what the cluster is called.
+   *
+   * @return the name, or empty
+   */
+  public String name() {
+    return name;
   }
 
   /**
@@ -67,6 +90,6 @@ public final class LinkIdentity {
   }
 
   LinkPeer asPeer(String channel) {
-    return new LinkPeer(cluster, bus, instance, channel);
+    return new LinkPeer(name, cluster, bus, instance, channel);
   }
 }

@@ -17,6 +17,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -51,6 +52,7 @@ public final class LinkNode implements AutoCloseable {
   private final Set<Channel> incoming = ConcurrentHashMap.newKeySet();
   private final AtomicInteger incomingCount = new AtomicInteger();
   private final LinkSetup setup;
+  private final NameLookup names;
   private volatile @Nullable Channel listening;
   private volatile boolean closed;
 
@@ -66,6 +68,7 @@ public final class LinkNode implements AutoCloseable {
     this.identity = identity;
     this.security = security;
     this.setup = new LinkSetup(options, services, counters);
+    this.names = new NameLookup(identity.bus());
     this.loops =
         new MultiThreadIoEventLoopGroup(
             options.threads(),
@@ -134,7 +137,8 @@ public final class LinkNode implements AutoCloseable {
   /**
    * Calls a service of another bus.
    *
-   * @param address where the other bus listens; it is looked up if it is unresolved
+   * @param address where the other bus listens; an unresolved one is looked up whenever a link is
+   *     opened, on a thread that may wait, and each address that it has is tried
    * @param channel what the link is for: at most 64 letters, digits, '.', '_' and '-'. Calls that
    *     must not wait behind each other's bytes use different channels
    * @param service the number under which the other bus offers the service
@@ -223,6 +227,7 @@ public final class LinkNode implements AutoCloseable {
       port.close();
     }
     outgoing.values().forEach(link -> link.thenAccept(Link::close));
+    names.close();
     incoming.forEach(Channel::close);
     loops.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly(2, TimeUnit.SECONDS);
   }
@@ -251,7 +256,23 @@ public final class LinkNode implements AutoCloseable {
       opened.completeExceptionally(new LinkException("this bus closes", LinkRefusal.BUSY, false));
       return;
     }
-    InetSocketAddress address = target.address();
+    names
+        .find(target.address())
+        .whenComplete(
+            (addresses, error) -> {
+              if (addresses == null) {
+                opened.completeExceptionally(
+                    new LinkException("no address of " + target.address().getHostString(), error));
+              } else {
+                connect(target, addresses, opened);
+              }
+            });
+  }
+
+  /** Tries one address after the other; there is at least one. */
+  private void connect(
+      Target target, List<InetSocketAddress> addresses, CompletableFuture<Link> opened) {
+    InetSocketAddress address = addresses.get(0);
     new Bootstrap()
         .group(loops)
         .channel(NioSocketChannel.class)
@@ -276,7 +297,9 @@ public final class LinkNode implements AutoCloseable {
         .connect(address)
         .addListener(
             connected -> {
-              if (!connected.isSuccess()) {
+              if (!connected.isSuccess() && addresses.size() > 1 && !closed) {
+                connect(target, addresses.subList(1, addresses.size()), opened);
+              } else if (!connected.isSuccess()) {
                 opened.completeExceptionally(
                     new LinkException("cannot connect to " + address, connected.cause()));
               }

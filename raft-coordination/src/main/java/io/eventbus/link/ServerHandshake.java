@@ -76,11 +76,8 @@ final class ServerHandshake extends SimpleChannelInboundHandler<Frame> {
               + " (expected: "
               + Handshake.VERSION
               + ")");
-    } else if (isForeign(self.cluster(), said.peer().cluster())) {
-      refuse(
-          ctx,
-          LinkRefusal.OTHER_CLUSTER,
-          "cluster: " + said.peer().cluster() + " (expected: " + self.cluster() + ")");
+    } else if (isForeign(self, said.peer())) {
+      refuse(ctx, LinkRefusal.OTHER_CLUSTER, foreign(self, said.peer()));
     } else {
       byte[] mac = Handshake.serverProof(key, helloBytes, nonce, Handshake.VERSION, self);
       ByteBuf ready = new Handshake.Ready(Handshake.VERSION, self, mac).encode();
@@ -89,8 +86,19 @@ final class ServerHandshake extends SimpleChannelInboundHandler<Frame> {
     }
   }
 
-  static boolean isForeign(String mine, String theirs) {
+  static boolean isForeign(LinkPeer self, LinkPeer other) {
+    return differ(self.name(), other.name()) || differ(self.cluster(), other.cluster());
+  }
+
+  private static boolean differ(String mine, String theirs) {
     return !mine.isEmpty() && !theirs.isEmpty() && !mine.equals(theirs);
+  }
+
+  /** In what the other side is foreign, for people. */
+  static String foreign(LinkPeer self, LinkPeer other) {
+    return differ(self.name(), other.name())
+        ? "name of the cluster: " + other.name() + " (expected: " + self.name() + ")"
+        : "cluster: " + other.cluster() + " (expected: " + self.cluster() + ")";
   }
 
   private static void refuse(ChannelHandlerContext ctx, LinkRefusal reason, String message) {

@@ -43,6 +43,14 @@ class LinkNodeTest {
     return node;
   }
 
+  private LinkNode named(String name, String bus, String cluster) {
+    LinkNode node =
+        new LinkNode(
+            LinkOptions.DEFAULT, new LinkIdentity(name, bus, cluster), LinkSecurity.none());
+    nodes.add(node);
+    return node;
+  }
+
   private static InetSocketAddress listen(LinkNode node) throws Exception {
     node.offer(ECHO, (peer, request) -> CompletableFuture.completedFuture(request));
     return node.listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
@@ -116,9 +124,9 @@ class LinkNodeTest {
           return CompletableFuture.completedFuture(request);
         });
     call(a, address, new byte[1]);
-    assertThat(seen.get()).isEqualTo(new LinkPeer("c1", "a", a.identity().instance(), "test"));
+    assertThat(seen.get()).isEqualTo(new LinkPeer("", "c1", "a", a.identity().instance(), "test"));
     assertThat(a.peer(address, "test").get(30, TimeUnit.SECONDS))
-        .isEqualTo(new LinkPeer("c1", "b", b.identity().instance(), "test"));
+        .isEqualTo(new LinkPeer("", "c1", "b", b.identity().instance(), "test"));
   }
 
   @Test
@@ -135,6 +143,29 @@ class LinkNodeTest {
       assertThat(e.wasSent()).isFalse();
     }
     assertThat(b.strangers()).isEqualTo(2);
+  }
+
+  @Test
+  void aClusterOfAnotherNameIsRefusedAndNamed() throws Exception {
+    LinkNode b = named("north", "b", "");
+    InetSocketAddress address = listen(b);
+    LinkException e = refused(named("south", "a", ""), address);
+    assertThat(e.refusal()).isEqualTo(LinkRefusal.OTHER_CLUSTER);
+    assertThat(e).hasMessage("name of the cluster: south (expected: north)");
+    assertThat(call(named("north", "c", ""), address, new byte[] {1})).containsExactly(1);
+    assertThat(call(named("", "d", "c1"), address, new byte[] {1})).containsExactly(1);
+  }
+
+  @Test
+  void namesAreLookedUp() throws Exception {
+    InetSocketAddress b = listen(open("b"));
+    InetSocketAddress byName = InetSocketAddress.createUnresolved("localhost", b.getPort());
+    assertThat(call(open("a"), byName, new byte[] {1})).containsExactly(1);
+    InetSocketAddress unknown =
+        InetSocketAddress.createUnresolved("no such name.invalid", b.getPort());
+    assertThat(failure(open("c").call(unknown, "test", ECHO, new byte[1], LONG)))
+        .isInstanceOf(LinkException.class)
+        .hasMessageStartingWith("no address of no such name.invalid");
   }
 
   @Test

@@ -102,7 +102,7 @@ final class Joining {
         }
       } else {
         waitsFor = "a leader and a majority of the voters " + engine.members().voterIds();
-        if (!options.seeds().isEmpty() && attempt % 4 == 0) {
+        if (!seeker.hasNone() && attempt % 4 == 0) {
           seeker.look();
           askLeader(seeker.members(), Probe.Wish.MEMBERSHIP);
         }
@@ -117,7 +117,7 @@ final class Joining {
       while (true) {
         pause(LONG_PAUSE);
         if (silence.get().compareTo(TOO_SILENT) > 0) {
-          if (!options.seeds().isEmpty()) {
+          if (!seeker.hasNone()) {
             seeker.look();
           }
           askLeader(others(engine), Probe.Wish.MEMBERSHIP);

@@ -61,8 +61,21 @@ public final class RatisRegistry implements Registry {
    * @param clock gives the very first command of a new cluster its time
    */
   public RatisRegistry(RatisRegistryOptions options, LinkNode links, Clock clock) {
+    this(options, options::seeds, links, clock);
+  }
+
+  /**
+   * Makes a registry, to be started, that learns from somebody else where other buses are.
+   *
+   * @param options how this bus takes part; its seeds are not looked at
+   * @param source says where other buses may be
+   * @param links this bus's links, which listen already; they are not closed with the registry
+   * @param clock gives the very first command of a new cluster its time
+   */
+  public RatisRegistry(
+      RatisRegistryOptions options, SeedSource source, LinkNode links, Clock clock) {
     this.options = options;
-    this.member = new RegistryMember(options, links, clock, this::failed);
+    this.member = new RegistryMember(options, source, links, clock, this::failed);
   }
 
   @Override
@@ -245,6 +258,16 @@ public final class RatisRegistry implements Registry {
    */
   public ClusterStatus status() {
     return member.status();
+  }
+
+  /**
+   * Says what there is and what is missing: what a bus that has not joined yet waits for, or who
+   * leads.
+   *
+   * @return a line for people
+   */
+  public String situation() {
+    return member.situation();
   }
 
   /**

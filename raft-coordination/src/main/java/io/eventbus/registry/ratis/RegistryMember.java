@@ -40,6 +40,7 @@ final class RegistryMember implements RegistryStateMachine.Observer {
   private static final int DUTY_MILLIS = 200;
 
   private final RatisRegistryOptions options;
+  private final SeedSource source;
   private final LinkNode links;
   private final Consumer<Throwable> failed;
   private final PeerBook peers = new PeerBook();
@@ -62,8 +63,13 @@ final class RegistryMember implements RegistryStateMachine.Observer {
   private volatile @Nullable Joining way;
 
   RegistryMember(
-      RatisRegistryOptions options, LinkNode links, Clock wall, Consumer<Throwable> failed) {
+      RatisRegistryOptions options,
+      SeedSource source,
+      LinkNode links,
+      Clock wall,
+      Consumer<Throwable> failed) {
     this.options = options;
+    this.source = source;
     this.links = links;
     this.failed = failed;
     this.clock = new RegistryClock(wall, System::nanoTime);
@@ -109,7 +115,8 @@ final class RegistryMember implements RegistryStateMachine.Observer {
         links.identity().joined(known.toString());
       }
       Joining joining =
-          new Joining(options, new Seeker(links, peers, options, foundation), peers, admission);
+          new Joining(
+              options, new Seeker(links, peers, options, source, foundation), peers, admission);
       way = joining;
       links.offer(Services.PROBE, (peer, request) -> onProbe(foundation, peer, request));
       links.offer(Services.JOIN, admission::onJoin);
@@ -117,7 +124,7 @@ final class RegistryMember implements RegistryStateMachine.Observer {
         marker = joining.decide();
         links.identity().joined(marker.cluster().toString());
         opened.mark(marker);
-      } else if (!options.seeds().isEmpty()) {
+      } else if (!source.seeds().isEmpty()) {
         // Whoever belongs to one cluster and is sent to another is told so before it runs.
         joining.look();
       }

@@ -38,16 +38,28 @@ final class Seeker {
   private final LinkNode links;
   private final PeerBook peers;
   private final RatisRegistryOptions options;
+  private final SeedSource source;
   private final Foundation foundation;
 
   /** Where members were found at the last look. */
   private volatile List<InetSocketAddress> members = List.of();
 
-  Seeker(LinkNode links, PeerBook peers, RatisRegistryOptions options, Foundation foundation) {
+  Seeker(
+      LinkNode links,
+      PeerBook peers,
+      RatisRegistryOptions options,
+      SeedSource source,
+      Foundation foundation) {
     this.links = links;
     this.peers = peers;
     this.options = options;
+    this.source = source;
     this.foundation = foundation;
+  }
+
+  /** Whether there is nowhere to look. */
+  boolean hasNone() {
+    return source.seeds().isEmpty();
   }
 
   List<InetSocketAddress> members() {
@@ -62,7 +74,7 @@ final class Seeker {
   Outcome look() throws IOException, InterruptedException {
     Set<InetSocketAddress> targets = new LinkedHashSet<>();
     List<String> missing = new ArrayList<>();
-    for (Endpoint seed : options.seeds()) {
+    for (Endpoint seed : source.seeds()) {
       resolve(seed, targets, missing);
     }
     for (Endpoint asker : foundation.askers()) {
@@ -82,7 +94,8 @@ final class Seeker {
         return new Outcome(null, false, "bus " + bus + " is to found the cluster, or waits");
       }
     }
-    return found(others);
+    String more = source.missing(1 + others.size());
+    return more == null ? found(others) : new Outcome(null, false, more);
   }
 
   private Outcome found(List<Reply> others) throws IOException, InterruptedException {

@@ -117,6 +117,13 @@ public interface Registry extends AutoCloseable {
   ListenerRegistration addListener(RegistryListener listener);
 
   /**
+   * Returns what operators do with this registry.
+   *
+   * @return always the same object; before the start and after the end it refuses
+   */
+  RegistryAdministration administration();
+
+  /**
    * Closes the registry without blocking: takes no more commands, answers those that wait, and
    * tells the listeners what those changed. Commands that are not done by the deadline fail with
    * {@link RegistryClosedException}. Doing it again returns the same stage.

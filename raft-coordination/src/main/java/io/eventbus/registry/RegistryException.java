@@ -6,7 +6,8 @@ package io.eventbus.registry;
  * <p>Each error says what to do next and whether the command may have been applied.
  */
 public abstract sealed class RegistryException extends RuntimeException
-    permits CommandRefusedException,
+    permits AdministrationRefusedException,
+        CommandRefusedException,
         RegistryClosedException,
         RegistryFailedException,
         RegistryOverloadedException,

@@ -5,6 +5,7 @@ import io.eventbus.registry.CommandResult;
 import io.eventbus.registry.DatedSnapshot;
 import io.eventbus.registry.ListenerRegistration;
 import io.eventbus.registry.Registry;
+import io.eventbus.registry.RegistryAdministration;
 import io.eventbus.registry.RegistryClosedException;
 import io.eventbus.registry.RegistryCommand;
 import io.eventbus.registry.RegistryException;
@@ -50,6 +51,7 @@ public final class LocalRegistry implements Registry {
   private final Listeners listeners;
   private final Thread thread;
   private final ScheduledThreadPoolExecutor deadlines;
+  private final LocalAdministration administration = new LocalAdministration();
   private final AtomicLong refusedForLoad = new AtomicLong();
   private final CompletableFuture<Void> closed = new CompletableFuture<>();
 
@@ -136,6 +138,11 @@ public final class LocalRegistry implements Registry {
       }
       case CLOSED -> CompletableFuture.failedStage(Refusals.notRunning(lifecycle));
     };
+  }
+
+  @Override
+  public RegistryAdministration administration() {
+    return administration;
   }
 
   @Override

@@ -124,6 +124,25 @@ public final class VoterPolicy {
   }
 
   /**
+   * Says whether a bus that is DRAINING and does not lead will lose its vote by the next steps.
+   *
+   * @param situation what there is
+   * @param bus the bus
+   * @return true if it votes and there is who takes the vote, or more voters than wanted; a bus
+   *     that is just being given a vote is no listener for a moment, and counts
+   */
+  public boolean isVoteTaken(Situation situation, String bus) {
+    return situation.voters().contains(bus)
+        && spare(situation, situation.voters()) >= 0
+        && (situation.voters().size() > wanted
+            || situation.snapshot().buses().stream()
+                .anyMatch(
+                    other ->
+                        other.state() == BusState.UP
+                            && !situation.voters().contains(other.id().value())));
+  }
+
+  /**
    * Says how many more voters may fail before there is no majority.
    *
    * @param situation what there is
@@ -161,18 +180,18 @@ public final class VoterPolicy {
         || situation.nowMillis() - info.lease().expiresAtMillis() >= replaceAfterMillis;
   }
 
-  private static boolean isAlive(Situation situation, String bus) {
+  static boolean isAlive(Situation situation, String bus) {
     BusState state = state(situation, bus);
     return bus.equals(situation.leader()) || (state != null && state != BusState.DOWN);
   }
 
-  private static @Nullable BusState state(Situation situation, String bus) {
+  static @Nullable BusState state(Situation situation, String bus) {
     BusInfo info = situation.snapshot().bus(new BusId(bus));
     return info == null ? null : info.state();
   }
 
   /** The bus that is UP and whose zone has the fewest votes, when {@code out} has lost its. */
-  private static @Nullable String candidate(Situation situation, @Nullable String out) {
+  static @Nullable String candidate(Situation situation, @Nullable String out) {
     Map<String, Integer> votes = votes(situation);
     if (out != null) {
       votes.merge(zone(situation, out), -1, Integer::sum);
@@ -186,6 +205,11 @@ public final class VoterPolicy {
   }
 
   private static @Nullable Step fewer(Situation situation) {
+    if (state(situation, situation.leader()) == BusState.DRAINING
+        && situation.voters().stream().anyMatch(bus -> state(situation, bus) == BusState.UP)) {
+      // Otherwise its successor would lose the vote that it was just given.
+      return new Step(situation.leader(), null, true);
+    }
     String out =
         situation.voters().stream()
             .filter(bus -> !bus.equals(situation.leader()))

@@ -86,7 +86,7 @@ final class Admission {
                   CommandService.IN_USE,
                   "bus " + peer.bus() + " holds a lease (expected: that it has run out)");
             }
-            yield forget(running, peer.bus());
+            yield VoterChanges.expel(running, peer.bus());
           }
           case MEMBERSHIP -> {
             peers.learn(peer.bus(), PeerBook.unresolved(question.address()));
@@ -114,16 +114,9 @@ final class Admission {
     Engine.Members without = now.without(bus);
     List<RaftPeer> listeners = new ArrayList<>(without.listeners());
     listeners.add(peer);
-    return forget(engine, bus)
+    return VoterChanges.expel(engine, bus)
         .thenCompose(
             nothing -> engine.change(without, new Engine.Members(now.voters(), listeners)));
-  }
-
-  private static CompletableFuture<Void> forget(Engine engine, String bus) {
-    Engine.Members now = engine.members();
-    return now.contains(bus)
-        ? engine.change(now, now.without(bus))
-        : CompletableFuture.completedFuture(null);
   }
 
   private static boolean isAt(Engine.Members members, String bus, String address) {

@@ -6,6 +6,8 @@ import io.eventbus.registry.state.TimedCommand;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -13,6 +15,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.proto.RaftProtos.RaftPeerRole;
 import org.apache.ratis.proto.RaftProtos.RoleInfoProto;
+import org.apache.ratis.proto.RaftProtos.ServerRpcProto;
 import org.apache.ratis.protocol.ClientId;
 import org.apache.ratis.protocol.Message;
 import org.apache.ratis.protocol.RaftClientReply;
@@ -263,6 +266,24 @@ final class Engine implements AutoCloseable {
     } catch (IOException e) {
       return -1;
     }
+  }
+
+  /** At the leader: how long ago each of the others was heard of, in milliseconds. */
+  Map<String, Long> followerSilenceMillis() {
+    Map<String, Long> silence = new TreeMap<>();
+    try {
+      RoleInfoProto role = server.getDivision(group).getInfo().getRoleInfoProto();
+      if (role.hasLeaderInfo()) {
+        for (ServerRpcProto follower : role.getLeaderInfo().getFollowerInfoList()) {
+          silence.put(
+              RaftPeerId.valueOf(follower.getId().getId()).toString(),
+              follower.getLastRpcElapsedTimeMs());
+        }
+      }
+    } catch (IOException e) {
+      return Map.of();
+    }
+    return silence;
   }
 
   boolean isAlive() {

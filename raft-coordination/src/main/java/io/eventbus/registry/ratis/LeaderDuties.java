@@ -7,12 +7,9 @@ import io.eventbus.registry.BusState;
 import io.eventbus.registry.CommandId;
 import io.eventbus.registry.RegistrySnapshot;
 import io.eventbus.registry.membership.VoterPolicy;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
-import org.apache.ratis.protocol.RaftPeer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -104,7 +101,7 @@ final class LeaderDuties {
     }
     log.info("Voters {}: {}", members.voterIds(), step);
     CompletableFuture<Void> change =
-        step.handOver() && step.in() != null ? handOver(members, step) : change(members, step);
+        step.handOver() ? handOver(members, step) : VoterChanges.apply(engine, members, step);
     changing =
         change.whenComplete(
             (nothing, error) -> {
@@ -112,22 +109,6 @@ final class LeaderDuties {
                 log.info("The voters were not changed: {}", Attempts.unwrap(error).toString());
               }
             });
-  }
-
-  /**
-   * Who gets a vote is first taken out: for the engine a listener that becomes a voter is a new
-   * peer, to which it would send everything twice. Should this bus fail in between, the other one
-   * asks to be admitted again.
-   */
-  private CompletableFuture<Void> change(Engine.Members members, VoterPolicy.Step step) {
-    String in = step.in();
-    if (in == null) {
-      return engine.change(members, after(members, step));
-    }
-    Engine.Members without = members.without(in);
-    return engine
-        .change(members, without)
-        .thenCompose(nothing -> engine.change(without, after(members, step)));
   }
 
   /** To another voter that is there; the next leader does the rest. */
@@ -138,25 +119,11 @@ final class LeaderDuties {
         return engine.transferLeadership(voter, 3_000);
       }
     }
-    // Nobody else votes yet: the successor does first.
-    return change(members, new VoterPolicy.Step(null, step.in(), false));
-  }
-
-  private static Engine.Members after(Engine.Members members, VoterPolicy.Step step) {
-    List<RaftPeer> voters = new ArrayList<>(members.voters());
-    List<RaftPeer> listeners = new ArrayList<>(members.listeners());
-    move(step.in(), listeners, voters);
-    move(step.out(), voters, listeners);
-    return new Engine.Members(voters, listeners);
-  }
-
-  private static void move(@Nullable String bus, List<RaftPeer> from, List<RaftPeer> to) {
-    for (RaftPeer peer : List.copyOf(from)) {
-      if (peer.getId().toString().equals(bus)) {
-        from.remove(peer);
-        to.add(peer);
-      }
+    if (step.in() == null) {
+      return CompletableFuture.completedFuture(null);
     }
+    // Nobody else votes yet: the successor does first.
+    return VoterChanges.apply(engine, members, new VoterPolicy.Step(null, step.in(), false));
   }
 
   private static boolean isUnderWay(@Nullable CompletableFuture<?> future) {

@@ -6,6 +6,7 @@ import io.eventbus.registry.CommandResult;
 import io.eventbus.registry.DatedSnapshot;
 import io.eventbus.registry.ListenerRegistration;
 import io.eventbus.registry.Registry;
+import io.eventbus.registry.RegistryAdministration;
 import io.eventbus.registry.RegistryClosedException;
 import io.eventbus.registry.RegistryCommand;
 import io.eventbus.registry.RegistryException;
@@ -27,7 +28,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -52,6 +52,7 @@ public final class RatisRegistry implements Registry {
   private final Object lifecycleLock = new Object();
 
   private volatile RegistryLifecycle lifecycle = RegistryLifecycle.NEW;
+  private final Administration administration;
 
   /**
    * Makes a registry, to be started.
@@ -76,6 +77,8 @@ public final class RatisRegistry implements Registry {
       RatisRegistryOptions options, SeedSource source, LinkNode links, Clock clock) {
     this.options = options;
     this.member = new RegistryMember(options, source, links, clock, this::failed);
+    this.administration =
+        new Administration(member, options.bus(), () -> notRunning(lifecycle), open);
   }
 
   @Override
@@ -167,6 +170,11 @@ public final class RatisRegistry implements Registry {
                 deadline,
                 member::situation,
                 open));
+  }
+
+  @Override
+  public RegistryAdministration administration() {
+    return administration;
   }
 
   private interface Task<T> {
@@ -270,22 +278,6 @@ public final class RatisRegistry implements Registry {
     return member.situation();
   }
 
-  /**
-   * Hands leadership to another voter. It must be called on the bus that leads.
-   *
-   * @param bus the id of the voter
-   * @param deadline the longest time to take
-   * @return a stage that completes when the other bus leads, or with an error
-   * @throws IllegalArgumentException if the deadline is out of its range
-   */
-  public CompletionStage<Void> transferLeadership(String bus, Duration deadline) {
-    checkDeadline(deadline);
-    Engine engine = member.engine();
-    return engine == null
-        ? CompletableFuture.failedStage(notRunning(lifecycle))
-        : engine.transferLeadership(bus, deadline.toMillis());
-  }
-
   private void failed(Throwable cause) {
     log.error("The registry has stopped on an error of its own", cause);
     synchronized (lifecycleLock) {
@@ -295,7 +287,7 @@ public final class RatisRegistry implements Registry {
     }
   }
 
-  private static RegistryException notRunning(@Nullable RegistryLifecycle lifecycle) {
+  private static RegistryException notRunning(RegistryLifecycle lifecycle) {
     String message = "lifecycle: " + lifecycle + " (expected: RUNNING)";
     if (lifecycle == RegistryLifecycle.FAILED) {
       return new RegistryFailedException(message, false);
@@ -305,7 +297,7 @@ public final class RatisRegistry implements Registry {
         : new RegistryUnavailableException(message);
   }
 
-  private static void checkDeadline(Duration deadline) {
+  static void checkDeadline(Duration deadline) {
     if (deadline.isNegative() || deadline.isZero() || deadline.compareTo(MAX_DEADLINE) > 0) {
       throw new IllegalArgumentException(
           "deadline: " + deadline + " (expected: > 0 and <= " + MAX_DEADLINE + ")");

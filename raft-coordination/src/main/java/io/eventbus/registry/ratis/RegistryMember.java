@@ -16,24 +16,15 @@ import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
-import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * This bus's part in the cluster: finds or founds it, runs the engine, and lets everything go.
- *
- * <p>The thread "registry-start-…" does what may wait; "registry-timers-…" watches deadlines;
- * "registry-engine-…" calls the engine and hears its answers; up to four "registry-raft-…" answer
- * the engines of other buses.
- */
+/** This bus's part in the cluster: finds or founds it, runs the engine, and lets everything go. */
 final class RegistryMember implements RegistryStateMachine.Observer {
   private static final Logger log = LoggerFactory.getLogger(RegistryMember.class);
 
@@ -49,17 +40,14 @@ final class RegistryMember implements RegistryStateMachine.Observer {
   private final RegistryStateMachine machine;
   private final ChangeStream changes;
   private final Admission admission;
-  private final ScheduledThreadPoolExecutor timers;
-  private final ExecutorService raftWorkers;
-  private final ExecutorService engineCalls;
-  private final ExecutorService starter;
-
-  /** When this bus was last up to date, as {@link System#nanoTime()}. */
-  private volatile long freshNanos = System.nanoTime();
+  private final MemberThreads threads;
+  private final MemberView view;
+  private final VoterPolicy policy;
 
   private volatile @Nullable DataDirectory directory;
   private volatile @Nullable Engine engine;
   private volatile @Nullable CommandService commands;
+  private volatile @Nullable AdministrationService administration;
   private volatile @Nullable Joining way;
 
   RegistryMember(
@@ -78,23 +66,15 @@ final class RegistryMember implements RegistryStateMachine.Observer {
             RegistryState.empty(options.limits(), 1), clock, applied::reached, this);
     this.changes = new ChangeStream(options.maxListeners(), options.bus().value());
     this.admission = new Admission(links, peers, options, () -> engine, this::isAlive);
-    this.timers = new ScheduledThreadPoolExecutor(1, threads("timers"));
-    timers.setRemoveOnCancelPolicy(true);
-    this.raftWorkers = Executors.newFixedThreadPool(4, threads("raft"));
-    this.engineCalls = Executors.newSingleThreadExecutor(threads("engine"));
-    this.starter = Executors.newSingleThreadExecutor(threads("start"));
-  }
-
-  private ThreadFactory threads(String name) {
-    return task -> {
-      Thread thread = new Thread(task, "registry-" + name + "-" + options.bus());
-      thread.setDaemon(true);
-      return thread;
-    };
+    this.policy = new VoterPolicy(options.voters(), options.replaceVoterAfter().toMillis());
+    this.threads = new MemberThreads(options.bus().value());
+    this.view =
+        new MemberView(
+            options.bus().value(), () -> links.identity().cluster(), machine, applied, clock);
   }
 
   CompletableFuture<Void> start() {
-    return CompletableFuture.runAsync(this::run, starter);
+    return CompletableFuture.runAsync(this::run, threads.starter());
   }
 
   private void run() {
@@ -141,9 +121,9 @@ final class RegistryMember implements RegistryStateMachine.Observer {
       opened.mark(new DataDirectory.Marker(marker.cluster(), marker.bus(), true, marker.founder()));
       foundation.joined(marker.cluster());
       joining.awaitMembership(running(), service, applied);
-      freshNanos = System.nanoTime();
+      view.fresh();
       Engine running = running();
-      starter.execute(() -> joining.watch(running, this::silence));
+      threads.starter().execute(() -> joining.watch(running, this::silence));
     } catch (IOException e) {
       throw new RegistryFailedException(String.valueOf(e.getMessage()), false);
     } catch (InterruptedException e) {
@@ -186,7 +166,7 @@ final class RegistryMember implements RegistryStateMachine.Observer {
             PeerBook.unresolved(options.advertised()),
             options.electionTimeoutMin(),
             Duration.ofSeconds(10),
-            raftWorkers);
+            threads.raftWorkers());
     Engine started =
         Engine.start(
             options,
@@ -196,12 +176,21 @@ final class RegistryMember implements RegistryStateMachine.Observer {
             fresh,
             transport,
             machine,
-            engineCalls);
+            threads.engineCalls());
     engine = started;
     LeaderGate gate = new LeaderGate(started::propose, clock, options.gate());
     CommandService service = new CommandService(links, peers, started, gate, options.bus().value());
     service.open();
     commands = service;
+    AdministrationService asked =
+        new AdministrationService(
+            links,
+            peers,
+            started,
+            new LeaderAdministration(started, gate, view),
+            options.bus().value());
+    asked.open();
+    administration = asked;
     LeaderDuties duties =
         new LeaderDuties(
             started,
@@ -209,11 +198,13 @@ final class RegistryMember implements RegistryStateMachine.Observer {
             clock,
             () -> machine.state().snapshot(),
             System::nanoTime,
-            new VoterPolicy(options.voters(), options.replaceVoterAfter().toMillis()),
+            policy,
             options.bus().value());
     Future<?> unused =
-        timers.scheduleWithFixedDelay(
-            () -> perform(duties), DUTY_MILLIS, DUTY_MILLIS, TimeUnit.MILLISECONDS);
+        threads
+            .timers()
+            .scheduleWithFixedDelay(
+                () -> perform(duties), DUTY_MILLIS, DUTY_MILLIS, TimeUnit.MILLISECONDS);
     return service;
   }
 
@@ -227,14 +218,12 @@ final class RegistryMember implements RegistryStateMachine.Observer {
 
   /** Closes everything; the future completes at the deadline at the latest. */
   CompletableFuture<Void> stop(Duration deadline) {
-    Joining joining = way;
-    if (joining != null) {
-      joining.stop();
-    }
-    starter.shutdown();
+    stopJoining();
+    threads.beginEnd();
     CompletableFuture<Void> done = new CompletableFuture<>();
     Thread stopper =
-        threads("stop")
+        threads
+            .named("stop")
             .newThread(
                 () -> {
                   release();
@@ -245,15 +234,14 @@ final class RegistryMember implements RegistryStateMachine.Observer {
   }
 
   private void release() {
-    try {
-      starter.awaitTermination(2, TimeUnit.SECONDS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
-    starter.shutdownNow();
+    threads.endStarting();
     CommandService service = commands;
     if (service != null) {
       service.close();
+    }
+    AdministrationService asked = administration;
+    if (asked != null) {
+      asked.close();
     }
     links.withdraw(Services.PROBE);
     links.withdraw(Services.JOIN);
@@ -266,9 +254,7 @@ final class RegistryMember implements RegistryStateMachine.Observer {
       }
     }
     changes.close();
-    engineCalls.shutdown();
-    raftWorkers.shutdown();
-    timers.shutdown();
+    threads.end();
     DataDirectory opened = directory;
     if (opened != null) {
       try {
@@ -303,11 +289,27 @@ final class RegistryMember implements RegistryStateMachine.Observer {
   }
 
   ScheduledThreadPoolExecutor timers() {
-    return timers;
+    return threads.timers();
   }
 
   @Nullable CommandService commands() {
     return commands;
+  }
+
+  @Nullable AdministrationService administration() {
+    return administration;
+  }
+
+  VoterPolicy policy() {
+    return policy;
+  }
+
+  /** From now on this bus does not ask to be admitted again. */
+  void stopJoining() {
+    Joining joining = way;
+    if (joining != null) {
+      joining.stop();
+    }
   }
 
   @Nullable Engine engine() {
@@ -320,59 +322,19 @@ final class RegistryMember implements RegistryStateMachine.Observer {
 
   /** For how long this bus may not have heard what the leader knows. */
   Duration silence() {
-    Engine running = engine;
-    long millis = running == null ? -1 : running.leaderSilenceMillis();
-    long now = System.nanoTime();
-    if (millis >= 0) {
-      freshNanos = now - TimeUnit.MILLISECONDS.toNanos(millis);
-    }
-    return Duration.ofNanos(Math.max(0, now - freshNanos));
+    return view.silence(engine);
   }
 
   /** What there is and what is missing, for people. */
   String situation() {
-    Engine running = engine;
-    if (running == null) {
-      Joining joining = way;
-      return "this bus waits for " + (joining == null ? "its start" : joining.waitsFor());
-    }
-    String leader = running.leader();
-    return leader == null
-        ? "bus "
-            + options.bus()
-            + " knows no leader; there is one when a majority of the voters "
-            + running.members().voterIds()
-            + " reach each other"
-        : "the leader is bus " + leader;
+    return view.describe(engine, way);
   }
 
   ClusterStatus status() {
-    Engine running = engine;
-    String bus = options.bus().value();
-    String cluster = links.identity().cluster();
-    if (running == null) {
-      return new ClusterStatus(
-          cluster, bus, ClusterStatus.Role.NONE, null, -1, List.of(), List.of(), false, -1);
-    }
-    Engine.Members members = running.members();
-    String leader = running.leader();
-    ClusterStatus.Role role =
-        bus.equals(leader)
-            ? ClusterStatus.Role.LEADER
-            : members.voterIds().contains(bus)
-                ? ClusterStatus.Role.VOTER
-                : members.listenerIds().contains(bus)
-                    ? ClusterStatus.Role.LISTENER
-                    : ClusterStatus.Role.NONE;
-    return new ClusterStatus(
-        cluster,
-        bus,
-        role,
-        leader,
-        running.term(),
-        members.voterIds(),
-        members.listenerIds(),
-        running.isChanging(applied.index()),
-        applied.index());
+    return view.status(engine);
+  }
+
+  MemberView view() {
+    return view;
   }
 }

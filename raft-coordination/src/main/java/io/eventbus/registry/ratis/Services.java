@@ -10,6 +10,7 @@ final class Services {
   static final int READ = 11;
   static final int PROBE = 20;
   static final int JOIN = 21;
+  static final int ADMINISTRATION = 30;
 
   /** Heartbeats, votes and log entries; nothing else may get in their way. */
   static final String RAFT = "raft";

@@ -70,6 +70,7 @@ final class TestCluster implements AutoCloseable {
   int voters = 3;
   Duration lease = Duration.ofSeconds(10);
   Duration replaceVoterAfter = Duration.ofMinutes(10);
+  Duration electionTimeoutMin = Duration.ofMillis(300);
   GateLimits gate = GateLimits.DEFAULT;
 
   TestCluster(Path root) {
@@ -128,8 +129,8 @@ final class TestCluster implements AutoCloseable {
             replaceVoterAfter,
             new RegistryLimits(64, 10_000, 4_096),
             gate,
-            Duration.ofMillis(300),
-            Duration.ofMillis(600),
+            electionTimeoutMin,
+            electionTimeoutMin.multipliedBy(2),
             snapshotEntries,
             16);
     return new RatisRegistry(options, links, Clock.systemUTC());

@@ -1,0 +1,97 @@
+package io.eventbus.registry.ratis;
+
+import io.eventbus.registry.AdministrationRefusedException;
+import io.eventbus.registry.BusCommand;
+import io.eventbus.registry.BusId;
+import io.eventbus.registry.BusInfo;
+import io.eventbus.registry.BusState;
+import io.eventbus.registry.CommandId;
+import io.eventbus.registry.CommandResult;
+import io.eventbus.registry.RegistryCommand;
+import io.eventbus.registry.RegistryUnavailableException;
+import io.eventbus.registry.membership.VoterPolicy;
+import io.eventbus.registry.membership.VoterRequests;
+import java.util.concurrent.CompletableFuture;
+
+/** Carries out what operators ask for, at the leader. Any thread; nothing waits. */
+final class LeaderAdministration {
+  private final Engine engine;
+  private final LeaderGate gate;
+  private final MemberView view;
+
+  LeaderAdministration(Engine engine, LeaderGate gate, MemberView view) {
+    this.engine = engine;
+    this.gate = gate;
+    this.view = view;
+  }
+
+  CompletableFuture<Void> carryOut(AdministrationRequest request) {
+    VoterPolicy.Situation situation = view.situation(engine);
+    if (situation == null) {
+      return CompletableFuture.failedFuture(
+          new RegistryUnavailableException("this bus leads no more"));
+    }
+    return switch (request.operation()) {
+      case TRANSFER -> transfer(situation, request);
+      case LEAVE -> leave(situation, request.bus());
+    };
+  }
+
+  private CompletableFuture<Void> transfer(
+      VoterPolicy.Situation situation, AdministrationRequest request) {
+    String bus = request.bus().value();
+    if (bus.equals(situation.leader())) {
+      return CompletableFuture.completedFuture(null);
+    }
+    if (!situation.voters().contains(bus)) {
+      return refused("bus " + bus + " has no vote (expected: one of " + situation.voters() + ")");
+    }
+    BusInfo info = situation.snapshot().bus(request.bus());
+    if (info != null && info.state() == BusState.DOWN) {
+      return refused("bus " + bus + " is DOWN (expected: that it is there)");
+    }
+    return engine.transferLeadership(bus, request.millis());
+  }
+
+  private CompletableFuture<Void> leave(VoterPolicy.Situation situation, BusId bus) {
+    VoterRequests.Answer answer = VoterRequests.leave(situation, bus.value());
+    VoterPolicy.Step step = answer.step();
+    if (step == null) {
+      return refused(String.valueOf(answer.refusal()));
+    }
+    CompletableFuture<Void> vote =
+        step.out() == null
+            ? CompletableFuture.completedFuture(null)
+            : VoterChanges.apply(engine, engine.members(), step);
+    return vote.thenCompose(nothing -> VoterChanges.expel(engine, bus.value()))
+        .thenCompose(nothing -> forget(situation, bus));
+  }
+
+  /** Takes the bus DOWN, if it is not, and out of the registry. */
+  private CompletableFuture<Void> forget(VoterPolicy.Situation situation, BusId bus) {
+    BusInfo info = situation.snapshot().bus(bus);
+    if (info == null) {
+      return CompletableFuture.completedFuture(null);
+    }
+    CompletableFuture<Void> down =
+        info.state() == BusState.DOWN
+            ? CompletableFuture.completedFuture(null)
+            : submit(situation, new BusCommand.ChangeState(bus, info.epoch(), BusState.DOWN), bus);
+    return down.thenCompose(
+        nothing -> submit(situation, new BusCommand.Remove(bus, info.epoch()), bus));
+  }
+
+  private CompletableFuture<Void> submit(
+      VoterPolicy.Situation situation, RegistryCommand command, BusId bus) {
+    return gate.submit(CommandId.random(situation.snapshot().version()), command)
+        .thenCompose(
+            result ->
+                result instanceof CommandResult.Refused refused
+                    ? refused("bus " + bus + " is no member any more, but: " + refused.message())
+                    : CompletableFuture.completedFuture(null));
+  }
+
+  private static CompletableFuture<Void> refused(String why) {
+    return CompletableFuture.failedFuture(new AdministrationRefusedException(why));
+  }
+}

@@ -1,0 +1,76 @@
+package io.eventbus.registry.ratis;
+
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The threads of one bus's registry.
+ *
+ * <p>The thread "registry-start-…" does what may wait; "registry-timers-…" watches deadlines;
+ * "registry-engine-…" calls the engine and hears its answers; up to four "registry-raft-…" answer
+ * the engines of other buses.
+ */
+final class MemberThreads {
+  private final String bus;
+  private final ScheduledThreadPoolExecutor timers;
+  private final ExecutorService raftWorkers;
+  private final ExecutorService engineCalls;
+  private final ExecutorService starter;
+
+  MemberThreads(String bus) {
+    this.bus = bus;
+    this.timers = new ScheduledThreadPoolExecutor(1, named("timers"));
+    timers.setRemoveOnCancelPolicy(true);
+    this.raftWorkers = Executors.newFixedThreadPool(4, named("raft"));
+    this.engineCalls = Executors.newSingleThreadExecutor(named("engine"));
+    this.starter = Executors.newSingleThreadExecutor(named("start"));
+  }
+
+  ThreadFactory named(String name) {
+    return task -> {
+      Thread thread = new Thread(task, "registry-" + name + "-" + bus);
+      thread.setDaemon(true);
+      return thread;
+    };
+  }
+
+  ScheduledThreadPoolExecutor timers() {
+    return timers;
+  }
+
+  ExecutorService raftWorkers() {
+    return raftWorkers;
+  }
+
+  ExecutorService engineCalls() {
+    return engineCalls;
+  }
+
+  ExecutorService starter() {
+    return starter;
+  }
+
+  /** Takes no more that may wait. */
+  void beginEnd() {
+    starter.shutdown();
+  }
+
+  /** Waits for what may wait, 2 seconds at most, and then interrupts it. */
+  void endStarting() {
+    try {
+      starter.awaitTermination(2, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    starter.shutdownNow();
+  }
+
+  void end() {
+    engineCalls.shutdown();
+    raftWorkers.shutdown();
+    timers.shutdown();
+  }
+}

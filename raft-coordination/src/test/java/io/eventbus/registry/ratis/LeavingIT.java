@@ -1,0 +1,164 @@
+package io.eventbus.registry.ratis;
+
+import static io.eventbus.registry.ratis.TestCluster.await;
+import static io.eventbus.registry.ratis.TestCluster.until;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.eventbus.registry.BusId;
+import io.eventbus.registry.BusInfo;
+import io.eventbus.registry.BusState;
+import io.eventbus.registry.Departure;
+import io.eventbus.registry.DepartureReport;
+import io.eventbus.registry.ratis.TestCluster.Node;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A bus that leaves hands over first what it is. */
+@Timeout(120)
+class LeavingIT {
+  private static final Duration DEADLINE = Duration.ofSeconds(20);
+
+  private final TestCluster cluster;
+
+  LeavingIT(@TempDir Path root) {
+    this.cluster = new TestCluster(root);
+  }
+
+  @AfterEach
+  void close() {
+    cluster.close();
+  }
+
+  /** Elections take 5 seconds at least here: whoever waits for one is seen. */
+  @Test
+  void aLeaderThatLeavesInterruptsWritesForLessThanAnElectionTakes() throws Exception {
+    cluster.electionTimeoutMin = Duration.ofSeconds(5);
+    cluster.lease = Duration.ofSeconds(30);
+    cluster.start(3);
+    Node leader = cluster.leader();
+    Node writing = cluster.follower();
+    Writer writer = new Writer(writing);
+    writer.start();
+    until("it writes", () -> writer.written.get() >= 20);
+    DepartureReport report =
+        await(leader.registry.administration().leave(Departure.STOP, DEADLINE));
+    assertThat(report.leads()).isFalse();
+    assertThat(report.votes()).as("nobody is there to take it").isTrue();
+    assertThat(report.detail()).isEqualTo("no other bus is there to take the vote");
+    cluster.kill(leader);
+    int before = writer.written.get();
+    until("it goes on writing", () -> writer.written.get() >= before + 20);
+    writer.end();
+    assertThat(writer.error.get()).isNull();
+    assertThat(Duration.ofNanos(writer.longestNanos.get()))
+        .isLessThan(cluster.electionTimeoutMin.minusSeconds(1));
+    assertThat(cluster.leader()).isNotSameAs(leader);
+  }
+
+  @Test
+  void aVoterThatLeavesGivesItsVoteToAListenerAndComesBackAsOne() throws Exception {
+    cluster.start(4);
+    Node leader = cluster.leader();
+    DepartureReport report =
+        await(leader.registry.administration().leave(Departure.STOP, DEADLINE));
+    assertThat(report).isEqualTo(new DepartureReport(false, false, true, ""));
+    cluster.kill(leader);
+    Node next = cluster.leader();
+    ClusterStatus status = next.registry.status();
+    assertThat(status.voters()).hasSize(3).doesNotContain(leader.name);
+    assertThat(status.listeners()).containsExactly(leader.name);
+    await(cluster.restart(leader));
+    Node back = cluster.node(leader.name);
+    cluster.register(back);
+    until("it listens", () -> back.registry.status().role() == ClusterStatus.Role.LISTENER);
+    await(TestCluster.create(back.registry, "after"));
+  }
+
+  @Test
+  void aBusThatLeavesForGoodIsForgottenAndAPairRemainsThatDecides() throws Exception {
+    cluster.start(3);
+    Node leaver = cluster.leader();
+    assertThat(leaver.keeper).isNotNull();
+    await(leaver.keeper.become(BusState.DRAINING));
+    leaver.leave();
+    DepartureReport report =
+        await(leaver.registry.administration().leave(Departure.FOR_GOOD, DEADLINE));
+    assertThat(report).isEqualTo(new DepartureReport(false, false, false, ""));
+    cluster.kill(leaver);
+    Node next = cluster.leader();
+    assertThat(next.registry.status().voters()).hasSize(2).doesNotContain(leaver.name);
+    assertThat(next.registry.status().listeners()).isEmpty();
+    until("it is forgotten", () -> next.registry.snapshot().bus(new BusId(leaver.name)) == null);
+    await(TestCluster.create(cluster.follower().registry, "after"));
+  }
+
+  @Test
+  void theLastBusHasNobodyToHandOverTo() throws Exception {
+    cluster.start(1);
+    Node only = cluster.node("bus-a");
+    DepartureReport report =
+        await(only.registry.administration().leave(Departure.FOR_GOOD, DEADLINE));
+    assertThat(report)
+        .isEqualTo(new DepartureReport(true, true, true, "no other voter is there to lead"));
+    BusInfo info = only.registry.snapshot().bus(new BusId("bus-a"));
+    assertThat(info).isNotNull();
+    assertThat(info.state()).isEqualTo(BusState.DRAINING);
+  }
+
+  @Test
+  void theOnlyVoterGivesEverythingToTheBusThatListens() throws Exception {
+    cluster.voters = 1;
+    cluster.start(2);
+    Node leaver = cluster.leader();
+    assertThat(await(leaver.registry.administration().leave(Departure.STOP, DEADLINE)))
+        .isEqualTo(new DepartureReport(false, false, true, ""));
+    cluster.kill(leaver);
+    assertThat(cluster.leader()).isNotSameAs(leaver);
+    await(TestCluster.create(cluster.leader().registry, "after"));
+  }
+
+  /** Writes one topic after the other, and knows the longest time between two successes. */
+  private static final class Writer extends Thread {
+    final AtomicInteger written = new AtomicInteger();
+    final AtomicLong longestNanos = new AtomicLong();
+    final AtomicReference<@Nullable Exception> error = new AtomicReference<>();
+    private final AtomicBoolean ended = new AtomicBoolean();
+    private final Node node;
+
+    Writer(Node node) {
+      super("writer");
+      this.node = node;
+      setDaemon(true);
+    }
+
+    @Override
+    public void run() {
+      long last = System.nanoTime();
+      try {
+        while (!ended.get()) {
+          await(TestCluster.create(node.registry, "t" + written.get()));
+          long now = System.nanoTime();
+          longestNanos.accumulateAndGet(now - last, Math::max);
+          last = now;
+          written.incrementAndGet();
+        }
+      } catch (Exception e) {
+        error.set(e);
+      }
+    }
+
+    void end() throws InterruptedException {
+      ended.set(true);
+      join(60_000);
+    }
+  }
+}

@@ -20,6 +20,9 @@ interface BusLauncher {
 
   /** A bus that listens. */
   interface RunningBus extends AutoCloseable {
+    /** The name of the bus. */
+    String name();
+
     /** Where clients connect to. */
     URI uri();
 

@@ -18,7 +18,7 @@ import org.slf4j.bridge.SLF4JBridgeHandler;
 final class LogSetup {
   /** Libraries that talk about their insides at INFO. */
   private static final String[] CHATTY = {
-    "io.netty", "org.glassfish", "com.sun", "sun.net", "jdk", "io.micrometer"
+    "io.netty", "org.glassfish", "com.sun", "sun.net", "jdk", "io.micrometer", "org.apache.ratis"
   };
 
   private LogSetup() {}

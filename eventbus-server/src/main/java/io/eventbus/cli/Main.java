@@ -23,6 +23,11 @@ public final class Main {
     BusServer server = BusServer.start(config);
     return new BusLauncher.RunningBus() {
       @Override
+      public String name() {
+        return server.name();
+      }
+
+      @Override
       public URI uri() {
         return server.uri();
       }

@@ -61,9 +61,7 @@ final class ServeCommand implements Callable<Integer> {
       }
       // Nothing else ends it but a signal. There is no orderly end: who has failed cannot deliver.
       throw new CliFailure(
-          ExitCode.FAILED,
-          "The bus has failed and has to be started again: "
-              + bus.failed().toCompletableFuture().get());
+          ExitCode.FAILED, "The bus has failed: " + bus.failed().toCompletableFuture().get());
     } catch (InterruptedException e) {
       stop(bus);
       Thread.currentThread().interrupt();
@@ -99,7 +97,7 @@ final class ServeCommand implements Callable<Integer> {
             ? "no administration port"
             : "administration on http://" + config.admin().host() + ":" + bus.adminPort();
     return "Bus "
-        + config.bus().name()
+        + bus.name()
         + " (version "
         + BuildInfo.version()
         + ") listens on "

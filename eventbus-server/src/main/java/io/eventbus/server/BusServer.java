@@ -1,12 +1,12 @@
 package io.eventbus.server;
 
-import io.eventbus.registry.Registry;
-import io.eventbus.registry.local.LocalRegistry;
-import io.eventbus.registry.local.LocalRegistryOptions;
 import io.eventbus.server.admin.AdminServer;
 import io.eventbus.server.admin.BusHealth;
 import io.eventbus.server.admin.BusSummary;
+import io.eventbus.server.cluster.ClusterStanding;
+import io.eventbus.server.cluster.Membership;
 import io.eventbus.server.config.BuildInfo;
+import io.eventbus.server.config.BusConfig;
 import io.eventbus.server.config.ConfigException;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.routing.BusMemory;
@@ -47,13 +47,13 @@ public final class BusServer implements AutoCloseable {
   private final LoopWatch watch;
   private final LoopLoad load;
   private final CompletableFuture<String> failure = new CompletableFuture<>();
-  private final Registry registry;
+  private final Membership membership;
   private final BusContext bus;
   private @Nullable AdminServer admin;
 
-  private BusServer(ServerConfig config) {
+  private BusServer(ServerConfig config, Membership membership, Clock clock) {
     this.config = config;
-    Clock clock = Clock.systemUTC();
+    this.membership = membership;
     loops = new EventLoops(config.listen());
     BusCounters counters = new BusCounters(loops.count());
     SubscriptionIndex index = new SubscriptionIndex(loops.count());
@@ -64,7 +64,7 @@ public final class BusServer implements AutoCloseable {
             config.limits(),
             index,
             memory,
-            new Sessions(config.bus().name(), clock),
+            new Sessions(config.bus().name(), clock, membership::others),
             new SharedTokenPolicy(config.auth().token(), config.auth().systemTopics()),
             new LoopBarrier(loops),
             counters,
@@ -87,7 +87,6 @@ public final class BusServer implements AutoCloseable {
             cause -> fail("an event loop met " + cause));
     watch = new LoopWatch(loops, this::fail);
     load = new LoopLoad(loops, watch);
-    registry = new LocalRegistry(LocalRegistryOptions.DEFAULT, clock);
   }
 
   private static long memoryLimit(ServerConfig config) {
@@ -100,11 +99,21 @@ public final class BusServer implements AutoCloseable {
    *
    * @param config what it is to do
    * @return a bus that accepts clients
-   * @throws IOException if an address cannot be bound; the message says which
+   * @throws IOException if an address cannot be bound, or the bus must not be in the cluster that
+   *     the configuration names; the message says which, and why
    * @throws ConfigException if a file that the configuration names cannot be used
    */
   public static BusServer start(ServerConfig config) throws IOException {
-    BusServer server = new BusServer(config);
+    Clock clock = Clock.systemUTC();
+    Membership membership = Membership.open(config, clock);
+    BusConfig named = new BusConfig(membership.busName(), config.bus().generated());
+    BusServer server;
+    try {
+      server = new BusServer(config.withBus(named), membership, clock);
+    } catch (RuntimeException e) {
+      membership.close();
+      throw e;
+    }
     try {
       server.open();
       return server;
@@ -122,11 +131,11 @@ public final class BusServer implements AutoCloseable {
    */
   public static void check(ServerConfig config) {
     TransportServer.check(config);
+    Membership.check(config);
   }
 
   private void open() throws IOException {
     transport.start();
-    new RegistryMembership(registry, config.bus().name(), List.of(uri().toString())).join();
     if (config.admin().enabled()) {
       BusSummary summary =
           new BusSummary(
@@ -139,9 +148,11 @@ public final class BusServer implements AutoCloseable {
       admin =
           AdminServer.start(
               config.admin(),
-              new RunningBus(bus, transport.contexts(), load, summary, this::health));
+              new RunningBus(bus, transport.contexts(), load, summary, this::health, membership));
     }
+    membership.serve(transport.address(), adminPort());
     state.set(ServerState.UP);
+    membership.refused().thenAccept(this::fail);
     LOG.debug("bus {} serves {} with {}", config.bus().name(), uri(), loops.transportName());
   }
 
@@ -167,16 +178,23 @@ public final class BusServer implements AutoCloseable {
   }
 
   private BusHealth health() {
+    ClusterStanding standing = membership.standing();
     return switch (state.get()) {
-      case STARTING -> new BusHealth(BusHealth.State.STARTING, List.of("the bus starts"));
-      case UP ->
-          watch.problems().isEmpty()
-              ? new BusHealth(BusHealth.State.UP, List.of())
-              : new BusHealth(BusHealth.State.FAILED, watch.problems());
-      case FAILED -> new BusHealth(BusHealth.State.FAILED, List.of(failure.getNow("failed")));
+      case STARTING -> BusHealth.of(BusHealth.State.STARTING, "the bus starts", standing);
+      case UP -> BusHealth.serving(watch.problems(), standing);
+      case FAILED -> BusHealth.of(BusHealth.State.FAILED, failure.getNow("failed"), standing);
       case DRAINING, STOPPED ->
-          new BusHealth(BusHealth.State.DRAINING, List.of("the bus shuts down"));
+          BusHealth.of(BusHealth.State.DRAINING, "the bus shuts down", standing);
     };
+  }
+
+  /**
+   * Returns the name of the bus.
+   *
+   * @return the configured one; or a generated one, which a bus in a cluster keeps
+   */
+  public String name() {
+    return config.bus().name();
   }
 
   /**
@@ -218,6 +236,15 @@ public final class BusServer implements AutoCloseable {
   }
 
   /**
+   * Returns the port that other buses connect to.
+   *
+   * @return the bound port, or -1 for a bus that serves alone
+   */
+  public int linkPort() {
+    return membership.linkPort();
+  }
+
+  /**
    * Ends in order: stops accepting, writes what is queued, closes every client with 1001. Takes at
    * most the configured time and a little more; a second call returns at once.
    */
@@ -230,12 +257,13 @@ public final class BusServer implements AutoCloseable {
   }
 
   private void end() {
+    membership.drain();
     if (state.get() == ServerState.FAILED) {
       transport.abort();
     } else {
       transport.close();
     }
-    registry.close();
+    membership.close();
     if (admin != null) {
       admin.close();
     }

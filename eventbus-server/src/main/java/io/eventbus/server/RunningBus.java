@@ -11,6 +11,7 @@ import io.eventbus.server.admin.ConnectionInfo;
 import io.eventbus.server.admin.SubscriptionInfo;
 import io.eventbus.server.admin.SubscriptionKey;
 import io.eventbus.server.admin.TopicInfo;
+import io.eventbus.server.cluster.ClusterView;
 import io.eventbus.server.routing.Subscription;
 import io.eventbus.server.routing.TopicCount;
 import io.eventbus.server.session.BusContext;
@@ -43,23 +44,31 @@ final class RunningBus implements BusView {
   private final LoopLoad load;
   private final BusSummary summary;
   private final Supplier<BusHealth> health;
+  private final ClusterView cluster;
 
   RunningBus(
       BusContext bus,
       List<LoopContext> loops,
       LoopLoad load,
       BusSummary summary,
-      Supplier<BusHealth> health) {
+      Supplier<BusHealth> health,
+      ClusterView cluster) {
     this.bus = bus;
     this.loops = loops;
     this.load = load;
     this.summary = summary;
     this.health = health;
+    this.cluster = cluster;
   }
 
   @Override
   public BusHealth health() {
     return health.get();
+  }
+
+  @Override
+  public ClusterView cluster() {
+    return cluster;
   }
 
   @Override

@@ -52,6 +52,11 @@ final class CliHarness {
     started.add(config);
     return new BusLauncher.RunningBus() {
       @Override
+      public String name() {
+        return "bus-1";
+      }
+
+      @Override
       public URI uri() {
         return URI.create("ws://127.0.0.1:1/bus");
       }

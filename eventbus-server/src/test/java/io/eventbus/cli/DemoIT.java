@@ -72,6 +72,11 @@ class DemoIT {
           .join();
       return new BusLauncher.RunningBus() {
         @Override
+        public String name() {
+          return bus.name();
+        }
+
+        @Override
         public URI uri() {
           return bus.uri();
         }

@@ -28,6 +28,7 @@ class ArchitectureTest {
   private static final String ROUTING = "io.eventbus.server.routing";
   private static final String SESSION = "io.eventbus.server.session";
   private static final String TRANSPORT = "io.eventbus.server.transport";
+  private static final String CLUSTER = "io.eventbus.server.cluster";
   private static final String ADMIN = "io.eventbus.server.admin";
   private static final String SERVER = "io.eventbus.server";
   private static final String CLI = "io.eventbus.cli";
@@ -68,6 +69,8 @@ class ArchitectureTest {
   static final ArchRule session =
       row(SESSION, ROUTING, STATS, CONFIG, PROTOCOL, SCHEMA, NETTY_BUFFERS);
 
+  @ArchTest static final ArchRule cluster = row(CLUSTER, CONFIG, REGISTRY, "io.eventbus.link");
+
   @ArchTest
   static final ArchRule transport =
       row(TRANSPORT, SESSION, ROUTING, STATS, CONFIG, PROTOCOL, SCHEMA, NETTY);
@@ -76,6 +79,8 @@ class ArchitectureTest {
   static final ArchRule admin =
       row(
           ADMIN,
+          CLUSTER,
+          REGISTRY,
           SESSION,
           ROUTING,
           STATS,
@@ -93,6 +98,7 @@ class ArchitectureTest {
       row(
           SERVER,
           ADMIN,
+          CLUSTER,
           TRANSPORT,
           SESSION,
           ROUTING,
@@ -124,7 +130,8 @@ class ArchitectureTest {
   static final ArchRule every_package_is_in_the_table =
       classes()
           .should()
-          .resideInAnyPackage(CONFIG, STATS, ROUTING, SESSION, TRANSPORT, ADMIN, SERVER, CLI);
+          .resideInAnyPackage(
+              CONFIG, STATS, ROUTING, SESSION, TRANSPORT, CLUSTER, ADMIN, SERVER, CLI);
 
   @ArchTest
   static final ArchRule only_the_transport_uses_netty_beyond_its_buffers =

@@ -1,5 +1,7 @@
 package io.eventbus.server.admin;
 
+import io.eventbus.server.cluster.ClusterStanding;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -7,16 +9,47 @@ import java.util.List;
  *
  * @param state what it is doing
  * @param reasons why it is not {@link State#UP}, for people; empty when it is
+ * @param registry how it stands in its cluster
  */
-public record BusHealth(State state, List<String> reasons) {
+public record BusHealth(State state, List<String> reasons, ClusterStanding registry) {
   /** Copies the list, so that the record is immutable. */
   public BusHealth {
     reasons = List.copyOf(reasons);
   }
 
+  /**
+   * Makes the health of a bus that does not serve.
+   *
+   * @param state what it is doing
+   * @param reason why
+   * @param registry how it stands in its cluster
+   * @return the health
+   */
+  public static BusHealth of(State state, String reason, ClusterStanding registry) {
+    return new BusHealth(state, List.of(reason), registry);
+  }
+
+  /**
+   * Makes the health of a bus that serves clients: it is UP when nothing is wrong and the registry
+   * has come to know it. That the registry cannot be reached now is no reason to leave it.
+   *
+   * @param problems what is wrong with its event loops
+   * @param registry how it stands in its cluster
+   * @return the health
+   */
+  public static BusHealth serving(List<String> problems, ClusterStanding registry) {
+    List<String> reasons = new ArrayList<>(problems);
+    if (registry.phase() != ClusterStanding.Phase.MEMBER) {
+      reasons.add("registry: " + registry.detail());
+    }
+    boolean failed = !problems.isEmpty() || registry.phase() == ClusterStanding.Phase.FAILED;
+    State other = reasons.isEmpty() ? State.UP : State.STARTING;
+    return new BusHealth(failed ? State.FAILED : other, reasons, registry);
+  }
+
   /** What a bus is doing. */
   public enum State {
-    /** Not yet listening. */
+    /** Not yet listening, or not yet in its cluster. */
     STARTING,
     /** Serving clients. */
     UP,

@@ -1,5 +1,6 @@
 package io.eventbus.server.admin;
 
+import io.eventbus.server.cluster.ClusterView;
 import java.util.List;
 import java.util.Optional;
 
@@ -18,6 +19,13 @@ public interface BusView {
    * @return state and reasons
    */
   BusHealth health();
+
+  /**
+   * Gives access to the cluster and its registry.
+   *
+   * @return the cluster as this bus sees it; the same object each time
+   */
+  ClusterView cluster();
 
   /**
    * Describes the bus.

@@ -1,24 +1,25 @@
 package io.eventbus.server.config;
 
-import java.util.regex.Pattern;
-
 /**
  * Who this bus is.
  *
  * @param name name in logs, in {@code Welcome} and in the administration API: 1 to 64 letters,
- *     digits, {@code .}, {@code -} and {@code _}
+ *     digits, {@code .}, {@code -} and {@code _}, the first a letter or a digit
+ * @param generated whether nobody has given the name: then a bus in a cluster takes the one that it
+ *     had before
  */
-public record BusConfig(String name) {
-  private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._-]{1,64}");
+public record BusConfig(String name, boolean generated) {
 
   /**
    * Checks the name.
    *
    * @param name name in logs, in {@code Welcome} and in the administration API: 1 to 64 letters,
-   *     digits, {@code .}, {@code -} and {@code _}
+   *     digits, {@code .}, {@code -} and {@code _}, the first a letter or a digit
+   * @param generated whether nobody has given the name: then a bus in a cluster takes the one that
+   *     it had before
    * @throws IllegalArgumentException if the name is empty, too long or has other characters
    */
   public BusConfig {
-    TextCheck.matches(ConfigKey.BUS_NAME, name, NAME);
+    TextCheck.name(ConfigKey.BUS_NAME, name);
   }
 }

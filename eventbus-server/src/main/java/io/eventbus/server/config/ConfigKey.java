@@ -23,7 +23,7 @@ public enum ConfigKey {
       "",
       "--name",
       "Name of this bus in logs, in `Welcome` and in the administration API; empty makes `bus-` and"
-          + " 8 random hexadecimal digits at start."),
+          + " 8 random hexadecimal digits at start, which a bus in a cluster keeps in its directory."),
 
   /** Address to listen on. */
   LISTEN_HOST(
@@ -304,6 +304,198 @@ public enum ConfigKey {
       "",
       "Whether clients may subscribe to the system's topics (`$SYS.…`)."),
 
+  /** Name of the cluster. */
+  CLUSTER_ID(
+      "cluster.id",
+      ValueType.NAME,
+      "eventbus",
+      "",
+      "Name of the cluster. Buses of different names refuse each other, and a directory that belongs"
+          + " to another one is refused."),
+  /** Where the bus keeps the registry. */
+  CLUSTER_DIRECTORY(
+      "cluster.directory",
+      ValueType.FILE,
+      "",
+      "--cluster-directory",
+      "Directory in which this bus keeps its copy of the registry, of its own and on a disk that"
+          + " survives a restart; makes the bus a member of a cluster, a new one of its own if it is"
+          + " not told of others. Empty with `cluster.join` or `cluster.discover` is"
+          + " `eventbus-data` where the bus is started; without them the bus serves alone and"
+          + " writes no files."),
+  /** Where other buses are. */
+  CLUSTER_JOIN(
+      "cluster.join",
+      ValueType.ENDPOINTS,
+      "",
+      "--join",
+      "Where the links of other buses are; a name may lead to several addresses, and this bus may be"
+          + " among them. The first start of a cluster waits for all of them; later one that"
+          + " answers is enough."),
+  /** Search on the local network. */
+  CLUSTER_DISCOVER(
+      "cluster.discover",
+      ValueType.SWITCH,
+      "false",
+      "--discover",
+      "Looks for other buses on the local network by multicast."),
+  /** Least number of founders. */
+  CLUSTER_FOUNDERS(
+      "cluster.founders",
+      ValueType.COUNT,
+      "1",
+      1,
+      64,
+      "",
+      "How many fresh buses, this one included, must have found each other before they found a"
+          + " cluster. Set it to the number that you start where `cluster.join` is one name for all"
+          + " of them, or they look for each other by multicast: so that none of them, when it sees"
+          + " no other yet, begins a cluster of its own."),
+  /** Address of the links. */
+  CLUSTER_HOST(
+      "cluster.host",
+      ValueType.HOST,
+      "",
+      "--cluster-host",
+      "Address to listen on for other buses. Empty is all interfaces where there is a secret or TLS,"
+          + " else `127.0.0.1`: beyond this machine strangers have to be kept out."),
+  /** Port of the links. */
+  CLUSTER_PORT(
+      "cluster.port",
+      ValueType.COUNT,
+      "8082",
+      0,
+      65_535,
+      "--cluster-port",
+      "TCP port for other buses; 0 takes a free one, for tests only."),
+  /** Where others reach the links. */
+  CLUSTER_ADVERTISED(
+      "cluster.advertised",
+      ValueType.ENDPOINT,
+      "",
+      "",
+      "Where other buses reach this one. Empty is `cluster.host`, or where that is all interfaces the"
+          + " address of the one that leads to the others; without a port it is `cluster.port`."),
+  /** Where clients reach the bus. */
+  CLUSTER_CLIENT_URLS(
+      "cluster.client-urls",
+      ValueType.URLS,
+      "",
+      "",
+      "Where clients reach this bus, as told to other buses and their clients, the best first. Empty"
+          + " is made of `listen.host`, or where that is all interfaces the host of"
+          + " `cluster.advertised`, with `listen.port` and `listen.path`."),
+  /** Number of voters. */
+  CLUSTER_VOTERS(
+      "cluster.voters",
+      ValueType.COUNT,
+      "3",
+      1,
+      7,
+      "",
+      "How many buses vote: 1, 3, 5 or 7; the same on all. With 3 one of them may fail, with 5 two;"
+          + " every further bus only follows."),
+  /** What fails together. */
+  CLUSTER_ZONE(
+      "cluster.zone",
+      ValueType.NAME,
+      "default",
+      "",
+      "What fails together with this bus: a rack, a data centre. Votes are spread over zones."),
+  /** Lease of a bus. */
+  CLUSTER_LEASE(
+      "cluster.lease",
+      ValueType.TIME,
+      "10s",
+      Millis.SHORTEST_LEASE,
+      Millis.DAY,
+      "",
+      "How long a bus counts as alive after it was heard of; it is renewed three times in that time."
+          + " Shorter than the longest pause of a process is too short."),
+  /** When a voter is replaced. */
+  CLUSTER_REPLACE_VOTER_AFTER(
+      "cluster.replace-voter-after",
+      ValueType.TIME,
+      "10m",
+      0,
+      Millis.LONGEST,
+      "",
+      "How long the lease of a voter must have run out before another bus gets its vote; longer than"
+          + " a restart takes."),
+  /** Deadline of leaving. */
+  CLUSTER_LEAVE(
+      "cluster.leave",
+      ValueType.TIME,
+      "5s",
+      0,
+      Millis.DAY,
+      "",
+      "How long a stopping bus waits at most, beyond `timeouts.shutdown`, to hand over the"
+          + " leadership and its vote and to tell that it leaves; 0 does not wait."),
+  /** Shared secret of the buses. */
+  CLUSTER_SECRET(
+      "cluster.secret",
+      ValueType.SECRET,
+      "",
+      "",
+      "Secret that all buses of the cluster share, 16 characters at least; it authenticates them and"
+          + " encrypts nothing. Give it in a file or the environment: other users of the machine can"
+          + " read flags."),
+  /** File with the shared secret. */
+  CLUSTER_SECRET_FILE(
+      "cluster.secret-file",
+      ValueType.FILE,
+      "",
+      "",
+      "File with the secret, instead of `cluster.secret`; white space around it does not count."),
+  /** Certificate chain of the links. */
+  CLUSTER_TLS_CERTIFICATE(
+      "cluster.tls-certificate",
+      ValueType.FILE,
+      "",
+      "",
+      "PEM file with this bus's certificate chain for links to other buses; turns TLS between buses"
+          + " on together with `cluster.tls-key` and `cluster.tls-ca`."),
+  /** Private key of the links. */
+  CLUSTER_TLS_KEY(
+      "cluster.tls-key",
+      ValueType.FILE,
+      "",
+      "",
+      "PEM file with the private key of that certificate (PKCS#8, not encrypted)."),
+  /** Authority of the links. */
+  CLUSTER_TLS_CA(
+      "cluster.tls-ca",
+      ValueType.FILE,
+      "",
+      "",
+      "PEM file with the certificates of the cluster's own authority: whoever has a certificate of it"
+          + " is taken for a bus of the cluster."),
+  /** Multicast group. */
+  CLUSTER_DISCOVERY_GROUP(
+      "cluster.discovery-group",
+      ValueType.HOST,
+      "239.255.80.82",
+      "",
+      "Multicast group of `cluster.discover`; datagrams stay on the local network (TTL 1)."),
+  /** Multicast port. */
+  CLUSTER_DISCOVERY_PORT(
+      "cluster.discovery-port",
+      ValueType.COUNT,
+      "8082",
+      1,
+      65_535,
+      "",
+      "UDP port of `cluster.discover`."),
+  /** Multicast interface. */
+  CLUSTER_DISCOVERY_INTERFACE(
+      "cluster.discovery-interface",
+      ValueType.INTERFACE,
+      "",
+      "",
+      "Network interface of `cluster.discover`, by its name or one of its addresses. Empty is the one"
+          + " with the address that this bus advertises."),
+
   /** Path of the echo endpoint. */
   DIAGNOSTICS_ECHO_PATH(
       "diagnostics.echo-path",
@@ -530,6 +722,8 @@ public enum ConfigKey {
     /** Shorter deadlines are only missed by accident. */
     static final long SHORTEST = 50;
 
+    static final long SHORTEST_LEASE = 500;
+    static final long DAY = 24L * 3600 * 1000;
     static final long LONGEST = 365L * 24 * 3600 * 1000;
 
     private Millis() {}

@@ -34,7 +34,7 @@ final class ConfigValues {
         part(() -> number(key));
       }
     }
-    BusConfig bus = part(() -> new BusConfig(name()));
+    BusConfig bus = part(this::bus);
     ListenConfig listen =
         part(
             () ->
@@ -85,6 +85,7 @@ final class ConfigValues {
         part(
             () ->
                 new AuthConfig(optional(ConfigKey.AUTH_TOKEN), flag(ConfigKey.AUTH_SYSTEM_TOPICS)));
+    ClusterConfig cluster = part(this::cluster);
     DiagnosticsConfig diagnostics =
         part(
             () ->
@@ -112,6 +113,7 @@ final class ConfigValues {
         || timeouts == null
         || compression == null
         || auth == null
+        || cluster == null
         || diagnostics == null
         || admin == null
         || log == null) {
@@ -120,7 +122,48 @@ final class ConfigValues {
     return part(
         () ->
             new ServerConfig(
-                bus, listen, tls, limits, timeouts, compression, auth, diagnostics, admin, log));
+                bus,
+                listen,
+                tls,
+                limits,
+                timeouts,
+                compression,
+                auth,
+                cluster,
+                diagnostics,
+                admin,
+                log));
+  }
+
+  private ClusterConfig cluster() {
+    String advertised = optional(ConfigKey.CLUSTER_ADVERTISED);
+    return new ClusterConfig(
+        text(ConfigKey.CLUSTER_ID),
+        path(ConfigKey.CLUSTER_DIRECTORY),
+        list(ConfigKey.CLUSTER_JOIN).stream()
+            .map(text -> HostPort.read(ConfigKey.CLUSTER_JOIN, text, true))
+            .toList(),
+        integer(ConfigKey.CLUSTER_FOUNDERS),
+        new DiscoveryConfig(
+            flag(ConfigKey.CLUSTER_DISCOVER),
+            text(ConfigKey.CLUSTER_DISCOVERY_GROUP),
+            integer(ConfigKey.CLUSTER_DISCOVERY_PORT),
+            optional(ConfigKey.CLUSTER_DISCOVERY_INTERFACE)),
+        optional(ConfigKey.CLUSTER_HOST),
+        integer(ConfigKey.CLUSTER_PORT),
+        advertised == null ? null : HostPort.read(ConfigKey.CLUSTER_ADVERTISED, advertised, false),
+        list(ConfigKey.CLUSTER_CLIENT_URLS),
+        integer(ConfigKey.CLUSTER_VOTERS),
+        text(ConfigKey.CLUSTER_ZONE),
+        duration(ConfigKey.CLUSTER_LEASE),
+        duration(ConfigKey.CLUSTER_REPLACE_VOTER_AFTER),
+        duration(ConfigKey.CLUSTER_LEAVE),
+        new ClusterSecurityConfig(
+            optional(ConfigKey.CLUSTER_SECRET),
+            path(ConfigKey.CLUSTER_SECRET_FILE),
+            path(ConfigKey.CLUSTER_TLS_CERTIFICATE),
+            path(ConfigKey.CLUSTER_TLS_KEY),
+            path(ConfigKey.CLUSTER_TLS_CA)));
   }
 
   List<Setting> settings() {
@@ -160,15 +203,16 @@ final class ConfigValues {
     return found;
   }
 
-  private String name() {
+  private BusConfig bus() {
     String name = text(ConfigKey.BUS_NAME);
-    if (name.isEmpty()) {
-      byte[] random = new byte[4];
-      new SecureRandom().nextBytes(random);
-      name = "bus-" + HexFormat.of().formatHex(random);
-      printed.put(ConfigKey.BUS_NAME, name);
+    if (!name.isEmpty()) {
+      return new BusConfig(name, false);
     }
-    return name;
+    byte[] random = new byte[4];
+    new SecureRandom().nextBytes(random);
+    name = "bus-" + HexFormat.of().formatHex(random);
+    printed.put(ConfigKey.BUS_NAME, name);
+    return new BusConfig(name, true);
   }
 
   private String text(ConfigKey key) {

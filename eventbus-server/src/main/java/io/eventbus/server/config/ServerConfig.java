@@ -12,6 +12,7 @@ import java.util.Map;
  * @param timeouts its deadlines
  * @param compression compression of messages
  * @param auth who may connect
+ * @param cluster how it takes part in a cluster
  * @param diagnostics what helps to examine it
  * @param admin its administration port
  * @param log what it writes to standard error
@@ -24,6 +25,7 @@ public record ServerConfig(
     TimeoutsConfig timeouts,
     CompressionConfig compression,
     AuthConfig auth,
+    ClusterConfig cluster,
     DiagnosticsConfig diagnostics,
     AdminConfig admin,
     LogConfig log) {
@@ -37,6 +39,7 @@ public record ServerConfig(
    * @param timeouts its deadlines
    * @param compression compression of messages
    * @param auth who may connect
+   * @param cluster how it takes part in a cluster
    * @param diagnostics what helps to examine it
    * @param admin its administration port
    * @param log what it writes to standard error
@@ -56,6 +59,30 @@ public record ServerConfig(
       throw new IllegalArgumentException(
           "admin.port: " + admin.port() + " (expected: another port than listen.port)");
     }
+    if (cluster.enabled() && cluster.port() != 0) {
+      checkLinkPort(cluster, listen.port(), listen.host(), "listen.port");
+      if (admin.enabled()) {
+        checkLinkPort(cluster, admin.port(), admin.host(), "admin.port");
+      }
+    }
+  }
+
+  private static void checkLinkPort(ClusterConfig cluster, int port, String host, String other) {
+    if (cluster.port() == port && sameAddress(cluster.bindHost(), host)) {
+      throw new IllegalArgumentException(
+          "cluster.port: " + port + " (expected: another port than " + other + ")");
+    }
+  }
+
+  /**
+   * Returns a copy with another name of the bus.
+   *
+   * @param named who the bus is
+   * @return the copy
+   */
+  public ServerConfig withBus(BusConfig named) {
+    return new ServerConfig(
+        named, listen, tls, limits, timeouts, compression, auth, cluster, diagnostics, admin, log);
   }
 
   /**

@@ -7,12 +7,23 @@ final class TextCheck {
   private static final Pattern URL_PATH = Pattern.compile("(/[A-Za-z0-9._~-]+)+|/");
   private static final Pattern HOST = Pattern.compile("[A-Za-z0-9._:%-]{1,255}");
 
+  private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,63}");
+  private static final Pattern INTERFACE = Pattern.compile("[A-Za-z0-9._:%-]{1,64}");
+
   private static final Pattern HOST_NAME = Pattern.compile("\\*|[A-Za-z0-9._-]{1,255}");
 
   private static final Pattern ORIGIN =
       Pattern.compile("\\*|[A-Za-z][A-Za-z0-9+.-]{0,31}://[A-Za-z0-9._:\\[\\]-]{1,255}");
 
   private TextCheck() {}
+
+  static void name(ConfigKey key, String value) {
+    matches(key, value, NAME);
+  }
+
+  static void networkInterface(ConfigKey key, String value) {
+    matches(key, value, INTERFACE);
+  }
 
   static void urlPath(ConfigKey key, String value) {
     matches(key, value, URL_PATH);

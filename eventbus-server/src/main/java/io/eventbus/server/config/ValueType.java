@@ -9,7 +9,7 @@ import java.util.regex.Pattern;
 /** What kind of value a configuration key takes, and how such a value is read and printed. */
 public enum ValueType {
   /** Letters, digits, dots, dashes and underscores; may be empty. */
-  NAME("up to 64 letters, digits, `.`, `-` and `_`"),
+  NAME("up to 64 letters, digits, `.`, `-` and `_`, first a letter or digit"),
   /** A host name or an address. */
   HOST("a host name or an IP address"),
   /** An absolute path of a URL; empty for none where the default is empty. */
@@ -18,7 +18,15 @@ public enum ValueType {
   ORIGINS("origins such as https://app.example.com with commas between, or `*`"),
   /** Host names; empty for none. */
   HOSTS("host names such as bus.example.com with commas between, or `*`"),
-  /** A file; empty for none. */
+  /** A host with or without a port; empty for none. */
+  ENDPOINT("bus-1.example.com, 192.0.2.1:8082 or [2001:db8::1]:8082"),
+  /** Hosts with their ports; empty for none. */
+  ENDPOINTS("addresses such as bus-1.example.com:8082 with commas between"),
+  /** WebSocket URLs; empty for none. */
+  URLS("URLs such as wss://bus-1.example.com/bus with commas between"),
+  /** A network interface; empty for none. */
+  INTERFACE("an interface such as eth0, or an address"),
+  /** A file or a directory; empty for none. */
   FILE("a file"),
   /** A secret, never printed; empty for none. */
   SECRET("up to 4096 visible ASCII characters"),

@@ -10,7 +10,6 @@ import io.eventbus.schema.Hello;
 import io.eventbus.schema.Problem;
 import io.eventbus.schema.Welcome;
 import java.nio.ByteBuffer;
-import java.util.List;
 
 /**
  * One client: what it has said, and what it is told.
@@ -163,7 +162,7 @@ public final class Session {
     welcome.setProducer(identity.producer());
     welcome.setResume(identity.resume());
     welcome.setLimits(WireLimits.of(loop.bus.limits()));
-    welcome.setOthers(List.of());
+    welcome.setOthers(loop.bus.sessions().others());
     link.send(ControlFrames.encode(TypeCode.WELCOME, welcome));
   }
 

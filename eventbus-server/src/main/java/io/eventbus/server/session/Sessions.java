@@ -6,11 +6,13 @@ import java.security.SecureRandom;
 import java.time.Clock;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** The sessions of a bus that have said Hello. Any thread. */
@@ -23,6 +25,7 @@ public final class Sessions {
   private final String run;
   private final String bus;
   private final Clock clock;
+  private final Supplier<List<String>> others;
 
   /**
    * Makes an empty registry.
@@ -32,9 +35,25 @@ public final class Sessions {
    *     same bus was
    */
   public Sessions(String bus, Clock clock) {
+    this(bus, clock, List::of);
+  }
+
+  /**
+   * Makes an empty registry for a bus that knows others.
+   *
+   * @param bus as above
+   * @param clock as above
+   * @param others gives the addresses of other buses, where clients may go instead; must not block
+   */
+  public Sessions(String bus, Clock clock, Supplier<List<String>> others) {
+    this.others = others;
     this.bus = bus;
     this.clock = clock;
     this.run = Long.toString(clock.millis(), Character.MAX_RADIX);
+  }
+
+  List<String> others() {
+    return others.get();
   }
 
   /** Gives a client that was let in its identity. */

@@ -47,12 +47,13 @@ class AdminServerTest {
   @Test
   void healthIsAboutTheProcessReadinessAboutNewClients() throws Exception {
     assertThat(get("/healthz").statusCode()).isEqualTo(200);
-    assertThat(get("/readyz").body()).isEqualTo("{\"state\":\"UP\",\"reasons\":[]}\n");
-    bus.health = new BusHealth(BusHealth.State.DRAINING, List.of("stopping"));
+    assertThat(get("/readyz").body())
+        .startsWith("{\"state\":\"UP\",\"reasons\":[],\"registry\":{\"phase\":\"MEMBER\",");
+    bus.health = BusHealth.of(BusHealth.State.DRAINING, "stopping", FakeBus.ALONE);
     assertThat(get("/healthz").statusCode()).isEqualTo(200);
     assertThat(get("/readyz").statusCode()).isEqualTo(503);
     assertThat(get("/readyz").body()).contains("DRAINING", "stopping");
-    bus.health = new BusHealth(BusHealth.State.FAILED, List.of("no memory"));
+    bus.health = BusHealth.of(BusHealth.State.FAILED, "no memory", FakeBus.ALONE);
     assertThat(get("/healthz").statusCode()).isEqualTo(503);
   }
 

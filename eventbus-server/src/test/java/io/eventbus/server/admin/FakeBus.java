@@ -1,5 +1,7 @@
 package io.eventbus.server.admin;
 
+import io.eventbus.server.cluster.ClusterStanding;
+import io.eventbus.server.cluster.ClusterView;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -15,7 +17,10 @@ final class FakeBus implements BusView {
 
   final ConcurrentSkipListMap<Long, ConnectionInfo> connections = new ConcurrentSkipListMap<>();
   final List<String> disconnected = new ArrayList<>();
-  volatile BusHealth health = new BusHealth(BusHealth.State.UP, List.of());
+  static final ClusterStanding ALONE =
+      new ClusterStanding(ClusterStanding.Phase.MEMBER, "", "", "ALONE", "UP", null, -1, 0, "");
+
+  volatile BusHealth health = new BusHealth(BusHealth.State.UP, List.of(), ALONE);
   volatile boolean broken;
 
   FakeBus(int connectionCount) {
@@ -26,6 +31,11 @@ final class FakeBus implements BusView {
   @Override
   public BusHealth health() {
     return health;
+  }
+
+  @Override
+  public ClusterView cluster() {
+    throw new UnsupportedOperationException();
   }
 
   @Override

@@ -44,6 +44,10 @@ class ConfigLoaderTest {
                 Duration.ofSeconds(10)));
     assertThat(config.compression()).isEqualTo(new CompressionConfig(false, 1, 256));
     assertThat(config.auth()).isEqualTo(new AuthConfig(null, false));
+    assertThat(config.cluster().enabled()).isFalse();
+    assertThat(config.cluster().port()).isEqualTo(8082);
+    assertThat(config.cluster().bindHost()).isEqualTo("127.0.0.1");
+    assertThat(config.cluster().lease()).isEqualTo(Duration.ofSeconds(10));
     assertThat(config.diagnostics()).isEqualTo(new DiagnosticsConfig(null, 16 << 20));
     assertThat(config.admin()).isEqualTo(new AdminConfig(true, "127.0.0.1", 8081, List.of()));
     assertThat(config.log()).isEqualTo(new LogConfig(LogConfig.Level.INFO, LogConfig.Format.TEXT));
@@ -90,7 +94,7 @@ class ConfigLoaderTest {
     first.settings().forEach(s -> text.append(s.key().key() + "=" + s.value() + "\n"));
     assertThat(text).contains("timeouts.pong=90s", "limits.memory-bytes=1GiB");
     assertThat(new ConfigLoader().file(file(text.toString())).load().config())
-        .isEqualTo(first.config());
+        .isEqualTo(first.config().withBus(new BusConfig(first.config().bus().name(), false)));
     assertThat(first.settings()).hasSize(ConfigKey.values().length);
   }
 

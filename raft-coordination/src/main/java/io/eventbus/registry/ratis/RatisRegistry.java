@@ -115,7 +115,9 @@ public final class RatisRegistry implements Registry {
 
   private RegistryException startFailed(Throwable cause) {
     if (lifecycle == RegistryLifecycle.STARTING) {
-      failed(cause);
+      // Whoever started it is told why.
+      log.debug("The registry did not start", cause);
+      becomeFailed();
     }
     return cause instanceof RegistryException known
         ? known
@@ -280,6 +282,10 @@ public final class RatisRegistry implements Registry {
 
   private void failed(Throwable cause) {
     log.error("The registry has stopped on an error of its own", cause);
+    becomeFailed();
+  }
+
+  private void becomeFailed() {
     synchronized (lifecycleLock) {
       if (lifecycle.canBecome(RegistryLifecycle.FAILED)) {
         lifecycle = RegistryLifecycle.FAILED;

@@ -1,0 +1,278 @@
+package io.eventbus.server.cluster;
+
+import io.eventbus.link.LinkIdentity;
+import io.eventbus.link.LinkNode;
+import io.eventbus.link.LinkOptions;
+import io.eventbus.registry.BusDescription;
+import io.eventbus.registry.BusId;
+import io.eventbus.registry.BusInfo;
+import io.eventbus.registry.BusState;
+import io.eventbus.registry.Endpoint;
+import io.eventbus.registry.Registry;
+import io.eventbus.registry.RegistryLifecycle;
+import io.eventbus.registry.membership.LeaseKeeper;
+import io.eventbus.registry.ratis.ClusterStatus;
+import io.eventbus.registry.ratis.RatisRegistry;
+import io.eventbus.registry.ratis.RatisRegistryOptions;
+import io.eventbus.server.config.BuildInfo;
+import io.eventbus.server.config.ClusterConfig;
+import io.eventbus.server.config.ServerConfig;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A bus in a cluster. Its links listen and its registry starts before it takes clients; the wait
+ * for the other buses goes on beside that.
+ */
+final class ClusterMembership implements Membership {
+  /** The version of what buses say to each other. */
+  static final int PROTOCOL_VERSION = 1;
+
+  private static final Logger LOG = LoggerFactory.getLogger(ClusterMembership.class);
+
+  /**
+   * How long the bus waits for its registry before it takes clients all the same. What is wrong
+   * with the directory or the cluster shows in this time, before anybody relies on the bus.
+   */
+  private static final Duration PATIENCE = Duration.ofSeconds(2);
+
+  private final ServerConfig config;
+  private final BusDirectory directory;
+  private final int port;
+  private final Endpoint address;
+  private final LinkNode links;
+  private final RatisRegistry registry;
+  private final OtherBuses others;
+  private final CompletableFuture<Void> started;
+  private final CompletableFuture<String> refused = new CompletableFuture<>();
+  private final WaitingLog waiting;
+  private volatile @Nullable LeaseKeeper keeper;
+  private volatile boolean registered;
+  private volatile boolean ending;
+  private @Nullable Leaving leaving;
+
+  private ClusterMembership(
+      ServerConfig config,
+      BusDirectory directory,
+      int port,
+      Endpoint address,
+      LinkNode links,
+      RatisRegistry registry) {
+    this.config = config;
+    this.directory = directory;
+    this.port = port;
+    this.address = address;
+    this.links = links;
+    this.registry = registry;
+    this.others = new OtherBuses(new BusId(directory.bus()));
+    registry.addListener(others);
+    this.started = registry.start().toCompletableFuture();
+    this.waiting = new WaitingLog(registry::situation);
+  }
+
+  static ClusterMembership open(ServerConfig config, Clock clock) throws IOException {
+    ClusterConfig cluster = config.cluster();
+    ClusterSecurity security = ClusterSecurity.of(cluster.security());
+    BusDirectory directory = BusDirectory.open(config);
+    LinkNode links =
+        new LinkNode(
+            LinkOptions.DEFAULT,
+            new LinkIdentity(cluster.id(), directory.bus(), ""),
+            security.links());
+    try {
+      InetSocketAddress bound =
+          links.listen(
+              new InetSocketAddress(InetAddress.getByName(cluster.bindHost()), cluster.port()));
+      Endpoint address = AdvertisedAddress.find(cluster, bound.getPort());
+      LOG.info(
+          "Bus {} of the cluster {} takes links at {} as {}, directory {}",
+          directory.bus(),
+          cluster.id(),
+          bound,
+          address,
+          directory.path());
+      ListedSeeds seeds = new ListedSeeds(cluster);
+      RatisRegistry registry =
+          new RatisRegistry(options(cluster, directory, address), seeds, links, clock);
+      ClusterMembership opened =
+          new ClusterMembership(config, directory, bound.getPort(), address, links, registry);
+      opened.awaitStart();
+      return opened;
+    } catch (IOException | RuntimeException e) {
+      links.close();
+      throw e;
+    }
+  }
+
+  private static RatisRegistryOptions options(
+      ClusterConfig cluster, BusDirectory directory, Endpoint address) {
+    RatisRegistryOptions defaults =
+        RatisRegistryOptions.of(
+            directory.registry(), new BusId(directory.bus()), address, List.of());
+    return new RatisRegistryOptions(
+        defaults.directory(),
+        defaults.bus(),
+        address,
+        List.of(),
+        cluster.voters(),
+        cluster.replaceVoterAfter(),
+        defaults.limits(),
+        defaults.gate(),
+        defaults.electionTimeoutMin(),
+        defaults.electionTimeoutMax(),
+        defaults.snapshotEntries(),
+        defaults.maxListeners());
+  }
+
+  private void awaitStart() throws IOException {
+    var unused = started.whenComplete((nothing, error) -> onStarted(error));
+    try {
+      started.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      close();
+      Thread.currentThread().interrupt();
+      throw new IOException("interrupted while joining the cluster", e);
+    } catch (ExecutionException e) {
+      close();
+      throw new IOException(refusal(e.getCause()), e.getCause());
+    } catch (TimeoutException e) {
+      waiting.start();
+    }
+  }
+
+  private static String refusal(@Nullable Throwable cause) {
+    return "no member of the cluster: " + (cause == null ? "unknown" : cause.getMessage());
+  }
+
+  private void onStarted(@Nullable Throwable error) {
+    waiting.close();
+    if (error != null && !ending) {
+      refused.complete(refusal(error.getCause() == null ? error : error.getCause()));
+    }
+  }
+
+  @Override
+  public String busName() {
+    return directory.bus();
+  }
+
+  @Override
+  public int linkPort() {
+    return port;
+  }
+
+  @Override
+  public void serve(InetSocketAddress clients, int adminPort) {
+    BusDescription description =
+        new BusDescription(
+            new BusId(directory.bus()),
+            new Addresses(config, address.host()).describe(clients, adminPort, address),
+            config.cluster().zone(),
+            BuildInfo.version(),
+            PROTOCOL_VERSION);
+    LeaseKeeper made =
+        new LeaseKeeper(
+            registry, description, config.cluster().lease(), true, life -> registered = true);
+    keeper = made;
+    // Not before the registry runs: each refusal would cost a pause.
+    var unused =
+        started
+            .thenCompose(nothing -> made.become(BusState.UP))
+            .thenRun(
+                () ->
+                    LOG.info(
+                        "Bus {} is UP in the cluster {}: {}, buses {}",
+                        directory.bus(),
+                        config.cluster().id(),
+                        registry.status().role(),
+                        registry.snapshot().buses().size()));
+  }
+
+  @Override
+  public List<String> others() {
+    return others.addresses();
+  }
+
+  @Override
+  public CompletionStage<String> refused() {
+    return refused.minimalCompletionStage();
+  }
+
+  @Override
+  public Registry registry() {
+    return registry;
+  }
+
+  @Override
+  public Optional<RatisRegistry> consensus() {
+    return Optional.of(registry);
+  }
+
+  @Override
+  public ClusterStanding standing() {
+    ClusterStatus status = registry.status();
+    BusInfo self = registry.snapshot().bus(new BusId(directory.bus()));
+    RegistryLifecycle lifecycle = registry.lifecycle();
+    boolean failed = lifecycle == RegistryLifecycle.FAILED;
+    boolean whole = status.leader() != null && registered;
+    ClusterStanding.Phase phase =
+        registered ? ClusterStanding.Phase.MEMBER : ClusterStanding.Phase.JOINING;
+    return new ClusterStanding(
+        failed ? ClusterStanding.Phase.FAILED : phase,
+        config.cluster().id(),
+        status.cluster(),
+        status.role().name(),
+        self == null || !registered ? "NONE" : self.state().name(),
+        status.leader(),
+        status.term(),
+        registry.localRead().age().toMillis(),
+        failed
+            ? "the registry has stopped on an error of its own, which the log tells"
+            : whole ? "" : registry.situation());
+  }
+
+  @Override
+  public Duration leaseAge() {
+    LeaseKeeper keeping = keeper;
+    return keeping == null ? Duration.ZERO : keeping.age();
+  }
+
+  @Override
+  public void drain() {
+    ending = true;
+    LeaseKeeper keeping = keeper;
+    if (registered && keeping != null) {
+      leaving = new Leaving(registry, keeping, directory.bus(), config.cluster().leave());
+      leaving.begin();
+    }
+  }
+
+  @Override
+  public void close() {
+    ending = true;
+    waiting.close();
+    Leaving goodbye = leaving;
+    if (goodbye != null) {
+      goodbye.finish();
+    }
+    LeaseKeeper keeping = keeper;
+    if (keeping != null) {
+      keeping.close();
+    }
+    registry.close();
+    links.close();
+  }
+}

@@ -1,0 +1,42 @@
+package io.eventbus.server.cluster;
+
+import io.eventbus.registry.Registry;
+import io.eventbus.registry.ratis.RatisRegistry;
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * The cluster as the administration sees it from this bus.
+ *
+ * <p>Any thread may call any method at any time between the start and the end of the bus. An
+ * implementation must not block and must not throw.
+ */
+public interface ClusterView {
+  /**
+   * Returns the registry, which may not be reachable.
+   *
+   * @return the registry of the cluster, or the one of a bus that serves alone
+   */
+  Registry registry();
+
+  /**
+   * Returns what keeps the registry the same on all buses.
+   *
+   * @return the same object as {@link #registry()}; nothing for a bus that serves alone
+   */
+  Optional<RatisRegistry> consensus();
+
+  /**
+   * Says how this bus stands in its cluster.
+   *
+   * @return the standing at this moment
+   */
+  ClusterStanding standing();
+
+  /**
+   * Says how long ago the registry last heard of this bus.
+   *
+   * @return the age of the lease; zero for a bus that serves alone
+   */
+  Duration leaseAge();
+}

@@ -1,0 +1,88 @@
+package io.eventbus.server.cluster;
+
+import io.eventbus.server.config.ServerConfig;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Clock;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * The place of this bus in its registry, from start to end: {@link #open}, {@link #serve}, {@link
+ * #drain}, {@link #close}, each once and in this order, on one thread. The other methods are for
+ * any thread.
+ *
+ * <p>An implementation must not need the registry to be reachable for any of them to return.
+ */
+public interface Membership extends ClusterView, AutoCloseable {
+  /**
+   * Takes a place in the cluster that the configuration names, or in none.
+   *
+   * @param config the configuration
+   * @param clock gives the first command of a new registry its time
+   * @return the place; the bus may still be looking for its cluster
+   * @throws IOException if the bus must not be in that cluster, or its directory or port cannot be
+   *     used; says which, and what was expected
+   */
+  static Membership open(ServerConfig config, Clock clock) throws IOException {
+    return config.cluster().enabled()
+        ? ClusterMembership.open(config, clock)
+        : new LocalMembership(config, clock);
+  }
+
+  /**
+   * Checks the files that the configuration names, without opening anything.
+   *
+   * @param config the configuration
+   * @throws IllegalArgumentException if one cannot be used; says which, and why
+   */
+  static void check(ServerConfig config) {
+    if (config.cluster().enabled()) {
+      ClusterSecurity.of(config.cluster().security());
+    }
+  }
+
+  /**
+   * Returns the name of this bus.
+   *
+   * @return the configured one, or the one that it had before
+   */
+  String busName();
+
+  /**
+   * Returns the port for other buses.
+   *
+   * @return the bound port; -1 for a bus that serves alone
+   */
+  int linkPort();
+
+  /**
+   * Registers the bus, which accepts clients now, and keeps it registered.
+   *
+   * @param clients the address for clients that is bound
+   * @param adminPort the port of the administration; -1 for none
+   * @throws IOException if the registry refuses the bus for good
+   */
+  void serve(InetSocketAddress clients, int adminPort) throws IOException;
+
+  /**
+   * Lists where clients may go instead of here; one volatile read.
+   *
+   * @return addresses of other buses that are UP; immutable
+   */
+  List<String> others();
+
+  /**
+   * Completes when the bus turns out not to be able to take its place, ever.
+   *
+   * @return the reason, for people; never completed where the bus joins or ends in order
+   */
+  CompletionStage<String> refused();
+
+  /** Begins to leave, and does not wait: tells the others, and hands over what this bus holds. */
+  void drain();
+
+  /** Leaves, as far as that is possible within the configured time, and lets everything go. */
+  @Override
+  void close();
+}

@@ -1,0 +1,48 @@
+package io.eventbus.server.cluster;
+
+import io.eventbus.registry.BusId;
+import io.eventbus.registry.BusInfo;
+import io.eventbus.registry.BusState;
+import io.eventbus.registry.RegistryChange;
+import io.eventbus.registry.RegistryListener;
+import io.eventbus.registry.RegistrySnapshot;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Where clients of this bus may go instead: the addresses of other buses that are UP, first those
+ * that follow this one in the order of the ids, so that not everybody names the same ones. Told by
+ * the registry's thread, read by any.
+ */
+final class OtherBuses implements RegistryListener {
+  /** More than a client can make use of is only more bytes in each Welcome. */
+  static final int MOST = 16;
+
+  private final BusId self;
+  private volatile List<String> addresses = List.of();
+
+  OtherBuses(BusId self) {
+    this.self = self;
+  }
+
+  List<String> addresses() {
+    return addresses;
+  }
+
+  @Override
+  public void onSnapshot(RegistrySnapshot snapshot, List<RegistryChange> changes) {
+    List<String> after = new ArrayList<>();
+    List<String> before = new ArrayList<>();
+    for (BusInfo bus : snapshot.buses()) {
+      if (bus.state() == BusState.UP && !bus.id().equals(self)) {
+        String address = bus.addresses().clients().get(0);
+        (bus.id().compareTo(self) > 0 ? after : before).add(address);
+      }
+    }
+    after.addAll(before);
+    List<String> found = after.subList(0, Math.min(MOST, after.size()));
+    if (!found.equals(addresses)) {
+      addresses = List.copyOf(found);
+    }
+  }
+}

@@ -1,0 +1,46 @@
+package io.eventbus.server.cluster;
+
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Says what the bus waits for, less and less often, on a thread of its own until it is closed. */
+final class WaitingLog implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(WaitingLog.class);
+  private static final long LONGEST_SECONDS = 60;
+
+  private final Supplier<String> situation;
+  private final CountDownLatch closed = new CountDownLatch(1);
+
+  WaitingLog(Supplier<String> situation) {
+    this.situation = situation;
+  }
+
+  void start() {
+    Thread thread = new Thread(this::run, "cluster-waiting");
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  private void run() {
+    try {
+      for (long pause = 5; ; pause = Math.min(2 * pause, LONGEST_SECONDS)) {
+        if (closed.getCount() > 0) {
+          LOG.info("Not yet in the cluster: {}", situation.get());
+        }
+        if (closed.await(pause, TimeUnit.SECONDS)) {
+          return;
+        }
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  @Override
+  public void close() {
+    closed.countDown();
+  }
+}

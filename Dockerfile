@@ -5,11 +5,12 @@ COPY . .
 RUN mvn -B -q -pl eventbus-server -am package -DskipTests -Dspotless.check.skip=true
 
 FROM eclipse-temurin:17-jre
-RUN useradd --system --uid 10001 eventbus
+# Where a bus in a cluster keeps its copy of the registry (EVENTBUS_CLUSTER_DIRECTORY): mount a volume there.
+RUN useradd --system --uid 10001 eventbus && install -d -o 10001 /var/lib/eventbus
 COPY --from=build /src/eventbus-server/target/eventbus.jar /opt/eventbus/eventbus.jar
 USER 10001
-# Clients; and the administration, which listens on loopback inside the container unless admin.host says otherwise.
-EXPOSE 8080 8081
+# Clients; the administration, which listens on loopback inside the container unless admin.host says otherwise; other buses.
+EXPOSE 8080 8081 8082
 HEALTHCHECK --interval=10s --timeout=3s CMD ["bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/8081 && printf 'GET /readyz HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: close\\r\\n\\r\\n' >&3 && head -n 1 <&3 | grep -q ' 200 '"]
 # On SIGTERM the bus delivers what is queued and closes its clients with 1001; give it time (timeouts.shutdown).
 STOPSIGNAL SIGTERM

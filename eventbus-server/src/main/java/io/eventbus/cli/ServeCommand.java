@@ -5,6 +5,7 @@ import io.eventbus.server.config.BuildInfo;
 import io.eventbus.server.config.LogConfig;
 import io.eventbus.server.config.ServerConfig;
 import java.io.IOException;
+import java.security.Security;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import org.slf4j.Logger;
@@ -42,6 +43,9 @@ final class ServeCommand implements Callable<Integer> {
         parent.common.debug
             ? new LogConfig(LogConfig.Level.DEBUG, config.log().format())
             : config.log());
+    if (config.cluster().enabled()) {
+      lookNamesUpAgain();
+    }
     RunningBus bus = start(config);
     StopHook hook = new StopHook(() -> stop(bus));
     try {
@@ -79,6 +83,12 @@ final class ServeCommand implements Callable<Integer> {
     } catch (IOException e) {
       throw new CliFailure(ExitCode.FAILED, "The bus cannot start: " + Failures.describe(e), e);
     }
+  }
+
+  /** Java would keep an address for 30 s, and that there is none for 10 s. */
+  private static void lookNamesUpAgain() {
+    Security.setProperty("networkaddress.cache.ttl", "5");
+    Security.setProperty("networkaddress.cache.negative.ttl", "1");
   }
 
   private static boolean isLoopback(String host) {

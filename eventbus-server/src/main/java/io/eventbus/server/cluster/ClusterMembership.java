@@ -255,7 +255,7 @@ final class ClusterMembership implements Membership {
     ending = true;
     LeaseKeeper keeping = keeper;
     if (registered && keeping != null) {
-      leaving = new Leaving(registry, keeping, directory.bus(), config.cluster().leave());
+      leaving = new Leaving(registry, keeping, config.cluster().leave());
       leaving.begin();
     }
   }

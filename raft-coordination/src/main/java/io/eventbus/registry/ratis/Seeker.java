@@ -59,7 +59,7 @@ final class Seeker {
 
   /** Whether there is nowhere to look. */
   boolean hasNone() {
-    return source.seeds().isEmpty();
+    return source.seeds().isEmpty() && foundation.askers().isEmpty();
   }
 
   List<InetSocketAddress> members() {

@@ -60,13 +60,13 @@ class ArchitectureTest {
           .resideInAnyPackage(STATE, PORT, JDK, NULLNESS);
 
   @ArchTest
-  static final ArchRule the_local_registry_uses_port_and_state_machine =
+  static final ArchRule the_local_registry_uses_port_state_machine_and_codec =
       classes()
           .that()
           .resideInAPackage(LOCAL)
           .should()
           .onlyDependOnClassesThat()
-          .resideInAnyPackage(LOCAL, LISTENERS, STATE, PORT, JDK, NULLNESS, LOGGING);
+          .resideInAnyPackage(LOCAL, LISTENERS, CODEC, STATE, PORT, JDK, NULLNESS, LOGGING);
 
   @ArchTest
   static final ArchRule the_codec_uses_port_state_machine_and_avro =

@@ -51,7 +51,7 @@ public final class LocalRegistry implements Registry {
   private final Listeners listeners;
   private final Thread thread;
   private final ScheduledThreadPoolExecutor deadlines;
-  private final LocalAdministration administration = new LocalAdministration();
+  private final LocalAdministration administration;
   private final AtomicLong refusedForLoad = new AtomicLong();
   private final CompletableFuture<Void> closed = new CompletableFuture<>();
 
@@ -72,6 +72,7 @@ public final class LocalRegistry implements Registry {
     this.clock = Objects.requireNonNull(clock, "clock");
     this.queue = new CommandQueue(options.maxQueuedCommands(), options.maxQueuedBytes());
     this.listeners = new Listeners(options.maxListeners());
+    this.administration = new LocalAdministration(() -> state, clock);
     this.state = RegistryState.empty(options.limits(), options.firstBusNumber());
     this.thread = daemon(this::run, "registry");
     this.deadlines = new ScheduledThreadPoolExecutor(1, r -> daemon(r, "registry-deadlines"));

@@ -142,6 +142,30 @@ public final class VoterPolicy {
                             && !situation.voters().contains(other.id().value())));
   }
 
+  int wanted() {
+    return wanted;
+  }
+
+  /**
+   * Who is to lose its vote so that another bus gets one; null if there are fewer voters than
+   * wanted, or nobody but the leader votes.
+   */
+  @Nullable String outFor(Situation situation, String in) {
+    if (situation.voters().size() < wanted) {
+      return null;
+    }
+    Map<String, Integer> votes = votes(situation);
+    votes.merge(zone(situation, in), 1, Integer::sum);
+    return situation.voters().stream()
+        .filter(bus -> !bus.equals(situation.leader()))
+        .min(
+            Comparator.comparing((String bus) -> isAlive(situation, bus))
+                .thenComparing(bus -> state(situation, bus) != BusState.DRAINING)
+                .thenComparing(bus -> -votes.getOrDefault(zone(situation, bus), 0))
+                .thenComparing(Comparator.reverseOrder()))
+        .orElse(null);
+  }
+
   /**
    * Says how many more voters may fail before there is no majority.
    *

@@ -1,17 +1,30 @@
 package io.eventbus.registry.ratis;
 
+import io.eventbus.link.LinkException;
+import io.eventbus.registry.AdministrationRefusedException;
+import io.eventbus.registry.Backup;
 import io.eventbus.registry.BusId;
+import io.eventbus.registry.ClusterMember;
 import io.eventbus.registry.Departure;
 import io.eventbus.registry.DepartureReport;
+import io.eventbus.registry.Endpoint;
 import io.eventbus.registry.RegistryAdministration;
 import io.eventbus.registry.RegistryException;
+import io.eventbus.registry.RegistryStatus;
+import io.eventbus.registry.RegistryTimeoutException;
+import io.eventbus.registry.RegistryUnavailableException;
+import io.eventbus.registry.codec.BackupFormat;
 import io.eventbus.registry.ratis.AdministrationRequest.Operation;
+import java.time.Clock;
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** What operators do, from this bus. */
 final class Administration implements RegistryAdministration {
@@ -19,21 +32,24 @@ final class Administration implements RegistryAdministration {
   private final BusId bus;
   private final Supplier<RegistryException> notRunning;
   private final Set<Attempts<?>> open;
+  private final Clock clock;
 
   Administration(
       RegistryMember member,
       BusId bus,
       Supplier<RegistryException> notRunning,
-      Set<Attempts<?>> open) {
+      Set<Attempts<?>> open,
+      Clock clock) {
     this.member = member;
     this.bus = bus;
     this.notRunning = notRunning;
     this.open = open;
+    this.clock = clock;
   }
 
   @Override
   public CompletionStage<Void> transferLeadership(BusId to, Duration deadline) {
-    return ask(Operation.TRANSFER, to, deadline);
+    return ask(Operation.TRANSFER, to, null, deadline);
   }
 
   @Override
@@ -50,24 +66,133 @@ final class Administration implements RegistryAdministration {
         .minimalCompletionStage();
   }
 
+  @Override
+  public RegistryStatus status() {
+    return member.report();
+  }
+
+  @Override
+  public List<ClusterMember> members() {
+    return member.members();
+  }
+
+  @Override
+  public CompletionStage<Void> promote(BusId to, @Nullable BusId insteadOf, Duration deadline) {
+    return ask(Operation.PROMOTE, to, insteadOf, deadline);
+  }
+
+  @Override
+  public CompletionStage<Void> demote(BusId from, Duration deadline) {
+    return ask(Operation.DEMOTE, from, null, deadline);
+  }
+
+  @Override
+  public CompletionStage<Void> remove(BusId gone, Duration deadline) {
+    return ask(Operation.REMOVE, gone, null, deadline);
+  }
+
+  @Override
+  public CompletionStage<BusId> add(Endpoint address, Duration deadline) {
+    RatisRegistry.checkDeadline(deadline);
+    if (member.engine() == null) {
+      return CompletableFuture.failedStage(notRunning.get());
+    }
+    return attempted(left -> invited(address, left), deadline);
+  }
+
+  /** One look whether a bus that was invited is a member; it is invited again at the next. */
+  private CompletableFuture<BusId> invited(Endpoint address, Duration left) {
+    return member
+        .invite(address, left)
+        .handle(
+            (answer, error) -> {
+              if (error != null) {
+                throw refusedForEver(address, Attempts.unwrap(error));
+              }
+              Engine engine = member.engine();
+              if (engine != null && engine.members().contains(answer.bus().value())) {
+                return answer.bus();
+              }
+              throw new RegistryUnavailableException(
+                  "bus " + answer.bus() + " at " + address + " is invited and has not joined yet");
+            });
+  }
+
+  /** Of some answers no waiting changes anything. */
+  private static RegistryException refusedForEver(Endpoint address, Throwable error) {
+    return error instanceof LinkException link
+            && link.refusal() != null
+            && !link.refusal().isRetryable()
+        ? new AdministrationRefusedException("the bus at " + address + ": " + link.getMessage())
+        : new RegistryUnavailableException("the bus at " + address + ": " + error.getMessage());
+  }
+
+  @Override
+  public CompletionStage<Long> takeSnapshot(Duration deadline) {
+    RatisRegistry.checkDeadline(deadline);
+    Engine engine = member.engine();
+    if (engine == null) {
+      return CompletableFuture.failedStage(notRunning.get());
+    }
+    return engine
+        .takeSnapshot(deadline.toMillis())
+        .exceptionallyCompose(
+            error ->
+                CompletableFuture.failedFuture(
+                    new RegistryTimeoutException(
+                        "no snapshot: " + Attempts.unwrap(error).getMessage(), true)))
+        .completeOnTimeout(-1L, deadline.toNanos(), TimeUnit.NANOSECONDS)
+        .thenCompose(
+            index ->
+                index >= 0
+                    ? CompletableFuture.completedFuture(index)
+                    : CompletableFuture.failedFuture(
+                        new RegistryTimeoutException("no snapshot within " + deadline, true)))
+        .minimalCompletionStage();
+  }
+
+  @Override
+  public CompletionStage<Backup> backup(Duration deadline) {
+    RatisRegistry.checkDeadline(deadline);
+    CommandService commands = member.commands();
+    if (commands == null) {
+      return CompletableFuture.failedStage(notRunning.get());
+    }
+    return attempted(
+        left ->
+            commands
+                .readIndex(left)
+                .thenCompose(member::awaitApplied)
+                .thenApply(
+                    applied ->
+                        BackupFormat.of(
+                            member.report().cluster(),
+                            bus.value(),
+                            clock.instant(),
+                            member.state())),
+        deadline);
+  }
+
   /** Asks the leader, and again while there is none, until the deadline. */
-  private CompletionStage<Void> ask(Operation operation, BusId about, Duration deadline) {
+  private CompletionStage<Void> ask(
+      Operation operation, BusId about, @Nullable BusId other, Duration deadline) {
     RatisRegistry.checkDeadline(deadline);
     AdministrationService service = member.administration();
     if (service == null) {
       return CompletableFuture.failedStage(notRunning.get());
     }
     AtomicInteger tries = new AtomicInteger();
-    return Attempts.start(
-            left ->
-                service.submit(
-                    new AdministrationRequest(
-                        operation, about, tries.getAndIncrement() > 0, (int) left.toMillis()),
-                    left),
-            member.timers(),
-            deadline,
-            member::situation,
-            open)
+    return attempted(
+        left ->
+            service.submit(
+                new AdministrationRequest(
+                    operation, about, other, tries.getAndIncrement() > 0, (int) left.toMillis()),
+                left),
+        deadline);
+  }
+
+  private <T> CompletionStage<T> attempted(Attempts.Attempt<T> attempt, Duration deadline) {
+    return Attempts.start(attempt, member.timers(), deadline, member::situation, open)
         .minimalCompletionStage();
   }
 }

@@ -92,7 +92,7 @@ final class Admission {
             peers.learn(peer.bus(), PeerBook.unresolved(question.address()));
             yield admit(running, peer.bus(), question.address());
           }
-          case NONE, PROMISE ->
+          case NONE, PROMISE, INVITATION ->
               throw new LinkServiceException(CommandService.MALFORMED, "wish: " + question.wish());
         };
     return done.thenApply(nothing -> new byte[0]);

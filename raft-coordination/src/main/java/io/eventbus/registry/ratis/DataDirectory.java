@@ -62,6 +62,25 @@ final class DataDirectory implements AutoCloseable {
   /** Opens and locks the directory, makes it if it is not there, and checks whose it is. */
   static DataDirectory open(Path directory, BusId bus) throws IOException {
     Files.createDirectories(directory);
+    return lock(directory, () -> check(directory, bus));
+  }
+
+  /** Opens and locks a directory that a bus has used, whatever bus that was. */
+  static DataDirectory openUsed(Path directory) throws IOException {
+    if (!Files.isRegularFile(directory.resolve("registry.marker"))) {
+      throw new IOException(
+          "data directory "
+              + directory
+              + ": no registry.marker (expected: that a bus has used it)");
+    }
+    return lock(directory, () -> parse(directory, Files.readAllBytes(markerOf(directory))));
+  }
+
+  private interface Check {
+    @Nullable Marker marker() throws IOException;
+  }
+
+  private static DataDirectory lock(Path directory, Check check) throws IOException {
     FileChannel file =
         FileChannel.open(
             directory.resolve("registry.lock"),
@@ -78,7 +97,7 @@ final class DataDirectory implements AutoCloseable {
         throw new IOException(
             "data directory " + directory + ": another process uses it (expected: one at a time)");
       }
-      return new DataDirectory(directory, file, lock, check(directory, bus));
+      return new DataDirectory(directory, file, lock, check.marker());
     } catch (IOException | RuntimeException e) {
       file.close();
       throw e;
@@ -86,7 +105,7 @@ final class DataDirectory implements AutoCloseable {
   }
 
   private static @Nullable Marker check(Path directory, BusId bus) throws IOException {
-    Path file = directory.resolve("registry.marker");
+    Path file = markerOf(directory);
     Path engine = directory.resolve("engine");
     if (!Files.exists(file)) {
       if (!isEmpty(engine)) {
@@ -104,6 +123,10 @@ final class DataDirectory implements AutoCloseable {
       throw damaged(directory, "the engine's files are missing");
     }
     return marker;
+  }
+
+  private static Path markerOf(Path directory) {
+    return directory.resolve("registry.marker");
   }
 
   private static Marker parse(Path directory, byte[] bytes) throws IOException {
@@ -170,7 +193,7 @@ final class DataDirectory implements AutoCloseable {
       }
       out.force(true);
     }
-    Files.move(temporary, directory.resolve("registry.marker"), StandardCopyOption.ATOMIC_MOVE);
+    Files.move(temporary, markerOf(directory), StandardCopyOption.ATOMIC_MOVE);
     sync(directory);
     marker = next;
   }

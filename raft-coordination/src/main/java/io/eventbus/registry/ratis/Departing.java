@@ -188,7 +188,7 @@ final class Departing {
     Duration left = left();
     AdministrationRequest request =
         new AdministrationRequest(
-            AdministrationRequest.Operation.LEAVE, bus, true, (int) left.toMillis());
+            AdministrationRequest.Operation.LEAVE, bus, null, true, (int) left.toMillis());
     begin(
         service
             .submit(request, left)

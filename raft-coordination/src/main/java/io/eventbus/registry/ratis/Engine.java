@@ -2,16 +2,19 @@ package io.eventbus.registry.ratis;
 
 import io.eventbus.registry.CommandResult;
 import io.eventbus.registry.Endpoint;
+import io.eventbus.registry.RegistryStatus;
 import io.eventbus.registry.state.TimedCommand;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.proto.RaftProtos.RaftPeerRole;
 import org.apache.ratis.proto.RaftProtos.RoleInfoProto;
@@ -25,6 +28,7 @@ import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftPeer;
 import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.protocol.SetConfigurationRequest;
+import org.apache.ratis.protocol.SnapshotManagementRequest;
 import org.apache.ratis.protocol.TransferLeadershipRequest;
 import org.apache.ratis.server.RaftConfiguration;
 import org.apache.ratis.server.RaftServer;
@@ -121,18 +125,19 @@ final class Engine implements AutoCloseable {
             .setMessage(message)
             .setType(type)
             .build();
-    return call(() -> server.submitClientRequestAsync(request));
+    return call(() -> server.submitClientRequestAsync(request))
+        .thenApply(RaftClientReply::getMessage);
   }
 
   private interface Call {
     CompletableFuture<RaftClientReply> make() throws IOException;
   }
 
-  private CompletableFuture<Message> call(Call call) {
+  private CompletableFuture<RaftClientReply> call(Call call) {
     return CompletableFuture.completedFuture(call)
         .thenComposeAsync(Engine::make, executor)
         .thenComposeAsync(Engine::checked, executor)
-        .whenCompleteAsync((message, error) -> {}, executor);
+        .whenCompleteAsync((reply, error) -> {}, executor);
   }
 
   private static CompletableFuture<RaftClientReply> make(Call call) {
@@ -143,9 +148,9 @@ final class Engine implements AutoCloseable {
     }
   }
 
-  private static CompletableFuture<Message> checked(RaftClientReply reply) {
+  private static CompletableFuture<RaftClientReply> checked(RaftClientReply reply) {
     return reply.isSuccess()
-        ? CompletableFuture.completedFuture(reply.getMessage())
+        ? CompletableFuture.completedFuture(reply)
         : CompletableFuture.failedFuture(
             reply.getException() != null
                 ? reply.getException()
@@ -169,14 +174,41 @@ final class Engine implements AutoCloseable {
             .build();
     SetConfigurationRequest request =
         new SetConfigurationRequest(client, self, group, calls.incrementAndGet(), arguments);
-    return call(() -> server.setConfigurationAsync(request)).thenAccept(message -> {});
+    return call(() -> server.setConfigurationAsync(request)).thenAccept(reply -> {});
   }
 
   CompletableFuture<Void> transferLeadership(String bus, long timeoutMillis) {
     TransferLeadershipRequest request =
         new TransferLeadershipRequest(
             client, self, group, calls.incrementAndGet(), RaftPeerId.valueOf(bus), timeoutMillis);
-    return call(() -> server.transferLeadershipAsync(request)).thenAccept(message -> {});
+    return call(() -> server.transferLeadershipAsync(request)).thenAccept(reply -> {});
+  }
+
+  /** Takes a snapshot here, and says up to where it goes. */
+  CompletableFuture<Long> takeSnapshot(long timeoutMillis) {
+    SnapshotManagementRequest request =
+        SnapshotManagementRequest.newCreate(
+            client, self, group, calls.incrementAndGet(), timeoutMillis, 1);
+    return call(() -> server.snapshotManagementAsync(request))
+        .thenApply(RaftClientReply::getLogIndex);
+  }
+
+  /** What can be told of the log here. */
+  RegistryStatus.Log log() {
+    try {
+      return EngineLog.of(server.getDivision(group));
+    } catch (IOException | IllegalStateException e) {
+      return RegistryStatus.Log.NONE;
+    }
+  }
+
+  /** Up to where of the log each member is known to be. */
+  Map<String, Long> positions() {
+    try {
+      return EngineLog.committed(server.getDivision(group));
+    } catch (IOException e) {
+      return Map.of();
+    }
   }
 
   /** Who votes and who listens. */
@@ -194,6 +226,16 @@ final class Engine implements AutoCloseable {
 
     List<String> voterIds() {
       return voters.stream().map(p -> p.getId().toString()).sorted().toList();
+    }
+
+    /** Where a member's links are reached; empty for none. */
+    String address(String bus) {
+      return Stream.concat(voters.stream(), listeners.stream())
+          .filter(p -> p.getId().toString().equals(bus))
+          .map(RaftPeer::getAddress)
+          .filter(Objects::nonNull)
+          .findFirst()
+          .orElse("");
     }
 
     List<String> listenerIds() {

@@ -39,10 +39,11 @@ final class Foundation {
       if (lower && (promisedTo == null || restarted)) {
         promisedTo = question.bus();
         promisedInstance = question.instance();
-        if (askers.size() < 64 && !askers.contains(question.address())) {
-          askers.add(question.address());
-        }
+        remember(question.address());
       }
+    }
+    if (cluster == null && question.wish() == Probe.Wish.INVITATION) {
+      remember(question.address());
     }
     return new Probe.Answer(
         self, instance, standing(question), cluster == null ? "" : cluster.toString());
@@ -76,7 +77,13 @@ final class Foundation {
     founding = false;
   }
 
-  /** Those who were promised something: where to look for their cluster. */
+  private void remember(Endpoint asker) {
+    if (askers.size() < 64 && !askers.contains(asker)) {
+      askers.add(asker);
+    }
+  }
+
+  /** Those who were promised something, or invite: where to look for their cluster. */
   synchronized List<Endpoint> askers() {
     return List.copyOf(askers);
   }

@@ -18,11 +18,13 @@ final class LeaderAdministration {
   private final Engine engine;
   private final LeaderGate gate;
   private final MemberView view;
+  private final VoterRequests requests;
 
-  LeaderAdministration(Engine engine, LeaderGate gate, MemberView view) {
+  LeaderAdministration(Engine engine, LeaderGate gate, MemberView view, VoterPolicy policy) {
     this.engine = engine;
     this.gate = gate;
     this.view = view;
+    this.requests = new VoterRequests(policy);
   }
 
   CompletableFuture<Void> carryOut(AdministrationRequest request) {
@@ -33,7 +35,15 @@ final class LeaderAdministration {
     }
     return switch (request.operation()) {
       case TRANSFER -> transfer(situation, request);
-      case LEAVE -> leave(situation, request.bus());
+      case PROMOTE -> vote(promote(situation, request));
+      case DEMOTE -> vote(requests.demote(situation, request.bus().value()));
+      case REMOVE ->
+          expel(
+              situation,
+              request.bus(),
+              requests.remove(situation, request.bus().value(), request.again()));
+      case LEAVE ->
+          expel(situation, request.bus(), requests.leave(situation, request.bus().value()));
     };
   }
 
@@ -53,17 +63,26 @@ final class LeaderAdministration {
     return engine.transferLeadership(bus, request.millis());
   }
 
-  private CompletableFuture<Void> leave(VoterPolicy.Situation situation, BusId bus) {
-    VoterRequests.Answer answer = VoterRequests.leave(situation, bus.value());
+  private VoterRequests.Answer promote(
+      VoterPolicy.Situation situation, AdministrationRequest request) {
+    BusId other = request.other();
+    return requests.promote(situation, request.bus().value(), other == null ? null : other.value());
+  }
+
+  private CompletableFuture<Void> vote(VoterRequests.Answer answer) {
     VoterPolicy.Step step = answer.step();
     if (step == null) {
       return refused(String.valueOf(answer.refusal()));
     }
-    CompletableFuture<Void> vote =
-        step.out() == null
-            ? CompletableFuture.completedFuture(null)
-            : VoterChanges.apply(engine, engine.members(), step);
-    return vote.thenCompose(nothing -> VoterChanges.expel(engine, bus.value()))
+    return step.out() == null && step.in() == null
+        ? CompletableFuture.completedFuture(null)
+        : VoterChanges.apply(engine, engine.members(), step);
+  }
+
+  private CompletableFuture<Void> expel(
+      VoterPolicy.Situation situation, BusId bus, VoterRequests.Answer answer) {
+    return vote(answer)
+        .thenCompose(nothing -> VoterChanges.expel(engine, bus.value()))
         .thenCompose(nothing -> forget(situation, bus));
   }
 

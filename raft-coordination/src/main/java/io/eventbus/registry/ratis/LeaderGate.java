@@ -31,6 +31,7 @@ final class LeaderGate {
   private final Engine engine;
   private final RegistryClock clock;
   private final GateLimits limits;
+  private final CommitLatencies latencies = new CommitLatencies();
   private final ArrayDeque<Waiting> queue = new ArrayDeque<>();
   private long queuedBytes;
   private int entriesUnderWay;
@@ -67,6 +68,10 @@ final class LeaderGate {
     }
     pump();
     return waiting.answer();
+  }
+
+  CommitLatencies latencies() {
+    return latencies;
   }
 
   synchronized int queued() {
@@ -111,7 +116,15 @@ final class LeaderGate {
     } catch (RuntimeException e) {
       results = CompletableFuture.failedFuture(e);
     }
-    var unused = results.whenComplete((done, error) -> finish(batch, done, error));
+    long startNanos = System.nanoTime();
+    var unused =
+        results.whenComplete(
+            (done, error) -> {
+              if (error == null) {
+                latencies.record(System.nanoTime() - startNanos);
+              }
+              finish(batch, done, error);
+            });
   }
 
   private void finish(

@@ -1,9 +1,21 @@
 package io.eventbus.registry.ratis;
 
+import io.eventbus.registry.BusId;
+import io.eventbus.registry.BusInfo;
+import io.eventbus.registry.BusState;
+import io.eventbus.registry.ClusterMember;
+import io.eventbus.registry.CommitLatency;
+import io.eventbus.registry.MemberRole;
+import io.eventbus.registry.RegistrySnapshot;
+import io.eventbus.registry.RegistryStatus;
 import io.eventbus.registry.membership.VoterPolicy;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -14,6 +26,11 @@ final class MemberView {
   private final RegistryStateMachine machine;
   private final AppliedIndex applied;
   private final RegistryClock clock;
+
+  private final AtomicLong leaderChanges = new AtomicLong();
+
+  /** The last one that was there. */
+  private volatile String lastLeader = "";
 
   /** When this bus was last up to date, as {@link System#nanoTime()}. */
   private volatile long freshNanos = System.nanoTime();
@@ -34,6 +51,16 @@ final class MemberView {
   /** This bus is up to date now. */
   void fresh() {
     freshNanos = System.nanoTime();
+  }
+
+  /** Counts changes of the leader; called on one thread. */
+  void leader(@Nullable String now) {
+    if (now != null && !now.equals(lastLeader)) {
+      if (!lastLeader.isEmpty()) {
+        leaderChanges.incrementAndGet();
+      }
+      lastLeader = now;
+    }
   }
 
   /** For how long this bus may not have heard what the leader knows. */
@@ -82,23 +109,79 @@ final class MemberView {
     }
     Engine.Members members = engine.members();
     String leader = engine.leader();
-    ClusterStatus.Role role =
-        bus.equals(leader)
-            ? ClusterStatus.Role.LEADER
-            : members.voterIds().contains(bus)
-                ? ClusterStatus.Role.VOTER
-                : members.listenerIds().contains(bus)
-                    ? ClusterStatus.Role.LISTENER
-                    : ClusterStatus.Role.NONE;
     return new ClusterStatus(
         cluster.get(),
         bus,
-        role,
+        ClusterStatus.Role.valueOf(role(members, leader, bus).name()),
         leader,
         engine.term(),
         members.voterIds(),
         members.listenerIds(),
         engine.isChanging(applied.index()),
         applied.index());
+  }
+
+  private static MemberRole role(Engine.Members members, @Nullable String leader, String bus) {
+    if (bus.equals(leader)) {
+      return MemberRole.LEADER;
+    }
+    if (members.voterIds().contains(bus)) {
+      return MemberRole.VOTER;
+    }
+    return members.listenerIds().contains(bus) ? MemberRole.LISTENER : MemberRole.NONE;
+  }
+
+  /** The same for operators, with what this bus knows of itself. */
+  RegistryStatus report(@Nullable Engine engine, @Nullable LeaderGate gate) {
+    RegistrySnapshot snapshot = machine.state().snapshot();
+    BusId self = new BusId(bus);
+    BusInfo info = snapshot.bus(self);
+    String leader = engine == null ? null : engine.leader();
+    return new RegistryStatus(
+        cluster.get(),
+        self,
+        engine == null ? MemberRole.NONE : role(engine.members(), leader, bus),
+        leader == null ? null : new BusId(leader),
+        engine == null ? -1 : engine.term(),
+        leaderChanges.get(),
+        engine != null && engine.isChanging(applied.index()),
+        snapshot.version(),
+        engine == null ? RegistryStatus.Log.NONE : engine.log(),
+        info == null ? null : leaseAge(info),
+        silence(engine),
+        gate == null ? CommitLatency.NONE : gate.latencies().summary());
+  }
+
+  private Duration leaseAge(BusInfo info) {
+    long renewedMillis = info.lease().expiresAtMillis() - info.lease().durationMillis();
+    return Duration.ofMillis(Math.max(0, clock.now() - renewedMillis));
+  }
+
+  /** Members, and who is registered without being one. */
+  List<ClusterMember> members(@Nullable Engine engine) {
+    RegistrySnapshot snapshot = machine.state().snapshot();
+    Engine.Members members =
+        engine == null ? new Engine.Members(List.of(), List.of()) : engine.members();
+    Map<String, Long> positions = engine == null ? Map.of() : engine.positions();
+    String leader = engine == null ? null : engine.leader();
+    TreeSet<String> ids = new TreeSet<>(members.voterIds());
+    ids.addAll(members.listenerIds());
+    snapshot.buses().forEach(known -> ids.add(known.id().value()));
+    List<ClusterMember> all = new ArrayList<>();
+    for (String id : ids) {
+      BusInfo info = snapshot.bus(new BusId(id));
+      boolean counts = info != null && info.state() != BusState.DOWN;
+      all.add(
+          new ClusterMember(
+              new BusId(id),
+              role(members, leader, id),
+              members.address(id),
+              info,
+              positions.getOrDefault(id, -1L),
+              info != null && counts
+                  ? Math.max(0, info.lease().expiresAtMillis() - clock.now())
+                  : 0));
+    }
+    return List.copyOf(all);
   }
 }

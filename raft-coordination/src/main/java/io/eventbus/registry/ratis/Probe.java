@@ -64,7 +64,9 @@ final class Probe {
      */
     FORGET,
     /** To be a member. */
-    MEMBERSHIP
+    MEMBERSHIP,
+    /** That the other one joins its cluster. */
+    INVITATION
   }
 
   /** Where a bus stands. */

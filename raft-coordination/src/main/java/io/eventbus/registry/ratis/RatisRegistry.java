@@ -78,7 +78,7 @@ public final class RatisRegistry implements Registry {
     this.options = options;
     this.member = new RegistryMember(options, source, links, clock, this::failed);
     this.administration =
-        new Administration(member, options.bus(), () -> notRunning(lifecycle), open);
+        new Administration(member, options.bus(), () -> notRunning(lifecycle), open, clock);
   }
 
   @Override

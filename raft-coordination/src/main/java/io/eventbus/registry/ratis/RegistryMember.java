@@ -5,9 +5,12 @@ import io.eventbus.link.LinkPeer;
 import io.eventbus.registry.BusId;
 import io.eventbus.registry.BusInfo;
 import io.eventbus.registry.BusState;
+import io.eventbus.registry.ClusterMember;
+import io.eventbus.registry.Endpoint;
 import io.eventbus.registry.RegistryChange;
 import io.eventbus.registry.RegistryClosedException;
 import io.eventbus.registry.RegistryFailedException;
+import io.eventbus.registry.RegistryStatus;
 import io.eventbus.registry.membership.VoterPolicy;
 import io.eventbus.registry.state.RegistryState;
 import java.io.IOException;
@@ -46,6 +49,7 @@ final class RegistryMember implements RegistryStateMachine.Observer {
 
   private volatile @Nullable DataDirectory directory;
   private volatile @Nullable Engine engine;
+  private volatile @Nullable LeaderGate gate;
   private volatile @Nullable CommandService commands;
   private volatile @Nullable AdministrationService administration;
   private volatile @Nullable Joining way;
@@ -179,6 +183,7 @@ final class RegistryMember implements RegistryStateMachine.Observer {
             threads.engineCalls());
     engine = started;
     LeaderGate gate = new LeaderGate(started::propose, clock, options.gate());
+    this.gate = gate;
     CommandService service = new CommandService(links, peers, started, gate, options.bus().value());
     service.open();
     commands = service;
@@ -187,7 +192,7 @@ final class RegistryMember implements RegistryStateMachine.Observer {
             links,
             peers,
             started,
-            new LeaderAdministration(started, gate, view),
+            new LeaderAdministration(started, gate, view, policy),
             options.bus().value());
     asked.open();
     administration = asked;
@@ -272,6 +277,7 @@ final class RegistryMember implements RegistryStateMachine.Observer {
 
   @Override
   public void onLeader(@Nullable String bus) {
+    view.leader(bus);
     log.info("Leader: {}", bus == null ? "none" : bus);
   }
 
@@ -332,6 +338,32 @@ final class RegistryMember implements RegistryStateMachine.Observer {
 
   ClusterStatus status() {
     return view.status(engine);
+  }
+
+  RegistryStatus report() {
+    return view.report(engine, gate);
+  }
+
+  List<ClusterMember> members() {
+    return view.members(engine);
+  }
+
+  /** Asks a bus that waits for others to join here. */
+  CompletableFuture<Probe.Answer> invite(Endpoint address, Duration deadline) {
+    Probe.Question question =
+        new Probe.Question(
+            options.bus(),
+            links.identity().instance(),
+            options.advertised(),
+            Probe.Wish.INVITATION);
+    return links
+        .call(
+            PeerBook.unresolved(address),
+            Services.COMMANDS,
+            Services.PROBE,
+            question.encode(),
+            deadline)
+        .thenApply(Probe.Answer::decode);
   }
 
   MemberView view() {

@@ -4,29 +4,17 @@ import io.eventbus.registry.CommandResult;
 import io.eventbus.registry.RegistryChange;
 import io.eventbus.registry.codec.RegistryCodec;
 import io.eventbus.registry.codec.RegistryFormatException;
-import io.eventbus.registry.codec.SnapshotFormat;
 import io.eventbus.registry.state.Applied;
 import io.eventbus.registry.state.RegistryState;
 import io.eventbus.registry.state.StateDiff;
 import io.eventbus.registry.state.StateMachine;
 import io.eventbus.registry.state.TimedCommand;
-import java.io.BufferedInputStream;
-import java.io.BufferedOutputStream;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.OutputStream;
-import java.nio.channels.Channels;
-import java.nio.channels.FileChannel;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.LongConsumer;
-import org.apache.ratis.io.MD5Hash;
 import org.apache.ratis.proto.RaftProtos.LogEntryProto;
 import org.apache.ratis.protocol.Message;
 import org.apache.ratis.protocol.RaftClientRequest;
@@ -35,14 +23,12 @@ import org.apache.ratis.protocol.RaftGroupMemberId;
 import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.protocol.TermIndex;
-import org.apache.ratis.server.storage.FileInfo;
 import org.apache.ratis.server.storage.RaftStorage;
 import org.apache.ratis.statemachine.TransactionContext;
 import org.apache.ratis.statemachine.impl.BaseStateMachine;
 import org.apache.ratis.statemachine.impl.SimpleStateMachineStorage;
 import org.apache.ratis.statemachine.impl.SingleFileSnapshotInfo;
 import org.apache.ratis.util.LifeCycle;
-import org.apache.ratis.util.MD5FileUtil;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -112,21 +98,8 @@ final class RegistryStateMachine extends BaseStateMachine {
     if (snapshot == null) {
       return;
     }
-    Path file = snapshot.getFile().getPath();
-    MD5Hash digest = snapshot.getFile().getFileDigest();
-    if (digest == null) {
-      throw new RegistryFormatException("snapshot " + file + ": its checksum is missing");
-    }
-    MD5FileUtil.verifySavedMD5(file.toFile(), digest);
-    // The engine does not do this for a snapshot that came from the leader.
-    try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
-      channel.force(true);
-    }
-    DataDirectory.sync(Objects.requireNonNull(file.getParent()));
-    RegistryState read;
-    try (InputStream in = new BufferedInputStream(Files.newInputStream(file))) {
-      read = SnapshotFormat.read(in);
-    }
+    RegistryState read = SnapshotFiles.read(snapshot);
+    SnapshotFiles.sync(snapshot);
     RegistryState before = state;
     setLastAppliedTermIndex(snapshot.getTermIndex());
     clock.restart(read.snapshot().timeMillis());
@@ -141,25 +114,7 @@ final class RegistryStateMachine extends BaseStateMachine {
     if (at.getIndex() < 0) {
       return -1;
     }
-    Path file = storage.getSnapshotFile(at.getTerm(), at.getIndex()).toPath();
-    Path directory = Objects.requireNonNull(file.getParent());
-    Path temporary = directory.resolve(file.getFileName() + ".tmp");
-    try (FileChannel channel =
-        FileChannel.open(
-            temporary,
-            StandardOpenOption.CREATE,
-            StandardOpenOption.TRUNCATE_EXISTING,
-            StandardOpenOption.WRITE)) {
-      OutputStream out = new BufferedOutputStream(Channels.newOutputStream(channel), 1 << 16);
-      SnapshotFormat.write(taken, out);
-      out.flush();
-      channel.force(true);
-    }
-    Files.move(
-        temporary, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-    MD5Hash digest = MD5FileUtil.computeAndSaveMd5ForFile(file.toFile());
-    DataDirectory.sync(directory);
-    storage.updateLatestSnapshot(new SingleFileSnapshotInfo(new FileInfo(file, digest), at));
+    SnapshotFiles.write(storage, taken, at);
     return at.getIndex();
   }
 

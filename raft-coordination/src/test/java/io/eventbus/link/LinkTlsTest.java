@@ -1,0 +1,122 @@
+package io.eventbus.link;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Links with certificates of the cluster's own authority. */
+@Timeout(120)
+class LinkTlsTest {
+  private static final Duration LONG = Duration.ofSeconds(20);
+  private static final int ECHO = 7;
+
+  private final List<LinkNode> nodes = new ArrayList<>();
+  private final Path root;
+  private final TestAuthority ours;
+
+  LinkTlsTest(@TempDir Path root) throws Exception {
+    this.root = root;
+    this.ours = new TestAuthority(root.resolve("ours"));
+  }
+
+  @AfterEach
+  void close() {
+    nodes.forEach(LinkNode::close);
+  }
+
+  private LinkNode node(String bus, LinkSecurity security) {
+    LinkNode node =
+        new LinkNode(
+            LinkOptions.DEFAULT.withTimes(
+                Duration.ofSeconds(5), Duration.ofSeconds(1), Duration.ofSeconds(4)),
+            new LinkIdentity(bus, ""),
+            security);
+    nodes.add(node);
+    return node;
+  }
+
+  private static InetSocketAddress listen(LinkNode node) throws Exception {
+    node.offer(ECHO, (peer, request) -> CompletableFuture.completedFuture(request));
+    return node.listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+  }
+
+  private static CompletableFuture<byte[]> call(LinkNode from, InetSocketAddress to) {
+    return from.call(to, "test", ECHO, new byte[] {1, 2, 3}, LONG);
+  }
+
+  private static Throwable failure(CompletableFuture<byte[]> call) {
+    ExecutionException e =
+        catchThrowableOfType(ExecutionException.class, () -> call.get(30, TimeUnit.SECONDS));
+    assertThat(e).as("no answer").isNotNull();
+    return e;
+  }
+
+  @Test
+  void busesWithCertificatesOfOneAuthoritySpeakToEachOther() throws Exception {
+    LinkNode a = node("a", ours.of("a", ours, LinkSecurity.none()));
+    LinkNode b = node("b", ours.of("b", ours, LinkSecurity.none()));
+    assertThat(call(b, listen(a)).get(30, TimeUnit.SECONDS)).containsExactly(1, 2, 3);
+    assertThat(call(a, listen(b)).get(30, TimeUnit.SECONDS)).containsExactly(1, 2, 3);
+  }
+
+  @Test
+  void aBusWithACertificateOfAnotherAuthorityGetsNothing() throws Exception {
+    TestAuthority theirs = new TestAuthority(root.resolve("theirs"));
+    LinkNode a = node("a", ours.of("a", ours, LinkSecurity.none()));
+    InetSocketAddress address = listen(a);
+    // It trusts us, we do not trust it; and the other way round.
+    LinkNode stranger = node("b", theirs.of("b", ours, LinkSecurity.none()));
+    assertThat(failure(call(stranger, address))).hasRootCauseInstanceOf(Exception.class);
+    assertThat(failure(call(a, listen(stranger)))).hasMessageContaining("LinkException");
+    // It trusts its own only, so it does not even speak to us.
+    LinkNode other = node("c", theirs.of("c", theirs, LinkSecurity.none()));
+    assertThat(failure(call(other, address))).hasMessageContaining("LinkException");
+    LinkNode friend = node("d", ours.of("d", ours, LinkSecurity.none()));
+    assertThat(call(friend, address).get(30, TimeUnit.SECONDS)).hasSize(3);
+  }
+
+  @Test
+  void whoSpeaksNoTlsGetsNothing() throws Exception {
+    LinkNode a = node("a", ours.of("a", ours, LinkSecurity.none()));
+    LinkNode plain = node("b", LinkSecurity.none());
+    assertThat(failure(call(plain, listen(a)))).hasMessageContaining("LinkException");
+    assertThat(failure(call(a, listen(plain)))).hasMessageContaining("LinkException");
+  }
+
+  @Test
+  void aCertificateDoesNotStandInForTheSecret() throws Exception {
+    byte[] secret = "0123456789abcdef".getBytes(StandardCharsets.US_ASCII);
+    LinkNode a = node("a", ours.of("a", ours, LinkSecurity.sharedSecret(secret)));
+    InetSocketAddress address = listen(a);
+    LinkNode without = node("b", ours.of("b", ours, LinkSecurity.none()));
+    assertThat(failure(call(without, address)).getCause())
+        .isInstanceOfSatisfying(
+            LinkException.class,
+            e -> assertThat(e.refusal()).isEqualTo(LinkRefusal.AUTHENTICATION));
+    LinkNode with = node("c", ours.of("c", ours, LinkSecurity.sharedSecret(secret)));
+    assertThat(call(with, address).get(30, TimeUnit.SECONDS)).hasSize(3);
+  }
+
+  @Test
+  void aFileThatCannotBeReadIsNamed() {
+    Path missing = root.resolve("missing.pem");
+    assertThatThrownBy(() -> LinkSecurity.none().withTls(missing, missing, missing))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("missing.pem");
+  }
+}

@@ -1,0 +1,159 @@
+package io.eventbus.registry.ratis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.eventbus.link.LinkIdentity;
+import io.eventbus.link.LinkNode;
+import io.eventbus.link.LinkOptions;
+import io.eventbus.link.LinkSecurity;
+import io.eventbus.registry.BusId;
+import io.eventbus.registry.Endpoint;
+import io.eventbus.registry.ratis.Probe.Standing;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What a bus makes of the answers that it gets. */
+@Timeout(60)
+class SeekerTest {
+  private static final UUID CLUSTER = UUID.fromString("00000000-0000-4000-8000-000000000001");
+  private static final UUID OTHER = UUID.fromString("00000000-0000-4000-8000-000000000002");
+
+  private final List<LinkNode> nodes = new ArrayList<>();
+  private final List<Endpoint> seeds = new ArrayList<>();
+  private final LinkNode self = node("m", "");
+  private final Foundation foundation =
+      new Foundation(new BusId("m"), self.identity().instance(), null);
+
+  @AfterEach
+  void close() {
+    nodes.forEach(LinkNode::close);
+  }
+
+  private LinkNode node(String bus, String cluster) {
+    LinkNode node =
+        new LinkNode(
+            LinkOptions.DEFAULT.withTimes(
+                Duration.ofSeconds(1), Duration.ofMillis(500), Duration.ofSeconds(2)),
+            new LinkIdentity(bus, cluster),
+            LinkSecurity.none());
+    nodes.add(node);
+    return node;
+  }
+
+  private Endpoint other(String bus, String cluster, Function<Probe.Question, Probe.Answer> answers)
+      throws Exception {
+    LinkNode node = node(bus, cluster);
+    node.offer(
+        Services.PROBE,
+        (peer, request) ->
+            CompletableFuture.completedFuture(
+                answers.apply(Probe.Question.decode(request)).encode()));
+    int port = node.listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)).getPort();
+    Endpoint address = new Endpoint("127.0.0.1", port);
+    seeds.add(address);
+    return address;
+  }
+
+  private Endpoint other(String bus, Standing standing, String cluster) throws Exception {
+    return other(bus, cluster, question -> new Probe.Answer(new BusId(bus), 1, standing, cluster));
+  }
+
+  private Seeker seeker() {
+    RatisRegistryOptions options =
+        RatisRegistryOptions.of(
+            Path.of("unused"), new BusId("m"), new Endpoint("127.0.0.1", 1), seeds);
+    return new Seeker(self, new PeerBook(), options, options::seeds, foundation);
+  }
+
+  private Seeker.Outcome look() throws Exception {
+    return seeker().look();
+  }
+
+  @Test
+  void withNobodyToLookForItFounds() throws Exception {
+    assertThat(look()).isEqualTo(new Seeker.Outcome(null, true, ""));
+  }
+
+  @Test
+  void aClusterIsJoinedAlsoWhenOthersAreMissing() throws Exception {
+    Endpoint member = other("z", Standing.MEMBER, CLUSTER.toString());
+    seeds.add(new Endpoint("127.0.0.1", TestCluster.freePort()));
+    Seeker seeker = seeker();
+    assertThat(seeker.look().cluster()).isEqualTo(CLUSTER);
+    assertThat(seeker.members()).containsExactly(new InetSocketAddress("127.0.0.1", member.port()));
+  }
+
+  @Test
+  void twoClustersAreRefused() throws Exception {
+    other("y", Standing.MEMBER, CLUSTER.toString());
+    other("z", Standing.MEMBER, OTHER.toString());
+    assertThatThrownBy(this::look)
+        .hasMessageContaining("different clusters")
+        .hasMessageEndingWith("(expected: one)");
+  }
+
+  @Test
+  void itWaitsForASeedThatDoesNotAnswer() throws Exception {
+    other("z", Standing.FRESH, "");
+    seeds.add(new Endpoint("127.0.0.1", TestCluster.freePort()));
+    Seeker.Outcome outcome = look();
+    assertThat(outcome.found()).isFalse();
+    assertThat(outcome.missing()).startsWith("no answer of");
+  }
+
+  @Test
+  void itLeavesTheFoundingToALowerId() throws Exception {
+    other("a", Standing.FRESH, "");
+    assertThat(look())
+        .isEqualTo(new Seeker.Outcome(null, false, "bus a is to found the cluster, or waits"));
+  }
+
+  @Test
+  void itFoundsWhenAllTheOthersPromise() throws Exception {
+    for (String bus : List.of("x", "y")) {
+      Foundation theirs = new Foundation(new BusId(bus), 1, null);
+      other(bus, "", theirs::answer);
+    }
+    assertThat(look().found()).isTrue();
+    assertThat(foundation.hasPromised()).isFalse();
+  }
+
+  @Test
+  void itDoesNotFoundWhenOneDoesNotPromiseNorWhenItHasPromised() throws Exception {
+    other("x", "", new Foundation(new BusId("x"), 1, null)::answer);
+    Endpoint stubborn = other("y", Standing.FRESH, "");
+    assertThat(look())
+        .isEqualTo(
+            new Seeker.Outcome(null, false, "bus y does not leave the founding to this one"));
+    seeds.remove(stubborn);
+    foundation.answer(
+        new Probe.Question(
+            new BusId("a"), 1, new Endpoint("127.0.0.1", seeds.get(0).port()), Probe.Wish.PROMISE));
+    assertThat(look().found()).isFalse();
+  }
+
+  @Test
+  void anotherProcessOfItsNameIsRefused() throws Exception {
+    other("m", Standing.FRESH, "");
+    assertThatThrownBy(this::look).hasMessageContaining("bus id: m is used by the bus at");
+  }
+
+  @Test
+  void whoInvitedItIsLookedForToo() throws Exception {
+    Endpoint inviting = other("z", Standing.MEMBER, CLUSTER.toString());
+    seeds.clear();
+    foundation.answer(new Probe.Question(new BusId("z"), 1, inviting, Probe.Wish.INVITATION));
+    assertThat(look().cluster()).isEqualTo(CLUSTER);
+  }
+}

@@ -1,6 +1,5 @@
 package io.eventbus.link;
 
-import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelInitializer;
@@ -10,14 +9,11 @@ import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
-import io.netty.channel.socket.nio.NioSocketChannel;
-import io.netty.handler.ssl.SslContext;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.security.SecureRandom;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -37,10 +33,6 @@ import org.jspecify.annotations.Nullable;
 // What a write or a close comes to shows in the channel being closed.
 @SuppressWarnings("FutureReturnValueIgnored")
 public final class LinkNode implements AutoCloseable {
-  static final String DEADLINE = "handshake-deadline";
-
-  private record Target(InetSocketAddress address, String channel) {}
-
   private final LinkOptions options;
   private final LinkIdentity identity;
   private final LinkSecurity security;
@@ -48,11 +40,10 @@ public final class LinkNode implements AutoCloseable {
   private final SecureRandom random = new SecureRandom();
   private final LinkCounters counters = new LinkCounters();
   private final Map<Integer, LinkService> services = new ConcurrentHashMap<>();
-  private final Map<Target, CompletableFuture<Link>> outgoing = new ConcurrentHashMap<>();
   private final Set<Channel> incoming = ConcurrentHashMap.newKeySet();
   private final AtomicInteger incomingCount = new AtomicInteger();
   private final LinkSetup setup;
-  private final NameLookup names;
+  private final OutgoingLinks outgoing;
   private volatile @Nullable Channel listening;
   private volatile boolean closed;
 
@@ -68,12 +59,12 @@ public final class LinkNode implements AutoCloseable {
     this.identity = identity;
     this.security = security;
     this.setup = new LinkSetup(options, services, counters);
-    this.names = new NameLookup(identity.bus());
     this.loops =
         new MultiThreadIoEventLoopGroup(
             options.threads(),
             new DefaultThreadFactory("link-" + identity.bus(), true),
             NioIoHandler.newFactory());
+    this.outgoing = new OutgoingLinks(options, identity, security, setup, loops, random);
   }
 
   /**
@@ -149,7 +140,7 @@ public final class LinkNode implements AutoCloseable {
    */
   public CompletableFuture<byte[]> call(
       InetSocketAddress address, String channel, int service, byte[] request, Duration deadline) {
-    CompletableFuture<Link> link = link(address, channel);
+    CompletableFuture<Link> link = outgoing.find(address, channel);
     Link open = link.isDone() && !link.isCompletedExceptionally() ? link.join() : null;
     if (open != null) {
       return open.call(service, request, deadline);
@@ -183,7 +174,7 @@ public final class LinkNode implements AutoCloseable {
    * @return a future with the other bus as it has introduced itself, or a {@link LinkException}
    */
   public CompletableFuture<LinkPeer> peer(InetSocketAddress address, String channel) {
-    return link(address, channel).thenApply(Link::peer);
+    return outgoing.find(address, channel).thenApply(Link::peer);
   }
 
   /**
@@ -192,12 +183,7 @@ public final class LinkNode implements AutoCloseable {
    * @param address the address
    */
   public void disconnect(InetSocketAddress address) {
-    outgoing.forEach(
-        (target, link) -> {
-          if (target.address().equals(address) && outgoing.remove(target, link)) {
-            link.thenAccept(Link::close);
-          }
-        });
+    outgoing.disconnect(address);
   }
 
   /**
@@ -226,84 +212,9 @@ public final class LinkNode implements AutoCloseable {
     if (port != null) {
       port.close();
     }
-    outgoing.values().forEach(link -> link.thenAccept(Link::close));
-    names.close();
+    outgoing.close();
     incoming.forEach(Channel::close);
     loops.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly(2, TimeUnit.SECONDS);
-  }
-
-  private CompletableFuture<Link> link(InetSocketAddress address, String channel) {
-    Target target = new Target(address, channel);
-    CompletableFuture<Link> known = outgoing.get(target);
-    if (known != null && isUsable(known)) {
-      return known;
-    }
-    CompletableFuture<Link> fresh = new CompletableFuture<>();
-    CompletableFuture<Link> chosen =
-        outgoing.compute(target, (t, now) -> now != null && isUsable(now) ? now : fresh);
-    if (chosen == fresh) {
-      connect(target, fresh);
-    }
-    return chosen;
-  }
-
-  private static boolean isUsable(CompletableFuture<Link> link) {
-    return !link.isDone() || (!link.isCompletedExceptionally() && link.join().isOpen());
-  }
-
-  private void connect(Target target, CompletableFuture<Link> opened) {
-    if (closed) {
-      opened.completeExceptionally(new LinkException("this bus closes", LinkRefusal.BUSY, false));
-      return;
-    }
-    names
-        .find(target.address())
-        .whenComplete(
-            (addresses, error) -> {
-              if (addresses == null) {
-                opened.completeExceptionally(
-                    new LinkException("no address of " + target.address().getHostString(), error));
-              } else {
-                connect(target, addresses, opened);
-              }
-            });
-  }
-
-  /** Tries one address after the other; there is at least one. */
-  private void connect(
-      Target target, List<InetSocketAddress> addresses, CompletableFuture<Link> opened) {
-    InetSocketAddress address = addresses.get(0);
-    new Bootstrap()
-        .group(loops)
-        .channel(NioSocketChannel.class)
-        .option(ChannelOption.TCP_NODELAY, true)
-        .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) options.handshakeDeadline().toMillis())
-        .handler(
-            new ChannelInitializer<SocketChannel>() {
-              @Override
-              protected void initChannel(SocketChannel channel) {
-                begin(channel, security.client());
-                channel
-                    .pipeline()
-                    .addLast(
-                        new ClientHandshake(
-                            identity.asPeer(target.channel()),
-                            security.key(),
-                            setup,
-                            random,
-                            opened));
-              }
-            })
-        .connect(address)
-        .addListener(
-            connected -> {
-              if (!connected.isSuccess() && addresses.size() > 1 && !closed) {
-                connect(target, addresses.subList(1, addresses.size()), opened);
-              } else if (!connected.isSuccess()) {
-                opened.completeExceptionally(
-                    new LinkException("cannot connect to " + address, connected.cause()));
-              }
-            });
   }
 
   private void accept(SocketChannel channel) {
@@ -321,18 +232,10 @@ public final class LinkNode implements AutoCloseable {
               incoming.remove(channel);
               incomingCount.decrementAndGet();
             });
-    begin(channel, security.server());
+    setup.begin(channel, security.server());
     channel
         .pipeline()
         .addLast(
             new ServerHandshake(identity, security.key(), setup, counters, random, opened -> {}));
-  }
-
-  private void begin(SocketChannel channel, @Nullable SslContext tls) {
-    channel.pipeline().addLast(DEADLINE, new HandshakeDeadline(options.handshakeDeadline()));
-    if (tls != null) {
-      channel.pipeline().addLast(tls.newHandler(channel.alloc()));
-    }
-    channel.pipeline().addLast(new FrameDecoder());
   }
 }

@@ -2,18 +2,33 @@ package io.eventbus.link;
 
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.socket.SocketChannel;
+import io.netty.handler.ssl.SslContext;
 import io.netty.handler.timeout.IdleStateHandler;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
-/** Puts a link in the place of a handshake that is over. */
+/** What both sides put on a connection: first what a handshake needs, and after it a link. */
 record LinkSetup(LinkOptions options, Map<Integer, LinkService> services, LinkCounters counters) {
 
+  private static final String DEADLINE = "handshake-deadline";
+
+  /** What stands before the handshake on every new connection. */
+  void begin(SocketChannel channel, @Nullable SslContext tls) {
+    channel.pipeline().addLast(DEADLINE, new HandshakeDeadline(options.handshakeDeadline()));
+    if (tls != null) {
+      channel.pipeline().addLast(tls.newHandler(channel.alloc()));
+    }
+    channel.pipeline().addLast(new FrameDecoder());
+  }
+
+  /** Puts the link in the place of the handshake. */
   Link open(ChannelHandlerContext ctx, ChannelHandler handshake, LinkPeer peer) {
     counters.opened.increment();
     Link link = new Link(ctx.channel(), peer, options, services);
     ctx.pipeline().get(FrameDecoder.class).allow(options.maxFrameBytes());
-    ctx.pipeline().remove(LinkNode.DEADLINE);
+    ctx.pipeline().remove(DEADLINE);
     ctx.pipeline()
         .addLast(
             new IdleStateHandler(

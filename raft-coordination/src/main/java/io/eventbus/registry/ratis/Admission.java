@@ -103,23 +103,22 @@ final class Admission {
    * has stopped sending: then it is taken out and added again.
    */
   private static CompletableFuture<Void> admit(Engine engine, String bus, Endpoint address) {
-    Engine.Members now = engine.members();
+    Members now = engine.members();
     RaftPeer peer = Engine.peer(bus, address);
     if (now.voterIds().contains(bus)) {
-      Engine.Members moved = new Engine.Members(replaced(now.voters(), peer), now.listeners());
+      Members moved = new Members(replaced(now.voters(), peer), now.listeners());
       return isAt(now, bus, peer.getAddress())
           ? CompletableFuture.completedFuture(null)
           : engine.change(now, moved);
     }
-    Engine.Members without = now.without(bus);
+    Members without = now.without(bus);
     List<RaftPeer> listeners = new ArrayList<>(without.listeners());
     listeners.add(peer);
     return VoterChanges.expel(engine, bus)
-        .thenCompose(
-            nothing -> engine.change(without, new Engine.Members(now.voters(), listeners)));
+        .thenCompose(nothing -> engine.change(without, new Members(now.voters(), listeners)));
   }
 
-  private static boolean isAt(Engine.Members members, String bus, String address) {
+  private static boolean isAt(Members members, String bus, String address) {
     return members.voters().stream()
         .anyMatch(p -> p.getId().toString().equals(bus) && address.equals(p.getAddress()));
   }

@@ -8,13 +8,11 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.stream.Stream;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.proto.RaftProtos.RaftPeerRole;
 import org.apache.ratis.proto.RaftProtos.RoleInfoProto;
@@ -211,38 +209,6 @@ final class Engine implements AutoCloseable {
     }
   }
 
-  /** Who votes and who listens. */
-  record Members(List<RaftPeer> voters, List<RaftPeer> listeners) {
-    boolean contains(String bus) {
-      return voters.stream().anyMatch(p -> p.getId().toString().equals(bus))
-          || listeners.stream().anyMatch(p -> p.getId().toString().equals(bus));
-    }
-
-    Members without(String bus) {
-      return new Members(
-          voters.stream().filter(p -> !p.getId().toString().equals(bus)).toList(),
-          listeners.stream().filter(p -> !p.getId().toString().equals(bus)).toList());
-    }
-
-    List<String> voterIds() {
-      return voters.stream().map(p -> p.getId().toString()).sorted().toList();
-    }
-
-    /** Where a member's links are reached; empty for none. */
-    String address(String bus) {
-      return Stream.concat(voters.stream(), listeners.stream())
-          .filter(p -> p.getId().toString().equals(bus))
-          .map(RaftPeer::getAddress)
-          .filter(Objects::nonNull)
-          .findFirst()
-          .orElse("");
-    }
-
-    List<String> listenerIds() {
-      return listeners.stream().map(p -> p.getId().toString()).sorted().toList();
-    }
-  }
-
   Members members() {
     try {
       RaftConfiguration now = server.getDivision(group).getRaftConf();
@@ -250,7 +216,7 @@ final class Engine implements AutoCloseable {
           new ArrayList<>(now.getAllPeers(RaftPeerRole.FOLLOWER)),
           new ArrayList<>(now.getAllPeers(RaftPeerRole.LISTENER)));
     } catch (IOException e) {
-      return new Members(List.of(), List.of());
+      return Members.NONE;
     }
   }
 

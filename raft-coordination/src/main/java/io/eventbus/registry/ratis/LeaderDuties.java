@@ -91,7 +91,7 @@ final class LeaderDuties {
     if (isUnderWay(changing)) {
       return;
     }
-    Engine.Members members = engine.members();
+    Members members = engine.members();
     VoterPolicy.Step step =
         policy.next(
             new VoterPolicy.Situation(
@@ -112,7 +112,7 @@ final class LeaderDuties {
   }
 
   /** To another voter that is there; the next leader does the rest. */
-  private CompletableFuture<Void> handOver(Engine.Members members, VoterPolicy.Step step) {
+  private CompletableFuture<Void> handOver(Members members, VoterPolicy.Step step) {
     for (String voter : members.voterIds()) {
       BusInfo bus = snapshot.get().bus(new BusId(voter));
       if (!voter.equals(self) && bus != null && bus.state() == BusState.UP) {

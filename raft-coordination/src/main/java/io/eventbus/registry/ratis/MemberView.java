@@ -91,7 +91,7 @@ final class MemberView {
   /** What the policy needs to know; null without a leader. */
   VoterPolicy.@Nullable Situation situation(Engine engine) {
     String leader = engine.leader();
-    Engine.Members members = engine.members();
+    Members members = engine.members();
     return leader == null
         ? null
         : new VoterPolicy.Situation(
@@ -107,7 +107,7 @@ final class MemberView {
       return new ClusterStatus(
           cluster.get(), bus, ClusterStatus.Role.NONE, null, -1, List.of(), List.of(), false, -1);
     }
-    Engine.Members members = engine.members();
+    Members members = engine.members();
     String leader = engine.leader();
     return new ClusterStatus(
         cluster.get(),
@@ -121,7 +121,7 @@ final class MemberView {
         applied.index());
   }
 
-  private static MemberRole role(Engine.Members members, @Nullable String leader, String bus) {
+  private static MemberRole role(Members members, @Nullable String leader, String bus) {
     if (bus.equals(leader)) {
       return MemberRole.LEADER;
     }
@@ -160,8 +160,7 @@ final class MemberView {
   /** Members, and who is registered without being one. */
   List<ClusterMember> members(@Nullable Engine engine) {
     RegistrySnapshot snapshot = machine.state().snapshot();
-    Engine.Members members =
-        engine == null ? new Engine.Members(List.of(), List.of()) : engine.members();
+    Members members = engine == null ? Members.NONE : engine.members();
     Map<String, Long> positions = engine == null ? Map.of() : engine.positions();
     String leader = engine == null ? null : engine.leader();
     TreeSet<String> ids = new TreeSet<>(members.voterIds());

@@ -19,7 +19,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -30,8 +29,6 @@ import org.slf4j.LoggerFactory;
 /** This bus's part in the cluster: finds or founds it, runs the engine, and lets everything go. */
 final class RegistryMember implements RegistryStateMachine.Observer {
   private static final Logger log = LoggerFactory.getLogger(RegistryMember.class);
-
-  private static final int DUTY_MILLIS = 200;
 
   private final RatisRegistryOptions options;
   private final SeedSource source;
@@ -46,12 +43,10 @@ final class RegistryMember implements RegistryStateMachine.Observer {
   private final MemberThreads threads;
   private final MemberView view;
   private final VoterPolicy policy;
+  private final Running.Parts parts;
 
   private volatile @Nullable DataDirectory directory;
-  private volatile @Nullable Engine engine;
-  private volatile @Nullable LeaderGate gate;
-  private volatile @Nullable CommandService commands;
-  private volatile @Nullable AdministrationService administration;
+  private volatile @Nullable Running running;
   private volatile @Nullable Joining way;
 
   RegistryMember(
@@ -69,12 +64,13 @@ final class RegistryMember implements RegistryStateMachine.Observer {
         new RegistryStateMachine(
             RegistryState.empty(options.limits(), 1), clock, applied::reached, this);
     this.changes = new ChangeStream(options.maxListeners(), options.bus().value());
-    this.admission = new Admission(links, peers, options, () -> engine, this::isAlive);
+    this.admission = new Admission(links, peers, options, this::engine, this::isAlive);
     this.policy = new VoterPolicy(options.voters(), options.replaceVoterAfter().toMillis());
     this.threads = new MemberThreads(options.bus().value());
     this.view =
         new MemberView(
             options.bus().value(), () -> links.identity().cluster(), machine, applied, clock);
+    this.parts = new Running.Parts(options, links, peers, machine, clock, threads, view, policy);
   }
 
   CompletableFuture<Void> start() {
@@ -117,17 +113,17 @@ final class RegistryMember implements RegistryStateMachine.Observer {
         joining.beForgotten();
       }
       boolean founding = marker.founder() && !marker.ready();
-      CommandService service = run(opened, marker, fresh, founding);
+      Running started = Running.start(parts, opened, marker, founding, fresh);
+      running = started;
       if (founding) {
         // Before the first entry is on the disk, nobody may join.
-        joining.awaitMembership(running(), service, applied);
+        joining.awaitMembership(started.engine(), started.commands(), applied);
       }
       opened.mark(new DataDirectory.Marker(marker.cluster(), marker.bus(), true, marker.founder()));
       foundation.joined(marker.cluster());
-      joining.awaitMembership(running(), service, applied);
+      joining.awaitMembership(started.engine(), started.commands(), applied);
       view.fresh();
-      Engine running = running();
-      threads.starter().execute(() -> joining.watch(running, this::silence));
+      threads.starter().execute(() -> joining.watch(started.engine(), this::silence));
     } catch (IOException e) {
       throw new RegistryFailedException(String.valueOf(e.getMessage()), false);
     } catch (InterruptedException e) {
@@ -140,77 +136,6 @@ final class RegistryMember implements RegistryStateMachine.Observer {
   private boolean isAlive(String bus) {
     BusInfo info = machine.state().snapshot().bus(new BusId(bus));
     return info != null && info.state() != BusState.DOWN && !info.lease().isExpiredAt(clock.now());
-  }
-
-  private Engine running() throws InterruptedException {
-    Engine running = engine;
-    if (running == null) {
-      throw new InterruptedException();
-    }
-    return running;
-  }
-
-  // Whatever goes wrong, the next turn must come.
-  @SuppressWarnings("CatchingUnchecked")
-  private static void perform(LeaderDuties duties) {
-    try {
-      duties.perform();
-    } catch (Exception e) {
-      log.warn("The leader's duties failed", e);
-    }
-  }
-
-  private CommandService run(
-      DataDirectory opened, DataDirectory.Marker marker, boolean fresh, boolean founding)
-      throws IOException {
-    RaftTransport transport =
-        new RaftTransport(
-            links,
-            peers,
-            PeerBook.unresolved(options.advertised()),
-            options.electionTimeoutMin(),
-            Duration.ofSeconds(10),
-            threads.raftWorkers());
-    Engine started =
-        Engine.start(
-            options,
-            RaftSettings.of(options, opened.engine()),
-            marker.cluster(),
-            founding,
-            fresh,
-            transport,
-            machine,
-            threads.engineCalls());
-    engine = started;
-    LeaderGate gate = new LeaderGate(started::propose, clock, options.gate());
-    this.gate = gate;
-    CommandService service = new CommandService(links, peers, started, gate, options.bus().value());
-    service.open();
-    commands = service;
-    AdministrationService asked =
-        new AdministrationService(
-            links,
-            peers,
-            started,
-            new LeaderAdministration(started, gate, view, policy),
-            options.bus().value());
-    asked.open();
-    administration = asked;
-    LeaderDuties duties =
-        new LeaderDuties(
-            started,
-            gate,
-            clock,
-            () -> machine.state().snapshot(),
-            System::nanoTime,
-            policy,
-            options.bus().value());
-    Future<?> unused =
-        threads
-            .timers()
-            .scheduleWithFixedDelay(
-                () -> perform(duties), DUTY_MILLIS, DUTY_MILLIS, TimeUnit.MILLISECONDS);
-    return service;
   }
 
   private CompletableFuture<byte[]> onProbe(Foundation foundation, LinkPeer peer, byte[] request) {
@@ -240,24 +165,12 @@ final class RegistryMember implements RegistryStateMachine.Observer {
 
   private void release() {
     threads.endStarting();
-    CommandService service = commands;
-    if (service != null) {
-      service.close();
-    }
-    AdministrationService asked = administration;
-    if (asked != null) {
-      asked.close();
+    Running ran = running;
+    if (ran != null) {
+      ran.close();
     }
     links.withdraw(Services.PROBE);
     links.withdraw(Services.JOIN);
-    Engine running = engine;
-    if (running != null) {
-      try {
-        running.close();
-      } catch (IOException e) {
-        log.warn("The engine did not close", e);
-      }
-    }
     changes.close();
     threads.end();
     DataDirectory opened = directory;
@@ -299,11 +212,13 @@ final class RegistryMember implements RegistryStateMachine.Observer {
   }
 
   @Nullable CommandService commands() {
-    return commands;
+    Running now = running;
+    return now == null ? null : now.commands();
   }
 
   @Nullable AdministrationService administration() {
-    return administration;
+    Running now = running;
+    return now == null ? null : now.administration();
   }
 
   VoterPolicy policy() {
@@ -319,7 +234,8 @@ final class RegistryMember implements RegistryStateMachine.Observer {
   }
 
   @Nullable Engine engine() {
-    return engine;
+    Running now = running;
+    return now == null ? null : now.engine();
   }
 
   CompletableFuture<Void> awaitApplied(long index) {
@@ -328,24 +244,25 @@ final class RegistryMember implements RegistryStateMachine.Observer {
 
   /** For how long this bus may not have heard what the leader knows. */
   Duration silence() {
-    return view.silence(engine);
+    return view.silence(engine());
   }
 
   /** What there is and what is missing, for people. */
   String situation() {
-    return view.describe(engine, way);
+    return view.describe(engine(), way);
   }
 
   ClusterStatus status() {
-    return view.status(engine);
+    return view.status(engine());
   }
 
   RegistryStatus report() {
-    return view.report(engine, gate);
+    Running now = running;
+    return view.report(now == null ? null : now.engine(), now == null ? null : now.gate());
   }
 
   List<ClusterMember> members() {
-    return view.members(engine);
+    return view.members(engine());
   }
 
   /** Asks a bus that waits for others to join here. */

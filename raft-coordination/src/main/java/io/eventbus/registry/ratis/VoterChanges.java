@@ -16,13 +16,12 @@ final class VoterChanges {
    * engine a listener that becomes a voter is a new peer, to which it would send everything twice.
    * Should this bus fail in between, the other one asks to be admitted again.
    */
-  static CompletableFuture<Void> apply(
-      Engine engine, Engine.Members members, VoterPolicy.Step step) {
+  static CompletableFuture<Void> apply(Engine engine, Members members, VoterPolicy.Step step) {
     String in = step.in();
     if (in == null) {
       return engine.change(members, after(members, step));
     }
-    Engine.Members without = members.without(in);
+    Members without = members.without(in);
     return engine
         .change(members, without)
         .thenCompose(nothing -> engine.change(without, after(members, step)));
@@ -30,18 +29,18 @@ final class VoterChanges {
 
   /** Takes a bus out of the members, if it is one. */
   static CompletableFuture<Void> expel(Engine engine, String bus) {
-    Engine.Members now = engine.members();
+    Members now = engine.members();
     return now.contains(bus)
         ? engine.change(now, now.without(bus))
         : CompletableFuture.completedFuture(null);
   }
 
-  private static Engine.Members after(Engine.Members members, VoterPolicy.Step step) {
+  private static Members after(Members members, VoterPolicy.Step step) {
     List<RaftPeer> voters = new ArrayList<>(members.voters());
     List<RaftPeer> listeners = new ArrayList<>(members.listeners());
     move(step.in(), listeners, voters);
     move(step.out(), voters, listeners);
-    return new Engine.Members(voters, listeners);
+    return new Members(voters, listeners);
   }
 
   private static void move(@Nullable String bus, List<RaftPeer> from, List<RaftPeer> to) {

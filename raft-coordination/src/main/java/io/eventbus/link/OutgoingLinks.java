@@ -1,0 +1,140 @@
+package io.eventbus.link;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.socket.SocketChannel;
+import io.netty.channel.socket.nio.NioSocketChannel;
+import java.net.InetSocketAddress;
+import java.security.SecureRandom;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * The links that this bus has opened to others: one for each address and channel. One that broke is
+ * opened again when it is next asked for. Any thread may call any method.
+ */
+// What a write or a close comes to shows in the channel being closed.
+@SuppressWarnings("FutureReturnValueIgnored")
+final class OutgoingLinks {
+  private record Target(InetSocketAddress address, String channel) {}
+
+  private final LinkOptions options;
+  private final LinkIdentity identity;
+  private final LinkSecurity security;
+  private final LinkSetup setup;
+  private final EventLoopGroup loops;
+  private final SecureRandom random;
+  private final NameLookup names;
+  private final Map<Target, CompletableFuture<Link>> links = new ConcurrentHashMap<>();
+  private volatile boolean closed;
+
+  OutgoingLinks(
+      LinkOptions options,
+      LinkIdentity identity,
+      LinkSecurity security,
+      LinkSetup setup,
+      EventLoopGroup loops,
+      SecureRandom random) {
+    this.options = options;
+    this.identity = identity;
+    this.security = security;
+    this.setup = setup;
+    this.loops = loops;
+    this.random = random;
+    this.names = new NameLookup(identity.bus());
+  }
+
+  /** A link that is open, or is being opened. */
+  CompletableFuture<Link> find(InetSocketAddress address, String channel) {
+    Target target = new Target(address, channel);
+    CompletableFuture<Link> known = links.get(target);
+    if (known != null && isUsable(known)) {
+      return known;
+    }
+    CompletableFuture<Link> fresh = new CompletableFuture<>();
+    CompletableFuture<Link> chosen =
+        links.compute(target, (t, now) -> now != null && isUsable(now) ? now : fresh);
+    if (chosen == fresh) {
+      connect(target, fresh);
+    }
+    return chosen;
+  }
+
+  private static boolean isUsable(CompletableFuture<Link> link) {
+    return !link.isDone() || (!link.isCompletedExceptionally() && link.join().isOpen());
+  }
+
+  void disconnect(InetSocketAddress address) {
+    links.forEach(
+        (target, link) -> {
+          if (target.address().equals(address) && links.remove(target, link)) {
+            link.thenAccept(Link::close);
+          }
+        });
+  }
+
+  void close() {
+    closed = true;
+    links.values().forEach(link -> link.thenAccept(Link::close));
+    names.close();
+  }
+
+  private void connect(Target target, CompletableFuture<Link> opened) {
+    if (closed) {
+      opened.completeExceptionally(new LinkException("this bus closes", LinkRefusal.BUSY, false));
+      return;
+    }
+    names
+        .find(target.address())
+        .whenComplete(
+            (addresses, error) -> {
+              if (addresses == null) {
+                opened.completeExceptionally(
+                    new LinkException("no address of " + target.address().getHostString(), error));
+              } else {
+                connect(target, addresses, opened);
+              }
+            });
+  }
+
+  /** Tries one address after the other; there is at least one. */
+  private void connect(
+      Target target, List<InetSocketAddress> addresses, CompletableFuture<Link> opened) {
+    InetSocketAddress address = addresses.get(0);
+    new Bootstrap()
+        .group(loops)
+        .channel(NioSocketChannel.class)
+        .option(ChannelOption.TCP_NODELAY, true)
+        .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) options.handshakeDeadline().toMillis())
+        .handler(
+            new ChannelInitializer<SocketChannel>() {
+              @Override
+              protected void initChannel(SocketChannel channel) {
+                setup.begin(channel, security.client());
+                channel
+                    .pipeline()
+                    .addLast(
+                        new ClientHandshake(
+                            identity.asPeer(target.channel()),
+                            security.key(),
+                            setup,
+                            random,
+                            opened));
+              }
+            })
+        .connect(address)
+        .addListener(
+            connected -> {
+              if (!connected.isSuccess() && addresses.size() > 1 && !closed) {
+                connect(target, addresses.subList(1, addresses.size()), opened);
+              } else if (!connected.isSuccess()) {
+                opened.completeExceptionally(
+                    new LinkException("cannot connect to " + address, connected.cause()));
+              }
+            });
+  }
+}

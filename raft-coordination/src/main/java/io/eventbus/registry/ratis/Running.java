@@ -1,0 +1,126 @@
+package io.eventbus.registry.ratis;
+
+import io.eventbus.link.LinkNode;
+import io.eventbus.registry.membership.VoterPolicy;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What runs once a bus knows its cluster: the engine, and the ways into it.
+ *
+ * @param engine the engine
+ * @param gate the way in at the leader
+ * @param commands commands and reads on their way to the leader
+ * @param administration operators' requests on their way to the leader
+ */
+record Running(
+    Engine engine, LeaderGate gate, CommandService commands, AdministrationService administration) {
+  private static final Logger log = LoggerFactory.getLogger(Running.class);
+
+  private static final int DUTY_MILLIS = 200;
+  private static final Duration SNAPSHOT_DEADLINE = Duration.ofSeconds(10);
+
+  /** What a bus has before it runs. */
+  record Parts(
+      RatisRegistryOptions options,
+      LinkNode links,
+      PeerBook peers,
+      RegistryStateMachine machine,
+      RegistryClock clock,
+      MemberThreads threads,
+      MemberView view,
+      VoterPolicy policy) {}
+
+  /**
+   * Starts the engine and opens the ways into it.
+   *
+   * @param founder whether this bus begins the cluster
+   * @param fresh whether the engine's files are to be made
+   */
+  static Running start(
+      Parts parts,
+      DataDirectory directory,
+      DataDirectory.Marker marker,
+      boolean founder,
+      boolean fresh)
+      throws IOException {
+    RatisRegistryOptions options = parts.options();
+    RaftTransport transport =
+        new RaftTransport(
+            parts.links(),
+            parts.peers(),
+            PeerBook.unresolved(options.advertised()),
+            options.electionTimeoutMin(),
+            SNAPSHOT_DEADLINE,
+            parts.threads().raftWorkers());
+    Engine engine =
+        Engine.start(
+            options,
+            RaftSettings.of(options, directory.engine()),
+            marker.cluster(),
+            founder,
+            fresh,
+            transport,
+            parts.machine(),
+            parts.threads().engineCalls());
+    LeaderGate gate = new LeaderGate(engine::propose, parts.clock(), options.gate());
+    String self = options.bus().value();
+    Running running =
+        new Running(
+            engine,
+            gate,
+            new CommandService(parts.links(), parts.peers(), engine, gate, self),
+            new AdministrationService(
+                parts.links(),
+                parts.peers(),
+                engine,
+                new LeaderAdministration(engine, gate, parts.view(), parts.policy()),
+                self));
+    running.commands.open();
+    running.administration.open();
+    running.beginDuties(parts, self);
+    return running;
+  }
+
+  private void beginDuties(Parts parts, String self) {
+    LeaderDuties duties =
+        new LeaderDuties(
+            engine,
+            gate,
+            parts.clock(),
+            () -> parts.machine().state().snapshot(),
+            System::nanoTime,
+            parts.policy(),
+            self);
+    Future<?> unused =
+        parts
+            .threads()
+            .timers()
+            .scheduleWithFixedDelay(
+                () -> perform(duties), DUTY_MILLIS, DUTY_MILLIS, TimeUnit.MILLISECONDS);
+  }
+
+  // Whatever goes wrong, the next turn must come.
+  @SuppressWarnings("CatchingUnchecked")
+  private static void perform(LeaderDuties duties) {
+    try {
+      duties.perform();
+    } catch (Exception e) {
+      log.warn("The leader's duties failed", e);
+    }
+  }
+
+  void close() {
+    commands.close();
+    administration.close();
+    try {
+      engine.close();
+    } catch (IOException e) {
+      log.warn("The engine did not close", e);
+    }
+  }
+}

@@ -9,6 +9,7 @@ import io.eventbus.registry.BusId;
 import io.eventbus.registry.BusInfo;
 import io.eventbus.registry.BusState;
 import io.eventbus.registry.CommandResult;
+import io.eventbus.registry.ListenerRegistration;
 import io.eventbus.registry.RegistrySnapshot;
 import io.eventbus.registry.local.LocalRegistry;
 import io.eventbus.registry.local.LocalRegistryOptions;
@@ -68,15 +69,18 @@ class LeaseKeeperTest {
   /** Waits for a snapshot that the registry tells of. */
   private RegistrySnapshot until(Predicate<BusInfo> condition) throws Exception {
     CompletableFuture<RegistrySnapshot> seen = new CompletableFuture<>();
-    try (var unused =
+    ListenerRegistration registration =
         registry.addListener(
             (snapshot, changes) -> {
               BusInfo info = snapshot.bus(BUS);
               if (info != null && condition.test(info)) {
                 seen.complete(snapshot);
               }
-            })) {
+            });
+    try {
       return await(seen);
+    } finally {
+      registration.close();
     }
   }
 

@@ -91,7 +91,8 @@ class SeekerTest {
     seeds.add(new Endpoint("127.0.0.1", TestCluster.freePort()));
     Seeker seeker = seeker();
     assertThat(seeker.look().cluster()).isEqualTo(CLUSTER);
-    assertThat(seeker.members()).containsExactly(new InetSocketAddress("127.0.0.1", member.port()));
+    assertThat(seeker.members())
+        .containsExactly(new InetSocketAddress(InetAddress.getLoopbackAddress(), member.port()));
   }
 
   @Test

@@ -125,17 +125,23 @@ public final class LeaseKeeper implements AutoCloseable {
       return;
     }
     CommandResult.BusRegistered now = life;
-    if (now == null) {
+    if (wanted == BusState.DOWN && (now == null || reached == BusState.DOWN)) {
+      // Nothing more may come, or the bus would begin another life.
+      cancelNextTurn();
+      finishWaiting();
+    } else if (now == null) {
       submit(new BusCommand.Register(description, lastEpoch(), lease.toMillis()));
     } else if (reached != wanted && reached.canBecome(step())) {
       submit(new BusCommand.ChangeState(description.id(), now.epoch(), step()));
     } else {
-      waiting.forEach(done -> done.complete(null));
-      waiting.clear();
-      if (reached != BusState.DOWN) {
-        schedule(this::renew, lease.toMillis() / 3);
-      }
+      finishWaiting();
+      schedule(this::renew, lease.toMillis() / 3);
     }
+  }
+
+  private void finishWaiting() {
+    waiting.forEach(done -> done.complete(null));
+    waiting.clear();
   }
 
   /** From JOINING to DRAINING the way leads over UP. */
@@ -148,17 +154,21 @@ public final class LeaseKeeper implements AutoCloseable {
     return ownsId && known != null ? known.epoch() : 0;
   }
 
-  private void schedule(Runnable turn, long millis) {
+  private void cancelNextTurn() {
     Future<?> before = nextTurn;
     if (before != null) {
       before.cancel(false);
     }
+  }
+
+  private void schedule(Runnable turn, long millis) {
+    cancelNextTurn();
     nextTurn = worker.schedule(turn, Math.max(10, millis), TimeUnit.MILLISECONDS);
   }
 
   private void renew() {
     CommandResult.BusRegistered now = life;
-    if (busy || now == null) {
+    if (busy || now == null || wanted == BusState.DOWN) {
       turn();
     } else {
       submit(new BusCommand.RenewLease(description.id(), now.epoch(), lease.toMillis()));

@@ -148,7 +148,7 @@ class AdministrationIT {
     assertThat(refusal(on(leader).remove(id, DEADLINE))).contains("is UP (expected: DOWN)");
     assertThat(refusal(on(leader).remove(new BusId("nobody"), DEADLINE)))
         .isEqualTo("no bus is called nobody");
-    assertThat(refusal(on(gone).demote(id, DEADLINE))).contains("undone at once");
+    assertThat(refusal(on(gone).demote(id, DEADLINE))).contains("only 0 could fail (expected: 1");
     cluster.kill(gone);
     until(
         "it is DOWN",
@@ -177,7 +177,7 @@ class AdministrationIT {
     Node other = cluster.prepare("bus-x", LinkSecurity.none());
     await(other.registry.start());
     assertThat(refusal(on(first).add(other.address, DEADLINE)))
-        .contains("cluster: " + other.registry.status().cluster());
+        .contains(other.registry.status().cluster());
     ExecutionException e =
         catchThrowableOfType(
             ExecutionException.class, () -> await(on(first).add(nobody, Duration.ofMillis(300))));

@@ -140,7 +140,7 @@ class AdministrationIT {
 
   @Test
   void aBusIsRemovedOnlyWhenItIsDownAndNeverSoThatTheMajorityIsAtRisk() throws Exception {
-    cluster.lease = Duration.ofSeconds(1);
+    cluster.lease = Duration.ofSeconds(3);
     cluster.start(3);
     Node leader = cluster.leader();
     Node gone = cluster.follower();

@@ -26,7 +26,7 @@ class FiveBusesIT {
   FiveBusesIT(@TempDir Path root) {
     this.cluster = new TestCluster(root);
     cluster.voters = 5;
-    cluster.lease = Duration.ofSeconds(1);
+    cluster.lease = Duration.ofSeconds(3);
     cluster.replaceVoterAfter = Duration.ofMillis(500);
   }
 

@@ -55,7 +55,7 @@ record ClientParts(
         new Link.Parts(outbox, subscriptions, dispatcher, barriers, counters, notifier);
     Sender sender =
         new Sender(outbox, clock, options.connection().sendTimeout().toNanos(), outside.senders());
-    outbox.onWork(sender::wake);
+    outbox.onWork(sender::wake, sender::wakeForEvent);
     Maintenance maintenance =
         new Maintenance(options, outside.conductor(), clock, linkParts, acks, sender);
     Connector connector =

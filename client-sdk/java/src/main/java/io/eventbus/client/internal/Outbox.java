@@ -34,6 +34,7 @@ final class Outbox {
   private final Confirmations confirmations;
 
   private Runnable wakeSender = () -> {};
+  private Runnable wakeForEvent = () -> {};
   private boolean senderIdle;
   private long publishedEvents;
   private long messages;
@@ -46,9 +47,15 @@ final class Outbox {
     this.confirmations = new Confirmations(lock, topics, budget, departures, unconfirmed);
   }
 
-  /** Must be called before the first event. */
-  void onWork(Runnable wake) {
+  /**
+   * Must be called before the first event.
+   *
+   * @param wake is run when there is something to send
+   * @param wakeForEvent is run instead of it in the thread of a publisher
+   */
+  void onWork(Runnable wake, Runnable wakeForEvent) {
     wakeSender = wake;
+    this.wakeForEvent = wakeForEvent;
   }
 
   /** The bus takes no bigger messages than this. */
@@ -98,7 +105,7 @@ final class Outbox {
       lock.unlock();
     }
     if (wake) {
-      wakeSender.run();
+      wakeForEvent.run();
     }
     return SendResult.ACCEPTED;
   }

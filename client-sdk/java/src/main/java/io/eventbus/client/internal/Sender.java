@@ -14,16 +14,26 @@ import org.slf4j.LoggerFactory;
  * batching there is.
  *
  * <p>It runs on threads that all clients share, and never waits there: when the network does not
- * take a message at once it returns, and the end of the send starts it again. It does not run in
- * the publishers' threads because a send often completes in the call that starts it: were they to
- * send themselves, they would send every event alone. {@link #wake} works as in {@link
- * PushConsumer}.
+ * take a message at once it returns, and the end of the send starts it again. An event that comes
+ * alone, a while after the one before it, is sent in its publisher's thread: that saves waking
+ * another thread, which takes longer than the send. Events that come close together are not,
+ * because a send often completes in the call that starts it: were publishers to send themselves,
+ * they would send every event alone. {@link #wake} works as in {@link PushConsumer}.
  */
 final class Sender implements Runnable {
   private static final Logger LOG = LoggerFactory.getLogger(Sender.class);
 
   /** After so many messages the senders of other clients get their turn. */
   private static final int MESSAGES_IN_A_ROW = 64;
+
+  /**
+   * An event comes alone when the last message left so long before it: a few times of what a send
+   * takes.
+   */
+  private static final long ALONE_NANOS = 50_000;
+
+  /** What a publisher's thread sends: its own message, and once what came meanwhile. */
+  private static final int MESSAGES_OF_A_PUBLISHER = 2;
 
   private final Outbox outbox;
   private final MicroClock clock;
@@ -36,18 +46,31 @@ final class Sender implements Runnable {
   private volatile @Nullable Sending underWay;
   // Confined to the running task. Nothing goes over a connection that is broken.
   private Transport.@Nullable Channel broken;
+  private long lastSendAt;
 
   Sender(Outbox outbox, MicroClock clock, long sendTimeoutNanos, Executor executor) {
     this.outbox = outbox;
     this.clock = clock;
     this.sendTimeoutNanos = sendTimeoutNanos;
     this.executor = executor;
+    this.lastSendAt = clock.nanoTime() - ALONE_NANOS;
   }
 
   /** Any thread: there is something to send, or to look at. */
   void wake() {
     if (pending.getAndIncrement() == 0) {
       start();
+    }
+  }
+
+  /** A publisher's thread, which holds no lock of this client: there is an event to send. */
+  void wakeForEvent() {
+    if (pending.getAndIncrement() == 0) {
+      if (clock.nanoTime() - lastSendAt >= ALONE_NANOS) {
+        work(MESSAGES_OF_A_PUBLISHER);
+      } else {
+        start();
+      }
     }
   }
 
@@ -85,9 +108,13 @@ final class Sender implements Runnable {
 
   @Override
   public void run() {
+    work(MESSAGES_IN_A_ROW);
+  }
+
+  private void work(int messagesInARow) {
     int seen = pending.get();
     while (true) {
-      if (sendSome()) {
+      if (sendSome(messagesInARow)) {
         // Still counted as pending, so that nobody else starts.
         start();
         return;
@@ -100,8 +127,8 @@ final class Sender implements Runnable {
   }
 
   /** Sends until there is nothing, or the network is busy; true if there may be more. */
-  private boolean sendSome() {
-    for (int i = 0; i < MESSAGES_IN_A_ROW; i++) {
+  private boolean sendSome(int messagesInARow) {
+    for (int i = 0; i < messagesInARow; i++) {
       Sending last = underWay;
       if (last != null && !settle(last)) {
         return false;
@@ -120,7 +147,8 @@ final class Sender implements Runnable {
   }
 
   private void send(Transport.Channel current, ByteBuffer message) {
-    Sending sending = new Sending(current, clock.nanoTime());
+    lastSendAt = clock.nanoTime();
+    Sending sending = new Sending(current, lastSendAt);
     underWay = sending;
     try {
       current.send(message, sending);

@@ -46,6 +46,7 @@ final class ServeCommand implements Callable<Integer> {
     if (config.cluster().enabled()) {
       lookNamesUpAgain();
     }
+    UnusedHeap.giveBack();
     RunningBus bus = start(config);
     StopHook hook = new StopHook(() -> stop(bus));
     try {

@@ -121,6 +121,7 @@ class ArchitectureTest {
           JACKSON,
           "org.HdrHistogram",
           "org.slf4j.bridge",
+          "com.sun.management",
           "ch.qos.logback..");
 
   @ArchTest

@@ -47,6 +47,11 @@ public final class Delivery {
   private int references;
   private @Nullable ByteBuf buffer;
   private @Nullable BusMemory memory;
+  // Instead of the account, which does not count these bytes for themselves.
+  private @Nullable DeliverySlab slab;
+  // Where the message starts in the buffer, and how far the frame has been written.
+  private int start;
+  private int end;
   private int headerBytes;
   private int frameBytes;
   private int events;
@@ -68,19 +73,52 @@ public final class Delivery {
    */
   public static Delivery allocate(
       ByteBufAllocator allocator, BusMemory memory, int frameBytes, int events, long bornNanos) {
+    int bytes = messageBytes(frameBytes);
     Delivery d = POOL.get();
-    int headerBytes = frameBytes < 126 ? 2 : frameBytes < 65_536 ? 4 : 10;
-    ByteBuf buffer = allocator.directBuffer(headerBytes + frameBytes, headerBytes + frameBytes);
-    writeHeader(buffer, frameBytes);
-    d.buffer = buffer;
     d.memory = memory;
-    d.headerBytes = headerBytes;
-    d.frameBytes = frameBytes;
-    d.events = events;
-    d.bornNanos = bornNanos;
-    d.references = 1;
+    d.begin(allocator.directBuffer(bytes, bytes), 0, frameBytes, events, bornNanos);
     memory.reserve(d.size());
     return d;
+  }
+
+  /** As {@link #allocate}, at a place in a slab that was taken for it. */
+  static Delivery in(DeliverySlab slab, int start, int frameBytes, int events, long bornNanos) {
+    Delivery d = POOL.get();
+    d.slab = slab;
+    d.begin(slab.buffer(), start, frameBytes, events, bornNanos);
+    return d;
+  }
+
+  private void begin(ByteBuf into, int at, int frame, int eventCount, long born) {
+    buffer = into;
+    start = at;
+    headerBytes = headerBytes(frame);
+    end = at + headerBytes;
+    frameBytes = frame;
+    events = eventCount;
+    bornNanos = born;
+    references = 1;
+    setHeader(into, at, frame);
+  }
+
+  /** The size of a message that holds just this frame. */
+  static int messageBytes(int frameBytes) {
+    return headerBytes(frameBytes) + frameBytes;
+  }
+
+  private static int headerBytes(int frameBytes) {
+    return frameBytes < 126 ? 2 : frameBytes < 65_536 ? 4 : 10;
+  }
+
+  private static void setHeader(ByteBuf out, int at, int payloadBytes) {
+    out.setByte(at, 0x82);
+    if (payloadBytes < 126) {
+      out.setByte(at + 1, payloadBytes);
+    } else if (payloadBytes < 65_536) {
+      out.setByte(at + 1, 126).setShort(at + 2, payloadBytes);
+    } else {
+      out.setByte(at + 1, 127).setLong(at + 2, payloadBytes);
+    }
   }
 
   /**
@@ -95,7 +133,8 @@ public final class Delivery {
   public static Delivery of(
       ByteBufAllocator allocator, BusMemory memory, byte[] frame, long bornNanos) {
     Delivery d = allocate(allocator, memory, frame.length, 0, bornNanos);
-    d.buffer().writeBytes(frame);
+    d.append(ByteBuffer.wrap(frame));
+    d.finish();
     return d;
   }
 
@@ -107,14 +146,10 @@ public final class Delivery {
    * @param payloadBytes the size of the message
    */
   public static void writeHeader(ByteBuf out, int payloadBytes) {
-    out.writeByte(0x82);
-    if (payloadBytes < 126) {
-      out.writeByte(payloadBytes);
-    } else if (payloadBytes < 65_536) {
-      out.writeByte(126).writeShort(payloadBytes);
-    } else {
-      out.writeByte(127).writeLong(payloadBytes);
-    }
+    int bytes = headerBytes(payloadBytes);
+    out.ensureWritable(bytes);
+    setHeader(out, out.writerIndex(), payloadBytes);
+    out.writerIndex(out.writerIndex() + bytes);
   }
 
   private ByteBuf buffer() {
@@ -131,7 +166,8 @@ public final class Delivery {
    * @return a buffer with exactly the room that was asked for; not to be kept
    */
   public ByteBuffer writable() {
-    return buffer().internalNioBuffer(headerBytes, frameBytes);
+    end = start + headerBytes + frameBytes;
+    return buffer().internalNioBuffer(start + headerBytes, frameBytes);
   }
 
   /**
@@ -141,27 +177,47 @@ public final class Delivery {
    * @param bytes from position to limit; consumed
    */
   public void append(ByteBuffer bytes) {
-    buffer().writeBytes(bytes);
+    int length = bytes.remaining();
+    checkRoom(length);
+    buffer().setBytes(end, bytes);
+    end += length;
+  }
+
+  private void checkRoom(int length) {
+    int room = start + headerBytes + frameBytes - end;
+    if (length > room) {
+      throw new IndexOutOfBoundsException(length + " bytes (expected: <= " + room + ")");
+    }
   }
 
   /**
    * Adds a part of another buffer to the frame.
    *
    * @param from its position and limit are as before afterwards
-   * @param start the index of the first byte
+   * @param index of the first byte
    * @param length how many
    */
-  public void append(ByteBuffer from, int start, int length) {
+  public void append(ByteBuffer from, int index, int length) {
     int position = from.position();
     int limit = from.limit();
-    from.limit(start + length).position(start);
-    buffer().writeBytes(from);
+    append(from.limit(index + length).position(index));
     from.limit(limit).position(position);
   }
 
-  /** Declares that the frame has been written. */
+  /**
+   * Declares that the frame has been written.
+   *
+   * @throws IllegalStateException if a part of it is missing
+   */
   public void finish() {
-    buffer().writerIndex(headerBytes + frameBytes);
+    int missing = start + headerBytes + frameBytes - end;
+    if (missing != 0) {
+      throw new IllegalStateException(missing + " bytes of the frame are missing");
+    }
+    ByteBuf b = buffer();
+    if (slab == null) {
+      b.writerIndex(end);
+    }
   }
 
   /**
@@ -170,7 +226,7 @@ public final class Delivery {
    * @return a view of its own position and limit
    */
   public ByteBuffer frame() {
-    return buffer().nioBuffer(headerBytes, frameBytes);
+    return buffer().nioBuffer(start + headerBytes, frameBytes);
   }
 
   /**
@@ -179,7 +235,7 @@ public final class Delivery {
    * @return a view that holds a reference to the bytes of its own
    */
   public ByteBuf message() {
-    return buffer().retainedDuplicate();
+    return buffer().retainedSlice(start, headerBytes + frameBytes);
   }
 
   /**
@@ -188,7 +244,7 @@ public final class Delivery {
    * @param out takes {@link #frameBytes} bytes
    */
   public void copyFrame(ByteBuf out) {
-    out.writeBytes(buffer(), headerBytes, frameBytes);
+    out.writeBytes(buffer(), start + headerBytes, frameBytes);
   }
 
   /**
@@ -246,9 +302,15 @@ public final class Delivery {
     }
     ByteBuf freed = buffer();
     BusMemory account = memory;
+    DeliverySlab shared = slab;
     buffer = null;
     memory = null;
-    freed.release();
+    slab = null;
+    if (shared != null) {
+      shared.release();
+    } else {
+      freed.release();
+    }
     if (account != null) {
       account.release(size());
     }

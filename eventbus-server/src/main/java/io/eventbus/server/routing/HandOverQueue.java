@@ -120,7 +120,6 @@ final class HandOverQueue {
       open = batch;
     }
     batch.add(delivery, targets);
-    pending.addAndGet(cost(delivery, targets));
     if (batch.work >= BATCH_TARGETS) {
       flush();
     }
@@ -138,6 +137,7 @@ final class HandOverQueue {
       return;
     }
     open = null;
+    pending.addAndGet(batch.bytes);
     try {
       destination.execute(batch);
     } catch (RejectedExecutionException e) {
@@ -146,10 +146,13 @@ final class HandOverQueue {
     }
   }
 
+  /** Source loop only. */
   boolean isFull() {
-    return pending.get() > LIMIT;
+    Batch batch = open;
+    return pending.get() + (batch == null ? 0 : batch.bytes) > LIMIT;
   }
 
+  /** Source loop only. */
   void whenNotFull(Runnable retry) {
     waiters.add(retry);
     if (!isFull()) {

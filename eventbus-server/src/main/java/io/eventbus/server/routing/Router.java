@@ -24,7 +24,7 @@ public final class Router {
 
   private final int loop;
   private final SubscriptionIndex index;
-  private final ByteBufAllocator allocator;
+  private final DeliveryAllocator deliveries;
   private final BusMemory memory;
   private final LoopStats stats;
   private final RemoteForwarder remote;
@@ -59,7 +59,7 @@ public final class Router {
       Runnable flushDue) {
     this.loop = loop;
     this.index = index;
-    this.allocator = allocator;
+    this.deliveries = new DeliveryAllocator(allocator, memory);
     this.memory = memory;
     this.stats = stats;
     this.remote = remote;
@@ -187,7 +187,7 @@ public final class Router {
       long[] groups,
       int groupCount) {
     int size = Frames.deliverSize(publish, producer, receivedAt, -1, groups, groupCount);
-    Delivery delivery = Delivery.allocate(allocator, memory, size, publish.eventCount(), nowNanos);
+    Delivery delivery = deliveries.allocate(size, publish.eventCount(), nowNanos);
     int events = publish.eventsInPlace();
     if (events < 0 || groupCount > MAX_TAIL_GROUPS) {
       Frames.writeDeliver(
@@ -244,6 +244,20 @@ public final class Router {
       counts.add(new TopicCount(entry.topic, entry.events, entry.deliveries));
     }
     return counts;
+  }
+
+  /**
+   * Returns what makes this loop's deliveries.
+   *
+   * @return the allocator
+   */
+  public DeliveryAllocator deliveries() {
+    return deliveries;
+  }
+
+  /** Gives back what the router holds; on its loop, or when that has ended. */
+  public void close() {
+    deliveries.close();
   }
 
   /**

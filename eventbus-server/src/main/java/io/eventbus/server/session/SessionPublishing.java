@@ -64,9 +64,7 @@ final class SessionPublishing {
   }
 
   private void confirm(ByteBuffer in, PublishView publish, long nowNanos) {
-    Delivery confirm =
-        Delivery.allocate(
-            loop.allocator, loop.bus.memory(), Frames.confirmSize(publish), 0, nowNanos);
+    Delivery confirm = loop.router.deliveries().allocate(Frames.confirmSize(publish), 0, nowNanos);
     Frames.writeConfirm(loop.scratch.clear(), in, publish);
     confirm.append(loop.scratch.flip());
     confirm.finish();

@@ -51,6 +51,7 @@ class RouterTest {
   void everyReferenceIsGivenBack() {
     router.flush();
     loops.runAll();
+    router.close();
     assertThat(memory.used()).isZero();
     assertThat(allocator.metric().usedDirectMemory()).isZero();
   }

@@ -1,0 +1,70 @@
+package io.eventbus.server.routing;
+
+import io.netty.buffer.ByteBufAllocator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes the deliveries of one loop: small ones next to each other in a {@link DeliverySlab}, large
+ * ones in buffers of their own. Confined to its loop.
+ */
+public final class DeliveryAllocator {
+  /** At least eight to a slab; beyond that, a buffer of one's own costs little for its size. */
+  private static final int SMALL = DeliverySlab.BYTES / 8;
+
+  private final ByteBufAllocator buffers;
+  private final BusMemory memory;
+  private @Nullable DeliverySlab open;
+
+  /**
+   * Makes an allocator that holds nothing yet.
+   *
+   * @param buffers where memory comes from
+   * @param memory counts it
+   */
+  public DeliveryAllocator(ByteBufAllocator buffers, BusMemory memory) {
+    this.buffers = buffers;
+    this.memory = memory;
+  }
+
+  /**
+   * Makes a delivery whose frame is still to be written, as {@link Delivery#allocate} does.
+   *
+   * @param frameBytes the exact size of the frame
+   * @param events how many events it holds; 0 for a frame that is not a {@code Deliver}
+   * @param bornNanos {@link System#nanoTime} when the bus received what it is made from
+   * @return a delivery with one reference
+   */
+  public Delivery allocate(int frameBytes, int events, long bornNanos) {
+    int bytes = Delivery.messageBytes(frameBytes);
+    if (bytes > SMALL) {
+      return Delivery.allocate(buffers, memory, frameBytes, events, bornNanos);
+    }
+    DeliverySlab slab = open;
+    int start = slab == null ? -1 : slab.take(bytes);
+    if (slab == null || start < 0) {
+      slab = another();
+      start = slab.take(bytes);
+    }
+    return Delivery.in(slab, start, frameBytes, events, bornNanos);
+  }
+
+  /** The same slab again if nobody needs what is in it, or a new one. */
+  private DeliverySlab another() {
+    DeliverySlab slab = open;
+    if (slab == null || !slab.rewind()) {
+      close();
+      slab = new DeliverySlab(buffers, memory);
+      open = slab;
+    }
+    return slab;
+  }
+
+  /** Gives back what is not used; more deliveries may be made afterwards. */
+  public void close() {
+    DeliverySlab slab = open;
+    open = null;
+    if (slab != null) {
+      slab.close();
+    }
+  }
+}

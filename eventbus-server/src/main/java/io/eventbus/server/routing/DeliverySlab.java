@@ -1,0 +1,87 @@
+package io.eventbus.server.routing;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * A buffer that many small deliveries share, one behind the other, so that neither the allocator
+ * nor the bus's account is touched for each of them.
+ *
+ * <p>The router of a loop fills it; whoever releases the last delivery, on any thread, gives it
+ * back. As long as it is open the filling loop holds {@link #MOST} references and only counts how
+ * many of them it has given away; when it closes the slab it gives back the others. From then on
+ * the slab counts as memory, whole, until its last delivery is gone. An open one does not count:
+ * there is one for each loop.
+ */
+final class DeliverySlab {
+  /**
+   * One delivery that waits keeps all of it: so it is small, a few times of what the deliveries in
+   * it would take by themselves.
+   */
+  static final int BYTES = 8 * 1024;
+
+  private static final int MOST = 1 << 20;
+
+  private final ByteBuf buffer;
+  private final BusMemory memory;
+  private final AtomicInteger references = new AtomicInteger(MOST);
+  // Confined to the filling loop.
+  private int used;
+  private int given;
+
+  DeliverySlab(ByteBufAllocator allocator, BusMemory memory) {
+    this.buffer = allocator.directBuffer(BYTES, BYTES);
+    this.memory = memory;
+    buffer.writerIndex(BYTES);
+  }
+
+  /** The filling loop: takes room and a reference; returns where it starts, or -1. */
+  int take(int bytes) {
+    if (used + bytes > BYTES) {
+      return -1;
+    }
+    int start = used;
+    used += bytes;
+    given++;
+    return start;
+  }
+
+  /**
+   * The filling loop: starts at the beginning again if nobody needs what is there. Bytes on their
+   * way into a socket are held through the buffer.
+   *
+   * @return false if somebody does; then nothing was done
+   */
+  boolean rewind() {
+    if (references.get() != MOST - given || buffer.refCnt() != 1) {
+      return false;
+    }
+    references.set(MOST);
+    given = 0;
+    used = 0;
+    return true;
+  }
+
+  ByteBuf buffer() {
+    return buffer;
+  }
+
+  /** The filling loop: nothing more is put in. */
+  void close() {
+    memory.reserve(BYTES);
+    drop(MOST - given);
+  }
+
+  /** Any thread: a delivery is gone. */
+  void release() {
+    drop(1);
+  }
+
+  private void drop(int count) {
+    if (references.addAndGet(-count) == 0) {
+      buffer.release();
+      memory.release(BYTES);
+    }
+  }
+}

@@ -1,6 +1,5 @@
 package io.eventbus.cli;
 
-import io.eventbus.server.config.ConfigException;
 import io.eventbus.server.config.ConfigKey;
 import io.eventbus.server.config.ConfigLoader;
 import io.eventbus.server.config.EffectiveConfig;
@@ -47,7 +46,7 @@ final class ConfigOptions {
   /**
    * Loads the configuration.
    *
-   * @throws CliFailure if anything is wrong with it
+   * @throws io.eventbus.server.config.ConfigException if anything is wrong with it
    */
   EffectiveConfig load(CommandSpec spec, Map<String, String> variables) {
     ConfigLoader loader = new ConfigLoader();
@@ -65,11 +64,7 @@ final class ConfigOptions {
         loader.flag(key, value);
       }
     }
-    try {
-      return loader.load();
-    } catch (ConfigException e) {
-      throw new CliFailure(ExitCode.USAGE, String.valueOf(e.getMessage()), e);
-    }
+    return loader.load();
   }
 
   private static String description(ConfigKey key) {

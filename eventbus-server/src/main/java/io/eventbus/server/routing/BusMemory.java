@@ -61,6 +61,19 @@ public final class BusMemory {
   }
 
   /**
+   * Counts that more or fewer bytes are held than before.
+   *
+   * @param bytes how many more; negative for fewer, of what was reserved
+   */
+  public void change(long bytes) {
+    if (bytes > 0) {
+      reserve(bytes);
+    } else if (bytes < 0) {
+      release(-bytes);
+    }
+  }
+
+  /**
    * Says whether publishers have to wait.
    *
    * @return true above the limit

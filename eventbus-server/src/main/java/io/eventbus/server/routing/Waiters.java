@@ -2,13 +2,15 @@ package io.eventbus.server.routing;
 
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Those who wait for room somewhere. Any thread may wait or wake; bounded by the number of
  * connections, because each waits in one place at a time.
  */
 public final class Waiters {
-  private final Queue<Runnable> waiting = new ConcurrentLinkedQueue<>();
+  // Made for the first who waits: most connections never make anybody wait.
+  private volatile @Nullable Queue<Runnable> waiting;
 
   /** Makes an empty list. */
   public Waiters() {}
@@ -20,7 +22,17 @@ public final class Waiters {
    * @param retry called once, by whoever wakes
    */
   public void add(Runnable retry) {
-    waiting.add(retry);
+    Queue<Runnable> queue = waiting;
+    (queue == null ? begin() : queue).add(retry);
+  }
+
+  private synchronized Queue<Runnable> begin() {
+    Queue<Runnable> queue = waiting;
+    if (queue == null) {
+      queue = new ConcurrentLinkedQueue<>();
+      waiting = queue;
+    }
+    return queue;
   }
 
   /**
@@ -28,8 +40,12 @@ public final class Waiters {
    * called twice.
    */
   public void wake() {
-    for (int n = waiting.size(); n > 0; n--) {
-      Runnable retry = waiting.poll();
+    Queue<Runnable> queue = waiting;
+    if (queue == null) {
+      return;
+    }
+    for (int n = queue.size(); n > 0; n--) {
+      Runnable retry = queue.poll();
       if (retry == null) {
         return;
       }
@@ -43,6 +59,7 @@ public final class Waiters {
    * @return false if nobody does
    */
   public boolean isEmpty() {
-    return waiting.isEmpty();
+    Queue<Runnable> queue = waiting;
+    return queue == null || queue.isEmpty();
   }
 }

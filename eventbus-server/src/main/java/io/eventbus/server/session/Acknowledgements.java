@@ -87,11 +87,7 @@ public final class Acknowledgements {
     long size = ENTRY_BYTES + HeapBytes.ofString(stream.topic());
     text += sign * stream.topic().length();
     bytes.add(sign * size);
-    if (sign > 0) {
-      memory.reserve(size);
-    } else {
-      memory.release(size);
-    }
+    memory.change(sign * size);
   }
 
   /** About what is kept; any thread. */

@@ -6,9 +6,7 @@ import io.eventbus.server.routing.SubscriptionIndex;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.Map;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -74,12 +72,10 @@ final class EqualSubscriptions {
   }
 
   void removeAll() {
-    Set<Subscription> known = new HashSet<>();
     for (Deque<Subscription> equal : byKey.values()) {
-      known.add(equal.getFirst());
+      index.remove(equal.getFirst());
       equal.forEach(index::release);
     }
-    known.forEach(index::remove);
     byKey.clear();
     groups.clear();
   }

@@ -8,7 +8,7 @@ import java.util.Map;
  * Who a client is. Immutable.
  *
  * @param number counts the sessions of this bus since its start
- * @param id the session's id
+ * @param run the first part of the session's id: the bus and its start
  * @param client the name that the client gave itself
  * @param agent its software
  * @param attributes what else it said of itself in {@code Hello}
@@ -18,7 +18,7 @@ import java.util.Map;
  */
 public record Identity(
     long number,
-    String id,
+    String run,
     String client,
     String agent,
     Map<String, String> attributes,
@@ -36,6 +36,15 @@ public record Identity(
   /** A client that has not said Hello. */
   static final Identity UNKNOWN = new Identity(0, "", "", "", Map.of(), 0, "", Instant.EPOCH);
 
+  /**
+   * Returns the session's id.
+   *
+   * @return made when it is asked for, which is seldom
+   */
+  public String id() {
+    return run + number;
+  }
+
   /** About what the attributes take of the heap. */
   long attributeBytes() {
     long bytes = 0;
@@ -50,6 +59,6 @@ public record Identity(
 
   @Override
   public String toString() {
-    return id + " (" + client + ")";
+    return id() + " (" + client + ")";
   }
 }

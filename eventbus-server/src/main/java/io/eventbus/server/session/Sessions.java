@@ -23,7 +23,6 @@ public final class Sessions {
   private final SecureRandom random = new SecureRandom();
   private final AtomicLong lastNumber = new AtomicLong();
   private final String run;
-  private final String bus;
   private final Clock clock;
   private final Supplier<List<String>> others;
 
@@ -47,9 +46,8 @@ public final class Sessions {
    */
   public Sessions(String bus, Clock clock, Supplier<List<String>> others) {
     this.others = others;
-    this.bus = bus;
     this.clock = clock;
-    this.run = Long.toString(clock.millis(), Character.MAX_RADIX);
+    this.run = bus + "-" + Long.toString(clock.millis(), Character.MAX_RADIX) + "-";
   }
 
   List<String> others() {
@@ -63,7 +61,7 @@ public final class Sessions {
     long number = lastNumber.incrementAndGet();
     return new Identity(
         number,
-        bus + "-" + run + "-" + number,
+        run,
         hello.getClient(),
         hello.getAgent(),
         hello.getAttributes(),

@@ -73,11 +73,7 @@ final class MessageAssembler {
   }
 
   private void count(int bytes) {
-    if (bytes > 0) {
-      memory.reserve(bytes);
-    } else if (bytes < 0) {
-      memory.release(-bytes);
-    }
+    memory.change(bytes);
     held.add(bytes);
   }
 

@@ -153,21 +153,18 @@ final class OutboundQueue implements Subscriber {
     long now = (long) GAP_BYTES * gaps;
     long change = now - gapBytes;
     gapBytes = now;
-    if (change > 0) {
-      context.bus().memory().reserve(change);
-    } else if (change < 0) {
-      context.bus().memory().release(-change);
-    }
+    context.bus().memory().change(change);
     queued = backlog.bytes() + now;
   }
 
   private void changed() {
-    account(backlog.gapCount());
+    int gaps = backlog.gapCount();
+    account(gaps);
     if (!drainScheduled) {
       drainScheduled = true;
       loop.drainSoon(this);
     }
-    if (backlog.gapCount() > MAX_GAPS) {
+    if (gaps > MAX_GAPS) {
       tooSlow("more than " + MAX_GAPS + " gaps wait to be told");
     }
   }

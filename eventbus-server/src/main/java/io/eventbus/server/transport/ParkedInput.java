@@ -81,11 +81,7 @@ final class ParkedInput {
    */
   private void count(int change) {
     bytes.add(change);
-    if (change > 0) {
-      memory.reserve(change);
-    } else {
-      memory.release(-change);
-    }
+    memory.change(change);
   }
 
   /** Bytes held; any thread. */

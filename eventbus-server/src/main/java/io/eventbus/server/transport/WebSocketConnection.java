@@ -197,11 +197,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
   private void account(long pending) {
     long change = pending - accounted;
     accounted = pending;
-    if (change > 0) {
-      loop.context().bus().memory().reserve(change);
-    } else if (change < 0) {
-      loop.context().bus().memory().release(-change);
-    }
+    loop.context().bus().memory().change(change);
   }
 
   /** Bytes on the way to the system. */

@@ -2,106 +2,106 @@ package io.eventbus.loadtest;
 
 import io.eventbus.loadtest.driver.JavaCommand;
 import io.eventbus.loadtest.driver.Programs;
-import io.eventbus.loadtest.report.ResultsJson;
 import io.eventbus.loadtest.run.RunResult;
+import io.eventbus.loadtest.run.WorkloadRun;
+import io.eventbus.loadtest.workload.Workload;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Makes each run in a JVM of its own, so that no system leaves compiled code, threads or garbage to
- * the next one's client.
+ * Makes runs in JVMs of their own, so that no system leaves compiled code, threads or garbage to
+ * the next one's client: a new one for each run, or the same for all runs of a workload with a
+ * system.
  */
 final class ForkedRuns implements RunExecutor {
-  private static final long SPARE_SECONDS = 180;
+  private static final Duration SPARE = Duration.ofMinutes(3);
 
   private final RunOptions options;
   private final List<String> clientJvm;
+  private final boolean keep;
   private final Clock clock;
+  private final Map<String, RunProcess> kept = new LinkedHashMap<>();
+  private @Nullable Workload keptFor;
 
-  ForkedRuns(RunOptions options, List<String> clientJvm, Clock clock) {
+  /**
+   * Makes it; starts nothing.
+   *
+   * @param options that the runs have
+   * @param clientJvm options of the JVMs
+   * @param keep whether processes are kept from one run of a workload to the next
+   * @param clock for the dates of runs that give no result
+   */
+  ForkedRuns(RunOptions options, List<String> clientJvm, boolean keep, Clock clock) {
     this.options = options;
     this.clientJvm = new ArrayList<>(clientJvm);
     this.clientJvm.addAll(Programs.jvmOptions());
+    this.keep = keep;
     this.clock = clock;
   }
 
   @Override
   public RunResult execute(PlannedRun planned) throws IOException, InterruptedException {
-    Path result = Files.createTempFile("loadtest-", ".json");
+    if (!planned.workload().equals(keptFor)) {
+      close();
+      keptFor = planned.workload();
+    }
+    RunProcess process = kept.remove(planned.driver());
+    if (process == null) {
+      process = new RunProcess(command(planned));
+    }
+    boolean goesOn = false;
     try {
-      Process process =
-          new ProcessBuilder(
-                  JavaCommand.of(clientJvm, LoadTest.class.getName(), arguments(planned, result)))
-              .inheritIO()
-              .start();
-      int exit = awaitWithHook(process, planned);
-      if (exit != 0 || Files.size(result) == 0) {
-        return RunResult.failed(
+      RunResult result = run(process, planned);
+      goesOn = keep && result.problem() == null && WorkloadRun.canRepeat(planned.workload());
+      return result;
+    } finally {
+      if (goesOn) {
+        kept.put(planned.driver(), process);
+      } else {
+        process.close();
+      }
+    }
+  }
+
+  private RunResult run(RunProcess process, PlannedRun planned)
+      throws IOException, InterruptedException {
+    Duration deadline = planned.workload().warmUp().plus(planned.workload().duration()).plus(SPARE);
+    RunResult result = process.run(planned.run(), deadline);
+    return result != null
+        ? result
+        : RunResult.failed(
             planned.workload().name(),
             planned.driver(),
             planned.version(),
             planned.run(),
             clock.instant().toString(),
-            "the load generator ended with " + exit + " and gave no result");
-      }
-      return ResultsJson.readRun(result);
-    } finally {
-      Files.deleteIfExists(result);
-    }
+            "the load generator gave no result (exit code: " + process.exitCode() + ")");
   }
 
-  private List<String> arguments(PlannedRun planned, Path result) {
+  private List<String> command(PlannedRun planned) {
     List<String> arguments = new ArrayList<>(options.arguments());
-    arguments.add(0, "one-run");
+    arguments.add(0, "runs");
     arguments.add("--from=" + planned.from());
     arguments.add("--workload=" + planned.workload().name());
     arguments.add("--driver=" + planned.driver());
     arguments.add("--version-found=" + planned.version());
-    arguments.add("--run=" + planned.run());
-    arguments.add("--result=" + result);
-    return arguments;
+    return JavaCommand.of(clientJvm, LoadTest.class.getName(), arguments);
   }
 
-  private static int awaitWithHook(Process process, PlannedRun planned)
-      throws InterruptedException {
-    // Whoever stops this process stops the run too; its own hook then ends the server.
-    Thread hook = new Thread(process::destroy, "end-run");
-    Runtime.getRuntime().addShutdownHook(hook);
+  @Override
+  public void close() throws IOException {
     try {
-      return await(process, planned);
-    } finally {
-      removeHook(hook);
-    }
-  }
-
-  private static void removeHook(Thread hook) {
-    try {
-      Runtime.getRuntime().removeShutdownHook(hook);
-    } catch (IllegalStateException e) {
-      // The JVM is ending and runs the hook itself.
-      return;
-    }
-  }
-
-  private static int await(Process process, PlannedRun planned) throws InterruptedException {
-    long seconds =
-        planned.workload().warmUp().plus(planned.workload().duration()).toSeconds() + SPARE_SECONDS;
-    try {
-      if (process.waitFor(seconds, TimeUnit.SECONDS)) {
-        return process.exitValue();
+      for (RunProcess process : kept.values()) {
+        process.close();
       }
-      return -1;
     } finally {
-      // Its shutdown hook ends the server; by force it could not.
-      process.destroy();
-      if (!process.waitFor(20, TimeUnit.SECONDS)) {
-        process.destroyForcibly();
-      }
+      kept.clear();
     }
   }
 }

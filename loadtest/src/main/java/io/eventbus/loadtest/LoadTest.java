@@ -53,7 +53,7 @@ public final class LoadTest implements Runnable {
   static CommandLine commandLine(Drivers drivers) {
     CommandLine line = new CommandLine(new LoadTest());
     line.addSubcommand(new RunCommand(drivers));
-    line.addSubcommand(new OneRunCommand(drivers));
+    line.addSubcommand(new RunsCommand(drivers));
     line.addSubcommand(new ListCommand(drivers));
     line.addSubcommand(new JmhCommand());
     line.setExecutionExceptionHandler(

@@ -78,6 +78,14 @@ final class RunCommand implements Callable<Integer> {
       description = "Make all runs in this JVM instead of one each; quicker, less even.")
   private boolean inProcess;
 
+  @Option(
+      names = "--keep",
+      description =
+          "Keep each system and its clients from one run of a workload to the next, at rest while"
+              + " the others run: only the first run needs the whole warm-up, later ones a second."
+              + " Workloads that count what a fresh system takes (idle, paper) start it anew.")
+  private boolean keep;
+
   RunCommand(Drivers drivers) {
     this.drivers = drivers;
   }
@@ -122,6 +130,10 @@ final class RunCommand implements Callable<Integer> {
         throw new ParameterException(spec.commandLine(), e.getMessage(), e);
       }
     }
+    if (inProcess && keep) {
+      throw new ParameterException(
+          spec.commandLine(), "--keep: with --in-process (expected: one of them)");
+    }
     if (runs != null && runs < 1) {
       throw new ParameterException(spec.commandLine(), "--runs: " + runs + " (expected: >= 1)");
     }
@@ -158,21 +170,27 @@ final class RunCommand implements Callable<Integer> {
 
   private List<RunResult> execute(List<PlannedRun> plan, PrintWriter out)
       throws IOException, InterruptedException {
-    RunExecutor executor =
-        inProcess ? this::runHere : new ForkedRuns(options, RunOptions.words(clientJvm), clock);
     List<RunResult> results = new ArrayList<>();
-    for (PlannedRun planned : plan) {
-      out.printf(
-          "%d of %d: %s, %s, run %d%n",
-          results.size() + 1,
-          plan.size(),
-          planned.workload().name(),
-          planned.driver(),
-          planned.run());
-      out.flush();
-      results.add(executor.execute(planned));
+    try (RunExecutor executor = executor()) {
+      for (PlannedRun planned : plan) {
+        out.printf(
+            "%d of %d: %s, %s, run %d%n",
+            results.size() + 1,
+            plan.size(),
+            planned.workload().name(),
+            planned.driver(),
+            planned.run());
+        out.flush();
+        results.add(executor.execute(planned));
+      }
     }
     return results;
+  }
+
+  private RunExecutor executor() {
+    return inProcess
+        ? this::runHere
+        : new ForkedRuns(options, RunOptions.words(clientJvm), keep, clock);
   }
 
   private RunResult runHere(PlannedRun planned) throws InterruptedException {

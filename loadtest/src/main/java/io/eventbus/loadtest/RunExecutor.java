@@ -4,7 +4,7 @@ import io.eventbus.loadtest.run.RunResult;
 import java.io.IOException;
 
 /** Makes one run, here or in another JVM. */
-interface RunExecutor {
+interface RunExecutor extends AutoCloseable {
   /**
    * Makes one run.
    *
@@ -14,4 +14,8 @@ interface RunExecutor {
    * @throws InterruptedException if the thread is interrupted
    */
   RunResult execute(PlannedRun planned) throws IOException, InterruptedException;
+
+  /** Ends what was kept for further runs. */
+  @Override
+  default void close() throws IOException {}
 }

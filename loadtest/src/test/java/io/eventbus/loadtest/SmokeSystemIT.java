@@ -62,6 +62,26 @@ class SmokeSystemIT {
         .contains(workload.startsWith("idle/") ? "Idle connections" : "0/0/0");
   }
 
+  @Test
+  void systemsAreKeptBetweenTheRunsOfAWorkload() {
+    assertThat(
+            run(
+                "one-to-one/smoke",
+                "paper/smoke",
+                "--keep",
+                "--runs=2",
+                "--drivers=eventbus,tyrus-paper",
+                "--server-jvm=-Xmx256m",
+                "--client-jvm=-Xmx256m"))
+        .as(out::toString)
+        .isEqualTo(ExitCode.OK);
+    assertThat(out.toString())
+        .containsSubsequence(
+            "3 of 8: one-to-one/smoke, eventbus, run 2",
+            "8 of 8: paper/smoke, tyrus-paper, run 2",
+            "0/0/0");
+  }
+
   static Stream<Arguments> peers() {
     Stream<Arguments> built =
         Stream.of("tyrus-paper", "artemis")

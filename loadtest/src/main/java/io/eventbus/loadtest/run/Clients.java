@@ -189,6 +189,11 @@ final class Clients {
     return (last - first) / 1000.0;
   }
 
+  /** Starts the latencies anew; while nothing is published. */
+  void forgetLatencies() {
+    receivers.forEach(receiver -> receiver.latencies().reset());
+  }
+
   LatencySummary latency() {
     Histogram all = new Histogram(3);
     receivers.forEach(receiver -> all.add(receiver.latencies()));

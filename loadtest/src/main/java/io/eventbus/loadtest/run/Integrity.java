@@ -35,6 +35,20 @@ public record Integrity(long lost, long doubled, long reordered, long foreign) {
         foreign + other.foreign);
   }
 
+  /**
+   * Returns what was counted since an earlier time.
+   *
+   * @param before the counts at that time
+   * @return the differences
+   */
+  public Integrity minus(Integrity before) {
+    return new Integrity(
+        lost - before.lost,
+        doubled - before.doubled,
+        reordered - before.reordered,
+        foreign - before.foreign);
+  }
+
   @Override
   public String toString() {
     return lost + "/" + doubled + "/" + reordered + (foreign == 0 ? "" : "/" + foreign);

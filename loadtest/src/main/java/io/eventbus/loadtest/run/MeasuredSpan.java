@@ -1,12 +1,17 @@
 package io.eventbus.loadtest.run;
 
-/** The part of a run in which latency is recorded; nothing is until it is opened. Any thread. */
+/**
+ * The part of a run in which latency is recorded; nothing is until it is opened; it may be opened
+ * again. Any thread.
+ */
 final class MeasuredSpan {
   private volatile long from = Long.MAX_VALUE;
   private volatile long to = Long.MAX_VALUE;
 
   /** Records events that are due from now on. */
   void open(long now) {
+    from = Long.MAX_VALUE;
+    to = Long.MAX_VALUE;
     from = now;
   }
 

@@ -12,8 +12,9 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One run: starts the system, connects, warms up, measures, drains, gives the verdict, and ends the
- * system.
+ * One system at work: starts it, connects, warms up, measures, drains, gives the verdict, and ends
+ * the system. It may be measured several times: then it rests in between, and is warm the next
+ * time.
  *
  * <p>By time, events flow without a break from the warm-up to the end of the measured part; by
  * number of messages, the warm-up is drained first and the measured part lasts from the first event
@@ -23,6 +24,7 @@ public final class WorkloadRun {
   private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
   private static final long ARRIVAL_POLL_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
   private static final long SETTLE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+  private static final Duration WARM_UP_AGAIN = Duration.ofSeconds(1);
   private static final double SECOND = 1e9;
   private static final double MILLI = 1e6;
 
@@ -51,8 +53,26 @@ public final class WorkloadRun {
   private record Snapshot(
       long nanos, long published, long received, long serverCpu, long clientCpu) {}
 
+  /** Says when to measure, and takes what was found. */
+  public interface Rounds {
+    /**
+     * Waits until it is time to measure.
+     *
+     * @return the number of the run, from 1; 0 when there is none any more
+     * @throws InterruptedException if the thread is interrupted
+     */
+    int next() throws InterruptedException;
+
+    /**
+     * Takes the figures of a run.
+     *
+     * @param result with {@link RunResult#problem} if it ended early; then no other follows
+     */
+    void done(RunResult result);
+  }
+
   /**
-   * Runs; once for each instance.
+   * Runs once; once for each instance.
    *
    * @param run the number of the run, from 1
    * @param version of the system, for the result
@@ -61,27 +81,108 @@ public final class WorkloadRun {
    * @throws InterruptedException if the thread is interrupted; the system is ended all the same
    */
   public RunResult run(int run, String version, Clock clock) throws InterruptedException {
+    List<RunResult> results = new ArrayList<>();
+    run(
+        version,
+        clock,
+        new Rounds() {
+          @Override
+          public int next() {
+            return results.isEmpty() ? run : 0;
+          }
+
+          @Override
+          public void done(RunResult result) {
+            results.add(result);
+          }
+        });
+    return results.get(0);
+  }
+
+  /**
+   * Runs as often as it is told to, with the same processes and connections; once for each
+   * instance. After the first time the warm-up is one second. A workload that {@link
+   * #canRepeat(Workload) cannot be repeated} is run once.
+   *
+   * @param version of the system, for the results
+   * @param clock for the date in the results
+   * @param rounds says when
+   * @throws InterruptedException if the thread is interrupted; the system is ended all the same
+   */
+  public void run(String version, Clock clock, Rounds rounds) throws InterruptedException {
+    int run = rounds.next();
     String startedAt = clock.instant().toString();
     try (Driver.Session session = driver.start(workload)) {
       if (workload.idle() > 0) {
-        return idle(session, run, version, startedAt);
+        rounds.done(idle(session, run, version, startedAt));
+        return;
       }
       Clients clients = Clients.connect(ticker, workload, span, session);
       ProcessMeter server = new ProcessMeter(session.serverPid());
       ProcessMeter client = new ProcessMeter(ProcessHandle.current().pid());
-      Snapshot[] measured =
-          workload.messages() == 0
-              ? measureTime(clients, server, client)
-              : measureMessages(clients, server, client);
-      long serverRss = server.rssBytes();
-      long clientRss = client.rssBytes();
-      // A moment longer, for an event that comes once more after the last.
-      LockSupport.parkNanos(SETTLE_NANOS);
-      return result(
-          run, version, startedAt, clients, measured[0], measured[1], serverRss, clientRss);
+      Duration warmUp = workload.warmUp();
+      Verdict before = Verdict.NONE;
+      while (run > 0) {
+        startedAt = clock.instant().toString();
+        Snapshot[] measured = measure(clients, warmUp, server, client);
+        long serverRss = server.rssBytes();
+        long clientRss = client.rssBytes();
+        // A moment longer, for an event that comes once more after the last.
+        LockSupport.parkNanos(SETTLE_NANOS);
+        Verdict now = Verdict.of(clients);
+        rounds.done(
+            result(
+                run,
+                version,
+                startedAt,
+                clients,
+                now.since(before),
+                measured[0],
+                measured[1],
+                serverRss,
+                clientRss));
+        run = clients.failure() == null && canRepeat(workload) ? rounds.next() : 0;
+        warmUp = WARM_UP_AGAIN;
+        before = now;
+      }
     } catch (DriverException e) {
-      return RunResult.failed(workload.name(), driver.name(), version, run, startedAt, describe(e));
+      rounds.done(
+          RunResult.failed(workload.name(), driver.name(), version, run, startedAt, describe(e)));
     }
+  }
+
+  /**
+   * Says whether a workload can be measured several times in the same processes.
+   *
+   * @param workload what is to be done
+   * @return false if it counts what a fresh system takes
+   */
+  public static boolean canRepeat(Workload workload) {
+    return workload.idle() == 0 && workload.messages() == 0;
+  }
+
+  /** What was found wrong since the start. */
+  private record Verdict(Integrity fast, Integrity slow, long reportedLost) {
+    static final Verdict NONE = new Verdict(Integrity.WHOLE, Integrity.WHOLE, 0);
+
+    static Verdict of(Clients clients) {
+      return new Verdict(clients.integrity(false), clients.integrity(true), clients.reportedLost());
+    }
+
+    Verdict since(Verdict before) {
+      return new Verdict(
+          fast.minus(before.fast), slow.minus(before.slow), reportedLost - before.reportedLost);
+    }
+  }
+
+  private Snapshot[] measure(
+      Clients clients, Duration warmUp, ProcessMeter server, ProcessMeter client)
+      throws InterruptedException {
+    timeline.clear();
+    clients.forgetLatencies();
+    return workload.messages() == 0
+        ? measureTime(clients, warmUp, server, client)
+        : measureMessages(clients, server, client);
   }
 
   private RunResult idle(Driver.Session session, int run, String version, String startedAt) {
@@ -113,11 +214,12 @@ public final class WorkloadRun {
         null);
   }
 
-  private Snapshot[] measureTime(Clients clients, ProcessMeter server, ProcessMeter client)
+  private Snapshot[] measureTime(
+      Clients clients, Duration warmUp, ProcessMeter server, ProcessMeter client)
       throws InterruptedException {
     PublishingPass pass = new PublishingPass(ticker.nanoTime(), 0);
     clients.start(pass);
-    spend(Progress.Phase.WARM_UP, workload.warmUp(), clients);
+    spend(Progress.Phase.WARM_UP, warmUp, clients);
     Snapshot begin = snapshot(clients, server, client);
     span.open(sinceOrigin(clients, begin));
     spend(Progress.Phase.MEASURE, workload.duration(), clients);
@@ -205,18 +307,17 @@ public final class WorkloadRun {
       String version,
       String startedAt,
       Clients clients,
+      Verdict verdict,
       Snapshot begin,
       Snapshot end,
       long serverRss,
       long clientRss) {
-    Integrity fast = clients.integrity(false);
-    Integrity slow = clients.integrity(true);
-    Integrity all = fast.plus(slow);
+    Integrity all = verdict.fast().plus(verdict.slow());
     long allowed = 0;
     if (workload.mayLose().contains(driver.name())) {
       allowed = all.lost();
     } else if (workload.slow().mayLose()) {
-      allowed = slow.lost();
+      allowed = verdict.slow().lost();
     }
     Integrity counted =
         new Integrity(all.lost() - allowed, all.doubled(), all.reordered(), all.foreign());
@@ -237,8 +338,8 @@ public final class WorkloadRun {
         clientRss,
         counted,
         allowed,
-        clients.reportedLost(),
-        timeline,
+        verdict.reportedLost(),
+        List.copyOf(timeline),
         passTimes,
         null,
         failure == null ? null : describe(failure));

@@ -13,6 +13,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -49,6 +50,59 @@ class WorkloadRunTest {
 
   private static RunResult run(Driver driver, Workload workload) throws InterruptedException {
     return new WorkloadRun(driver, workload, Progress.NONE).run(1, "1", CLOCK);
+  }
+
+  /** Measures three times in a row. */
+  private static List<RunResult> threeRounds(Driver driver, Workload workload)
+      throws InterruptedException {
+    List<RunResult> results = new ArrayList<>();
+    new WorkloadRun(driver, workload, Progress.NONE)
+        .run(
+            "1",
+            CLOCK,
+            new WorkloadRun.Rounds() {
+              @Override
+              public int next() {
+                return results.size() < 3 ? results.size() + 1 : 0;
+              }
+
+              @Override
+              public void done(RunResult result) {
+                results.add(result);
+              }
+            });
+    return results;
+  }
+
+  @Test
+  void roundsAreCountedOneByOne() throws Exception {
+    List<RunResult> results = threeRounds(new MemoryDriver(), workload(2, 3, 5, 0));
+    assertThat(results).extracting(RunResult::run).containsExactly(1, 2, 3);
+    for (RunResult result : results) {
+      assertThat(result.problem()).isNull();
+      assertThat(result.integrity()).isEqualTo(Integrity.WHOLE);
+      assertThat(result.published()).isPositive();
+      assertThat(result.latency().count()).isPositive();
+      // Each event of the round at most: those of the rounds before it are forgotten.
+      assertThat(result.latency().count()).isLessThanOrEqualTo(2 * result.delivered());
+    }
+  }
+
+  @Test
+  void whatGoesWrongIsCountedInItsRoundOnly() throws Exception {
+    List<RunResult> results =
+        threeRounds(
+            new FaultyDriver(new MemoryDriver(), Fault.parse("drop:50")), workload(1, 1, 1, 0));
+    assertThat(results).hasSize(3);
+    long all = results.stream().mapToLong(r -> r.integrity().lost()).sum();
+    for (RunResult result : results) {
+      assertThat(result.integrity().lost()).isPositive().isLessThan(all);
+    }
+  }
+
+  @Test
+  void aCountedWorkloadHasOneRound() throws Exception {
+    assertThat(threeRounds(new MemoryDriver(), workload(1, 1, 1, 100))).hasSize(1);
   }
 
   @Test

@@ -59,6 +59,14 @@ public final class DeliveryAllocator {
     return slab;
   }
 
+  /** Gives back a slab that nobody needs; to be called from time to time. */
+  public void trim() {
+    DeliverySlab slab = open;
+    if (slab != null && slab.rewind()) {
+      close();
+    }
+  }
+
   /** Gives back what is not used; more deliveries may be made afterwards. */
   public void close() {
     DeliverySlab slab = open;

@@ -229,6 +229,7 @@ final class LoopState implements Runnable {
   private void tick() {
     long nowNanos = System.nanoTime();
     context().bus().memory().wakeIfBelow();
+    context().router().deliveries().trim();
     for (Ticking connection : connections()) {
       try {
         connection.onTick(nowNanos);

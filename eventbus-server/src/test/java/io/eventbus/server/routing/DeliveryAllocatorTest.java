@@ -83,6 +83,17 @@ class DeliveryAllocatorTest {
   }
 
   @Test
+  void anIdleLoopKeepsNothing() {
+    Delivery d = make(500, 1);
+    deliveries.trim();
+    check(d, 500, 1);
+    d.release();
+    deliveries.trim();
+    assertThat(buffers.metric().usedDirectMemory()).isZero();
+    assertThat(memory.used()).isZero();
+  }
+
+  @Test
   void aMessageInASocketKeepsItsBytesThoughItsDeliveryIsGone() {
     Delivery d = make(500, 9);
     ByteBuf message = d.message();

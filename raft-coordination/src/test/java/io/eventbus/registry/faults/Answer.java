@@ -1,0 +1,33 @@
+package io.eventbus.registry.faults;
+
+import java.util.List;
+
+/**
+ * What a {@link BusProcess} answered.
+ *
+ * @param invoked when the process began with the request, in nanoseconds
+ * @param returned when it had the answer
+ * @param localVersion the version of its snapshot then
+ * @param words the answer: see {@link BusCommands}
+ */
+record Answer(long invoked, long returned, long localVersion, List<String> words) {
+  static Answer parse(String[] line) {
+    return new Answer(
+        Long.parseLong(line[1]),
+        Long.parseLong(line[2]),
+        Long.parseLong(line[3]),
+        List.of(line).subList(4, line.length));
+  }
+
+  String kind() {
+    return words.get(0);
+  }
+
+  String word(int index) {
+    return words.get(index);
+  }
+
+  long number(int index) {
+    return Long.parseLong(words.get(index));
+  }
+}

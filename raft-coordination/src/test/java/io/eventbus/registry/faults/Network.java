@@ -1,0 +1,32 @@
+package io.eventbus.registry.faults;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.Set;
+
+/** Where the buses of a test live: each has an address of its own, which is nobody else's. */
+interface Network extends AutoCloseable {
+  /** The address of a bus, from 0. */
+  String host(int bus);
+
+  /** What stands before a command that runs where the bus lives. */
+  List<String> prefix(int bus);
+
+  /** Whether buses can be cut off. */
+  boolean canPartition();
+
+  /** For people. */
+  String describe();
+
+  /** Splits the buses in two; each side hears nothing of the other one. */
+  void split(Set<Integer> side) throws IOException, InterruptedException;
+
+  /** Cuts two buses off from each other, while all others still hear both. */
+  void cut(int first, int second) throws IOException, InterruptedException;
+
+  /** Mends everything. */
+  void heal() throws IOException, InterruptedException;
+
+  @Override
+  void close() throws IOException;
+}

@@ -1,0 +1,58 @@
+package io.eventbus.registry.history;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * Everything that is checked of a history.
+ *
+ * @param findings what is wrong, for people; empty if nothing is
+ * @param topics how many topics were checked
+ * @param undecided of how many topics the search was given up
+ * @param steps how many steps all searches took
+ */
+public record HistoryCheck(List<String> findings, int topics, int undecided, long steps) {
+  /** More than any topic needed so far, and done within some seconds. */
+  private static final long MAX_STEPS = 3_000_000;
+
+  /**
+   * Copies the list.
+   *
+   * @param findings as above
+   * @param topics as above
+   * @param undecided as above
+   * @param steps as above
+   */
+  public HistoryCheck {
+    findings = List.copyOf(findings);
+  }
+
+  /**
+   * Checks a history: each topic for linearizability, and all versions together.
+   *
+   * @param operations in any order
+   * @return what was found
+   */
+  public static HistoryCheck of(List<Operation> operations) {
+    Map<String, List<Operation>> byTopic = new TreeMap<>();
+    for (Operation operation : operations) {
+      byTopic.computeIfAbsent(operation.topic(), topic -> new ArrayList<>()).add(operation);
+    }
+    List<String> findings = new ArrayList<>(VersionOrder.check(operations));
+    int undecided = 0;
+    long steps = 0;
+    for (List<Operation> topic : byTopic.values()) {
+      Linearizability.Result result = Linearizability.check(topic, MAX_STEPS);
+      steps += result.steps();
+      if (result.verdict() != Linearizability.Verdict.LINEARIZABLE) {
+        findings.add(result.explanation());
+      }
+      if (result.verdict() == Linearizability.Verdict.UNDECIDED) {
+        undecided++;
+      }
+    }
+    return new HistoryCheck(findings, byTopic.size(), undecided, steps);
+  }
+}

@@ -1,0 +1,36 @@
+package io.eventbus.registry.history;
+
+import io.eventbus.registry.RefusalReason;
+
+/** What a client learned about its operation. */
+public sealed interface Outcome {
+  /**
+   * The command was applied.
+   *
+   * @param version the version that it led to
+   */
+  record Applied(long version) implements Outcome {}
+
+  /**
+   * The command was refused, and changed nothing but the version.
+   *
+   * @param reason why
+   * @param version the version that it led to
+   */
+  record Refused(RefusalReason reason, long version) implements Outcome {}
+
+  /**
+   * A read's answer about one topic.
+   *
+   * @param token what was written last; empty for no configuration
+   * @param revision the topic's revision; 0 for no configuration
+   * @param version the version of the snapshot
+   */
+  record Value(String token, long revision, long version) implements Outcome {}
+
+  /** Nobody knows whether it was applied, or will be. */
+  record Unknown() implements Outcome {}
+
+  /** The client was told that it was not applied, and will not be. */
+  record NotApplied() implements Outcome {}
+}

@@ -120,13 +120,17 @@ final class RaftTransport implements RaftServerRpc {
 
   @Override
   public RequestVoteReplyProto requestVote(RequestVoteRequestProto request) throws IOException {
-    return RequestVoteReplyProto.parseFrom(
-        call(
-            request.getServerRequest(),
-            Services.RAFT,
-            Services.REQUEST_VOTE,
-            request.toByteArray(),
-            deadline));
+    RequestVoteReplyProto reply =
+        RequestVoteReplyProto.parseFrom(
+            call(
+                request.getServerRequest(),
+                Services.RAFT,
+                Services.REQUEST_VOTE,
+                request.toByteArray(),
+                deadline));
+    // A leader tells a bus that is no member any more to end its engine. It is to ask for
+    // admission instead, with the engine that it has.
+    return reply.getShouldShutdown() ? reply.toBuilder().setShouldShutdown(false).build() : reply;
   }
 
   @Override

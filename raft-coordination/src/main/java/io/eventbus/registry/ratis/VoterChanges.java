@@ -5,26 +5,83 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.apache.ratis.protocol.RaftPeer;
-import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** How the leader's engine is told who votes, who listens and who goes. */
+/**
+ * How the leader's engine is told who votes, who listens and who goes.
+ *
+ * <p>A step becomes a row of changes. Each alters one vote at most, and gives no bus another role:
+ *
+ * <ul>
+ *   <li>For the engine a listener that becomes a voter is a new peer, to which it would send
+ *       everything twice.
+ *   <li>A bus that is elected while a voter is becoming a listener fails on counting it twice, at
+ *       every election from then on.
+ *   <li>A new leader ends a change that it finds under way at once, without the former voters'
+ *       majority. That is safe only if every majority before meets every majority after.
+ * </ul>
+ */
 final class VoterChanges {
+  private static final Logger log = LoggerFactory.getLogger(VoterChanges.class);
+
   private VoterChanges() {}
 
   /**
-   * Carries out one step, without a change of leader. Who gets a vote is first taken out: for the
-   * engine a listener that becomes a voter is a new peer, to which it would send everything twice.
-   * Should this bus fail in between, the other one asks to be admitted again.
+   * Carries out one step, without a change of leader. Should this bus fail in between, the policy
+   * goes on from there, and a bus that is no member any more asks to be admitted again.
    */
-  static CompletableFuture<Void> apply(Engine engine, Members members, VoterPolicy.Step step) {
-    String in = step.in();
-    if (in == null) {
-      return engine.change(members, after(members, step));
+  static CompletableFuture<Void> apply(
+      Engine engine, Members members, VoterPolicy.Step step) {
+    List<Members> row = row(members, step);
+    CompletableFuture<Void> done = CompletableFuture.completedFuture(null);
+    for (int i = 1; i < row.size(); i++) {
+      Members current = row.get(i - 1);
+      Members next = row.get(i);
+      done = done.thenCompose(nothing -> engine.change(current, next));
     }
-    Members without = members.without(in);
+    String out = step.out();
+    return out == null
+        ? done
+        : done.thenCompose(nothing -> listen(engine, members, row.get(row.size() - 1), out));
+  }
+
+  /** The members before, between and after the changes of votes. */
+  static List<Members> row(Members members, VoterPolicy.Step step) {
+    List<Members> row = new ArrayList<>(List.of(members));
+    Members now = members;
+    String in = step.in();
+    if (in != null) {
+      now = members.without(in);
+      row.add(now);
+      List<RaftPeer> voters = new ArrayList<>(now.voters());
+      voters.addAll(find(members.listeners(), in));
+      now = new Members(voters, now.listeners());
+      row.add(now);
+    }
+    String out = step.out();
+    if (out != null) {
+      row.add(now.without(out));
+    }
+    return row;
+  }
+
+  /** A bus that has lost its vote listens, if it is there; otherwise it asks when it is back. */
+  private static CompletableFuture<Void> listen(
+      Engine engine, Members before, Members now, String bus) {
+    List<RaftPeer> listeners = new ArrayList<>(now.listeners());
+    listeners.addAll(find(before.voters(), bus));
     return engine
-        .change(members, without)
-        .thenCompose(nothing -> engine.change(without, after(members, step)));
+        .change(now, new Members(now.voters(), listeners))
+        .exceptionally(
+            error -> {
+              log.info("Bus {} does not listen yet: {}", bus, Attempts.unwrap(error).toString());
+              return null;
+            });
+  }
+
+  private static List<RaftPeer> find(List<RaftPeer> peers, String bus) {
+    return peers.stream().filter(p -> p.getId().toString().equals(bus)).toList();
   }
 
   /** Takes a bus out of the members, if it is one. */
@@ -33,22 +90,5 @@ final class VoterChanges {
     return now.contains(bus)
         ? engine.change(now, now.without(bus))
         : CompletableFuture.completedFuture(null);
-  }
-
-  private static Members after(Members members, VoterPolicy.Step step) {
-    List<RaftPeer> voters = new ArrayList<>(members.voters());
-    List<RaftPeer> listeners = new ArrayList<>(members.listeners());
-    move(step.in(), listeners, voters);
-    move(step.out(), voters, listeners);
-    return new Members(voters, listeners);
-  }
-
-  private static void move(@Nullable String bus, List<RaftPeer> from, List<RaftPeer> to) {
-    for (RaftPeer peer : List.copyOf(from)) {
-      if (peer.getId().toString().equals(bus)) {
-        from.remove(peer);
-        to.add(peer);
-      }
-    }
   }
 }

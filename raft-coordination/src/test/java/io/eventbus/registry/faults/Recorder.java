@@ -39,7 +39,11 @@ final class Recorder {
     if (other != null && other != digest) {
       findings.add("version " + version + " of bus " + bus + " differs from another bus's");
     }
-    told.computeIfAbsent(bus, b -> new TreeMap<>()).putIfAbsent(version, nanos);
+    // After a restart it tells again what it told before.
+    TreeMap<Long, Long> times = told.computeIfAbsent(bus, b -> new TreeMap<>());
+    if (times.isEmpty() || version > times.lastKey()) {
+      times.put(version, nanos);
+    }
   }
 
   synchronized List<Operation> operations() {

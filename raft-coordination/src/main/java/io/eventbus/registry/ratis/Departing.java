@@ -130,6 +130,11 @@ final class Departing {
       detail = "bus " + situation.leader() + " has not given the vote to another bus yet";
       return false;
     }
+    if (departure == Departure.STOP && !isMember(situation)) {
+      // Between its vote and its place among those who listen.
+      detail = "bus " + situation.leader() + " has not taken this one in as a listener yet";
+      return false;
+    }
     detail = "";
     if (departure == Departure.FOR_GOOD && !asked) {
       beForgotten();
@@ -177,6 +182,10 @@ final class Departing {
     Duration limit = left.compareTo(TRANSFER) < 0 ? left : TRANSFER;
     begin(engine.transferLeadership(next, Math.max(1, limit.toMillis())));
     return true;
+  }
+
+  private boolean isMember(VoterPolicy.Situation situation) {
+    return situation.voters().contains(bus.value()) || situation.listeners().contains(bus.value());
   }
 
   private static boolean isThere(VoterPolicy.Situation situation, String voter) {

@@ -7,6 +7,7 @@ import java.io.InterruptedIOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
@@ -27,6 +28,7 @@ import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.rpc.RpcType;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.RaftServerRpc;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Carries the engine's messages over the links between buses.
@@ -47,6 +49,8 @@ final class RaftTransport implements RaftServerRpc {
 
   private final RpcType type = new LinkRpcType();
 
+  private volatile @Nullable RaftServer server;
+
   RaftTransport(
       LinkNode links,
       PeerBook peers,
@@ -62,7 +66,12 @@ final class RaftTransport implements RaftServerRpc {
     this.workers = workers;
   }
 
-  void serve(RaftServer server) {
+  /** Whose messages it carries, before {@link #start()}. */
+  void serve(RaftServer newServer) {
+    server = newServer;
+  }
+
+  private void offerAll(RaftServer server) {
     offer(
         Services.APPEND_ENTRIES,
         request ->
@@ -197,7 +206,9 @@ final class RaftTransport implements RaftServerRpc {
 
   @Override
   public void start() {
-    // The links are there before the engine is.
+    // Not before: an engine that is still reading its files takes what comes in all the same, knows
+    // neither its term nor its vote then, and fails to start if it came to follow somebody.
+    offerAll(Objects.requireNonNull(server, "server"));
   }
 
   @Override

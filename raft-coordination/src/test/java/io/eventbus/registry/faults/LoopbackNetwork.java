@@ -32,7 +32,7 @@ final class LoopbackNetwork implements Network {
 
   @Override
   public String describe() {
-    return "loopback, no partitions";
+    return "loopback; partitions SKIPPED (they need root and the command ip)";
   }
 
   @Override

@@ -11,6 +11,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -111,11 +112,23 @@ final class Joining {
     }
   }
 
-  /** Now and then, to the end: asks to be admitted again when the leader is silent for long. */
-  void watch(Engine engine, Supplier<Duration> silence) {
+  /**
+   * Now and then, to the end: asks to be admitted again when the leader is silent for long.
+   *
+   * <p>An engine ends by itself when it has read that its bus is no member, and then misses the
+   * leader before it is taken in as a listener. Nothing but another start mends that.
+   */
+  void watch(Engine engine, Supplier<Duration> silence, Consumer<Throwable> failed) {
     try {
       while (true) {
         pause(LONG_PAUSE);
+        if (!engine.isAlive()) {
+          failed.accept(
+              new IOException(
+                  "the engine has ended; if this bus was taken out of the voters just before, start"
+                      + " it again, and it will be admitted as a listener"));
+          return;
+        }
         if (silence.get().compareTo(TOO_SILENT) > 0) {
           if (!seeker.hasNone()) {
             seeker.look();

@@ -123,7 +123,7 @@ final class RegistryMember implements RegistryStateMachine.Observer {
       foundation.joined(marker.cluster());
       joining.awaitMembership(started.engine(), started.commands(), applied);
       view.fresh();
-      threads.starter().execute(() -> joining.watch(started.engine(), this::silence));
+      threads.starter().execute(() -> joining.watch(started.engine(), this::silence, failed));
     } catch (IOException e) {
       throw new RegistryFailedException(String.valueOf(e.getMessage()), false);
     } catch (InterruptedException e) {

@@ -226,6 +226,11 @@ final class Bus {
     switch (words[1]) {
       case "ready" -> of.ready.complete(Integer.parseInt(words[2]));
       case "started" -> of.started.complete(words[2]);
+      case "ended" -> {
+        of.wanted = false;
+        life = null;
+        recorder.ended();
+      }
       case "life" -> recorder.life(name(), Integer.parseInt(words[2]));
       case "state" ->
           recorder.state(

@@ -9,6 +9,7 @@ import io.eventbus.registry.BusDescription;
 import io.eventbus.registry.BusId;
 import io.eventbus.registry.BusState;
 import io.eventbus.registry.Endpoint;
+import io.eventbus.registry.RegistryLifecycle;
 import io.eventbus.registry.RegistrySnapshot;
 import io.eventbus.registry.membership.LeaseKeeper;
 import io.eventbus.registry.ratis.GateLimits;
@@ -26,6 +27,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -33,9 +35,9 @@ import java.util.concurrent.atomic.AtomicLong;
  * as its only door for the test: {@link BusCommands} says what comes in.
  *
  * <p>What goes out begins with the number of the request, or with {@code !} for what nobody asked
- * for: {@code ready}, {@code started}, {@code failed}, {@code life}, {@code state}, {@code back}.
- * All times are {@link System#nanoTime()}, which on Linux is one clock for all processes of a
- * machine.
+ * for: {@code ready}, {@code started}, {@code failed}, {@code ended}, {@code life}, {@code state},
+ * {@code back}. All times are {@link System#nanoTime()}, which on Linux is one clock for all
+ * processes of a machine.
  */
 final class BusProcess {
   private final PrintStream out;
@@ -108,6 +110,9 @@ final class BusProcess {
                     say("! failed " + BusCommands.oneLine(error));
                   }
                 });
+    Thread guard = new Thread(this::endWhenFailed, "guard");
+    guard.setDaemon(true);
+    guard.start();
     BusCommands commands = new BusCommands(registry, clock, this::seen, this::say);
     BufferedReader in =
         new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
@@ -120,6 +125,19 @@ final class BusProcess {
     var registered = keeper.start().toCompletableFuture();
     var up = keeper.become(BusState.UP).toCompletableFuture();
     var unused = CompletableFuture.allOf(registered, up);
+  }
+
+  /** As a bus does: one whose registry has failed for good ends, for somebody to start it again. */
+  private void endWhenFailed() {
+    try {
+      while (registry.lifecycle() != RegistryLifecycle.FAILED) {
+        TimeUnit.MILLISECONDS.sleep(100);
+      }
+      say("! ended");
+      Runtime.getRuntime().halt(3);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   private void told(RegistrySnapshot snapshot) {

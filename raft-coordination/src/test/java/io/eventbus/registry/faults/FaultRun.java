@@ -140,10 +140,14 @@ final class FaultRun {
   }
 
   /** With all faults mended, every bus answers. */
-  private void usable(Cluster cluster) throws InterruptedException {
+  private void usable(Cluster cluster) throws IOException, InterruptedException {
     for (Bus bus : cluster.buses()) {
       long end = System.nanoTime() + Cluster.PATIENCE.toNanos();
       while (readAll(bus) == null) {
+        if (!bus.isUp()) {
+          // Its engine has ended; so did the process, and this is who starts it again.
+          bus.start();
+        }
         if (System.nanoTime() > end) {
           recorder.finding(
               bus.name()

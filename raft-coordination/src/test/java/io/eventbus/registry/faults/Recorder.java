@@ -11,6 +11,8 @@ import java.util.TreeMap;
 final class Recorder {
   private final List<Operation> operations = new ArrayList<>();
   private final List<String> findings = new ArrayList<>();
+  private int ended;
+
   private final Map<Integer, String> lives = new HashMap<>();
   private final Map<Long, Integer> digests = new HashMap<>();
 
@@ -23,6 +25,15 @@ final class Recorder {
 
   synchronized void finding(String text) {
     findings.add(text);
+  }
+
+  /** A bus ended itself, as it should when its engine has; somebody has to start it again. */
+  synchronized void ended() {
+    ended++;
+  }
+
+  synchronized int endedByThemselves() {
+    return ended;
   }
 
   /** A number stands for one life of one bus; two are not alike. */

@@ -80,6 +80,8 @@ record Report(
         + recorder.lives()
         + ", versions compared between buses: "
         + recorder.versionsCompared()
+        + ", buses that ended with their engines and were started again: "
+        + recorder.endedByThemselves()
         + ", repetitions that came too late: "
         + acknowledged.forgotten()
         + "\n"

@@ -25,14 +25,16 @@ import org.slf4j.LoggerFactory;
 final class VoterChanges {
   private static final Logger log = LoggerFactory.getLogger(VoterChanges.class);
 
+  /** A bus that has answered within this time is there; heartbeats come many times in it. */
+  private static final int PRESENT_MILLIS = 1_000;
+
   private VoterChanges() {}
 
   /**
    * Carries out one step, without a change of leader. Should this bus fail in between, the policy
    * goes on from there, and a bus that is no member any more asks to be admitted again.
    */
-  static CompletableFuture<Void> apply(
-      Engine engine, Members members, VoterPolicy.Step step) {
+  static CompletableFuture<Void> apply(Engine engine, Members members, VoterPolicy.Step step) {
     List<Members> row = row(members, step);
     CompletableFuture<Void> done = CompletableFuture.completedFuture(null);
     for (int i = 1; i < row.size(); i++) {
@@ -41,9 +43,14 @@ final class VoterChanges {
       done = done.thenCompose(nothing -> engine.change(current, next));
     }
     String out = step.out();
-    return out == null
+    return out == null || !isThere(engine, out)
         ? done
         : done.thenCompose(nothing -> listen(engine, members, row.get(row.size() - 1), out));
+  }
+
+  /** The engine would wait for a bus that is not there, and nobody could join meanwhile. */
+  private static boolean isThere(Engine engine, String bus) {
+    return engine.followerSilenceMillis().getOrDefault(bus, Long.MAX_VALUE) < PRESENT_MILLIS;
   }
 
   /** The members before, between and after the changes of votes. */

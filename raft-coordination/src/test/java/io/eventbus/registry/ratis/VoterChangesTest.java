@@ -15,8 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class VoterChangesTest {
-  private static final Members MEMBERS =
-      new Members(peers("a", "b", "c"), peers("d", "e"));
+  private static final Members MEMBERS = new Members(peers("a", "b", "c"), peers("d", "e"));
 
   private static List<RaftPeer> peers(String... buses) {
     return Arrays.stream(buses).map(bus -> Engine.peer(bus, new Endpoint("127.0.0.1", 1))).toList();

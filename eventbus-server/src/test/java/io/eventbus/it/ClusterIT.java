@@ -8,6 +8,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.eventbus.client.EventBusClient;
 import io.eventbus.server.BusServer;
 import java.io.IOException;
+import java.net.DatagramSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -234,6 +235,45 @@ class ClusterIT {
     BusServer second = start("", "cluster.directory", directory);
     assertThat(second.name()).isEqualTo(first.name());
     awaitUp(second);
+  }
+
+  @Test
+  void busesFindEachOtherOnTheNetwork() throws Exception {
+    String port;
+    try (DatagramSocket free = new DatagramSocket(0)) {
+      port = Integer.toString(free.getLocalPort());
+    }
+    String[] search = {
+      "cluster.discover",
+      "true",
+      "cluster.discovery-port",
+      port,
+      "cluster.founders",
+      "3",
+      "cluster.discovery-interface",
+      "127.0.0.1"
+    };
+    BusServer a = start("bus-a", search);
+    BusServer b = start("bus-b", search);
+    assertThat(ready(b).path("state").asText()).isEqualTo("STARTING");
+    // Who holds another secret is not heard, and does not hear; nor who is of another cluster.
+    String[] stranger = Arrays.copyOf(search, search.length + 2);
+    stranger[search.length] = "cluster.secret";
+    stranger[search.length + 1] = "another-secret-for-tests";
+    BusServer x = start("bus-x", stranger);
+    BusServer c = start("bus-c", search);
+    for (BusServer bus : List.of(a, b, c)) {
+      awaitUp(bus);
+    }
+    assertThat(ready(a).path("registry").path("clusterId").asText())
+        .isEqualTo(ready(c).path("registry").path("clusterId").asText());
+    assertThat(ready(x).path("reasons").toString()).contains("only 1 of 3 buses");
+    // A late one joins those that are there.
+    search[5] = "1";
+    BusServer d = start("bus-d", search);
+    awaitUp(d);
+    assertThat(ready(d).path("registry").path("clusterId").asText())
+        .isEqualTo(ready(a).path("registry").path("clusterId").asText());
   }
 
   @Test

@@ -54,6 +54,7 @@ final class ClusterMembership implements Membership {
   private final int port;
   private final Endpoint address;
   private final LinkNode links;
+  private final @Nullable Discovery discovery;
   private final RatisRegistry registry;
   private final OtherBuses others;
   private final CompletableFuture<Void> started;
@@ -70,12 +71,14 @@ final class ClusterMembership implements Membership {
       int port,
       Endpoint address,
       LinkNode links,
+      @Nullable Discovery discovery,
       RatisRegistry registry) {
     this.config = config;
     this.directory = directory;
     this.port = port;
     this.address = address;
     this.links = links;
+    this.discovery = discovery;
     this.registry = registry;
     this.others = new OtherBuses(new BusId(directory.bus()));
     registry.addListener(others);
@@ -104,17 +107,39 @@ final class ClusterMembership implements Membership {
           bound,
           address,
           directory.path());
-      ListedSeeds seeds = new ListedSeeds(cluster);
+      Discovery discovery =
+          cluster.discovery().enabled()
+              ? discover(cluster, directory, address, links, security)
+              : null;
       RatisRegistry registry =
-          new RatisRegistry(options(cluster, directory, address), seeds, links, clock);
+          new RatisRegistry(
+              options(cluster, directory, address),
+              new FoundSeeds(cluster, discovery),
+              links,
+              clock);
       ClusterMembership opened =
-          new ClusterMembership(config, directory, bound.getPort(), address, links, registry);
+          new ClusterMembership(
+              config, directory, bound.getPort(), address, links, discovery, registry);
       opened.awaitStart();
       return opened;
     } catch (IOException | RuntimeException e) {
       links.close();
       throw e;
     }
+  }
+
+  private static Discovery discover(
+      ClusterConfig cluster,
+      BusDirectory directory,
+      Endpoint address,
+      LinkNode links,
+      ClusterSecurity security)
+      throws IOException {
+    LinkIdentity identity = links.identity();
+    Announcement.Self self =
+        new Announcement.Self(
+            cluster.id(), new BusId(directory.bus()), address, identity.instance());
+    return Discovery.start(cluster.discovery(), self, identity::cluster, security.secret());
   }
 
   private static RatisRegistryOptions options(
@@ -271,6 +296,9 @@ final class ClusterMembership implements Membership {
     LeaseKeeper keeping = keeper;
     if (keeping != null) {
       keeping.close();
+    }
+    if (discovery != null) {
+      discovery.close();
     }
     registry.close();
     links.close();

@@ -3,27 +3,38 @@ package io.eventbus.server.cluster;
 import io.eventbus.registry.Endpoint;
 import io.eventbus.registry.ratis.SeedSource;
 import io.eventbus.server.config.ClusterConfig;
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The buses that the configuration lists. */
-final class ListedSeeds implements SeedSource {
+/** The buses that the configuration lists, and those that were found on the local network. */
+final class FoundSeeds implements SeedSource {
   private final List<Endpoint> listed;
   private final int founders;
+  private final @Nullable Discovery discovery;
 
-  ListedSeeds(ClusterConfig config) {
+  FoundSeeds(ClusterConfig config, @Nullable Discovery discovery) {
     this.listed =
         config.join().stream().map(other -> new Endpoint(other.host(), other.port())).toList();
     this.founders = config.founders();
+    this.discovery = discovery;
   }
 
   @Override
   public List<Endpoint> seeds() {
-    return listed;
+    if (discovery == null) {
+      return listed;
+    }
+    List<Endpoint> all = new ArrayList<>(listed);
+    all.addAll(discovery.addresses());
+    return all;
   }
 
   @Override
   public @Nullable String missing(int buses) {
+    if (discovery != null && !discovery.isSettled()) {
+      return "the end of the search on the local network";
+    }
     return buses >= founders
         ? null
         : "only " + buses + " of " + founders + " buses (cluster.founders) have been found";

@@ -19,12 +19,14 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -55,7 +57,7 @@ class ClusterSystemIT {
   private final class Bus {
     final String name;
     final int linkPort = freePort();
-    ServerProcess process;
+    private @Nullable ServerProcess started;
     int adminPort;
 
     Bus(int number) {
@@ -65,7 +67,7 @@ class ClusterSystemIT {
     void start() {
       String join =
           buses.stream().map(b -> "localhost:" + b.linkPort).collect(Collectors.joining(","));
-      process =
+      started =
           ServerProcess.start(
               name,
               List.of(
@@ -97,8 +99,18 @@ class ClusterSystemIT {
                   "2s"));
     }
 
+    ServerProcess process() {
+      return Objects.requireNonNull(started, "started");
+    }
+
+    void close() {
+      if (started != null) {
+        started.close();
+      }
+    }
+
     void awaitListening() {
-      adminPort = Integer.parseInt(process.awaitOutput(ADMIN, DEADLINE).group(1));
+      adminPort = Integer.parseInt(process().awaitOutput(ADMIN, DEADLINE).group(1));
     }
 
     JsonNode registry() {
@@ -106,18 +118,13 @@ class ClusterSystemIT {
     }
 
     ProcessHandle handle() {
-      return ProcessHandle.of(process.pid()).orElseThrow();
+      return ProcessHandle.of(process().pid()).orElseThrow();
     }
   }
 
   @AfterEach
   void close() {
-    buses.forEach(
-        bus -> {
-          if (bus.process != null) {
-            bus.process.close();
-          }
-        });
+    buses.forEach(Bus::close);
   }
 
   @Test
@@ -147,7 +154,7 @@ class ClusterSystemIT {
         assertThat(ready(bus).path("state").asText()).isEqualTo("UP");
       }
     }
-    killed.process.close();
+    killed.close();
     killed.start();
     killed.awaitListening();
     awaitUp(killed);
@@ -157,7 +164,7 @@ class ClusterSystemIT {
     ProcessHandle ending = drained.handle();
     ending.destroy();
     ending.onExit().get(DEADLINE.toSeconds(), TimeUnit.SECONDS);
-    assertThat(drained.process.tail()).contains("Stopped").doesNotContain("still leads");
+    assertThat(drained.process().tail()).contains("Stopped").doesNotContain("still leads");
     for (Bus bus : buses) {
       if (bus != drained) {
         await(bus, r -> !Set.of("", drained.name).contains(r.path("leader").asText("")));
@@ -179,7 +186,7 @@ class ClusterSystemIT {
   private void await(Bus bus, Predicate<JsonNode> condition) {
     long end = System.nanoTime() + DEADLINE.toNanos();
     while (!condition.test(bus.registry())) {
-      assertThat(System.nanoTime()).as(ready(bus) + "\n" + bus.process.tail()).isLessThan(end);
+      assertThat(System.nanoTime()).as(ready(bus) + "\n" + bus.process().tail()).isLessThan(end);
       LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
     }
   }
@@ -193,7 +200,7 @@ class ClusterSystemIT {
                   HttpResponse.BodyHandlers.ofString())
               .body());
     } catch (IOException e) {
-      throw new AssertionError(bus.name + " does not answer:\n" + bus.process.tail(), e);
+      throw new AssertionError(bus.name + " does not answer:\n" + bus.process().tail(), e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new AssertionError(e);

@@ -131,10 +131,11 @@ class ClusterIT {
   }
 
   @Test
-  void aBusThatLeavesIsDownAndNamesItself() throws Exception {
-    BusServer a = start("bus-a");
-    BusServer b = start("bus-b", "cluster.join", joinOf(a));
-    BusServer c = start("bus-c", "cluster.join", joinOf(a, b));
+  void aBusThatLeavesSaysSo() throws Exception {
+    // So long that nobody is found out to be gone by its silence.
+    BusServer a = start("bus-a", "cluster.lease", "10m");
+    BusServer b = start("bus-b", "cluster.lease", "10m", "cluster.join", joinOf(a));
+    BusServer c = start("bus-c", "cluster.lease", "10m", "cluster.join", joinOf(a, b));
     for (BusServer bus : buses) {
       awaitUp(bus);
     }
@@ -235,6 +236,29 @@ class ClusterIT {
     BusServer second = start("", "cluster.directory", directory);
     assertThat(second.name()).isEqualTo(first.name());
     awaitUp(second);
+  }
+
+  @Test
+  void aClusterMaySpeakTls() throws Exception {
+    try (TestCertificate certificate = TestCertificate.make()) {
+      // Signed by itself, it is the authority too.
+      String[] tls = {
+        "cluster.secret",
+        "",
+        "cluster.tls-certificate",
+        certificate.certificatePem().toString(),
+        "cluster.tls-key",
+        certificate.keyPem().toString(),
+        "cluster.tls-ca",
+        certificate.certificatePem().toString()
+      };
+      BusServer a = start("bus-a", tls);
+      List<String> join = new ArrayList<>(Arrays.asList(tls));
+      join.addAll(List.of("cluster.join", joinOf(a)));
+      awaitUp(start("bus-b", join.toArray(new String[0])));
+      BusServer open = start("bus-x", "cluster.join", joinOf(a));
+      assertThat(ready(open).path("state").asText()).isEqualTo("STARTING");
+    }
   }
 
   @Test

@@ -102,7 +102,8 @@ final class RunningBus implements BusView {
         latency(c),
         load.read(),
         topicNames().size(),
-        bus.index().size());
+        bus.index().size(),
+        RegistryFigures.of(cluster));
   }
 
   private static Map<String, Long> closes(BusCounters c) {

@@ -75,6 +75,9 @@ class CommandRunnerTest {
         "serve --set foo=1 | foo: unknown key (expected: a known one; eventbus config print shows all), from",
         "serve --set port=1 | eventbus config print shows all",
         "serve --config /nonexistent | /nonexistent: not found",
+        "serve --join bus-2 | cluster.join: \"bus-2\" (expected: addresses such as",
+        "serve --join bus-2:8082 | anybody could become a member), from flag --join",
+        "config check --cluster-directory d --set cluster.secret-file=/nonexistent | cluster.secret-file: \"/nonexistent\" cannot be read",
         "config check --tls-key a | tls.certificate: none",
         "config check --tls-key a --tls-certificate b | tls.certificate: b (expected: a readable file)"
       })

@@ -109,8 +109,7 @@ record BusMetric(
               "code",
               "`Problem` frames sent to clients, by code.",
               BusStats::problemsByCode),
-          new BusMetric(
-              "eventbus_latency_seconds", "histogram", "", LATENCY_HELP, BusMetric::latency),
+          histogram("eventbus_latency_seconds", LATENCY_HELP, BusStats::latency),
           loops(
               "eventbus_event_loop_busy_seconds_total",
               "counter",
@@ -122,7 +121,41 @@ record BusMetric(
               "Share of the last seconds in which an event loop was not waiting, 0 to 1.",
               BusStats.Loop::busyShare),
           gauge("eventbus_topics", "Topics that the bus knows.", BusStats::topics),
-          gauge("eventbus_subscriptions", "Open subscriptions.", BusStats::subscriptions));
+          gauge("eventbus_subscriptions", "Open subscriptions.", BusStats::subscriptions),
+          gauges(
+              "eventbus_registry_buses",
+              "state",
+              "Buses that the registry knows, by state.",
+              s -> s.registry().busesByState()),
+          gauge(
+              "eventbus_registry_leader",
+              "1 when this bus leads the registry's cluster, else 0.",
+              s -> s.registry().leads() ? 1 : 0),
+          gauge(
+              "eventbus_registry_term",
+              "Term of the consensus; it grows with every election.",
+              s -> s.registry().term()),
+          gauge(
+              "eventbus_registry_lease_age_seconds",
+              "Time since the registry last heard of this bus; near `cluster.lease` it is about to be"
+                  + " taken for DOWN.",
+              s -> s.registry().leaseAgeSeconds()),
+          gauge(
+              "eventbus_registry_silence_seconds",
+              "For how long this bus may have missed what the leader knows.",
+              s -> s.registry().silenceSeconds()));
+
+  private static BusMetric gauges(
+      String name, String label, String help, Function<BusStats, Map<String, Long>> values) {
+    return new BusMetric(
+        name, "gauge", label, help, s -> gauges(name, help, labelled(label, values.apply(s))));
+  }
+
+  private static Map<Labels, Double> labelled(String label, Map<String, Long> values) {
+    Map<Labels, Double> samples = new TreeMap<>();
+    values.forEach((key, v) -> samples.put(Labels.of(label, key), v.doubleValue()));
+    return samples;
+  }
 
   private static BusMetric gauge(String name, String help, ToDoubleFunction<BusStats> value) {
     return new BusMetric(
@@ -149,11 +182,7 @@ record BusMetric(
         "counter",
         label,
         help,
-        s -> {
-          Map<Labels, Double> samples = new TreeMap<>();
-          values.apply(s).forEach((key, v) -> samples.put(Labels.of(label, key), v.doubleValue()));
-          return counts(name, help, samples);
-        });
+        s -> counts(name, help, labelled(label, values.apply(s))));
   }
 
   private static BusMetric loops(
@@ -172,18 +201,24 @@ record BusMetric(
         });
   }
 
-  private static MetricSnapshot latency(BusStats stats) {
-    List<BusStats.Bucket> buckets = stats.latency().buckets();
+  private static BusMetric histogram(
+      String name, String help, Function<BusStats, BusStats.Histogram> values) {
+    return new BusMetric(
+        name, "histogram", "", help, s -> histogram(name, help, values.apply(s)));
+  }
+
+  private static MetricSnapshot histogram(String name, String help, BusStats.Histogram values) {
+    List<BusStats.Bucket> buckets = values.buckets();
     return HistogramSnapshot.builder()
-        .name("eventbus_latency_seconds")
-        .help(LATENCY_HELP)
+        .name(name)
+        .help(help)
         .dataPoint(
             HistogramDataPointSnapshot.builder()
                 .classicHistogramBuckets(
                     ClassicHistogramBuckets.of(
                         buckets.stream().map(BusStats.Bucket::upperBoundSeconds).toList(),
                         buckets.stream().map(BusStats.Bucket::count).toList()))
-                .sum(stats.latency().sumSeconds())
+                .sum(values.sumSeconds())
                 .build())
         .build();
   }

@@ -19,6 +19,7 @@ import java.util.Map;
  * @param loops load of each event loop
  * @param topics topics known now
  * @param subscriptions subscriptions open now
+ * @param registry the registry as this bus sees it
  */
 public record BusStats(
     Connections connections,
@@ -30,7 +31,8 @@ public record BusStats(
     Histogram latency,
     List<Loop> loops,
     long topics,
-    long subscriptions) {
+    long subscriptions,
+    Registry registry) {
   /** Copies the collections, so that the record is immutable. */
   public BusStats {
     droppedByReason = Map.copyOf(droppedByReason);
@@ -106,6 +108,27 @@ public record BusStats(
    * @param count values in this bucket alone, not in those below
    */
   public record Bucket(double upperBoundSeconds, long count) {}
+
+  /**
+   * The registry as this bus sees it.
+   *
+   * @param busesByState how many buses are in each state
+   * @param leads whether this bus leads
+   * @param term the term of the consensus; 0 before it runs
+   * @param leaseAgeSeconds how long ago the registry last heard of this bus
+   * @param silenceSeconds for how long this bus may have missed what the leader knows
+   */
+  public record Registry(
+      Map<String, Long> busesByState,
+      boolean leads,
+      long term,
+      double leaseAgeSeconds,
+      double silenceSeconds) {
+    /** Copies the map, so that the record is immutable. */
+    public Registry {
+      busesByState = Map.copyOf(busesByState);
+    }
+  }
 
   /**
    * Load of an event loop.

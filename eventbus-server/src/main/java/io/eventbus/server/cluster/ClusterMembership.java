@@ -34,8 +34,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A bus in a cluster. Its links listen and its registry starts before it takes clients; the wait
- * for the other buses goes on beside that.
+ * A bus in a cluster. Its links listen and its registry starts before all else; the wait for the
+ * other buses goes on beside the rest of the start, and after it.
  */
 final class ClusterMembership implements Membership {
   /** The version of what buses say to each other. */
@@ -44,8 +44,8 @@ final class ClusterMembership implements Membership {
   private static final Logger LOG = LoggerFactory.getLogger(ClusterMembership.class);
 
   /**
-   * How long the bus waits for its registry before it takes clients all the same. What is wrong
-   * with the directory or the cluster shows in this time, before anybody relies on the bus.
+   * How long the start waits for the registry before it goes on all the same. What is wrong with
+   * the directory or the cluster shows in this time.
    */
   private static final Duration PATIENCE = Duration.ofSeconds(2);
 
@@ -84,6 +84,7 @@ final class ClusterMembership implements Membership {
     registry.addListener(others);
     this.started = registry.start().toCompletableFuture();
     this.waiting = new WaitingLog(registry::situation);
+    var unused = started.whenComplete((nothing, error) -> onStarted(error));
   }
 
   static ClusterMembership open(ServerConfig config, Clock clock) throws IOException {
@@ -117,11 +118,8 @@ final class ClusterMembership implements Membership {
               new FoundSeeds(cluster, discovery),
               links,
               clock);
-      ClusterMembership opened =
-          new ClusterMembership(
-              config, directory, bound.getPort(), address, links, discovery, registry);
-      opened.awaitStart();
-      return opened;
+      return new ClusterMembership(
+          config, directory, bound.getPort(), address, links, discovery, registry);
     } catch (IOException | RuntimeException e) {
       links.close();
       throw e;
@@ -163,15 +161,12 @@ final class ClusterMembership implements Membership {
   }
 
   private void awaitStart() throws IOException {
-    var unused = started.whenComplete((nothing, error) -> onStarted(error));
     try {
       started.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
-      close();
       Thread.currentThread().interrupt();
       throw new IOException("interrupted while joining the cluster", e);
     } catch (ExecutionException e) {
-      close();
       throw new IOException(refusal(e.getCause()), e.getCause());
     } catch (TimeoutException e) {
       waiting.start();
@@ -200,7 +195,7 @@ final class ClusterMembership implements Membership {
   }
 
   @Override
-  public void serve(InetSocketAddress clients, int adminPort) {
+  public void serve(InetSocketAddress clients, int adminPort) throws IOException {
     BusDescription description =
         new BusDescription(
             new BusId(directory.bus()),
@@ -224,6 +219,7 @@ final class ClusterMembership implements Membership {
                         config.cluster().id(),
                         registry.status().role(),
                         registry.snapshot().buses().size()));
+    awaitStart();
   }
 
   @Override

@@ -21,8 +21,7 @@ public interface Membership extends ClusterView, AutoCloseable {
    * @param config the configuration
    * @param clock gives the first command of a new registry its time
    * @return the place; the bus may still be looking for its cluster
-   * @throws IOException if the bus must not be in that cluster, or its directory or port cannot be
-   *     used; says which, and what was expected
+   * @throws IOException if its directory or port cannot be used; says which, and what was expected
    */
   static Membership open(ServerConfig config, Clock clock) throws IOException {
     return config.cluster().enabled()
@@ -61,7 +60,8 @@ public interface Membership extends ClusterView, AutoCloseable {
    *
    * @param clients the address for clients that is bound
    * @param adminPort the port of the administration; -1 for none
-   * @throws IOException if the registry refuses the bus for good
+   * @throws IOException if the bus must not be in that cluster; says why. It may turn out later,
+   *     see {@link #refused}
    */
   void serve(InetSocketAddress clients, int adminPort) throws IOException;
 

@@ -243,6 +243,11 @@ class AdminServerTest {
             "eventbus_event_loop_busy_ratio{loop=\"loop-1\"} 0.25",
             "eventbus_topics 9.0",
             "eventbus_subscriptions 11.0",
+            "eventbus_registry_buses{state=\"up\"} 3.0",
+            "eventbus_registry_leader 1.0",
+            "eventbus_registry_term 21.0",
+            "eventbus_registry_lease_age_seconds 26.5",
+            "eventbus_registry_silence_seconds 27.5",
             "eventbus_ready 1.0")
         .anyMatch(l -> l.startsWith("eventbus_build_info{") && l.contains("version=\"1.2.3\""))
         .anyMatch(l -> l.startsWith("jvm_memory_used_bytes{"))

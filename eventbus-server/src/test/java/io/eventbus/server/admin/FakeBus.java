@@ -63,7 +63,13 @@ final class FakeBus implements BusView {
             1.5),
         List.of(new BusStats.Loop("loop-1", 12.5, 0.25)),
         9,
-        11);
+        11,
+        new BusStats.Registry(
+            Map.of("up", 3L),
+            true,
+            21,
+            26.5,
+            27.5));
   }
 
   @Override

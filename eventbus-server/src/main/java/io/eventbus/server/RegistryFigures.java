@@ -2,10 +2,15 @@ package io.eventbus.server;
 
 import io.eventbus.registry.BusInfo;
 import io.eventbus.registry.BusState;
+import io.eventbus.registry.CommitLatency;
+import io.eventbus.registry.MemberRole;
+import io.eventbus.registry.RegistryStatus;
 import io.eventbus.server.admin.BusStats;
-import io.eventbus.server.cluster.ClusterStanding;
 import io.eventbus.server.cluster.ClusterView;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
@@ -14,23 +19,39 @@ final class RegistryFigures {
   private RegistryFigures() {}
 
   static BusStats.Registry of(ClusterView cluster) {
-    ClusterStanding standing = cluster.standing();
+    RegistryStatus status = cluster.registry().administration().status();
     Map<String, Long> buses = new LinkedHashMap<>();
     for (BusState state : BusState.values()) {
-      buses.put(label(state), 0L);
+      buses.put(state.name().toLowerCase(Locale.ROOT), 0L);
     }
     for (BusInfo bus : cluster.registry().snapshot().buses()) {
-      buses.merge(label(bus.state()), 1L, Long::sum);
+      buses.merge(bus.state().name().toLowerCase(Locale.ROOT), 1L, Long::sum);
     }
     return new BusStats.Registry(
         buses,
-        standing.role().equals("LEADER"),
-        Math.max(0, standing.term()),
-        cluster.leaseAge().toMillis() / 1e3,
-        standing.silenceMillis() / 1e3);
+        status.role() == MemberRole.LEADER,
+        Math.max(0, status.term()),
+        status.leaderChanges(),
+        commits(status.commits()),
+        status.log().entries(),
+        status.log().bytes(),
+        status.log().applyLag(),
+        seconds(cluster.leaseAge()),
+        seconds(status.silence()));
   }
 
-  private static String label(BusState state) {
-    return state.name().toLowerCase(Locale.ROOT);
+  private static BusStats.Histogram commits(CommitLatency commits) {
+    List<BusStats.Bucket> buckets = new ArrayList<>();
+    long below = 0;
+    for (CommitLatency.Bucket bucket : commits.buckets()) {
+      buckets.add(new BusStats.Bucket(seconds(bucket.upTo()), bucket.count() - below));
+      below = bucket.count();
+    }
+    buckets.add(new BusStats.Bucket(Double.POSITIVE_INFINITY, commits.count() - below));
+    return new BusStats.Histogram(buckets, seconds(commits.total()));
+  }
+
+  private static double seconds(Duration duration) {
+    return duration.toNanos() / 1e9;
   }
 }

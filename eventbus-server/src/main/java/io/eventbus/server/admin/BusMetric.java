@@ -135,6 +135,27 @@ record BusMetric(
               "eventbus_registry_term",
               "Term of the consensus; it grows with every election.",
               s -> s.registry().term()),
+          counter(
+              "eventbus_registry_leader_changes_total",
+              "Times that this bus has seen another leader than before.",
+              s -> s.registry().leaderChanges()),
+          histogram(
+              "eventbus_registry_commit_seconds",
+              "Time from the proposal of an entry until it was on the disks of a majority and"
+                  + " applied, while this bus led.",
+              s -> s.registry().commits()),
+          gauge(
+              "eventbus_registry_log_entries",
+              "Entries of the registry's log on this bus.",
+              s -> s.registry().logEntries()),
+          gauge(
+              "eventbus_registry_log_bytes",
+              "Size of the files of the registry's log on this bus.",
+              s -> s.registry().logBytes()),
+          gauge(
+              "eventbus_registry_apply_lag_entries",
+              "Entries that are committed and not applied on this bus yet.",
+              s -> s.registry().applyLag()),
           gauge(
               "eventbus_registry_lease_age_seconds",
               "Time since the registry last heard of this bus; near `cluster.lease` it is about to be"

@@ -115,6 +115,11 @@ public record BusStats(
    * @param busesByState how many buses are in each state
    * @param leads whether this bus leads
    * @param term the term of the consensus; 0 before it runs
+   * @param leaderChanges how often this bus has seen another leader than before
+   * @param commits how long commits took while this bus led
+   * @param logEntries entries of the log on this bus
+   * @param logBytes size of its files
+   * @param applyLag entries that are committed and not applied here yet
    * @param leaseAgeSeconds how long ago the registry last heard of this bus
    * @param silenceSeconds for how long this bus may have missed what the leader knows
    */
@@ -122,6 +127,11 @@ public record BusStats(
       Map<String, Long> busesByState,
       boolean leads,
       long term,
+      long leaderChanges,
+      Histogram commits,
+      long logEntries,
+      long logBytes,
+      long applyLag,
       double leaseAgeSeconds,
       double silenceSeconds) {
     /** Copies the map, so that the record is immutable. */

@@ -246,6 +246,13 @@ class AdminServerTest {
             "eventbus_registry_buses{state=\"up\"} 3.0",
             "eventbus_registry_leader 1.0",
             "eventbus_registry_term 21.0",
+            "eventbus_registry_leader_changes_total 22.0",
+            "eventbus_registry_commit_seconds_bucket{le=\"0.001\"} 5",
+            "eventbus_registry_commit_seconds_count 6",
+            "eventbus_registry_commit_seconds_sum 0.25",
+            "eventbus_registry_log_entries 23.0",
+            "eventbus_registry_log_bytes 24.0",
+            "eventbus_registry_apply_lag_entries 25.0",
             "eventbus_registry_lease_age_seconds 26.5",
             "eventbus_registry_silence_seconds 27.5",
             "eventbus_ready 1.0")

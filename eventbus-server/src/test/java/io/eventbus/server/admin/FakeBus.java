@@ -68,6 +68,15 @@ final class FakeBus implements BusView {
             Map.of("up", 3L),
             true,
             21,
+            22,
+            new BusStats.Histogram(
+                List.of(
+                    new BusStats.Bucket(0.001, 5),
+                    new BusStats.Bucket(Double.POSITIVE_INFINITY, 1)),
+                0.25),
+            23,
+            24,
+            25,
             26.5,
             27.5));
   }

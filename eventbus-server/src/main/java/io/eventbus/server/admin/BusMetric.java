@@ -199,11 +199,7 @@ record BusMetric(
   private static BusMetric counters(
       String name, String label, String help, Function<BusStats, Map<String, Long>> values) {
     return new BusMetric(
-        name,
-        "counter",
-        label,
-        help,
-        s -> counts(name, help, labelled(label, values.apply(s))));
+        name, "counter", label, help, s -> counts(name, help, labelled(label, values.apply(s))));
   }
 
   private static BusMetric loops(
@@ -224,8 +220,7 @@ record BusMetric(
 
   private static BusMetric histogram(
       String name, String help, Function<BusStats, BusStats.Histogram> values) {
-    return new BusMetric(
-        name, "histogram", "", help, s -> histogram(name, help, values.apply(s)));
+    return new BusMetric(name, "histogram", "", help, s -> histogram(name, help, values.apply(s)));
   }
 
   private static MetricSnapshot histogram(String name, String help, BusStats.Histogram values) {

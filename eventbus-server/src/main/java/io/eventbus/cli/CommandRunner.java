@@ -31,6 +31,8 @@ final class CommandRunner {
     ConfigOptions.addFlags(spec("serve"));
     ConfigOptions.addFlags(spec("config", "check"));
     ConfigOptions.addFlags(spec("config", "print"));
+    ConfigOptions.addFlags(spec("registry", "restore"));
+    ConfigOptions.addFlags(spec("registry", "recover"));
     commandLine
         .registerConverter(Duration.class, new DurationText())
         .setCaseInsensitiveEnumValuesAllowed(true)

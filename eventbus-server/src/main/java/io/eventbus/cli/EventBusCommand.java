@@ -25,6 +25,7 @@ import picocli.CommandLine.Spec;
       SubscribeCommand.class,
       DemoCommand.class,
       ConfigCommand.class,
+      RegistryCommand.class,
       VersionCommand.class,
       GenerateCompletion.class,
       HelpCommand.class
@@ -36,6 +37,7 @@ import picocli.CommandLine.Spec;
       " 2:wrong command line or configuration",
       " 3:no bus could be reached, or it refused the client",
       " 4:events were missing, doubled or out of order",
+      " 5:the registry refused what was asked for",
       "130:interrupted (143 when terminated)"
     })
 final class EventBusCommand implements Runnable {

@@ -16,5 +16,8 @@ final class ExitCode {
   /** Events were missing, doubled or out of order. */
   static final int INTEGRITY = 4;
 
+  /** The registry refused what was asked for; the message says why. */
+  static final int REFUSED = 5;
+
   private ExitCode() {}
 }

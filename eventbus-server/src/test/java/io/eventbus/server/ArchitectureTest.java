@@ -114,6 +114,8 @@ class ArchitectureTest {
       row(
           CLI,
           SERVER,
+          CLUSTER,
+          REGISTRY,
           CONFIG,
           CLIENT,
           PROTOCOL,

@@ -1,8 +1,11 @@
 package io.eventbus.server.admin;
 
 import com.sun.net.httpserver.HttpExchange;
+import java.io.IOException;
+import java.io.OutputStream;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -18,13 +21,21 @@ final class AdminApi {
 
   private final BusView bus;
   private final BusMetrics metrics;
+  private final RegistryApi registry;
 
-  AdminApi(BusView bus, BusMetrics metrics) {
+  AdminApi(BusView bus, BusMetrics metrics, RegistryApi registry) {
     this.bus = bus;
     this.metrics = metrics;
+    this.registry = registry;
   }
 
   List<Route> routes() {
+    List<Route> all = new ArrayList<>(own());
+    all.addAll(registry.routes());
+    return List.copyOf(all);
+  }
+
+  private List<Route> own() {
     return List.of(
         Route.get("/", this::index),
         Route.get("/healthz", this::health),
@@ -145,12 +156,18 @@ final class AdminApi {
    * An answer.
    *
    * @param status HTTP status
-   * @param body a string for plain text, anything else for JSON
+   * @param body a string for plain text, a {@link Download}, anything else for JSON
    */
   record Reply(int status, Object body) {
     static Reply ok(Object body) {
       return new Reply(200, body);
     }
+  }
+
+  /** An answer that is written piece by piece, as bytes. */
+  @FunctionalInterface
+  interface Download {
+    void writeTo(OutputStream out) throws IOException;
   }
 
   /** Answers a request. */
@@ -171,6 +188,10 @@ final class AdminApi {
 
     static Route get(String path, Action action) {
       return new Route("GET", path, action);
+    }
+
+    static Route put(String path, Action action) {
+      return new Route("PUT", path, action);
     }
 
     static Route delete(String path, Action action) {

@@ -89,6 +89,10 @@ final class AdminHandler implements HttpHandler {
   }
 
   private static void write(HttpExchange exchange, Reply reply) throws IOException {
+    if (reply.body() instanceof AdminApi.Download download) {
+      write(exchange, reply.status(), download);
+      return;
+    }
     boolean text = reply.body() instanceof String;
     byte[] body = text ? bytes((String) reply.body()) : json(reply.body());
     var headers = exchange.getResponseHeaders();
@@ -102,6 +106,21 @@ final class AdminHandler implements HttpHandler {
     }
     exchange.sendResponseHeaders(reply.status(), body.length);
     exchange.getResponseBody().write(body);
+  }
+
+  /** Chunked: a download that breaks off is not taken for a whole one. */
+  private static void write(HttpExchange exchange, int status, AdminApi.Download download)
+      throws IOException {
+    var headers = exchange.getResponseHeaders();
+    headers.set("Content-Type", "application/octet-stream");
+    headers.set("Cache-Control", "no-store");
+    headers.set("X-Content-Type-Options", "nosniff");
+    if (exchange.getRequestMethod().equals("HEAD")) {
+      exchange.sendResponseHeaders(status, -1);
+      return;
+    }
+    exchange.sendResponseHeaders(status, 0);
+    download.writeTo(exchange.getResponseBody());
   }
 
   private static byte[] bytes(String text) {

@@ -22,18 +22,23 @@ public final class AdminServer implements AutoCloseable {
   static final int REQUEST_SECONDS = 5;
   static final int RESPONSE_SECONDS = 10;
 
-  private static final int THREADS = 4;
+  /** Some more than may wait for the registry. */
+  private static final int THREADS = 3 + RegistryApi.MAX_OPERATIONS + RegistryApi.MAX_WATCHERS;
+
   private static final int WAITING_REQUESTS = 64;
   private static final int BACKLOG = 64;
 
   private final HttpServer server;
   private final ThreadPoolExecutor executor;
   private final BusMetrics metrics;
+  private final RegistryApi registry;
 
-  private AdminServer(HttpServer server, ThreadPoolExecutor executor, BusMetrics metrics) {
+  private AdminServer(
+      HttpServer server, ThreadPoolExecutor executor, BusMetrics metrics, RegistryApi registry) {
     this.server = server;
     this.executor = executor;
     this.metrics = metrics;
+    this.registry = registry;
   }
 
   /**
@@ -54,9 +59,11 @@ public final class AdminServer implements AutoCloseable {
     BusMetrics metrics = new BusMetrics(bus);
     server.setExecutor(executor);
     HostGuard guard = new HostGuard(config, address.getAddress());
-    server.createContext("/", new AdminHandler(guard, new AdminApi(bus, metrics).routes()));
+    RegistryApi registry = new RegistryApi(bus);
+    AdminApi api = new AdminApi(bus, metrics, registry);
+    server.createContext("/", new AdminHandler(guard, api.routes()));
     server.start();
-    return new AdminServer(server, executor, metrics);
+    return new AdminServer(server, executor, metrics, registry);
   }
 
   /**
@@ -73,6 +80,7 @@ public final class AdminServer implements AutoCloseable {
   public void close() {
     server.stop(0);
     executor.shutdownNow();
+    registry.close();
     metrics.close();
   }
 

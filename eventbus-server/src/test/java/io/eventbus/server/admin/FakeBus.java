@@ -17,6 +17,7 @@ final class FakeBus implements BusView {
 
   final ConcurrentSkipListMap<Long, ConnectionInfo> connections = new ConcurrentSkipListMap<>();
   final List<String> disconnected = new ArrayList<>();
+  final FakeCluster cluster = new FakeCluster();
   static final ClusterStanding ALONE =
       new ClusterStanding(ClusterStanding.Phase.MEMBER, "", "", "ALONE", "UP", null, -1, 0, "");
 
@@ -35,7 +36,7 @@ final class FakeBus implements BusView {
 
   @Override
   public ClusterView cluster() {
-    throw new UnsupportedOperationException();
+    return cluster;
   }
 
   @Override

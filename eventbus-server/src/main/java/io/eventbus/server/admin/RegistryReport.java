@@ -122,7 +122,7 @@ record RegistryReport(
   }
 
   private static double millis(Duration duration) {
-    return duration.toNanos() / 1_000 / 1_000.0;
+    return duration.toNanos() / 1_000_000.0;
   }
 
   private static @Nullable String text(@Nullable BusId bus) {

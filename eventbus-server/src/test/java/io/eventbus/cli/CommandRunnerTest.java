@@ -83,7 +83,7 @@ class CommandRunnerTest {
         "subscribe a --output xml | --output",
         "subscribe a --overflow never | BLOCK",
         "registry | a command is missing: status, members, leader",
-        "registry membres | Did you mean: eventbus registry members",
+        "registry membres | Did you mean: registry members",
         "registry transfer | BUS",
         "registry transfer _ | busId",
         "registry members --admin ftp://x | --admin: ftp://x (expected: host:port or a URL)",

@@ -69,7 +69,9 @@ class ArchitectureTest {
   static final ArchRule session =
       row(SESSION, ROUTING, STATS, CONFIG, PROTOCOL, SCHEMA, NETTY_BUFFERS);
 
-  @ArchTest static final ArchRule cluster = row(CLUSTER, CONFIG, REGISTRY, "io.eventbus.link");
+  @ArchTest
+  static final ArchRule cluster =
+      row(CLUSTER, CONFIG, REGISTRY, "io.eventbus.link", "javax.crypto..");
 
   @ArchTest
   static final ArchRule transport =

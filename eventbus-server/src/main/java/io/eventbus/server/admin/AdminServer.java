@@ -23,7 +23,7 @@ public final class AdminServer implements AutoCloseable {
   static final int RESPONSE_SECONDS = 10;
 
   /** Some more than may wait for the registry. */
-  private static final int THREADS = 3 + RegistryApi.MAX_OPERATIONS + RegistryApi.MAX_WATCHERS;
+  static final int THREADS = 3 + RegistryApi.MAX_OPERATIONS + RegistryApi.MAX_WATCHERS;
 
   private static final int WAITING_REQUESTS = 64;
   private static final int BACKLOG = 64;

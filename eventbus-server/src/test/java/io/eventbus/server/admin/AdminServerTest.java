@@ -284,7 +284,9 @@ class AdminServerTest {
     }
     Set<String> names = new java.util.TreeSet<>();
     Thread.getAllStackTraces().keySet().forEach(t -> names.add(t.getName()));
-    assertThat(names).contains("eventbus-admin-1").doesNotContain("eventbus-admin-5");
+    assertThat(names)
+        .contains("eventbus-admin-1")
+        .doesNotContain("eventbus-admin-" + (AdminServer.THREADS + 1));
   }
 
   private HttpResponse<String> get(String path) throws Exception {

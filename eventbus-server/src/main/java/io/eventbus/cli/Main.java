@@ -9,6 +9,7 @@ import java.util.concurrent.CompletionStage;
 /** The command {@code eventbus}. */
 public final class Main {
   private static final String LEAK_DETECTION = "io.netty.leakDetection.level";
+  private static final String OLD_LEAK_DETECTION = "io.netty.leakDetectionLevel";
 
   private Main() {}
 
@@ -18,7 +19,8 @@ public final class Main {
    * @param arguments what stands after the name of the command
    */
   public static void main(String[] arguments) {
-    if (System.getProperty(LEAK_DETECTION) == null) {
+    if (System.getProperty(LEAK_DETECTION) == null
+        && System.getProperty(OLD_LEAK_DETECTION) == null) {
       // Netty would take a stack trace for one buffer in 128, which is a measurable part of an
       // event's cost. The tests look at every buffer instead.
       System.setProperty(LEAK_DETECTION, "disabled");

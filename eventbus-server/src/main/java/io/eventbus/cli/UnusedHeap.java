@@ -26,10 +26,16 @@ final class UnusedHeap {
 
   /** Sets the options of this JVM. */
   static void giveBack() {
-    HotSpotDiagnosticMXBean vm = ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class);
-    if (vm != null) {
-      options(Runtime.getRuntime().availableProcessors())
-          .forEach((option, value) -> set(vm, option, value));
+    try {
+      HotSpotDiagnosticMXBean vm =
+          ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class);
+      // To other collectors the ratios mean something else.
+      if (vm != null && Boolean.parseBoolean(vm.getVMOption("UseG1GC").getValue())) {
+        options(Runtime.getRuntime().availableProcessors())
+            .forEach((option, value) -> set(vm, option, value));
+      }
+    } catch (RuntimeException | LinkageError e) {
+      LOG.debug("this JVM does not take options while it runs", e);
     }
   }
 

@@ -57,7 +57,14 @@ final class ForkedRuns implements RunExecutor {
     }
     boolean goesOn = false;
     try {
-      RunResult result = run(process, planned);
+      @Nullable RunResult found = process.run(planned.run(), deadline(planned));
+      if (found == null && process.exitCode() == 0) {
+        // It has ended in order after its last run, because not everything had arrived.
+        process.close();
+        process = new RunProcess(command(planned));
+        found = process.run(planned.run(), deadline(planned));
+      }
+      RunResult result = found != null ? found : failed(planned, process.exitCode());
       goesOn = keep && result.problem() == null && WorkloadRun.canRepeat(planned.workload());
       return result;
     } finally {
@@ -69,19 +76,18 @@ final class ForkedRuns implements RunExecutor {
     }
   }
 
-  private RunResult run(RunProcess process, PlannedRun planned)
-      throws IOException, InterruptedException {
-    Duration deadline = planned.workload().warmUp().plus(planned.workload().duration()).plus(SPARE);
-    RunResult result = process.run(planned.run(), deadline);
-    return result != null
-        ? result
-        : RunResult.failed(
-            planned.workload().name(),
-            planned.driver(),
-            planned.version(),
-            planned.run(),
-            clock.instant().toString(),
-            "the load generator gave no result (exit code: " + process.exitCode() + ")");
+  private static Duration deadline(PlannedRun planned) {
+    return planned.workload().warmUp().plus(planned.workload().duration()).plus(SPARE);
+  }
+
+  private RunResult failed(PlannedRun planned, int exitCode) {
+    return RunResult.failed(
+        planned.workload().name(),
+        planned.driver(),
+        planned.version(),
+        planned.run(),
+        clock.instant().toString(),
+        "the load generator gave no result (exit code: " + exitCode + ")");
   }
 
   private List<String> command(PlannedRun planned) {
@@ -95,13 +101,8 @@ final class ForkedRuns implements RunExecutor {
   }
 
   @Override
-  public void close() throws IOException {
-    try {
-      for (RunProcess process : kept.values()) {
-        process.close();
-      }
-    } finally {
-      kept.clear();
-    }
+  public void close() {
+    kept.values().forEach(RunProcess::close);
+    kept.clear();
   }
 }

@@ -81,7 +81,7 @@ final class RunProcess implements AutoCloseable {
   }
 
   @Override
-  public void close() throws IOException {
+  public void close() {
     try {
       process.getOutputStream().close();
     } catch (IOException e) {
@@ -95,8 +95,14 @@ final class RunProcess implements AutoCloseable {
       }
     }
     removeHook();
-    Files.deleteIfExists(result);
-    Files.deleteIfExists(directory);
+    try {
+      Files.deleteIfExists(result);
+      Files.deleteIfExists(RunsCommand.part(result));
+      Files.deleteIfExists(directory);
+    } catch (IOException e) {
+      // A file in the system's temporary directory is no reason to lose results.
+      return;
+    }
   }
 
   private boolean endsSoon() {

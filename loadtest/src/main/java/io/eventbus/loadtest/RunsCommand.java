@@ -92,9 +92,14 @@ final class RunsCommand implements Callable<Integer> {
     }
   }
 
+  /** What a result is called while it is being written. */
+  static Path part(Path result) {
+    return result.resolveSibling(result.getFileName() + ".part");
+  }
+
   /** Whoever waits for the file must not see half of it. */
   private void write(RunResult found) {
-    Path part = result.resolveSibling(result.getFileName() + ".part");
+    Path part = part(result);
     try {
       ResultsJson.writeRun(part, found);
       Files.move(part, result, StandardCopyOption.ATOMIC_MOVE);

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Delivery {
   /** What a delivery costs beyond its bytes: this object, the buffer's, and a place in a queue. */
-  private static final int OVERHEAD = 128;
+  static final int OVERHEAD = 128;
 
   private static final VarHandle REFERENCES;
 
@@ -99,6 +99,30 @@ public final class Delivery {
     bornNanos = born;
     references = 1;
     setHeader(into, at, frame);
+  }
+
+  /**
+   * Says whether this delivery shares its buffer with others, which it keeps from being given back.
+   *
+   * @return false if it has a buffer of its own
+   */
+  public boolean isInSlab() {
+    return slab != null;
+  }
+
+  /**
+   * Makes a delivery of the same frame with a buffer of its own.
+   *
+   * @param allocator where the buffer comes from
+   * @param account counts the bytes until the last release
+   * @return a finished delivery with one reference
+   */
+  public Delivery copy(ByteBufAllocator allocator, BusMemory account) {
+    Delivery d = allocate(allocator, account, frameBytes, events, bornNanos);
+    d.buffer().setBytes(headerBytes, buffer(), start + headerBytes, frameBytes);
+    d.end += frameBytes;
+    d.finish();
+    return d;
   }
 
   /** The size of a message that holds just this frame. */

@@ -12,7 +12,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  * back. As long as it is open the filling loop holds {@link #MOST} references and only counts how
  * many of them it has given away; when it closes the slab it gives back the others. From then on
  * the slab counts as memory, whole, until its last delivery is gone. An open one does not count:
- * there is one for each loop.
+ * there is one for each loop. What waits for a client that does not take it is copied out of its
+ * slab, so that a few deliveries of a slow client do not keep many slabs.
  */
 final class DeliverySlab {
   /**
@@ -26,6 +27,8 @@ final class DeliverySlab {
   private final ByteBuf buffer;
   private final BusMemory memory;
   private final AtomicInteger references = new AtomicInteger(MOST);
+  // Set before the last reference can go.
+  private volatile long counted;
   // Confined to the filling loop.
   private int used;
   private int given;
@@ -69,7 +72,8 @@ final class DeliverySlab {
 
   /** The filling loop: nothing more is put in. */
   void close() {
-    memory.reserve(BYTES);
+    counted = BYTES + (long) given * Delivery.OVERHEAD;
+    memory.reserve(counted);
     drop(MOST - given);
   }
 
@@ -81,7 +85,7 @@ final class DeliverySlab {
   private void drop(int count) {
     if (references.addAndGet(-count) == 0) {
       buffer.release();
-      memory.release(BYTES);
+      memory.release(counted);
     }
   }
 }

@@ -248,9 +248,7 @@ final class LoopState implements Runnable {
     return connections.size();
   }
 
-  /** When the loop has ended. */
   void close() {
-    context().router().close();
     if (ticker != null) {
       ticker.cancel(false);
     }

@@ -101,6 +101,24 @@ final class OutboundQueue implements Subscriber {
       context.stats().drops(DropReason.DISCONNECTED).add(delivery.events());
       return;
     }
+    if (!mustLeaveSlab(delivery)) {
+      take(delivery, overflow);
+      return;
+    }
+    Delivery own = delivery.copy(context.allocator(), context.bus().memory());
+    try {
+      take(own, overflow);
+    } finally {
+      own.release();
+    }
+  }
+
+  /** What will wait for this client must not keep what others have long been given. */
+  private boolean mustLeaveSlab(Delivery delivery) {
+    return delivery.isInSlab() && !connection.isWritable();
+  }
+
+  private void take(Delivery delivery, Overflow overflow) {
     context.stats().deliveries.add(delivery.events());
     delivered.add(delivery.events());
     if (oldestNanos == 0) {
@@ -197,10 +215,15 @@ final class OutboundQueue implements Subscriber {
   void send(Delivery frame) {
     if (closed) {
       frame.release();
-    } else {
-      ring.add(frame, null);
-      changed();
+      return;
     }
+    Delivery kept = frame;
+    if (mustLeaveSlab(frame)) {
+      kept = frame.copy(context.allocator(), context.bus().memory());
+      frame.release();
+    }
+    ring.add(kept, null);
+    changed();
   }
 
   /** Queues a frame that is not a delivery: it is never dropped. */

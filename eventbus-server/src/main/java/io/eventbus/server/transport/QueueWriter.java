@@ -42,7 +42,7 @@ final class QueueWriter {
     }
     if (connection.compresses(bytes)) {
       writeCompressed(ring, count, bytes);
-    } else if (count == 1) {
+    } else if (count == 1 && !mustLeaveSlab(ring.get(0))) {
       Delivery only = ring.poll();
       loop.context().stats().eventsOut.add(only.events());
       connection.writeMessage(only.message());
@@ -53,6 +53,11 @@ final class QueueWriter {
       copy(ring, count, message);
       connection.writeMessage(message);
     }
+  }
+
+  /** Bytes that wait in the socket's queue would keep their slab, which nobody would count. */
+  private boolean mustLeaveSlab(Delivery delivery) {
+    return delivery.isInSlab() && connection.pendingBytes() > 0;
   }
 
   private void copy(DeliveryRing ring, int count, ByteBuf message) {

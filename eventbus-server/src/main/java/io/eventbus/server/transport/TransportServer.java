@@ -100,8 +100,12 @@ public final class TransportServer {
             .option(ChannelOption.SO_REUSEADDR, true)
             .childOption(ChannelOption.TCP_NODELAY, true)
             .childOption(ChannelOption.ALLOCATOR, PooledByteBufAllocator.DEFAULT)
-            // Shared: it only makes the handle of each connection.
-            .childOption(ChannelOption.RECVBUF_ALLOCATOR, new AdaptiveRecvByteBufAllocator())
+            // Shared: it only makes the handle of each connection. One read in a turn of the loop,
+            // so
+            // that a busy client does not keep the others waiting.
+            .childOption(
+                ChannelOption.RECVBUF_ALLOCATOR,
+                new AdaptiveRecvByteBufAllocator().maxMessagesPerRead(1))
             .childOption(
                 ChannelOption.WRITE_BUFFER_WATER_MARK,
                 new WriteBufferWaterMark(32 * 1024, 128 * 1024))
@@ -174,6 +178,7 @@ public final class TransportServer {
     }
     new Shutdown(states, bus).run(deadline);
     loops.close();
+    contexts().forEach(context -> context.router().close());
     states.forEach(LoopState::close);
   }
 }

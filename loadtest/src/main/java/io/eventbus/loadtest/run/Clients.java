@@ -142,7 +142,7 @@ final class Clients {
   }
 
   /** Says whether the last event of each stream has arrived everywhere; publishers must rest. */
-  private boolean caughtUp() {
+  boolean caughtUp() {
     return receivers.stream().allMatch(receiver -> receiver.caughtUp(sent));
   }
 

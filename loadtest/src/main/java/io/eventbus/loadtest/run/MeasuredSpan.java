@@ -10,9 +10,13 @@ final class MeasuredSpan {
 
   /** Records events that are due from now on. */
   void open(long now) {
-    from = Long.MAX_VALUE;
     to = Long.MAX_VALUE;
     from = now;
+  }
+
+  /** Records nothing more. */
+  void shut() {
+    from = Long.MAX_VALUE;
   }
 
   /** Records no event that is due later than now. */

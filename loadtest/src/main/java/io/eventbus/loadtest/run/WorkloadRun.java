@@ -111,6 +111,9 @@ public final class WorkloadRun {
    */
   public void run(String version, Clock clock, Rounds rounds) throws InterruptedException {
     int run = rounds.next();
+    if (run == 0) {
+      return;
+    }
     String startedAt = clock.instant().toString();
     try (Driver.Session session = driver.start(workload)) {
       if (workload.idle() > 0) {
@@ -141,7 +144,10 @@ public final class WorkloadRun {
                 measured[1],
                 serverRss,
                 clientRss));
-        run = clients.failure() == null && canRepeat(workload) ? rounds.next() : 0;
+        // What came after all would be counted in the next round, against what was lost in this
+        // one.
+        boolean goesOn = clients.failure() == null && clients.caughtUp() && canRepeat(workload);
+        run = goesOn ? rounds.next() : 0;
         warmUp = WARM_UP_AGAIN;
         before = now;
       }
@@ -179,6 +185,7 @@ public final class WorkloadRun {
       Clients clients, Duration warmUp, ProcessMeter server, ProcessMeter client)
       throws InterruptedException {
     timeline.clear();
+    span.shut();
     clients.forgetLatencies();
     return workload.messages() == 0
         ? measureTime(clients, warmUp, server, client)

@@ -36,6 +36,7 @@ final class Outbox {
   private Runnable wakeSender = () -> {};
   private Runnable wakeForEvent = () -> {};
   private boolean senderIdle;
+  private Transport.@Nullable Channel connection;
   private long publishedEvents;
   private long messages;
   private long resent;
@@ -156,11 +157,15 @@ final class Outbox {
 
   // ---- The sender
 
-  /** Takes the next message; null when there is none, and then the sender will be woken. */
-  @Nullable ByteBuffer next() {
+  /**
+   * Takes the next message; null when there is none, and then the sender will be woken.
+   *
+   * @param over where it will be sent: nothing for a connection that has been replaced meanwhile
+   */
+  @Nullable ByteBuffer next(Transport.Channel over) {
     lock.lock();
     try {
-      if (!departures.areOpen() || departures.inFlight() != null) {
+      if (over != connection || !departures.areOpen() || departures.inFlight() != null) {
         senderIdle = true;
         return null;
       }
@@ -206,9 +211,10 @@ final class Outbox {
   // ---- The connection
 
   /** A connection is ready for events. The sender must be woken after it. */
-  void connected() {
+  void connected(Transport.Channel over) {
     lock.lock();
     try {
+      connection = over;
       departures.open();
       senderIdle = false;
     } finally {
@@ -225,6 +231,7 @@ final class Outbox {
   long disconnected() {
     lock.lock();
     try {
+      connection = null;
       departures.hold();
       Batch batch = departures.takeInFlight();
       if (batch != null) {

@@ -27,7 +27,7 @@ final class Sender implements Runnable {
   private static final int MESSAGES_IN_A_ROW = 64;
 
   /**
-   * An event comes alone when the last message left so long before it: a few times of what a send
+   * An event comes alone when the last send ended so long before it: a few times of what a send
    * takes.
    */
   private static final long ALONE_NANOS = 50_000;
@@ -46,14 +46,14 @@ final class Sender implements Runnable {
   private volatile @Nullable Sending underWay;
   // Confined to the running task. Nothing goes over a connection that is broken.
   private Transport.@Nullable Channel broken;
-  private long lastSendAt;
+  private long lastSentAt;
 
   Sender(Outbox outbox, MicroClock clock, long sendTimeoutNanos, Executor executor) {
     this.outbox = outbox;
     this.clock = clock;
     this.sendTimeoutNanos = sendTimeoutNanos;
     this.executor = executor;
-    this.lastSendAt = clock.nanoTime() - ALONE_NANOS;
+    this.lastSentAt = clock.nanoTime() - ALONE_NANOS;
   }
 
   /** Any thread: there is something to send, or to look at. */
@@ -66,8 +66,14 @@ final class Sender implements Runnable {
   /** A publisher's thread, which holds no lock of this client: there is an event to send. */
   void wakeForEvent() {
     if (pending.getAndIncrement() == 0) {
-      if (clock.nanoTime() - lastSendAt >= ALONE_NANOS) {
-        work(MESSAGES_OF_A_PUBLISHER);
+      if (clock.nanoTime() - lastSentAt >= ALONE_NANOS) {
+        try {
+          sendHere();
+        } catch (Error e) {
+          // A publisher's stack may be nearly used up: another thread goes on.
+          start();
+          throw e;
+        }
       } else {
         start();
       }
@@ -106,15 +112,19 @@ final class Sender implements Runnable {
     }
   }
 
-  @Override
-  public void run() {
-    work(MESSAGES_IN_A_ROW);
+  /** In a publisher's thread: what there is now; what comes meanwhile is another thread's. */
+  private void sendHere() {
+    int seen = pending.get();
+    if (sendSome(MESSAGES_OF_A_PUBLISHER) || pending.addAndGet(-seen) != 0) {
+      start();
+    }
   }
 
-  private void work(int messagesInARow) {
+  @Override
+  public void run() {
     int seen = pending.get();
     while (true) {
-      if (sendSome(messagesInARow)) {
+      if (sendSome(MESSAGES_IN_A_ROW)) {
         // Still counted as pending, so that nobody else starts.
         start();
         return;
@@ -137,7 +147,7 @@ final class Sender implements Runnable {
       if (stopped || current == null || current == broken) {
         return false;
       }
-      ByteBuffer message = outbox.next();
+      ByteBuffer message = outbox.next(current);
       if (message == null) {
         return false;
       }
@@ -147,13 +157,17 @@ final class Sender implements Runnable {
   }
 
   private void send(Transport.Channel current, ByteBuffer message) {
-    lastSendAt = clock.nanoTime();
-    Sending sending = new Sending(current, lastSendAt);
+    Sending sending = new Sending(current, clock.nanoTime());
     underWay = sending;
     try {
       current.send(message, sending);
     } catch (RuntimeException e) {
       sending.onSent(e);
+    } catch (Error e) {
+      sending.onSent(e);
+      throw e;
+    } finally {
+      lastSentAt = clock.nanoTime();
     }
   }
 

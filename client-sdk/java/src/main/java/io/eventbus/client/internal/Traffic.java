@@ -31,7 +31,7 @@ final class Traffic {
       long now = producer;
       parts.notifier().tell(listener -> listener.producerChanged(before, now));
     }
-    parts.outbox().connected();
+    parts.outbox().connected(channel);
     parts.subscriptions().connected();
     parts.barriers().connected();
     sender.use(channel);

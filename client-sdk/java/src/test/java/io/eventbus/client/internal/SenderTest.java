@@ -33,11 +33,13 @@ class SenderTest {
   private final Sender sender =
       new Sender(outbox, clock, Duration.ofSeconds(10).toNanos(), threads::add);
   private boolean networkIsFast = true;
+  private Duration sendTakes = Duration.ZERO;
 
   SenderTest() {
     outbox.onWork(sender::wake, sender::wakeForEvent);
-    outbox.connected();
-    sender.use(new FakeChannel());
+    FakeChannel channel = new FakeChannel();
+    outbox.connected(channel);
+    sender.use(channel);
     runThreads();
   }
 
@@ -45,6 +47,7 @@ class SenderTest {
     @Override
     public void send(ByteBuffer message, Transport.SendCallback callback) {
       sent.add(message.remaining());
+      clock.advance(sendTakes);
       if (networkIsFast) {
         callback.onSent(null);
       } else {
@@ -102,6 +105,35 @@ class SenderTest {
     runThreads();
     assertThat(sent).hasSize(2);
     assertThat(sent.get(1)).isGreaterThan(sent.get(0));
+  }
+
+  @Test
+  void aSendThatTakesLongDoesNotMakeTheNextEventOneThatComesAlone() {
+    sendTakes = ALONE.multipliedBy(2);
+    clock.advance(ALONE);
+    publish();
+    publish();
+    publish();
+    assertThat(sent).hasSize(1);
+    runThreads();
+    assertThat(sent).as("the others together").hasSize(2);
+  }
+
+  @Test
+  void nothingIsTakenForAConnectionThatHasBeenReplaced() {
+    outbox.disconnected();
+    outbox.connected(new FakeChannel());
+    clock.advance(ALONE);
+    publish();
+    sender.wake();
+    runThreads();
+    assertThat(sent).isEmpty();
+    FakeChannel third = new FakeChannel();
+    outbox.disconnected();
+    outbox.connected(third);
+    sender.use(third);
+    runThreads();
+    assertThat(sent).hasSize(1);
   }
 
   @Test

@@ -115,9 +115,18 @@ final class Sender implements Runnable {
   /** In a publisher's thread: what there is now; what comes meanwhile is another thread's. */
   private void sendHere() {
     int seen = pending.get();
-    if (sendSome(MESSAGES_OF_A_PUBLISHER) || pending.addAndGet(-seen) != 0) {
-      start();
+    // Twice, because the end of a send is counted, too.
+    for (int i = 0; i < 2; i++) {
+      if (sendSome(MESSAGES_OF_A_PUBLISHER)) {
+        break;
+      }
+      seen = pending.addAndGet(-seen);
+      if (seen == 0) {
+        return;
+      }
     }
+    // Still counted as pending, so that nobody else starts.
+    start();
   }
 
   @Override

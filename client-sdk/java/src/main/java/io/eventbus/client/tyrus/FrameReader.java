@@ -59,6 +59,11 @@ final class FrameReader {
     return messageBytes + MOST_HEAD_BYTES;
   }
 
+  /** Says whether nothing more can be read, because the stream is broken. */
+  boolean isOver() {
+    return over;
+  }
+
   /** Reads until the end of the bytes, or until the sink is paused. */
   void read(ByteBuffer in) {
     while (!over && in.hasRemaining() && !sink.isPaused()) {

@@ -161,10 +161,14 @@ final class Wire extends BaseFilter implements FrameReader.Sink {
         head = null;
         answered(reading.parse());
       }
-      if (tyrus != null) {
+      boolean stop = paused;
+      // Another thread may resume while this one stops: what is left must be read or held, never
+      // dropped.
+      while (tyrus != null && !stop && bytes.hasRemaining() && !frames.isOver()) {
         frames.read(bytes);
+        stop = paused;
       }
-      if (paused) {
+      if (stop) {
         suspend(bytes);
       }
     } catch (IOException | RuntimeException e) {

@@ -92,11 +92,11 @@ class WorkloadRunTest {
   void whatGoesWrongIsCountedInItsRoundOnly() throws Exception {
     List<RunResult> results =
         threeRounds(
-            new FaultyDriver(new MemoryDriver(), Fault.parse("drop:50")), workload(1, 1, 1, 0));
+            new FaultyDriver(new MemoryDriver(), Fault.parse("double:50")), workload(1, 1, 1, 0));
     assertThat(results).hasSize(3);
-    long all = results.stream().mapToLong(r -> r.integrity().lost()).sum();
+    long all = results.stream().mapToLong(r -> r.integrity().doubled()).sum();
     for (RunResult result : results) {
-      assertThat(result.integrity().lost()).isPositive().isLessThan(all);
+      assertThat(result.integrity().doubled()).isPositive().isLessThan(all);
     }
   }
 

@@ -25,6 +25,19 @@ public interface Registry extends AutoCloseable {
   Duration MAX_DEADLINE = Duration.ofHours(1);
 
   /**
+   * Checks a deadline.
+   *
+   * @param deadline for a command, a read or an end: more than zero, at most {@link #MAX_DEADLINE}
+   * @throws IllegalArgumentException if it is out of its range
+   */
+  static void checkDeadline(Duration deadline) {
+    if (deadline.isNegative() || deadline.isZero() || deadline.compareTo(MAX_DEADLINE) > 0) {
+      throw new IllegalArgumentException(
+          "deadline: " + deadline + " (expected: > 0 and <= " + MAX_DEADLINE + ")");
+    }
+  }
+
+  /**
    * Starts the registry.
    *
    * @return a stage that completes when commands are taken, or with a {@link RegistryException}

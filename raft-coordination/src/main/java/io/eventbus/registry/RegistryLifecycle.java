@@ -63,4 +63,18 @@ public enum RegistryLifecycle {
    * @return true if it may follow this one
    */
   public abstract boolean canBecome(RegistryLifecycle next);
+
+  /**
+   * Says why a registry at this station takes no commands.
+   *
+   * @return what a command is refused with
+   */
+  public RegistryException notRunning() {
+    String message = "lifecycle: " + this + " (expected: RUNNING)";
+    return switch (this) {
+      case NEW, STARTING, RUNNING -> new RegistryUnavailableException(message);
+      case FAILED -> new RegistryFailedException(message, false);
+      case CLOSING, CLOSED -> new RegistryClosedException(message, false);
+    };
+  }
 }

@@ -10,6 +10,7 @@ import io.eventbus.registry.Departure;
 import io.eventbus.registry.DepartureReport;
 import io.eventbus.registry.Endpoint;
 import io.eventbus.registry.MemberRole;
+import io.eventbus.registry.Registry;
 import io.eventbus.registry.RegistryAdministration;
 import io.eventbus.registry.RegistrySnapshot;
 import io.eventbus.registry.RegistryStatus;
@@ -91,7 +92,7 @@ final class LocalAdministration implements RegistryAdministration {
 
   @Override
   public CompletionStage<Backup> backup(Duration deadline) {
-    Refusals.checkDeadline(deadline);
+    Registry.checkDeadline(deadline);
     RegistryState now = state.get();
     String bus = now.snapshot().buses().stream().findFirst().map(b -> b.id().value()).orElse("");
     return CompletableFuture.completedStage(BackupFormat.of("", bus, clock.instant(), now));
@@ -99,13 +100,13 @@ final class LocalAdministration implements RegistryAdministration {
 
   @Override
   public CompletionStage<DepartureReport> leave(Departure departure, Duration deadline) {
-    Refusals.checkDeadline(deadline);
+    Registry.checkDeadline(deadline);
     return CompletableFuture.completedStage(
         new DepartureReport(true, true, true, "this bus runs alone"));
   }
 
   private static <T> CompletionStage<T> refused(Duration deadline) {
-    Refusals.checkDeadline(deadline);
+    Registry.checkDeadline(deadline);
     return CompletableFuture.failedStage(
         new AdministrationRefusedException(
             "this bus runs alone (expected: a bus that belongs to a cluster)"));

@@ -111,21 +111,21 @@ public final class LocalRegistry implements Registry {
 
   @Override
   public CompletionStage<RegistrySnapshot> linearizableRead(Duration deadline) {
-    Refusals.checkDeadline(deadline);
+    Registry.checkDeadline(deadline);
     RegistryLifecycle now = lifecycle;
     return now == RegistryLifecycle.RUNNING
         ? CompletableFuture.completedStage(snapshot())
-        : CompletableFuture.failedStage(Refusals.notRunning(now));
+        : CompletableFuture.failedStage(now.notRunning());
   }
 
   @Override
   public CompletionStage<CommandResult> submit(
       CommandId id, RegistryCommand command, Duration deadline) {
-    Refusals.checkDeadline(deadline);
+    Registry.checkDeadline(deadline);
     Objects.requireNonNull(id, "id");
     RegistryLifecycle now = lifecycle;
     if (now != RegistryLifecycle.RUNNING) {
-      return CompletableFuture.failedStage(Refusals.notRunning(now));
+      return CompletableFuture.failedStage(now.notRunning());
     }
     PendingCommand pending = new PendingCommand(id, command, deadline);
     return switch (queue.offer(pending)) {
@@ -137,7 +137,7 @@ public final class LocalRegistry implements Registry {
         refusedForLoad.incrementAndGet();
         yield CompletableFuture.failedStage(Refusals.overloaded(queue, pending, options));
       }
-      case CLOSED -> CompletableFuture.failedStage(Refusals.notRunning(lifecycle));
+      case CLOSED -> CompletableFuture.failedStage(lifecycle.notRunning());
     };
   }
 
@@ -155,7 +155,7 @@ public final class LocalRegistry implements Registry {
 
   @Override
   public CompletionStage<Void> shutdown(Duration deadline) {
-    Refusals.checkDeadline(deadline);
+    Registry.checkDeadline(deadline);
     boolean nothingRuns;
     synchronized (lifecycleLock) {
       if (lifecycle == RegistryLifecycle.CLOSING || lifecycle == RegistryLifecycle.CLOSED) {

@@ -8,6 +8,7 @@ import io.eventbus.registry.ClusterMember;
 import io.eventbus.registry.Departure;
 import io.eventbus.registry.DepartureReport;
 import io.eventbus.registry.Endpoint;
+import io.eventbus.registry.Registry;
 import io.eventbus.registry.RegistryAdministration;
 import io.eventbus.registry.RegistryException;
 import io.eventbus.registry.RegistryStatus;
@@ -54,7 +55,7 @@ final class Administration implements RegistryAdministration {
 
   @Override
   public CompletionStage<DepartureReport> leave(Departure departure, Duration deadline) {
-    RatisRegistry.checkDeadline(deadline);
+    Registry.checkDeadline(deadline);
     Engine engine = member.engine();
     AdministrationService service = member.administration();
     if (engine == null || service == null) {
@@ -93,7 +94,7 @@ final class Administration implements RegistryAdministration {
 
   @Override
   public CompletionStage<BusId> add(Endpoint address, Duration deadline) {
-    RatisRegistry.checkDeadline(deadline);
+    Registry.checkDeadline(deadline);
     if (member.engine() == null) {
       return CompletableFuture.failedStage(notRunning.get());
     }
@@ -129,7 +130,7 @@ final class Administration implements RegistryAdministration {
 
   @Override
   public CompletionStage<Long> takeSnapshot(Duration deadline) {
-    RatisRegistry.checkDeadline(deadline);
+    Registry.checkDeadline(deadline);
     Engine engine = member.engine();
     if (engine == null) {
       return CompletableFuture.failedStage(notRunning.get());
@@ -153,7 +154,7 @@ final class Administration implements RegistryAdministration {
 
   @Override
   public CompletionStage<Backup> backup(Duration deadline) {
-    RatisRegistry.checkDeadline(deadline);
+    Registry.checkDeadline(deadline);
     CommandService commands = member.commands();
     if (commands == null) {
       return CompletableFuture.failedStage(notRunning.get());
@@ -176,7 +177,7 @@ final class Administration implements RegistryAdministration {
   /** Asks the leader, and again while there is none, until the deadline. */
   private CompletionStage<Void> ask(
       Operation operation, BusId about, @Nullable BusId other, Duration deadline) {
-    RatisRegistry.checkDeadline(deadline);
+    Registry.checkDeadline(deadline);
     AdministrationService service = member.administration();
     if (service == null) {
       return CompletableFuture.failedStage(notRunning.get());

@@ -1,13 +1,8 @@
 package io.eventbus.registry.ratis;
 
-import io.eventbus.link.LinkServiceException;
 import io.eventbus.registry.BusId;
-import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
-import java.io.DataOutputStream;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,37 +31,29 @@ record AdministrationRequest(
   }
 
   byte[] encode() {
-    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-    try (DataOutputStream out = new DataOutputStream(bytes)) {
-      out.writeByte(1);
-      out.writeUTF(operation.name());
-      out.writeUTF(bus.value());
-      out.writeUTF(other == null ? "" : other.value());
-      out.writeBoolean(again);
-      out.writeInt(millis);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-    return bytes.toByteArray();
+    return FixedOrder.encode(
+        out -> {
+          out.writeUTF(operation.name());
+          out.writeUTF(bus.value());
+          out.writeUTF(other == null ? "" : other.value());
+          out.writeBoolean(again);
+          out.writeInt(millis);
+        });
   }
 
   static AdministrationRequest decode(byte[] bytes) {
-    try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(bytes))) {
-      byte version = in.readByte();
-      if (version != 1) {
-        throw new IOException("version: " + version + " (expected: 1)");
-      }
-      Operation operation = Operation.valueOf(in.readUTF());
-      BusId bus = new BusId(in.readUTF());
-      String other = in.readUTF();
-      return new AdministrationRequest(
-          operation,
-          bus,
-          other.isEmpty() ? null : new BusId(other),
-          in.readBoolean(),
-          Math.max(1, in.readInt()));
-    } catch (IOException | IllegalArgumentException e) {
-      throw new LinkServiceException(CommandService.MALFORMED, String.valueOf(e.getMessage()));
-    }
+    return FixedOrder.decode(bytes, AdministrationRequest::read);
+  }
+
+  private static AdministrationRequest read(DataInputStream in) throws IOException {
+    Operation operation = Operation.valueOf(in.readUTF());
+    BusId bus = new BusId(in.readUTF());
+    String other = in.readUTF();
+    return new AdministrationRequest(
+        operation,
+        bus,
+        other.isEmpty() ? null : new BusId(other),
+        in.readBoolean(),
+        Math.max(1, in.readInt()));
   }
 }

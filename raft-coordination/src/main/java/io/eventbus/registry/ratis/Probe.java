@@ -1,14 +1,7 @@
 package io.eventbus.registry.ratis;
 
-import io.eventbus.link.LinkServiceException;
 import io.eventbus.registry.BusId;
 import io.eventbus.registry.Endpoint;
-import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
-import java.io.DataInputStream;
-import java.io.DataOutputStream;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 
 /** What buses that look for a cluster ask and answer each other; bytes of a fixed order. */
 final class Probe {
@@ -24,31 +17,25 @@ final class Probe {
    */
   record Question(BusId bus, long instance, Endpoint address, Wish wish) {
     byte[] encode() {
-      ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-      try (DataOutputStream out = new DataOutputStream(bytes)) {
-        out.writeByte(1);
-        out.writeUTF(bus.value());
-        out.writeLong(instance);
-        out.writeUTF(address.host());
-        out.writeInt(address.port());
-        out.writeUTF(wish.name());
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      }
-      return bytes.toByteArray();
+      return FixedOrder.encode(
+          out -> {
+            out.writeUTF(bus.value());
+            out.writeLong(instance);
+            out.writeUTF(address.host());
+            out.writeInt(address.port());
+            out.writeUTF(wish.name());
+          });
     }
 
     static Question decode(byte[] bytes) {
-      try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(bytes))) {
-        checkVersion(in.readByte());
-        return new Question(
-            new BusId(in.readUTF()),
-            in.readLong(),
-            new Endpoint(in.readUTF(), in.readInt()),
-            Wish.valueOf(in.readUTF()));
-      } catch (IOException | IllegalArgumentException e) {
-        throw malformed(e);
-      }
+      return FixedOrder.decode(
+          bytes,
+          in ->
+              new Question(
+                  new BusId(in.readUTF()),
+                  in.readLong(),
+                  new Endpoint(in.readUTF(), in.readInt()),
+                  Wish.valueOf(in.readUTF())));
     }
   }
 
@@ -91,37 +78,24 @@ final class Probe {
    */
   record Answer(BusId bus, long instance, Standing standing, String cluster) {
     byte[] encode() {
-      ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-      try (DataOutputStream out = new DataOutputStream(bytes)) {
-        out.writeByte(1);
-        out.writeUTF(bus.value());
-        out.writeLong(instance);
-        out.writeUTF(standing.name());
-        out.writeUTF(cluster);
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      }
-      return bytes.toByteArray();
+      return FixedOrder.encode(
+          out -> {
+            out.writeUTF(bus.value());
+            out.writeLong(instance);
+            out.writeUTF(standing.name());
+            out.writeUTF(cluster);
+          });
     }
 
     static Answer decode(byte[] bytes) {
-      try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(bytes))) {
-        checkVersion(in.readByte());
-        return new Answer(
-            new BusId(in.readUTF()), in.readLong(), Standing.valueOf(in.readUTF()), in.readUTF());
-      } catch (IOException | IllegalArgumentException e) {
-        throw malformed(e);
-      }
+      return FixedOrder.decode(
+          bytes,
+          in ->
+              new Answer(
+                  new BusId(in.readUTF()),
+                  in.readLong(),
+                  Standing.valueOf(in.readUTF()),
+                  in.readUTF()));
     }
-  }
-
-  private static void checkVersion(byte version) throws IOException {
-    if (version != 1) {
-      throw new IOException("version: " + version + " (expected: 1)");
-    }
-  }
-
-  private static LinkServiceException malformed(Exception e) {
-    return new LinkServiceException(CommandService.MALFORMED, String.valueOf(e.getMessage()));
   }
 }

@@ -7,7 +7,6 @@ import io.eventbus.registry.DatedSnapshot;
 import io.eventbus.registry.ListenerRegistration;
 import io.eventbus.registry.Registry;
 import io.eventbus.registry.RegistryAdministration;
-import io.eventbus.registry.RegistryClosedException;
 import io.eventbus.registry.RegistryCommand;
 import io.eventbus.registry.RegistryException;
 import io.eventbus.registry.RegistryFailedException;
@@ -15,7 +14,6 @@ import io.eventbus.registry.RegistryLifecycle;
 import io.eventbus.registry.RegistryListener;
 import io.eventbus.registry.RegistryOverloadedException;
 import io.eventbus.registry.RegistrySnapshot;
-import io.eventbus.registry.RegistryUnavailableException;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.Objects;
@@ -78,7 +76,7 @@ public final class RatisRegistry implements Registry {
     this.options = options;
     this.member = new RegistryMember(options, source, links, clock, this::failed);
     this.administration =
-        new Administration(member, options.bus(), () -> notRunning(lifecycle), open, clock);
+        new Administration(member, options.bus(), () -> lifecycle.notRunning(), open, clock);
   }
 
   @Override
@@ -142,7 +140,7 @@ public final class RatisRegistry implements Registry {
 
   @Override
   public CompletionStage<RegistrySnapshot> linearizableRead(Duration deadline) {
-    checkDeadline(deadline);
+    Registry.checkDeadline(deadline);
     return admitted(
         256,
         commands ->
@@ -161,7 +159,7 @@ public final class RatisRegistry implements Registry {
   @Override
   public CompletionStage<CommandResult> submit(
       CommandId id, RegistryCommand command, Duration deadline) {
-    checkDeadline(deadline);
+    Registry.checkDeadline(deadline);
     Objects.requireNonNull(id, "id");
     return admitted(
         command.estimatedBytes(),
@@ -188,7 +186,7 @@ public final class RatisRegistry implements Registry {
     RegistryLifecycle now = lifecycle;
     CommandService commands = member.commands();
     if (now != RegistryLifecycle.RUNNING || commands == null) {
-      return CompletableFuture.failedStage(notRunning(now));
+      return CompletableFuture.failedStage(now.notRunning());
     }
     GateLimits limits = options.gate();
     int count = waiting.incrementAndGet();
@@ -224,7 +222,7 @@ public final class RatisRegistry implements Registry {
 
   @Override
   public CompletionStage<Void> shutdown(Duration deadline) {
-    checkDeadline(deadline);
+    Registry.checkDeadline(deadline);
     synchronized (lifecycleLock) {
       if (lifecycle == RegistryLifecycle.CLOSING || lifecycle == RegistryLifecycle.CLOSED) {
         return closed.minimalCompletionStage();
@@ -290,23 +288,6 @@ public final class RatisRegistry implements Registry {
       if (lifecycle.canBecome(RegistryLifecycle.FAILED)) {
         lifecycle = RegistryLifecycle.FAILED;
       }
-    }
-  }
-
-  private static RegistryException notRunning(RegistryLifecycle lifecycle) {
-    String message = "lifecycle: " + lifecycle + " (expected: RUNNING)";
-    if (lifecycle == RegistryLifecycle.FAILED) {
-      return new RegistryFailedException(message, false);
-    }
-    return lifecycle == RegistryLifecycle.CLOSING || lifecycle == RegistryLifecycle.CLOSED
-        ? new RegistryClosedException(message, false)
-        : new RegistryUnavailableException(message);
-  }
-
-  static void checkDeadline(Duration deadline) {
-    if (deadline.isNegative() || deadline.isZero() || deadline.compareTo(MAX_DEADLINE) > 0) {
-      throw new IllegalArgumentException(
-          "deadline: " + deadline + " (expected: > 0 and <= " + MAX_DEADLINE + ")");
     }
   }
 }

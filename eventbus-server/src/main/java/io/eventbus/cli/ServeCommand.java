@@ -46,8 +46,8 @@ final class ServeCommand implements Callable<Integer> {
     if (config.cluster().enabled()) {
       lookNamesUpAgain();
     }
-    UnusedHeap.giveBack();
     RunningBus bus = start(config);
+    UnusedHeap heap = UnusedHeap.giveBack();
     StopHook hook = new StopHook(() -> stop(bus));
     try {
       LOG.info("{}", startLine(config, bus));
@@ -74,6 +74,7 @@ final class ServeCommand implements Callable<Integer> {
       throw new IllegalStateException("a failure is told by its reason", e);
     } finally {
       hook.close();
+      heap.close();
     }
     return ExitCode.OK;
   }

@@ -1,10 +1,14 @@
 package io.eventbus.cli;
 
 import com.sun.management.HotSpotDiagnosticMXBean;
+import com.sun.management.OperatingSystemMXBean;
 import com.sun.management.VMOption;
+import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
-import java.util.LinkedHashMap;
-import java.util.Map;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -12,51 +16,109 @@ import org.slf4j.LoggerFactory;
  * Lets a bus that has little to do give the system the heap back that it no longer uses.
  *
  * <p>By itself G1 looks what can be given back only when it collects, and a quiet bus hardly ever
- * makes it collect: what a burst of connections needed would stay with the process. These options
- * can be set while a JVM runs; those that the user has set are left alone, and a JVM that does not
- * know them goes on without.
+ * makes it collect: what a burst of connections needed would stay with the process. So this turns
+ * G1's periodic collection on when the process has become quiet, and off once it has collected. It
+ * does nothing where the user has set one of the options, or the JVM does not know them.
  */
-final class UnusedHeap {
+final class UnusedHeap implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(UnusedHeap.class);
+  private static final String INTERVAL = "G1PeriodicGCInterval";
+  private static final String LEAST_FREE = "MinHeapFreeRatio";
+  private static final String MOST_FREE = "MaxHeapFreeRatio";
 
-  /** G1 collects after so long without a collection: some tens of milliseconds of work. */
-  private static final int IDLE_MILLIS = 15_000;
+  /** How often to look; a collection comes within that and one second more. */
+  private static final int LOOK_SECONDS = 5;
+
+  private static final String SOON_MILLIS = "1000";
+  private static final String NEVER = "0";
+
+  private final @Nullable HotSpotDiagnosticMXBean vm = vm();
+  private final QuietPhase quiet = new QuietPhase(System.nanoTime(), cpuNanos());
+  private final ScheduledExecutorService thread =
+      Executors.newSingleThreadScheduledExecutor(
+          task -> {
+            Thread made = new Thread(task, "unused-heap");
+            made.setDaemon(true);
+            return made;
+          });
 
   private UnusedHeap() {}
 
-  /** Sets the options of this JVM. */
-  static void giveBack() {
+  /**
+   * Begins to look after this JVM's heap.
+   *
+   * @return what ends it
+   */
+  static UnusedHeap giveBack() {
+    UnusedHeap heap = new UnusedHeap();
+    heap.begin();
+    return heap;
+  }
+
+  private void begin() {
+    // The least first: it must never be more than the most.
+    if (vm == null || !(set(LEAST_FREE, "10") && set(MOST_FREE, "25") && set(INTERVAL, NEVER))) {
+      thread.shutdownNow();
+      return;
+    }
+    var unused =
+        thread.scheduleWithFixedDelay(this::look, LOOK_SECONDS, LOOK_SECONDS, TimeUnit.SECONDS);
+  }
+
+  /** Looks whether the process is quiet, and lets it collect or not. */
+  void look() {
+    boolean collect = quiet.look(System.nanoTime(), cpuNanos(), collections());
+    set(INTERVAL, collect ? SOON_MILLIS : NEVER);
+  }
+
+  /** Null where this is not for the JVM. */
+  private static @Nullable HotSpotDiagnosticMXBean vm() {
     try {
       HotSpotDiagnosticMXBean vm =
           ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class);
       // To other collectors the ratios mean something else.
-      if (vm != null && Boolean.parseBoolean(vm.getVMOption("UseG1GC").getValue())) {
-        options(Runtime.getRuntime().availableProcessors())
-            .forEach((option, value) -> set(vm, option, value));
-      }
-    } catch (RuntimeException | LinkageError e) {
-      LOG.debug("this JVM does not take options while it runs", e);
+      return vm != null && Boolean.parseBoolean(vm.getVMOption("UseG1GC").getValue()) ? vm : null;
+    } catch (IllegalArgumentException | LinkageError e) {
+      LOG.debug("this JVM has no options that can be set while it runs", e);
+      return null;
     }
   }
 
-  private static Map<String, String> options(int processors) {
-    Map<String, String> options = new LinkedHashMap<>();
-    // The least first: it must never be more than the most.
-    options.put("MinHeapFreeRatio", "10");
-    options.put("MaxHeapFreeRatio", "25");
-    // Not on a machine that is busy: the processes that wait for a processor, over one minute.
-    options.put("G1PeriodicGCSystemLoadThreshold", Double.toString(processors * 0.75));
-    options.put("G1PeriodicGCInterval", Integer.toString(IDLE_MILLIS));
-    return options;
-  }
-
-  private static void set(HotSpotDiagnosticMXBean vm, String name, String value) {
+  /** False if the user has set it, or it cannot be set. */
+  private boolean set(String name, String value) {
+    HotSpotDiagnosticMXBean options = vm;
+    if (options == null) {
+      return false;
+    }
     try {
-      if (vm.getVMOption(name).getOrigin() == VMOption.Origin.DEFAULT) {
-        vm.setVMOption(name, value);
+      VMOption option = options.getVMOption(name);
+      boolean ours =
+          option.getOrigin() == VMOption.Origin.DEFAULT
+              || option.getOrigin() == VMOption.Origin.MANAGEMENT;
+      if (ours && !option.getValue().equals(value)) {
+        options.setVMOption(name, value);
       }
+      return ours;
     } catch (IllegalArgumentException e) {
       LOG.debug("this JVM has no option {}, or does not take {}", name, value, e);
+      return false;
     }
+  }
+
+  private static long cpuNanos() {
+    OperatingSystemMXBean system = ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
+    return system == null ? 0 : system.getProcessCpuTime();
+  }
+
+  private static long collections() {
+    return ManagementFactory.getGarbageCollectorMXBeans().stream()
+        .mapToLong(GarbageCollectorMXBean::getCollectionCount)
+        .sum();
+  }
+
+  @Override
+  public void close() {
+    thread.shutdownNow();
+    set(INTERVAL, NEVER);
   }
 }

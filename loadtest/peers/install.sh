@@ -4,8 +4,9 @@
 #   loadtest/peers/install.sh            everything that is missing
 #   loadtest/peers/install.sh nats       NATS only (needs Go)
 #   loadtest/peers/install.sh mosquitto  Mosquitto only (needs apt-get and the right to install)
+#   loadtest/peers/install.sh etcd       etcd only (likewise)
 #
-# Go programs go to peers/bin beside this script, which Git ignores. Mosquitto goes where the system's packages go.
+# Go programs go to peers/bin beside this script, which Git ignores. Mosquitto and etcd go where the system's packages go.
 # What cannot be had is told; the load test then reports that system as absent.
 set -uo pipefail
 
@@ -27,31 +28,38 @@ nats() {
   GOBIN="$bin" go install "github.com/nats-io/nats-server/v2@$version" && "$bin/nats-server" --version
 }
 
-mosquitto() {
-  # Debian keeps it out of the PATH of ordinary users.
-  if PATH="$PATH:/usr/sbin" command -v mosquitto >/dev/null; then
-    echo "mosquitto is there"
+mosquitto() { package mosquitto mosquitto; }
+
+etcd() { package etcd etcd-server; }
+
+# The program, and the package that brings it.
+package() {
+  # Debian keeps servers out of the PATH of ordinary users.
+  if PATH="$PATH:/usr/sbin" type -P "$1" >/dev/null; then
+    echo "$1 is there"
     return 0
   fi
   if ! command -v apt-get >/dev/null; then
-    echo "mosquitto: no apt-get here: install mosquitto with the system's package manager" >&2
+    echo "$1: no apt-get here: install $1 with the system's package manager" >&2
     return 1
   fi
   local as_root=()
   if [ "$(id -u)" -ne 0 ]; then as_root=(sudo); fi
-  "${as_root[@]}" apt-get install -y --no-install-recommends mosquitto
+  "${as_root[@]}" apt-get install -y --no-install-recommends "$2"
 }
 
 for peer in "${@:-all}"; do
   case "$peer" in
     nats) nats || failed=1 ;;
     mosquitto) mosquitto || failed=1 ;;
+    etcd) etcd || failed=1 ;;
     all)
       nats || failed=1
       mosquitto || failed=1
+      etcd || failed=1
       ;;
     *)
-      echo "peer: $peer (expected: nats or mosquitto)" >&2
+      echo "peer: $peer (expected: nats, mosquitto or etcd)" >&2
       exit 2
       ;;
   esac

@@ -17,17 +17,18 @@ import picocli.CommandLine.Spec;
     synopsisSubcommandLabel = "COMMAND",
     exitCodeListHeading = "%nExit codes:%n",
     exitCodeList = {
-      " 0:everything ran and every event is accounted for",
+      " 0:everything ran and every event or command is accounted for",
       " 1:a run did not come to its end",
       " 2:wrong arguments, or a wrong workload file",
       " 3:a system is absent and nothing ran",
-      " 4:events were lost, doubled, reordered or foreign"
+      " 4:events were lost, doubled, reordered or foreign, or commands lost or doubled"
     },
     footer = {
       "",
       "Examples:",
       "  loadtest run smoke",
       "  loadtest run one-to-one/128B fan-out --runs 5 --output results",
+      "  loadtest coordination table --servers 3 --output results",
       "  loadtest jmh CodecBenchmark -p batch=100 -prof gc"
     })
 public final class LoadTest implements Runnable {
@@ -55,6 +56,7 @@ public final class LoadTest implements Runnable {
     line.addSubcommand(new RunCommand(drivers));
     line.addSubcommand(new RunsCommand(drivers));
     line.addSubcommand(new ListCommand(drivers));
+    line.addSubcommand(new CoordinationCommand(new CoordinationSystems()));
     line.addSubcommand(new JmhCommand());
     line.setExecutionExceptionHandler(
         (failure, commandLine, parsed) -> {
@@ -70,7 +72,7 @@ public final class LoadTest implements Runnable {
   @Override
   public void run() {
     throw new ParameterException(
-        spec.commandLine(), "command: absent (expected: run, list or jmh)");
+        spec.commandLine(), "command: absent (expected: run, coordination, list or jmh)");
   }
 
   /** The version of the jar. */

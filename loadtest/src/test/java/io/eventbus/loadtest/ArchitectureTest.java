@@ -52,6 +52,49 @@ class ArchitectureTest {
       slices().matching(ROOT + ".driver.(*)..").should().notDependOnEachOther();
 
   @ArchTest
+  static final ArchRule COORDINATION =
+      layeredArchitecture()
+          .consideringOnlyDependenciesInLayers()
+          .layer("command")
+          .definedBy(ROOT)
+          .layer("report")
+          .definedBy(ROOT + ".coordination.report")
+          .layer("run")
+          .definedBy(ROOT + ".coordination.run")
+          .layer("systems")
+          .definedBy(
+              ROOT + ".coordination.eventbus",
+              ROOT + ".coordination.zookeeper",
+              ROOT + ".coordination.etcd")
+          .layer("ports")
+          .definedBy(ROOT + ".coordination")
+          .whereLayer("command")
+          .mayNotBeAccessedByAnyLayer()
+          .whereLayer("report")
+          .mayOnlyBeAccessedByLayers("command")
+          .whereLayer("run")
+          .mayOnlyBeAccessedByLayers("command", "report")
+          .whereLayer("systems")
+          .mayOnlyBeAccessedByLayers("command");
+
+  @ArchTest
+  static final ArchRule COORDINATION_SYSTEMS_KEEP_THEIR_LIBRARIES =
+      noClasses()
+          .that()
+          .resideInAnyPackage(
+              ROOT,
+              ROOT + ".coordination",
+              ROOT + ".coordination.run",
+              ROOT + ".coordination.report")
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage(
+              "io.eventbus.registry..",
+              "io.eventbus.link..",
+              "org.apache.zookeeper..",
+              "io.grpc..");
+
+  @ArchTest
   static final ArchRule ONLY_THE_DRIVER_KNOWS_THE_CLIENT =
       noClasses()
           .that()

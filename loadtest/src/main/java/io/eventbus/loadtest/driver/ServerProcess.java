@@ -90,6 +90,16 @@ public final class ServerProcess implements AutoCloseable {
     return process.isAlive();
   }
 
+  /** Ends the process at once, with SIGKILL where there are signals, and waits until it is gone. */
+  public void kill() {
+    process.destroyForcibly();
+    try {
+      process.waitFor(POLITE.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
   /**
    * Waits until the output holds a line with the pattern.
    *

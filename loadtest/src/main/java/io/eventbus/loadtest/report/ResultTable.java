@@ -1,7 +1,6 @@
 package io.eventbus.loadtest.report;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 
 /** The table for the terminal: a line for each workload and driver. */
@@ -39,7 +38,7 @@ public final class ResultTable {
         .filter(summary -> summary.idleConnectsPerSecond() < 0)
         .forEach(summary -> rows.add(row(summary)));
     if (rows.size() > 1) {
-      table(out, rows, TEXT_COLUMNS);
+      TextTable.write(out, rows, TEXT_COLUMNS);
     }
     report
         .absent()
@@ -74,7 +73,7 @@ public final class ResultTable {
       StringBuilder out, String title, List<List<String>> rows, int textColumns) {
     if (rows.size() > 1) {
       out.append('\n').append(title).append("\n\n");
-      table(out, rows, textColumns);
+      TextTable.write(out, rows, textColumns);
     }
   }
 
@@ -113,16 +112,6 @@ public final class ResultTable {
     return rows;
   }
 
-  private static void table(StringBuilder out, List<List<String>> rows, int textColumns) {
-    int[] widths = widths(rows);
-    for (int i = 0; i < rows.size(); i++) {
-      line(out, rows.get(i), widths, textColumns);
-      if (i == 0) {
-        rule(out, widths);
-      }
-    }
-  }
-
   private static List<String> row(Summary summary) {
     return List.of(
         summary.workload(),
@@ -141,30 +130,5 @@ public final class ResultTable {
         Figures.micros(summary.clientCpuMicros()),
         Figures.mebibytes(summary.serverRssBytes()),
         summary.verdict());
-  }
-
-  private static int[] widths(List<List<String>> rows) {
-    int[] widths = new int[rows.get(0).size()];
-    for (List<String> row : rows) {
-      for (int i = 0; i < widths.length; i++) {
-        widths[i] = Math.max(widths[i], row.get(i).length());
-      }
-    }
-    return widths;
-  }
-
-  private static void line(StringBuilder out, List<String> row, int[] widths, int textColumns) {
-    for (int i = 0; i < widths.length; i++) {
-      String cell = row.get(i);
-      String padding = " ".repeat(widths[i] - cell.length());
-      out.append(i == 0 ? "" : "  ");
-      out.append(i < textColumns ? cell + padding : padding + cell);
-    }
-    out.append('\n');
-  }
-
-  private static void rule(StringBuilder out, int[] widths) {
-    int total = Arrays.stream(widths).sum() + 2 * (widths.length - 1);
-    out.append("-".repeat(total)).append('\n');
   }
 }

@@ -3,10 +3,17 @@ package io.eventbus.loadtest.report;
 import java.util.Locale;
 
 /** Builds one inline SVG picture, with text safely escaped and numbers short. */
-final class Svg {
+public final class Svg {
   private final StringBuilder out = new StringBuilder();
 
-  Svg(int width, int height, String title) {
+  /**
+   * Begins a picture.
+   *
+   * @param width in units of the picture
+   * @param height likewise
+   * @param title for those who cannot see it
+   */
+  public Svg(int width, int height, String title) {
     out.append(
         String.format(
             Locale.ROOT,
@@ -16,7 +23,15 @@ final class Svg {
             escape(title)));
   }
 
-  void text(double x, double y, String kind, String text) {
+  /**
+   * Writes text.
+   *
+   * @param x of its anchor
+   * @param y of its foot
+   * @param kind the class for the style
+   * @param text any text
+   */
+  public void text(double x, double y, String kind, String text) {
     out.append(
         String.format(
             Locale.ROOT,
@@ -27,7 +42,16 @@ final class Svg {
             escape(text)));
   }
 
-  void line(double x1, double y1, double x2, double y2, String kind) {
+  /**
+   * Draws a straight line.
+   *
+   * @param x1 of its beginning
+   * @param y1 of its beginning
+   * @param x2 of its end
+   * @param y2 of its end
+   * @param kind the class for the style
+   */
+  public void line(double x1, double y1, double x2, double y2, String kind) {
     out.append(
         String.format(
             Locale.ROOT,
@@ -53,7 +77,15 @@ final class Svg {
             escape(tip)));
   }
 
-  void dot(double x, double y, String kind, String tip) {
+  /**
+   * Draws a dot.
+   *
+   * @param x of its middle
+   * @param y of its middle
+   * @param kind the class for the style
+   * @param tip is shown when it is pointed at
+   */
+  public void dot(double x, double y, String kind, String tip) {
     out.append(
         String.format(
             Locale.ROOT,
@@ -64,21 +96,44 @@ final class Svg {
             escape(tip)));
   }
 
-  /** Draws a line through points, given as x and y in turn. */
-  void curve(StringBuilder points, String kind) {
+  /**
+   * Draws a line through points.
+   *
+   * @param points see {@link #point}
+   * @param kind the class for the style
+   */
+  public void curve(StringBuilder points, String kind) {
     out.append("<polyline points=\"").append(points).append("\" class=\"").append(kind);
     out.append("\"/>\n");
   }
 
-  static void point(StringBuilder points, double x, double y) {
+  /**
+   * Adds a point to those of a curve.
+   *
+   * @param points so far
+   * @param x of the point
+   * @param y of the point
+   */
+  public static void point(StringBuilder points, double x, double y) {
     points.append(String.format(Locale.ROOT, "%.1f,%.1f ", x, y));
   }
 
-  String end() {
+  /**
+   * Ends the picture.
+   *
+   * @return its SVG
+   */
+  public String end() {
     return out.append("</svg>\n").toString();
   }
 
-  static String escape(String text) {
+  /**
+   * Makes text safe to stand in HTML or SVG.
+   *
+   * @param text any text
+   * @return the same with its special characters escaped
+   */
+  public static String escape(String text) {
     return text.replace("&", "&amp;")
         .replace("<", "&lt;")
         .replace(">", "&gt;")

@@ -47,7 +47,13 @@ public record LatencySummary(
    */
   public record Point(double percentile, double micros) {}
 
-  static LatencySummary of(Histogram nanos) {
+  /**
+   * Sums up a histogram.
+   *
+   * @param nanos in nanoseconds
+   * @return its summary
+   */
+  public static LatencySummary of(Histogram nanos) {
     if (nanos.getTotalCount() == 0) {
       return NONE;
     }

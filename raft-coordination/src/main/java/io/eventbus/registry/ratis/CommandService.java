@@ -62,15 +62,30 @@ final class CommandService {
       return gate.submit(id, command);
     }
     return call(leader, Services.COMMAND, RegistryCodec.encodeCommand(id, command), left)
-        .thenCompose(
-            bytes -> {
-              try {
-                return CompletableFuture.completedFuture(
-                    RegistryCodec.decodeResult(ByteBuffer.wrap(bytes)));
-              } catch (RegistryFormatException e) {
-                return CompletableFuture.failedFuture(e);
-              }
-            });
+        .thenCompose(CommandService::result);
+  }
+
+  /** What a leader has answered to a command. */
+  static CompletableFuture<CommandResult> result(byte[] answer) {
+    try {
+      return CompletableFuture.completedFuture(RegistryCodec.decodeResult(ByteBuffer.wrap(answer)));
+    } catch (RegistryFormatException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+
+  /** What went wrong on the way to a leader, or there. */
+  static <T> CompletableFuture<T> failure(Throwable error) {
+    Throwable cause = Attempts.unwrap(error);
+    return CompletableFuture.failedFuture(
+        isOverload(cause)
+            ? new RegistryOverloadedException("the leader: " + cause.getMessage())
+            : cause);
+  }
+
+  static boolean isOverload(Throwable error) {
+    return Attempts.unwrap(error) instanceof LinkServiceException told
+        && told.code().equals(OVERLOADED);
   }
 
   /** One try to learn how far the log was applied when this was called, at least. */
@@ -99,15 +114,7 @@ final class CommandService {
     }
     return links
         .call(address, Services.COMMANDS, service, request, left)
-        .exceptionallyCompose(
-            error -> {
-              Throwable cause = Attempts.unwrap(error);
-              if (cause instanceof LinkServiceException told && told.code().equals(OVERLOADED)) {
-                return CompletableFuture.failedFuture(
-                    new RegistryOverloadedException("the leader: " + told.getMessage()));
-              }
-              return CompletableFuture.failedFuture(cause);
-            });
+        .exceptionallyCompose(CommandService::failure);
   }
 
   private CompletionStage<byte[]> onCommand(LinkPeer peer, byte[] request) {

@@ -1,0 +1,67 @@
+package io.eventbus.loadtest.coordination;
+
+import java.util.List;
+
+/** Running servers. For one thread, which may wait in any method. */
+public interface CoordinationCluster extends AutoCloseable {
+  /**
+   * Returns how many servers there are.
+   *
+   * @return the number, those that were killed included
+   */
+  int servers();
+
+  /**
+   * Returns the processes.
+   *
+   * @return the ids of those that run
+   */
+  List<Long> pids();
+
+  /**
+   * Finds the leader.
+   *
+   * @return its number from 0, -1 if none is known
+   */
+  int leader();
+
+  /**
+   * Returns how often the leader has changed, as the servers count it.
+   *
+   * @return a number that grows with every change
+   */
+  long term();
+
+  /**
+   * Kills a server with SIGKILL.
+   *
+   * @param server its number from 0
+   */
+  void kill(int server);
+
+  /**
+   * Starts a server that was killed again, with its data, and does not wait for it.
+   *
+   * @param server its number from 0
+   */
+  void restart(int server);
+
+  /**
+   * Waits until every server runs and takes part.
+   *
+   * @throws InterruptedException if the thread is interrupted
+   */
+  void awaitWhole() throws InterruptedException;
+
+  /**
+   * Connects a client, over a connection of its own.
+   *
+   * @param number of the client, from 0
+   * @return the client
+   */
+  CoordinationClient connect(int number);
+
+  /** Ends the clients and the servers. */
+  @Override
+  void close();
+}

@@ -1,0 +1,39 @@
+package io.eventbus.loadtest.coordination;
+
+/** A system did not do what it was asked for. What was to be written may have been written. */
+public final class CoordinationException extends RuntimeException {
+  private static final long serialVersionUID = 1L;
+
+  private final String kind;
+
+  /**
+   * Makes an exception.
+   *
+   * @param kind a short name to count errors by
+   * @param cause what the system's client said
+   */
+  public CoordinationException(String kind, Throwable cause) {
+    super(kind + ": " + cause.getMessage(), cause);
+    this.kind = kind;
+  }
+
+  /**
+   * Makes an exception.
+   *
+   * @param kind a short name to count errors by
+   * @param message what happened
+   */
+  public CoordinationException(String kind, String message) {
+    super(kind + ": " + message);
+    this.kind = kind;
+  }
+
+  /**
+   * Returns the sort of error.
+   *
+   * @return a short name
+   */
+  public String kind() {
+    return kind;
+  }
+}

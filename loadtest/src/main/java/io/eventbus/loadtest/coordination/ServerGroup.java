@@ -1,0 +1,102 @@
+package io.eventbus.loadtest.coordination;
+
+import io.eventbus.loadtest.driver.ServerProcess;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+
+/** The processes of one cluster's servers, by number. For one thread. */
+public final class ServerGroup implements AutoCloseable {
+  private static final Duration DEADLINE = Duration.ofSeconds(90);
+  private static final int LOOK_MILLIS = 20;
+
+  private final List<ServerProcess> processes = new ArrayList<>();
+
+  /** Makes a group with no process. */
+  public ServerGroup() {
+    // Nothing is there yet.
+  }
+
+  /**
+   * Adds the next server.
+   *
+   * @param process its process
+   */
+  public void add(ServerProcess process) {
+    processes.add(process);
+  }
+
+  /**
+   * Puts a process in the place of one that ended.
+   *
+   * @param server its number from 0
+   * @param process the new process
+   */
+  public void replace(int server, ServerProcess process) {
+    processes.set(server, process).close();
+  }
+
+  /**
+   * Kills a server with SIGKILL and waits until its process is gone.
+   *
+   * @param server its number from 0
+   */
+  public void kill(int server) {
+    processes.get(server).kill();
+  }
+
+  /**
+   * Says whether a server runs.
+   *
+   * @param server its number from 0
+   * @return false once it has ended
+   */
+  public boolean isAlive(int server) {
+    return processes.get(server).isAlive();
+  }
+
+  /**
+   * Returns the end of what a server has said, for messages.
+   *
+   * @param server its number from 0
+   * @return some of its output
+   */
+  public String tail(int server) {
+    return processes.get(server).tail();
+  }
+
+  /**
+   * Returns the processes that run.
+   *
+   * @return their ids
+   */
+  public List<Long> pids() {
+    return processes.stream().filter(ServerProcess::isAlive).map(ServerProcess::pid).toList();
+  }
+
+  /**
+   * Waits for what servers bring about.
+   *
+   * @param what for messages
+   * @param condition is looked at some times a second
+   * @throws InterruptedException if the thread is interrupted
+   */
+  public static void await(String what, BooleanSupplier condition) throws InterruptedException {
+    long end = System.nanoTime() + DEADLINE.toNanos();
+    while (!condition.getAsBoolean()) {
+      if (System.nanoTime() > end) {
+        throw new CoordinationException(
+            "start", "not within " + DEADLINE.toSeconds() + " s: " + what);
+      }
+      TimeUnit.MILLISECONDS.sleep(LOOK_MILLIS);
+    }
+  }
+
+  @Override
+  public void close() {
+    processes.forEach(ServerProcess::kill);
+    processes.forEach(ServerProcess::close);
+  }
+}

@@ -1,0 +1,34 @@
+package io.eventbus.loadtest.coordination;
+
+/** Servers that tell when they saw a change, and that more may join. For one thread. */
+public interface VisibleCluster extends CoordinationCluster {
+  /**
+   * How long a server took to join.
+   *
+   * @param inProcessMillis from when it could be called until it took part
+   * @param wholeMillis the same and the start of its process
+   */
+  record Joined(double inProcessMillis, double wholeMillis) {}
+
+  /**
+   * Starts one more server and waits until it takes part.
+   *
+   * @return how long that took
+   */
+  Joined join();
+
+  /**
+   * Returns the register whose changes are timed.
+   *
+   * @return its name
+   */
+  String timedRegister();
+
+  /**
+   * Returns when a server saw the changes of {@link #timedRegister()}.
+   *
+   * @param server its number from 0
+   * @return times of {@link System#nanoTime()}, which all processes of a machine share
+   */
+  long[] seen(int server);
+}

@@ -1,0 +1,67 @@
+package io.eventbus.loadtest.coordination.run;
+
+import io.eventbus.loadtest.coordination.CoordinationClient;
+import io.eventbus.loadtest.coordination.Put;
+import io.eventbus.loadtest.coordination.Register;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One command in flight of one client: it writes ascending numbers into a register of its own. What
+ * has no answer at the end of a phase is repeated in the next one. For one thread at a time.
+ */
+final class Slot {
+  private final CoordinationClient client;
+  private final String register;
+  private final int payloadBytes;
+  private long sequence;
+  private long acknowledged;
+  private @Nullable Put pending;
+  private boolean uncertain;
+
+  Slot(CoordinationClient client, String register, int payloadBytes) {
+    this.client = client;
+    this.register = register;
+    this.payloadBytes = payloadBytes;
+  }
+
+  CoordinationClient client() {
+    return client;
+  }
+
+  void create() {
+    client.create(register, value(0));
+  }
+
+  /** The write that is due: the one without an answer, or a new one. */
+  Put next() {
+    Put put = pending;
+    if (put == null) {
+      put = new Put(register, value(++sequence));
+      pending = put;
+    }
+    return put;
+  }
+
+  void acknowledged() {
+    pending = null;
+    uncertain = false;
+    acknowledged = sequence;
+  }
+
+  /** An attempt failed: the write may have been carried out. */
+  void failed() {
+    uncertain = true;
+  }
+
+  /** Compares what the system holds with what it has acknowledged; nothing may be in flight. */
+  Integrity check() {
+    Register found = client.readNewest(register);
+    long number = Long.parseLong(found.value().strip());
+    return Integrity.of(acknowledged, number, found.writes(), pending != null && uncertain);
+  }
+
+  private String value(long number) {
+    String digits = Long.toString(number);
+    return " ".repeat(Math.max(0, payloadBytes - digits.length())) + digits;
+  }
+}

@@ -1,0 +1,81 @@
+package io.eventbus.loadtest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Every experiment for a moment, with real processes: the registry and ZooKeeper, which come with
+ * the build, and etcd if it happens to be installed.
+ */
+@Timeout(240)
+class CoordinationSystemIT {
+  @TempDir private Path output = Path.of("");
+  private final StringWriter out = new StringWriter();
+
+  private int run(String... arguments) {
+    PrintWriter writer = new PrintWriter(out, true);
+    return LoadTest.commandLine(new Drivers())
+        .setOut(writer)
+        .setErr(writer)
+        .execute(
+            Stream.concat(
+                    Stream.of(
+                        "coordination",
+                        "--output=" + output,
+                        "--data=" + output,
+                        "--warm-up=0.5",
+                        "--duration=0.5",
+                        "--rounds=1"),
+                    Stream.of(arguments))
+                .toArray(String[]::new));
+  }
+
+  @Test
+  void closedLoopClientsOfEverySystem() throws Exception {
+    assertThat(run("table", "--servers=1,3", "--clients=1,2")).as(out::toString).isZero();
+    assertThat(out.toString()).contains("eventbus", "zookeeper", "etcd").doesNotContain("failed");
+    assertThat(Files.readString(output.resolve("report.html"))).contains("Throughput, 3 servers");
+    assertThat(Files.readString(output.resolve("results.json"))).contains("\"phases\"");
+  }
+
+  @Test
+  void theLeaderIsKilledAndNothingIsLost() {
+    assertThat(run("failures", "leader-kills", "--servers=3", "--kills=1", "--systems=eventbus"))
+        .as(out::toString)
+        .isZero();
+    assertThat(out.toString()).contains("1F", "1L", "leader-kill").doesNotContain("failed");
+  }
+
+  @Test
+  void pipelinesTransactionsAndVisibility() {
+    assertThat(
+            run(
+                "pipelined",
+                "transactions",
+                "visibility",
+                "--servers=3",
+                "--clients=4",
+                "--pipelines=2",
+                "--in-flight=4",
+                "--pipelined-duration=0.5",
+                "--changes=50",
+                "--systems=eventbus,zookeeper"))
+        .as(out::toString)
+        .isZero();
+    assertThat(out.toString()).contains("Transactions", "A bus joins").doesNotContain("failed");
+  }
+
+  @Test
+  void anUnknownSystemIsAnErrorOfTheCaller() {
+    assertThat(run("table", "--systems=nothing")).isEqualTo(ExitCode.USAGE);
+    assertThat(run("table", "--servers=0")).isEqualTo(ExitCode.USAGE);
+  }
+}

@@ -1,0 +1,70 @@
+package io.eventbus.loadtest.coordination.run;
+
+import io.eventbus.loadtest.coordination.CoordinationClient;
+import io.eventbus.loadtest.coordination.CoordinationException;
+import io.eventbus.loadtest.coordination.Put;
+import io.eventbus.loadtest.coordination.Register;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Registers in memory; every n-th write fails after it was carried out, or before. */
+final class MemoryClient implements CoordinationClient {
+  private final Map<String, Register> registers = new ConcurrentHashMap<>();
+  private final AtomicInteger count = new AtomicInteger();
+  int failAfterEvery;
+  int failBeforeEvery;
+  int forgetEvery;
+
+  @Override
+  public void create(String register, String value) {
+    registers.put(register, new Register(register, value, 1, 0));
+  }
+
+  @Override
+  public void write(Put put) {
+    int number = count.incrementAndGet();
+    if (due(failBeforeEvery, number)) {
+      throw new CoordinationException("before", "not carried out");
+    }
+    if (!due(forgetEvery, number)) {
+      registers.compute(
+          put.register(),
+          (name, old) -> new Register(name, put.value(), old.version() + 1, old.writes() + 1));
+    }
+    if (due(failAfterEvery, number)) {
+      throw new CoordinationException("after", "carried out all the same");
+    }
+  }
+
+  private static boolean due(int every, int number) {
+    return every > 0 && number % every == 0;
+  }
+
+  @Override
+  public CompletableFuture<Void> writeLater(Put put) {
+    return CompletableFuture.runAsync(() -> write(put));
+  }
+
+  @Override
+  public Register read(String register) {
+    return registers.get(register);
+  }
+
+  @Override
+  public Register readNewest(String register) {
+    return read(register);
+  }
+
+  @Override
+  public boolean replace(Register read, String value) {
+    return registers.replace(
+        read.name(), read, new Register(read.name(), value, read.version() + 1, read.writes() + 1));
+  }
+
+  @Override
+  public void close() {
+    // Nothing is open.
+  }
+}

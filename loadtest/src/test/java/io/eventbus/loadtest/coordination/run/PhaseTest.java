@@ -1,0 +1,95 @@
+package io.eventbus.loadtest.coordination.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(30)
+class PhaseTest {
+  private static final Duration LENGTH = Duration.ofMillis(150);
+
+  private final MemoryClient client = new MemoryClient();
+  private final List<Slot> slots =
+      List.of(new Slot(client, "a", 20), new Slot(client, "b", 20), new Slot(client, "c", 20));
+
+  @BeforeEach
+  void create() {
+    slots.forEach(Slot::create);
+  }
+
+  private Phase threads() throws InterruptedException {
+    Phase phase = new Phase(slots, LENGTH);
+    phase.startThreads(Phase::write);
+    phase.await();
+    return phase;
+  }
+
+  private Integrity check() {
+    return slots.stream().map(Slot::check).reduce(Integrity.NONE, Integrity::plus);
+  }
+
+  @Test
+  void everySuccessIsCountedOnce() throws Exception {
+    Phase phase = threads();
+    Integrity integrity = check();
+    assertThat(integrity.lost() + integrity.doubled()).isZero();
+    long recorded = phase.recorders().stream().mapToLong(r -> r.nanos.getTotalCount()).sum();
+    assertThat(recorded).isPositive().isEqualTo(phase.timeline.total());
+    // The last command of each slot may end after the phase.
+    assertThat(integrity.acknowledged()).isBetween(recorded, recorded + slots.size());
+  }
+
+  @Test
+  void pipelinesDoTheSame() throws Exception {
+    Phase phase = new Phase(slots, LENGTH);
+    phase.startPipelines();
+    phase.await();
+    Integrity integrity = check();
+    assertThat(integrity.lost() + integrity.doubled()).isZero();
+    assertThat(integrity.acknowledged())
+        .isBetween(phase.timeline.total(), phase.timeline.total() + slots.size());
+  }
+
+  @Test
+  void whatFailedIsRepeatedAndCounted() throws Exception {
+    client.failBeforeEvery = 5;
+    Phase phase = threads();
+    Integrity integrity = check();
+    assertThat(integrity.acknowledged()).isPositive();
+    assertThat(integrity.lost() + integrity.doubled()).isZero();
+    assertThat(errors(phase, "before")).isPositive();
+  }
+
+  @Test
+  void aRepetitionThatIsCarriedOutTwiceIsSeen() throws Exception {
+    client.failAfterEvery = 5;
+    Phase phase = threads();
+    assertThat(check().doubled()).isPositive();
+    assertThat(check().lost()).isZero();
+    assertThat(errors(phase, "after")).isPositive();
+  }
+
+  @Test
+  void anAcknowledgedWriteThatIsNotThereIsSeen() throws Exception {
+    client.forgetEvery = 5;
+    threads();
+    assertThat(check().lost()).isPositive();
+  }
+
+  @Test
+  void aSlotGoesOnWhereItStoodInTheNextPhase() throws Exception {
+    threads();
+    long before = check().acknowledged();
+    threads();
+    assertThat(check().acknowledged()).isGreaterThan(before);
+    assertThat(check().lost() + check().doubled()).isZero();
+  }
+
+  private static long errors(Phase phase, String kind) {
+    return phase.recorders().stream().mapToLong(r -> r.errors.getOrDefault(kind, 0L)).sum();
+  }
+}

@@ -16,7 +16,7 @@ final class ProtoWriter {
   }
 
   ProtoWriter bytes(int field, byte[] value) {
-    varint((long) field << 3 | LENGTH_DELIMITED);
+    varint(((long) field << 3) | LENGTH_DELIMITED);
     varint(value.length);
     out.write(value, 0, value.length);
     return this;
@@ -33,7 +33,7 @@ final class ProtoWriter {
   private void varint(long value) {
     long rest = value;
     while ((rest & ~0x7FL) != 0) {
-      out.write((int) (rest & 0x7F | 0x80));
+      out.write((int) ((rest & 0x7F) | 0x80));
       rest >>>= 7;
     }
     out.write((int) rest);

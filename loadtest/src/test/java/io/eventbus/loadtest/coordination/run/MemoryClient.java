@@ -5,6 +5,7 @@ import io.eventbus.loadtest.coordination.CoordinationException;
 import io.eventbus.loadtest.coordination.Put;
 import io.eventbus.loadtest.coordination.Register;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -31,7 +32,10 @@ final class MemoryClient implements CoordinationClient {
     if (!due(forgetEvery, number)) {
       registers.compute(
           put.register(),
-          (name, old) -> new Register(name, put.value(), old.version() + 1, old.writes() + 1));
+          (name, now) -> {
+            Register old = Objects.requireNonNull(now, name);
+            return new Register(name, put.value(), old.version() + 1, old.writes() + 1);
+          });
     }
     if (due(failAfterEvery, number)) {
       throw new CoordinationException("after", "carried out all the same");
@@ -49,7 +53,7 @@ final class MemoryClient implements CoordinationClient {
 
   @Override
   public Register read(String register) {
-    return registers.get(register);
+    return Objects.requireNonNull(registers.get(register), register);
   }
 
   @Override

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 
 class ScenarioTest {
   private static final Duration FIRST = Duration.ofMillis(500);
-  private static final Duration SECOND = Duration.ofMillis(1_000);
+  private static final Duration SECOND = Duration.ofSeconds(1);
 
   @Test
   void followersAreNotTheLeader() {

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 class TimelineTest {
   private static final long START = -5_000;
 
-  private final Timeline timeline = new Timeline(START, Duration.ofMillis(1_000));
+  private final Timeline timeline = new Timeline(START, Duration.ofSeconds(1));
 
   private void successAt(long... millis) {
     for (long milli : millis) {
@@ -35,7 +35,7 @@ class TimelineTest {
   void aGapMayBeAtTheBeginningOrAtTheEnd() {
     successAt(600, 700);
     assertThat(timeline.longestGapMillis()).isEqualTo(600);
-    Timeline other = new Timeline(0, Duration.ofMillis(1_000));
+    Timeline other = new Timeline(0, Duration.ofSeconds(1));
     other.success(TimeUnit.MILLISECONDS.toNanos(100));
     assertThat(other.longestGapMillis()).isEqualTo(900);
   }

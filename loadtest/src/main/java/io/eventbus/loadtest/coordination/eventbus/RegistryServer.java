@@ -35,6 +35,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The process of one server: links, a registry with its defaults, and a lease, as in a bus.
  *
+ * <p>For tuning, the system properties {@code loadtest.registry.entries} and {@code
+ * loadtest.registry.snapshot-entries} replace two of the defaults.
+ *
  * <p>Arguments: name, directory, port (0 for any), how many are to vote, and the ports of servers
  * that are there already.
  */
@@ -105,11 +108,21 @@ final class RegistryServer {
         voters,
         defaults.replaceVoterAfter(),
         RegistryLimits.DEFAULT,
-        GateLimits.DEFAULT,
+        gate(),
         defaults.electionTimeoutMin(),
         defaults.electionTimeoutMax(),
-        defaults.snapshotEntries(),
+        Integer.getInteger("loadtest.registry.snapshot-entries", defaults.snapshotEntries()),
         defaults.maxListeners());
+  }
+
+  private static GateLimits gate() {
+    GateLimits defaults = GateLimits.DEFAULT;
+    return new GateLimits(
+        Integer.getInteger("loadtest.registry.entries", defaults.maxEntriesUnderWay()),
+        defaults.maxBatchCommands(),
+        defaults.maxBatchBytes(),
+        defaults.maxQueuedCommands(),
+        defaults.maxQueuedBytes());
   }
 
   private static BusDescription describe(String name, Endpoint address) {

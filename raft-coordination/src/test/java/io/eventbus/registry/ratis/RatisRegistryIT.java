@@ -149,7 +149,10 @@ class RatisRegistryIT {
         (snapshot, changes) -> changes.forEach(change -> told.add(change.describe())));
     await(start);
     cluster.untilAllAgree(last);
-    assertThat(back.registry.snapshot()).isEqualTo(leader.registry.snapshot());
+    // Leases are renewed meanwhile, and arrive a little later.
+    until(
+        "both show the same registry",
+        () -> back.registry.snapshot().equals(leader.registry.snapshot()));
     assertThat(leader.directory.resolve("engine"))
         .isDirectoryRecursivelyContaining("glob:**/sm/snapshot.*");
     assertThat(back.directory.resolve("engine"))

@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
@@ -53,14 +54,27 @@ final class CoordinationCommand implements Callable<Integer> {
     /** The leader is killed many times. */
     LEADER_KILLS,
     /** Joining, and when changes are visible. */
-    VISIBILITY
+    VISIBILITY;
+
+    static Kind of(String word) {
+      for (Kind kind : values()) {
+        if (kind.name().toLowerCase(Locale.ROOT).replace('_', '-').equals(word)) {
+          return kind;
+        }
+      }
+      throw new IllegalArgumentException(
+          "EXPERIMENT: "
+              + word
+              + " (expected: table, failures, pipelined, transactions, leader-kills or visibility)");
+    }
   }
 
   @Parameters(
       arity = "0..*",
       paramLabel = "EXPERIMENT",
-      description = "Any of ${COMPLETION-CANDIDATES} (default: all).")
-  private List<Kind> kinds = List.of();
+      description =
+          "Any of table, failures, pipelined, transactions, leader-kills, visibility (default: all).")
+  private List<String> words = List.of();
 
   @Option(
       names = {"--system", "--systems"},
@@ -159,6 +173,7 @@ final class CoordinationCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException, InterruptedException {
     PrintWriter out = spec.commandLine().getOut();
+    List<Kind> kinds = kinds();
     Plan plan = plan();
     String startedAt = clock.instant().toString();
     Map<String, String> versions = new LinkedHashMap<>();
@@ -178,7 +193,7 @@ final class CoordinationCommand implements Callable<Integer> {
     Path directory = Files.createTempDirectory(data, "loadtest-coordination-");
     String disk = disk(directory);
     try {
-      run(new Experiment(present, plan, directory, line -> tell(out, line), findings));
+      run(kinds, new Experiment(present, plan, directory, line -> tell(out, line), findings));
     } finally {
       delete(directory);
     }
@@ -233,9 +248,16 @@ final class CoordinationCommand implements Callable<Integer> {
     return spec.commandLine().getParseResult().originalArgs();
   }
 
-  private void run(Experiment experiment) throws InterruptedException {
-    List<Kind> wanted = kinds.isEmpty() ? List.of(Kind.values()) : kinds;
-    for (Kind kind : wanted) {
+  private List<Kind> kinds() {
+    try {
+      return words.isEmpty() ? List.of(Kind.values()) : words.stream().map(Kind::of).toList();
+    } catch (IllegalArgumentException e) {
+      throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+    }
+  }
+
+  private static void run(List<Kind> kinds, Experiment experiment) throws InterruptedException {
+    for (Kind kind : kinds) {
       switch (kind) {
         case TABLE -> experiment.table();
         case FAILURES -> experiment.failures();

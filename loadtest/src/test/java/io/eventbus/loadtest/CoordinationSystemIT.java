@@ -76,6 +76,7 @@ class CoordinationSystemIT {
   @Test
   void anUnknownSystemIsAnErrorOfTheCaller() {
     assertThat(run("table", "--systems=nothing")).isEqualTo(ExitCode.USAGE);
+    assertThat(run("tables")).isEqualTo(ExitCode.USAGE);
     assertThat(run("table", "--servers=0")).isEqualTo(ExitCode.USAGE);
   }
 }

@@ -1,5 +1,6 @@
 package io.eventbus.loadtest.coordination.run;
 
+import com.fasterxml.jackson.annotation.JsonProperty;
 import io.eventbus.loadtest.run.LatencySummary;
 import java.util.List;
 import java.util.Map;
@@ -55,6 +56,7 @@ public record PhaseResult(
    *
    * @return successes per second
    */
+  @JsonProperty
   public double perSecond() {
     return seconds == 0 ? 0 : operations / seconds;
   }
@@ -64,6 +66,7 @@ public record PhaseResult(
    *
    * @return milliseconds
    */
+  @JsonProperty
   public double meanMillis() {
     return latency.mean() / 1_000;
   }

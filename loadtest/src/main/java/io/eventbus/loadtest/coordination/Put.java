@@ -49,9 +49,9 @@ public final class Put {
   /**
    * Notes it.
    *
-   * @param noted what the client needs to repeat this write
+   * @param noted what the client needs to repeat this write; null to forget it
    */
-  public void identify(Object noted) {
+  public void identify(@Nullable Object noted) {
     identity = noted;
   }
 }

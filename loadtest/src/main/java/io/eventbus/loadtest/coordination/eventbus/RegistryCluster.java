@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.regex.Pattern;
 
 /** The registry's servers: the first one founds the cluster, the others join it. */
@@ -32,6 +33,7 @@ final class RegistryCluster implements VisibleCluster {
   private final List<CoordinationClient> clients = new ArrayList<>();
   private final LinkNode links =
       new LinkNode(LinkOptions.DEFAULT, new LinkIdentity("load-test", ""), LinkSecurity.none());
+  private final AtomicLong newest = new AtomicLong();
   private final int voters;
 
   RegistryCluster(int servers, Path directory, List<String> jvmOptions) {
@@ -165,7 +167,7 @@ final class RegistryCluster implements VisibleCluster {
 
   @Override
   public CoordinationClient connect(int number) {
-    CoordinationClient client = new RegistryWriter(links, number, servers);
+    CoordinationClient client = new RegistryWriter(links, number, servers, newest);
     clients.add(client);
     return client;
   }

@@ -44,10 +44,17 @@ final class RegistryWriter implements CoordinationClient {
   private final RegistryClient client;
   private final List<InetSocketAddress> servers;
   private final AtomicInteger near;
-  private final AtomicLong newest = new AtomicLong();
+  private final AtomicLong newest;
   private final Map<String, Known> known = new ConcurrentHashMap<>();
 
-  RegistryWriter(LinkNode links, int number, List<Endpoint> servers) {
+  /**
+   * Makes a client.
+   *
+   * @param newest the newest version that this process has seen, as a bus knows it from its
+   *     snapshot
+   */
+  RegistryWriter(LinkNode links, int number, List<Endpoint> servers, AtomicLong newest) {
+    this.newest = newest;
     this.links = links;
     this.channel = "client-" + number;
     this.client = new RegistryClient(links, channel, servers);
@@ -92,6 +99,11 @@ final class RegistryWriter implements CoordinationClient {
               if (result instanceof CommandResult.TopicChanged changed) {
                 known.put(put.register(), new Known(changed.version(), before.writes() + 1));
               } else {
+                if (result instanceof CommandResult.Refused refused
+                    && refused.reason() == RefusalReason.ID_FORGOTTEN) {
+                  // With a new id; the revision keeps it from being applied twice.
+                  put.identify(null);
+                }
                 throw new CoordinationException("refused", result.toString());
               }
             });

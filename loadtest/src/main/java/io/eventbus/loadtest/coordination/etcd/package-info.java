@@ -1,5 +1,5 @@
 /**
  * The system's etcd, spoken to by gRPC. The few messages are put together here: the usual Java
- * client brings a second event framework along, and is slower than this.
+ * client would bring a second event framework along.
  */
 package io.eventbus.loadtest.coordination.etcd;

@@ -84,19 +84,16 @@ final class Link {
               false));
       return call.answer();
     }
-    ByteBuf head = Unpooled.buffer(24);
-    Wire.writeLong(head, call.id());
-    Wire.writeLong(head, service);
-    ByteBuf body = Unpooled.wrappedBuffer(head, Unpooled.wrappedBuffer(request));
+    // Before the write: what throws there must not leave a call without a deadline.
+    pending.watch(call, channel.eventLoop(), deadline, peer.bus());
     channel
-        .writeAndFlush(Wire.frame(Frame.REQUEST, body))
+        .writeAndFlush(Wire.request(channel.alloc(), call.id(), service, request))
         .addListener(
             written -> {
               if (!written.isSuccess()) {
                 pending.fail(call, new LinkException("to bus " + peer.bus(), written.cause()));
               }
             });
-    pending.watch(call, channel.eventLoop(), deadline, peer.bus());
     return call.answer();
   }
 
@@ -134,13 +131,12 @@ final class Link {
     serving--;
     servingBytes -= requestBytes;
     limitReading();
-    ByteBuf body = Unpooled.buffer(64);
-    Wire.writeLong(body, id);
     if (answer != null && answer.length <= options.maxFrameBytes() - 64) {
-      ByteBuf whole = Unpooled.wrappedBuffer(body, Unpooled.wrappedBuffer(answer));
-      channel.writeAndFlush(Wire.frame(Frame.RESPONSE, whole), channel.voidPromise());
+      channel.writeAndFlush(Wire.response(channel.alloc(), id, answer), channel.voidPromise());
       return;
     }
+    ByteBuf body = Unpooled.buffer(64);
+    Wire.writeLong(body, id);
     LinkServiceException told = told(error);
     Wire.writeString(body, told.code());
     Wire.writeString(body, String.valueOf(told.getMessage()));

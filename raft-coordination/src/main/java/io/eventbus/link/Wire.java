@@ -1,6 +1,7 @@
 package io.eventbus.link;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import io.netty.handler.codec.CorruptedFrameException;
@@ -62,6 +63,35 @@ final class Wire {
           "length: " + length + " (left: " + in.readableBytes() + ")");
     }
     return ByteBufUtil.getBytes(in.readSlice((int) length));
+  }
+
+  /** The whole frame of a call, in one buffer. */
+  static ByteBuf request(ByteBufAllocator allocator, long id, int service, byte[] bytes) {
+    int body = sizeOf(id) + sizeOf(service) + bytes.length;
+    ByteBuf out = begin(allocator, Frame.REQUEST, body);
+    writeLong(out, id);
+    writeLong(out, service);
+    return out.writeBytes(bytes);
+  }
+
+  /** The whole frame of an answer, in one buffer. */
+  static ByteBuf response(ByteBufAllocator allocator, long id, byte[] bytes) {
+    ByteBuf out = begin(allocator, Frame.RESPONSE, sizeOf(id) + bytes.length);
+    writeLong(out, id);
+    return out.writeBytes(bytes);
+  }
+
+  private static ByteBuf begin(ByteBufAllocator allocator, int typeCode, int body) {
+    ByteBuf out = allocator.ioBuffer(sizeOf(typeCode) + sizeOf(body) + body);
+    writeLong(out, typeCode);
+    writeLong(out, body);
+    return out;
+  }
+
+  /** The bytes that {@link #writeLong} takes for it. */
+  static int sizeOf(long value) {
+    long zigzag = (value << 1) ^ (value >> 63);
+    return Math.max(1, (70 - Long.numberOfLeadingZeros(zigzag)) / 7);
   }
 
   /** A whole frame: {@code record Frame { int typeCode; bytes body; }}. */

@@ -1,0 +1,60 @@
+package io.eventbus.link;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.Size;
+import org.junit.jupiter.api.Test;
+
+class WireTest {
+  private static final UnpooledByteBufAllocator ALLOCATOR = UnpooledByteBufAllocator.DEFAULT;
+
+  @Property
+  void theSizeOfANumberIsWhatItTakes(@ForAll long value) {
+    ByteBuf out = Unpooled.buffer();
+    Wire.writeLong(out, value);
+    assertThat(Wire.sizeOf(value)).isEqualTo(out.readableBytes());
+    assertThat(Wire.readLong(out)).isEqualTo(value);
+  }
+
+  @Test
+  void theSmallestAndTheLargestNumbers() {
+    theSizeOfANumberIsWhatItTakes(0);
+    theSizeOfANumberIsWhatItTakes(-1);
+    theSizeOfANumberIsWhatItTakes(Long.MAX_VALUE);
+    theSizeOfANumberIsWhatItTakes(Long.MIN_VALUE);
+  }
+
+  @Property
+  void aRequestInOneBufferIsTheSameFrame(
+      @ForAll long id, @ForAll int service, @ForAll @Size(max = 300) byte[] bytes) {
+    ByteBuf head = Unpooled.buffer();
+    Wire.writeLong(head, id);
+    Wire.writeLong(head, service);
+    ByteBuf expected =
+        Wire.frame(Frame.REQUEST, Unpooled.wrappedBuffer(head, Unpooled.wrappedBuffer(bytes)));
+    assertThat(taken(Wire.request(ALLOCATOR, id, service, bytes))).isEqualTo(taken(expected));
+  }
+
+  @Property
+  void aResponseInOneBufferIsTheSameFrame(@ForAll long id, @ForAll @Size(max = 300) byte[] bytes) {
+    ByteBuf head = Unpooled.buffer();
+    Wire.writeLong(head, id);
+    ByteBuf expected =
+        Wire.frame(Frame.RESPONSE, Unpooled.wrappedBuffer(head, Unpooled.wrappedBuffer(bytes)));
+    assertThat(taken(Wire.response(ALLOCATOR, id, bytes))).isEqualTo(taken(expected));
+  }
+
+  private static byte[] taken(ByteBuf frame) {
+    try {
+      return ByteBufUtil.getBytes(frame);
+    } finally {
+      frame.release();
+    }
+  }
+}

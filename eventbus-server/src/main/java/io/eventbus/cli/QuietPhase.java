@@ -5,7 +5,7 @@ package io.eventbus.cli;
  * again. For one thread.
  */
 final class QuietPhase {
-  /** Of one processor. A member of an idle cluster takes up to 0.04. */
+  /** Of one processor; far more than an idle member of a cluster takes. */
   static final double QUIET_SHARE = 0.15;
 
   private long lastNanos;

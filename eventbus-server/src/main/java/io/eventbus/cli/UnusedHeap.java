@@ -5,9 +5,12 @@ import com.sun.management.OperatingSystemMXBean;
 import com.sun.management.VMOption;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,6 +34,9 @@ final class UnusedHeap implements AutoCloseable {
 
   private static final String SOON_MILLIS = "1000";
   private static final String NEVER = "0";
+
+  /** What was set here; of the whole JVM, as the options are. */
+  private static final Map<String, String> OURS = new ConcurrentHashMap<>();
 
   private final @Nullable HotSpotDiagnosticMXBean vm = vm();
   private final QuietPhase quiet = new QuietPhase(System.nanoTime(), cpuNanos());
@@ -57,10 +63,13 @@ final class UnusedHeap implements AutoCloseable {
 
   private void begin() {
     // The least first: it must never be more than the most.
-    if (vm == null || !(set(LEAST_FREE, "10") && set(MOST_FREE, "25") && set(INTERVAL, NEVER))) {
+    if (vm == null || !Stream.of(LEAST_FREE, MOST_FREE, INTERVAL).allMatch(this::isOurs)) {
       thread.shutdownNow();
       return;
     }
+    set(LEAST_FREE, "10");
+    set(MOST_FREE, "25");
+    set(INTERVAL, NEVER);
     var unused =
         thread.scheduleWithFixedDelay(this::look, LOOK_SECONDS, LOOK_SECONDS, TimeUnit.SECONDS);
   }
@@ -84,24 +93,32 @@ final class UnusedHeap implements AutoCloseable {
     }
   }
 
-  /** False if the user has set it, or it cannot be set. */
-  private boolean set(String name, String value) {
+  /** False if somebody else has set it, on the command line or since, or the JVM has none. */
+  private boolean isOurs(String name) {
     HotSpotDiagnosticMXBean options = vm;
     if (options == null) {
       return false;
     }
     try {
       VMOption option = options.getVMOption(name);
-      boolean ours =
-          option.getOrigin() == VMOption.Origin.DEFAULT
-              || option.getOrigin() == VMOption.Origin.MANAGEMENT;
-      if (ours && !option.getValue().equals(value)) {
-        options.setVMOption(name, value);
-      }
-      return ours;
+      return option.getOrigin() == VMOption.Origin.DEFAULT
+          || option.getValue().equals(OURS.get(name));
     } catch (IllegalArgumentException e) {
-      LOG.debug("this JVM has no option {}, or does not take {}", name, value, e);
+      LOG.debug("this JVM has no option {}", name, e);
       return false;
+    }
+  }
+
+  private void set(String name, String value) {
+    HotSpotDiagnosticMXBean options = vm;
+    if (options == null || value.equals(OURS.get(name)) || !isOurs(name)) {
+      return;
+    }
+    try {
+      options.setVMOption(name, value);
+      OURS.put(name, value);
+    } catch (IllegalArgumentException e) {
+      LOG.debug("this JVM does not take {} for {}", value, name, e);
     }
   }
 

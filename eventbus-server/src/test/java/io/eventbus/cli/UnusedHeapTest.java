@@ -28,4 +28,20 @@ class UnusedHeapTest {
     }
     assertThat(value("G1PeriodicGCInterval")).isEqualTo("0");
   }
+
+  @Test
+  void leavesAloneWhatSomebodyElseHasSet() {
+    UnusedHeap.giveBack().close();
+    String before = value("MaxHeapFreeRatio");
+    vm.setVMOption("MaxHeapFreeRatio", "60");
+    vm.setVMOption("G1PeriodicGCInterval", "70000");
+    try (UnusedHeap heap = UnusedHeap.giveBack()) {
+      heap.look();
+      assertThat(value("MaxHeapFreeRatio")).isEqualTo("60");
+      assertThat(value("G1PeriodicGCInterval")).isEqualTo("70000");
+    } finally {
+      vm.setVMOption("MaxHeapFreeRatio", before);
+      vm.setVMOption("G1PeriodicGCInterval", "0");
+    }
+  }
 }

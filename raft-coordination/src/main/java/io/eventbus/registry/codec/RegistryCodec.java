@@ -27,14 +27,15 @@ public final class RegistryCodec {
   /**
    * Writes what stands in one entry of the log.
    *
-   * @param commands 1 to {@link #MAX_BATCH} commands, in order
+   * @param commands at most {@link #MAX_BATCH} commands, in order; none for an entry that only
+   *     shows who leads
    * @return the bytes
-   * @throws IllegalArgumentException if there are too few or too many commands
+   * @throws IllegalArgumentException if there are too many commands
    */
   public static byte[] encodeBatch(List<TimedCommand> commands) {
-    if (commands.isEmpty() || commands.size() > MAX_BATCH) {
+    if (commands.size() > MAX_BATCH) {
       throw new IllegalArgumentException(
-          "commands: " + commands.size() + " (expected: 1 to " + MAX_BATCH + ")");
+          "commands: " + commands.size() + " (expected: at most " + MAX_BATCH + ")");
     }
     List<CommandData> data = new ArrayList<>(commands.size());
     for (TimedCommand command : commands) {
@@ -53,9 +54,9 @@ public final class RegistryCodec {
   public static List<TimedCommand> decodeBatch(ByteBuffer bytes) throws RegistryFormatException {
     List<CommandData> data =
         Formats.get().decode(bytes, BatchData.getClassSchema(), BatchData.class).getCommands();
-    if (data.isEmpty() || data.size() > MAX_BATCH) {
+    if (data.size() > MAX_BATCH) {
       throw new RegistryFormatException(
-          "commands: " + data.size() + " (expected: 1 to " + MAX_BATCH + ")");
+          "commands: " + data.size() + " (expected: at most " + MAX_BATCH + ")");
     }
     List<TimedCommand> commands = new ArrayList<>(data.size());
     for (CommandData command : data) {

@@ -17,6 +17,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,13 +36,21 @@ final class CommandService {
   private final PeerBook peers;
   private final Engine engine;
   private final LeaderGate gate;
+  private final LongSupplier applied;
   private final String self;
 
-  CommandService(LinkNode links, PeerBook peers, Engine engine, LeaderGate gate, String self) {
+  CommandService(
+      LinkNode links,
+      PeerBook peers,
+      Engine engine,
+      LeaderGate gate,
+      LongSupplier applied,
+      String self) {
     this.links = links;
     this.peers = peers;
     this.engine = engine;
     this.gate = gate;
+    this.applied = applied;
     this.self = self;
   }
 
@@ -92,7 +101,7 @@ final class CommandService {
   CompletableFuture<Long> readIndex(Duration left) {
     String leader = engine.leader();
     if (self.equals(leader)) {
-      return engine.readIndex();
+      return confirmed();
     }
     return call(leader, Services.READ, new byte[0], left)
         .thenApply(
@@ -137,8 +146,7 @@ final class CommandService {
 
   private CompletionStage<byte[]> onRead(LinkPeer peer, byte[] request) {
     checkLeader();
-    return engine
-        .readIndex()
+    return confirmed()
         .handle(
             (index, error) -> {
               if (error != null) {
@@ -146,6 +154,11 @@ final class CommandService {
               }
               return ByteBuffer.allocate(Long.BYTES).putLong(index).array();
             });
+  }
+
+  /** At the leader: how far the log is applied here, once it is certain that this bus led. */
+  private CompletableFuture<Long> confirmed() {
+    return gate.confirm().thenApply(nothing -> applied.getAsLong());
   }
 
   private void checkLeader() {

@@ -103,17 +103,11 @@ final class Engine implements AutoCloseable {
   }
 
   CompletableFuture<List<CommandResult>> propose(List<TimedCommand> batch) {
-    return submit(BatchMessage.of(batch), RaftClientRequest.writeRequestType())
+    return submit(BatchMessage.of(batch))
         .thenApply(message -> ((ResultsMessage) message).results());
   }
 
-  /** Asks a majority whether this bus still leads, then says how far its log is applied. */
-  CompletableFuture<Long> readIndex() {
-    return submit(Message.EMPTY, RaftClientRequest.readRequestType())
-        .thenApply(message -> ((IndexMessage) message).index());
-  }
-
-  private CompletableFuture<Message> submit(Message message, RaftClientRequest.Type type) {
+  private CompletableFuture<Message> submit(Message message) {
     RaftClientRequest request =
         RaftClientRequest.newBuilder()
             .setClientId(client)
@@ -121,7 +115,7 @@ final class Engine implements AutoCloseable {
             .setGroupId(group)
             .setCallId(calls.incrementAndGet())
             .setMessage(message)
-            .setType(type)
+            .setType(RaftClientRequest.writeRequestType())
             .build();
     return call(() -> server.submitClientRequestAsync(request))
         .thenApply(RaftClientReply::getMessage);

@@ -23,6 +23,11 @@ import org.slf4j.LoggerFactory;
 final class Joining {
   private static final Logger log = LoggerFactory.getLogger(Joining.class);
 
+  /** It does so when it has read that this bus is no member, and when it cannot go on. */
+  static final String ENGINE_ENDED =
+      "the engine has ended; if this bus was taken out of the voters just before, start it again,"
+          + " and it will be admitted as a listener";
+
   private static final Duration TOO_SILENT = Duration.ofSeconds(5);
 
   /** The number of an attempt after which pauses are as long as they get. */
@@ -89,10 +94,16 @@ final class Joining {
     }
   }
 
-  /** Waits until a leader counts this bus among the members and this bus is up to date. */
+  /**
+   * Waits until a leader counts this bus among the members and this bus is up to date. Fails when
+   * the engine ends meanwhile.
+   */
   void awaitMembership(Engine engine, CommandService commands, AppliedIndex applied)
       throws IOException, InterruptedException {
     for (int attempt = 0; ; attempt++) {
+      if (!engine.isAlive()) {
+        throw new IOException(ENGINE_ENDED);
+      }
       if (engine.leader() != null && engine.members().contains(options.bus().value())) {
         try {
           long index = commands.readIndex(Duration.ofSeconds(2)).get(3, TimeUnit.SECONDS);
@@ -123,10 +134,7 @@ final class Joining {
       while (true) {
         pause(LONG_PAUSE);
         if (!engine.isAlive()) {
-          failed.accept(
-              new IOException(
-                  "the engine has ended; if this bus was taken out of the voters just before, start"
-                      + " it again, and it will be admitted as a listener"));
+          failed.accept(new IOException(ENGINE_ENDED));
           return;
         }
         if (silence.get().compareTo(TOO_SILENT) > 0) {

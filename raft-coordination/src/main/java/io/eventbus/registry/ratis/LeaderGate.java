@@ -28,11 +28,20 @@ final class LeaderGate {
   private record Waiting(
       CommandId id, RegistryCommand command, int bytes, CompletableFuture<CommandResult> answer) {}
 
+  /**
+   * What goes into one log entry.
+   *
+   * @param commands may be none
+   * @param readers who only want to know that this bus led after they had asked
+   */
+  private record Batch(List<Waiting> commands, List<CompletableFuture<Void>> readers) {}
+
   private final Engine engine;
   private final RegistryClock clock;
   private final GateLimits limits;
   private final CommitLatencies latencies = new CommitLatencies();
   private final ArrayDeque<Waiting> queue = new ArrayDeque<>();
+  private List<CompletableFuture<Void>> readers = new ArrayList<>();
   private long queuedBytes;
   private int entriesUnderWay;
 
@@ -70,6 +79,35 @@ final class LeaderGate {
     return waiting.answer();
   }
 
+  /**
+   * Makes sure that this bus leads, by a log entry that is made after this call: all that wait go
+   * with one entry, together with the commands that wait.
+   *
+   * <p>The engine's own read would do without an entry. But it takes a majority's answer for valid
+   * as long as nothing else is committed, so that a leader that was stopped and has been replaced
+   * meanwhile answers with what it had.
+   *
+   * @return a future that completes when everything that was committed before is applied here; it
+   *     fails as that of {@link #submit} does
+   */
+  CompletableFuture<Void> confirm() {
+    CompletableFuture<Void> reader = new CompletableFuture<>();
+    synchronized (this) {
+      if (readers.size() >= limits.maxQueuedCommands()) {
+        return CompletableFuture.failedFuture(
+            new RegistryOverloadedException(
+                "queued: "
+                    + readers.size()
+                    + " reads (expected: at most "
+                    + limits.maxQueuedCommands()
+                    + ")"));
+      }
+      readers.add(reader);
+    }
+    pump();
+    return reader;
+  }
+
   CommitLatencies latencies() {
     return latencies;
   }
@@ -79,13 +117,13 @@ final class LeaderGate {
   }
 
   private void pump() {
-    for (List<Waiting> batch = next(); batch != null; batch = next()) {
+    for (Batch batch = next(); batch != null; batch = next()) {
       propose(batch);
     }
   }
 
-  private synchronized @Nullable List<Waiting> next() {
-    if (queue.isEmpty() || entriesUnderWay >= limits.maxEntriesUnderWay()) {
+  private synchronized @Nullable Batch next() {
+    if ((queue.isEmpty() && readers.isEmpty()) || entriesUnderWay >= limits.maxEntriesUnderWay()) {
       return null;
     }
     List<Waiting> batch = new ArrayList<>();
@@ -101,13 +139,15 @@ final class LeaderGate {
       batch.add(first);
     }
     entriesUnderWay++;
-    return batch;
+    List<CompletableFuture<Void>> asking = readers;
+    readers = new ArrayList<>();
+    return new Batch(batch, asking);
   }
 
-  private void propose(List<Waiting> batch) {
+  private void propose(Batch batch) {
     long timeMillis = clock.stamp();
-    List<TimedCommand> commands = new ArrayList<>(batch.size());
-    for (Waiting waiting : batch) {
+    List<TimedCommand> commands = new ArrayList<>(batch.commands().size());
+    for (Waiting waiting : batch.commands()) {
       commands.add(new TimedCommand(waiting.id(), timeMillis, waiting.command()));
     }
     CompletableFuture<List<CommandResult>> results;
@@ -128,17 +168,25 @@ final class LeaderGate {
   }
 
   private void finish(
-      List<Waiting> batch, @Nullable List<CommandResult> results, @Nullable Throwable error) {
+      Batch batch, @Nullable List<CommandResult> results, @Nullable Throwable error) {
     synchronized (this) {
       entriesUnderWay--;
     }
     // What waits goes in before those who are answered get to run.
     pump();
-    for (int i = 0; i < batch.size(); i++) {
+    List<Waiting> commands = batch.commands();
+    for (int i = 0; i < commands.size(); i++) {
       if (results != null) {
-        batch.get(i).answer().complete(results.get(i));
+        commands.get(i).answer().complete(results.get(i));
       } else {
-        batch.get(i).answer().completeExceptionally(error);
+        commands.get(i).answer().completeExceptionally(error);
+      }
+    }
+    for (CompletableFuture<Void> reader : batch.readers()) {
+      if (results != null) {
+        reader.complete(null);
+      } else {
+        reader.completeExceptionally(error);
       }
     }
   }

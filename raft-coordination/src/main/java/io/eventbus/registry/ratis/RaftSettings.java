@@ -9,7 +9,6 @@ import org.apache.ratis.RaftConfigKeys;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.server.RaftServerConfigKeys;
 import org.apache.ratis.server.RaftServerConfigKeys.Log;
-import org.apache.ratis.server.RaftServerConfigKeys.Read;
 import org.apache.ratis.server.RaftServerConfigKeys.Rpc;
 import org.apache.ratis.server.RaftServerConfigKeys.Snapshot;
 import org.apache.ratis.util.SizeInBytes;
@@ -60,9 +59,6 @@ final class RaftSettings {
     Snapshot.setTriggerWhenStopEnabled(p, false);
     Snapshot.setRetentionFileNum(p, 2);
 
-    // The leader asks a majority before it answers; a lease would trust in clocks.
-    Read.setOption(p, Read.Option.LINEARIZABLE);
-    Read.setLeaderLeaseEnabled(p, false);
     // Repetitions are recognized by the state machine; the engine need not remember them.
     RaftServerConfigKeys.RetryCache.setExpiryTime(p, TimeDuration.valueOf(2, TimeUnit.SECONDS));
     return p;

@@ -38,6 +38,9 @@ import org.jspecify.annotations.Nullable;
  * calls the four requests on threads of its own, which may wait.
  */
 final class RaftTransport implements RaftServerRpc {
+  /** After a snapshot that was not taken; on a thread that the engine has for one follower. */
+  private static final int SNAPSHOT_PAUSE_MILLIS = 200;
+
   private final LinkNode links;
   private final PeerBook peers;
   private final InetSocketAddress address;
@@ -145,13 +148,28 @@ final class RaftTransport implements RaftServerRpc {
   @Override
   public InstallSnapshotReplyProto installSnapshot(InstallSnapshotRequestProto request)
       throws IOException {
-    return InstallSnapshotReplyProto.parseFrom(
-        call(
-            request.getServerRequest(),
-            Services.SNAPSHOTS,
-            Services.INSTALL_SNAPSHOT,
-            request.toByteArray(),
-            snapshotDeadline));
+    try {
+      return InstallSnapshotReplyProto.parseFrom(
+          call(
+              request.getServerRequest(),
+              Services.SNAPSHOTS,
+              Services.INSTALL_SNAPSHOT,
+              request.toByteArray(),
+              snapshotDeadline));
+    } catch (IOException e) {
+      pause();
+      throw e;
+    }
+  }
+
+  /** The engine tries again at once; a bus that takes no snapshot would be asked without end. */
+  private static void pause() throws InterruptedIOException {
+    try {
+      TimeUnit.MILLISECONDS.sleep(SNAPSHOT_PAUSE_MILLIS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new InterruptedIOException("interrupted after a snapshot was not taken");
+    }
   }
 
   @Override

@@ -68,6 +68,11 @@ final class RegistryStateMachine extends BaseStateMachine {
     return state;
   }
 
+  /** The last log entry that is in the state; -1 for none. */
+  long appliedIndex() {
+    return getLastAppliedTermIndex().getIndex();
+  }
+
   @Override
   public void initialize(RaftServer server, RaftGroupId group, RaftStorage raftStorage)
       throws IOException {
@@ -168,13 +173,6 @@ final class RegistryStateMachine extends BaseStateMachine {
     if (next.snapshot().version() != before) {
       observer.onState(next, changes);
     }
-  }
-
-  /** A read that the engine has made linearizable: how far the log is applied here. */
-  @Override
-  public CompletableFuture<Message> query(Message request) {
-    long index = getLastAppliedTermIndex().getIndex();
-    return CompletableFuture.completedFuture(new IndexMessage(index));
   }
 
   @Override

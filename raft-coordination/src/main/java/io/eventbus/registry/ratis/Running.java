@@ -73,7 +73,8 @@ record Running(
         new Running(
             engine,
             gate,
-            new CommandService(parts.links(), parts.peers(), engine, gate, self),
+            new CommandService(
+                parts.links(), parts.peers(), engine, gate, parts.machine()::appliedIndex, self),
             new AdministrationService(
                 parts.links(),
                 parts.peers(),

@@ -106,7 +106,8 @@ final class BusProcess {
                   if (error == null) {
                     say("! started " + registry.status().cluster());
                     keep();
-                  } else {
+                  } else if (registry.lifecycle() != RegistryLifecycle.FAILED
+                      || !String.valueOf(error.getMessage()).contains("the engine has ended")) {
                     say("! failed " + BusCommands.oneLine(error));
                   }
                 });

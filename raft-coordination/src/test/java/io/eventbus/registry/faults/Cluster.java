@@ -177,7 +177,22 @@ final class Cluster implements AutoCloseable {
       }
     }
     for (Bus bus : buses) {
-      bus.awaitStarted(PATIENCE);
+      awaitStarted(bus);
+    }
+  }
+
+  /** One whose engine has ended meanwhile is started again, as its supervisor would. */
+  private static void awaitStarted(Bus bus) throws IOException, InterruptedException {
+    for (int starts = 0; ; starts++) {
+      try {
+        bus.awaitStarted(PATIENCE);
+        return;
+      } catch (IOException e) {
+        if (bus.isUp() || starts == 3) {
+          throw e;
+        }
+        bus.start();
+      }
     }
   }
 

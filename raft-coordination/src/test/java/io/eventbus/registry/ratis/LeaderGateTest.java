@@ -67,6 +67,36 @@ class LeaderGateTest {
   }
 
   @Test
+  void whoReadsGetsAnEntryThatIsMadeAfterTheRead() {
+    LeaderGate gate = gate(1, 3, 2);
+    CompletableFuture<Void> first = gate.confirm();
+    assertThat(batches).containsExactly(List.of());
+    // The entry that is under way may have been acknowledged before these ask.
+    List<CompletableFuture<Void>> later = List.of(gate.confirm(), gate.confirm());
+    CompletableFuture<CommandResult> command = submit(gate, 1);
+    assertThat(gate.confirm())
+        .isCompletedExceptionally()
+        .failsWithin(java.time.Duration.ZERO)
+        .withThrowableThat()
+        .withCauseInstanceOf(RegistryOverloadedException.class);
+    finish(0);
+    assertThat(first).isCompleted();
+    assertThat(later).noneMatch(CompletableFuture::isDone);
+    assertThat(batches.get(1)).hasSize(1);
+    finish(1);
+    assertThat(later).allMatch(reader -> reader.isDone() && !reader.isCompletedExceptionally());
+    assertThat(command).isCompleted();
+  }
+
+  @Test
+  void whoReadsHearsOfAnEntryThatFailed() {
+    LeaderGate gate = gate(1, 3, 2);
+    CompletableFuture<Void> reader = gate.confirm();
+    results.get(0).completeExceptionally(new IllegalStateException("not the leader"));
+    assertThat(reader).isCompletedExceptionally();
+  }
+
+  @Test
   void tooManyAreRefusedAndTheRestGoesOn() {
     LeaderGate gate = gate(1, 3, 2);
     List<CompletableFuture<CommandResult>> taken =

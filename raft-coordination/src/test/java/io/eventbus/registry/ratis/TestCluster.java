@@ -15,6 +15,7 @@ import io.eventbus.registry.TopicSpec;
 import io.eventbus.registry.membership.LeaseKeeper;
 import io.eventbus.registry.state.RegistryLimits;
 import java.io.IOException;
+import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -27,6 +28,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -77,9 +79,20 @@ final class TestCluster implements AutoCloseable {
     this.root = root;
   }
 
+  /**
+   * A port that is free and stays it: below those that the system gives to outgoing connections,
+   * one of which could take it before the bus does.
+   */
   static int freePort() throws IOException {
-    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      return socket.getLocalPort();
+    for (int attempt = 0; ; attempt++) {
+      int port = ThreadLocalRandom.current().nextInt(15_000, 32_000);
+      try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+        return socket.getLocalPort();
+      } catch (BindException e) {
+        if (attempt == 100) {
+          throw e;
+        }
+      }
     }
   }
 

@@ -9,11 +9,12 @@ import java.nio.file.Path;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Every experiment for a moment, with real processes: the registry and ZooKeeper, which come with
- * the build, and etcd if it happens to be installed.
+ * Experiments for a moment, with real processes: the registry and ZooKeeper, which come with the
+ * build, and etcd if it happens to be installed. {@code -Deventbus.coordination.all=true} for all.
  */
 @Timeout(240)
 class CoordinationSystemIT {
@@ -46,11 +47,9 @@ class CoordinationSystemIT {
     assertThat(Files.readString(output.resolve("results.json"))).contains("\"phases\"");
   }
 
-  /**
-   * On the registry alone: one start of a cluster for all that needs three servers takes long
-   * enough.
-   */
+  /** Five starts of a cluster: for a nightly run. */
   @Test
+  @EnabledIfSystemProperty(named = "eventbus.coordination.all", matches = "true")
   void everyOtherExperiment() {
     assertThat(
             run(

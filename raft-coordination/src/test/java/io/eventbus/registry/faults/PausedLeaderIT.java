@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(180)
 class PausedLeaderIT {
   private static final Duration PATIENCE = Duration.ofSeconds(10);
-  private static final int ROUNDS = 5;
+  private static final int ROUNDS = 3;
   private static final int READS = 20;
 
   private final Path directory;

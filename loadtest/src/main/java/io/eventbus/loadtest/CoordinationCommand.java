@@ -299,12 +299,6 @@ final class CoordinationCommand implements Callable<Integer> {
   }
 
   private static int exitCode(CoordinationReport report) {
-    if (!report.whole()) {
-      return ExitCode.INTEGRITY;
-    }
-    if (!report.complete()) {
-      return ExitCode.FAILED;
-    }
-    return report.phases().isEmpty() ? ExitCode.ABSENT : ExitCode.OK;
+    return ExitCode.of(report.whole(), report.complete(), report.phases().isEmpty());
   }
 }

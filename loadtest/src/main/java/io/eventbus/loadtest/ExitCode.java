@@ -9,4 +9,17 @@ final class ExitCode {
   static final int INTEGRITY = 4;
 
   private ExitCode() {}
+
+  /**
+   * What a run comes to: a broken promise first, then what went wrong, then that nothing was there.
+   */
+  static int of(boolean whole, boolean complete, boolean empty) {
+    if (!whole) {
+      return INTEGRITY;
+    }
+    if (!complete) {
+      return FAILED;
+    }
+    return empty ? ABSENT : OK;
+  }
 }

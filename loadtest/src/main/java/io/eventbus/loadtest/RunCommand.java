@@ -217,12 +217,6 @@ final class RunCommand implements Callable<Integer> {
   }
 
   private static int exitCode(Report report) {
-    if (!report.whole()) {
-      return ExitCode.INTEGRITY;
-    }
-    if (!report.complete()) {
-      return ExitCode.FAILED;
-    }
-    return report.results().isEmpty() ? ExitCode.ABSENT : ExitCode.OK;
+    return ExitCode.of(report.whole(), report.complete(), report.results().isEmpty());
   }
 }

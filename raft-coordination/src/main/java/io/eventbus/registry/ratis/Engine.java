@@ -8,10 +8,12 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.proto.RaftProtos.RaftPeerRole;
@@ -47,6 +49,10 @@ final class Engine implements AutoCloseable {
   private final RaftPeerId self;
   private final ClientId client = ClientId.randomId();
   private final AtomicLong calls = new AtomicLong();
+
+  /** Changes of the members that are under way and were asked for here. */
+  private final AtomicInteger changes = new AtomicInteger();
+
   private final Executor executor;
 
   private Engine(RaftServer server, RaftGroupId group, RaftPeerId self, Executor executor) {
@@ -166,13 +172,25 @@ final class Engine implements AutoCloseable {
             .build();
     SetConfigurationRequest request =
         new SetConfigurationRequest(client, self, group, calls.incrementAndGet(), arguments);
-    return call(() -> server.setConfigurationAsync(request)).thenAccept(reply -> {});
+    changes.incrementAndGet();
+    return call(() -> server.setConfigurationAsync(request))
+        .whenComplete((reply, error) -> changes.decrementAndGet())
+        .thenAccept(reply -> {});
   }
 
   CompletableFuture<Void> transferLeadership(String bus, long timeoutMillis) {
+    return giveUpLeadership(RaftPeerId.valueOf(bus), timeoutMillis);
+  }
+
+  /** Leads no more; who does next, perhaps this bus again, is for the voters to say. */
+  CompletableFuture<Void> stepDown(long timeoutMillis) {
+    return giveUpLeadership(null, timeoutMillis);
+  }
+
+  private CompletableFuture<Void> giveUpLeadership(@Nullable RaftPeerId next, long timeoutMillis) {
     TransferLeadershipRequest request =
         new TransferLeadershipRequest(
-            client, self, group, calls.incrementAndGet(), RaftPeerId.valueOf(bus), timeoutMillis);
+            client, self, group, calls.incrementAndGet(), next, timeoutMillis);
     return call(() -> server.transferLeadershipAsync(request)).thenAccept(reply -> {});
   }
 
@@ -286,6 +304,23 @@ final class Engine implements AutoCloseable {
       return Map.of();
     }
     return silence;
+  }
+
+  /**
+   * Whether the leader here still sends to a bus that is no member, while nobody is being taken in.
+   *
+   * <p>That is so for good when it was elected while a change of the members was under way: it
+   * began with the members before and after, ended the change itself, and let nobody go. It would
+   * refuse to take such a bus in again, which it has already.
+   */
+  boolean servesStrangers() {
+    // In this order: a bus that is taken in meanwhile is served first and a member later.
+    Set<String> served = followerSilenceMillis().keySet();
+    if (changes.get() != 0 || isChanging(Long.MAX_VALUE)) {
+      return false;
+    }
+    Members now = members();
+    return served.stream().anyMatch(bus -> !now.contains(bus));
   }
 
   boolean isAlive() {

@@ -24,6 +24,8 @@ import org.slf4j.LoggerFactory;
 final class LeaderDuties {
   private static final Logger log = LoggerFactory.getLogger(LeaderDuties.class);
 
+  private static final long STEP_DOWN_MILLIS = 3_000;
+
   private final Engine engine;
   private final LeaderGate gate;
   private final RegistryClock clock;
@@ -36,6 +38,10 @@ final class LeaderDuties {
   private long leadingSinceNanos;
   private @Nullable CompletableFuture<?> expiring;
   private @Nullable CompletableFuture<?> changing;
+  private @Nullable CompletableFuture<?> steppingDown;
+
+  /** How many turns in a row there were strangers; one is seen while a change ends, too. */
+  private int strange;
 
   LeaderDuties(
       Engine engine,
@@ -57,6 +63,10 @@ final class LeaderDuties {
   void perform() {
     if (!self.equals(engine.leader()) || !engine.isLeaderReady()) {
       leading = false;
+      strange = 0;
+      return;
+    }
+    if (endsForStrangers()) {
       return;
     }
     if (!leading) {
@@ -66,6 +76,28 @@ final class LeaderDuties {
     RegistrySnapshot now = snapshot.get();
     expireLeases(now);
     chooseVoters(now);
+  }
+
+  /** The engine's leader lets a bus that is no member go only by leading no more. */
+  private boolean endsForStrangers() {
+    if (isUnderWay(steppingDown)) {
+      return true;
+    }
+    strange = engine.servesStrangers() ? strange + 1 : 0;
+    if (strange < 2) {
+      return false;
+    }
+    strange = 0;
+    log.info("Stepping down: a change of the members was cut short, and its bus is still served");
+    steppingDown =
+        engine
+            .stepDown(STEP_DOWN_MILLIS)
+            .exceptionally(
+                error -> {
+                  log.info("Still leading: {}", Attempts.unwrap(error).toString());
+                  return null;
+                });
+    return true;
   }
 
   private void expireLeases(RegistrySnapshot now) {

@@ -77,10 +77,11 @@ final class RaftTransport implements RaftServerRpc {
   private void offerAll(RaftServer server) {
     offer(
         Services.APPEND_ENTRIES,
-        request ->
-            server
-                .appendEntriesAsync(AppendEntriesRequestProto.parseFrom(request))
-                .thenApply(AppendEntriesReplyProto::toByteArray));
+        request -> {
+          AppendEntriesRequestProto append = AppendEntriesRequestProto.parseFrom(request);
+          ListenerWatch.endBefore(server, append);
+          return server.appendEntriesAsync(append).thenApply(AppendEntriesReplyProto::toByteArray);
+        });
     offer(
         Services.REQUEST_VOTE,
         request ->
@@ -88,11 +89,11 @@ final class RaftTransport implements RaftServerRpc {
                 server.requestVote(RequestVoteRequestProto.parseFrom(request)).toByteArray()));
     offer(
         Services.INSTALL_SNAPSHOT,
-        request ->
-            CompletableFuture.completedFuture(
-                server
-                    .installSnapshot(InstallSnapshotRequestProto.parseFrom(request))
-                    .toByteArray()));
+        request -> {
+          InstallSnapshotRequestProto snapshot = InstallSnapshotRequestProto.parseFrom(request);
+          ListenerWatch.endBefore(server, snapshot);
+          return CompletableFuture.completedFuture(server.installSnapshot(snapshot).toByteArray());
+        });
     offer(
         Services.START_ELECTION,
         request ->

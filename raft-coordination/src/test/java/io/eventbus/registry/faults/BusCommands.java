@@ -1,5 +1,7 @@
 package io.eventbus.registry.faults;
 
+import io.eventbus.registry.BusId;
+import io.eventbus.registry.BusInfo;
 import io.eventbus.registry.CommandId;
 import io.eventbus.registry.CommandResult;
 import io.eventbus.registry.RegistryException;
@@ -26,6 +28,8 @@ import org.jspecify.annotations.Nullable;
  *   n read deadlineMillis topic      linearizable; topic * for all of them
  *   n local topic                    from memory
  *   n status
+ *   n state bus                      of a bus, from memory
+ *   n remove bus deadlineMillis      out of the members
  *   n clock offsetMillis             the wall clock jumps
  * </pre>
  *
@@ -87,6 +91,18 @@ final class BusCommands {
         answer(number, invoked, value(read, words[2]));
       }
       case "status" -> answer(number, invoked, "is " + status());
+      case "state" -> answer(number, invoked, "is " + state(new BusId(words[2])));
+      case "remove" -> {
+        var unused =
+            registry
+                .administration()
+                .remove(new BusId(words[2]), Duration.ofMillis(Long.parseLong(words[3])))
+                .handle(
+                    (nothing, error) -> {
+                      answer(number, invoked, error != null ? failed(error) : "is removed");
+                      return 0;
+                    });
+      }
       case "clock" -> {
         clock.jump(Duration.ofMillis(Long.parseLong(words[2])));
         answer(number, invoked, "is moved");
@@ -155,6 +171,11 @@ final class BusCommands {
 
   static String oneLine(@Nullable Throwable error) {
     return String.valueOf(error).replace('\n', ' ');
+  }
+
+  private String state(BusId id) {
+    BusInfo bus = registry.snapshot().bus(id);
+    return bus == null ? "unknown" : bus.state().name();
   }
 
   private String status() {

@@ -13,7 +13,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
@@ -124,7 +123,10 @@ final class Bus {
 
   /** Waits until the registry takes commands. */
   void awaitStarted(Duration deadline) throws IOException, InterruptedException {
-    Life now = Objects.requireNonNull(life);
+    Life now = life;
+    if (now == null) {
+      throw new IOException(name() + " has ended");
+    }
     try {
       now.started.get(deadline.toMillis(), TimeUnit.MILLISECONDS);
     } catch (ExecutionException | TimeoutException e) {

@@ -5,17 +5,17 @@ import io.eventbus.loadtest.coordination.report.CoordinationJson;
 import io.eventbus.loadtest.coordination.report.CoordinationPage;
 import io.eventbus.loadtest.coordination.report.CoordinationReport;
 import io.eventbus.loadtest.coordination.report.CoordinationTable;
+import io.eventbus.loadtest.coordination.run.Disk;
 import io.eventbus.loadtest.coordination.run.Experiment;
 import io.eventbus.loadtest.coordination.run.Findings;
 import io.eventbus.loadtest.coordination.run.Plan;
 import io.eventbus.loadtest.driver.Availability;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.FileStore;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -23,10 +23,11 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
@@ -76,95 +77,7 @@ final class CoordinationCommand implements Callable<Integer> {
           "Any of table, failures, pipelined, transactions, leader-kills, visibility (default: all).")
   private List<String> words = List.of();
 
-  @Option(
-      names = {"--system", "--systems"},
-      split = ",",
-      paramLabel = "NAME",
-      description = "Systems to measure (default: ${DEFAULT-VALUE}).")
-  private List<String> names = new ArrayList<>(List.of("eventbus", "zookeeper", "etcd"));
-
-  @Option(
-      names = "--servers",
-      split = ",",
-      description = "Sizes of clusters (default: ${DEFAULT-VALUE}).")
-  private List<Integer> servers = new ArrayList<>(List.of(1, 3, 5));
-
-  @Option(
-      names = "--clients",
-      split = ",",
-      description = "Numbers of closed-loop clients (default: ${DEFAULT-VALUE}).")
-  private List<Integer> clients = new ArrayList<>(List.of(1, 5, 10, 25));
-
-  @Option(
-      names = "--payload",
-      paramLabel = "BYTES",
-      description = "Size of a command (default: ${DEFAULT-VALUE}).")
-  private int payload = 120;
-
-  @Option(
-      names = "--warm-up",
-      paramLabel = "SECONDS",
-      description = "Load on each system before anything is measured (default: ${DEFAULT-VALUE}).")
-  private double warmUp = 40;
-
-  @Option(
-      names = "--duration",
-      paramLabel = "SECONDS",
-      description = "Length of each measured phase (default: ${DEFAULT-VALUE}).")
-  private double duration = 5;
-
-  @Option(
-      names = "--rounds",
-      description = "How often each cell is measured (default: ${DEFAULT-VALUE}).")
-  private int rounds = 3;
-
-  @Option(
-      names = "--pipelines",
-      description = "Clients of the pipelined experiment (default: ${DEFAULT-VALUE}).")
-  private int pipelines = 10;
-
-  @Option(
-      names = "--in-flight",
-      description = "Commands in flight of each of them (default: ${DEFAULT-VALUE}).")
-  private int inFlight = 32;
-
-  @Option(
-      names = "--pipelined-duration",
-      paramLabel = "SECONDS",
-      description = "Length of its phase; 600 for the long run (default: ${DEFAULT-VALUE}).")
-  private double pipelinedDuration = 20;
-
-  @Option(
-      names = "--kills",
-      description = "How often the leader is killed (default: ${DEFAULT-VALUE}).")
-  private int kills = 20;
-
-  @Option(
-      names = "--changes",
-      description = "How many changes are watched for on every bus (default: ${DEFAULT-VALUE}).")
-  private int changes = 1_000;
-
-  @Option(
-      names = "--server-jvm",
-      paramLabel = "OPTIONS",
-      description =
-          "Options of the JVM of each server that runs on one, separated by spaces (default:"
-              + " ${DEFAULT-VALUE}).")
-  private String serverJvm = "-Xmx512m";
-
-  @Option(
-      names = "--data",
-      paramLabel = "DIRECTORY",
-      description =
-          "Takes the servers' data, on the disk that is to be measured; emptied at the end"
-              + " (default: the system's temporary directory).")
-  private Path data = Path.of(System.getProperty("java.io.tmpdir"));
-
-  @Option(
-      names = "--output",
-      paramLabel = "DIRECTORY",
-      description = "Takes results.json and report.html (default: ${DEFAULT-VALUE}).")
-  private Path output = Path.of("results");
+  @Mixin private CoordinationOptions options = new CoordinationOptions();
 
   CoordinationCommand(CoordinationSystems known) {
     this.known = known;
@@ -173,13 +86,14 @@ final class CoordinationCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException, InterruptedException {
     PrintWriter out = spec.commandLine().getOut();
-    List<Kind> kinds = kinds();
-    Plan plan = plan();
+    List<Kind> kinds = checked(this::kinds);
+    Plan plan = checked(options::plan);
+    List<CoordinationSystem> chosen = checked(() -> options.chosen(known));
     String startedAt = clock.instant().toString();
     Map<String, String> versions = new LinkedHashMap<>();
     Map<String, String> absent = new LinkedHashMap<>();
     List<CoordinationSystem> present = new ArrayList<>();
-    for (CoordinationSystem system : chosen()) {
+    for (CoordinationSystem system : chosen) {
       Availability found = system.availability();
       if (found.present()) {
         present.add(system);
@@ -190,55 +104,46 @@ final class CoordinationCommand implements Callable<Integer> {
       }
     }
     Findings findings = new Findings();
-    Path directory = Files.createTempDirectory(data, "loadtest-coordination-");
-    String disk = disk(directory);
+    Path directory = Files.createTempDirectory(options.data(), "loadtest-coordination-");
+    Experiment experiment =
+        new Experiment(present, plan, directory, line -> tell(out, line), findings);
+    CoordinationReport report;
     try {
-      run(kinds, new Experiment(present, plan, directory, line -> tell(out, line), findings));
+      Disk disk = Disk.of(directory);
+      tell(out, "data on " + disk);
+      if (!disk.warning().isEmpty()) {
+        tell(out, "WARNING: " + disk.warning());
+      }
+      Supplier<CoordinationReport> sofar =
+          () ->
+              CoordinationReport.of(
+                  startedAt,
+                  "loadtest coordination " + String.join(" ", arguments()),
+                  disk,
+                  versions,
+                  absent,
+                  plan,
+                  findings);
+      for (Kind kind : kinds) {
+        try {
+          run(kind, experiment);
+        } finally {
+          // What comes later may take hours, or fail.
+          write(sofar.get());
+        }
+      }
+      report = sofar.get();
     } finally {
-      delete(directory);
+      delete(directory, out);
     }
-    CoordinationReport report =
-        CoordinationReport.of(
-            startedAt,
-            "loadtest coordination " + String.join(" ", arguments()),
-            disk,
-            versions,
-            absent,
-            plan,
-            findings);
-    write(report, out);
+    out.print(CoordinationTable.of(report));
+    tell(out, "Written: " + json() + " and " + html());
     return exitCode(report);
   }
 
-  private Plan plan() {
+  private <T> T checked(Supplier<T> input) {
     try {
-      return new Plan(
-          servers,
-          clients,
-          payload,
-          seconds(warmUp),
-          seconds(duration),
-          rounds,
-          pipelines,
-          inFlight,
-          seconds(pipelinedDuration),
-          kills,
-          changes);
-    } catch (IllegalArgumentException e) {
-      throw new ParameterException(spec.commandLine(), e.getMessage(), e);
-    }
-  }
-
-  private static Duration seconds(double seconds) {
-    return Duration.ofMillis(Math.round(seconds * 1_000));
-  }
-
-  private List<CoordinationSystem> chosen() {
-    try {
-      return names.stream()
-          .distinct()
-          .map(name -> known.create(name, RunOptions.words(serverJvm)))
-          .toList();
+      return input.get();
     } catch (IllegalArgumentException e) {
       throw new ParameterException(spec.commandLine(), e.getMessage(), e);
     }
@@ -249,23 +154,17 @@ final class CoordinationCommand implements Callable<Integer> {
   }
 
   private List<Kind> kinds() {
-    try {
-      return words.isEmpty() ? List.of(Kind.values()) : words.stream().map(Kind::of).toList();
-    } catch (IllegalArgumentException e) {
-      throw new ParameterException(spec.commandLine(), e.getMessage(), e);
-    }
+    return words.isEmpty() ? List.of(Kind.values()) : words.stream().map(Kind::of).toList();
   }
 
-  private static void run(List<Kind> kinds, Experiment experiment) throws InterruptedException {
-    for (Kind kind : kinds) {
-      switch (kind) {
-        case TABLE -> experiment.table();
-        case FAILURES -> experiment.failures();
-        case PIPELINED -> experiment.pipelined();
-        case TRANSACTIONS -> experiment.transactions();
-        case LEADER_KILLS -> experiment.leaderKills();
-        case VISIBILITY -> experiment.visibility();
-      }
+  private static void run(Kind kind, Experiment experiment) throws InterruptedException {
+    switch (kind) {
+      case TABLE -> experiment.table();
+      case FAILURES -> experiment.failures();
+      case PIPELINED -> experiment.pipelined();
+      case TRANSACTIONS -> experiment.transactions();
+      case LEADER_KILLS -> experiment.leaderKills();
+      case VISIBILITY -> experiment.visibility();
     }
   }
 
@@ -274,28 +173,28 @@ final class CoordinationCommand implements Callable<Integer> {
     out.flush();
   }
 
-  private static String disk(Path directory) throws IOException {
-    FileStore store = Files.getFileStore(directory);
-    return store.name() + " (" + store.type() + ")";
-  }
-
-  private static void delete(Path directory) throws IOException {
+  private static void delete(Path directory, PrintWriter out) {
     try (Stream<Path> files = Files.walk(directory)) {
       for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
         Files.deleteIfExists(file);
       }
+    } catch (IOException | UncheckedIOException e) {
+      tell(out, directory + " is not emptied: " + e);
     }
   }
 
-  private void write(CoordinationReport report, PrintWriter out) throws IOException {
-    out.print(CoordinationTable.of(report));
-    Files.createDirectories(output);
-    Path json = output.resolve("results.json");
-    Path html = output.resolve("report.html");
-    CoordinationJson.write(json, report);
-    CoordinationPage.write(html, report);
-    out.println("Written: " + json + " and " + html);
-    out.flush();
+  private Path json() {
+    return options.output().resolve("results.json");
+  }
+
+  private Path html() {
+    return options.output().resolve("report.html");
+  }
+
+  private void write(CoordinationReport report) throws IOException {
+    Files.createDirectories(options.output());
+    CoordinationJson.write(json(), report);
+    CoordinationPage.write(html(), report);
   }
 
   private static int exitCode(CoordinationReport report) {

@@ -47,7 +47,7 @@ class CoordinationSystemIT {
     assertThat(Files.readString(output.resolve("results.json"))).contains("\"phases\"");
   }
 
-  /** Five starts of a cluster: for a nightly run. */
+  /** A cluster of three is started once for most of it: for a nightly run. */
   @Test
   @EnabledIfSystemProperty(named = "eventbus.coordination.all", matches = "true")
   void everyOtherExperiment() {

@@ -1,5 +1,6 @@
 package io.eventbus.loadtest.coordination;
 
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -11,7 +12,14 @@ import java.util.concurrent.CompletableFuture;
  */
 public interface CoordinationClient extends AutoCloseable {
   /**
-   * Makes a register; there is none of that name.
+   * The longest time that {@link #write}, {@link #writeLater}, {@link #replace} and the reads of
+   * every system may take. A client that asks one server after the other does it within that time.
+   */
+  Duration DEADLINE = Duration.ofSeconds(2);
+
+  /**
+   * Makes a register; it does no harm to repeat it until it is done. It is not measured and may
+   * take longer than the others.
    *
    * @param register its name
    * @param value its first value
@@ -37,7 +45,7 @@ public interface CoordinationClient extends AutoCloseable {
    * Reads what the server that this client talks to knows; it may be behind.
    *
    * @param register its name
-   * @return the register
+   * @return the register, or that it is absent
    */
   Register read(String register);
 
@@ -45,14 +53,14 @@ public interface CoordinationClient extends AutoCloseable {
    * Reads with everything that was acknowledged before.
    *
    * @param register its name
-   * @return the register
+   * @return the register, or that it is absent
    */
   Register readNewest(String register);
 
   /**
    * Writes a register if nobody has done so since it was read.
    *
-   * @param read the register as it was read
+   * @param read the register as it was read, not absent
    * @param value the new value
    * @return false if somebody has
    */

@@ -57,9 +57,10 @@ public interface CoordinationCluster extends AutoCloseable {
    * Connects a client, over a connection of its own.
    *
    * @param number of the client, from 0
+   * @param placement which server it talks to
    * @return the client
    */
-  CoordinationClient connect(int number);
+  CoordinationClient connect(int number, Placement placement);
 
   /** Ends the clients and the servers. */
   @Override

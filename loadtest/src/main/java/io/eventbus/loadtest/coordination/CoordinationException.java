@@ -2,6 +2,9 @@ package io.eventbus.loadtest.coordination;
 
 /** A system did not do what it was asked for. What was to be written may have been written. */
 public final class CoordinationException extends RuntimeException {
+  /** The kind of error that says: a register was changed by somebody else than its one writer. */
+  public static final String FOREIGN = "foreign";
+
   private static final long serialVersionUID = 1L;
 
   private final String kind;

@@ -94,6 +94,25 @@ public final class ServerGroup implements AutoCloseable {
     }
   }
 
+  /**
+   * Finds the server that a client is to talk to.
+   *
+   * @param cluster the servers
+   * @param client the client's number from 0
+   * @param placement with the leader or spread
+   * @return the server's number from 0
+   */
+  public static int place(CoordinationCluster cluster, int client, Placement placement) {
+    if (placement == Placement.SPREAD) {
+      return client % cluster.servers();
+    }
+    int leader = cluster.leader();
+    if (leader < 0) {
+      throw new CoordinationException("leader", "none is known");
+    }
+    return leader;
+  }
+
   @Override
   public void close() {
     processes.forEach(ServerProcess::kill);

@@ -3,6 +3,7 @@ package io.eventbus.loadtest.coordination.etcd;
 import io.eventbus.loadtest.coordination.CoordinationClient;
 import io.eventbus.loadtest.coordination.CoordinationCluster;
 import io.eventbus.loadtest.coordination.FreePorts;
+import io.eventbus.loadtest.coordination.Placement;
 import io.eventbus.loadtest.coordination.ServerGroup;
 import io.eventbus.loadtest.driver.ServerProcess;
 import io.grpc.ManagedChannel;
@@ -16,7 +17,10 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** etcd's servers, with their defaults. */
+/**
+ * etcd's servers, with their defaults, and with compaction: by default they keep every value that a
+ * key ever had.
+ */
 final class EtcdCluster implements CoordinationCluster {
   private static final Duration ANSWER = Duration.ofSeconds(1);
 
@@ -61,6 +65,8 @@ final class EtcdCluster implements CoordinationCluster {
             "--initial-advertise-peer-urls=" + peer,
             "--initial-cluster=" + all,
             "--initial-cluster-state=new",
+            "--auto-compaction-mode=revision",
+            "--auto-compaction-retention=10000",
             "--log-level=error"),
         Map.of());
   }
@@ -140,8 +146,9 @@ final class EtcdCluster implements CoordinationCluster {
   }
 
   @Override
-  public CoordinationClient connect(int number) {
-    CoordinationClient client = new EtcdWriter(ports.subList(0, servers), number);
+  public CoordinationClient connect(int number, Placement placement) {
+    CoordinationClient client =
+        new EtcdWriter(ports.subList(0, servers), ServerGroup.place(this, number, placement));
     clients.add(client);
     return client;
   }

@@ -14,25 +14,34 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * A client with a connection to one server, and to the next one when that does not answer. A
  * register is a key; writes are unconditional.
  */
 final class EtcdWriter implements CoordinationClient {
-  /** A server that has lost its leader answers late or never: then the next one is asked. */
-  private static final Duration DEADLINE = Duration.ofSeconds(1);
+  /**
+   * A server that has lost its leader answers late or never: then the next one is asked, within the
+   * deadline of the whole.
+   */
+  private static final Duration TRY = Duration.ofSeconds(1);
+
+  private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
+  private static final Executor LATER =
+      CompletableFuture.delayedExecutor(PAUSE_NANOS, TimeUnit.NANOSECONDS);
 
   private static final int CLOSE_MILLIS = 500;
 
   private final List<ManagedChannel> channels;
   private final AtomicInteger current;
 
-  EtcdWriter(List<Integer> ports, int number) {
+  EtcdWriter(List<Integer> ports, int first) {
     this.channels = ports.stream().map(EtcdWriter::channel).toList();
-    this.current = new AtomicInteger(number % ports.size());
+    this.current = new AtomicInteger(first);
   }
 
   /** It connects at the first call only. */
@@ -44,17 +53,53 @@ final class EtcdWriter implements CoordinationClient {
         .build();
   }
 
+  /** Asks one server after the other; for what may be carried out more than once. */
   private byte[] call(EtcdCall call, ProtoWriter request) {
-    int server = current.get();
-    try {
-      return call.call(channels.get(server), request.toByteArray(), DEADLINE);
-    } catch (StatusRuntimeException e) {
-      throw told(server, e);
+    byte[] bytes = request.toByteArray();
+    long end = System.nanoTime() + DEADLINE.toNanos();
+    while (true) {
+      int server = current.get();
+      try {
+        return call.call(channels.get(server), bytes, left(end));
+      } catch (StatusRuntimeException e) {
+        leave(server);
+        if (isOver(end)) {
+          throw told(e);
+        }
+        LockSupport.parkNanos(PAUSE_NANOS);
+      }
     }
   }
 
-  private CoordinationException told(int server, Throwable error) {
+  private CompletableFuture<byte[]> callLater(EtcdCall call, byte[] request, long end) {
+    int server = current.get();
+    return call.callLater(channels.get(server), request, left(end))
+        .exceptionallyCompose(
+            error -> {
+              leave(server);
+              return isOver(end)
+                  ? CompletableFuture.failedFuture(told(error))
+                  : CompletableFuture.runAsync(() -> {}, LATER)
+                      .thenCompose(nothing -> callLater(call, request, end));
+            });
+  }
+
+  private static Duration left(long end) {
+    long left = Math.max(PAUSE_NANOS, end - System.nanoTime());
+    return Duration.ofNanos(Math.min(left, TRY.toNanos()));
+  }
+
+  private static boolean isOver(long end) {
+    return end - System.nanoTime() <= 2 * PAUSE_NANOS;
+  }
+
+  private void leave(int server) {
+    // A channel that failed to connect waits before it tries again.
+    channels.get(server).resetConnectBackoff();
     current.compareAndSet(server, (server + 1) % channels.size());
+  }
+
+  private static CoordinationException told(Throwable error) {
     Throwable cause =
         error instanceof CompletionException && error.getCause() != null ? error.getCause() : error;
     return new CoordinationException(Status.fromThrowable(cause).getCode().name(), cause);
@@ -66,7 +111,10 @@ final class EtcdWriter implements CoordinationClient {
 
   @Override
   public void create(String register, String value) {
-    call(EtcdCall.PUT, put(register, value));
+    // Only if it was never created: an attempt before may have been carried out after all.
+    ProtoWriter absent = new ProtoWriter().number(1, 0).number(2, 1).text(3, register).number(5, 0);
+    ProtoWriter operation = new ProtoWriter().message(2, put(register, value));
+    call(EtcdCall.TXN, new ProtoWriter().message(1, absent).message(2, operation));
   }
 
   @Override
@@ -76,16 +124,9 @@ final class EtcdWriter implements CoordinationClient {
 
   @Override
   public CompletableFuture<Void> writeLater(Put put) {
-    int server = current.get();
-    return EtcdCall.PUT
-        .callLater(channels.get(server), put(put.register(), put.value()).toByteArray(), DEADLINE)
-        .handle(
-            (answer, error) -> {
-              if (error != null) {
-                throw told(server, error);
-              }
-              return null;
-            });
+    byte[] request = put(put.register(), put.value()).toByteArray();
+    return callLater(EtcdCall.PUT, request, System.nanoTime() + DEADLINE.toNanos())
+        .thenAccept(answer -> {});
   }
 
   @Override
@@ -104,6 +145,9 @@ final class EtcdWriter implements CoordinationClient {
       request.number(7, 1);
     }
     ProtoMessage answer = ProtoMessage.parse(call(EtcdCall.RANGE, request));
+    if (!answer.has(2)) {
+      return Register.absent(register);
+    }
     ProtoMessage key = answer.message(2);
     return new Register(register, key.text(5), key.number(3), key.number(4) - 1);
   }
@@ -115,7 +159,15 @@ final class EtcdWriter implements CoordinationClient {
         new ProtoWriter().number(1, 0).number(2, 2).text(3, read.name()).number(6, read.version());
     ProtoWriter operation = new ProtoWriter().message(2, put(read.name(), value));
     ProtoWriter transaction = new ProtoWriter().message(1, unchanged).message(2, operation);
-    return ProtoMessage.parse(call(EtcdCall.TXN, transaction)).number(2) == 1;
+    int server = current.get();
+    try {
+      byte[] answer = EtcdCall.TXN.call(channels.get(server), transaction.toByteArray(), DEADLINE);
+      return ProtoMessage.parse(answer).number(2) == 1;
+    } catch (StatusRuntimeException e) {
+      // Not repeated: a repetition of what was carried out would be told to have come too late.
+      leave(server);
+      throw told(e);
+    }
   }
 
   @Override

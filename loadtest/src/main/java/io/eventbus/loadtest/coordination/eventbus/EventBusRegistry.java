@@ -1,13 +1,13 @@
 package io.eventbus.loadtest.coordination.eventbus;
 
-import io.eventbus.loadtest.coordination.CoordinationCluster;
-import io.eventbus.loadtest.coordination.CoordinationSystem;
+import io.eventbus.loadtest.coordination.VisibleCluster;
+import io.eventbus.loadtest.coordination.VisibleSystem;
 import io.eventbus.loadtest.driver.Availability;
 import java.nio.file.Path;
 import java.util.List;
 
 /** This product's registry. */
-public final class EventBusRegistry implements CoordinationSystem {
+public final class EventBusRegistry implements VisibleSystem {
   private final List<String> jvmOptions;
 
   /**
@@ -31,7 +31,7 @@ public final class EventBusRegistry implements CoordinationSystem {
   }
 
   @Override
-  public CoordinationCluster start(int servers, Path directory) throws InterruptedException {
+  public VisibleCluster start(int servers, Path directory) throws InterruptedException {
     RegistryCluster cluster = new RegistryCluster(servers, directory, jvmOptions);
     try {
       for (int i = 0; i < servers; i++) {

@@ -6,6 +6,7 @@ import io.eventbus.link.LinkOptions;
 import io.eventbus.link.LinkSecurity;
 import io.eventbus.loadtest.coordination.CoordinationClient;
 import io.eventbus.loadtest.coordination.CoordinationException;
+import io.eventbus.loadtest.coordination.Placement;
 import io.eventbus.loadtest.coordination.ServerGroup;
 import io.eventbus.loadtest.coordination.VisibleCluster;
 import io.eventbus.loadtest.driver.DriverException;
@@ -166,8 +167,10 @@ final class RegistryCluster implements VisibleCluster {
   }
 
   @Override
-  public CoordinationClient connect(int number) {
-    CoordinationClient client = new RegistryWriter(links, number, servers, newest);
+  public CoordinationClient connect(int number, Placement placement) {
+    CoordinationClient client =
+        new RegistryWriter(
+            links, number, servers, ServerGroup.place(this, number, placement), newest);
     clients.add(client);
     return client;
   }

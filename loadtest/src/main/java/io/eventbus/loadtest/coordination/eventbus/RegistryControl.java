@@ -1,6 +1,7 @@
 package io.eventbus.loadtest.coordination.eventbus;
 
 import io.eventbus.link.LinkNode;
+import io.eventbus.loadtest.coordination.CoordinationClient;
 import io.eventbus.loadtest.coordination.CoordinationException;
 import io.eventbus.loadtest.coordination.Register;
 import io.eventbus.registry.Endpoint;
@@ -13,6 +14,7 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -28,9 +30,12 @@ final class RegistryControl {
   static final int READ = 1_001;
   static final int READ_NEWEST = 1_002;
   static final int SEEN = 1_003;
+  static final int REPEATED = 1_004;
 
   /** The one setting of the topics that stand for registers. */
   static final String SETTING = "v";
+
+  private static final Duration ANSWER = CoordinationClient.DEADLINE;
 
   private RegistryControl() {}
 
@@ -111,14 +116,27 @@ final class RegistryControl {
     return new InetSocketAddress(InetAddress.getLoopbackAddress(), server.port());
   }
 
+  static byte[] encode(long number) {
+    return write(out -> out.writeLong(number));
+  }
+
+  static long number(byte[] bytes) {
+    return parse(bytes, in -> in.readLong());
+  }
+
+  /** Asks a server. */
+  static CompletableFuture<byte[]> askLater(
+      LinkNode links, InetSocketAddress server, String channel, int service, String argument) {
+    byte[] request = write(out -> out.writeUTF(argument));
+    return links.call(server, channel, service, request, ANSWER).toCompletableFuture();
+  }
+
   /** Asks a server and waits for its answer. */
   static byte[] ask(
       LinkNode links, InetSocketAddress server, String channel, int service, String argument) {
-    byte[] request = write(out -> out.writeUTF(argument));
     try {
-      return links
-          .call(server, channel, service, request, Duration.ofSeconds(2))
-          .get(3, TimeUnit.SECONDS);
+      return askLater(links, server, channel, service, argument)
+          .get(ANSWER.plusSeconds(1).toSeconds(), TimeUnit.SECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new CoordinationException("interrupted", e);

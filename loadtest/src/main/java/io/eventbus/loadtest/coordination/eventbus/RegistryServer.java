@@ -55,6 +55,7 @@ final class RegistryServer {
 
   private final RatisRegistry registry;
   private final List<Long> seen = new ArrayList<>();
+  private final Repetitions repetitions = new Repetitions();
 
   private RegistryServer(RatisRegistry registry) {
     this.registry = registry;
@@ -150,6 +151,11 @@ final class RegistryServer {
                 .linearizableRead(Duration.ofSeconds(2))
                 .thenApply(snapshot -> read(snapshot, RegistryControl.argument(request))));
     links.offer(
+        RegistryControl.REPEATED,
+        (peer, request) ->
+            CompletableFuture.completedFuture(
+                RegistryControl.encode(repetitions.of(RegistryControl.argument(request)))));
+    links.offer(
         RegistryControl.SEEN,
         (peer, request) -> CompletableFuture.completedFuture(RegistryControl.encode(seen())));
   }
@@ -167,21 +173,33 @@ final class RegistryServer {
 
   private static byte[] read(RegistrySnapshot snapshot, String name) {
     @Nullable TopicConfig topic = snapshot.topic(name);
-    String value = topic == null ? "" : topic.settings().getOrDefault(RegistryControl.SETTING, "");
     return RegistryControl.encode(
-        new Register(name, value, topic == null ? 0 : topic.revision(), 0));
+        topic == null
+            ? Register.absent(name)
+            : new Register(name, value(topic), topic.revision(), 0));
+  }
+
+  private static String value(TopicConfig topic) {
+    return topic.settings().getOrDefault(RegistryControl.SETTING, "");
   }
 
   private void onSnapshot(RegistrySnapshot snapshot, List<RegistryChange> changes) {
     long now = System.nanoTime();
     for (RegistryChange change : changes) {
-      if (change instanceof RegistryChange.TopicChanged changed
-          && changed.topic().name().equals(TIMED)) {
-        synchronized (seen) {
-          if (seen.size() < MAX_TIMED) {
-            seen.add(now);
-          }
+      if (change instanceof RegistryChange.TopicChanged changed) {
+        String name = changed.topic().name();
+        repetitions.changed(name, value(changed.previous()), value(changed.topic()));
+        if (name.equals(TIMED)) {
+          note(now);
         }
+      }
+    }
+  }
+
+  private void note(long now) {
+    synchronized (seen) {
+      if (seen.size() < MAX_TIMED) {
+        seen.add(now);
       }
     }
   }

@@ -3,6 +3,7 @@ package io.eventbus.loadtest.coordination.eventbus;
 import io.eventbus.link.LinkNode;
 import io.eventbus.loadtest.coordination.CoordinationClient;
 import io.eventbus.loadtest.coordination.CoordinationException;
+import io.eventbus.loadtest.coordination.Counter;
 import io.eventbus.loadtest.coordination.Put;
 import io.eventbus.loadtest.coordination.Register;
 import io.eventbus.registry.CommandId;
@@ -32,12 +33,18 @@ import java.util.concurrent.atomic.AtomicLong;
  * set with an id, so that a repetition gets the first result.
  */
 final class RegistryWriter implements CoordinationClient {
-  private static final Duration DEADLINE = Duration.ofSeconds(10);
+  private static final Duration CREATE = Duration.ofSeconds(10);
 
-  private record Identity(CommandId id, RegistryCommand command) {}
-
-  /** What this client knows of a register that it alone writes. */
-  private record Known(long revision, long writes) {}
+  /**
+   * A write as it is sent.
+   *
+   * @param doubtful whether an attempt before may have been carried out
+   */
+  private record Attempt(CommandId id, RegistryCommand command, boolean doubtful) {
+    Attempt inDoubt() {
+      return new Attempt(id, command, true);
+    }
+  }
 
   private final LinkNode links;
   private final String channel;
@@ -45,21 +52,24 @@ final class RegistryWriter implements CoordinationClient {
   private final List<InetSocketAddress> servers;
   private final AtomicInteger near;
   private final AtomicLong newest;
-  private final Map<String, Known> known = new ConcurrentHashMap<>();
+
+  /** The revisions of registers that this client alone writes. */
+  private final Map<String, Long> revisions = new ConcurrentHashMap<>();
 
   /**
    * Makes a client.
    *
+   * @param near the server that is read from
    * @param newest the newest version that this process has seen, as a bus knows it from its
-   *     snapshot
+   *     snapshot; shared by all clients of the process
    */
-  RegistryWriter(LinkNode links, int number, List<Endpoint> servers, AtomicLong newest) {
+  RegistryWriter(LinkNode links, int number, List<Endpoint> servers, int near, AtomicLong newest) {
     this.newest = newest;
     this.links = links;
     this.channel = "client-" + number;
     this.client = new RegistryClient(links, channel, servers);
     this.servers = servers.stream().map(RegistryControl::address).toList();
-    this.near = new AtomicInteger(number % servers.size());
+    this.near = new AtomicInteger(near);
   }
 
   private static TopicSpec spec(String register, String value) {
@@ -70,48 +80,88 @@ final class RegistryWriter implements CoordinationClient {
   public void create(String register, String value) {
     CommandResult result =
         await(
-            submit(CommandId.random(newest.get()), new TopicCommand.Create(spec(register, value))));
-    if (!(result instanceof CommandResult.TopicCreated created)) {
+            submit(
+                CommandId.random(newest.get()),
+                new TopicCommand.Create(spec(register, value)),
+                CREATE),
+            CREATE);
+    if (result instanceof CommandResult.TopicCreated created) {
+      revisions.put(register, created.version());
+    } else if (result instanceof CommandResult.Refused refused
+        && refused.reason() == RefusalReason.TOPIC_EXISTS) {
+      // An attempt before was carried out after all.
+      revisions.put(register, readNewest(register).version());
+    } else {
       throw new CoordinationException("refused", result.toString());
     }
-    known.put(register, new Known(created.version(), 0));
   }
 
   @Override
   public void write(Put put) {
-    await(writeLater(put));
+    await(writeLater(put), DEADLINE);
   }
 
   @Override
   public CompletableFuture<Void> writeLater(Put put) {
-    Known before = known.getOrDefault(put.register(), new Known(0, 0));
-    Identity identity = (Identity) put.identity();
-    if (identity == null) {
-      identity =
-          new Identity(
-              CommandId.random(newest.get()),
-              new TopicCommand.Change(spec(put.register(), put.value()), before.revision()));
-      put.identify(identity);
+    Attempt noted = (Attempt) put.identity();
+    Attempt attempt =
+        noted == null ? attempt(put, revisions.getOrDefault(put.register(), 0L), false) : noted;
+    // Whoever hears no answer has to repeat it as one that may have been carried out.
+    put.identify(attempt.inDoubt());
+    return submit(attempt.id(), attempt.command(), DEADLINE)
+        .thenCompose(result -> judge(put, attempt, result));
+  }
+
+  private Attempt attempt(Put put, long revision, boolean doubtful) {
+    return new Attempt(
+        CommandId.random(newest.get()),
+        new TopicCommand.Change(spec(put.register(), put.value()), revision),
+        doubtful);
+  }
+
+  private CompletableFuture<Void> judge(Put put, Attempt attempt, CommandResult result) {
+    if (result instanceof CommandResult.TopicChanged changed) {
+      revisions.put(put.register(), changed.version());
+      return CompletableFuture.completedFuture(null);
     }
-    return submit(identity.id(), identity.command())
-        .thenAccept(
-            result -> {
-              if (result instanceof CommandResult.TopicChanged changed) {
-                known.put(put.register(), new Known(changed.version(), before.writes() + 1));
-              } else {
-                if (result instanceof CommandResult.Refused refused
-                    && refused.reason() == RefusalReason.ID_FORGOTTEN) {
-                  // With a new id; the revision keeps it from being applied twice.
-                  put.identify(null);
-                }
-                throw new CoordinationException("refused", result.toString());
+    if (result instanceof CommandResult.Refused refused) {
+      if (refused.reason() == RefusalReason.ID_FORGOTTEN) {
+        // With a new id; the revision keeps it from being applied twice.
+        put.identify(new Attempt(CommandId.random(newest.get()), attempt.command(), true));
+      } else if (refused.reason() == RefusalReason.STALE_REVISION) {
+        return stale(put, attempt, result);
+      }
+    }
+    return CompletableFuture.failedFuture(new CoordinationException("refused", result.toString()));
+  }
+
+  /** Somebody has changed the register: this client before, if there is a doubt; or a fault. */
+  private CompletableFuture<Void> stale(Put put, Attempt attempt, CommandResult result) {
+    int server = near.get();
+    return RegistryControl.askLater(
+            links, servers.get(server), channel, RegistryControl.READ_NEWEST, put.register())
+        .handle(
+            (bytes, error) -> {
+              if (error != null) {
+                near.compareAndSet(server, (server + 1) % servers.size());
+                throw told(error);
               }
+              Register read = RegistryControl.register(bytes);
+              revisions.put(put.register(), read.version());
+              if (attempt.doubtful() && read.value().equals(put.value())) {
+                return null;
+              }
+              put.identify(attempt(put, read.version(), attempt.doubtful()));
+              throw new CoordinationException(
+                  attempt.doubtful() ? "refused" : CoordinationException.FOREIGN,
+                  result + ", found revision " + read.version());
             });
   }
 
-  private CompletableFuture<CommandResult> submit(CommandId id, RegistryCommand command) {
+  private CompletableFuture<CommandResult> submit(
+      CommandId id, RegistryCommand command, Duration deadline) {
     return client
-        .submit(id, command, DEADLINE)
+        .submit(id, command, deadline)
         .handle(
             (result, error) -> {
               if (error != null) {
@@ -128,19 +178,35 @@ final class RegistryWriter implements CoordinationClient {
     return read(RegistryControl.READ, register);
   }
 
+  /** The servers count what they apply; the one that has seen most of it is right. */
   @Override
   public Register readNewest(String register) {
     Register read = read(RegistryControl.READ_NEWEST, register);
-    Known mine = known.getOrDefault(register, new Known(0, 0));
-    long others = read.version() == mine.revision() ? 0 : 1;
-    return new Register(register, read.value(), read.version(), mine.writes() + others);
+    long repeated = 0;
+    for (InetSocketAddress server : servers) {
+      repeated = Math.max(repeated, repeated(server, register));
+    }
+    return read.isAbsent()
+        ? read
+        : new Register(register, read.value(), read.version(), Counter.of(read.value()) + repeated);
+  }
+
+  private long repeated(InetSocketAddress server, String register) {
+    try {
+      return RegistryControl.number(
+          RegistryControl.ask(links, server, channel, RegistryControl.REPEATED, register));
+    } catch (CoordinationException e) {
+      // It may have been killed; the others have applied the same.
+      return 0;
+    }
   }
 
   private Register read(int service, String register) {
     int server = near.get();
     try {
+      // Over the connection of the commands, where the same server takes those.
       return RegistryControl.register(
-          RegistryControl.ask(links, servers.get(server), channel + "-near", service, register));
+          RegistryControl.ask(links, servers.get(server), channel, service, register));
     } catch (CoordinationException e) {
       near.compareAndSet(server, (server + 1) % servers.size());
       throw e;
@@ -154,7 +220,9 @@ final class RegistryWriter implements CoordinationClient {
         await(
             submit(
                 CommandId.random(newest.get()),
-                new TopicCommand.Change(spec(read.name(), value), read.version())));
+                new TopicCommand.Change(spec(read.name(), value), read.version()),
+                DEADLINE),
+            DEADLINE);
     if (result instanceof CommandResult.TopicChanged) {
       return true;
     }
@@ -165,9 +233,10 @@ final class RegistryWriter implements CoordinationClient {
     throw new CoordinationException("refused", result.toString());
   }
 
-  private static <T> T await(CompletableFuture<T> future) {
+  private static <T> T await(CompletableFuture<T> future, Duration deadline) {
     try {
-      return future.get(DEADLINE.toSeconds() + 1, TimeUnit.SECONDS);
+      // The future ends by itself; reading after a refusal takes another answer's time.
+      return future.get(2 * deadline.toMillis(), TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new CoordinationException("interrupted", e);

@@ -77,6 +77,10 @@ public final class CoordinationPage {
         "Each server is a process, each client has a connection of its own, and all of them share the"
             + " machine. Every write is on the disks of a majority before it is answered. Figures"
             + " are medians of the rounds; a dot is one cell.");
+    report.notes().forEach(this::paragraph);
+    if (!report.disk().warning().isEmpty()) {
+      bad(report.disk().warning());
+    }
     out.append("<p>");
     for (int i = 0; i < systems.size(); i++) {
       out.append("<span class=\"key\" style=\"background:" + colour(i) + "\"></span>");

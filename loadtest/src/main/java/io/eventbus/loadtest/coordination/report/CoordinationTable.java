@@ -1,8 +1,6 @@
 package io.eventbus.loadtest.coordination.report;
 
 import io.eventbus.loadtest.coordination.run.Experiment;
-import io.eventbus.loadtest.coordination.run.Findings;
-import io.eventbus.loadtest.coordination.run.FleetResult;
 import io.eventbus.loadtest.coordination.run.PhaseResult;
 import io.eventbus.loadtest.report.TextTable;
 import java.util.ArrayList;
@@ -15,7 +13,7 @@ public final class CoordinationTable {
   /** This product's registry. */
   static final String OWN = "eventbus";
 
-  private static final double MILLI = 1_000;
+  static final double MILLI = 1_000;
 
   private CoordinationTable() {}
 
@@ -36,7 +34,12 @@ public final class CoordinationTable {
     }
     report.absent().forEach((name, why) -> out.append(name + ": absent: " + why + '\n'));
     report.problems().forEach(problem -> out.append("failed: " + problem + '\n'));
-    out.append('\n').append(report.systems()).append("; ").append(report.machine());
+    out.append('\n');
+    report.notes().forEach(note -> out.append(note).append('\n'));
+    if (!report.disk().warning().isEmpty()) {
+      out.append("WARNING: ").append(report.disk().warning()).append('\n');
+    }
+    out.append(report.systems()).append("; ").append(report.machine());
     return out.append("; data on ").append(report.disk()).append('\n').toString();
   }
 
@@ -51,13 +54,23 @@ public final class CoordinationTable {
         cells(groups, Experiment.TRANSACTIONS, true));
     add(sections, "Servers killed", failures(groups));
     add(sections, "Leader killed again and again", kills(groups));
-    add(sections, "A change is visible on every bus", visibilities(report.visibilities()));
-    add(sections, "A bus joins", joins(report.joins()));
+    add(
+        sections,
+        "A change is visible on every bus",
+        ServerTables.visibilities(report.visibilities()));
+    add(sections, "A bus joins", ServerTables.joins(report.joins()));
     add(
         sections,
         "Warm-up: commands/s in the first, the middle and the last two seconds",
-        warm(report));
-    add(sections, "What the servers hold, and what they cost between the phases", fleets(report));
+        ServerTables.warm(report));
+    add(
+        sections,
+        "What the servers hold, and what they cost between the phases",
+        ServerTables.fleets(report));
+    add(
+        sections,
+        "Failed attempts; a client that asks the next server by itself has fewer",
+        errors(groups));
     return sections;
   }
 
@@ -82,7 +95,7 @@ public final class CoordinationTable {
             "ours to it",
             "server µs/op",
             conflicts ? "conflicts" : "leader changes",
-            "errors"));
+            "late"));
     for (Group group : groups) {
       if (group.cell().experiment().equals(experiment)) {
         rows.add(
@@ -98,8 +111,33 @@ public final class CoordinationTable {
                 number("%.0f", group.most(PhaseResult::longestGapMillis)),
                 ratio(groups, group),
                 number("%.0f", group.median(CoordinationTable::serverMicros)),
-                Long.toString(
-                    group.sum(conflicts ? PhaseResult::conflicts : PhaseResult::leaderChanges)),
+                conflicts ? Long.toString(group.sum(PhaseResult::conflicts)) : leaderChanges(group),
+                late(group)));
+      }
+    }
+    return rows;
+  }
+
+  private static String late(Group group) {
+    return Long.toString(group.sum(PhaseResult::late));
+  }
+
+  /** Unknown if it is so in one round. */
+  private static String leaderChanges(Group group) {
+    return group.least(PhaseResult::leaderChanges) < 0
+        ? "?"
+        : Long.toString(group.sum(PhaseResult::leaderChanges));
+  }
+
+  private static List<List<String>> errors(List<Group> groups) {
+    List<List<String>> rows = new ArrayList<>();
+    rows.add(List.of("cell", "system", "attempts"));
+    for (Group group : groups) {
+      if (!group.errors().isEmpty()) {
+        rows.add(
+            List.of(
+                group.cell().experiment() + ", " + name(group.cell()),
+                group.system(),
                 group.errors().toString()));
       }
     }
@@ -146,7 +184,8 @@ public final class CoordinationTable {
             "p99 ms",
             "longest gap ms",
             "worst client ms",
-            "errors"));
+            "leader changes",
+            "late"));
     List<String> other =
         List.of(
             Experiment.TABLE,
@@ -164,7 +203,8 @@ public final class CoordinationTable {
                 number("%.2f", group.median(r -> r.latency().p99() / MILLI)),
                 number("%.0f", group.most(PhaseResult::longestGapMillis)),
                 number("%.0f", group.most(PhaseResult::worstClientMillis)),
-                group.errors().toString()));
+                leaderChanges(group),
+                late(group)));
       }
     }
     return rows;
@@ -181,7 +221,7 @@ public final class CoordinationTable {
             "p99 ms",
             "longest ms",
             "worst client ms",
-            "errors"));
+            "late"));
     for (Group group : groups) {
       if (group.cell().experiment().equals(Experiment.LEADER_KILL)) {
         rows.add(
@@ -193,90 +233,8 @@ public final class CoordinationTable {
                 number("%.0f", group.quantile(PhaseResult::longestGapMillis, 0.99)),
                 number("%.0f", group.most(PhaseResult::longestGapMillis)),
                 number("%.0f", group.most(PhaseResult::worstClientMillis)),
-                group.errors().toString()));
+                late(group)));
       }
-    }
-    return rows;
-  }
-
-  private static List<List<String>> visibilities(List<Findings.Visibility> visibilities) {
-    List<List<String>> rows = new ArrayList<>();
-    rows.add(
-        List.of(
-            "buses",
-            "system",
-            "changes",
-            "after the answer: p50 ms",
-            "p99 ms",
-            "after the request: p50 ms",
-            "p99 ms"));
-    for (Findings.Visibility v : visibilities) {
-      rows.add(
-          List.of(
-              Integer.toString(v.buses()),
-              v.system(),
-              Long.toString(v.afterAnswer().count()),
-              number("%.2f", v.afterAnswer().p50() / MILLI),
-              number("%.2f", v.afterAnswer().p99() / MILLI),
-              number("%.2f", v.afterRequest().p50() / MILLI),
-              number("%.2f", v.afterRequest().p99() / MILLI)));
-    }
-    return rows;
-  }
-
-  private static List<List<String>> joins(List<Findings.Join> joins) {
-    List<List<String>> rows = new ArrayList<>();
-    rows.add(List.of("bus", "system", "ms", "with the start of its process, ms"));
-    for (Findings.Join join : joins) {
-      rows.add(
-          List.of(
-              Integer.toString(join.number()),
-              join.system(),
-              number("%.0f", join.millis()),
-              number("%.0f", join.wholeMillis())));
-    }
-    return rows;
-  }
-
-  private static List<List<String>> warm(CoordinationReport report) {
-    List<List<String>> rows = new ArrayList<>();
-    rows.add(List.of("load", "system", "seconds", "first", "middle", "last"));
-    for (PhaseResult phase : report.phases()) {
-      if (phase.experiment().equals(Experiment.WARM_UP) && phase.round() == 0) {
-        List<Long> tenths = phase.eachTenth();
-        int span = Math.min(20, tenths.size());
-        rows.add(
-            List.of(
-                phase.servers() + " servers, " + phase.clients() + " clients",
-                phase.system(),
-                number("%.0f", phase.seconds()),
-                perSecond(tenths.subList(0, span)),
-                perSecond(tenths.subList((tenths.size() - span) / 2, (tenths.size() + span) / 2)),
-                perSecond(tenths.subList(tenths.size() - span, tenths.size()))));
-      }
-    }
-    return rows;
-  }
-
-  private static String perSecond(List<Long> tenths) {
-    return number("%,.0f", 10 * tenths.stream().mapToLong(Long::longValue).average().orElse(0));
-  }
-
-  private static List<List<String>> fleets(CoordinationReport report) {
-    List<List<String>> rows = new ArrayList<>();
-    rows.add(
-        List.of(
-            "experiment", "system", "servers", "acknowledged", "lost", "doubled", "idle CPU %"));
-    for (FleetResult fleet : report.fleets()) {
-      rows.add(
-          List.of(
-              fleet.experiment(),
-              fleet.system(),
-              Integer.toString(fleet.servers()),
-              Long.toString(fleet.integrity().acknowledged()),
-              Long.toString(fleet.integrity().lost()),
-              Long.toString(fleet.integrity().doubled()),
-              number("%.1f", fleet.idleCpuPercent())));
     }
     return rows;
   }

@@ -4,6 +4,7 @@ import io.eventbus.loadtest.coordination.CoordinationClient;
 import io.eventbus.loadtest.coordination.CoordinationCluster;
 import io.eventbus.loadtest.coordination.CoordinationException;
 import io.eventbus.loadtest.coordination.CoordinationSystem;
+import io.eventbus.loadtest.coordination.Placement;
 import io.eventbus.loadtest.run.LatencySummary;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -12,31 +13,36 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.HdrHistogram.Histogram;
 
 /** One system's servers and the clients of them, which stay connected. For one thread. */
 final class Fleet implements AutoCloseable {
-  private static final int CHECK_ATTEMPTS = 50;
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final int TENTH = 100;
 
-  private final String experiment;
+  private final Setup setup;
   private final CoordinationSystem system;
   private final CoordinationCluster cluster;
   private final List<CoordinationClient> clients = new ArrayList<>();
   private final List<List<Slot>> slots = new ArrayList<>();
-  private long idleSince;
-  private long idleCpu;
-  private long idleNanos;
-  private long idleCpuNanos;
+  private final List<Supplier<Integrity>> checks = new ArrayList<>();
+  private final IdleCpu idle = new IdleCpu();
 
-  private Fleet(String experiment, CoordinationSystem system, CoordinationCluster cluster) {
-    this.experiment = experiment;
+  private Fleet(Setup setup, CoordinationSystem system, CoordinationCluster cluster) {
+    this.setup = setup;
     this.system = system;
     this.cluster = cluster;
   }
 
-  /** How a phase is made. */
-  record Load(String experiment, int clients, int inFlight, int round, Duration length) {}
+  /** What is started for an experiment. */
+  record Setup(
+      String experiment,
+      int servers,
+      int clients,
+      int inFlight,
+      int payloadBytes,
+      Placement placement) {}
 
   /** What happens beside the load. */
   interface Meanwhile {
@@ -46,34 +52,36 @@ final class Fleet implements AutoCloseable {
     void during(Phase phase);
   }
 
-  static Fleet start(
-      String experiment,
-      CoordinationSystem system,
-      int servers,
-      Path directory,
-      int clients,
-      int inFlight,
-      int payloadBytes)
+  static Fleet start(Setup setup, CoordinationSystem system, Path directory)
       throws InterruptedException {
     CoordinationCluster cluster =
-        system.start(servers, directory.resolve(system.name() + "-" + servers));
-    Fleet fleet = new Fleet(experiment, system, cluster);
+        system.start(setup.servers(), directory.resolve(system.name() + "-" + setup.servers()));
+    Fleet fleet = new Fleet(setup, system, cluster);
     try {
-      for (int c = 0; c < clients; c++) {
-        CoordinationClient client = cluster.connect(c);
-        fleet.clients.add(client);
-        List<Slot> own = new ArrayList<>();
-        for (int s = 0; s < inFlight; s++) {
-          Slot slot = new Slot(client, "register-" + c + "-" + s, payloadBytes);
-          slot.create();
-          own.add(slot);
-        }
-        fleet.slots.add(own);
-      }
+      fleet.connect();
       return fleet;
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | InterruptedException e) {
       fleet.close();
       throw e;
+    }
+  }
+
+  private void connect() throws InterruptedException {
+    for (int c = 0; c < setup.clients(); c++) {
+      CoordinationClient client = cluster.connect(c, setup.placement());
+      clients.add(client);
+      List<Slot> own = new ArrayList<>();
+      for (int s = 0; s < setup.inFlight(); s++) {
+        Slot slot = new Slot(client, "register-" + c + "-" + s, setup.payloadBytes());
+        patiently(
+            () -> {
+              slot.create();
+              return slot;
+            });
+        checks.add(slot::check);
+        own.add(slot);
+      }
+      slots.add(own);
     }
   }
 
@@ -89,51 +97,61 @@ final class Fleet implements AutoCloseable {
     return clients.get(number);
   }
 
-  /** Writes for a while. */
-  PhaseResult write(Load load, Meanwhile meanwhile) throws InterruptedException {
-    if (load.inFlight() == 1) {
-      return run(load, Phase::write, meanwhile);
+  /** Adds lists, which are checked at the end as the registers are. */
+  void add(Subscriptions lists) throws InterruptedException {
+    CoordinationClient client = client(0);
+    for (int i = 0; i < lists.lists(); i++) {
+      int list = i;
+      patiently(
+          () -> {
+            lists.create(client, list);
+            return list;
+          });
+      checks.add(() -> lists.check(client, list));
     }
-    return run(load, null, meanwhile);
   }
 
-  /** Performs steps for a while; no step for writes in pipelines. */
-  PhaseResult run(
-      Load load, Phase.@org.jspecify.annotations.Nullable Step step, Meanwhile meanwhile)
-      throws InterruptedException {
+  /** Something else than a phase is done with the servers: they are not idle. */
+  void disturb() {
+    idle.disturb();
+  }
+
+  /**
+   * Performs steps for a while, or writes in pipelines.
+   *
+   * @throws CoordinationException if a client died or did not come to an end
+   */
+  PhaseResult run(Load load, Phase.Step step, Meanwhile meanwhile) throws InterruptedException {
     List<Slot> used =
         slots.stream()
             .limit(load.clients())
             .flatMap(own -> own.stream().limit(load.inFlight()))
             .toList();
+    CpuTimes servers = CpuTimes.of(cluster.pids());
+    idle.end(servers, System.nanoTime());
     long term = cluster.term();
-    List<Long> pids = cluster.pids();
-    long serverCpu = cpuNanos(pids);
-    long clientCpu = cpuNanos(List.of(ProcessHandle.current().pid()));
-    long begun = System.nanoTime();
-    if (idleSince != 0) {
-      idleNanos += begun - idleSince;
-      idleCpuNanos += serverCpu - idleCpu;
-    }
+    CpuTimes own = CpuTimes.ofThis();
     Phase phase = new Phase(used, load.length());
-    if (step == null) {
+    if (load.inFlight() > 1) {
       phase.startPipelines();
     } else {
       phase.startThreads(step);
     }
-    meanwhile.during(phase);
-    phase.await();
-    long serverCpuAfter = cpuNanos(cluster.pids());
-    long clientCpuAfter = cpuNanos(List.of(ProcessHandle.current().pid()));
-    boolean all = cluster.pids().size() == pids.size();
-    idleSince = all ? System.nanoTime() : 0;
-    idleCpu = serverCpuAfter;
+    try {
+      meanwhile.during(phase);
+    } finally {
+      phase.await();
+    }
+    CpuTimes serversAfter = CpuTimes.of(cluster.pids());
+    long ownNanos = CpuTimes.ofThis().since(own);
+    long termAfter = cluster.term();
+    idle.begin(CpuTimes.of(cluster.pids()), System.nanoTime());
     return result(
         load,
         phase,
-        cluster.term() - term,
-        all ? serverCpuAfter - serverCpu : -1,
-        clientCpuAfter - clientCpu);
+        term < 0 || termAfter < 0 ? -1 : termAfter - term,
+        serversAfter.since(servers),
+        ownNanos);
   }
 
   private PhaseResult result(
@@ -142,11 +160,13 @@ final class Fleet implements AutoCloseable {
     Map<String, Long> errors = new TreeMap<>();
     long worst = 0;
     long conflicts = 0;
+    long late = 0;
     for (SlotRecorder recorder : phase.recorders()) {
       nanos.add(recorder.nanos);
       recorder.errors.forEach((kind, count) -> errors.merge(kind, count, Long::sum));
       worst = Math.max(worst, recorder.longestNanos());
       conflicts += recorder.conflicts();
+      late += recorder.late();
     }
     return new PhaseResult(
         load.experiment(),
@@ -160,42 +180,41 @@ final class Fleet implements AutoCloseable {
         LatencySummary.of(nanos),
         phase.timeline.longestGapMillis(),
         worst / 1e6,
+        late,
         errors,
         conflicts,
         leaderChanges,
-        serverCpuNanos < 0 ? -1 : serverCpuNanos / 1_000,
-        clientCpuNanos / 1_000,
+        micros(serverCpuNanos),
+        micros(clientCpuNanos),
         phase.timeline.each(TENTH));
   }
 
-  /** CPU time of processes so far, user and system. */
-  private static long cpuNanos(List<Long> pids) {
-    return pids.stream()
-        .flatMap(pid -> ProcessHandle.of(pid).stream())
-        .flatMap(process -> process.info().totalCpuDuration().stream())
-        .mapToLong(Duration::toNanos)
-        .sum();
+  private static long micros(long nanos) {
+    return nanos < 0 ? -1 : nanos / 1_000;
   }
 
   /** Reads every register and compares. */
   FleetResult check() throws InterruptedException {
+    idle.disturb();
+    long end = System.nanoTime() + PATIENCE.toNanos();
     Integrity sum = Integrity.NONE;
-    for (List<Slot> own : slots) {
-      for (Slot slot : own) {
-        sum = sum.plus(check(slot));
-      }
+    for (Supplier<Integrity> check : checks) {
+      sum = sum.plus(repeatedly(check, end));
     }
-    double idle =
-        idleNanos == 0 ? -1 : 100.0 * idleCpuNanos / idleNanos / Math.max(1, cluster.servers());
-    return new FleetResult(experiment, system.name(), cluster.servers(), sum, idle);
+    return new FleetResult(
+        setup.experiment(), system.name(), cluster.servers(), sum, idle.percent());
   }
 
-  private static Integrity check(Slot slot) throws InterruptedException {
-    for (int attempt = 1; ; attempt++) {
+  private static <T> T patiently(Supplier<T> action) throws InterruptedException {
+    return repeatedly(action, System.nanoTime() + PATIENCE.toNanos());
+  }
+
+  private static <T> T repeatedly(Supplier<T> action, long end) throws InterruptedException {
+    while (true) {
       try {
-        return slot.check();
+        return action.get();
       } catch (CoordinationException e) {
-        if (attempt == CHECK_ATTEMPTS) {
+        if (System.nanoTime() - end > 0) {
           throw e;
         }
         TimeUnit.MILLISECONDS.sleep(TENTH);

@@ -7,8 +7,8 @@ package io.eventbus.loadtest.coordination.run;
  * @param system its name
  * @param servers how many
  * @param integrity of all writes since the start
- * @param idleCpuPercent CPU time of one server between the phases, in percent of a core; -1 if
- *     unknown
+ * @param idleCpuPercent CPU time of one server while nobody asked for anything, in percent of a
+ *     core; -1 if unknown
  */
 public record FleetResult(
     String experiment, String system, int servers, Integrity integrity, double idleCpuPercent) {}

@@ -9,7 +9,9 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Closed loops for a while: each slot has one command in flight and makes the next when it is
@@ -30,6 +32,7 @@ final class Phase {
   private final Duration length;
   private final List<SlotRecorder> recorders = new ArrayList<>();
   private final CountDownLatch running;
+  private final AtomicReference<@Nullable Throwable> broken = new AtomicReference<>();
   private final long start;
   final Timeline timeline;
 
@@ -63,6 +66,8 @@ final class Phase {
               () -> {
                 try {
                   loop(step, slot, recorder);
+                } catch (RuntimeException e) {
+                  broken.compareAndSet(null, e);
                 } finally {
                   running.countDown();
                 }
@@ -82,11 +87,12 @@ final class Phase {
         recorder.success(begun, now);
         begun = now;
       } catch (CoordinationException e) {
-        slot.failed();
+        slot.failed(e);
         recorder.error(e.kind());
         LockSupport.parkNanos(PAUSE_NANOS);
       }
     }
+    recorder.unfinished(begun, System.nanoTime());
   }
 
   /** Starts the slots, whose next commands leave on the threads that bring the answers. */
@@ -96,41 +102,72 @@ final class Phase {
     }
   }
 
+  private void pipeline(Slot slot, SlotRecorder recorder, long begun) {
+    try {
+      if (recorder.isOver(System.nanoTime())) {
+        recorder.unfinished(begun, System.nanoTime());
+        running.countDown();
+      } else {
+        send(slot, recorder, begun);
+      }
+    } catch (RuntimeException e) {
+      died(e);
+    }
+  }
+
   // The end of each pipeline is waited for by the latch.
   @SuppressWarnings("FutureReturnValueIgnored")
-  private void pipeline(Slot slot, SlotRecorder recorder, long begun) {
-    if (recorder.isOver(System.nanoTime())) {
-      running.countDown();
-      return;
-    }
+  private void send(Slot slot, SlotRecorder recorder, long begun) {
     slot.client()
         .writeLater(slot.next())
         .whenComplete(
             (nothing, error) -> {
-              long now = System.nanoTime();
-              if (error == null) {
-                slot.acknowledged();
-                recorder.success(begun, now);
-                pipeline(slot, recorder, now);
-              } else {
-                slot.failed();
-                recorder.error(kind(error));
-                later.execute(() -> pipeline(slot, recorder, begun));
+              try {
+                answered(slot, recorder, begun, error);
+              } catch (RuntimeException e) {
+                died(e);
               }
             });
   }
 
-  private static String kind(Throwable error) {
+  private void answered(Slot slot, SlotRecorder recorder, long begun, @Nullable Throwable error) {
+    long now = System.nanoTime();
+    if (error == null) {
+      slot.acknowledged();
+      recorder.success(begun, now);
+      pipeline(slot, recorder, now);
+      return;
+    }
     Throwable cause =
         error instanceof CompletionException && error.getCause() != null ? error.getCause() : error;
-    return cause instanceof CoordinationException known ? known.kind() : "other";
+    if (cause instanceof CoordinationException known) {
+      slot.failed(known);
+      recorder.error(known.kind());
+      later.execute(() -> pipeline(slot, recorder, begun));
+    } else {
+      died(cause);
+    }
   }
 
-  /** Waits until every slot has its last answer. */
+  private void died(Throwable error) {
+    broken.compareAndSet(null, error);
+    running.countDown();
+  }
+
+  /**
+   * Waits until every slot has its last answer.
+   *
+   * @throws CoordinationException if that does not come, or if a client has died of another error
+   *     than those of its system
+   */
   void await() throws InterruptedException {
     if (!running.await(length.plus(SPARE).toMillis(), TimeUnit.MILLISECONDS)) {
       throw new CoordinationException(
           "end", running.getCount() + " clients did not come to an end");
+    }
+    Throwable first = broken.get();
+    if (first != null) {
+      throw new CoordinationException("client died", new IllegalStateException(first));
     }
   }
 

@@ -20,7 +20,8 @@ import java.util.Map;
  * @param latency of each, repetitions included
  * @param longestGapMillis the longest time in which no client had a success
  * @param worstClientMillis the longest time in which any one client had none
- * @param errors that clients saw, by sort
+ * @param late operations that took longer than any one attempt may, repetitions included
+ * @param errors of attempts, by sort; a client that asks the next server by itself has fewer
  * @param conflicts conditional writes that came too late and were made again
  * @param leaderChanges during the phase, -1 if not asked for
  * @param serverCpuMicros CPU time of all servers, those that were killed left out
@@ -39,6 +40,7 @@ public record PhaseResult(
     LatencySummary latency,
     long longestGapMillis,
     double worstClientMillis,
+    long late,
     Map<String, Long> errors,
     long conflicts,
     long leaderChanges,

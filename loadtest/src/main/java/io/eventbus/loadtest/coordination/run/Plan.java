@@ -1,7 +1,9 @@
 package io.eventbus.loadtest.coordination.run;
 
+import io.eventbus.loadtest.coordination.Placement;
 import java.time.Duration;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How the experiments are made.
@@ -17,6 +19,8 @@ import java.util.List;
  * @param pipelinedDuration of its measured phase
  * @param kills how often the leader is killed
  * @param changes how many changes are watched for
+ * @param recovery load after servers were started again, before the next phase is measured
+ * @param placement which servers clients talk to; null if each experiment decides
  */
 public record Plan(
     List<Integer> servers,
@@ -29,7 +33,9 @@ public record Plan(
     int inFlight,
     Duration pipelinedDuration,
     int kills,
-    int changes) {
+    int changes,
+    Duration recovery,
+    @Nullable Placement placement) {
   /** Checks the values. */
   public Plan {
     servers = List.copyOf(servers);
@@ -47,7 +53,13 @@ public record Plan(
     check("changes", changes, 1, 50_000);
     check("duration in ms", duration.toMillis(), 100, 3_600_000);
     check("pipelined duration in ms", pipelinedDuration.toMillis(), 100, 3_600_000);
+    check("recovery warm-up in ms", recovery.toMillis(), 0, 3_600_000);
     check("warm-up in ms", warmUp.toMillis(), 100, 3_600_000);
+  }
+
+  /** Which servers clients talk to in an experiment that would have them so. */
+  Placement placementOr(Placement usual) {
+    return placement == null ? usual : placement;
   }
 
   int mostClients() {

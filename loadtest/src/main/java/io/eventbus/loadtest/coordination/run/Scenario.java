@@ -31,12 +31,31 @@ public enum Scenario {
   }
 
   /**
-   * A server to kill.
+   * A server to kill, which is chosen at that moment.
    *
-   * @param server its number from 0
+   * @param leader whether it is the one that leads then, or a follower
    * @param at how long after the beginning
    */
-  record Kill(int server, Duration at) {}
+  record Kill(boolean leader, Duration at) {
+    /**
+     * Chooses the server: the first follower, or the leader.
+     *
+     * @param alive the numbers of those that run
+     * @param leading the one that leads now, -1 if none is known
+     */
+    int choose(List<Integer> alive, int leading) {
+      if (leading < 0) {
+        throw new CoordinationException("leader", "none is known at the moment of the kill");
+      }
+      if (leader) {
+        return leading;
+      }
+      return alive.stream()
+          .filter(server -> server != leading)
+          .findFirst()
+          .orElseThrow(() -> new CoordinationException("follower", "none runs"));
+    }
+  }
 
   /**
    * Returns the paper's name.
@@ -52,23 +71,12 @@ public enum Scenario {
     return servers >= leastServers;
   }
 
-  /** Chooses the servers: followers in the order of their numbers, the leader last. */
-  List<Kill> kills(int servers, int leading) {
-    List<Integer> victims = new ArrayList<>();
-    for (int i = 0; i < servers && victims.size() < followers; i++) {
-      if (i != leading) {
-        victims.add(i);
-      }
-    }
-    if (leader) {
-      if (leading < 0) {
-        throw new CoordinationException("leader", "none is known");
-      }
-      victims.add(leading);
-    }
+  /** Followers first, the leader last. */
+  List<Kill> kills() {
     List<Kill> kills = new ArrayList<>();
-    for (int victim : victims) {
-      kills.add(new Kill(victim, STEP.multipliedBy(kills.size() + 1L)));
+    int all = followers + (leader ? 1 : 0);
+    for (int i = 0; i < all; i++) {
+      kills.add(new Kill(i >= followers, STEP.multipliedBy(i + 1L)));
     }
     return kills;
   }

@@ -1,6 +1,8 @@
 package io.eventbus.loadtest.coordination.run;
 
 import io.eventbus.loadtest.coordination.CoordinationClient;
+import io.eventbus.loadtest.coordination.CoordinationException;
+import io.eventbus.loadtest.coordination.Counter;
 import io.eventbus.loadtest.coordination.Put;
 import io.eventbus.loadtest.coordination.Register;
 import org.jspecify.annotations.Nullable;
@@ -14,9 +16,10 @@ final class Slot {
   private final String register;
   private final int payloadBytes;
   private long sequence;
-  private long acknowledged;
-  private @Nullable Put pending;
-  private boolean uncertain;
+  private volatile long acknowledged;
+  private volatile @Nullable Put pending;
+  private long foreign;
+  private Integrity worst = Integrity.NONE;
 
   Slot(CoordinationClient client, String register, int payloadBytes) {
     this.client = client;
@@ -43,21 +46,32 @@ final class Slot {
   }
 
   void acknowledged() {
-    pending = null;
-    uncertain = false;
     acknowledged = sequence;
+    pending = null;
   }
 
   /** An attempt failed: the write may have been carried out. */
-  void failed() {
-    uncertain = true;
+  void failed(CoordinationException error) {
+    if (error.kind().equals(CoordinationException.FOREIGN)) {
+      foreign++;
+    }
   }
 
-  /** Compares what the system holds with what it has acknowledged; nothing may be in flight. */
+  /**
+   * Compares what the system holds with what it has acknowledged; nothing may be in flight. What an
+   * earlier check has found wrong stays wrong.
+   */
   Integrity check() {
+    long expected = acknowledged;
+    long uncertain = pending == null ? 0 : 1;
     Register found = client.readNewest(register);
-    long number = Long.parseLong(found.value().strip());
-    return Integrity.of(acknowledged, number, found.writes(), pending != null && uncertain);
+    Integrity now =
+        found.isAbsent()
+            ? Integrity.absent(expected)
+            : Integrity.of(
+                expected, Math.max(0, Counter.of(found.value())), found.writes(), uncertain);
+    worst = now.plus(new Integrity(0, 0, 0, foreign)).after(worst);
+    return worst;
   }
 
   private String value(long number) {

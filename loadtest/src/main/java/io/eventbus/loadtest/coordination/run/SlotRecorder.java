@@ -1,5 +1,6 @@
 package io.eventbus.loadtest.coordination.run;
 
+import io.eventbus.loadtest.coordination.CoordinationClient;
 import java.util.Map;
 import java.util.TreeMap;
 import org.HdrHistogram.Histogram;
@@ -7,6 +8,7 @@ import org.HdrHistogram.Histogram;
 /** What one slot sees during a phase. For one thread at a time. */
 final class SlotRecorder {
   private static final int DIGITS = 3;
+  private static final long LATE_NANOS = CoordinationClient.DEADLINE.toNanos();
 
   final Histogram nanos = new Histogram(DIGITS);
   final Map<String, Long> errors = new TreeMap<>();
@@ -15,6 +17,7 @@ final class SlotRecorder {
   private long lastSuccess;
   private long longestNanos;
   private long conflicts;
+  private long late;
 
   SlotRecorder(Timeline timeline, long startNanos, long endNanos) {
     this.timeline = timeline;
@@ -27,6 +30,9 @@ final class SlotRecorder {
   }
 
   void success(long begun, long now) {
+    if (now - begun > LATE_NANOS) {
+      late++;
+    }
     if (isOver(now)) {
       return;
     }
@@ -42,6 +48,18 @@ final class SlotRecorder {
 
   void conflict() {
     conflicts++;
+  }
+
+  /** How many operations took longer than any one attempt may, or were not done by the end. */
+  long late() {
+    return late;
+  }
+
+  /** The phase is over and the last operation was not done. */
+  void unfinished(long begun, long now) {
+    if (now - begun > LATE_NANOS) {
+      late++;
+    }
   }
 
   long conflicts() {

@@ -3,6 +3,7 @@ package io.eventbus.loadtest.coordination.zookeeper;
 import io.eventbus.loadtest.coordination.CoordinationClient;
 import io.eventbus.loadtest.coordination.CoordinationCluster;
 import io.eventbus.loadtest.coordination.FreePorts;
+import io.eventbus.loadtest.coordination.Placement;
 import io.eventbus.loadtest.coordination.ServerGroup;
 import io.eventbus.loadtest.driver.ServerProcess;
 import java.io.IOException;
@@ -159,11 +160,14 @@ final class ZooKeeperCluster implements CoordinationCluster {
   }
 
   @Override
-  public CoordinationClient connect(int number) {
+  public CoordinationClient connect(int number, Placement placement) {
+    // Its client picks one of the servers by chance.
+    List<Integer> known =
+        placement == Placement.LEADER
+            ? List.of(ports.get(ServerGroup.place(this, number, placement)))
+            : ports.subList(0, servers);
     String addresses =
-        ports.subList(0, servers).stream()
-            .map(port -> "127.0.0.1:" + port)
-            .collect(Collectors.joining(","));
+        known.stream().map(port -> "127.0.0.1:" + port).collect(Collectors.joining(","));
     CoordinationClient client = new ZooKeeperWriter(addresses);
     clients.add(client);
     return client;

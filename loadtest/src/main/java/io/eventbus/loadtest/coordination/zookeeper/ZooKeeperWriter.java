@@ -9,7 +9,9 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.WatchedEvent;
@@ -20,15 +22,20 @@ import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * ZooKeeper's client: one session, over a connection to whichever server it picks. A register is a
- * node; writes are unconditional.
+ * ZooKeeper's client: one session, over a connection to whichever of the given servers it picks. A
+ * register is a node; writes are unconditional. A session that has ended is followed by another.
  */
 final class ZooKeeperWriter implements CoordinationClient {
   private static final int SESSION_MILLIS = 20_000;
+
+  /** Less than the time that a phase waits for its last answers. */
+  private static final int CONNECT_MILLIS = 5_000;
+
   private static final int CLOSE_MILLIS = 200;
 
   private final String servers;
   private volatile ZooKeeper client;
+  private boolean closed;
 
   ZooKeeperWriter(String servers) {
     this.servers = servers;
@@ -37,6 +44,9 @@ final class ZooKeeperWriter implements CoordinationClient {
 
   private static ZooKeeper open(String servers) {
     CountDownLatch connected = new CountDownLatch(1);
+    ZKClientConfig configuration = new ZKClientConfig();
+    configuration.setProperty(
+        ZKClientConfig.ZOOKEEPER_REQUEST_TIMEOUT, Long.toString(DEADLINE.toMillis()));
     try {
       ZooKeeper opened =
           new ZooKeeper(
@@ -47,10 +57,17 @@ final class ZooKeeperWriter implements CoordinationClient {
                   connected.countDown();
                 }
               },
-              new ZKClientConfig());
-      if (!connected.await(SESSION_MILLIS, TimeUnit.MILLISECONDS)) {
-        opened.close(CLOSE_MILLIS);
-        throw new CoordinationException("connect", "no session within 20 s");
+              configuration);
+      boolean open = false;
+      try {
+        open = connected.await(CONNECT_MILLIS, TimeUnit.MILLISECONDS);
+      } finally {
+        if (!open) {
+          opened.close(CLOSE_MILLIS);
+        }
+      }
+      if (!open) {
+        throw new CoordinationException("connect", "no session within " + CONNECT_MILLIS + " ms");
       }
       return opened;
     } catch (IOException e) {
@@ -61,17 +78,39 @@ final class ZooKeeperWriter implements CoordinationClient {
     }
   }
 
+  /** The client, with another session if the one before has expired. */
+  private ZooKeeper current() {
+    ZooKeeper now = client;
+    return now.getState().isAlive() ? now : reopen();
+  }
+
+  private synchronized ZooKeeper reopen() {
+    if (closed) {
+      throw new CoordinationException("closed", "the client is closed");
+    }
+    if (!client.getState().isAlive()) {
+      end(client);
+      client = open(servers);
+    }
+    return client;
+  }
+
+  private static void end(ZooKeeper zooKeeper) {
+    try {
+      zooKeeper.close(CLOSE_MILLIS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
   private interface Request<T> {
     T send(ZooKeeper zooKeeper) throws KeeperException, InterruptedException;
   }
 
   private <T> T call(Request<T> request) {
     try {
-      return request.send(client);
+      return request.send(current());
     } catch (KeeperException e) {
-      if (e.code() == KeeperException.Code.SESSIONEXPIRED) {
-        client = open(servers);
-      }
       throw new CoordinationException(e.code().name(), e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -82,9 +121,15 @@ final class ZooKeeperWriter implements CoordinationClient {
   @Override
   public void create(String register, String value) {
     call(
-        zk ->
-            zk.create(
-                path(register), bytes(value), ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT));
+        zk -> {
+          try {
+            return zk.create(
+                path(register), bytes(value), ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+          } catch (KeeperException.NodeExistsException e) {
+            // An attempt before was carried out after all.
+            return path(register);
+          }
+        });
   }
 
   @Override
@@ -95,7 +140,14 @@ final class ZooKeeperWriter implements CoordinationClient {
   @Override
   public CompletableFuture<Void> writeLater(Put put) {
     CompletableFuture<Void> done = new CompletableFuture<>();
-    client.setData(
+    ZooKeeper zooKeeper;
+    try {
+      zooKeeper = current();
+    } catch (CoordinationException e) {
+      done.completeExceptionally(e);
+      return done;
+    }
+    zooKeeper.setData(
         path(put.register()),
         bytes(put.value()),
         -1,
@@ -108,25 +160,50 @@ final class ZooKeeperWriter implements CoordinationClient {
           }
         },
         null);
-    return done;
+    // Its own timeout is for calls that wait.
+    return done.orTimeout(DEADLINE.toMillis(), TimeUnit.MILLISECONDS)
+        .exceptionallyCompose(
+            error ->
+                CompletableFuture.failedFuture(
+                    error instanceof TimeoutException
+                        ? new CoordinationException("timeout", put.register())
+                        : error));
   }
 
   @Override
   public Register read(String register) {
     Stat stat = new Stat();
-    byte[] value = call(zk -> zk.getData(path(register), false, stat));
-    return new Register(
-        register,
-        new String(value, StandardCharsets.US_ASCII),
-        stat.getVersion(),
-        stat.getVersion());
+    return call(
+        zk -> {
+          try {
+            byte[] value = zk.getData(path(register), false, stat);
+            return new Register(
+                register,
+                new String(value, StandardCharsets.US_ASCII),
+                stat.getVersion(),
+                stat.getVersion());
+          } catch (KeeperException.NoNodeException e) {
+            return Register.absent(register);
+          }
+        });
   }
 
   @Override
   public Register readNewest(String register) {
     CompletableFuture<Integer> synced = new CompletableFuture<>();
-    client.sync(path(register), (code, path, context) -> synced.complete(code), null);
-    // Requests of one session are carried out in their order.
+    current().sync(path(register), (code, path, context) -> synced.complete(code), null);
+    try {
+      KeeperException.Code told =
+          KeeperException.Code.get(synced.get(DEADLINE.toMillis(), TimeUnit.MILLISECONDS));
+      if (told != KeeperException.Code.OK && told != KeeperException.Code.NONODE) {
+        throw new CoordinationException(told.name(), "sync of " + register);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new CoordinationException("interrupted", e);
+    } catch (ExecutionException | TimeoutException e) {
+      throw new CoordinationException("timeout", e);
+    }
     return read(register);
   }
 
@@ -153,10 +230,9 @@ final class ZooKeeperWriter implements CoordinationClient {
 
   @Override
   public void close() {
-    try {
-      client.close(CLOSE_MILLIS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
+    synchronized (this) {
+      closed = true;
     }
+    end(client);
   }
 }

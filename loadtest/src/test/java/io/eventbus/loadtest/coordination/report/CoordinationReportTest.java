@@ -2,6 +2,7 @@ package io.eventbus.loadtest.coordination.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.eventbus.loadtest.coordination.run.Disk;
 import io.eventbus.loadtest.coordination.run.FleetResult;
 import io.eventbus.loadtest.coordination.run.Integrity;
 import io.eventbus.loadtest.coordination.run.PhaseResult;
@@ -29,7 +30,9 @@ class CoordinationReportTest {
           32,
           Duration.ofSeconds(1),
           1,
-          1);
+          1,
+          Duration.ZERO,
+          null);
 
   private static PhaseResult phase(String experiment, String system, int round, long operations) {
     return new PhaseResult(
@@ -44,6 +47,7 @@ class CoordinationReportTest {
         new LatencySummary(operations, 500, 400, 900, 1_000, 2_000, 3_000, 4_000, List.of()),
         operations / 10,
         7,
+        3,
         Map.of("x", 1L),
         0,
         0,
@@ -53,11 +57,15 @@ class CoordinationReportTest {
   }
 
   private static CoordinationReport report(Integrity integrity) {
+    return report(integrity, "");
+  }
+
+  private static CoordinationReport report(Integrity integrity, String warning) {
     return new CoordinationReport(
         "2026-01-01T00:00:00Z",
         "loadtest coordination",
         Machine.here(),
-        "disk",
+        new Disk("disk", 0.5, warning),
         Map.of("eventbus", "1", "zookeeper", "2 <b>"),
         Map.of("etcd", "no program etcd"),
         PLAN,
@@ -103,6 +111,19 @@ class CoordinationReportTest {
   }
 
   @Test
+  void aWarningAboutTheDiskIsEverywhere() {
+    CoordinationReport report = report(Integrity.NONE, "on paper");
+    assertThat(CoordinationTable.of(report)).contains("WARNING: on paper");
+    assertThat(CoordinationPage.page(report)).contains("on paper");
+  }
+
+  @Test
+  void leaderChangesOfFailuresAreShown() {
+    assertThat(CoordinationTable.of(report(Integrity.NONE)))
+        .containsSubsequence("Servers killed", "leader changes", "late", "1F, 3 servers");
+  }
+
+  @Test
   void thePageIsWholeAndSafe() {
     assertThat(CoordinationPage.page(report(Integrity.NONE)))
         .contains("Throughput, 3 servers")
@@ -115,9 +136,10 @@ class CoordinationReportTest {
 
   @Test
   void aLostOrDoubledCommandOfOursIsSeen() {
-    assertThat(report(new Integrity(5, 0, 0)).whole()).isTrue();
-    assertThat(report(new Integrity(5, 1, 0)).whole()).isFalse();
-    assertThat(report(new Integrity(5, 0, 1)).whole()).isFalse();
+    assertThat(report(new Integrity(5, 0, 0, 0)).whole()).isTrue();
+    assertThat(report(new Integrity(5, 1, 0, 0)).whole()).isFalse();
+    assertThat(report(new Integrity(5, 0, 1, 0)).whole()).isFalse();
+    assertThat(report(new Integrity(5, 0, 0, 1)).whole()).isFalse();
   }
 
   @Test

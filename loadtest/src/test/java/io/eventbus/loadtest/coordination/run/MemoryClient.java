@@ -17,6 +17,9 @@ final class MemoryClient implements CoordinationClient {
   int failAfterEvery;
   int failBeforeEvery;
   int forgetEvery;
+  int doubleEvery;
+  int dieAt;
+  int foreignAt;
 
   @Override
   public void create(String register, String value) {
@@ -26,20 +29,43 @@ final class MemoryClient implements CoordinationClient {
   @Override
   public void write(Put put) {
     int number = count.incrementAndGet();
+    if (number == dieAt) {
+      throw new IllegalStateException("a fault of the client");
+    }
+    if (number == foreignAt) {
+      throw new CoordinationException(CoordinationException.FOREIGN, "somebody else wrote");
+    }
     if (due(failBeforeEvery, number)) {
       throw new CoordinationException("before", "not carried out");
     }
     if (!due(forgetEvery, number)) {
-      registers.compute(
-          put.register(),
-          (name, now) -> {
-            Register old = Objects.requireNonNull(now, name);
-            return new Register(name, put.value(), old.version() + 1, old.writes() + 1);
-          });
+      apply(put);
+    }
+    if (due(doubleEvery, number)) {
+      apply(put);
     }
     if (due(failAfterEvery, number)) {
       throw new CoordinationException("after", "carried out all the same");
     }
+  }
+
+  private void apply(Put put) {
+    registers.compute(
+        put.register(),
+        (name, now) -> {
+          Register old = Objects.requireNonNull(now, name);
+          return new Register(name, put.value(), old.version() + 1, old.writes() + 1);
+        });
+  }
+
+  /** Holds none of them any more. */
+  void lose() {
+    registers.clear();
+  }
+
+  /** Writes as nobody should: with the version of somebody else. */
+  void overwrite(String register, String value) {
+    apply(new Put(register, value));
   }
 
   private static boolean due(int every, int number) {
@@ -53,7 +79,7 @@ final class MemoryClient implements CoordinationClient {
 
   @Override
   public Register read(String register) {
-    return Objects.requireNonNull(registers.get(register), register);
+    return registers.getOrDefault(register, Register.absent(register));
   }
 
   @Override

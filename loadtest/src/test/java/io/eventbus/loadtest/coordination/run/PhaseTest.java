@@ -1,7 +1,9 @@
 package io.eventbus.loadtest.coordination.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.eventbus.loadtest.coordination.CoordinationException;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
@@ -78,6 +80,59 @@ class PhaseTest {
     client.forgetEvery = 5;
     threads();
     assertThat(check().lost()).isPositive();
+  }
+
+  @Test
+  void aWriteThatIsAcknowledgedAndCarriedOutTwiceIsSeen() throws Exception {
+    client.doubleEvery = 5;
+    threads();
+    assertThat(check().doubled()).isPositive();
+    assertThat(check().lost()).isZero();
+  }
+
+  @Test
+  void aSystemThatHoldsNothingAnyMoreHasLostEverything() throws Exception {
+    threads();
+    long acknowledged = check().acknowledged();
+    assertThat(acknowledged).isPositive();
+    client.lose();
+    assertThat(check().lost()).isEqualTo(acknowledged);
+    assertThat(check().whole()).isFalse();
+  }
+
+  @Test
+  void whatOneCheckFoundIsNotForgotten() throws Exception {
+    threads();
+    client.overwrite("a", "1");
+    assertThat(check().doubled()).isEqualTo(1);
+    client.create("a", String.valueOf(check().acknowledged()));
+    assertThat(check().doubled()).isEqualTo(1);
+  }
+
+  @Test
+  void aRegisterThatSomebodyElseWroteIsAFinding() throws Exception {
+    client.foreignAt = 10;
+    Phase phase = threads();
+    assertThat(check().foreign()).isEqualTo(1);
+    assertThat(errors(phase, CoordinationException.FOREIGN)).isEqualTo(1);
+  }
+
+  @Test
+  void aClientThatDiesIsTold() {
+    client.dieAt = 10;
+    assertThatThrownBy(this::threads)
+        .isInstanceOf(CoordinationException.class)
+        .hasMessageContaining("a fault of the client");
+  }
+
+  @Test
+  void aPipelineThatDiesIsTold() {
+    client.dieAt = 10;
+    Phase phase = new Phase(slots, LENGTH);
+    phase.startPipelines();
+    assertThatThrownBy(phase::await)
+        .isInstanceOf(CoordinationException.class)
+        .hasMessageContaining("a fault of the client");
   }
 
   @Test

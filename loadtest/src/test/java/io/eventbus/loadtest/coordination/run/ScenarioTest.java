@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.eventbus.loadtest.coordination.CoordinationException;
 import io.eventbus.loadtest.coordination.run.Scenario.Kill;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class ScenarioTest {
@@ -13,18 +14,19 @@ class ScenarioTest {
   private static final Duration SECOND = Duration.ofSeconds(1);
 
   @Test
-  void followersAreNotTheLeader() {
-    assertThat(Scenario.ONE_FOLLOWER.kills(3, 0)).containsExactly(new Kill(1, FIRST));
-    assertThat(Scenario.ONE_FOLLOWER.kills(3, 2)).containsExactly(new Kill(0, FIRST));
-    assertThat(Scenario.TWO_FOLLOWERS.kills(5, 1))
-        .containsExactly(new Kill(0, FIRST), new Kill(2, SECOND));
+  void theLeaderComesLast() {
+    assertThat(Scenario.LEADER.kills()).containsExactly(new Kill(true, FIRST));
+    assertThat(Scenario.TWO_FOLLOWERS.kills())
+        .containsExactly(new Kill(false, FIRST), new Kill(false, SECOND));
+    assertThat(Scenario.FOLLOWER_AND_LEADER.kills())
+        .containsExactly(new Kill(false, FIRST), new Kill(true, SECOND));
   }
 
   @Test
-  void theLeaderComesLast() {
-    assertThat(Scenario.LEADER.kills(3, 2)).containsExactly(new Kill(2, FIRST));
-    assertThat(Scenario.FOLLOWER_AND_LEADER.kills(5, 0))
-        .containsExactly(new Kill(1, FIRST), new Kill(0, SECOND));
+  void whoLeadsAtThatMomentCounts() {
+    assertThat(new Kill(true, FIRST).choose(List.of(0, 1, 2), 2)).isEqualTo(2);
+    assertThat(new Kill(false, FIRST).choose(List.of(0, 1, 2), 0)).isEqualTo(1);
+    assertThat(new Kill(false, FIRST).choose(List.of(1, 2), 2)).isEqualTo(1);
   }
 
   @Test
@@ -36,8 +38,10 @@ class ScenarioTest {
   }
 
   @Test
-  void withoutALeaderItIsNotKilled() {
-    assertThatThrownBy(() -> Scenario.LEADER.kills(3, -1))
-        .isInstanceOf(CoordinationException.class);
+  void withoutALeaderNobodyIsKilled() {
+    for (boolean leader : new boolean[] {true, false}) {
+      assertThatThrownBy(() -> new Kill(leader, FIRST).choose(List.of(0, 1, 2), -1))
+          .isInstanceOf(CoordinationException.class);
+    }
   }
 }

@@ -1,0 +1,80 @@
+package io.eventbus.loadtest.coordination.run;
+
+import io.eventbus.loadtest.coordination.CoordinationClient;
+import io.eventbus.loadtest.coordination.CoordinationCluster;
+import io.eventbus.loadtest.coordination.CoordinationSystem;
+import io.eventbus.loadtest.coordination.Placement;
+import io.eventbus.loadtest.driver.Availability;
+import java.nio.file.Path;
+import java.util.List;
+
+/** Servers that are none, on one {@link MemoryClient}. */
+final class MemorySystem implements CoordinationSystem, CoordinationCluster {
+  private final String name;
+  final MemoryClient client = new MemoryClient();
+  boolean closed;
+
+  MemorySystem(String name) {
+    this.name = name;
+  }
+
+  @Override
+  public String name() {
+    return name;
+  }
+
+  @Override
+  public Availability availability() {
+    return Availability.present("1");
+  }
+
+  @Override
+  public CoordinationCluster start(int servers, Path directory) {
+    return this;
+  }
+
+  @Override
+  public int servers() {
+    return 1;
+  }
+
+  @Override
+  public List<Long> pids() {
+    return List.of();
+  }
+
+  @Override
+  public int leader() {
+    return 0;
+  }
+
+  @Override
+  public long term() {
+    return 1;
+  }
+
+  @Override
+  public void kill(int server) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public void restart(int server) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public void awaitWhole() {
+    // It is.
+  }
+
+  @Override
+  public CoordinationClient connect(int number, Placement placement) {
+    return client;
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+  }
+}

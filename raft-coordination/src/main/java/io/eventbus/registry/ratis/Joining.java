@@ -100,6 +100,7 @@ final class Joining {
    */
   void awaitMembership(Engine engine, CommandService commands, AppliedIndex applied)
       throws IOException, InterruptedException {
+    long askedNanos = System.nanoTime();
     for (int attempt = 0; ; attempt++) {
       if (!engine.isAlive()) {
         throw new IOException(ENGINE_ENDED);
@@ -112,11 +113,16 @@ final class Joining {
         } catch (ExecutionException | TimeoutException e) {
           waitsFor = "the leader: " + e.getMessage();
         }
+        // It may have been taken out since, and nobody tells it any more who leads.
+        if (System.nanoTime() - askedNanos > TOO_SILENT.toNanos()) {
+          askAgain(engine);
+          askedNanos = System.nanoTime();
+        }
       } else {
         waitsFor = "a leader and a majority of the voters " + engine.members().voterIds();
         if (!seeker.hasNone() && attempt % 4 == 0) {
-          seeker.look();
-          askLeader(seeker.members(), Probe.Wish.MEMBERSHIP);
+          askAgain(engine);
+          askedNanos = System.nanoTime();
         }
       }
       pause(attempt);
@@ -138,16 +144,25 @@ final class Joining {
           return;
         }
         if (silence.get().compareTo(TOO_SILENT) > 0) {
-          if (!seeker.hasNone()) {
-            seeker.look();
-          }
-          askLeader(others(engine), Probe.Wish.MEMBERSHIP);
+          askAgain(engine);
         }
       }
     } catch (IOException e) {
       log.error("This bus is cut off from its cluster: {}", e.getMessage());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
+    }
+  }
+
+  /** To be admitted, by all that may know the leader, as long as the engine is of use. */
+  private void askAgain(Engine engine) throws IOException, InterruptedException {
+    if (!seeker.hasNone()) {
+      seeker.look();
+    }
+    for (InetSocketAddress member : others(engine)) {
+      if (!engine.isAlive() || askLeader(List.of(member), Probe.Wish.MEMBERSHIP)) {
+        return;
+      }
     }
   }
 

@@ -91,8 +91,12 @@ final class RaftTransport implements RaftServerRpc {
         Services.INSTALL_SNAPSHOT,
         request -> {
           InstallSnapshotRequestProto snapshot = InstallSnapshotRequestProto.parseFrom(request);
-          ListenerWatch.endBefore(server, snapshot);
-          return CompletableFuture.completedFuture(server.installSnapshot(snapshot).toByteArray());
+          InstallSnapshotReplyProto known = KnownSnapshot.reply(server, snapshot);
+          if (known == null) {
+            ListenerWatch.endBefore(server, snapshot);
+          }
+          return CompletableFuture.completedFuture(
+              (known == null ? server.installSnapshot(snapshot) : known).toByteArray());
         });
     offer(
         Services.START_ELECTION,

@@ -29,6 +29,7 @@ import org.jspecify.annotations.Nullable;
  *   n local topic                    from memory
  *   n status
  *   n state bus                      of a bus, from memory
+ *   n snapshot deadlineMillis        taken there
  *   n remove bus deadlineMillis      out of the members
  *   n clock offsetMillis             the wall clock jumps
  * </pre>
@@ -92,6 +93,17 @@ final class BusCommands {
       }
       case "status" -> answer(number, invoked, "is " + status());
       case "state" -> answer(number, invoked, "is " + state(new BusId(words[2])));
+      case "snapshot" -> {
+        var unused =
+            registry
+                .administration()
+                .takeSnapshot(Duration.ofMillis(Long.parseLong(words[2])))
+                .handle(
+                    (index, error) -> {
+                      answer(number, invoked, error != null ? failed(error) : "is taken");
+                      return 0;
+                    });
+      }
       case "remove" -> {
         var unused =
             registry

@@ -104,6 +104,7 @@ final class CoordinationCommand implements Callable<Integer> {
       }
     }
     Findings findings = new Findings();
+    Files.createDirectories(options.data());
     Path directory = Files.createTempDirectory(options.data(), "loadtest-coordination-");
     Experiment experiment =
         new Experiment(present, plan, directory, line -> tell(out, line), findings);

@@ -11,6 +11,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -88,7 +89,7 @@ final class Joining {
    * written is gone.
    */
   void beForgotten() throws IOException, InterruptedException {
-    for (int attempt = 0; !askLeader(seeker.members(), Probe.Wish.FORGET); attempt++) {
+    for (int attempt = 0; !askLeader(seeker.members(), Probe.Wish.FORGET, () -> true); attempt++) {
       pause(attempt);
       seeker.look();
     }
@@ -159,11 +160,7 @@ final class Joining {
     if (!seeker.hasNone()) {
       seeker.look();
     }
-    for (InetSocketAddress member : others(engine)) {
-      if (!engine.isAlive() || askLeader(List.of(member), Probe.Wish.MEMBERSHIP)) {
-        return;
-      }
-    }
+    askLeader(others(engine), Probe.Wish.MEMBERSHIP, engine::isAlive);
   }
 
   private List<InetSocketAddress> others(Engine engine) {
@@ -177,9 +174,18 @@ final class Joining {
     return others;
   }
 
-  private boolean askLeader(List<InetSocketAddress> members, Probe.Wish wish)
+  /**
+   * Asks one after the other until one has said yes.
+   *
+   * @param goesOn looked at before each, because an answer may take long
+   */
+  private boolean askLeader(
+      List<InetSocketAddress> members, Probe.Wish wish, BooleanSupplier goesOn)
       throws InterruptedException {
     for (InetSocketAddress member : members) {
+      if (!goesOn.getAsBoolean()) {
+        return false;
+      }
       try {
         admission.ask(member, wish).get(12, TimeUnit.SECONDS);
         return true;

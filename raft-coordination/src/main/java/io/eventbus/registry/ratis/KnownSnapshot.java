@@ -6,7 +6,6 @@ import org.apache.ratis.proto.RaftProtos.InstallSnapshotRequestProto;
 import org.apache.ratis.proto.RaftProtos.InstallSnapshotResult;
 import org.apache.ratis.proto.RaftProtos.RaftRpcReplyProto;
 import org.apache.ratis.proto.RaftProtos.RaftRpcRequestProto;
-import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.protocol.TermIndex;
 import org.apache.ratis.server.raftlog.RaftLog;
@@ -26,13 +25,11 @@ final class KnownSnapshot {
 
   /** The answer to a piece of a snapshot, null if the snapshot is for the engine. */
   static @Nullable InstallSnapshotReplyProto reply(
-      RaftServer server, InstallSnapshotRequestProto request) throws IOException {
+      RaftServer.Division division, InstallSnapshotRequestProto request) throws IOException {
     if (!request.hasSnapshotChunk()) {
       return null;
     }
     RaftRpcRequestProto head = request.getServerRequest();
-    RaftServer.Division division =
-        server.getDivision(RaftGroupId.valueOf(head.getRaftGroupId().getId()));
     RaftLog log = division.getRaftLog();
     TermIndex last = TermIndex.valueOf(request.getSnapshotChunk().getTermIndex());
     // What is not on the disk yet does not count.

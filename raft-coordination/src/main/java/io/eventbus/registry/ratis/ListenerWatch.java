@@ -7,10 +7,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
-import org.apache.ratis.proto.RaftProtos.InstallSnapshotRequestProto;
 import org.apache.ratis.proto.RaftProtos.LogEntryProto;
-import org.apache.ratis.proto.RaftProtos.RaftRpcRequestProto;
-import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.server.RaftServer;
 
 /**
@@ -29,20 +26,15 @@ final class ListenerWatch {
   private ListenerWatch() {}
 
   /** Before entries are handed to the engine. */
-  static void endBefore(RaftServer server, AppendEntriesRequestProto request) throws IOException {
+  static void endBefore(RaftServer.Division division, AppendEntriesRequestProto request)
+      throws IOException {
     if (request.getEntriesList().stream().anyMatch(LogEntryProto::hasConfigurationEntry)) {
-      end(server, request.getServerRequest());
+      end(division);
     }
   }
 
-  /** Before a piece of a snapshot, which brings the members with it, is handed to the engine. */
-  static void endBefore(RaftServer server, InstallSnapshotRequestProto request) throws IOException {
-    end(server, request.getServerRequest());
-  }
-
-  private static void end(RaftServer server, RaftRpcRequestProto request) throws IOException {
-    RaftServer.Division division =
-        server.getDivision(RaftGroupId.valueOf(request.getRaftGroupId().getId()));
+  /** At once: for what brings the members in another way, such as a snapshot. */
+  static void end(RaftServer.Division division) throws IOException {
     if (!division.getInfo().isListener()) {
       return;
     }

@@ -23,6 +23,7 @@ import org.apache.ratis.proto.RaftProtos.RequestVoteReplyProto;
 import org.apache.ratis.proto.RaftProtos.RequestVoteRequestProto;
 import org.apache.ratis.proto.RaftProtos.StartLeaderElectionReplyProto;
 import org.apache.ratis.proto.RaftProtos.StartLeaderElectionRequestProto;
+import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftPeer;
 import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.rpc.RpcType;
@@ -79,7 +80,7 @@ final class RaftTransport implements RaftServerRpc {
         Services.APPEND_ENTRIES,
         request -> {
           AppendEntriesRequestProto append = AppendEntriesRequestProto.parseFrom(request);
-          ListenerWatch.endBefore(server, append);
+          ListenerWatch.endBefore(division(server, append.getServerRequest()), append);
           return server.appendEntriesAsync(append).thenApply(AppendEntriesReplyProto::toByteArray);
         });
     offer(
@@ -91,12 +92,13 @@ final class RaftTransport implements RaftServerRpc {
         Services.INSTALL_SNAPSHOT,
         request -> {
           InstallSnapshotRequestProto snapshot = InstallSnapshotRequestProto.parseFrom(request);
-          InstallSnapshotReplyProto known = KnownSnapshot.reply(server, snapshot);
-          if (known == null) {
-            ListenerWatch.endBefore(server, snapshot);
+          RaftServer.Division division = division(server, snapshot.getServerRequest());
+          InstallSnapshotReplyProto reply = KnownSnapshot.reply(division, snapshot);
+          if (reply == null) {
+            ListenerWatch.end(division);
+            reply = server.installSnapshot(snapshot);
           }
-          return CompletableFuture.completedFuture(
-              (known == null ? server.installSnapshot(snapshot) : known).toByteArray());
+          return CompletableFuture.completedFuture(reply.toByteArray());
         });
     offer(
         Services.START_ELECTION,
@@ -105,6 +107,11 @@ final class RaftTransport implements RaftServerRpc {
                 server
                     .startLeaderElection(StartLeaderElectionRequestProto.parseFrom(request))
                     .toByteArray()));
+  }
+
+  private static RaftServer.Division division(RaftServer server, RaftRpcRequestProto head)
+      throws IOException {
+    return server.getDivision(RaftGroupId.valueOf(head.getRaftGroupId().getId()));
   }
 
   private void offer(int number, Answer answer) {

@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
@@ -42,6 +43,8 @@ final class Bus {
               new OutputStreamWriter(process.getOutputStream(), StandardCharsets.UTF_8));
     }
   }
+
+  private static final Duration ANSWER = Duration.ofSeconds(10);
 
   private final int index;
   private final Network network;
@@ -195,6 +198,16 @@ final class Bus {
       return ask(request).get(deadline.toMillis(), TimeUnit.MILLISECONDS);
     } catch (ExecutionException | TimeoutException e) {
       return null;
+    }
+  }
+
+  /** Sends a request that has to be answered within 10 seconds. */
+  Answer answer(String request) {
+    try {
+      return Objects.requireNonNull(ask(request, ANSWER), request);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException(e);
     }
   }
 

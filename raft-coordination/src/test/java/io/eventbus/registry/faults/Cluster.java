@@ -9,8 +9,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -142,13 +144,8 @@ final class Cluster implements AutoCloseable {
 
   /** The words of a status, see {@link BusCommands}; the first one is "is". */
   static @Nullable List<String> status(Bus bus) {
-    try {
-      Answer answer = bus.ask("status", Duration.ofSeconds(2));
-      return answer == null ? null : answer.words();
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      return null;
-    }
+    Answer answer = askQuietly(bus, "status");
+    return answer == null ? null : answer.words();
   }
 
   /** The bus that says of itself that it leads in the latest term; null if none does. */
@@ -165,6 +162,18 @@ final class Cluster implements AutoCloseable {
       }
     }
     return leader;
+  }
+
+  /** Waits for a bus that says of itself that it leads. */
+  Bus awaitLeader() throws InterruptedException {
+    AtomicReference<@Nullable Bus> leader = new AtomicReference<>();
+    until(
+        "there is a leader",
+        () -> {
+          leader.set(leader());
+          return leader.get() != null;
+        });
+    return Objects.requireNonNull(leader.get());
   }
 
   /** Mends the network, lets everybody run, and waits until all take commands. */
@@ -208,7 +217,8 @@ final class Cluster implements AutoCloseable {
     }
   }
 
-  private static @Nullable Answer askQuietly(Bus bus, String request) {
+  /** Asks; null if nothing is answered within 2 seconds. */
+  static @Nullable Answer askQuietly(Bus bus, String request) {
     try {
       return bus.ask(request, Duration.ofSeconds(2));
     } catch (InterruptedException e) {

@@ -3,7 +3,6 @@ package io.eventbus.registry.faults;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Random;
@@ -18,17 +17,11 @@ import org.junit.jupiter.api.io.TempDir;
 @EnabledOnOs(value = OS.LINUX, disabledReason = "signals and one clock for all processes")
 @Timeout(180)
 class MinorityIT {
-  private static final Duration PATIENCE = Duration.ofSeconds(10);
-
   private final Path directory;
   private final Recorder recorder = new Recorder();
 
   MinorityIT(@TempDir Path directory) {
     this.directory = directory;
-  }
-
-  private static Answer ask(Bus bus, String request) throws InterruptedException {
-    return Objects.requireNonNull(bus.ask(request, PATIENCE), request);
   }
 
   private static String create(int id, String topic) {
@@ -41,7 +34,7 @@ class MinorityIT {
       cluster.start();
       Bus cutOff = Objects.requireNonNull(cluster.leader());
       List<Bus> others = cluster.buses().stream().filter(b -> b != cutOff).toList();
-      Answer known = ask(cutOff, create(1, "known"));
+      Answer known = cutOff.answer(create(1, "known"));
       assertThat(known.kind()).isEqualTo("applied");
 
       boolean split = cluster.network().canPartition();
@@ -56,14 +49,14 @@ class MinorityIT {
       Cluster.until(
           "it has noticed",
           () -> "null".equals(Objects.requireNonNull(Cluster.status(cutOff)).get(3)));
-      Answer refused = ask(cutOff, create(2, "refused"));
+      Answer refused = cutOff.answer(create(2, "refused"));
       assertThat(String.join(" ", refused.words()))
           .startsWith("error not ")
           .contains("RegistryUnavailableException")
           .contains("bus " + cutOff.name() + " knows no leader")
           .contains("a majority of the voters [bus-a, bus-b, bus-c] reach each other");
-      assertThat(String.join(" ", ask(cutOff, "read 1000 known").words())).startsWith("error ");
-      assertThat(ask(cutOff, "local known").words()).contains("v1");
+      assertThat(String.join(" ", cutOff.answer("read 1000 known").words())).startsWith("error ");
+      assertThat(cutOff.answer("local known").words()).contains("v1");
       long age = Long.parseLong(Objects.requireNonNull(Cluster.status(cutOff)).get(9));
       assertThat(age).isPositive();
 
@@ -73,17 +66,11 @@ class MinorityIT {
       }
       Cluster.until(
           "the majority writes",
-          () -> {
-            try {
-              return ask(others.get(0), create(3, "after")).kind().equals("applied");
-            } catch (InterruptedException e) {
-              throw new IllegalStateException(e);
-            }
-          });
+          () -> others.get(0).answer(create(3, "after")).kind().equals("applied"));
       cluster.heal();
-      Answer back = ask(cutOff, "read 8000 after");
+      Answer back = cutOff.answer("read 8000 after");
       assertThat(back.words()).contains("v3");
-      assertThat(ask(cutOff, "local refused").words()).doesNotContain("v2");
+      assertThat(cutOff.answer("local refused").words()).doesNotContain("v2");
     }
     assertThat(recorder.findings()).isEmpty();
   }

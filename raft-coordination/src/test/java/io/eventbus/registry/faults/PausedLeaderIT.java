@@ -6,7 +6,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -31,10 +30,6 @@ class PausedLeaderIT {
     this.directory = directory;
   }
 
-  private static Answer ask(Bus bus, String request) throws InterruptedException {
-    return Objects.requireNonNull(bus.ask(request, PATIENCE), request);
-  }
-
   private static boolean applied(Bus bus, String request) {
     try {
       Answer answer = bus.ask(request, PATIENCE);
@@ -49,11 +44,10 @@ class PausedLeaderIT {
     try (Cluster cluster = Cluster.create(Cluster.Plan.of(3), directory, new Random(), recorder)) {
       cluster.start();
       for (int round = 1; round <= ROUNDS; round++) {
-        Cluster.until("there is a leader", () -> cluster.leader() != null);
-        Bus stopped = Objects.requireNonNull(cluster.leader());
+        Bus stopped = cluster.awaitLeader();
         Bus other = cluster.buses().stream().filter(b -> b != stopped).findFirst().orElseThrow();
         // The engine remembers that a majority has confirmed this read.
-        ask(stopped, "read 5000 nothing");
+        stopped.answer("read 5000 nothing");
         stopped.pause();
         String topic = "written-" + round;
         String create = "submit 0 0 " + round + " 2000 create " + topic + " v" + round;

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Objects;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -16,7 +15,6 @@ import org.junit.jupiter.api.io.TempDir;
 @EnabledOnOs(value = OS.LINUX, disabledReason = "signals and one clock for all processes")
 @Timeout(180)
 class ReadmittedBusIT {
-  private static final Duration PATIENCE = Duration.ofSeconds(10);
   private static final int SNAPSHOT_ENTRIES = 100;
 
   private final Path directory;
@@ -26,20 +24,12 @@ class ReadmittedBusIT {
     this.directory = directory;
   }
 
-  private static Answer ask(Bus bus, String request) {
-    try {
-      return Objects.requireNonNull(bus.ask(request, PATIENCE), request);
-    } catch (InterruptedException e) {
-      throw new IllegalStateException(e);
-    }
-  }
-
   /** One after the other: each is an entry. Returns the version that there is then. */
   private static long create(Bus leader, int round, int count) {
     long version = 0;
     for (int i = 1; i <= count; i++) {
       Answer created =
-          ask(leader, "submit 0 " + round + " " + i + " 5000 create t-" + round + "-" + i + " v");
+          leader.answer("submit 0 " + round + " " + i + " 5000 create t-" + round + "-" + i + " v");
       assertThat(created.kind()).isEqualTo("applied");
       version = created.localVersion();
     }
@@ -52,9 +42,8 @@ class ReadmittedBusIT {
         new Cluster.Plan(4, 3, 600_000, 1_500, SNAPSHOT_ENTRIES, 32_768, false, Cluster.Plan.SMALL);
     try (Cluster cluster = Cluster.create(plan, directory, new Random(), recorder)) {
       cluster.start();
-      Cluster.until("there is a leader", () -> cluster.leader() != null);
-      Bus leader = Objects.requireNonNull(cluster.leader());
-      String listening = ask(leader, "status").word(7).substring(1);
+      Bus leader = cluster.awaitLeader();
+      String listening = leader.answer("status").word(7).substring(1);
       Bus listener =
           cluster.buses().stream()
               .filter(b -> b.name().equals(listening))
@@ -63,14 +52,14 @@ class ReadmittedBusIT {
 
       // Far enough for the beginning of the log to be cut off, and half way to the next snapshot.
       long version = create(leader, 0, 7 * SNAPSHOT_ENTRIES / 2);
-      assertThat(ask(leader, "snapshot 5000").word(1)).isEqualTo("taken");
+      assertThat(leader.answer("snapshot 5000").word(1)).isEqualTo("taken");
       // The leader's snapshot is now newer than the listener's, and the listener's log newer still.
       version = Math.max(version, create(leader, 1, SNAPSHOT_ENTRIES / 10));
       cluster.awaitAgreement(version);
       listener.kill();
       Cluster.until(
-          listening + " is DOWN", () -> ask(leader, "state " + listening).word(1).equals("DOWN"));
-      assertThat(ask(leader, "remove " + listening + " 5000").words())
+          listening + " is DOWN", () -> leader.answer("state " + listening).word(1).equals("DOWN"));
+      assertThat(leader.answer("remove " + listening + " 5000").words())
           .containsExactly("is", "removed");
 
       listener.start();

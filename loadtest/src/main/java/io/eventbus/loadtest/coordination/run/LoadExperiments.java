@@ -3,6 +3,7 @@ package io.eventbus.loadtest.coordination.run;
 import io.eventbus.loadtest.coordination.Placement;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 
 /** The experiments in which nothing fails. */
 final class LoadExperiments {
@@ -75,7 +76,7 @@ final class LoadExperiments {
       Load load = new Load(Experiment.TRANSACTIONS, clients, 1, round, plan.duration());
       turns.each(
           fleet -> {
-            Subscriptions own = lists.computeIfAbsent(fleet, f -> new Subscriptions(LISTS));
+            Subscriptions own = Objects.requireNonNull(lists.get(fleet), "warmed up before");
             bench.measure(fleet, load, own::step, Fleet.Meanwhile.NOTHING);
           });
     }

@@ -26,6 +26,9 @@ import picocli.CommandLine.Spec;
       DemoCommand.class,
       ConfigCommand.class,
       RegistryCommand.class,
+      BalanceCommands.Buses.class,
+      BalanceCommands.Drain.class,
+      BalanceCommands.Move.class,
       VersionCommand.class,
       GenerateCompletion.class,
       HelpCommand.class

@@ -14,16 +14,24 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 
-/** Asks the administration port of a bus about the registry. */
+/** Asks the administration port of a bus. */
 final class RegistryHttp {
   private static final ObjectMapper JSON = new ObjectMapper();
 
   private final URI bus;
+  private final String root;
   private final Duration timeout;
   private final HttpClient client;
 
-  RegistryHttp(URI bus, Duration timeout) {
+  /**
+   * Prepares to ask.
+   *
+   * @param bus where the administration port is
+   * @param root what all paths begin with
+   */
+  RegistryHttp(URI bus, String root, Duration timeout) {
     this.bus = bus;
+    this.root = root;
     this.timeout = timeout;
     this.client = HttpClient.newBuilder().connectTimeout(timeout).build();
   }
@@ -37,7 +45,7 @@ final class RegistryHttp {
   }
 
   /**
-   * Sends a request below {@code /api/v1/registry}.
+   * Sends a request to a path below the root.
    *
    * @throws CliFailure if there is no answer, or none of success
    */
@@ -62,7 +70,7 @@ final class RegistryHttp {
   private <T> HttpResponse<T> exchange(
       String method, String path, HttpResponse.BodyHandler<T> handler) throws InterruptedException {
     HttpRequest request =
-        HttpRequest.newBuilder(URI.create(bus + "/api/v1/registry" + path))
+        HttpRequest.newBuilder(URI.create(bus + root + path))
             .timeout(timeout)
             .method(method, HttpRequest.BodyPublishers.noBody())
             .build();
@@ -97,7 +105,7 @@ final class RegistryHttp {
     String told = Text.printable(json.path("error").path("message").asText("HTTP " + status));
     return switch (status) {
       case 409 -> new CliFailure(ExitCode.REFUSED, "refused: " + told);
-      case 503, 504 -> new CliFailure(ExitCode.FAILED, "the registry did not answer: " + told);
+      case 503, 504 -> new CliFailure(ExitCode.FAILED, "it was not done: " + told);
       default -> new CliFailure(ExitCode.FAILED, told);
     };
   }

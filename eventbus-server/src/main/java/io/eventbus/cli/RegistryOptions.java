@@ -5,7 +5,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Which bus is asked about the registry, and how its answer is shown. */
+/** Which bus is asked, and how its answer is shown. */
 final class RegistryOptions {
   private static final String DEFAULT_URL = "http://localhost:8081";
 
@@ -34,6 +34,15 @@ final class RegistryOptions {
    * @throws CliFailure if the address is none
    */
   RegistryHttp http(Surroundings surroundings) {
+    return http(surroundings, "/api/v1/registry");
+  }
+
+  /** The same for what is not the registry's. */
+  RegistryHttp api(Surroundings surroundings) {
+    return http(surroundings, "/api/v1");
+  }
+
+  private RegistryHttp http(Surroundings surroundings, String root) {
     String variable = surroundings.variables().getOrDefault("EVENTBUS_ADMIN_URL", "");
     String given = admin != null ? admin : variable.isEmpty() ? DEFAULT_URL : variable;
     String whole = given.contains("://") ? given : "http://" + given;
@@ -41,7 +50,7 @@ final class RegistryOptions {
       URI uri = URI.create(whole.endsWith("/") ? whole.substring(0, whole.length() - 1) : whole);
       boolean http = "http".equals(uri.getScheme()) || "https".equals(uri.getScheme());
       if (http && uri.getHost() != null && uri.getRawQuery() == null) {
-        return new RegistryHttp(uri, timeout);
+        return new RegistryHttp(uri, root, timeout);
       }
     } catch (IllegalArgumentException e) {
       // Told below.

@@ -1,20 +1,26 @@
 package io.eventbus.server;
 
+import io.eventbus.registry.BusId;
 import io.eventbus.server.admin.AdminServer;
 import io.eventbus.server.admin.BusHealth;
 import io.eventbus.server.admin.BusSummary;
+import io.eventbus.server.balance.Balancer;
 import io.eventbus.server.cluster.ClusterStanding;
 import io.eventbus.server.cluster.Membership;
 import io.eventbus.server.config.BuildInfo;
 import io.eventbus.server.config.BusConfig;
 import io.eventbus.server.config.ConfigException;
 import io.eventbus.server.config.ServerConfig;
+import io.eventbus.server.federation.Federation;
+import io.eventbus.server.federation.FederationFigures;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.LoopBarrier;
 import io.eventbus.server.routing.RemoteForwarder;
 import io.eventbus.server.routing.Router;
 import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.session.BusContext;
+import io.eventbus.server.session.ClusterPromises;
+import io.eventbus.server.session.LoopContext;
 import io.eventbus.server.session.Sessions;
 import io.eventbus.server.session.SharedTokenPolicy;
 import io.eventbus.server.stats.BusCounters;
@@ -40,6 +46,9 @@ import org.slf4j.LoggerFactory;
 public final class BusServer implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(BusServer.class);
 
+  /** What comes around a message between buses, at most. */
+  private static final int FRAME_MARGIN = 1 << 20;
+
   private final ServerConfig config;
   private final AtomicReference<ServerState> state = new AtomicReference<>(ServerState.STARTING);
   private final EventLoops loops;
@@ -49,6 +58,8 @@ public final class BusServer implements AutoCloseable {
   private final CompletableFuture<String> failure = new CompletableFuture<>();
   private final Membership membership;
   private final BusContext bus;
+  private final Balancer balancer;
+  private final @Nullable Federation federation;
   private @Nullable AdminServer admin;
 
   private BusServer(ServerConfig config, Membership membership, Clock clock) {
@@ -58,6 +69,18 @@ public final class BusServer implements AutoCloseable {
     BusCounters counters = new BusCounters(loops.count());
     SubscriptionIndex index = new SubscriptionIndex(loops.count());
     BusMemory memory = new BusMemory(memoryLimit(config));
+    federation =
+        membership.links().isEmpty()
+            ? null
+            : new Federation(
+                config.federation(),
+                new BusId(config.bus().name()),
+                // Others may take larger messages than this one.
+                (int)
+                    Math.min(Integer.MAX_VALUE, 2L * config.limits().messageBytes() + FRAME_MARGIN),
+                loops,
+                index,
+                memory);
     bus =
         new BusContext(
             config.bus().name(),
@@ -68,7 +91,8 @@ public final class BusServer implements AutoCloseable {
             new SharedTokenPolicy(config.auth().token(), config.auth().systemTopics()),
             new LoopBarrier(loops),
             counters,
-            clock);
+            clock,
+            federation == null ? ClusterPromises.ALONE : federation);
     transport =
         new TransportServer(
             config,
@@ -82,11 +106,31 @@ public final class BusServer implements AutoCloseable {
                     allocator,
                     memory,
                     counters.loops().get(loop),
-                    RemoteForwarder.NONE,
+                    forwarder(loop),
                     flushDue),
             cause -> fail("an event loop met " + cause));
     watch = new LoopWatch(loops, this::fail);
     load = new LoopLoad(loops, watch);
+    balancer =
+        new Balancer(
+            new Balancer.Place(
+                config.bus().name(),
+                config.cluster().zone(),
+                membership.registry(),
+                membership.links().orElse(null),
+                membership::announce),
+            config.balance(),
+            bus.sessions(),
+            new MeasuredLoad(bus, load, config),
+            clock);
+  }
+
+  private RemoteForwarder forwarder(int loop) {
+    return federation == null ? RemoteForwarder.NONE : federation.forwarder(loop);
+  }
+
+  private FederationFigures figures() {
+    return federation == null ? FederationFigures.NONE : federation.figures();
   }
 
   private static long memoryLimit(ServerConfig config) {
@@ -105,7 +149,7 @@ public final class BusServer implements AutoCloseable {
    */
   public static BusServer start(ServerConfig config) throws IOException {
     Clock clock = Clock.systemUTC();
-    Membership membership = Membership.open(config, clock);
+    Membership membership = Membership.open(config, clock, Federation.transport(config.listen()));
     BusConfig named = new BusConfig(membership.busName(), config.bus().generated());
     BusServer server;
     try {
@@ -148,9 +192,22 @@ public final class BusServer implements AutoCloseable {
       admin =
           AdminServer.start(
               config.admin(),
-              new RunningBus(bus, transport.contexts(), load, summary, this::health, membership));
+              new RunningBus(
+                  bus,
+                  transport.contexts(),
+                  load,
+                  summary,
+                  this::health,
+                  new RunningBus.Surroundings(membership, balancer, this::figures)));
+    }
+    if (federation != null) {
+      federation.start(
+          transport.contexts().stream().map(LoopContext::router).toList(),
+          membership.links().orElseThrow(),
+          membership.registry());
     }
     membership.serve(transport.address(), adminPort());
+    balancer.start();
     state.set(ServerState.UP);
     membership.refused().thenAccept(this::fail);
     LOG.debug("bus {} serves {} with {}", config.bus().name(), uri(), loops.transportName());
@@ -177,11 +234,19 @@ public final class BusServer implements AutoCloseable {
     return loops;
   }
 
+  Sessions sessions() {
+    return bus.sessions();
+  }
+
   private BusHealth health() {
     ClusterStanding standing = membership.standing();
     return switch (state.get()) {
       case STARTING -> BusHealth.of(BusHealth.State.STARTING, "the bus starts", standing);
-      case UP -> BusHealth.serving(watch.problems(), standing);
+      case UP ->
+          balancer.isDraining()
+              ? BusHealth.of(
+                  BusHealth.State.DRAINING, "the bus sends its clients to others", standing)
+              : BusHealth.serving(watch.problems(), standing);
       case FAILED -> BusHealth.of(BusHealth.State.FAILED, failure.getNow("failed"), standing);
       case DRAINING, STOPPED ->
           BusHealth.of(BusHealth.State.DRAINING, "the bus shuts down", standing);
@@ -245,8 +310,9 @@ public final class BusServer implements AutoCloseable {
   }
 
   /**
-   * Ends in order: stops accepting, writes what is queued, closes every client with 1001. Takes at
-   * most the configured time and a little more; a second call returns at once.
+   * Ends in order: sends the clients to other buses if there are any, stops accepting, writes what
+   * is queued, closes every client that is left with 1001. Takes at most the configured times and a
+   * little more; a second call returns at once.
    */
   @Override
   public void close() {
@@ -261,8 +327,15 @@ public final class BusServer implements AutoCloseable {
     if (state.get() == ServerState.FAILED) {
       transport.abort();
     } else {
-      transport.close();
+      balancer.empty(config.balance().drain());
+      transport.close(
+          deadline -> {
+            if (federation != null) {
+              federation.close(deadline);
+            }
+          });
     }
+    balancer.close();
     membership.close();
     if (admin != null) {
       admin.close();

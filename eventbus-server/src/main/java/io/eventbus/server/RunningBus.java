@@ -11,7 +11,9 @@ import io.eventbus.server.admin.ConnectionInfo;
 import io.eventbus.server.admin.SubscriptionInfo;
 import io.eventbus.server.admin.SubscriptionKey;
 import io.eventbus.server.admin.TopicInfo;
+import io.eventbus.server.balance.BalanceView;
 import io.eventbus.server.cluster.ClusterView;
+import io.eventbus.server.federation.FederationFigures;
 import io.eventbus.server.routing.Subscription;
 import io.eventbus.server.routing.TopicCount;
 import io.eventbus.server.session.BusContext;
@@ -44,7 +46,11 @@ final class RunningBus implements BusView {
   private final LoopLoad load;
   private final BusSummary summary;
   private final Supplier<BusHealth> health;
-  private final ClusterView cluster;
+  private final Surroundings surroundings;
+
+  /** What a bus has around it. */
+  record Surroundings(
+      ClusterView cluster, BalanceView balance, Supplier<FederationFigures> federation) {}
 
   RunningBus(
       BusContext bus,
@@ -52,13 +58,13 @@ final class RunningBus implements BusView {
       LoopLoad load,
       BusSummary summary,
       Supplier<BusHealth> health,
-      ClusterView cluster) {
+      Surroundings surroundings) {
     this.bus = bus;
     this.loops = loops;
     this.load = load;
     this.summary = summary;
     this.health = health;
-    this.cluster = cluster;
+    this.surroundings = surroundings;
   }
 
   @Override
@@ -68,7 +74,12 @@ final class RunningBus implements BusView {
 
   @Override
   public ClusterView cluster() {
-    return cluster;
+    return surroundings.cluster();
+  }
+
+  @Override
+  public BalanceView balance() {
+    return surroundings.balance();
   }
 
   @Override
@@ -103,7 +114,9 @@ final class RunningBus implements BusView {
         load.read(),
         topicNames().size(),
         bus.index().size(),
-        RegistryFigures.of(cluster));
+        RegistryFigures.of(cluster()),
+        surroundings.balance().status(),
+        surroundings.federation().get());
   }
 
   private static Map<String, Long> closes(BusCounters c) {

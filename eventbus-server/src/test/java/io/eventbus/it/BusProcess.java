@@ -7,6 +7,9 @@ import java.io.InputStreamReader;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /** A bus in a process of its own, so that it can be killed as by SIGKILL. */
@@ -21,7 +24,7 @@ final class BusProcess {
 
   /** Runs in the child: starts a bus, says where it is, and ends when its input ends. */
   public static void main(String[] args) throws Exception {
-    try (BusServer bus = TestBus.start("listen.port", args[0])) {
+    try (BusServer bus = TestBus.start(args)) {
       System.out.println("bus at " + bus.uri());
       while (System.in.read() >= 0) {
         // The parent lives.
@@ -30,18 +33,22 @@ final class BusProcess {
   }
 
   static BusProcess start(int port) throws IOException {
+    return start("listen.port", Integer.toString(port));
+  }
+
+  static BusProcess start(String... settings) throws IOException {
     String classPath =
         System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
-    Process process =
-        new ProcessBuilder(
+    List<String> command =
+        new ArrayList<>(
+            List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx256m",
                 "-cp",
                 classPath,
-                BusProcess.class.getName(),
-                Integer.toString(port))
-            .redirectErrorStream(true)
-            .start();
+                BusProcess.class.getName()));
+    command.addAll(Arrays.asList(settings));
+    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
     BufferedReader output =
         new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
     StringBuilder said = new StringBuilder();

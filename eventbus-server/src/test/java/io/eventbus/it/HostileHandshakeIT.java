@@ -170,7 +170,8 @@ class HostileHandshakeIT extends HostileTests {
   void aRequestInPiecesWithHelloBehindItIsWelcomed() throws Exception {
     byte[] hello =
         RawClient.frame(
-            0x82, ControlFrames.encode(TypeCode.HELLO, new Hello("x", "x", null, null, Map.of())));
+            0x82,
+            ControlFrames.encode(TypeCode.HELLO, new Hello("x", "x", null, null, Map.of(), null)));
     ByteArrayOutputStream all = new ByteArrayOutputStream();
     all.writeBytes((GOOD + "\r\n").getBytes(StandardCharsets.US_ASCII));
     all.writeBytes(hello);

@@ -21,6 +21,7 @@ class ArchitectureTest {
   private static final String SCHEMA = "io.eventbus.schema";
   private static final String PROTOCOL = "io.eventbus.protocol";
   private static final String REGISTRY = "io.eventbus.registry..";
+  private static final String LINK = "io.eventbus.link";
   private static final String CLIENT = "io.eventbus.client";
 
   private static final String CONFIG = "io.eventbus.server.config";
@@ -29,6 +30,8 @@ class ArchitectureTest {
   private static final String SESSION = "io.eventbus.server.session";
   private static final String TRANSPORT = "io.eventbus.server.transport";
   private static final String CLUSTER = "io.eventbus.server.cluster";
+  private static final String BALANCE = "io.eventbus.server.balance";
+  private static final String FEDERATION = "io.eventbus.server.federation";
   private static final String ADMIN = "io.eventbus.server.admin";
   private static final String SERVER = "io.eventbus.server";
   private static final String CLI = "io.eventbus.cli";
@@ -67,20 +70,39 @@ class ArchitectureTest {
 
   @ArchTest
   static final ArchRule session =
-      row(SESSION, ROUTING, STATS, CONFIG, PROTOCOL, SCHEMA, NETTY_BUFFERS);
+      row(SESSION, ROUTING, STATS, CONFIG, PROTOCOL, SCHEMA, NETTY_BUFFERS, "javax.crypto..");
+
+  @ArchTest static final ArchRule cluster = row(CLUSTER, CONFIG, REGISTRY, LINK, "javax.crypto..");
 
   @ArchTest
-  static final ArchRule cluster =
-      row(CLUSTER, CONFIG, REGISTRY, "io.eventbus.link", "javax.crypto..");
+  static final ArchRule balance =
+      row(BALANCE, SESSION, ROUTING, REGISTRY, "io.eventbus.link", CONFIG, PROTOCOL, SCHEMA);
 
   @ArchTest
   static final ArchRule transport =
       row(TRANSPORT, SESSION, ROUTING, STATS, CONFIG, PROTOCOL, SCHEMA, NETTY);
 
   @ArchTest
+  static final ArchRule federation =
+      row(
+          FEDERATION,
+          TRANSPORT,
+          SESSION,
+          ROUTING,
+          STATS,
+          CONFIG,
+          PROTOCOL,
+          SCHEMA,
+          REGISTRY,
+          LINK,
+          NETTY);
+
+  @ArchTest
   static final ArchRule admin =
       row(
           ADMIN,
+          BALANCE,
+          FEDERATION,
           CLUSTER,
           REGISTRY,
           SESSION,
@@ -100,7 +122,10 @@ class ArchitectureTest {
       row(
           SERVER,
           ADMIN,
+          BALANCE,
+          FEDERATION,
           CLUSTER,
+          LINK,
           TRANSPORT,
           SESSION,
           ROUTING,
@@ -109,6 +134,7 @@ class ArchitectureTest {
           PROTOCOL,
           SCHEMA,
           REGISTRY,
+          "io.eventbus.link",
           "io.netty.util.internal");
 
   @ArchTest
@@ -136,13 +162,23 @@ class ArchitectureTest {
       classes()
           .should()
           .resideInAnyPackage(
-              CONFIG, STATS, ROUTING, SESSION, TRANSPORT, CLUSTER, ADMIN, SERVER, CLI);
+              CONFIG,
+              STATS,
+              ROUTING,
+              SESSION,
+              TRANSPORT,
+              CLUSTER,
+              BALANCE,
+              FEDERATION,
+              ADMIN,
+              SERVER,
+              CLI);
 
   @ArchTest
-  static final ArchRule only_the_transport_uses_netty_beyond_its_buffers =
+  static final ArchRule only_transport_and_federation_use_netty_beyond_its_buffers =
       noClasses()
           .that()
-          .resideOutsideOfPackage(TRANSPORT)
+          .resideOutsideOfPackages(TRANSPORT, FEDERATION)
           .should()
           .dependOnClassesThat()
           .resideInAnyPackage(

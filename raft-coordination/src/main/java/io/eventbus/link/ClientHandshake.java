@@ -3,33 +3,39 @@ package io.eventbus.link;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.SimpleChannelInboundHandler;
 import io.netty.handler.codec.CorruptedFrameException;
 import java.security.SecureRandom;
 import java.util.concurrent.CompletableFuture;
 
-/** The client's part of the handshake; on success it puts a {@link Link} in its place. */
+/**
+ * The client's part of the handshake; on success it is replaced by a {@link Link} or by a stream.
+ *
+ * @param <T> what it comes to
+ */
 // What a write or a close comes to shows in the channel being closed.
 @SuppressWarnings("FutureReturnValueIgnored")
-final class ClientHandshake extends SimpleChannelInboundHandler<Frame> {
+final class ClientHandshake<T> extends SimpleChannelInboundHandler<Frame> {
+  /** What comes after a handshake that went well. */
+  interface Next<T> {
+    T open(ChannelHandlerContext ctx, ChannelHandler handshake, LinkPeer peer);
+  }
+
   private final LinkPeer self;
   private final byte[] key;
-  private final LinkSetup setup;
-  private final CompletableFuture<Link> opened;
+  private final Next<T> next;
+  private final CompletableFuture<T> opened;
   private final byte[] nonce = new byte[Handshake.NONCE_BYTES];
   private byte[] hello = new byte[0];
   private byte[] serverNonce = new byte[0];
 
   ClientHandshake(
-      LinkPeer self,
-      byte[] key,
-      LinkSetup setup,
-      SecureRandom random,
-      CompletableFuture<Link> opened) {
+      LinkPeer self, byte[] key, Next<T> next, SecureRandom random, CompletableFuture<T> opened) {
     this.self = self;
     this.key = key;
-    this.setup = setup;
+    this.next = next;
     this.opened = opened;
     random.nextBytes(nonce);
   }
@@ -73,7 +79,7 @@ final class ClientHandshake extends SimpleChannelInboundHandler<Frame> {
           new LinkException(
               ServerHandshake.foreign(self, ready.peer()), LinkRefusal.OTHER_CLUSTER, false));
     } else {
-      opened.complete(setup.open(ctx, this, ready.peer()));
+      opened.complete(next.open(ctx, this, ready.peer()));
     }
   }
 

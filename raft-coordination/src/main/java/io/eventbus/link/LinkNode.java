@@ -2,13 +2,13 @@ package io.eventbus.link;
 
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
-import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.SocketChannel;
-import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -20,6 +20,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,6 +41,8 @@ public final class LinkNode implements AutoCloseable {
   private final SecureRandom random = new SecureRandom();
   private final LinkCounters counters = new LinkCounters();
   private final Map<Integer, LinkService> services = new ConcurrentHashMap<>();
+  private final Map<String, StreamAcceptor> streams = new ConcurrentHashMap<>();
+  private final LinkTransport transport;
   private final Set<Channel> incoming = ConcurrentHashMap.newKeySet();
   private final AtomicInteger incomingCount = new AtomicInteger();
   private final LinkSetup setup;
@@ -55,6 +58,20 @@ public final class LinkNode implements AutoCloseable {
    * @param security how buses make sure of each other
    */
   public LinkNode(LinkOptions options, LinkIdentity identity, LinkSecurity security) {
+    this(options, identity, security, LinkTransport.nio());
+  }
+
+  /**
+   * Makes a node whose streams are to be handed to event loops of a certain kind.
+   *
+   * @param options its bounds
+   * @param identity who this bus is
+   * @param security how buses make sure of each other
+   * @param transport what drives the sockets
+   */
+  public LinkNode(
+      LinkOptions options, LinkIdentity identity, LinkSecurity security, LinkTransport transport) {
+    this.transport = transport;
     this.options = options;
     this.identity = identity;
     this.security = security;
@@ -63,8 +80,9 @@ public final class LinkNode implements AutoCloseable {
         new MultiThreadIoEventLoopGroup(
             options.threads(),
             new DefaultThreadFactory("link-" + identity.bus(), true),
-            NioIoHandler.newFactory());
-    this.outgoing = new OutgoingLinks(options, identity, security, setup, loops, random);
+            transport.io());
+    this.outgoing =
+        new OutgoingLinks(options, identity, security, setup, loops, transport.client(), random);
   }
 
   /**
@@ -106,7 +124,7 @@ public final class LinkNode implements AutoCloseable {
     var bound =
         new ServerBootstrap()
             .group(loops)
-            .channel(NioServerSocketChannel.class)
+            .channel(transport.server())
             .option(ChannelOption.SO_REUSEADDR, true)
             .childOption(ChannelOption.TCP_NODELAY, true)
             .childHandler(
@@ -164,6 +182,41 @@ public final class LinkNode implements AutoCloseable {
             deadline.toNanos(),
             TimeUnit.NANOSECONDS);
     return answer.whenComplete((bytes, error) -> timer.cancel(false));
+  }
+
+  /**
+   * Opens a stream: a connection of its own, with the handshake of a link, whose bytes are the
+   * caller's from then on. It has no heartbeat.
+   *
+   * @param address as for {@link #call}
+   * @param channel as for {@link #call}; the part before its first '.' says to the other bus what
+   *     kind of stream it is
+   * @param loop the event loop that is to own it, of the node's {@link LinkTransport}
+   * @param handler makes what handles its bytes, once the other bus has proved who it is; called on
+   *     that loop, must not block
+   * @return a future with the other bus, or a {@link LinkException}
+   */
+  public CompletableFuture<LinkPeer> openStream(
+      InetSocketAddress address,
+      String channel,
+      EventLoop loop,
+      Function<LinkPeer, ChannelHandler> handler) {
+    return outgoing.stream(address, channel, loop, handler);
+  }
+
+  /**
+   * Takes streams of a kind that other buses open, in place of whoever took them before.
+   *
+   * @param kind the part of the channel before its first '.'
+   * @param acceptor who takes them
+   */
+  public void acceptStreams(String kind, StreamAcceptor acceptor) {
+    streams.put(kind, acceptor);
+  }
+
+  private @Nullable StreamAcceptor stream(String channel) {
+    int dot = channel.indexOf('.');
+    return dot < 0 ? null : streams.get(channel.substring(0, dot));
   }
 
   /**
@@ -236,6 +289,7 @@ public final class LinkNode implements AutoCloseable {
     channel
         .pipeline()
         .addLast(
-            new ServerHandshake(identity, security.key(), setup, counters, random, opened -> {}));
+            new ServerHandshake(
+                identity, security.key(), setup, counters, random, opened -> {}, this::stream));
   }
 }

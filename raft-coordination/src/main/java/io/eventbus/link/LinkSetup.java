@@ -1,7 +1,9 @@
 package io.eventbus.link;
 
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.EventLoop;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.timeout.IdleStateHandler;
@@ -21,6 +23,49 @@ record LinkSetup(LinkOptions options, Map<Integer, LinkService> services, LinkCo
       channel.pipeline().addLast(tls.newHandler(channel.alloc()));
     }
     channel.pipeline().addLast(new FrameDecoder());
+  }
+
+  /** Takes away all that the handshake needed; whoever comes next adds its own. */
+  void clear(ChannelHandlerContext ctx, ChannelHandler handshake) {
+    counters.opened.increment();
+    ctx.pipeline().remove(DEADLINE);
+    ctx.pipeline().remove(FrameDecoder.class);
+    ctx.pipeline().remove(handshake);
+  }
+
+  /** Gives the connection to another event loop, and to the handler of a stream. */
+  // What a change of loops comes to shows in the channel being closed.
+  @SuppressWarnings("FutureReturnValueIgnored")
+  void handOver(
+      ChannelHandlerContext ctx, ChannelHandler handshake, LinkPeer peer, StreamAcceptor acceptor) {
+    Channel channel = ctx.channel();
+    EventLoop loop = acceptor.loop(peer);
+    if (loop.isShuttingDown()) {
+      // The bus ends: whoever it is comes back, or goes elsewhere.
+      ctx.close();
+      return;
+    }
+    channel.config().setAutoRead(false);
+    clear(ctx, handshake);
+    channel
+        .deregister()
+        .addListener(
+            left -> {
+              if (!left.isSuccess() || !channel.isActive()) {
+                channel.close();
+                return;
+              }
+              loop.register(channel)
+                  .addListener(
+                      taken -> {
+                        if (taken.isSuccess()) {
+                          channel.pipeline().addLast(acceptor.handler(peer));
+                          channel.config().setAutoRead(true);
+                        } else {
+                          channel.close();
+                        }
+                      });
+            });
   }
 
   /** Puts the link in the place of the handshake. */

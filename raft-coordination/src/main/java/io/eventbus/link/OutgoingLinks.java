@@ -1,17 +1,20 @@
 package io.eventbus.link;
 
 import io.netty.bootstrap.Bootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.socket.SocketChannel;
-import io.netty.channel.socket.nio.NioSocketChannel;
 import java.net.InetSocketAddress;
 import java.security.SecureRandom;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 
 /**
  * The links that this bus has opened to others: one for each address and channel. One that broke is
@@ -27,6 +30,7 @@ final class OutgoingLinks {
   private final LinkSecurity security;
   private final LinkSetup setup;
   private final EventLoopGroup loops;
+  private final Class<? extends Channel> socket;
   private final SecureRandom random;
   private final NameLookup names;
   private final Map<Target, CompletableFuture<Link>> links = new ConcurrentHashMap<>();
@@ -38,12 +42,14 @@ final class OutgoingLinks {
       LinkSecurity security,
       LinkSetup setup,
       EventLoopGroup loops,
+      Class<? extends Channel> socket,
       SecureRandom random) {
     this.options = options;
     this.identity = identity;
     this.security = security;
     this.setup = setup;
     this.loops = loops;
+    this.socket = socket;
     this.random = random;
     this.names = new NameLookup(identity.bus());
   }
@@ -84,53 +90,82 @@ final class OutgoingLinks {
   }
 
   private void connect(Target target, CompletableFuture<Link> opened) {
+    connect(target.address(), target.channel(), loops, setup::open, opened);
+  }
+
+  /** Opens a connection of its own, on a loop of the caller's. */
+  CompletableFuture<LinkPeer> stream(
+      InetSocketAddress address,
+      String channel,
+      EventLoop loop,
+      Function<LinkPeer, ChannelHandler> handler) {
+    CompletableFuture<LinkPeer> opened = new CompletableFuture<>();
+    connect(
+        address,
+        channel,
+        loop,
+        (ctx, handshake, peer) -> {
+          // First the one, so that nothing that is left of a read goes by.
+          ctx.pipeline().addLast(handler.apply(peer));
+          setup.clear(ctx, handshake);
+          return peer;
+        },
+        opened);
+    return opened;
+  }
+
+  private <T> void connect(
+      InetSocketAddress address,
+      String channel,
+      EventLoopGroup group,
+      ClientHandshake.Next<T> next,
+      CompletableFuture<T> opened) {
     if (closed) {
       opened.completeExceptionally(new LinkException("this bus closes", LinkRefusal.BUSY, false));
       return;
     }
     names
-        .find(target.address())
+        .find(address)
         .whenComplete(
             (addresses, error) -> {
               if (addresses == null) {
                 opened.completeExceptionally(
-                    new LinkException("no address of " + target.address().getHostString(), error));
+                    new LinkException("no address of " + address.getHostString(), error));
               } else {
-                connect(target, addresses, opened);
+                connect(addresses, channel, group, next, opened);
               }
             });
   }
 
   /** Tries one address after the other; there is at least one. */
-  private void connect(
-      Target target, List<InetSocketAddress> addresses, CompletableFuture<Link> opened) {
+  private <T> void connect(
+      List<InetSocketAddress> addresses,
+      String channel,
+      EventLoopGroup group,
+      ClientHandshake.Next<T> next,
+      CompletableFuture<T> opened) {
     InetSocketAddress address = addresses.get(0);
     new Bootstrap()
-        .group(loops)
-        .channel(NioSocketChannel.class)
+        .group(group)
+        .channel(socket)
         .option(ChannelOption.TCP_NODELAY, true)
         .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) options.handshakeDeadline().toMillis())
         .handler(
             new ChannelInitializer<SocketChannel>() {
               @Override
-              protected void initChannel(SocketChannel channel) {
-                setup.begin(channel, security.client());
-                channel
-                    .pipeline()
+              protected void initChannel(SocketChannel made) {
+                setup.begin(made, security.client());
+                made.pipeline()
                     .addLast(
-                        new ClientHandshake(
-                            identity.asPeer(target.channel()),
-                            security.key(),
-                            setup,
-                            random,
-                            opened));
+                        new ClientHandshake<>(
+                            identity.asPeer(channel), security.key(), next, random, opened));
               }
             })
         .connect(address)
         .addListener(
             connected -> {
               if (!connected.isSuccess() && addresses.size() > 1 && !closed) {
-                connect(target, addresses.subList(1, addresses.size()), opened);
+                connect(addresses.subList(1, addresses.size()), channel, group, next, opened);
               } else if (!connected.isSuccess()) {
                 opened.completeExceptionally(
                     new LinkException("cannot connect to " + address, connected.cause()));

@@ -9,6 +9,7 @@ import io.netty.channel.SimpleChannelInboundHandler;
 import io.netty.handler.codec.CorruptedFrameException;
 import java.security.SecureRandom;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -24,6 +25,7 @@ final class ServerHandshake extends SimpleChannelInboundHandler<Frame> {
   private final LinkSetup setup;
   private final LinkCounters counters;
   private final Consumer<Link> opened;
+  private final Function<String, @Nullable StreamAcceptor> streams;
   private final byte[] nonce = new byte[Handshake.NONCE_BYTES];
   private Handshake.@Nullable Hello hello;
   private byte[] helloBytes = new byte[0];
@@ -34,12 +36,14 @@ final class ServerHandshake extends SimpleChannelInboundHandler<Frame> {
       LinkSetup setup,
       LinkCounters counters,
       SecureRandom random,
-      Consumer<Link> opened) {
+      Consumer<Link> opened,
+      Function<String, @Nullable StreamAcceptor> streams) {
     this.identity = identity;
     this.key = key;
     this.setup = setup;
     this.counters = counters;
     this.opened = opened;
+    this.streams = streams;
     random.nextBytes(nonce);
   }
 
@@ -82,7 +86,12 @@ final class ServerHandshake extends SimpleChannelInboundHandler<Frame> {
       byte[] mac = Handshake.serverProof(key, helloBytes, nonce, Handshake.VERSION, self);
       ByteBuf ready = new Handshake.Ready(Handshake.VERSION, self, mac).encode();
       ctx.writeAndFlush(Wire.frame(Frame.READY, ready));
-      opened.accept(setup.open(ctx, this, said.peer()));
+      StreamAcceptor stream = streams.apply(said.peer().channel());
+      if (stream != null) {
+        setup.handOver(ctx, this, said.peer(), stream);
+      } else {
+        opened.accept(setup.open(ctx, this, said.peer()));
+      }
     }
   }
 

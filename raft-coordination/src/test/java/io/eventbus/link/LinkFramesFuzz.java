@@ -78,7 +78,8 @@ class LinkFramesFuzz {
             new SecureRandom(),
             link -> {
               throw new AssertionError("a stranger got through");
-            });
+            },
+            channel -> null);
     feed(new FrameDecoder(), handshake, bytes);
   }
 
@@ -86,7 +87,7 @@ class LinkFramesFuzz {
     CompletableFuture<Link> opened = new CompletableFuture<>();
     feed(
         new FrameDecoder(),
-        new ClientHandshake(PEER, KEY, SETUP, new SecureRandom(), opened),
+        new ClientHandshake<>(PEER, KEY, SETUP::open, new SecureRandom(), opened),
         bytes);
     if (opened.isDone() && !opened.isCompletedExceptionally()) {
       throw new AssertionError("a stranger got through");

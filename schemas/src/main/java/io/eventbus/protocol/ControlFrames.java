@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import io.eventbus.schema.Ack;
 import io.eventbus.schema.Barrier;
 import io.eventbus.schema.ChangeBus;
+import io.eventbus.schema.ChangeBusFailed;
 import io.eventbus.schema.ChangeReason;
 import io.eventbus.schema.Confirm;
 import io.eventbus.schema.Drained;
@@ -105,6 +106,9 @@ public final class ControlFrames {
       return hello;
     }
     hello.setAttributes(attributes(in));
+    if (!in.atEnd() && in.readPresent("Hello.change")) {
+      hello.setChange(in.readString("Hello.change", FrameLimits.MAX_TOKEN_BYTES));
+    }
     return hello;
   }
 
@@ -309,6 +313,21 @@ public final class ControlFrames {
         in.readLong("ChangeBus.deadlineMillis"),
         in.readString("ChangeBus.token", FrameLimits.MAX_TOKEN_BYTES),
         in.readInt("ChangeBus.hops"));
+  }
+
+  /**
+   * Reads a {@code ChangeBusFailed}.
+   *
+   * @param buf holds the body
+   * @param from the index of its first byte
+   * @param to the index after its last byte
+   * @return the record
+   */
+  public static ChangeBusFailed changeBusFailed(ByteBuffer buf, int from, int to) {
+    BodyReader in = new BodyReader().wrap(buf, from, to);
+    return new ChangeBusFailed(
+        in.readString("ChangeBusFailed.token", FrameLimits.MAX_TOKEN_BYTES),
+        in.atEnd() ? "" : in.readString("ChangeBusFailed.message", MAX_MESSAGE_BYTES));
   }
 
   private static List<String> addresses(BodyReader in, String field) {

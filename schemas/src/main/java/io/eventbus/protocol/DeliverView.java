@@ -64,6 +64,38 @@ public final class DeliverView {
     readGroups();
   }
 
+  /**
+   * Reads a body that another bus has made, whose events lie in one block with its size, without
+   * looking at each of them: the bus that took them from their publisher has checked them.
+   *
+   * @param buffer holds the body of the frame
+   * @param from the index of its first byte
+   * @param to the index after its last byte
+   * @throws MalformedFrameException if the head is malformed or the events are not in one block
+   */
+  public void readOneBlock(ByteBuffer buffer, int from, int to) {
+    eventCount = 0;
+    groupCount = 0;
+    readHead(buffer, from, to);
+    long count = in.readBlockCount("Deliver.events", 4);
+    int end = in.blockEnd();
+    if (count < 1 || count > Integer.MAX_VALUE || end < 0) {
+      throw in.malformed(
+          "Deliver.events", eventsStart, count + " events", "one block of known size");
+    }
+    in.position(end);
+    if (in.readLong("Deliver.events") != 0) {
+      throw in.malformed("Deliver.events", end, "a second block", "the end of the array");
+    }
+    if (sequence < 1 || sequence > Long.MAX_VALUE - count) {
+      throw in.malformed(
+          "Deliver.sequence", sequenceAt, sequence, "1.." + (Long.MAX_VALUE - count));
+    }
+    eventCount = (int) count;
+    eventsEnd = in.position();
+    readGroups();
+  }
+
   private void readHead(ByteBuffer buffer, int from, int to) {
     buf = buffer;
     bodyStart = from;

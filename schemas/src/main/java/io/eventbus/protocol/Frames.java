@@ -299,6 +299,60 @@ public final class Frames {
   }
 
   /**
+   * Measures a {@code Deliver} that is another one for other group subscriptions.
+   *
+   * @param deliver what it is made from
+   * @param groups ids of the group subscriptions that it is for
+   * @param groupCount how many of them count
+   * @return bytes of the frame
+   */
+  public static int deliverSize(DeliverView deliver, long[] groups, int groupCount) {
+    int body = deliverBodySize(deliver, groups, groupCount);
+    return headSize(TypeCode.DELIVER, body) + body;
+  }
+
+  private static int deliverBodySize(DeliverView deliver, long[] groups, int groupCount) {
+    return Varint.size(deliver.topicLength())
+        + deliver.topicLength()
+        + Varint.size(deliver.producer())
+        + Varint.size(deliver.sequence())
+        + Varint.size(deliver.schema())
+        + Varint.size(deliver.receivedAt())
+        + Varint.size(deliver.offset())
+        + deliver.eventsEnd()
+        - deliver.eventsStart()
+        + groupsSize(groups, groupCount);
+  }
+
+  /**
+   * Writes a {@code Deliver} that is another one for other group subscriptions.
+   *
+   * @param out takes {@link #deliverSize(DeliverView, long[], int)} bytes at its position
+   * @param in the buffer that {@code deliver} was read from
+   * @param deliver what it is made from
+   * @param groups ids of the group subscriptions that it is for
+   * @param groupCount how many of them count
+   */
+  public static void writeDeliver(
+      ByteBuffer out, ByteBuffer in, DeliverView deliver, long[] groups, int groupCount) {
+    writeHead(out, TypeCode.DELIVER, deliverBodySize(deliver, groups, groupCount));
+    Varint.write(out, deliver.topicLength());
+    copy(out, in, deliver.topicStart(), deliver.topicLength());
+    Varint.write(out, deliver.producer());
+    Varint.write(out, deliver.sequence());
+    Varint.write(out, deliver.schema());
+    Varint.write(out, deliver.receivedAt());
+    Varint.write(out, deliver.offset());
+    copy(out, in, deliver.eventsStart(), deliver.eventsEnd() - deliver.eventsStart());
+    writeDeliverTail(out, groups, groupCount);
+  }
+
+  private static void copy(ByteBuffer out, ByteBuffer in, int from, int length) {
+    out.put(out.position(), in, from, length);
+    out.position(out.position() + length);
+  }
+
+  /**
    * Measures a {@code Deliver} that is made of one event of another.
    *
    * @param deliver what the event is taken from; its head is copied

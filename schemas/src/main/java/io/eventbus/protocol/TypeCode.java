@@ -29,7 +29,9 @@ public enum TypeCode {
   /** Both ways: everything before has arrived. */
   BARRIER(11),
   /** Bus to client: nothing more comes for a subscription. */
-  DRAINED(12);
+  DRAINED(12),
+  /** Client to bus: the client did not go to another bus. */
+  CHANGE_BUS_FAILED(13);
 
   private static final TypeCode[] BY_CODE = values();
 
@@ -42,7 +44,7 @@ public enum TypeCode {
   /**
    * Returns the number on the wire.
    *
-   * @return 0 to 12
+   * @return 0 to 13
    */
   public int code() {
     return code;

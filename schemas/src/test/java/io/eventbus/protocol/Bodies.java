@@ -3,6 +3,7 @@ package io.eventbus.protocol;
 import io.eventbus.schema.Ack;
 import io.eventbus.schema.Barrier;
 import io.eventbus.schema.ChangeBus;
+import io.eventbus.schema.ChangeBusFailed;
 import io.eventbus.schema.ChangeReason;
 import io.eventbus.schema.Confirm;
 import io.eventbus.schema.Deliver;
@@ -52,6 +53,7 @@ final class Bodies {
             Ack.class,
             Barrier.class,
             ChangeBus.class,
+            ChangeBusFailed.class,
             ChangeReason.class,
             Confirm.class,
             Deliver.class,
@@ -99,6 +101,7 @@ final class Bodies {
     readers.put(TypeCode.GAP, ControlFrames::gap);
     readers.put(TypeCode.BARRIER, ControlFrames::barrier);
     readers.put(TypeCode.DRAINED, ControlFrames::drained);
+    readers.put(TypeCode.CHANGE_BUS_FAILED, ControlFrames::changeBusFailed);
     return readers;
   }
 
@@ -118,6 +121,7 @@ final class Bodies {
       case GAP -> Gap.getClassSchema();
       case BARRIER -> Barrier.getClassSchema();
       case DRAINED -> Drained.getClassSchema();
+      case CHANGE_BUS_FAILED -> ChangeBusFailed.getClassSchema();
     };
   }
 

@@ -57,7 +57,9 @@ class MalformedFieldsTest {
             "Hello.attributes BLOCK 02 ?",
             "Hello.attributes STRING 026e",
             "Hello.attributes STRING 0276",
-            "Hello.attributes END 00"));
+            "Hello.attributes END 00",
+            "Hello.change UNION 02 ?",
+            "Hello.change STRING 0263"));
     records.put(
         "PUBLISH",
         parts(
@@ -156,6 +158,9 @@ class MalformedFieldsTest {
             "Gap.reason ENUM 02"));
     records.put("BARRIER", parts("Barrier.id LONG 8401"));
     records.put("DRAINED", parts("Drained.id LONG 8401"));
+    records.put(
+        "CHANGE_BUS_FAILED",
+        parts("ChangeBusFailed.token STRING 0274", "ChangeBusFailed.message STRING 026d ?"));
     records.put("FRAME", parts("Frame.typeCode INT 8401", "Frame.body BYTES 04ffff"));
     return records;
   }

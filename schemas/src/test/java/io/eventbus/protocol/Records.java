@@ -3,6 +3,7 @@ package io.eventbus.protocol;
 import io.eventbus.schema.Ack;
 import io.eventbus.schema.Barrier;
 import io.eventbus.schema.ChangeBus;
+import io.eventbus.schema.ChangeBusFailed;
 import io.eventbus.schema.ChangeReason;
 import io.eventbus.schema.Confirm;
 import io.eventbus.schema.Deliver;
@@ -101,7 +102,12 @@ final class Records {
 
   static Arbitrary<Hello> hellos() {
     return Combinators.combine(
-            texts(20), texts(20), texts(20).injectNull(0.3), texts(20).injectNull(0.3), maps())
+            texts(20),
+            texts(20),
+            texts(20).injectNull(0.3),
+            texts(20).injectNull(0.3),
+            maps(),
+            texts(20).injectNull(0.3))
         .as(Hello::new);
   }
 
@@ -174,7 +180,10 @@ final class Records {
                 .map(r -> (SpecificRecord) r),
             gaps().map(r -> (SpecificRecord) r),
             longs.map(Barrier::new).map(r -> (SpecificRecord) r),
-            longs.map(Drained::new).map(r -> (SpecificRecord) r)));
+            longs.map(Drained::new).map(r -> (SpecificRecord) r),
+            Combinators.combine(texts(20), texts(60))
+                .as(ChangeBusFailed::new)
+                .map(r -> (SpecificRecord) r)));
   }
 
   /** The type code that goes with a record: the records are named like the codes. */

@@ -21,7 +21,8 @@ class TypeCodeTest {
       "CONFIRM",
       "GAP",
       "BARRIER",
-      "DRAINED"
+      "DRAINED",
+      "CHANGE_BUS_FAILED"
     };
     for (int code = 0; code < names.length; code++) {
       assertThat(TypeCode.of(code)).isEqualTo(TypeCode.valueOf(names[code]));
@@ -33,7 +34,7 @@ class TypeCodeTest {
   @Test
   void unknownCodesHaveNoType() {
     assertThat(TypeCode.of(-1)).isNull();
-    assertThat(TypeCode.of(13)).isNull();
+    assertThat(TypeCode.of(14)).isNull();
     assertThat(TypeCode.of(Integer.MAX_VALUE)).isNull();
     assertThat(TypeCode.of(Integer.MIN_VALUE)).isNull();
   }

@@ -16,6 +16,7 @@ package io.eventbus.client;
  * @param missing events told as a {@link Gap}
  * @param handlerFailures exceptions thrown by handlers
  * @param reconnects connections made after the first
+ * @param busChanges times that the client went on at another bus because its bus asked it to
  * @param bufferedBytes bytes in the outbound buffer now: not yet sent, or sent and unconfirmed
  */
 public record ClientCounters(
@@ -30,4 +31,5 @@ public record ClientCounters(
     long missing,
     long handlerFailures,
     long reconnects,
+    long busChanges,
     long bufferedBytes) {}

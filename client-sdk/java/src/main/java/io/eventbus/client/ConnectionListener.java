@@ -37,6 +37,25 @@ public interface ConnectionListener {
   default void reconnecting(int attempt, URI url, Duration delay) {}
 
   /**
+   * The client goes on at another bus, because its bus asked it to. The new connection was there
+   * before the old one was closed: nothing was lost, doubled or put out of order, unless a bus or a
+   * connection failed meanwhile, which is told like at any other time.
+   *
+   * @param before where it was
+   * @param now where it is; the producer number is the same
+   */
+  default void busChanged(ConnectionInfo before, ConnectionInfo now) {}
+
+  /**
+   * The bus asked this client to go on at another one, and that was not possible. The client stays
+   * where it is, and its bus is told. Nothing was lost.
+   *
+   * @param url where it should have gone
+   * @param why what went wrong
+   */
+  default void busChangeFailed(URI url, String why) {}
+
+  /**
    * Events are missing from what this client received. Told once for each missing event.
    *
    * @param gap which events

@@ -22,16 +22,19 @@ final class AdminApi {
   private final BusView bus;
   private final BusMetrics metrics;
   private final RegistryApi registry;
+  private final BalanceApi balance;
 
   AdminApi(BusView bus, BusMetrics metrics, RegistryApi registry) {
     this.bus = bus;
     this.metrics = metrics;
     this.registry = registry;
+    this.balance = new BalanceApi(bus);
   }
 
   List<Route> routes() {
     List<Route> all = new ArrayList<>(own());
     all.addAll(registry.routes());
+    all.addAll(balance.routes());
     return List.copyOf(all);
   }
 

@@ -1,5 +1,6 @@
 package io.eventbus.server.admin;
 
+import io.eventbus.server.balance.BalanceStatus;
 import io.prometheus.metrics.model.snapshots.ClassicHistogramBuckets;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot.CounterDataPointSnapshot;
@@ -164,7 +165,117 @@ record BusMetric(
           gauge(
               "eventbus_registry_silence_seconds",
               "For how long this bus may have missed what the leader knows.",
-              s -> s.registry().silenceSeconds()));
+              s -> s.registry().silenceSeconds()),
+          gauge(
+              "eventbus_load_ratio",
+              "Load of this bus, smoothed: 1 is all that it can do, see `balance.high-percent`.",
+              s -> s.balance().load()),
+          gauge(
+              "eventbus_overloaded",
+              "1 while this bus has too much to do, else 0.",
+              s -> s.balance().overloaded() ? 1 : 0),
+          gauge(
+              "eventbus_draining",
+              "1 while this bus sends all of its clients to others, else 0.",
+              s -> s.balance().draining() ? 1 : 0),
+          gauge(
+              "eventbus_moving_clients",
+              "Clients that were asked to go to another bus and have not answered.",
+              s -> s.balance().moving()),
+          counters(
+              "eventbus_moves_total",
+              "result",
+              "Clients that were asked to go to another bus: moved, stayed, or closed because they"
+                  + " took too long (expired).",
+              BusMetric::moves),
+          counters(
+              "eventbus_reservations_total",
+              "result",
+              "Clients that other buses wanted to send here: granted or refused.",
+              BusMetric::reservations),
+          gauges(
+              "eventbus_federation_lanes",
+              "state",
+              "Lanes that this bus opens to others, by state.",
+              s -> Map.of("up", s.federation().lanesUp(), "down", s.federation().lanesDown())),
+          gauge(
+              "eventbus_federation_queue_bytes",
+              "Bytes that wait for other buses, or for their acknowledgement.",
+              s -> s.federation().queuedBytes()),
+          counter(
+              "eventbus_federation_sent_events_total",
+              "Events sent to other buses, those that were passed on included.",
+              s -> s.federation().eventsSent()),
+          counter(
+              "eventbus_federation_sent_frames_total",
+              "Frames of events sent to other buses.",
+              s -> s.federation().framesSent()),
+          counter(
+              "eventbus_federation_sent_bytes_total",
+              "Bytes of those frames.",
+              s -> s.federation().bytesSent()),
+          counter(
+              "eventbus_federation_received_events_total",
+              "Events received from other buses.",
+              s -> s.federation().eventsReceived()),
+          counters(
+              "eventbus_federation_received_frames_total",
+              "hops",
+              "Frames of events received, by the links that they had come by; 8 is 8 or more.",
+              s -> byHops(s.federation().hops())),
+          counter(
+              "eventbus_federation_relayed_events_total",
+              "Events received that were to be passed on to further buses.",
+              s -> s.federation().eventsRelayed()),
+          counters(
+              "eventbus_federation_lost_events_total",
+              "reason",
+              "Events that did not reach a bus that they were for, by reason.",
+              s -> s.federation().lostByReason()),
+          counters(
+              "eventbus_federation_lost_events_by_bus_total",
+              "bus",
+              "The same by the bus, where it was given up or had restarted.",
+              s -> s.federation().lostByBus()),
+          counter(
+              "eventbus_federation_connects_total",
+              "Times that a lane came up.",
+              s -> s.federation().connects()),
+          counter(
+              "eventbus_federation_resent_frames_total",
+              "Frames sent again after a lane was cut.",
+              s -> s.federation().resent()),
+          gauge(
+              "eventbus_federation_filters",
+              "Filters and groups with subscribers here that other buses are told of.",
+              s -> s.federation().filters()),
+          counter(
+              "eventbus_federation_late_promises_total",
+              "Times that a `Confirm`, a `Drained` or a `Barrier` waited for another bus in vain.",
+              s -> s.federation().latePromises()),
+          counter(
+              "eventbus_federation_interest_mismatches_total",
+              "Times that what another bus said of its subscriptions did not add up and was asked"
+                  + " for again.",
+              s -> s.federation().mismatches()));
+
+  private static Map<String, Long> moves(BusStats stats) {
+    BalanceStatus balance = stats.balance();
+    return Map.of(
+        "moved", balance.moved(), "stayed", balance.stayed(), "expired", balance.expired());
+  }
+
+  private static Map<String, Long> reservations(BusStats stats) {
+    return Map.of("granted", stats.balance().arrived(), "refused", stats.balance().refused());
+  }
+
+  private static Map<String, Long> byHops(List<Long> frames) {
+    Map<String, Long> labelled = new TreeMap<>();
+    for (int i = 0; i < frames.size(); i++) {
+      labelled.put(Integer.toString(i + 1), frames.get(i));
+    }
+    return labelled;
+  }
 
   private static BusMetric gauges(
       String name, String label, String help, Function<BusStats, Map<String, Long>> values) {

@@ -1,5 +1,7 @@
 package io.eventbus.server.admin;
 
+import io.eventbus.server.balance.BalanceStatus;
+import io.eventbus.server.federation.FederationFigures;
 import java.util.List;
 import java.util.Map;
 
@@ -20,6 +22,8 @@ import java.util.Map;
  * @param topics topics known now
  * @param subscriptions subscriptions open now
  * @param registry the registry as this bus sees it
+ * @param balance what moves clients between buses
+ * @param federation what went between this bus and others
  */
 public record BusStats(
     Connections connections,
@@ -32,7 +36,9 @@ public record BusStats(
     List<Loop> loops,
     long topics,
     long subscriptions,
-    Registry registry) {
+    Registry registry,
+    BalanceStatus balance,
+    FederationFigures federation) {
   /** Copies the collections, so that the record is immutable. */
   public BusStats {
     droppedByReason = Map.copyOf(droppedByReason);

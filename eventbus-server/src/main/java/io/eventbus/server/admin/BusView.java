@@ -1,5 +1,6 @@
 package io.eventbus.server.admin;
 
+import io.eventbus.server.balance.BalanceView;
 import io.eventbus.server.cluster.ClusterView;
 import java.util.List;
 import java.util.Optional;
@@ -26,6 +27,13 @@ public interface BusView {
    * @return the cluster as this bus sees it; the same object each time
    */
   ClusterView cluster();
+
+  /**
+   * Gives access to the balance between buses.
+   *
+   * @return what moves clients; the same object each time
+   */
+  BalanceView balance();
 
   /**
    * Describes the bus.

@@ -3,6 +3,7 @@ package io.eventbus.server.cluster;
 import io.eventbus.link.LinkIdentity;
 import io.eventbus.link.LinkNode;
 import io.eventbus.link.LinkOptions;
+import io.eventbus.link.LinkTransport;
 import io.eventbus.registry.BusDescription;
 import io.eventbus.registry.BusId;
 import io.eventbus.registry.BusInfo;
@@ -87,7 +88,8 @@ final class ClusterMembership implements Membership {
     var unused = started.whenComplete((nothing, error) -> onStarted(error));
   }
 
-  static ClusterMembership open(ServerConfig config, Clock clock) throws IOException {
+  static ClusterMembership open(ServerConfig config, Clock clock, LinkTransport transport)
+      throws IOException {
     ClusterConfig cluster = config.cluster();
     ClusterSecurity security = ClusterSecurity.of(cluster.security());
     BusDirectory directory = BusDirectory.open(config);
@@ -95,7 +97,8 @@ final class ClusterMembership implements Membership {
         new LinkNode(
             LinkOptions.DEFAULT,
             new LinkIdentity(cluster.id(), directory.bus(), ""),
-            security.links());
+            security.links(),
+            transport);
     try {
       InetSocketAddress bound =
           links.listen(
@@ -195,6 +198,11 @@ final class ClusterMembership implements Membership {
   }
 
   @Override
+  public Optional<LinkNode> links() {
+    return Optional.of(links);
+  }
+
+  @Override
   public void serve(InetSocketAddress clients, int adminPort) throws IOException {
     BusDescription description =
         new BusDescription(
@@ -269,6 +277,14 @@ final class ClusterMembership implements Membership {
   public Duration leaseAge() {
     LeaseKeeper keeping = keeper;
     return keeping == null ? Duration.ZERO : keeping.age();
+  }
+
+  @Override
+  public CompletionStage<Void> announce(BusState state) {
+    LeaseKeeper keeping = keeper;
+    return keeping == null || ending
+        ? CompletableFuture.completedFuture(null)
+        : keeping.become(state);
   }
 
   @Override

@@ -1,5 +1,6 @@
 package io.eventbus.server.cluster;
 
+import io.eventbus.link.LinkNode;
 import io.eventbus.registry.BusAddresses;
 import io.eventbus.registry.BusCommand;
 import io.eventbus.registry.BusDescription;
@@ -49,6 +50,11 @@ final class LocalMembership implements Membership {
   @Override
   public int linkPort() {
     return -1;
+  }
+
+  @Override
+  public Optional<LinkNode> links() {
+    return Optional.empty();
   }
 
   @Override
@@ -121,6 +127,11 @@ final class LocalMembership implements Membership {
   @Override
   public Duration leaseAge() {
     return Duration.ZERO;
+  }
+
+  @Override
+  public CompletionStage<Void> announce(BusState next) {
+    return CompletableFuture.completedFuture(null);
   }
 
   @Override

@@ -1,10 +1,14 @@
 package io.eventbus.server.cluster;
 
+import io.eventbus.link.LinkNode;
+import io.eventbus.link.LinkTransport;
+import io.eventbus.registry.BusState;
 import io.eventbus.server.config.ServerConfig;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Clock;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 
 /**
@@ -20,12 +24,14 @@ public interface Membership extends ClusterView, AutoCloseable {
    *
    * @param config the configuration
    * @param clock gives the first command of a new registry its time
+   * @param transport what drives the sockets of links
    * @return the place; the bus may still be looking for its cluster
    * @throws IOException if its directory or port cannot be used; says which, and what was expected
    */
-  static Membership open(ServerConfig config, Clock clock) throws IOException {
+  static Membership open(ServerConfig config, Clock clock, LinkTransport transport)
+      throws IOException {
     return config.cluster().enabled()
-        ? ClusterMembership.open(config, clock)
+        ? ClusterMembership.open(config, clock, transport)
         : new LocalMembership(config, clock);
   }
 
@@ -56,6 +62,13 @@ public interface Membership extends ClusterView, AutoCloseable {
   int linkPort();
 
   /**
+   * Returns the links to other buses.
+   *
+   * @return the links, which listen; nothing for a bus that serves alone
+   */
+  Optional<LinkNode> links();
+
+  /**
    * Registers the bus, which accepts clients now, and keeps it registered.
    *
    * @param clients the address for clients that is bound
@@ -78,6 +91,15 @@ public interface Membership extends ClusterView, AutoCloseable {
    * @return the reason, for people; never completed where the bus joins or ends in order
    */
   CompletionStage<String> refused();
+
+  /**
+   * Tells the registry that this bus drains, or takes clients again; and tells it again until it
+   * knows.
+   *
+   * @param state UP or DRAINING
+   * @return completes when the registry knows; perhaps never
+   */
+  CompletionStage<Void> announce(BusState state);
 
   /** Begins to leave, and does not wait: tells the others, and hands over what this bus holds. */
   void drain();

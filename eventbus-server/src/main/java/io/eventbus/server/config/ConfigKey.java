@@ -496,6 +496,189 @@ public enum ConfigKey {
       "Network interface of `cluster.discover`, by its name or one of its addresses. Empty is the one"
           + " with the address that this bus advertises."),
 
+  /** Whether an overloaded bus moves clients. */
+  BALANCE_ENABLED(
+      "balance.enabled",
+      ValueType.SWITCH,
+      "true",
+      "",
+      "Whether a bus of a cluster that has too much to do moves clients to others by itself. What an"
+          + " operator asks for, and a stopping bus, moves them in any case."),
+  /** Where overload begins. */
+  BALANCE_HIGH_PERCENT(
+      "balance.high-percent",
+      ValueType.COUNT,
+      "85",
+      2,
+      100,
+      "",
+      "A bus is overloaded when its load has been above this for `balance.sustain`. The load is the"
+          + " fullest of: processor time of the busiest event loop, events and bytes a second where a"
+          + " capacity is set, open connections, memory held for clients."),
+  /** Where overload ends. */
+  BALANCE_LOW_PERCENT(
+      "balance.low-percent",
+      ValueType.COUNT,
+      "70",
+      1,
+      99,
+      "",
+      "An overloaded bus moves clients until its load is below this, and no bus lets itself be filled"
+          + " beyond it; less than `balance.high-percent`."),
+  /** How long overload has to last. */
+  BALANCE_SUSTAIN(
+      "balance.sustain",
+      ValueType.TIME,
+      "2s",
+      0,
+      Millis.DAY,
+      "",
+      "How long the load must have been high before clients are moved."),
+  /** Events that are full load. */
+  BALANCE_CAPACITY_EVENTS(
+      "balance.capacity-events",
+      ValueType.COUNT,
+      "0",
+      0,
+      1_000_000_000,
+      "",
+      "Events a second, received and sent, that count as full load; 0 does not count them."),
+  /** Bytes that are full load. */
+  BALANCE_CAPACITY_BYTES(
+      "balance.capacity-bytes",
+      ValueType.SIZE,
+      "0",
+      0,
+      Bytes.TIB,
+      "",
+      "Bytes a second, received and sent, that count as full load; 0 does not count them."),
+  /** Pace of moves. */
+  BALANCE_MOVES_PER_SECOND(
+      "balance.moves-per-second",
+      ValueType.COUNT,
+      "200",
+      1,
+      100_000,
+      "",
+      "How many clients may begin to move in a second: each makes a new connection."),
+  /** Pause after a move. */
+  BALANCE_COOL_DOWN(
+      "balance.cool-down",
+      ValueType.TIME,
+      "1m",
+      0,
+      Millis.DAY,
+      "",
+      "How long a client that was moved because of overload, or asked to, is left alone."),
+  /** Bound on moves. */
+  BALANCE_HOPS(
+      "balance.hops",
+      ValueType.COUNT,
+      "4",
+      1,
+      8,
+      "",
+      "How often one client may be moved within a minute, for whatever reason; the Java SDK does not"
+          + " let itself be moved more than 8 times."),
+  /** Deadline of a move. */
+  BALANCE_DEADLINE(
+      "balance.deadline",
+      ValueType.TIME,
+      "10s",
+      100,
+      Millis.DAY,
+      "",
+      "How long a client may take to move; then it is closed with 4000 and reconnects."),
+  /** Deadline of a drain. */
+  BALANCE_DRAIN(
+      "balance.drain",
+      ValueType.TIME,
+      "30s",
+      0,
+      Millis.DAY,
+      "",
+      "How long a stopping bus of a cluster goes on moving its clients before it closes those that"
+          + " are left; 0 closes all at once. What kills the process must wait longer."),
+  /** Children in a tree. */
+  FEDERATION_FANOUT(
+      "federation.fanout",
+      ValueType.COUNT,
+      "8",
+      1,
+      1024,
+      "",
+      "To how many other buses a bus sends an event itself at most; those pass it on to the rest."
+          + " More than there are others is a mesh, 1 a chain. The same on all buses."),
+  /** Bytes queued for one lane. */
+  FEDERATION_QUEUE_BYTES(
+      "federation.queue-bytes",
+      ValueType.SIZE,
+      "16MiB",
+      64 * Bytes.KIB,
+      Bytes.TIB,
+      "",
+      "Bytes that may wait for one lane to another bus, sent or not, until that bus has"
+          + " acknowledged them; beyond, publishers wait. There is one lane for each event loop."),
+  /** Bytes queued for all lanes. */
+  FEDERATION_MEMORY_PERCENT(
+      "federation.memory-percent",
+      ValueType.COUNT,
+      "25",
+      1,
+      100,
+      "",
+      "Part of `limits.memory-bytes` that may wait for all lanes together, in per cent. From half"
+          + " of it on, each lane may hold only its part of that half; beyond, publishers wait."),
+  /** Filters told to other buses. */
+  FEDERATION_FILTERS(
+      "federation.filters",
+      ValueType.COUNT,
+      "100000",
+      1,
+      10_000_000,
+      "",
+      "Different filters (and groups) that the clients of one bus may subscribe to in a cluster: all"
+          + " buses keep those of all. The same on all buses."),
+  /** Deadline of promises. */
+  FEDERATION_CONFIRM(
+      "federation.confirm",
+      ValueType.TIME,
+      "2s",
+      Millis.SHORTEST,
+      60_000,
+      "",
+      "How long the `Confirm` of a subscription, `Drained` and the answer to a `Barrier` wait for"
+          + " other buses, and a starting bus for what the others subscribe to."),
+  /** When a bus is given up. */
+  FEDERATION_GIVE_UP(
+      "federation.give-up",
+      ValueType.TIME,
+      "10s",
+      Millis.SHORTEST,
+      Millis.DAY,
+      "",
+      "How long events wait for a bus that cannot be reached; then they are counted as lost, and"
+          + " nothing waits for it until it is back."),
+  /** Signs of life on lanes. */
+  FEDERATION_HEARTBEAT(
+      "federation.heartbeat",
+      ValueType.TIME,
+      "1s",
+      Millis.SHORTEST,
+      60_000,
+      "",
+      "How long a lane is quiet before a bus shows the other that it lives. The same on all buses."),
+  /** Silence on lanes. */
+  FEDERATION_SILENCE(
+      "federation.silence",
+      ValueType.TIME,
+      "3s",
+      2 * Millis.SHORTEST,
+      600_000,
+      "",
+      "How long the other side of a lane may say nothing before the lane is opened anew; at least"
+          + " twice `federation.heartbeat`."),
+
   /** Path of the echo endpoint. */
   DIAGNOSTICS_ECHO_PATH(
       "diagnostics.echo-path",

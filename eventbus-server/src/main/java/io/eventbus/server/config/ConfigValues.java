@@ -86,6 +86,19 @@ final class ConfigValues {
             () ->
                 new AuthConfig(optional(ConfigKey.AUTH_TOKEN), flag(ConfigKey.AUTH_SYSTEM_TOPICS)));
     ClusterConfig cluster = part(this::cluster);
+    BalanceConfig balance = part(this::balance);
+    FederationConfig federation =
+        part(
+            () ->
+                new FederationConfig(
+                    integer(ConfigKey.FEDERATION_FANOUT),
+                    number(ConfigKey.FEDERATION_QUEUE_BYTES),
+                    integer(ConfigKey.FEDERATION_MEMORY_PERCENT),
+                    integer(ConfigKey.FEDERATION_FILTERS),
+                    duration(ConfigKey.FEDERATION_CONFIRM),
+                    duration(ConfigKey.FEDERATION_GIVE_UP),
+                    duration(ConfigKey.FEDERATION_HEARTBEAT),
+                    duration(ConfigKey.FEDERATION_SILENCE)));
     DiagnosticsConfig diagnostics =
         part(
             () ->
@@ -114,6 +127,8 @@ final class ConfigValues {
         || compression == null
         || auth == null
         || cluster == null
+        || balance == null
+        || federation == null
         || diagnostics == null
         || admin == null
         || log == null) {
@@ -130,6 +145,8 @@ final class ConfigValues {
                 compression,
                 auth,
                 cluster,
+                balance,
+                federation,
                 diagnostics,
                 admin,
                 log));
@@ -164,6 +181,21 @@ final class ConfigValues {
             path(ConfigKey.CLUSTER_TLS_CERTIFICATE),
             path(ConfigKey.CLUSTER_TLS_KEY),
             path(ConfigKey.CLUSTER_TLS_CA)));
+  }
+
+  private BalanceConfig balance() {
+    return new BalanceConfig(
+        flag(ConfigKey.BALANCE_ENABLED),
+        integer(ConfigKey.BALANCE_HIGH_PERCENT),
+        integer(ConfigKey.BALANCE_LOW_PERCENT),
+        duration(ConfigKey.BALANCE_SUSTAIN),
+        number(ConfigKey.BALANCE_CAPACITY_EVENTS),
+        number(ConfigKey.BALANCE_CAPACITY_BYTES),
+        integer(ConfigKey.BALANCE_MOVES_PER_SECOND),
+        duration(ConfigKey.BALANCE_COOL_DOWN),
+        integer(ConfigKey.BALANCE_HOPS),
+        duration(ConfigKey.BALANCE_DEADLINE),
+        duration(ConfigKey.BALANCE_DRAIN));
   }
 
   List<Setting> settings() {

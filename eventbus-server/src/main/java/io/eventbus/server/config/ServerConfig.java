@@ -13,6 +13,8 @@ import java.util.Map;
  * @param compression compression of messages
  * @param auth who may connect
  * @param cluster how it takes part in a cluster
+ * @param balance when and how clients are moved to other buses
+ * @param federation how events go between the buses of a cluster
  * @param diagnostics what helps to examine it
  * @param admin its administration port
  * @param log what it writes to standard error
@@ -26,6 +28,8 @@ public record ServerConfig(
     CompressionConfig compression,
     AuthConfig auth,
     ClusterConfig cluster,
+    BalanceConfig balance,
+    FederationConfig federation,
     DiagnosticsConfig diagnostics,
     AdminConfig admin,
     LogConfig log) {
@@ -40,6 +44,8 @@ public record ServerConfig(
    * @param compression compression of messages
    * @param auth who may connect
    * @param cluster how it takes part in a cluster
+   * @param balance when and how clients are moved to other buses
+   * @param federation how events go between the buses of a cluster
    * @param diagnostics what helps to examine it
    * @param admin its administration port
    * @param log what it writes to standard error
@@ -82,7 +88,19 @@ public record ServerConfig(
    */
   public ServerConfig withBus(BusConfig named) {
     return new ServerConfig(
-        named, listen, tls, limits, timeouts, compression, auth, cluster, diagnostics, admin, log);
+        named,
+        listen,
+        tls,
+        limits,
+        timeouts,
+        compression,
+        auth,
+        cluster,
+        balance,
+        federation,
+        diagnostics,
+        admin,
+        log);
   }
 
   /**

@@ -263,6 +263,15 @@ public final class Delivery {
   }
 
   /**
+   * Returns the frame without the header, for writing to a socket.
+   *
+   * @return a view that holds a reference to the bytes of its own
+   */
+  public ByteBuf frameSlice() {
+    return buffer().retainedSlice(start + headerBytes, frameBytes);
+  }
+
+  /**
    * Copies the frame without the header.
    *
    * @param out takes {@link #frameBytes} bytes

@@ -62,20 +62,43 @@ final class GroupChoice {
       return;
     }
     for (Subscription[] members : route.groups) {
-      Subscription s = pick(members, turn);
-      Chosen c = find(s.subscriber());
-      if (c == null) {
-        c = new Chosen(s.subscriber(), s.overflow());
-        Overflow plain = route.plainOverflow(s.subscriber());
-        if (plain != null) {
-          c.overflow = Target.stricter(c.overflow, plain);
-          c.alsoPlain = true;
-          anyPlain = true;
-        }
-        chosen.add(c);
-      }
-      c.add(s);
+      choose(route, members, turn);
     }
+  }
+
+  /**
+   * Chooses for a frame that another bus has sent for some groups.
+   *
+   * @return how many of them have no member here
+   */
+  int choose(Route route, int turn, List<String> groups) {
+    clear();
+    int missing = 0;
+    for (String group : groups) {
+      Subscription[] members = route.group(group);
+      if (members == null) {
+        missing++;
+      } else {
+        choose(route, members, turn);
+      }
+    }
+    return missing;
+  }
+
+  private void choose(Route route, Subscription[] members, int turn) {
+    Subscription s = pick(members, turn);
+    Chosen c = find(s.subscriber());
+    if (c == null) {
+      c = new Chosen(s.subscriber(), s.overflow());
+      Overflow plain = route.plainOverflow(s.subscriber());
+      if (plain != null) {
+        c.overflow = Target.stricter(c.overflow, plain);
+        c.alsoPlain = true;
+        anyPlain = true;
+      }
+      chosen.add(c);
+    }
+    c.add(s);
   }
 
   private static Subscription pick(Subscription[] members, int turn) {

@@ -1,26 +1,56 @@
 package io.eventbus.server.routing;
 
-import io.eventbus.protocol.PublishView;
-import java.nio.ByteBuffer;
+import io.eventbus.schema.Overflow;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Where published frames leave for other buses.
+ * Where frames leave for other buses; one for each loop, and confined to it.
  *
- * <p>An implementation is called on the publisher's loop, must not block and must not throw, and
- * must copy what it keeps: the buffer is only lent.
+ * <p>An implementation must not block and must not throw.
  */
 public interface RemoteForwarder {
-  /** For a bus that serves alone: nothing leaves. */
-  RemoteForwarder NONE = (in, publish, topic, producer, receivedAt) -> {};
+  /** For a bus that serves alone: there are no others. */
+  RemoteForwarder NONE =
+      new RemoteForwarder() {
+        @Override
+        public boolean mustWait(Runnable retry) {
+          return false;
+        }
+
+        @Override
+        public RemotePlan plan(
+            @Nullable RemotePlan before,
+            String topic,
+            Map<RemoteBus, Overflow> plain,
+            Map<String, List<RemoteBus>> groups) {
+          throw new IllegalStateException("a bus that serves alone knows no others");
+        }
+      };
 
   /**
-   * Takes a frame that a local client published.
+   * Says whether all publishers have to wait, because the bus has started and does not know yet
+   * what the others subscribe to.
    *
-   * @param in the buffer that {@code publish} was read from
-   * @param publish the frame
-   * @param topic its topic
-   * @param producer the publisher's number
-   * @param receivedAt microseconds since the epoch, this bus's clock
+   * @param retry if so, called once when it is worth trying again, by any thread
+   * @return true for a bounded time after the start only
    */
-  void forward(ByteBuffer in, PublishView publish, String topic, long producer, long receivedAt);
+  boolean mustWait(Runnable retry);
+
+  /**
+   * Plans how the frames of a topic leave; called only when something has changed.
+   *
+   * @param before the plan so far, null if there was none
+   * @param topic the topic
+   * @param plain the buses that have subscribers without a group, and the strictest of their
+   *     policies
+   * @param groups the groups that have members at other buses and none here
+   * @return the plan
+   */
+  RemotePlan plan(
+      @Nullable RemotePlan before,
+      String topic,
+      Map<RemoteBus, Overflow> plain,
+      Map<String, List<RemoteBus>> groups);
 }

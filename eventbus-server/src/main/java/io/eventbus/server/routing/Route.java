@@ -37,6 +37,12 @@ final class Route {
   /** For each group its members; one of them gets each frame. */
   final Subscription[][] groups;
 
+  /** Other buses with subscribers without a group, and the strictest of their policies. */
+  final Map<RemoteBus, Overflow> remotePlain;
+
+  /** Groups with members at other buses only: a member here comes first. */
+  final Map<String, List<RemoteBus>> remoteGroups;
+
   private final Map<Subscriber, Overflow> plain;
 
   Route(Version version, int loops, Iterable<Subscription> matching) {
@@ -44,14 +50,30 @@ final class Route {
 
     Map<Subscriber, Overflow> single = new LinkedHashMap<>();
     Map<String, Map<Subscriber, Subscription>> grouped = new LinkedHashMap<>();
+    Map<RemoteBus, Overflow> far = Map.of();
+    Map<String, List<RemoteBus>> farGroups = Map.of();
     for (Subscription s : matching) {
       String group = s.group();
-      if (group == null) {
+      if (s.subscriber() instanceof RemoteBus bus) {
+        if (group == null) {
+          far = far.isEmpty() ? new LinkedHashMap<>() : far;
+          far.merge(bus, s.overflow(), Target::stricter);
+        } else {
+          farGroups = farGroups.isEmpty() ? new LinkedHashMap<>() : farGroups;
+          List<RemoteBus> buses = farGroups.computeIfAbsent(group, g -> new ArrayList<>());
+          if (!buses.contains(bus)) {
+            buses.add(bus);
+          }
+        }
+      } else if (group == null) {
         single.merge(s.subscriber(), s.overflow(), Target::stricter);
       } else {
         grouped.computeIfAbsent(group, g -> new LinkedHashMap<>()).putIfAbsent(s.subscriber(), s);
       }
     }
+    farGroups.keySet().removeAll(grouped.keySet());
+    remotePlain = far;
+    remoteGroups = farGroups;
     List<List<Target>> lists = new ArrayList<>();
     for (int i = 0; i < loops; i++) {
       lists.add(new ArrayList<>());
@@ -80,6 +102,20 @@ final class Route {
 
   boolean isEmpty() {
     return targetCount == 0 && groups.length == 0;
+  }
+
+  boolean leavesTheBus() {
+    return !remotePlain.isEmpty() || !remoteGroups.isEmpty();
+  }
+
+  /** The members of a group; null if it has none here. */
+  Subscription @Nullable [] group(String name) {
+    for (Subscription[] members : groups) {
+      if (name.equals(members[0].group())) {
+        return members;
+      }
+    }
+    return null;
   }
 
   /** The policy of a subscriber that gets the events on its own account; null when it does not. */

@@ -1,6 +1,5 @@
 package io.eventbus.server.routing;
 
-import io.eventbus.protocol.PublishView;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,6 +31,10 @@ final class RouteCache {
     final byte[] bytes;
     final String topic;
     Route route;
+
+    /** How frames leave for other buses; null if none wants them. */
+    @Nullable RemotePlan remote;
+
     long events;
     long deliveries;
 
@@ -55,9 +58,7 @@ final class RouteCache {
   private int victim;
 
   /** Finds the entry of a published topic; null when there is none. */
-  @Nullable Entry find(ByteBuffer in, PublishView publish) {
-    int start = publish.topicStart();
-    int length = publish.topicLength();
+  @Nullable Entry find(ByteBuffer in, int start, int length) {
     int hash = hash(in, start, length);
     @Nullable Entry[] table = slots;
     int mask = table.length - 1;
@@ -70,11 +71,10 @@ final class RouteCache {
     return null;
   }
 
-  Entry add(ByteBuffer in, PublishView publish, String topic, Route route) {
-    byte[] bytes = new byte[publish.topicLength()];
-    in.get(publish.topicStart(), bytes);
-    Entry entry =
-        new Entry(hash(in, publish.topicStart(), publish.topicLength()), bytes, topic, route);
+  Entry add(ByteBuffer in, int start, int length, String topic, Route route) {
+    byte[] bytes = new byte[length];
+    in.get(start, bytes);
+    Entry entry = new Entry(hash(in, start, length), bytes, topic, route);
     while (slots.length < MAX_SLOTS
         && cost < MAX_BYTES
         && (size >= slots.length / 2 || isCrowded(entry.hash))) {

@@ -1,5 +1,6 @@
 package io.eventbus.server.routing;
 
+import io.eventbus.protocol.DeliverView;
 import io.eventbus.protocol.Frames;
 import io.eventbus.protocol.PublishView;
 import io.eventbus.protocol.Topic;
@@ -34,6 +35,7 @@ public final class Router {
   private final ByteBuffer scratch = ByteBuffer.allocateDirect(Frames.MAX_DELIVER_HEAD);
   private final Runnable flushDue;
   private RouteCache.@Nullable Entry selected;
+  private boolean starting;
   private int nextTurn;
 
   /**
@@ -63,6 +65,7 @@ public final class Router {
     this.memory = memory;
     this.stats = stats;
     this.remote = remote;
+    this.starting = remote != RemoteForwarder.NONE;
     this.flushDue = flushDue;
     handOvers = new HandOverQueue[loops.count()];
     for (int i = 0; i < handOvers.length; i++) {
@@ -78,21 +81,63 @@ public final class Router {
    * @return null if the topic is legal, else what is wrong with it
    */
   public @Nullable String select(ByteBuffer in, PublishView publish) {
-    RouteCache.Entry entry = cache.find(in, publish);
+    RouteCache.Entry entry = cache.find(in, publish.topicStart(), publish.topicLength());
     if (entry == null) {
       String topic = publish.topic();
       String problem = Topic.problem(topic);
       if (problem != null) {
         return problem;
       }
-      entry = cache.add(in, publish, topic, index.lookup(topic));
-      // Topics that are published to only once are to be shared evenly, too.
-      entry.turn = nextTurn++;
+      entry = add(in, publish.topicStart(), publish.topicLength(), topic);
     } else if (!index.holds(entry.route)) {
-      entry.route = index.lookup(entry.topic);
+      refresh(entry);
     }
     selected = entry;
     return null;
+  }
+
+  /**
+   * Looks up who gets a frame that another bus has sent.
+   *
+   * @param in the buffer that {@code deliver} was read from
+   * @param deliver the frame
+   * @return null if the topic is legal, else what is wrong with it
+   */
+  public @Nullable String select(ByteBuffer in, DeliverView deliver) {
+    RouteCache.Entry entry = cache.find(in, deliver.topicStart(), deliver.topicLength());
+    if (entry == null) {
+      String topic = deliver.topic();
+      String problem = Topic.problem(topic);
+      if (problem != null) {
+        return problem;
+      }
+      entry = add(in, deliver.topicStart(), deliver.topicLength(), topic);
+    } else if (!index.holds(entry.route)) {
+      refresh(entry);
+    }
+    selected = entry;
+    return null;
+  }
+
+  private RouteCache.Entry add(ByteBuffer in, int start, int length, String topic) {
+    RouteCache.Entry entry = cache.add(in, start, length, topic, index.lookup(topic));
+    // Topics that are published to only once are to be shared evenly, too.
+    entry.turn = nextTurn++;
+    plan(entry);
+    return entry;
+  }
+
+  private void refresh(RouteCache.Entry entry) {
+    entry.route = index.lookup(entry.topic);
+    plan(entry);
+  }
+
+  private void plan(RouteCache.Entry entry) {
+    Route route = entry.route;
+    entry.remote =
+        route.leavesTheBus()
+            ? remote.plan(entry.remote, entry.topic, route.remotePlain, route.remoteGroups)
+            : null;
   }
 
   private RouteCache.Entry selected() {
@@ -107,28 +152,84 @@ public final class Router {
    * Says whether the publisher of the selected topic has to wait, because a queue under BLOCK, the
    * way to another loop or the bus is full.
    *
+   * @param producer the publisher's number
    * @param retry if it has to wait, called once when it is worth trying again, by any thread
    * @return true if it has to wait; then nothing was delivered
    */
-  public boolean mustWait(Runnable retry) {
+  public boolean mustWait(long producer, Runnable retry) {
+    RouteCache.Entry entry = selected();
+    if (starting) {
+      if (remote.mustWait(retry)) {
+        return true;
+      }
+      starting = false;
+      // What the others subscribe to may have come in the meantime.
+      if (!index.holds(entry.route)) {
+        refresh(entry);
+      }
+    }
+    if (memory.isOver()) {
+      memory.whenBelow(retry);
+      return true;
+    }
+    Route route = entry.route;
+    if (anyFull(route.blocking, retry)) {
+      return true;
+    }
+    for (Subscription[] group : route.groups) {
+      if (isFull(group, retry)) {
+        return true;
+      }
+    }
+    RemotePlan plan = entry.remote;
+    return (plan != null && plan.mustWait(producer, retry)) || isHandOverFull(retry);
+  }
+
+  /**
+   * Says whether a frame that another bus has sent for the selected topic has to wait.
+   *
+   * @param plain whether it is for subscribers without a group
+   * @param groups the groups that it is for
+   * @param retry as for {@link #mustWait(long, Runnable)}
+   * @return true if it has to wait; then nothing was delivered
+   */
+  public boolean mustWait(boolean plain, List<String> groups, Runnable retry) {
     if (memory.isOver()) {
       memory.whenBelow(retry);
       return true;
     }
     Route route = selected().route;
-    for (Subscriber subscriber : route.blocking) {
+    if (plain && anyFull(route.blocking, retry)) {
+      return true;
+    }
+    for (int i = 0; i < groups.size(); i++) {
+      Subscription[] members = route.group(groups.get(i));
+      if (members != null && isFull(members, retry)) {
+        return true;
+      }
+    }
+    return isHandOverFull(retry);
+  }
+
+  private static boolean anyFull(Subscriber[] blocking, Runnable retry) {
+    for (Subscriber subscriber : blocking) {
       if (subscriber.isFull()) {
         subscriber.whenNotFull(retry);
         return true;
       }
     }
-    for (Subscription[] group : route.groups) {
-      Subscriber full = GroupChoice.allFull(group);
-      if (full != null) {
-        full.whenNotFull(retry);
-        return true;
-      }
+    return false;
+  }
+
+  private static boolean isFull(Subscription[] group, Runnable retry) {
+    Subscriber full = GroupChoice.allFull(group);
+    if (full != null) {
+      full.whenNotFull(retry);
     }
+    return full != null;
+  }
+
+  private boolean isHandOverFull(Runnable retry) {
     for (HandOverQueue handOver : handOvers) {
       if (handOver != null && handOver.isFull()) {
         handOver.whenNotFull(retry);
@@ -156,12 +257,19 @@ public final class Router {
     entry.events += events;
     entry.deliveries += (long) events * (route.targetCount + route.groups.length);
     stats.eventsIn.add(events);
-    if (route.targetCount > 0 || route.groups.length > 0) {
+    RemotePlan plan = entry.remote;
+    int far = 0;
+    if (route.targetCount > 0 || route.groups.length > 0 || plan != null) {
       choice.choose(route, entry.turn++);
-      if (route.targetCount > 0) {
+      if (route.targetCount > 0 || plan != null) {
         Delivery shared = build(in, publish, producer, receivedAt, nowNanos, NO_GROUPS, 0);
         for (int to = 0; to < route.byLoop.length; to++) {
           give(shared, to, choice.without(route.byLoop[to]));
+        }
+        if (plan != null) {
+          Target[] ways = plan.targets(producer, entry.turn);
+          far = ways.length;
+          give(shared, plan.loop(producer), ways);
         }
         shared.release();
       }
@@ -174,8 +282,62 @@ public final class Router {
       }
       choice.clear();
     }
-    remote.forward(in, publish, entry.topic, producer, receivedAt);
-    return route.targetCount + route.groups.length;
+    return route.targetCount + route.groups.length + far;
+  }
+
+  /**
+   * Delivers a frame that another bus has sent to the subscribers of the selected topic.
+   *
+   * @param in the buffer that {@code deliver} was read from
+   * @param from the index of the first byte of the frame
+   * @param to the index after its last byte
+   * @param deliver the frame
+   * @param plain whether it is for subscribers without a group
+   * @param groups the groups of which one member is to get it
+   * @param nowNanos {@link System#nanoTime} at the receipt
+   * @param relayLoop the loop that owns the ways on
+   * @param relays the ways on to further buses, mostly none
+   * @return how many of the groups have no member here any more
+   */
+  public int deliver(
+      ByteBuffer in,
+      int from,
+      int to,
+      DeliverView deliver,
+      boolean plain,
+      List<String> groups,
+      long nowNanos,
+      int relayLoop,
+      Target[] relays) {
+    RouteCache.Entry entry = selected();
+    Route route = entry.route;
+    int events = deliver.eventCount();
+    int missing = choice.choose(route, entry.turn++, groups);
+    int here = plain ? route.targetCount : 0;
+    entry.events += events;
+    entry.deliveries += (long) events * (here + choice.size());
+    if (here > 0 || relays.length > 0) {
+      Delivery shared = deliveries.allocate(to - from, events, nowNanos);
+      shared.append(in, from, to - from);
+      shared.finish();
+      for (int i = 0; here > 0 && i < route.byLoop.length; i++) {
+        give(shared, i, choice.without(route.byLoop[i]));
+      }
+      give(shared, relayLoop, relays);
+      shared.release();
+    }
+    for (int i = 0; i < choice.size(); i++) {
+      long[] ids = choice.ids(i);
+      int count = choice.idCount(i);
+      Delivery own = deliveries.allocate(Frames.deliverSize(deliver, ids, count), events, nowNanos);
+      Frames.writeDeliver(own.writable(), in, deliver, ids, count);
+      own.finish();
+      Subscriber member = choice.member(i);
+      give(own, member.loop(), HandOverQueue.single(member, choice.overflow(i)));
+      own.release();
+    }
+    choice.clear();
+    return missing;
   }
 
   private Delivery build(

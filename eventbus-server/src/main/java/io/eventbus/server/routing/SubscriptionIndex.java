@@ -32,6 +32,7 @@ public final class SubscriptionIndex {
   private final AtomicLong size = new AtomicLong();
   private final AtomicLong bytes = new AtomicLong();
   private final int loops;
+  private volatile LocalSubscriptions local = LocalSubscriptions.NOBODY;
 
   /**
    * Makes an empty index.
@@ -40,6 +41,20 @@ public final class SubscriptionIndex {
    */
   public SubscriptionIndex(int loops) {
     this.loops = loops;
+  }
+
+  /**
+   * Sets who hears of the subscriptions of clients; before there are any.
+   *
+   * @param listener the only listener
+   */
+  public void onLocalChange(LocalSubscriptions listener) {
+    local = listener;
+  }
+
+  /** Makes every remembered route be looked up again; for when other buses have other names. */
+  public void invalidate() {
+    wildcardVersion.incrementAndGet();
   }
 
   /**
@@ -53,7 +68,10 @@ public final class SubscriptionIndex {
     try {
       long grown = filter.isExact() ? addExact(subscription) : root.add(subscription);
       bytes.addAndGet(grown);
-      size.incrementAndGet();
+      if (!(subscription.subscriber() instanceof RemoteBus)) {
+        size.incrementAndGet();
+        local.added(subscription);
+      }
       changed(filter);
     } finally {
       lock.writeLock().unlock();
@@ -72,7 +90,10 @@ public final class SubscriptionIndex {
       long freed = filter.isExact() ? removeExact(subscription) : root.remove(subscription);
       if (freed >= 0) {
         bytes.addAndGet(-freed);
-        size.decrementAndGet();
+        if (!(subscription.subscriber() instanceof RemoteBus)) {
+          size.decrementAndGet();
+          local.removed(subscription);
+        }
         changed(filter);
       }
     } finally {
@@ -175,7 +196,7 @@ public final class SubscriptionIndex {
   }
 
   /**
-   * Returns the number of subscriptions.
+   * Returns the number of subscriptions of clients.
    *
    * @return 0 or more
    */

@@ -8,7 +8,7 @@ import io.eventbus.schema.Overflow;
  * @param subscriber who gets the events
  * @param overflow of several subscriptions that match, the strictest promise
  */
-record Target(Subscriber subscriber, Overflow overflow) {
+public record Target(Subscriber subscriber, Overflow overflow) {
   /** From the weakest promise to the strictest. */
   private static int strictness(Overflow overflow) {
     return switch (overflow) {
@@ -19,7 +19,14 @@ record Target(Subscriber subscriber, Overflow overflow) {
     };
   }
 
-  static Overflow stricter(Overflow a, Overflow b) {
+  /**
+   * Returns the stricter of two promises.
+   *
+   * @param a one
+   * @param b another
+   * @return one of them
+   */
+  public static Overflow stricter(Overflow a, Overflow b) {
     return strictness(a) >= strictness(b) ? a : b;
   }
 }

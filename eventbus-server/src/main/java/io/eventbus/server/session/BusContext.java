@@ -21,6 +21,7 @@ import java.time.Instant;
  * @param barrier waits for all loops
  * @param stats counters
  * @param clock the time of receipt
+ * @param cluster what is promised of the other buses
  */
 public record BusContext(
     String name,
@@ -31,7 +32,44 @@ public record BusContext(
     AccessPolicy access,
     LoopBarrier barrier,
     BusCounters stats,
-    Clock clock) {
+    Clock clock,
+    ClusterPromises cluster) {
+
+  /**
+   * Makes the context of a bus that serves alone.
+   *
+   * @param name the bus's name
+   * @param limits what a client may send
+   * @param index the subscriptions
+   * @param memory counts what is held for clients
+   * @param sessions the open sessions
+   * @param access who may do what
+   * @param barrier waits for all loops
+   * @param stats counters
+   * @param clock the time of receipt
+   */
+  public BusContext(
+      String name,
+      LimitsConfig limits,
+      SubscriptionIndex index,
+      BusMemory memory,
+      Sessions sessions,
+      AccessPolicy access,
+      LoopBarrier barrier,
+      BusCounters stats,
+      Clock clock) {
+    this(
+        name,
+        limits,
+        index,
+        memory,
+        sessions,
+        access,
+        barrier,
+        stats,
+        clock,
+        ClusterPromises.ALONE);
+  }
 
   FrameLimits frameLimits() {
     return new FrameLimits(limits.payloadBytes(), limits.headers(), limits.headerBytes());

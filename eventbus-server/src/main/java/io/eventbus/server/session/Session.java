@@ -5,11 +5,15 @@ import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.FrameCursor;
 import io.eventbus.protocol.MalformedFrameException;
 import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.Barrier;
+import io.eventbus.schema.ChangeBus;
+import io.eventbus.schema.ChangeBusFailed;
 import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Hello;
 import io.eventbus.schema.Problem;
 import io.eventbus.schema.Welcome;
 import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One client: what it has said, and what it is told.
@@ -24,9 +28,14 @@ public final class Session {
   private final SessionPublishing publishing;
   private final SessionSubscriptions subscriptions;
   private final Acknowledgements acknowledgements;
+  private final PendingChange change = new PendingChange();
 
   private SessionState state = SessionState.AWAITING_HELLO;
   private volatile Identity identity = Identity.UNKNOWN;
+  private volatile ChangeTokens.@Nullable Grant arrival;
+
+  // A client that comes from another bus first only subscribes, and goes back if it cannot.
+  private boolean settled;
 
   // The time of day that belongs to a receipt: also a message that has to wait was received when it
   // came.
@@ -44,7 +53,9 @@ public final class Session {
     this.link = link;
     this.publishing = new SessionPublishing(loop, link, this::refuse);
     this.acknowledgements = new Acknowledgements(loop.bus.memory());
-    this.subscriptions = new SessionSubscriptions(loop, link, this::refuse);
+    this.subscriptions =
+        new SessionSubscriptions(
+            loop, link, this::refuse, () -> arrival != null && !settled, change::isPending);
   }
 
   /**
@@ -98,12 +109,15 @@ public final class Session {
     }
     int from = frames.bodyStart();
     int to = frames.bodyEnd();
+    if (type != TypeCode.HELLO && type != TypeCode.SUBSCRIBE) {
+      settled = true;
+    }
     if (type == null) {
       refuse(
           ErrorCode.UNKNOWN_TYPE,
           "type code "
               + frames.typeCode()
-              + " is unknown to this bus (expected: 0..12); the frame was skipped",
+              + " is unknown to this bus (expected: 0..13); the frame was skipped",
           0,
           frames.typeCode(),
           "");
@@ -121,14 +135,42 @@ public final class Session {
         acknowledgements.add(ControlFrames.ack(in, from, to));
         loop.stats.acks.add(1);
       }
-      // Everything before has been routed by now: a bus that serves alone is the only one
-      // concerned.
-      case BARRIER ->
-          link.send(ControlFrames.encode(TypeCode.BARRIER, ControlFrames.barrier(in, from, to)));
+      case CHANGE_BUS_FAILED -> {
+        ChangeBusFailed failed = ControlFrames.changeBusFailed(in, from, to);
+        change.failed(failed.getToken(), failed.getMessage());
+      }
+      case BARRIER -> onBarrier(ControlFrames.barrier(in, from, to));
       case CHANGE_BUS, DELIVER, WELCOME, PROBLEM, CONFIRM, GAP, DRAINED ->
           violation("a client sent " + type + ", which only a bus may send", frames);
     }
     return true;
+  }
+
+  /** Everything before has been routed here by now; other buses may not have it yet. */
+  private void onBarrier(Barrier barrier) {
+    loop.bus
+        .cluster()
+        .whenReached(
+            loop.router.loop(),
+            identity.producer(),
+            reached -> {
+              if (state != SessionState.OPEN) {
+                return;
+              }
+              if (reached) {
+                link.send(ControlFrames.encode(TypeCode.BARRIER, barrier));
+              } else {
+                tell(
+                    new Problem(
+                        ErrorCode.OVERLOADED,
+                        "another bus did not say in time that it has all that was sent before; ask"
+                            + " again",
+                        true,
+                        barrier.getId(),
+                        TypeCode.BARRIER.code(),
+                        ""));
+              }
+            });
   }
 
   private void violation(String message, FrameCursor frames) {
@@ -147,6 +189,10 @@ public final class Session {
     if (refusal == null && resume != null && !Resume.isWellFormed(resume)) {
       refusal = "Hello.resume is not one that a bus gave (expected: Welcome.resume, unchanged)";
     }
+    String token = hello.getChange();
+    if (refusal == null && token != null) {
+      refusal = arrive(token, resume);
+    }
     if (refusal != null) {
       refuse(ErrorCode.UNAUTHENTICATED, refusal, 0, TypeCode.HELLO.code(), "");
       closeHere(CloseReason.UNAUTHENTICATED, refusal);
@@ -155,7 +201,7 @@ public final class Session {
     identity = loop.bus.sessions().identify(hello);
     loop.bus.memory().reserve(identity.attributeBytes());
     state = state.to(SessionState.OPEN);
-    loop.bus.sessions().add(this);
+    loop.bus.sessions().add(this, arrival != null);
     Welcome welcome = new Welcome();
     welcome.setBus(loop.bus.name());
     welcome.setSession(identity.id());
@@ -166,10 +212,24 @@ public final class Session {
     link.send(ControlFrames.encode(TypeCode.WELCOME, welcome));
   }
 
+  /** Lets a client in that comes from another bus; null, or why not. */
+  private @Nullable String arrive(String token, @Nullable String resume) {
+    if (resume == null) {
+      return "Hello.change without Hello.resume (expected: both, or none)";
+    }
+    ChangeTokens.Redeemed redeemed =
+        loop.bus.sessions().tokens().redeem(token, Resume.producer(resume));
+    arrival = redeemed.grant();
+    return redeemed.refusal();
+  }
+
   private void refuse(ErrorCode code, String message, long about, int typeCode, String topic) {
-    loop.bus.stats().countProblem(code);
     String shown = message.length() > 1000 ? message.substring(0, 1000) : message;
-    Problem problem = new Problem(code, shown, false, about, typeCode, topic);
+    tell(new Problem(code, shown, false, about, typeCode, topic));
+  }
+
+  private void tell(Problem problem) {
+    loop.bus.stats().countProblem(problem.getCode());
     link.send(ControlFrames.encode(TypeCode.PROBLEM, problem));
   }
 
@@ -181,6 +241,44 @@ public final class Session {
    */
   public void close(CloseReason reason, String message) {
     link.execute(() -> closeHere(reason, message));
+  }
+
+  /**
+   * Asks the client to go on at another bus; any thread.
+   *
+   * @param request where to, and with which token
+   * @param listener hears what becomes of it; also when the client is gone already, or was asked
+   *     before and has not answered
+   */
+  public void askToChange(ChangeBus request, ChangeListener listener) {
+    link.execute(
+        () -> {
+          if (state != SessionState.OPEN) {
+            listener.gone();
+          } else if (change.begin(request.getToken(), listener)) {
+            link.send(ControlFrames.encode(TypeCode.CHANGE_BUS, request));
+          } else {
+            listener.stays("it was asked before, and has not answered");
+          }
+        });
+  }
+
+  /**
+   * Closes a client that has not done what it was asked for; any thread. Not one that has left
+   * already but for reading what is queued for it here, which it gets nowhere else: that takes as
+   * long as it reads.
+   *
+   * @param token of the request; nothing happens if it was answered
+   * @param url where the client is to go on
+   */
+  public void endChange(String token, String url) {
+    link.execute(
+        () -> {
+          boolean readsTheRest = subscriptions.haveLeft() && link.queuedBytes() > 0;
+          if (change.isFor(token) && !readsTheRest) {
+            closeHere(CloseReason.CHANGE_BUS, "go on at " + url);
+          }
+        });
   }
 
   private void closeHere(CloseReason reason, String message) {
@@ -200,6 +298,7 @@ public final class Session {
       loop.bus.memory().release(identity.attributeBytes());
     }
     state = state.to(SessionState.CLOSED);
+    change.gone();
     subscriptions.removeAll();
     acknowledgements.close();
   }
@@ -275,6 +374,15 @@ public final class Session {
    */
   public long published() {
     return publishing.events();
+  }
+
+  /**
+   * Says how the client came here from another bus; any thread.
+   *
+   * @return what its token said; null for a client that came by itself
+   */
+  public ChangeTokens.@Nullable Grant arrival() {
+    return arrival;
   }
 
   /**

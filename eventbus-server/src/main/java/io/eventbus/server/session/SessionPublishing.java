@@ -51,7 +51,7 @@ final class SessionPublishing {
       refuse(ErrorCode.ILLEGAL_TOPIC, problem, publish);
       return true;
     }
-    if (loop.router.mustWait(retry)) {
+    if (loop.router.mustWait(producer, retry)) {
       loop.stats.publishersStopped.add(1);
       return false;
     }

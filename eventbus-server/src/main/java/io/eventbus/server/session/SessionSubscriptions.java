@@ -6,12 +6,16 @@ import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Confirm;
 import io.eventbus.schema.Drained;
 import io.eventbus.schema.ErrorCode;
+import io.eventbus.schema.Problem;
 import io.eventbus.schema.Subscribe;
 import io.eventbus.server.routing.Subscription;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** The subscriptions of one session. Changed by its loop only; read by any thread. */
@@ -19,15 +23,34 @@ public final class SessionSubscriptions {
   private final LoopContext loop;
   private final ClientLink link;
   private final Refusal refusal;
+  private final BooleanSupplier arriving;
+  private final BooleanSupplier changing;
   // Made with the first subscription: a session that only publishes needs none.
   private volatile Map<Long, Subscription> byId = Map.of();
   private @Nullable EqualSubscriptions equal;
+  // Confined to the loop: whose Confirm waits for other buses, and whose Drained does.
+  private Set<Subscription> unconfirmed = Set.of();
+  private Set<Subscription> leaving = Set.of();
+  private boolean left;
   private boolean closed;
 
-  SessionSubscriptions(LoopContext loop, ClientLink link, Refusal refusal) {
+  /**
+   * Makes an empty set.
+   *
+   * @param arriving whether the client is on its way here from another bus
+   * @param changing whether it was asked to go on at another bus
+   */
+  SessionSubscriptions(
+      LoopContext loop,
+      ClientLink link,
+      Refusal refusal,
+      BooleanSupplier arriving,
+      BooleanSupplier changing) {
     this.loop = loop;
     this.link = link;
     this.refusal = refusal;
+    this.arriving = arriving;
+    this.changing = changing;
   }
 
   void subscribe(Subscribe request) {
@@ -85,14 +108,67 @@ public final class SessionSubscriptions {
           request.getId());
       return;
     }
+    String tooMany = loop.bus.cluster().refuse(request.getFilter(), group);
+    if (tooMany != null) {
+      refuse(ErrorCode.LIMIT_EXCEEDED, tooMany, request.getId());
+      return;
+    }
     Subscription subscription =
         new Subscription(link.subscriber(), request.getId(), filter, group, request.getOverflow());
     if (byId.isEmpty()) {
       byId = new ConcurrentHashMap<>(4);
     }
     byId.put(request.getId(), subscription);
+    left = false;
     equal().add(subscription);
-    confirm(TypeCode.SUBSCRIBE, request.getId());
+    if (loop.bus.cluster().isAlone()) {
+      confirm(TypeCode.SUBSCRIBE, request.getId());
+      return;
+    }
+    unconfirmed = with(unconfirmed, subscription);
+    loop.bus
+        .cluster()
+        .whenKnown(
+            loop.router.loop(),
+            known -> {
+              if (known || !arriving.getAsBoolean()) {
+                confirmOnce(subscription);
+              } else {
+                withdraw(subscription);
+              }
+            });
+  }
+
+  /**
+   * What another bus does not know of does not come here: a client that relied on it and left its
+   * bus would miss events, so it is told to stay there.
+   */
+  private void withdraw(Subscription subscription) {
+    if (closed || unconfirmed.isEmpty() || !unconfirmed.remove(subscription)) {
+      return;
+    }
+    byId.remove(subscription.id());
+    equal().remove(subscription);
+    ErrorCode code = ErrorCode.OVERLOADED;
+    Problem problem =
+        new Problem(
+            code,
+            "another bus did not say in time that it knows the subscription; stay at your bus, or"
+                + " subscribe again",
+            true,
+            subscription.id(),
+            TypeCode.SUBSCRIBE.code(),
+            "");
+    loop.bus.stats().countProblem(code);
+    // Behind what a group has chosen it for, which nobody else gets.
+    sendLast(ControlFrames.encode(TypeCode.PROBLEM, problem));
+  }
+
+  /** Late where another bus did not answer: the subscriber would rather have what comes. */
+  private void confirmOnce(Subscription subscription) {
+    if (!unconfirmed.isEmpty() && unconfirmed.remove(subscription) && !closed) {
+      confirm(TypeCode.SUBSCRIBE, subscription.id());
+    }
   }
 
   private EqualSubscriptions equal() {
@@ -115,15 +191,59 @@ public final class SessionSubscriptions {
           "");
       return;
     }
-    equal().remove(subscription);
+    left = byId.isEmpty();
+    confirmOnce(subscription);
     confirm(TypeCode.UNSUBSCRIBE, id);
+    // What other buses have sent already is still for this subscription: a client that changes the
+    // bus gets it nowhere else.
+    if (loop.bus.cluster().isAlone()) {
+      end(subscription);
+      return;
+    }
+    leaving = with(leaving, subscription);
+    awaitArrival(subscription);
+  }
+
+  private void awaitArrival(Subscription subscription) {
+    loop.bus
+        .cluster()
+        .whenArrived(
+            loop.router.loop(),
+            arrived -> {
+              if (closed || !leaving.contains(subscription)) {
+                return;
+              }
+              if (!arrived && changing.getAsBoolean()) {
+                // It would believe that it has everything. Its time to change bounds this.
+                awaitArrival(subscription);
+                return;
+              }
+              leaving.remove(subscription);
+              end(subscription);
+            });
+  }
+
+  /** Most sessions have none most of the time. */
+  private static Set<Subscription> with(Set<Subscription> some, Subscription more) {
+    Set<Subscription> all = some.isEmpty() ? new HashSet<>(4) : some;
+    all.add(more);
+    return all;
+  }
+
+  private void end(Subscription subscription) {
+    equal().remove(subscription);
+    sendLast(ControlFrames.encode(TypeCode.DRAINED, new Drained(subscription.id())));
+  }
+
+  /** Behind everything that was routed before, on any loop. */
+  private void sendLast(byte[] frame) {
     loop.bus
         .barrier()
         .afterAll(
             loop.router.loop(),
             () -> {
               if (!closed) {
-                link.sendLast(ControlFrames.encode(TypeCode.DRAINED, new Drained(id)));
+                link.sendLast(frame);
               }
             });
   }
@@ -136,11 +256,18 @@ public final class SessionSubscriptions {
     refusal.refuse(code, message, id, TypeCode.SUBSCRIBE.code(), "");
   }
 
+  /** Whether there were some, and the client has ended all of them. */
+  boolean haveLeft() {
+    return left;
+  }
+
   void removeAll() {
     closed = true;
     if (equal != null) {
       equal.removeAll();
     }
+    unconfirmed = Set.of();
+    leaving = Set.of();
     byId = Map.of();
   }
 

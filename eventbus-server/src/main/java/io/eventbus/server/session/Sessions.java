@@ -19,12 +19,15 @@ import org.jspecify.annotations.Nullable;
 public final class Sessions {
   private final NavigableMap<Long, Session> byNumber = new ConcurrentSkipListMap<>();
   private final Map<Long, Session> byProducer = new ConcurrentHashMap<>();
+  // The second session of a client that changes from this bus to this bus, and the first.
+  private final Map<Session, Session> besides = new ConcurrentHashMap<>();
 
   private final SecureRandom random = new SecureRandom();
   private final AtomicLong lastNumber = new AtomicLong();
   private final String run;
   private final Clock clock;
   private final Supplier<List<String>> others;
+  private final ChangeTokens tokens;
 
   /**
    * Makes an empty registry.
@@ -47,11 +50,21 @@ public final class Sessions {
   public Sessions(String bus, Clock clock, Supplier<List<String>> others) {
     this.others = others;
     this.clock = clock;
+    this.tokens = new ChangeTokens(bus, random, System::nanoTime);
     this.run = bus + "-" + Long.toString(clock.millis(), Character.MAX_RADIX) + "-";
   }
 
   List<String> others() {
     return others.get();
+  }
+
+  /**
+   * Returns what lets clients in that come from other buses.
+   *
+   * @return the tokens of this bus
+   */
+  public ChangeTokens tokens() {
+    return tokens;
   }
 
   /** Gives a client that was let in its identity. */
@@ -73,11 +86,15 @@ public final class Sessions {
   /**
    * Adds a session; one that has the same producer number is closed, because its client has come
    * back.
+   *
+   * @param beside whether the client is in the middle of a change of bus, and needs both
    */
-  void add(Session session) {
+  void add(Session session, boolean beside) {
     byNumber.put(session.identity().number(), session);
     Session before = byProducer.put(session.producer(), session);
-    if (before != null) {
+    if (before != null && beside) {
+      besides.put(session, before);
+    } else if (before != null) {
       before.close(
           CloseReason.REPLACED, "another connection has resumed this session; do not reconnect");
     }
@@ -86,6 +103,20 @@ public final class Sessions {
   void remove(Session session) {
     byNumber.remove(session.identity().number(), session);
     byProducer.remove(session.producer(), session);
+    Session other = besides.remove(session);
+    if (other != null && find(other.identity().number()) != null) {
+      // The change came to nothing: the client is still here on its first connection.
+      byProducer.putIfAbsent(session.producer(), other);
+    }
+  }
+
+  /**
+   * Says how many clients there are.
+   *
+   * @return 0 or more; a client with two connections counts once
+   */
+  public int size() {
+    return byProducer.size();
   }
 
   /**

@@ -36,7 +36,7 @@ public final class EventLoops implements Loops {
    * @throws IllegalStateException if epoll is demanded and cannot be had
    */
   public EventLoops(ListenConfig config) {
-    boolean epoll = useEpoll(config.transport());
+    boolean epoll = usesEpoll(config.transport());
     IoHandlerFactory io = epoll ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
     serverChannel = epoll ? EpollServerSocketChannel.class : NioServerSocketChannel.class;
     int count =
@@ -69,7 +69,14 @@ public final class EventLoops implements Loops {
     }
   }
 
-  private static boolean useEpoll(TransportType type) {
+  /**
+   * Says what drives the sockets with a setting.
+   *
+   * @param type the setting
+   * @return true for epoll, false for NIO
+   * @throws IllegalStateException if epoll is demanded and cannot be had
+   */
+  public static boolean usesEpoll(TransportType type) {
     return switch (type) {
       case NIO -> false;
       case AUTO -> Epoll.isAvailable();
@@ -103,7 +110,13 @@ public final class EventLoops implements Loops {
     handOver.accept(loop);
   }
 
-  EventLoop loop(int number) {
+  /**
+   * Returns one of the loops.
+   *
+   * @param number its number
+   * @return what owns its connections
+   */
+  public EventLoop loop(int number) {
     return loops.get(number);
   }
 

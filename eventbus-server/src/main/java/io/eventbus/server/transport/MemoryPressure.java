@@ -4,13 +4,14 @@ import io.eventbus.server.routing.BusMemory;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * At the bus's memory limit closes the connections that hold the most, one after another, until
- * there is room again.
+ * At the bus's memory limit first gives up what waits for buses that cannot be reached, then closes
+ * the connections that hold the most, one after another, until there is room again.
  *
  * <p>Each loop looks for its biggest connection on its own thread; the biggest of these goes. That
  * is repeated only after it has had an effect, so that one burst does not cost many connections.
@@ -20,11 +21,18 @@ final class MemoryPressure implements Runnable {
 
   private final BusMemory memory;
   private final List<LoopState> loops;
+  private final BooleanSupplier others;
   private final AtomicBoolean working = new AtomicBoolean();
 
-  MemoryPressure(BusMemory memory, List<LoopState> loops) {
+  /**
+   * Makes one that has nothing to do yet.
+   *
+   * @param others gives up another bus, if it can
+   */
+  MemoryPressure(BusMemory memory, List<LoopState> loops, BooleanSupplier others) {
     this.memory = memory;
     this.loops = loops;
+    this.others = others;
   }
 
   /** Called at every reservation above the limit, by any thread. */
@@ -66,7 +74,8 @@ final class MemoryPressure implements Runnable {
 
     private void evict() {
       LoopState.Ticking victim = biggest;
-      if (memory.isOver() && victim != null) {
+      boolean relieved = memory.isOver() && others.getAsBoolean();
+      if (!relieved && memory.isOver() && victim != null) {
         LOG.warn(
             "memory limit of {} bytes reached: closing the connection that holds the most, {} bytes",
             memory.limit(),
@@ -74,7 +83,7 @@ final class MemoryPressure implements Runnable {
         victim.evict();
       }
       working.set(false);
-      if (memory.isOver() && victim != null) {
+      if (memory.isOver() && (relieved || victim != null)) {
         MemoryPressure.this.run();
       }
     }

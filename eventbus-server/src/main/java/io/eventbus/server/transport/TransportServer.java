@@ -21,6 +21,7 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /** The listening socket and the loops behind it, from start to an orderly end. */
@@ -61,7 +62,7 @@ public final class TransportServer {
       byLoop.put(loops.loop(i), state);
     }
     loops.onHandOver(i -> states.get(i).context().router().flush());
-    bus.memory().onPressure(new MemoryPressure(bus.memory(), states));
+    bus.memory().onPressure(new MemoryPressure(bus.memory(), states, bus.cluster()::relieve));
   }
 
   /** Makes the router of a loop. */
@@ -170,13 +171,17 @@ public final class TransportServer {
   /**
    * Ends in order: stop accepting, stop reading, write what is queued, close with 1001, wait for
    * the clients. Blocks for at most the configured time and a little more.
+   *
+   * @param last what else needs the loops; called when the clients are gone, with the {@link
+   *     System#nanoTime} by which it should have ended
    */
-  public void close() {
+  public void close(LongConsumer last) {
     long deadline = System.nanoTime() + config.timeouts().shutdown().toNanos();
     if (listening != null) {
       listening.close().awaitUninterruptibly(1, TimeUnit.SECONDS);
     }
     new Shutdown(states, bus).run(deadline);
+    last.accept(deadline);
     loops.close();
     contexts().forEach(context -> context.router().close());
     states.forEach(LoopState::close);

@@ -73,6 +73,34 @@ class AdminServerTest {
         .contains("GET /metrics", "DELETE /api/v1/connections/{id}");
   }
 
+  @Test
+  void theLoadOfTheBusesIsShown() throws Exception {
+    JsonNode items = json(get("/api/v1/buses")).path("items");
+    assertThat(items.size()).isEqualTo(2);
+    assertThat(items.get(0).path("bus").asText()).isEqualTo("bus-1");
+    assertThat(items.get(0).path("load").asDouble()).isEqualTo(0.5);
+    assertThat(json(get("/api/v1/balance")).path("moved").asLong()).isEqualTo(2);
+  }
+
+  @Test
+  void aBusIsDrainedAndTakenBack() throws Exception {
+    assertThat(send("PUT", "/api/v1/drains/bus-2").statusCode()).isEqualTo(202);
+    assertThat(send("DELETE", "/api/v1/drains/bus-2").statusCode()).isEqualTo(202);
+    assertThat(send("PUT", "/api/v1/drains/nobody").statusCode()).isEqualTo(404);
+    assertThat(bus.balance.asked).containsExactly("drain bus-2", "undrain bus-2");
+  }
+
+  @Test
+  void aClientIsMoved() throws Exception {
+    HttpResponse<String> response = send("PUT", "/api/v1/moves/7?to=bus-2");
+    assertThat(response.statusCode()).isEqualTo(202);
+    assertThat(json(response).path("bus").asText()).isEqualTo("bus-2");
+    assertThat(send("PUT", "/api/v1/moves/8").statusCode()).isEqualTo(202);
+    assertThat(send("PUT", "/api/v1/moves/13").statusCode()).isEqualTo(409);
+    assertThat(send("PUT", "/api/v1/moves/x").statusCode()).isEqualTo(400);
+    assertThat(bus.balance.asked).containsExactly("move 7 to bus-2", "move 8 to ");
+  }
+
   @ParameterizedTest
   @CsvSource({
     "/api/v1/connections, 25, 10",

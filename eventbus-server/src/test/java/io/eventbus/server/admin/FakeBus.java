@@ -1,7 +1,9 @@
 package io.eventbus.server.admin;
 
+import io.eventbus.server.balance.BalanceView;
 import io.eventbus.server.cluster.ClusterStanding;
 import io.eventbus.server.cluster.ClusterView;
+import io.eventbus.server.federation.FederationFigures;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -33,6 +35,8 @@ final class FakeBus implements BusView {
   public BusHealth health() {
     return health;
   }
+
+  final FakeBalance balance = new FakeBalance();
 
   @Override
   public ClusterView cluster() {
@@ -79,7 +83,30 @@ final class FakeBus implements BusView {
             24,
             25,
             26.5,
-            27.5));
+            27.5),
+        balance.status(),
+        new FederationFigures(
+            31,
+            32,
+            33,
+            34,
+            35,
+            36,
+            37,
+            38,
+            Map.of("given_up", 39L),
+            Map.of("bus-b", 40L),
+            41,
+            42,
+            List.of(43L, 44L),
+            45,
+            46,
+            47));
+  }
+
+  @Override
+  public BalanceView balance() {
+    return balance;
   }
 
   @Override

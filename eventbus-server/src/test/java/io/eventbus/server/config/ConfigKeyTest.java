@@ -20,7 +20,9 @@ class ConfigKeyTest {
       Set.of(
           ConfigKey.LIMITS_SUBSCRIPTION_BYTES,
           ConfigKey.LIMITS_QUEUE_BYTES,
-          ConfigKey.LIMITS_MEMORY_BYTES);
+          ConfigKey.FEDERATION_QUEUE_BYTES,
+          ConfigKey.LIMITS_MEMORY_BYTES,
+          ConfigKey.BALANCE_CAPACITY_BYTES);
 
   @ParameterizedTest
   @EnumSource

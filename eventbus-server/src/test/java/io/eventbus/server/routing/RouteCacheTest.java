@@ -19,13 +19,14 @@ class RouteCacheTest {
 
   private RouteCache.Entry add(RouteCache to, String topic) {
     ByteBuffer in = ByteBuffer.wrap(SampleFrames.publish(topic, 1, false, "x"));
-    return to.add(in, SampleFrames.view(in), topic, nobody);
+    PublishView view = SampleFrames.view(in);
+    return to.add(in, view.topicStart(), view.topicLength(), topic, nobody);
   }
 
   private static RouteCache.@Nullable Entry find(RouteCache in, String topic) {
     ByteBuffer buffer = ByteBuffer.wrap(SampleFrames.publish(topic, 1, false, "x"));
     PublishView view = SampleFrames.view(buffer);
-    return in.find(buffer, view);
+    return in.find(buffer, view.topicStart(), view.topicLength());
   }
 
   @Test
@@ -43,7 +44,8 @@ class RouteCacheTest {
     RouteCache.Entry entry = add(cache, "somewhere.else.entirely");
     byte[] frame = SampleFrames.publish("somewhere.else.entirely", 9, true, "other payload");
     ByteBuffer direct = ByteBuffer.allocateDirect(frame.length).put(frame).flip();
-    assertThat(cache.find(direct, SampleFrames.view(direct))).isSameAs(entry);
+    PublishView view = SampleFrames.view(direct);
+    assertThat(cache.find(direct, view.topicStart(), view.topicLength())).isSameAs(entry);
   }
 
   @Test

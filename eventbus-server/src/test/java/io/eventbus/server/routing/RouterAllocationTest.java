@@ -147,7 +147,7 @@ class RouterAllocationTest {
         frames.wrap(in, 0, in.limit());
         frames.next();
         publish.read(in, frames.bodyStart(), frames.bodyEnd(), FrameLimits.DEFAULT);
-        if (router.select(in, publish) != null || router.mustWait(never)) {
+        if (router.select(in, publish) != null || router.mustWait(1, never)) {
           throw new AssertionError("not routed");
         }
         router.deliver(in, publish, 1, 2, 3);

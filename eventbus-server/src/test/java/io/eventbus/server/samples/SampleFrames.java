@@ -162,7 +162,8 @@ public final class SampleFrames {
             case GAP -> ControlFrames.gap(message, from, to);
             case BARRIER -> ControlFrames.barrier(message, from, to);
             case DRAINED -> ControlFrames.drained(message, from, to);
-            case HELLO, PUBLISH, SUBSCRIBE, CHANGE_BUS, ACK, UNSUBSCRIBE ->
+            case CHANGE_BUS -> ControlFrames.changeBus(message, from, to);
+            case HELLO, PUBLISH, SUBSCRIBE, ACK, UNSUBSCRIBE, CHANGE_BUS_FAILED ->
                 throw new AssertionError("a bus sent " + type);
           });
     }

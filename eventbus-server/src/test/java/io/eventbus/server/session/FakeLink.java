@@ -25,6 +25,9 @@ final class FakeLink implements ClientLink {
   /** Whether the client has answers to read. */
   boolean full;
 
+  /** What waits for the client. */
+  long queued;
+
   @Nullable Runnable retry;
 
   /** What was sent since the last call. */
@@ -88,7 +91,7 @@ final class FakeLink implements ClientLink {
 
   @Override
   public long queuedBytes() {
-    return 0;
+    return queued;
   }
 
   @Override

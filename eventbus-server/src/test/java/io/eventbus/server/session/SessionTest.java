@@ -10,6 +10,9 @@ import io.eventbus.protocol.TopicFilter;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Ack;
 import io.eventbus.schema.Barrier;
+import io.eventbus.schema.ChangeBus;
+import io.eventbus.schema.ChangeBusFailed;
+import io.eventbus.schema.ChangeReason;
 import io.eventbus.schema.Confirm;
 import io.eventbus.schema.Drained;
 import io.eventbus.schema.ErrorCode;
@@ -114,7 +117,7 @@ class SessionTest {
 
   private static byte[] hello(@Nullable String token, @Nullable String resume) {
     return ControlFrames.encode(
-        TypeCode.HELLO, new Hello("client", "agent/1", token, resume, Map.of()));
+        TypeCode.HELLO, new Hello("client", "agent/1", token, resume, Map.of(), null));
   }
 
   private static byte[] subscribe(long id, String filter, @Nullable String group) {
@@ -225,6 +228,153 @@ class SessionTest {
     third.onClosed();
     second.onClosed();
     assertThat(sessions.after(0)).isEmpty();
+  }
+
+  /** Hears what became of a change of bus. */
+  private static final class Hearer implements ChangeListener {
+    final List<String> heard = new ArrayList<>();
+
+    @Override
+    public void gone() {
+      heard.add("gone");
+    }
+
+    @Override
+    public void stays(String why) {
+      heard.add(why);
+    }
+  }
+
+  private static ChangeBus request(String token) {
+    return new ChangeBus(List.of("ws://two/bus"), ChangeReason.DRAIN, 5_000L, token, 2);
+  }
+
+  private static byte[] failed(String token, String why) {
+    return ControlFrames.encode(TypeCode.CHANGE_BUS_FAILED, new ChangeBusFailed(token, why));
+  }
+
+  @Test
+  void aClientIsAskedToGoAndGoes() {
+    welcome();
+    Hearer hearer = new Hearer();
+    session.askToChange(request("tok"), hearer);
+    assertThat(link.taken()).containsExactly(request("tok"));
+    assertThat(hearer.heard).isEmpty();
+    session.onClosed();
+    assertThat(hearer.heard).containsExactly("gone");
+    session.endChange("tok", "ws://two/bus");
+    session.askToChange(request("late"), hearer);
+    assertThat(hearer.heard).containsExactly("gone", "gone");
+    assertThat(link.closed).isEmpty();
+  }
+
+  @Test
+  void aClientThatStaysSaysSo() {
+    welcome();
+    Hearer hearer = new Hearer();
+    session.askToChange(request("tok"), hearer);
+    link.taken();
+    handle(failed("another", "x"));
+    assertThat(hearer.heard).isEmpty();
+    handle(failed("tok", "no connection"), failed("tok", "twice"));
+    assertThat(hearer.heard).containsExactly("no connection");
+    session.endChange("tok", "ws://two/bus");
+    assertThat(link.closed).as("it has answered").isEmpty();
+    session.askToChange(request("tok2"), hearer);
+    assertThat(link.taken()).containsExactly(request("tok2"));
+  }
+
+  @Test
+  void aClientIsAskedForOneChangeAtATime() {
+    welcome();
+    Hearer first = new Hearer();
+    Hearer second = new Hearer();
+    session.askToChange(request("tok"), first);
+    session.askToChange(request("tok2"), second);
+    assertThat(link.taken()).containsExactly(request("tok"));
+    assertThat(second.heard).hasSize(1).first().asString().contains("was asked before");
+    assertThat(first.heard).isEmpty();
+  }
+
+  @Test
+  void whoDoesNotGoIsClosedWithTheAddress() {
+    welcome();
+    Hearer hearer = new Hearer();
+    session.askToChange(request("tok"), hearer);
+    session.endChange("another", "ws://two/bus");
+    assertThat(link.closed).isEmpty();
+    session.endChange("tok", "ws://two/bus");
+    assertClosed(CloseReason.CHANGE_BUS);
+    assertThat(link.closed.get(0).message()).isEqualTo("go on at ws://two/bus");
+    assertThat(hearer.heard).containsExactly("gone");
+  }
+
+  @Test
+  void aConnectionWithATokenDoesNotReplaceTheOther() {
+    Welcome first = welcome();
+    ChangeTokens.Grant grant = new ChangeTokens.Grant(first.getProducer(), "one", 1);
+    String token = sessions.tokens().issue(grant, java.time.Duration.ofSeconds(10));
+    byte[] hello =
+        ControlFrames.encode(
+            TypeCode.HELLO,
+            new Hello("client", "agent/1", "s3cret", first.getResume(), Map.of(), token));
+    FakeLink other = new FakeLink();
+    Session second = new Session(context, other);
+    handle(second, hello, 0);
+    assertThat(second.producer()).isEqualTo(first.getProducer());
+    assertThat(second.arrival()).isEqualTo(grant);
+    assertThat(session.arrival()).isNull();
+    assertThat(link.closed).isEmpty();
+    assertThat(sessions.after(0)).containsExactly(session, second);
+    // The change came to nothing: who resumes now replaces the first one.
+    second.onClosed();
+    FakeLink replayed = new FakeLink();
+    Session third = new Session(context, replayed);
+    handle(third, hello, 0);
+    assertThat(((Problem) replayed.taken().get(0)).getCode()).isEqualTo(ErrorCode.UNAUTHENTICATED);
+    assertThat(replayed.closed.get(0).reason()).isEqualTo(CloseReason.UNAUTHENTICATED);
+    assertThat(replayed.closed.get(0).message()).contains("used before");
+    assertThat(link.closed).isEmpty();
+    Session fourth = new Session(context, new FakeLink());
+    handle(fourth, hello("s3cret", first.getResume()), 0);
+    assertClosed(CloseReason.REPLACED);
+    fourth.onClosed();
+    third.onClosed();
+  }
+
+  @Test
+  void theFirstConnectionMayEndBeforeTheSecond() {
+    Welcome first = welcome();
+    ChangeTokens.Grant grant = new ChangeTokens.Grant(first.getProducer(), "one", 1);
+    String token = sessions.tokens().issue(grant, java.time.Duration.ofSeconds(10));
+    FakeLink other = new FakeLink();
+    Session second = new Session(context, other);
+    handle(
+        second,
+        ControlFrames.encode(
+            TypeCode.HELLO,
+            new Hello("client", "agent/1", "s3cret", first.getResume(), Map.of(), token)),
+        0);
+    session.onClosed();
+    assertThat(sessions.after(0)).containsExactly(second);
+    Session third = new Session(context, new FakeLink());
+    handle(third, hello("s3cret", first.getResume()), 0);
+    assertThat(other.closed.get(0).reason()).isEqualTo(CloseReason.REPLACED);
+    second.onClosed();
+    third.onClosed();
+    assertThat(sessions.after(0)).isEmpty();
+  }
+
+  @Test
+  void aTokenWithoutAResumeIsNobodys() {
+    String token =
+        sessions
+            .tokens()
+            .issue(new ChangeTokens.Grant(0, "one", 1), java.time.Duration.ofSeconds(10));
+    handle(
+        ControlFrames.encode(
+            TypeCode.HELLO, new Hello("client", "agent/1", "s3cret", null, Map.of(), token)));
+    assertClosed(CloseReason.UNAUTHENTICATED);
   }
 
   @ParameterizedTest
@@ -544,7 +694,9 @@ class SessionTest {
   @Test
   void attributesAreTheBussMemoryWhileTheSessionLives() {
     Map<String, String> attributes = Map.of("zone", "eu-1", "rack", "é".repeat(100));
-    handle(ControlFrames.encode(TypeCode.HELLO, new Hello("c", "a", "s3cret", null, attributes)));
+    handle(
+        ControlFrames.encode(
+            TypeCode.HELLO, new Hello("c", "a", "s3cret", null, attributes, null)));
     assertThat(session.identity().attributes()).isEqualTo(attributes);
     assertThat(memory.used()).isBetween(300L, 600L);
   }

@@ -32,7 +32,8 @@ class WebSocketConnectionTest {
   }
 
   private static byte[] hello() {
-    return ControlFrames.encode(TypeCode.HELLO, new Hello("test", "test/1", null, null, Map.of()));
+    return ControlFrames.encode(
+        TypeCode.HELLO, new Hello("test", "test/1", null, null, Map.of(), null));
   }
 
   private void welcome() {

@@ -94,7 +94,7 @@ public class RouterBenchmark {
     frames.wrap(frame, 0, frame.limit());
     frames.next();
     publish.read(frame, frames.bodyStart(), frames.bodyEnd(), FrameLimits.DEFAULT);
-    if (router.select(frame, publish) != null || router.mustWait(retry)) {
+    if (router.select(frame, publish) != null || router.mustWait(1, retry)) {
       throw new IllegalStateException("not routed");
     }
     router.deliver(frame, publish, 1, PublishFrame.PUBLISHED_AT, System.nanoTime());

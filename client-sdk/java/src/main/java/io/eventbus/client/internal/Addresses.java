@@ -72,10 +72,21 @@ final class Addresses {
     others = known;
   }
 
-  /** A bus asks to go on at one of these. */
-  void changeBus(@Nullable URI by, List<String> named) {
+  /**
+   * A bus asks to go on at one of these.
+   *
+   * @return those that can be used
+   */
+  List<URI> changeBus(@Nullable URI by, List<String> named) {
+    List<URI> good = check(by, named);
     preferred.clear();
-    preferred.addAll(check(by, named));
+    preferred.addAll(good);
+    return good;
+  }
+
+  /** What a bus asked for came to nothing. */
+  void stayed() {
+    preferred.clear();
   }
 
   private static List<URI> check(@Nullable URI by, List<String> named) {

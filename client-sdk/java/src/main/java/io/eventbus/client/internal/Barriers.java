@@ -4,41 +4,73 @@ import io.eventbus.client.EventBusException;
 import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Barrier;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The questions "has all that I published arrived?" that the bus has not answered. They are asked
- * again on every new connection. Any thread may use it.
+ * again on every new connection, and after a pause where the bus could not answer in time, until
+ * who asked waits no longer. Any thread may use it.
  */
 final class Barriers {
+  /** When to ask again what the bus could not answer. */
+  static final Duration PAUSE = Duration.ofMillis(100);
+
   private final Outbox outbox;
   private final Notifier notifier;
+  private final Scheduler conductor;
   private final Map<Long, Pending> pending = new LinkedHashMap<>();
   private long nextId = 1;
   private @Nullable EventBusException closed;
 
-  private record Pending(CompletableFuture<Void> stage, long createdNanos) {}
+  private @Nullable Question question;
 
-  Barriers(Outbox outbox, Notifier notifier) {
-    this.outbox = outbox;
-    this.notifier = notifier;
+  /** What hears of one answer: on the connection's thread, must not block. */
+  interface Asker {
+    void answered();
+
+    void refused(EventBusException failure);
   }
 
-  synchronized CompletableFuture<Void> ask(long nowNanos) {
+  private record Question(long id, Asker asker) {}
+
+  private static final class Pending {
+    final CompletableFuture<Void> stage = new CompletableFuture<>();
+    final Duration patience;
+    final long deadlineNanos;
+    boolean pauses;
+
+    Pending(Duration patience, long nowNanos) {
+      this.patience = patience;
+      this.deadlineNanos = nowNanos + patience.toNanos();
+    }
+  }
+
+  Barriers(Outbox outbox, Notifier notifier, Scheduler conductor) {
+    this.outbox = outbox;
+    this.notifier = notifier;
+    this.conductor = conductor;
+  }
+
+  /**
+   * Asks.
+   *
+   * @param patience how long an answer is waited for
+   */
+  synchronized CompletableFuture<Void> ask(Duration patience, long nowNanos) {
     EventBusException end = closed;
     if (end != null) {
       return CompletableFuture.failedFuture(end);
     }
-    CompletableFuture<Void> stage = new CompletableFuture<>();
+    Pending asked = new Pending(patience, nowNanos);
     long id = nextId++;
-    pending.put(id, new Pending(stage, nowNanos));
+    pending.put(id, asked);
     outbox.addBarrier(frame(id), id);
-    return stage;
+    return asked.stage;
   }
 
   private static byte[] frame(long id) {
@@ -47,17 +79,85 @@ final class Barriers {
 
   /** A connection is ready; what is to be sent again is queued already. */
   synchronized void connected() {
-    pending.keySet().forEach(id -> outbox.addBarrier(frame(id), id));
+    pending.forEach(
+        (id, asked) -> {
+          asked.pauses = false;
+          outbox.addBarrier(frame(id), id);
+        });
   }
 
-  synchronized void echoed(long id) {
+  /**
+   * Asks once for the connection that is there, in place of who asked so before.
+   *
+   * @return goes behind everything else that was sent
+   */
+  synchronized Batch askOnce(Asker asker) {
+    long id = nextId++;
+    question = new Question(id, asker);
+    return Batch.ofBarrier(frame(id), id);
+  }
+
+  /** Whoever has asked so is not interested any more. */
+  synchronized void forget() {
+    question = null;
+  }
+
+  private synchronized @Nullable Asker askerOf(long id) {
+    Question asked = question;
+    if (asked == null || asked.id != id) {
+      return null;
+    }
+    question = null;
+    return asked.asker;
+  }
+
+  void echoed(long id) {
+    Asker asker = askerOf(id);
+    if (asker != null) {
+      asker.answered();
+    } else {
+      complete(id);
+    }
+  }
+
+  private synchronized void complete(long id) {
     Pending answered = pending.remove(id);
     if (answered != null) {
       notifier.complete(() -> answered.stage.complete(null));
     }
   }
 
-  synchronized boolean refused(long id, EventBusException failure) {
+  boolean refused(long id, EventBusException failure) {
+    Asker asker = askerOf(id);
+    if (asker != null) {
+      asker.refused(failure);
+      return true;
+    }
+    return failure.retryable() ? repeat(id) : fail(id, failure);
+  }
+
+  private synchronized boolean repeat(long id) {
+    Pending asked = pending.get(id);
+    if (asked == null) {
+      // Whoever asked waits no longer: nothing that anybody could do.
+      return id > 0 && id < nextId;
+    }
+    if (!asked.pauses) {
+      asked.pauses = true;
+      conductor.schedule(() -> askAgain(id), PAUSE.toNanos());
+    }
+    return true;
+  }
+
+  private synchronized void askAgain(long id) {
+    Pending asked = pending.get(id);
+    if (asked != null && asked.pauses) {
+      asked.pauses = false;
+      outbox.addBarrier(frame(id), id);
+    }
+  }
+
+  private synchronized boolean fail(long id, EventBusException failure) {
     Pending answered = pending.remove(id);
     if (answered != null) {
       notifier.complete(() -> answered.stage.completeExceptionally(failure));
@@ -65,19 +165,20 @@ final class Barriers {
     return answered != null;
   }
 
-  synchronized void expire(long bornBefore, EventBusException failure) {
-    List<Long> late = new ArrayList<>();
-    pending.forEach(
-        (id, question) -> {
-          if (question.createdNanos - bornBefore <= 0) {
-            late.add(id);
-          }
-        });
-    late.forEach(id -> refused(id, failure));
+  /** Gives up those that have waited long enough. */
+  synchronized void expire(long nowNanos) {
+    Map<Long, Pending> late = new LinkedHashMap<>(pending);
+    late.values().removeIf(asked -> nowNanos - asked.deadlineNanos < 0);
+    late.forEach(
+        (id, asked) ->
+            fail(
+                id,
+                new EventBusException.TimedOut(
+                    "the bus did not answer a flush within " + asked.patience)));
   }
 
   synchronized void close(EventBusException failure) {
     closed = failure;
-    new ArrayList<>(pending.keySet()).forEach(id -> refused(id, failure));
+    new ArrayList<>(pending.keySet()).forEach(id -> fail(id, failure));
   }
 }

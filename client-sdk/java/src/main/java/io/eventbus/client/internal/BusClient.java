@@ -189,13 +189,17 @@ final class BusClient implements EventBusClient {
 
   @Override
   public CompletionStage<Void> flushAsync() {
-    return parts.barriers().ask(parts.clock().nanoTime());
+    return ask(options.outbound().confirmTimeout());
+  }
+
+  private CompletableFuture<Void> ask(Duration patience) {
+    return parts.barriers().ask(patience, parts.clock().nanoTime());
   }
 
   @Override
   public void flush(Duration timeout) {
     try {
-      flushAsync().toCompletableFuture().get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+      ask(timeout).get(timeout.toNanos(), TimeUnit.NANOSECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new EventBusException.TimedOut("flush was interrupted");
@@ -246,7 +250,8 @@ final class BusClient implements EventBusClient {
     try {
       CompletableFuture.allOf(handled).get(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
       parts.maintenance().acknowledge();
-      flushAsync().toCompletableFuture().get(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+      long left = deadline - System.nanoTime();
+      ask(Duration.ofNanos(left)).get(left, TimeUnit.NANOSECONDS);
       return outbox.isEmpty();
     } catch (ExecutionException | TimeoutException e) {
       return false;
@@ -286,6 +291,7 @@ final class BusClient implements EventBusClient {
         in.missing.sum(),
         in.handlerFailures.sum(),
         in.reconnects.sum(),
+        in.busChanges.sum(),
         out.used());
   }
 }

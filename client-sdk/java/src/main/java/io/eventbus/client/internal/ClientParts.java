@@ -50,7 +50,7 @@ record ClientParts(
     Dispatcher dispatcher =
         new Dispatcher(
             subscriptions, acks, counters, notifier, new ReadGate(), options.trackedProducers());
-    Barriers barriers = new Barriers(outbox, notifier);
+    Barriers barriers = new Barriers(outbox, notifier, outside.conductor());
     Link.Parts linkParts =
         new Link.Parts(outbox, subscriptions, dispatcher, barriers, counters, notifier);
     Sender sender =

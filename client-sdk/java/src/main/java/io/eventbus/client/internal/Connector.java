@@ -5,6 +5,10 @@ import io.eventbus.client.ClientState;
 import io.eventbus.client.ConnectionInfo;
 import io.eventbus.client.EventBusException;
 import io.eventbus.protocol.CloseReason;
+import io.eventbus.protocol.ControlFrames;
+import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.ChangeBus;
+import io.eventbus.schema.ChangeBusFailed;
 import io.eventbus.schema.Hello;
 import io.eventbus.schema.Welcome;
 import java.net.URI;
@@ -20,10 +24,13 @@ import org.slf4j.LoggerFactory;
  * The connection's state machine: connects, reconnects, gives up. Confined to the conductor; what
  * others may read is volatile.
  */
-final class Connector implements Link.Owner {
+final class Connector implements Link.Owner, BusChange.Home {
   private static final Logger LOG = LoggerFactory.getLogger(Connector.class);
 
   private static final String AGENT = "eventbus-java/0.1.0";
+
+  /** Of a reason why this client stays. */
+  private static final int MOST_TOLD = 500;
 
   private final ClientOptions options;
   private final Transport transport;
@@ -33,6 +40,8 @@ final class Connector implements Link.Owner {
   private final Traffic traffic;
   private final Addresses addresses;
   private final Retries retries;
+  private final HopBound hops = new HopBound();
+  private final Environment environment;
   private final Runnable onClosed;
   private final CompletableFuture<Void> firstConnection = new CompletableFuture<>();
   private final CompletableFuture<Void> closed = new CompletableFuture<>();
@@ -47,6 +56,8 @@ final class Connector implements Link.Owner {
   private boolean welcomed;
   private long welcomedAt;
   private long firstDeadline;
+  private @Nullable BusChange change;
+  private String changeToken = "";
 
   /** What a connector needs beside the options. */
   record Environment(
@@ -59,6 +70,7 @@ final class Connector implements Link.Owner {
 
   Connector(ClientOptions options, Environment environment, Runnable onClosed) {
     this.options = options;
+    this.environment = environment;
     this.transport = environment.transport();
     this.conductor = environment.conductor();
     this.clock = environment.clock();
@@ -131,8 +143,8 @@ final class Connector implements Link.Owner {
   }
 
   @Override
-  public void changeBus(Link link, List<String> urls) {
-    conductor.execute(() -> addresses.changeBus(link.url, urls));
+  public void changeBus(Link link, ChangeBus request) {
+    conductor.execute(() -> onChangeBus(link, request));
   }
 
   // ---- On the conductor
@@ -157,8 +169,7 @@ final class Connector implements Link.Owner {
       int urlsLeft = addresses.configuredLeft() + 1;
       timeout = Duration.ofNanos(Math.max(1_000_000, left / urlsLeft));
     }
-    Hello hello = new Hello(options.name(), AGENT, options.token(), resume, options.attributes());
-    Link link = new Link(url, hello, parts, this, clock);
+    Link link = new Link(url, hello(null), parts, this, clock);
     current = link;
     welcomed = false;
     Duration patience = timeout;
@@ -178,21 +189,17 @@ final class Connector implements Link.Owner {
     link.attempt(transport.connect(url, link));
   }
 
+  private Hello hello(@Nullable String change) {
+    return new Hello(options.name(), AGENT, options.token(), resume, options.attributes(), change);
+  }
+
   private void onWelcome(Link link, Welcome welcome) {
     Transport.Channel channel = link.channel();
     if (link != current || channel == null) {
       link.abort();
       return;
     }
-    cancelTimers();
-    welcomed = true;
-    welcomedAt = clock.nanoTime();
-    watch(link);
-    resume = welcome.getResume();
-    addresses.welcomed(link.url, welcome.getOthers());
-    ConnectionInfo info =
-        new ConnectionInfo(link.url, welcome.getBus(), welcome.getSession(), welcome.getProducer());
-    connection = info;
+    ConnectionInfo info = connected(link, welcome);
     traffic.begin(welcome, channel);
     if (state == ClientState.RECONNECTING) {
       parts.counters().reconnects.increment();
@@ -202,6 +209,19 @@ final class Connector implements Link.Owner {
     }
     parts.notifier().tell(listener -> listener.connected(info));
     parts.notifier().complete(() -> firstConnection.complete(null));
+  }
+
+  private ConnectionInfo connected(Link link, Welcome welcome) {
+    cancelTimers();
+    welcomed = true;
+    welcomedAt = clock.nanoTime();
+    watch(link);
+    resume = welcome.getResume();
+    addresses.welcomed(link.url, welcome.getOthers());
+    ConnectionInfo info =
+        new ConnectionInfo(link.url, welcome.getBus(), welcome.getSession(), welcome.getProducer());
+    connection = info;
+    return info;
   }
 
   private void watch(Link link) {
@@ -238,6 +258,12 @@ final class Connector implements Link.Owner {
     if (link != current || state == ClientState.CLOSED) {
       return;
     }
+    BusChange changing = change;
+    if (changing != null && changing.oldEnded()) {
+      LOG.debug("{}: connection to {} ended: {} {}", options.name(), link.url, code, reason);
+      return;
+    }
+    change = null;
     cancelTimers();
     link.abandon();
     current = null;
@@ -297,6 +323,11 @@ final class Connector implements Link.Owner {
       return;
     }
     cancelTimers();
+    BusChange changing = change;
+    change = null;
+    if (changing != null) {
+      changing.abandon();
+    }
     Link link = current;
     current = null;
     if (connection != null) {
@@ -310,5 +341,74 @@ final class Connector implements Link.Owner {
     parts.notifier().complete(() -> firstConnection.completeExceptionally(reason));
     onClosed.run();
     closed.complete(null);
+  }
+
+  // ---- A change of bus, on the conductor
+
+  @Override
+  public void onChangeBus(Link link, ChangeBus request) {
+    ConnectionInfo now = connection;
+    if (link != current || now == null || state != ClientState.CONNECTED) {
+      return;
+    }
+    if (change != null) {
+      refuseChange(request.getToken(), "a change of bus is under way already");
+      return;
+    }
+    List<URI> urls = addresses.changeBus(link.url, request.getUrls());
+    if (urls.isEmpty() || !hops.take(clock.nanoTime())) {
+      addresses.stayed();
+      refuseChange(
+          request.getToken(),
+          urls.isEmpty()
+              ? "none of the addresses can be used"
+              : "this client was moved "
+                  + HopBound.MOST_IN_A_MINUTE
+                  + " times within a minute already");
+      return;
+    }
+    changeToken = request.getToken();
+    BusChange begun =
+        new BusChange(options, environment, this, urls, hello(changeToken), link, now.producer());
+    change = begun;
+    LOG.debug("{}: going to {} ({})", options.name(), urls, request.getReason());
+    begun.start(request.getDeadlineMillis());
+  }
+
+  @Override
+  public void moved(Link link, Welcome welcome) {
+    Link before = current;
+    ConnectionInfo from = connection;
+    change = null;
+    current = link;
+    ConnectionInfo to = connected(link, welcome);
+    parts.counters().busChanges.increment();
+    Transport.Channel leaving = before == null ? null : before.channel();
+    if (before != null) {
+      before.abandon();
+    }
+    if (leaving != null) {
+      leaving.close(CloseReason.NORMAL.code(), "the client goes on at another bus");
+    }
+    if (from != null) {
+      parts.notifier().tell(listener -> listener.busChanged(from, to));
+    }
+  }
+
+  @Override
+  public void stayed(URI url, String why) {
+    change = null;
+    addresses.stayed();
+    LOG.debug("{}: does not go to {}: {}", options.name(), url, why);
+    refuseChange(changeToken, why);
+    parts.notifier().tell(listener -> listener.busChangeFailed(url, why));
+  }
+
+  private void refuseChange(String token, String why) {
+    String shown = why.length() > MOST_TOLD ? why.substring(0, MOST_TOLD) : why;
+    parts
+        .outbox()
+        .addControl(
+            ControlFrames.encode(TypeCode.CHANGE_BUS_FAILED, new ChangeBusFailed(token, shown)));
   }
 }

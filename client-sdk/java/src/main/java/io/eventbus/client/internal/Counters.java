@@ -10,4 +10,5 @@ final class Counters {
   final LongAdder missing = new LongAdder();
   final LongAdder handlerFailures = new LongAdder();
   final LongAdder reconnects = new LongAdder();
+  final LongAdder busChanges = new LongAdder();
 }

@@ -11,6 +11,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The part of the {@link Outbox} before the network: the message that is being filled, those that
  * wait to be sent, and control frames, which overtake events. Guarded by the outbox's lock.
+ *
+ * <p>While the client changes the bus, events wait here until the old bus has said that it has
+ * handed on all that it got.
  */
 final class Departures {
   private static final int POOLED_ARRAYS = 4;
@@ -27,6 +30,10 @@ final class Departures {
   private @Nullable Batch inFlight;
   private boolean areOpen;
   private long unmarkedBytes;
+  // The client is about to leave the bus: events are held, the barrier before them is not.
+  private boolean parting;
+  private @Nullable Batch farewell;
+  private @Nullable Runnable whenQuiet;
 
   Departures(int mostBatchBytes) {
     this.mostBatchBytes = mostBatchBytes;
@@ -97,6 +104,11 @@ final class Departures {
 
   /** Takes the next message of events, or a barrier, which is then in flight; null for none. */
   @Nullable Batch next() {
+    if (parting) {
+      inFlight = farewell;
+      farewell = null;
+      return inFlight;
+    }
     if (sealed.isEmpty()) {
       seal();
     }
@@ -135,8 +147,34 @@ final class Departures {
   /** There is no connection; what was for the lost one only is forgotten. */
   void hold() {
     areOpen = false;
+    stay();
     control.clear();
     sealed.removeIf(Batch::isBarrier);
+  }
+
+  /** Events wait from now on; before them this barrier goes out, and control frames. */
+  void part(Batch barrier) {
+    parting = true;
+    farewell = barrier;
+  }
+
+  /** Events go out again. */
+  void stay() {
+    parting = false;
+    farewell = null;
+    whenQuiet = null;
+  }
+
+  /** Sets what is run once when there is nothing left to send before the events. */
+  void whenQuiet(Runnable task) {
+    whenQuiet = task;
+  }
+
+  /** Nothing is left to send before the events: takes what is to be run. */
+  @Nullable Runnable takeWhenQuiet() {
+    Runnable task = whenQuiet;
+    whenQuiet = null;
+    return task;
   }
 
   /** Gives all events that wait new sequence numbers: see {@link Batch#resequence}. */

@@ -8,6 +8,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The way in: checks each delivery against what was received before, and hands it to the queues of
@@ -33,6 +34,8 @@ final class Dispatcher {
   private final DeliverView view = new DeliverView();
   private final List<SubscriptionState> touched = new ArrayList<>();
   private final List<SubscriptionState> targets = new ArrayList<>();
+  private @Nullable HeldDeliveries held;
+  private @Nullable Runnable tooMuch;
 
   Dispatcher(
       Subscriptions subscriptions,
@@ -72,7 +75,28 @@ final class Dispatcher {
     }
     TopicRoute topic = route(message);
     ProducerState origin = routes.producer(topic, view.producer());
+    HeldDeliveries holding = held;
+    if (holding != null && topic.inGroups.length > 0) {
+      holding.add(origin, view.sequence(), message, from, to, false);
+      Runnable tell = tooMuch;
+      if (tell != null && holding.isTooMuch()) {
+        tooMuch = null;
+        tell.run();
+      }
+    } else {
+      judge(message, topic, origin);
+    }
+  }
+
+  private void judge(ByteBuffer message, TopicRoute topic, ProducerState origin) {
+    int skip = duplicates(topic, origin);
+    findTargets(topic);
+    give(message, origin, skip);
+  }
+
+  private int duplicates(TopicRoute topic, ProducerState origin) {
     boolean complete = topic.everyEvent.length > 0;
+    int count = view.eventCount();
     int skip =
         origin.received(
             view.sequence(),
@@ -86,7 +110,11 @@ final class Dispatcher {
       }
     }
     counters.received.add(count - skip);
-    findTargets(topic);
+    return skip;
+  }
+
+  private void give(ByteBuffer message, ProducerState origin, int skip) {
+    int count = view.eventCount();
     if (skip == count || targets.isEmpty()) {
       acks.handled(origin, view.sequence() + count - 1);
       return;
@@ -131,6 +159,10 @@ final class Dispatcher {
     for (SubscriptionState subscription : topic.everyEvent) {
       targets.add(subscription);
     }
+    findMembers(topic);
+  }
+
+  private void findMembers(TopicRoute topic) {
     for (int i = 0; i < view.groupCount(); i++) {
       SubscriptionState member = topic.inGroup(view.group(i));
       if (member != null && !targets.contains(member)) {
@@ -144,15 +176,23 @@ final class Dispatcher {
     if (frame.getFrom() < 1 || frame.getTo() < frame.getFrom()) {
       return;
     }
+    ProducerState origin = origin(frame);
+    tell(frame, origin, frame.getFrom());
+  }
+
+  private ProducerState origin(io.eventbus.schema.Gap frame) {
     byte[] name = frame.getTopic().getBytes(java.nio.charset.StandardCharsets.UTF_8);
     TopicRoute topic = routes.topic(name, 0, name.length, frame::getTopic);
     rematch(topic);
-    ProducerState origin = routes.producer(topic, frame.getProducer());
+    return routes.producer(topic, frame.getProducer());
+  }
+
+  private void tell(io.eventbus.schema.Gap frame, ProducerState origin, long from) {
     Gap.Reason reason = reason(frame.getReason());
     origin.gap(
-        frame.getFrom(),
+        from,
         frame.getTo(),
-        (low, high) -> tellGap(topic, origin.producer, low, high, reason));
+        (low, high) -> tellGap(origin.topic, origin.producer, low, high, reason));
   }
 
   private static Gap.Reason reason(GapReason reason) {
@@ -185,5 +225,121 @@ final class Dispatcher {
       target.wakeConsumer();
     }
     touched.clear();
+  }
+
+  // ---- Two connections at once, see HeldDeliveries. All under the lock.
+
+  /**
+   * From now on there may be two connections, until {@link #release}.
+   *
+   * @param whenTooMuch called once, on the connection's thread, when the old connection has brought
+   *     more than is to be held; must not block
+   */
+  void hold(Runnable whenTooMuch) {
+    held = new HeldDeliveries();
+    tooMuch = whenTooMuch;
+  }
+
+  /** Whether the application has not taken what came, so that the connection is not read. */
+  boolean isHeldBack() {
+    return gate.isHolding();
+  }
+
+  /**
+   * Takes a {@code Deliver} frame of the new connection.
+   *
+   * @return false if no more should be read of that connection
+   */
+  boolean hold(ByteBuffer message, int from, int to) {
+    HeldDeliveries holding = held;
+    if (holding == null) {
+      return true;
+    }
+    view.read(message, from, to, WHATEVER_FITS);
+    if (view.eventCount() > 0) {
+      TopicRoute topic = route(message);
+      if (topic.inGroups.length > 0) {
+        ProducerState origin = routes.producer(topic, view.producer());
+        holding.add(origin, view.sequence(), message, from, to, true);
+      } else {
+        holding.add(message, from, to);
+      }
+    }
+    return !holding.isFull();
+  }
+
+  /** Takes a {@code Gap} frame of the new connection. */
+  void hold(io.eventbus.schema.Gap frame) {
+    if (held != null && frame.getFrom() >= 1 && frame.getTo() >= frame.getFrom()) {
+      held.add(frame);
+    }
+  }
+
+  /** The new connection will not stay. */
+  void holdGroupsOnly() {
+    if (held != null) {
+      held.keepGroupsOnly();
+    }
+  }
+
+  /**
+   * Hands on what was held, dropping what was seen.
+   *
+   * @param moved whether the new connection is the one that stays; if not, of what it brought only
+   *     events of groups are handed on, because nobody else got them
+   */
+  void release(boolean moved) {
+    HeldDeliveries holding = held;
+    held = null;
+    tooMuch = null;
+    if (holding == null) {
+      return;
+    }
+    if (moved) {
+      holding.plain().forEach(this::release);
+    }
+    for (List<HeldDeliveries.Held> ofOneProducer : holding.grouped()) {
+      ofOneProducer.forEach(delivery -> releaseGrouped(delivery, moved || !delivery.fresh()));
+    }
+  }
+
+  private void release(HeldDeliveries.Held delivery) {
+    ByteBuffer message = delivery.message();
+    io.eventbus.schema.Gap gap = delivery.gap();
+    if (message != null) {
+      deliver(message, delivery.from(), delivery.to());
+    } else if (gap != null) {
+      ProducerState origin = origin(gap);
+      long from = origin.firstUnseen(gap.getFrom());
+      if (from <= gap.getTo()) {
+        tell(gap, origin, from);
+      }
+    }
+  }
+
+  private void releaseGrouped(HeldDeliveries.Held delivery, boolean everything) {
+    ByteBuffer message = delivery.message();
+    if (message == null) {
+      return;
+    }
+    view.read(message, delivery.from(), delivery.to(), WHATEVER_FITS);
+    TopicRoute topic = route(message);
+    ProducerState origin = routes.producer(topic, view.producer());
+    if (topic.everyEvent.length == 0) {
+      judge(message, topic, origin);
+      return;
+    }
+    // The same event comes over both connections for those without a group, but over one of them
+    // for the group: what the former have seen may be new to the latter.
+    targets.clear();
+    findMembers(topic);
+    if (!targets.isEmpty()) {
+      give(message, origin, 0);
+    }
+    if (everything) {
+      targets.clear();
+      targets.addAll(List.of(topic.everyEvent));
+      give(message, origin, duplicates(topic, origin));
+    }
   }
 }

@@ -31,6 +31,14 @@ final class EventEncoder {
     messageBytes = Math.max(1024, bus.getMessageBytes());
   }
 
+  /** Says whether another bus accepts all that this one does. */
+  boolean fits(Limits other) {
+    return other.getPayloadBytes() >= limits.payloadBytes()
+        && other.getHeaders() >= limits.headers()
+        && other.getHeaderBytes() >= limits.headerBytes()
+        && other.getMessageBytes() >= messageBytes;
+  }
+
   int messageBytes() {
     return messageBytes;
   }

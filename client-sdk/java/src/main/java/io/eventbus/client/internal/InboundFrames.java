@@ -5,12 +5,15 @@ import io.eventbus.client.EventBusException;
 import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.FrameCursor;
 import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.ChangeBus;
 import io.eventbus.schema.Confirm;
+import io.eventbus.schema.Gap;
 import io.eventbus.schema.Problem;
 import java.net.URI;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -30,7 +33,25 @@ final class InboundFrames {
     void refused(EventBusException why);
 
     /** The bus asks to go on elsewhere. */
-    void changeBus(List<String> urls);
+    void changeBus(ChangeBus request);
+
+    /** No more should be read for now. */
+    void pause();
+  }
+
+  /**
+   * Takes part of what comes over a connection that is not the client's only one yet. Called on the
+   * connection's thread, under the {@link Dispatcher}'s lock; must not block.
+   */
+  interface Standby {
+    /** A subscription is in force there. */
+    void confirmed(long subscription);
+
+    /** A subscription is not served there. */
+    void refused(long subscription, EventBusException failure);
+
+    /** Nothing more comes for a subscription there. */
+    void drained(long subscription);
   }
 
   private final URI url;
@@ -39,11 +60,23 @@ final class InboundFrames {
   private final FrameCursor cursor = new FrameCursor();
   private final List<PublishFrame> confirmed = new ArrayList<>();
   private long producer;
+  // Set before the first frame, taken away under the Dispatcher's lock.
+  private @Nullable Standby standby;
 
-  InboundFrames(URI url, Link.Parts parts, Source source) {
+  InboundFrames(URI url, Link.Parts parts, Source source, @Nullable Standby standby) {
     this.url = url;
     this.parts = parts;
     this.source = source;
+    this.standby = standby;
+  }
+
+  boolean isStandby() {
+    return standby != null;
+  }
+
+  /** Under the dispatcher's lock: this is the client's connection from now on. */
+  void goLive() {
+    standby = null;
   }
 
   /** The number that this client publishes under. */
@@ -76,10 +109,10 @@ final class InboundFrames {
       return;
     }
     switch (type) {
-      case DELIVER -> parts.dispatcher().deliver(message, from, to);
+      case DELIVER -> deliver(message, from, to);
       case CONFIRM -> confirm(ControlFrames.confirm(message, from, to));
       case PROBLEM -> problem(ControlFrames.problem(message, from, to));
-      case GAP -> parts.dispatcher().gap(ControlFrames.gap(message, from, to));
+      case GAP -> gap(ControlFrames.gap(message, from, to));
       case BARRIER -> {
         // The confirmations before it are to be seen before it.
         flushConfirmed();
@@ -88,11 +121,42 @@ final class InboundFrames {
       case DRAINED -> {
         // The last events before the end.
         parts.dispatcher().handOver();
-        parts.subscriptions().drained(ControlFrames.drained(message, from, to).getId());
+        drained(ControlFrames.drained(message, from, to).getId());
       }
-      case CHANGE_BUS -> source.changeBus(ControlFrames.changeBus(message, from, to).getUrls());
-      case HELLO, PUBLISH, SUBSCRIBE, ACK, UNSUBSCRIBE, WELCOME ->
+      case CHANGE_BUS -> source.changeBus(ControlFrames.changeBus(message, from, to));
+      case HELLO, PUBLISH, SUBSCRIBE, ACK, UNSUBSCRIBE, WELCOME, CHANGE_BUS_FAILED ->
           LOG.warn("{} sent a frame of type {}, which is not for clients: skipped", url, type);
+    }
+  }
+
+  private void deliver(ByteBuffer message, int from, int to) {
+    if (standby == null) {
+      parts.dispatcher().deliver(message, from, to);
+    } else if (!parts.dispatcher().hold(message, from, to)) {
+      source.pause();
+    }
+  }
+
+  private void gap(Gap gap) {
+    if (standby == null) {
+      parts.dispatcher().gap(gap);
+    } else {
+      parts.dispatcher().hold(gap);
+    }
+  }
+
+  private void drained(long subscription) {
+    if (standby != null) {
+      standby.drained(subscription);
+      return;
+    }
+    if (source.isAbandoned()) {
+      // The subscription may be in force elsewhere.
+      return;
+    }
+    Runnable last = parts.subscriptions().drained(subscription);
+    if (last != null) {
+      last.run();
     }
   }
 
@@ -117,6 +181,9 @@ final class InboundFrames {
       parts.counters().confirmed.add(events);
     } else if (confirm.getTypeCode() == TypeCode.SUBSCRIBE.code()) {
       parts.subscriptions().confirmed(confirm.getAbout());
+      if (standby != null) {
+        standby.confirmed(confirm.getAbout());
+      }
     }
   }
 
@@ -131,11 +198,15 @@ final class InboundFrames {
         parts.notifier().complete(() -> frame.fail(failure));
         answered = true;
       }
+    } else if (type == TypeCode.SUBSCRIBE && standby != null) {
+      standby.refused(problem.getAbout(), failure);
+      answered = true;
     } else if (type == TypeCode.SUBSCRIBE) {
-      answered = parts.subscriptions().refused(problem.getAbout(), failure);
+      answered =
+          !source.isAbandoned() && parts.subscriptions().refused(problem.getAbout(), failure);
     } else if (type == TypeCode.UNSUBSCRIBE) {
       parts.dispatcher().handOver();
-      parts.subscriptions().drained(problem.getAbout());
+      drained(problem.getAbout());
       answered = true;
     } else if (type == TypeCode.BARRIER) {
       answered = parts.barriers().refused(problem.getAbout(), failure);

@@ -7,11 +7,11 @@ import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.FrameCursor;
 import io.eventbus.protocol.MalformedFrameException;
 import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.ChangeBus;
 import io.eventbus.schema.Hello;
 import io.eventbus.schema.Welcome;
 import java.net.URI;
 import java.nio.ByteBuffer;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,7 +33,7 @@ final class Link
     void ended(Link link, int code, String reason, @Nullable EventBusException failure);
 
     /** The bus asks to go on elsewhere. */
-    void changeBus(Link link, List<String> urls);
+    void changeBus(Link link, ChangeBus request);
   }
 
   /** Where frames go. */
@@ -62,13 +62,24 @@ final class Link
   private boolean welcomed;
 
   Link(URI url, Hello hello, Parts parts, Owner owner, MicroClock clock) {
+    this(url, hello, parts, owner, clock, null);
+  }
+
+  /** A connection beside the client's one: what is delivered over it is held until it goes live. */
+  Link(
+      URI url,
+      Hello hello,
+      Parts parts,
+      Owner owner,
+      MicroClock clock,
+      InboundFrames.@Nullable Standby standby) {
     this.url = url;
     this.hello = hello;
     this.parts = parts;
     this.owner = owner;
     this.clock = clock;
     this.heardAt = clock.nanoTime();
-    this.frames = new InboundFrames(url, parts, this);
+    this.frames = new InboundFrames(url, parts, this, standby);
   }
 
   Transport.@Nullable Channel channel() {
@@ -131,8 +142,22 @@ final class Link
   }
 
   @Override
-  public void changeBus(List<String> urls) {
-    owner.changeBus(this, urls);
+  public void changeBus(ChangeBus request) {
+    owner.changeBus(this, request);
+  }
+
+  /** Under the dispatcher's lock: what it brings is handed on from now on, and nothing else is. */
+  void goLive() {
+    frames.goLive();
+    readOn();
+    parts.dispatcher().readFrom(this);
+  }
+
+  /** Goes on reading if that was stopped. */
+  void readOn() {
+    if (paused) {
+      resume();
+    }
   }
 
   @Override
@@ -252,7 +277,7 @@ final class Link
       frames.producer(welcome.getProducer());
       int next = cursor.bodyEnd();
       owner.welcomed(this, welcome);
-      if (!abandoned) {
+      if (!abandoned && !frames.isStandby()) {
         parts.dispatcher().readFrom(this);
       }
       frames.read(message, next, message.limit());

@@ -163,6 +163,7 @@ final class Outbox {
    * @param over where it will be sent: nothing for a connection that has been replaced meanwhile
    */
   @Nullable ByteBuffer next(Transport.Channel over) {
+    Runnable quiet;
     lock.lock();
     try {
       if (over != connection || !departures.areOpen() || departures.inFlight() != null) {
@@ -174,21 +175,29 @@ final class Outbox {
         return control;
       }
       Batch batch = departures.next();
-      if (batch == null) {
-        senderIdle = true;
-        return null;
+      if (batch != null) {
+        return leaving(batch);
       }
-      unconfirmed.sending(batch);
-      if (!batch.isBarrier()) {
-        messages++;
-      }
-      if (batch.resend) {
-        batch.frames.forEach(frame -> resent += frame.eventCount);
-      }
-      return batch.message();
+      senderIdle = true;
+      quiet = departures.takeWhenQuiet();
     } finally {
       lock.unlock();
     }
+    if (quiet != null) {
+      quiet.run();
+    }
+    return null;
+  }
+
+  private ByteBuffer leaving(Batch batch) {
+    unconfirmed.sending(batch);
+    if (!batch.isBarrier()) {
+      messages++;
+    }
+    if (batch.resend) {
+      batch.frames.forEach(frame -> resent += frame.eventCount);
+    }
+    return batch.message();
   }
 
   /** The network has taken the message. */
@@ -239,6 +248,52 @@ final class Outbox {
         unconfirmed.sent(batch);
       }
       return unconfirmed.giveBack(departures.waiting());
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  // ---- A change of bus
+
+  /** Events wait from now on, and this barrier goes out behind all that was sent. */
+  void part(Batch barrier) {
+    change(() -> departures.part(barrier));
+  }
+
+  /** Runs a task once when nothing is left to send to the bus that is to be left. */
+  void whenQuiet(Runnable task) {
+    change(() -> departures.whenQuiet(task));
+  }
+
+  /** The client does not leave: events go out again. */
+  void stay() {
+    change(departures::stay);
+  }
+
+  private void change(Runnable how) {
+    lock.lock();
+    try {
+      how.run();
+      senderIdle = false;
+    } finally {
+      lock.unlock();
+    }
+    wakeSender.run();
+  }
+
+  /**
+   * The client has left a bus that has handed on all that it got: events go out over this
+   * connection. The sender must be told after it.
+   */
+  void moved(Transport.Channel over) {
+    lock.lock();
+    try {
+      connection = over;
+      departures.stay();
+      unconfirmed.allKnown();
+      // Nothing, unless the bus has not answered what it should have.
+      unconfirmed.giveBack(departures.waiting());
+      senderIdle = false;
     } finally {
       lock.unlock();
     }

@@ -80,6 +80,11 @@ final class ProducerState {
     told.add(from, to);
   }
 
+  /** Returns the first sequence from here on that was neither received nor passed over. */
+  long firstUnseen(long from) {
+    return Math.max(from, last + 1);
+  }
+
   /** The connection does not get every event any more: what comes next is a new start. */
   void forgetBaseline() {
     last = 0;

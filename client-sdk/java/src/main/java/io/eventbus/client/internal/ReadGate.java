@@ -29,6 +29,11 @@ final class ReadGate {
     }
   }
 
+  /** Whether the connection is not read because the application has not taken what came. */
+  synchronized boolean isHolding() {
+    return full > 0;
+  }
+
   /** A queue is full; {@link #hasRoom} has to follow. */
   synchronized void isFull() {
     if (full++ == 0 && reader != null) {

@@ -93,6 +93,10 @@ final class SubscriptionState implements Subscription {
   }
 
   byte[] unsubscribeFrame() {
+    return unsubscribeFrame(id);
+  }
+
+  static byte[] unsubscribeFrame(long id) {
     return ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(id));
   }
 

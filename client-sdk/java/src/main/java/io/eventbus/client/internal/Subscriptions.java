@@ -23,6 +23,13 @@ final class Subscriptions {
   private boolean connected;
   private boolean closed;
 
+  // While the client changes the bus: what is to be said then, whose end the old bus was asked for
+  // before, and whose it has to say before the client leaves.
+  private @Nullable List<byte[]> waiting;
+  private final Set<Long> endingHere = new HashSet<>();
+  private final Set<Long> leaving = new HashSet<>();
+  private @Nullable Runnable onLeft;
+
   /** The subscriptions that events are delivered to, and a number that changes with them. */
   record Snapshot(List<SubscriptionState> all, long version) {}
 
@@ -45,8 +52,14 @@ final class Subscriptions {
     }
     byId.put(subscription.id(), subscription);
     publish();
-    if (connected) {
-      outbox.addControl(subscription.subscribeFrame());
+    say(subscription.subscribeFrame());
+  }
+
+  private void say(byte[] frame) {
+    if (waiting != null) {
+      waiting.add(frame);
+    } else if (connected) {
+      outbox.addControl(frame);
     }
   }
 
@@ -60,7 +73,7 @@ final class Subscriptions {
       return;
     }
     if (connected) {
-      outbox.addControl(subscription.unsubscribeFrame());
+      say(subscription.unsubscribeFrame());
     } else {
       remove(subscription.id());
     }
@@ -87,6 +100,7 @@ final class Subscriptions {
 
   synchronized void disconnected() {
     connected = false;
+    endChange();
     // There is nobody left who could send anything for these.
     new ArrayList<>(ending).forEach(this::remove);
   }
@@ -100,8 +114,25 @@ final class Subscriptions {
     }
   }
 
-  synchronized void drained(long id) {
-    remove(id);
+  /**
+   * The bus sends nothing more for a subscription.
+   *
+   * @return what is to be run if it was the last that held up a change of bus, else null
+   */
+  synchronized @Nullable Runnable drained(long id) {
+    if (!leaving.remove(id)) {
+      remove(id);
+      return null;
+    }
+    if (endingHere.contains(id)) {
+      remove(id);
+    }
+    if (!leaving.isEmpty()) {
+      return null;
+    }
+    Runnable told = onLeft;
+    onLeft = null;
+    return told;
   }
 
   /**
@@ -144,5 +175,77 @@ final class Subscriptions {
     for (SubscriptionState subscription : new ArrayList<>(byId.values())) {
       remove(subscription.id());
     }
+  }
+
+  // ---- A change of bus
+
+  /**
+   * A change begins: what the application asks for waits until its end.
+   *
+   * @return what has to be asked for at the new bus
+   */
+  synchronized List<SubscriptionState> beginChange() {
+    waiting = new ArrayList<>();
+    endingHere.addAll(ending);
+    return byId.values().stream().filter(s -> !ending.contains(s.id())).toList();
+  }
+
+  /**
+   * Unsubscribes from the old bus, whose end this is not for the application.
+   *
+   * @param told is run when the old bus sends nothing more, under the dispatcher's lock
+   * @return false if there is nothing to wait for
+   */
+  synchronized boolean leave(Set<Long> moved, Runnable told) {
+    endingHere.retainAll(ending);
+    leaving.addAll(moved);
+    leaving.addAll(endingHere);
+    if (leaving.isEmpty()) {
+      return false;
+    }
+    onLeft = told;
+    moved.forEach(id -> outbox.addControl(SubscriptionState.unsubscribeFrame(id)));
+    return true;
+  }
+
+  /** The client is at the new bus, which serves these; what waited is said there. */
+  synchronized void moved(Set<Long> served) {
+    List<byte[]> late = waiting;
+    // The old bus has no chance to end these any more.
+    new ArrayList<>(endingHere).forEach(this::remove);
+    endChange();
+    for (long id : served) {
+      if (!byId.containsKey(id)) {
+        outbox.addControl(SubscriptionState.unsubscribeFrame(id));
+      }
+    }
+    if (late != null) {
+      late.forEach(outbox::addControl);
+    }
+  }
+
+  /** The client stays, and has not left; what waited is said to the old bus. */
+  synchronized void stayed() {
+    List<byte[]> late = waiting;
+    endChange();
+    if (late != null) {
+      late.forEach(outbox::addControl);
+    }
+  }
+
+  /** The client has left, and comes back: asks for everything again. */
+  synchronized void cameBack() {
+    endChange();
+    connected();
+    for (long id : ending) {
+      outbox.addControl(SubscriptionState.unsubscribeFrame(id));
+    }
+  }
+
+  private void endChange() {
+    waiting = null;
+    endingHere.clear();
+    leaving.clear();
+    onLeft = null;
   }
 }

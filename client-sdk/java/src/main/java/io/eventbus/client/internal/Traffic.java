@@ -3,6 +3,7 @@ package io.eventbus.client.internal;
 import io.eventbus.client.ConnectionListener.DropCause;
 import io.eventbus.client.EventBusException;
 import io.eventbus.schema.Welcome;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Everything that goes over connections, as the {@link Connector} sees it: begins with one, stops
@@ -24,8 +25,7 @@ final class Traffic {
   void begin(Welcome welcome, Transport.Channel channel) {
     long before = producer;
     producer = welcome.getProducer();
-    encoder.limit(welcome.getLimits());
-    parts.outbox().limitMessages(encoder.messageBytes());
+    limit(welcome);
     if (before != 0 && before != producer) {
       parts.outbox().resequence();
       long now = producer;
@@ -42,11 +42,43 @@ final class Traffic {
     sender.use(null);
   }
 
+  /** The bus has handed on all that it got: the next event goes to another one. */
+  void move(Welcome welcome, Transport.Channel channel) {
+    limit(welcome);
+    parts.outbox().moved(channel);
+    sender.use(channel);
+  }
+
+  /** Says whether a bus accepts whatever the one before has accepted. */
+  boolean fits(Welcome welcome) {
+    return encoder.fits(welcome.getLimits());
+  }
+
+  private void limit(Welcome welcome) {
+    encoder.limit(welcome.getLimits());
+    parts.outbox().limitMessages(encoder.messageBytes());
+  }
+
+  /** Sending goes on over this connection, after {@link #lose}. */
+  void resume(@Nullable Welcome welcome, Transport.Channel channel) {
+    if (welcome != null) {
+      limit(welcome);
+    }
+    parts.outbox().connected(channel);
+    parts.barriers().connected();
+    sender.use(channel);
+  }
+
   /** The connection is lost. */
   void stop() {
+    lose();
+    parts.subscriptions().disconnected();
+  }
+
+  /** The connection that is sent over is lost, but there is another. */
+  void lose() {
     sender.use(null);
     long unknown = parts.outbox().disconnected();
-    parts.subscriptions().disconnected();
     if (unknown > 0) {
       parts.notifier().tell(listener -> listener.dropped(unknown, DropCause.CONNECTION_LOST));
     }

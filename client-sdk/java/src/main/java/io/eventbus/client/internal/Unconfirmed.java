@@ -127,6 +127,11 @@ final class Unconfirmed {
     }
   }
 
+  /** The bus has said that it has got everything. */
+  void allKnown() {
+    plainKnown = plainSent;
+  }
+
   /**
    * The connection is lost: what is unconfirmed goes to the front of what waits to be sent.
    *

@@ -579,6 +579,67 @@ class BusClientTest {
   }
 
   @Test
+  void flushIsAskedAgainWhenTheBusCouldNotAnswerInTime() throws Exception {
+    EventBusClient client = connect();
+    CompletionStage<Void> flush = blockedFlush(client);
+    refuse(bus.next(TypeCode.BARRIER), true);
+    assertThat(flush.toCompletableFuture()).isNotDone();
+    scheduler.advance(Barriers.PAUSE.minusMillis(1));
+    assertThat(bus.arrivals).isEmpty();
+    scheduler.advance(Duration.ofMillis(1));
+    refuse(bus.next(TypeCode.BARRIER), true);
+    bus.answersBarriers = true;
+    scheduler.advance(Barriers.PAUSE);
+    get(flush);
+    assertThat(told.next()).startsWith("connected");
+    assertThat(told.calls).isEmpty();
+  }
+
+  @Test
+  void flushThatTheBusNeverAnswersInTimeEndsWithItsOwnDeadline() throws Exception {
+    EventBusClient client = connect(b -> b.confirmTimeout(Duration.ofSeconds(3)));
+    CompletionStage<Void> flush = blockedFlush(client);
+    FakeBus.Arrival asked = bus.next(TypeCode.BARRIER);
+    for (int i = 0; i < 29; i++) {
+      refuse(asked, true);
+      scheduler.advance(Barriers.PAUSE);
+      asked = bus.next(TypeCode.BARRIER);
+      assertThat(flush.toCompletableFuture()).isNotDone();
+    }
+    scheduler.advance(Duration.ofSeconds(2));
+    assertThat(failure(flush)).isInstanceOf(EventBusException.TimedOut.class);
+    // Nobody is interested any more.
+    refuse(asked, true);
+    scheduler.advance(Duration.ofSeconds(2));
+    assertThat(bus.arrivals).isEmpty();
+    assertThat(told.next()).startsWith("connected");
+    assertThat(told.calls).isEmpty();
+  }
+
+  @Test
+  void flushThatTheBusRefusesForGoodFails() throws Exception {
+    EventBusClient client = connect();
+    CompletionStage<Void> flush = blockedFlush(client);
+    refuse(bus.next(TypeCode.BARRIER), false);
+    assertThat(failure(flush)).isInstanceOf(EventBusException.Refused.class);
+    scheduler.advance(Duration.ofSeconds(1));
+    assertThat(bus.arrivals).isEmpty();
+  }
+
+  private void refuse(FakeBus.Arrival barrier, boolean retryable) {
+    bus.connection()
+        .frame(
+            TypeCode.PROBLEM,
+            new Problem(
+                io.eventbus.schema.ErrorCode.OVERLOADED,
+                "another bus is slow",
+                retryable,
+                (Long) barrier.content(),
+                TypeCode.BARRIER.code(),
+                ""));
+  }
+
+  @Test
   void closeSendsWhatIsBuffered() throws Exception {
     EventBusClient client = connect();
     bus.holdsSends = true;

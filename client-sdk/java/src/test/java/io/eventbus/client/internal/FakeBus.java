@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.Phaser;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.avro.specific.SpecificRecord;
@@ -53,24 +54,39 @@ final class FakeBus implements Transport {
   volatile long producer = 77;
   volatile @Nullable RuntimeException connectFailure;
   volatile boolean closed;
+  // One party for the test, one for each message that the network has not said to be sent.
+  private final Phaser underWay = new Phaser(1);
   private final AtomicInteger messages = new AtomicInteger();
+  final java.util.Set<String> unreachable = java.util.concurrent.ConcurrentHashMap.newKeySet();
   private volatile @Nullable Connection current;
-  private int connections;
+  private final List<Connection> connections = new java.util.concurrent.CopyOnWriteArrayList<>();
 
   @Override
   public synchronized Attempt connect(URI url, Listener listener) {
     attempts.add(url);
-    RuntimeException failure = connectFailure;
+    RuntimeException failure =
+        unreachable.contains(url.toString())
+            ? new IllegalStateException("unreachable")
+            : connectFailure;
     if (failure != null) {
       listener.onFailed(failure);
       return () -> {};
     }
-    Connection connection = new Connection(++connections, listener);
+    Connection connection = new Connection(connections.size() + 1, listener);
+    connections.add(connection);
     current = connection;
     if (!silent) {
       listener.onOpen(connection);
     }
     return cancelled::incrementAndGet;
+  }
+
+  /**
+   * Waits until the client has been told that what arrived was sent. Before that, a jump of the
+   * clock would look like a network that does not take it.
+   */
+  void awaitSent() throws Exception {
+    underWay.awaitAdvanceInterruptibly(underWay.arrive(), 10, TimeUnit.SECONDS);
   }
 
   /** What a client needs that is connected to this bus. */
@@ -97,6 +113,11 @@ final class FakeBus implements Transport {
       throw new AssertionError("not connected");
     }
     return connection;
+  }
+
+  /** The connection with this number, from 1. */
+  Connection connection(int number) {
+    return connections.get(number - 1);
   }
 
   /** The next frame of this type, others are passed over; fails after ten seconds. */
@@ -162,6 +183,7 @@ final class FakeBus implements Transport {
     private @Nullable SendCallback held;
     private boolean over;
     private boolean paused;
+    volatile int closedWith;
 
     Connection(int number, Listener listener) {
       this.number = number;
@@ -182,10 +204,20 @@ final class FakeBus implements Transport {
           held = callback;
         }
       }
-      read(copy);
-      if (!hold) {
-        callback.onSent(null);
+      underWay.register();
+      try {
+        read(copy);
+        if (!hold) {
+          callback.onSent(null);
+        }
+      } finally {
+        underWay.arriveAndDeregister();
       }
+    }
+
+    /** The WebSocket handshake of a silent bus has succeeded; Hello is read and not answered. */
+    void open() {
+      listener.onOpen(this);
     }
 
     /** Lets the network take the message that is under way. */
@@ -235,6 +267,10 @@ final class FakeBus implements Transport {
               frame(TypeCode.BARRIER, new Barrier(id));
             }
           }
+          case CHANGE_BUS_FAILED ->
+              arrivals.add(
+                  new Arrival(
+                      this.number, number, type, ControlFrames.changeBusFailed(message, from, to)));
           case ACK ->
               arrivals.add(
                   new Arrival(this.number, number, type, ControlFrames.ack(message, from, to)));
@@ -245,6 +281,9 @@ final class FakeBus implements Transport {
 
     private void hello(Hello hello) {
       hellos.add(hello);
+      if (silent) {
+        return;
+      }
       Welcome welcome = new Welcome();
       welcome.setBus("bus");
       welcome.setSession("session-" + number);
@@ -265,13 +304,15 @@ final class FakeBus implements Transport {
       while (events.next()) {
         payloads.add(new String(events.payload(), StandardCharsets.UTF_8));
       }
+      // Before a test can see the arrival, and change its mind.
+      boolean answer = view.confirm() && confirms;
       arrivals.add(
           new Arrival(
               number,
               messageNumber,
               TypeCode.PUBLISH,
               new Batch(view.topic(), view.sequence(), view.schema(), view.confirm(), payloads)));
-      if (view.confirm() && confirms) {
+      if (answer) {
         confirm(view.topic(), view.sequence() + view.eventCount() - 1);
       }
     }
@@ -353,8 +394,15 @@ final class FakeBus implements Transport {
       }
     }
 
+    boolean isOver() {
+      synchronized (this) {
+        return over;
+      }
+    }
+
     @Override
     public void close(int code, String reason) {
+      closedWith = code;
       end(code, reason);
     }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.eventbus.client.ClientOptions;
 import io.eventbus.client.EventBusClient;
 import io.eventbus.client.EventBusException;
+import io.eventbus.schema.ChangeBus;
 import io.eventbus.schema.Hello;
 import io.eventbus.schema.Welcome;
 import java.net.URI;
@@ -34,7 +35,7 @@ class LinkTest {
             Link link, int code, String reason, @Nullable EventBusException failure) {}
 
         @Override
-        public void changeBus(Link link, List<String> urls) {}
+        public void changeBus(Link link, ChangeBus request) {}
       };
 
   private Link link() {
@@ -53,10 +54,15 @@ class LinkTest {
             options.trackedProducers());
     Link.Parts parts =
         new Link.Parts(
-            outbox, subscriptions, dispatcher, new Barriers(outbox, notifier), counters, notifier);
+            outbox,
+            subscriptions,
+            dispatcher,
+            new Barriers(outbox, notifier, new ManualScheduler(clock)),
+            counters,
+            notifier);
     return new Link(
         URI.create("ws://one/bus"),
-        new Hello("name", "agent", null, null, Map.of()),
+        new Hello("name", "agent", null, null, Map.of(), null),
         parts,
         owner,
         clock);

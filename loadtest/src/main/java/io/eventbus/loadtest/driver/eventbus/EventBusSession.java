@@ -72,7 +72,7 @@ final class EventBusSession implements Driver.Session {
   @Override
   public IdleHandshake idleHandshake() {
     URI address = URI.create(url);
-    Hello hello = new Hello("idle", "loadtest", null, null, Map.of());
+    Hello hello = new Hello("idle", "loadtest", null, null, Map.of(), null);
     return new IdleHandshake(
         address.getPort(),
         address.getPath(),

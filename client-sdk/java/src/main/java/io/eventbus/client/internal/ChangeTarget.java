@@ -1,0 +1,285 @@
+package io.eventbus.client.internal;
+
+import io.eventbus.client.ClientOptions;
+import io.eventbus.client.EventBusException;
+import io.eventbus.protocol.CloseReason;
+import io.eventbus.schema.ChangeBus;
+import io.eventbus.schema.Hello;
+import io.eventbus.schema.Welcome;
+import java.net.URI;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Collection;
+import java.util.Deque;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The new connection of a {@link BusChange}: tries the addresses in turn until a bus welcomes this
+ * client, and watches the connection from then on. Confined to the conductor, except for what links
+ * tell.
+ */
+final class ChangeTarget implements Link.Owner {
+  /** Hears about the connection; called on the conductor. */
+  interface Listener {
+    /** A bus has welcomed this client. */
+    void ready();
+
+    /** No address has led to a bus that takes this client. */
+    void unreachable(String why);
+
+    /** The connection that was ready has ended. */
+    void lost(String why);
+  }
+
+  /** Whose connection it is in the end; called on the conductor. */
+  interface Heir {
+    /** A connection that was handed over has ended. */
+    void ended(Link link, int code, String reason, @Nullable EventBusException failure);
+
+    /** Its bus asks to go on. */
+    void onChangeBus(Link link, ChangeBus request);
+  }
+
+  private final ClientOptions options;
+  private final Connector.Environment environment;
+  private final InboundFrames.Standby standby;
+  private final Listener listener;
+  private final Heir heir;
+  private final Hello hello;
+  private final long producer;
+  private final Deque<URI> urls;
+
+  private URI url;
+  private String why = "none of its addresses can be used";
+  private @Nullable Link link;
+  private @Nullable Welcome welcome;
+  private @Nullable StandbyWriter writer;
+  private @Nullable SilenceWatch watch;
+  private @Nullable ChangeBus next;
+  private Scheduler.@Nullable Timer connecting;
+  private boolean handedOver;
+  private boolean over;
+
+  /**
+   * Makes a target; {@link #connect} begins.
+   *
+   * @param parts the standby, who hears of the connection, and whose it is in the end
+   * @param urls where to, at least one
+   * @param hello what to say there
+   * @param producer the client's number, which it must keep
+   */
+  ChangeTarget(
+      ClientOptions options,
+      Connector.Environment environment,
+      Parts parts,
+      List<URI> urls,
+      Hello hello,
+      long producer) {
+    this.options = options;
+    this.environment = environment;
+    this.standby = parts.standby();
+    this.listener = parts.listener();
+    this.heir = parts.heir();
+    this.urls = new ArrayDeque<>(urls);
+    this.url = urls.get(0);
+    this.hello = hello;
+    this.producer = producer;
+  }
+
+  /** Who has to do with the connection. */
+  record Parts(InboundFrames.Standby standby, Listener listener, Heir heir) {}
+
+  /** The address that is or was tried last. */
+  URI url() {
+    return url;
+  }
+
+  /** The connection; null before there is one. */
+  @Nullable Link link() {
+    return link;
+  }
+
+  /** What the bus has said; null until it is ready. */
+  @Nullable Welcome welcome() {
+    return welcome;
+  }
+
+  /** Sends frames over the connection, once it is ready. */
+  void send(Collection<byte[]> frames) {
+    StandbyWriter sending = writer;
+    if (sending != null) {
+      sending.send(frames);
+    }
+  }
+
+  /** Runs a task on the conductor when all of these have been sent. */
+  void whenSent(Runnable task) {
+    StandbyWriter sending = writer;
+    if (sending != null) {
+      sending.whenIdle(() -> environment.conductor().execute(task));
+    }
+  }
+
+  void connect() {
+    URI to = urls.poll();
+    if (to == null) {
+      over = true;
+      listener.unreachable(why);
+      return;
+    }
+    url = to;
+    Link made = new Link(to, hello, environment.parts(), this, environment.clock(), standby);
+    link = made;
+    Duration patience = options.connection().connectTimeout();
+    connecting =
+        environment
+            .conductor()
+            .schedule(() -> giveUp(made, "no answer within " + patience), patience.toNanos());
+    made.attempt(environment.transport().connect(to, made));
+  }
+
+  private void giveUp(Link which, String reason) {
+    which.abort();
+    fail(which, reason);
+  }
+
+  @Override
+  public void welcomed(Link by, Welcome said) {
+    environment.conductor().execute(() -> onWelcome(by, said));
+  }
+
+  @Override
+  public void ended(Link by, int code, String reason, @Nullable EventBusException failure) {
+    environment.conductor().execute(() -> onEnd(by, code, reason, failure));
+  }
+
+  @Override
+  public void changeBus(Link by, ChangeBus request) {
+    environment
+        .conductor()
+        .execute(
+            () -> {
+              if (handedOver) {
+                heir.onChangeBus(by, request);
+              } else {
+                next = request;
+              }
+            });
+  }
+
+  private void onWelcome(Link by, Welcome said) {
+    Transport.Channel channel = by.channel();
+    if (over || by != link || channel == null) {
+      by.abort();
+      return;
+    }
+    cancelTimer();
+    String problem = problem(said);
+    if (problem != null) {
+      giveUp(by, problem);
+      return;
+    }
+    welcome = said;
+    watch(by);
+    writer = new StandbyWriter(channel, options.outbound().batchBytes());
+    listener.ready();
+  }
+
+  private @Nullable String problem(Welcome said) {
+    if (said.getProducer() != producer) {
+      // Subscribers could not tell what they have seen.
+      return "it knows this client as " + said.getProducer() + ", not as " + producer;
+    }
+    if (!environment.traffic().fits(said)) {
+      return "it takes smaller events or messages than those that may be under way already";
+    }
+    return null;
+  }
+
+  private void watch(Link by) {
+    Duration patience = options.connection().silenceTimeout();
+    SilenceWatch started =
+        new SilenceWatch(
+            patience,
+            environment.clock(),
+            environment.conductor(),
+            by,
+            () -> giveUp(by, "nothing heard for " + patience));
+    watch = started;
+    started.start();
+  }
+
+  private void onEnd(Link by, int code, String reason, @Nullable EventBusException failure) {
+    if (handedOver) {
+      heir.ended(by, code, reason, failure);
+    } else {
+      fail(by, failure != null ? String.valueOf(failure.getMessage()) : code + " " + reason);
+    }
+  }
+
+  private void fail(Link by, String reason) {
+    if (over || by != link) {
+      return;
+    }
+    by.abandon();
+    stopWatching();
+    why = reason;
+    if (welcome == null) {
+      connect();
+    } else {
+      over = true;
+      listener.lost(why);
+    }
+  }
+
+  private void cancelTimer() {
+    Scheduler.Timer waiting = connecting;
+    if (waiting != null) {
+      waiting.cancel();
+      connecting = null;
+    }
+  }
+
+  private void stopWatching() {
+    cancelTimer();
+    SilenceWatch watching = watch;
+    if (watching != null) {
+      watching.stop();
+      watch = null;
+    }
+  }
+
+  /** The connection is somebody else's from now on; {@link #passOn} has to follow. */
+  void handOver() {
+    stopWatching();
+    handedOver = true;
+  }
+
+  /** Tells the new owner what the bus has asked for meanwhile. */
+  void passOn() {
+    Link by = link;
+    ChangeBus request = next;
+    if (by != null && request != null) {
+      heir.onChangeBus(by, request);
+    }
+  }
+
+  /** The connection is not needed. */
+  void drop() {
+    stopWatching();
+    Link by = link;
+    boolean ended = over;
+    over = true;
+    if (by == null || ended) {
+      return;
+    }
+    by.abandon();
+    Transport.Channel channel = by.channel();
+    if (channel != null && welcome != null) {
+      channel.close(CloseReason.NORMAL.code(), "the client stays at its bus");
+    } else {
+      by.abort();
+    }
+  }
+}

@@ -1,0 +1,107 @@
+package io.eventbus.client.internal;
+
+import io.eventbus.schema.Gap;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What arrives while a client has two connections, and must not be handed on yet. Guarded by the
+ * {@link Dispatcher}'s lock.
+ *
+ * <p>An event for subscriptions without a group comes over both connections: those of the new one
+ * wait here until the old one is drained, and then what was seen is dropped by its number. An event
+ * for a group comes over one of the two, whichever the bus has chosen: for topics with a group both
+ * connections' deliveries wait here, and are put in the order of their numbers.
+ */
+final class HeldDeliveries {
+  /** More than this is not held of the new connection: it is not read meanwhile. */
+  static final long MOST_BYTES = 16L << 20;
+
+  /**
+   * A {@code Deliver} frame, or a {@code Gap}.
+   *
+   * @param message holds the frame; null for a gap
+   * @param sequence of the first event
+   * @param fresh whether it came over the new connection
+   */
+  record Held(
+      @Nullable ByteBuffer message,
+      int from,
+      int to,
+      @Nullable Gap gap,
+      long sequence,
+      boolean fresh) {}
+
+  private final List<Held> plain = new ArrayList<>();
+  private final Map<ProducerState, List<Held>> grouped = new LinkedHashMap<>();
+  private long bytes;
+  private long oldBytes;
+  private boolean groupsOnly;
+
+  /** Holds a delivery of the new connection for a topic without groups. */
+  void add(ByteBuffer message, int from, int to) {
+    if (!groupsOnly) {
+      plain.add(new Held(message, from, to, null, 0, true));
+      bytes += to - from;
+    }
+  }
+
+  /** Holds a gap of the new connection. */
+  void add(Gap gap) {
+    if (!groupsOnly) {
+      plain.add(new Held(null, 0, 0, gap, 0, true));
+      bytes += gap.getTopic().length();
+    }
+  }
+
+  /** Holds a delivery of either connection for a topic with a group. */
+  void add(
+      ProducerState origin, long sequence, ByteBuffer message, int from, int to, boolean fresh) {
+    grouped
+        .computeIfAbsent(origin, o -> new ArrayList<>())
+        .add(new Held(message, from, to, null, sequence, fresh));
+    if (fresh) {
+      bytes += to - from;
+    } else {
+      oldBytes += to - from;
+    }
+  }
+
+  boolean isFull() {
+    return !groupsOnly && bytes > MOST_BYTES;
+  }
+
+  /**
+   * Whether the old connection has brought more for groups than is to be held. It has to be read on
+   * all the same: what it says is waited for.
+   */
+  boolean isTooMuch() {
+    return oldBytes > MOST_BYTES;
+  }
+
+  /**
+   * The new connection is given up: of what it brings, only what nobody else gets is kept. That is
+   * no more than what the bus had queued.
+   */
+  void keepGroupsOnly() {
+    groupsOnly = true;
+    plain.clear();
+  }
+
+  /** Those for topics without groups, in the order of their arrival. */
+  List<Held> plain() {
+    return plain;
+  }
+
+  /** Those for topics with groups, for each producer and topic in the order of their numbers. */
+  Iterable<List<Held>> grouped() {
+    // Stable: of two that say the same, the one of the old connection may be first or last.
+    grouped.values().forEach(held -> held.sort(Comparator.comparingLong(Held::sequence)));
+    return grouped.values();
+  }
+}

@@ -1,0 +1,749 @@
+package io.eventbus.client.internal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.eventbus.client.ClientState;
+import io.eventbus.client.ConnectionInfo;
+import io.eventbus.client.ConnectionListener;
+import io.eventbus.client.Event;
+import io.eventbus.client.EventBusClient;
+import io.eventbus.client.Gap;
+import io.eventbus.client.SubscribeOptions;
+import io.eventbus.client.Subscription;
+import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.Barrier;
+import io.eventbus.schema.ChangeBus;
+import io.eventbus.schema.ChangeBusFailed;
+import io.eventbus.schema.ChangeReason;
+import io.eventbus.schema.Confirm;
+import io.eventbus.schema.Drained;
+import io.eventbus.schema.ErrorCode;
+import io.eventbus.schema.GapReason;
+import io.eventbus.schema.Hello;
+import io.eventbus.schema.Problem;
+import io.eventbus.schema.Subscribe;
+import java.net.URI;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The change of bus, against buses without a network. Connection 1 is the old one, 2 the new. */
+@Timeout(60)
+class BusChangeTest {
+  private static final long[] NO_GROUP = {};
+  private static final String ONE = "ws://one/bus";
+  private static final String TWO = "ws://two/bus";
+
+  private final FakeClock clock = new FakeClock();
+  private final ManualScheduler scheduler = new ManualScheduler(clock);
+  private final FakeBus bus = new FakeBus();
+  private final BlockingQueue<Object> told = new LinkedBlockingQueue<>();
+  private final BlockingQueue<String> got = new LinkedBlockingQueue<>();
+  private final List<EventBusClient> clients = new ArrayList<>();
+
+  private record Failed(URI url, String why) {}
+
+  private final ConnectionListener listener =
+      new ConnectionListener() {
+        @Override
+        public void busChanged(ConnectionInfo before, ConnectionInfo now) {
+          told.add(now);
+        }
+
+        @Override
+        public void busChangeFailed(URI url, String why) {
+          told.add(new Failed(url, why));
+        }
+
+        @Override
+        public void disconnected(int code, String reason, boolean willReconnect) {
+          told.add("disconnected " + code);
+        }
+
+        @Override
+        public void gap(Gap gap) {
+          told.add(gap);
+        }
+      };
+
+  private EventBusClient connect() throws Exception {
+    EventBusClient client =
+        ClientParts.wire(
+                EventBusClient.builder().url(ONE).listener(listener).options(),
+                bus.outside(scheduler, clock))
+            .start()
+            .get(10, TimeUnit.SECONDS);
+    clients.add(client);
+    return client;
+  }
+
+  @AfterEach
+  void close() {
+    clients.forEach(client -> client.close(Duration.ZERO));
+  }
+
+  private static <T> T get(CompletionStage<T> stage) throws Exception {
+    return stage.toCompletableFuture().get(10, TimeUnit.SECONDS);
+  }
+
+  private static <T> T take(BlockingQueue<T> queue) throws InterruptedException {
+    T next = queue.poll(10, TimeUnit.SECONDS);
+    if (next == null) {
+      throw new AssertionError("nothing within 10 s");
+    }
+    return next;
+  }
+
+  private List<String> take(int count) throws InterruptedException {
+    List<String> taken = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      taken.add(take(got));
+    }
+    return taken;
+  }
+
+  private Subscription collect(EventBusClient client, String filter) throws Exception {
+    return get(client.subscribe(filter, event -> got.add(event.text())).ready());
+  }
+
+  private Subscription collectInGroup(EventBusClient client, String filter) throws Exception {
+    return get(
+        client
+            .subscribe(
+                filter,
+                SubscribeOptions.DEFAULT.withGroup("g"),
+                event -> got.add("g:" + event.text()))
+            .ready());
+  }
+
+  private void deliver(int connection, long sequence, String... payloads) {
+    bus.connection(connection).message(FakeBus.deliver("a", 5, sequence, NO_GROUP, payloads));
+  }
+
+  private void deliver(int connection, long sequence, long group, String payload) {
+    bus.connection(connection)
+        .message(FakeBus.deliver("a", 5, sequence, new long[] {group}, payload));
+  }
+
+  private void askToChange(int connection, String token, String... urls) {
+    bus.connection(connection)
+        .frame(
+            TypeCode.CHANGE_BUS,
+            new ChangeBus(List.of(urls), ChangeReason.OVERLOAD, 10_000L, token, 3));
+  }
+
+  private void awaitMoved() throws InterruptedException {
+    assertThat(take(told))
+        .isInstanceOfSatisfying(
+            ConnectionInfo.class, info -> assertThat(info.url()).isEqualTo(URI.create(TWO)));
+  }
+
+  private Failed awaitFailed() throws InterruptedException {
+    Object next = take(told);
+    assertThat(next).isInstanceOf(Failed.class);
+    return (Failed) next;
+  }
+
+  private ChangeBusFailed toldToTheBus() throws InterruptedException {
+    FakeBus.Arrival arrival = bus.next(TypeCode.CHANGE_BUS_FAILED);
+    assertThat(arrival.connection()).isEqualTo(1);
+    return (ChangeBusFailed) arrival.content();
+  }
+
+  /** A client that stayed works as before. */
+  private void assertWorksAtOne(EventBusClient client) throws Exception {
+    get(client.publish("p", Event.of("still")));
+    FakeBus.Arrival publish = null;
+    while (publish == null || !((FakeBus.Batch) publish.content()).payloads().contains("still")) {
+      publish = bus.next(TypeCode.PUBLISH);
+    }
+    assertThat(publish.connection()).isEqualTo(1);
+    assertThat(client.state()).isEqualTo(ClientState.CONNECTED);
+    assertThat(bus.connection(1).isOver()).isFalse();
+  }
+
+  @Test
+  void theNewConnectionIsThereBeforeTheOldOneEnds() throws Exception {
+    EventBusClient client = connect();
+    collect(client, "a");
+    get(client.publish("p", Event.of("one")));
+    bus.answersUnsubscribe = false;
+    bus.answersBarriers = false;
+
+    askToChange(1, "tok", TWO);
+
+    Hello hello = bus.hellos.get(1);
+    assertThat(hello.getChange()).isEqualTo("tok");
+    assertThat(hello.getResume()).isEqualTo("resume-77");
+    FakeBus.Arrival subscribe = bus.next(TypeCode.SUBSCRIBE);
+    while (subscribe.connection() == 1) {
+      subscribe = bus.next(TypeCode.SUBSCRIBE);
+    }
+    assertThat(((Subscribe) subscribe.content()).getFilter()).isEqualTo("a");
+    FakeBus.Arrival barrier = bus.next(TypeCode.BARRIER);
+    assertThat(barrier.connection()).isEqualTo(1);
+    assertThat(bus.connection(1).isOver()).isFalse();
+    bus.connection(1).frame(TypeCode.BARRIER, new Barrier((Long) barrier.content()));
+    FakeBus.Arrival unsubscribe = bus.next(TypeCode.UNSUBSCRIBE);
+    assertThat(unsubscribe.connection()).isEqualTo(1);
+    get(client.publish("p", Event.of("two")));
+    FakeBus.Arrival publish = bus.next(TypeCode.PUBLISH);
+    assertThat(publish.connection()).isEqualTo(2);
+    assertThat(((FakeBus.Batch) publish.content()).sequence()).isEqualTo(2);
+    assertThat(bus.connection(1).isOver()).isFalse();
+    bus.connection(1).frame(TypeCode.DRAINED, new Drained((Long) unsubscribe.content()));
+
+    awaitMoved();
+    assertThat(bus.connection(1).closedWith).isEqualTo(1000);
+    assertThat(client.connection().orElseThrow().url()).isEqualTo(URI.create(TWO));
+    assertThat(client.counters().busChanges()).isEqualTo(1);
+    assertThat(client.counters().reconnects()).isZero();
+    deliver(2, 1, "x");
+    assertThat(take(1)).containsExactly("x");
+    assertThat(told).isEmpty();
+  }
+
+  @Test
+  void whatComesOnTheNewConnectionWaitsForTheOldOne() throws Exception {
+    EventBusClient client = connect();
+    collect(client, "a");
+    bus.answersUnsubscribe = false;
+    deliver(1, 1, "1", "2");
+    assertThat(take(2)).containsExactly("1", "2");
+
+    askToChange(1, "tok", TWO);
+
+    FakeBus.Arrival unsubscribe = bus.next(TypeCode.UNSUBSCRIBE);
+    deliver(2, 4, "4", "5");
+    deliver(2, 6, "6");
+    deliver(1, 3, "3", "4");
+    assertThat(take(2)).containsExactly("3", "4");
+    deliver(1, 5, "5");
+    assertThat(take(1)).containsExactly("5");
+    bus.connection(1).frame(TypeCode.DRAINED, new Drained((Long) unsubscribe.content()));
+    deliver(2, 7, "7");
+    assertThat(take(2)).containsExactly("6", "7");
+    awaitMoved();
+    assertThat(client.counters().duplicates()).isEqualTo(2);
+    assertThat(client.counters().missing()).isZero();
+    assertThat(told).isEmpty();
+  }
+
+  @Test
+  void theLastEventsOfTheOldConnectionMayComeWithItsDrained() throws Exception {
+    EventBusClient client = connect();
+    collect(client, "a");
+    bus.answersUnsubscribe = false;
+    askToChange(1, "tok", TWO);
+    FakeBus.Arrival unsubscribe = bus.next(TypeCode.UNSUBSCRIBE);
+    deliver(2, 3, "3");
+    bus.connection(1)
+        .message(
+            FakeBus.deliver("a", 5, 1, NO_GROUP, "1", "2"),
+            io.eventbus.protocol.ControlFrames.encode(
+                TypeCode.DRAINED, new Drained((Long) unsubscribe.content())));
+    assertThat(take(3)).containsExactly("1", "2", "3");
+    awaitMoved();
+  }
+
+  @Test
+  void aGapOfTheNewConnectionIsToldOnlyWhereTheOldOneHadNothing() throws Exception {
+    EventBusClient client = connect();
+    collect(client, "a");
+    bus.answersUnsubscribe = false;
+    deliver(1, 1, "1");
+    askToChange(1, "tok", TWO);
+    FakeBus.Arrival unsubscribe = bus.next(TypeCode.UNSUBSCRIBE);
+    bus.connection(2)
+        .frame(TypeCode.GAP, new io.eventbus.schema.Gap("a", 5L, 2L, 4L, GapReason.QUEUE_FULL));
+    deliver(2, 5, "5");
+    deliver(1, 2, "2", "3");
+    bus.connection(1).frame(TypeCode.DRAINED, new Drained((Long) unsubscribe.content()));
+    assertThat(take(4)).containsExactly("1", "2", "3", "5");
+    assertThat(take(told)).isEqualTo(new Gap("a", 5, 4, 4, Gap.Reason.QUEUE_FULL));
+    assertThat(client.counters().missing()).isEqualTo(1);
+  }
+
+  @Test
+  void publishingWaitsForTheBarrierAndGoesOnInOrder() throws Exception {
+    EventBusClient client = connect();
+    bus.answersBarriers = false;
+    client.send("p", Event.of("1"));
+    assertThat(bus.nextPublish().payloads()).containsExactly("1");
+    askToChange(1, "tok", TWO);
+    FakeBus.Arrival barrier = bus.next(TypeCode.BARRIER);
+    client.send("p", Event.of("2"));
+    CompletionStage<?> third = client.publish("p", Event.of("3"));
+    CompletionStage<Void> flushed = client.flushAsync();
+    assertThat(bus.arrivals.poll(100, TimeUnit.MILLISECONDS)).isNull();
+    bus.answersBarriers = true;
+    bus.connection(1).frame(TypeCode.BARRIER, new Barrier((Long) barrier.content()));
+    List<String> payloads = new ArrayList<>();
+    long next = 2;
+    while (payloads.size() < 2) {
+      FakeBus.Arrival publish = bus.next(TypeCode.PUBLISH);
+      assertThat(publish.connection()).isEqualTo(2);
+      FakeBus.Batch batch = (FakeBus.Batch) publish.content();
+      assertThat(batch.sequence()).isEqualTo(next);
+      next += batch.payloads().size();
+      payloads.addAll(batch.payloads());
+    }
+    assertThat(payloads).containsExactly("2", "3");
+    get(third);
+    get(flushed);
+    awaitMoved();
+    assertThat(client.counters().resent()).isZero();
+    assertThat(client.counters().indeterminate()).isZero();
+  }
+
+  @Test
+  void aBarrierThatTheBusCannotGiveIsAskedForAgain() throws Exception {
+    EventBusClient client = connect();
+    bus.answersBarriers = false;
+    askToChange(1, "tok", TWO);
+    FakeBus.Arrival barrier = bus.next(TypeCode.BARRIER);
+    bus.connection(1)
+        .frame(
+            TypeCode.PROBLEM,
+            new Problem(
+                ErrorCode.INTERNAL,
+                "a bus is silent",
+                true,
+                (Long) barrier.content(),
+                TypeCode.BARRIER.code(),
+                ""));
+    get(client.publish("p", Event.of("meanwhile")));
+    assertThat(bus.next(TypeCode.PUBLISH).connection()).isEqualTo(1);
+    bus.answersBarriers = true;
+    scheduler.advance(Duration.ofMillis(200));
+    assertThat(bus.next(TypeCode.BARRIER).connection()).isEqualTo(1);
+    awaitMoved();
+  }
+
+  @Test
+  void whoCannotReachTheNewBusStays() throws Exception {
+    EventBusClient client = connect();
+    collect(client, "a");
+    bus.unreachable.add(TWO);
+    askToChange(1, "tok", TWO);
+    ChangeBusFailed failed = toldToTheBus();
+    assertThat(failed.getToken()).isEqualTo("tok");
+    assertThat(failed.getMessage()).contains("unreachable");
+    assertThat(awaitFailed().url()).isEqualTo(URI.create(TWO));
+    assertWorksAtOne(client);
+    deliver(1, 1, "1");
+    assertThat(take(1)).containsExactly("1");
+  }
+
+  @Test
+  void theNextAddressIsTriedWhenOneCannotBeReached() throws Exception {
+    connect();
+    bus.unreachable.add("ws://three/bus");
+    askToChange(1, "tok", "ws://three/bus", TWO);
+    awaitMoved();
+  }
+
+  @Test
+  void whoIsRefusedStays() throws Exception {
+    EventBusClient client = connect();
+    bus.silent = true;
+    askToChange(1, "tok", TWO);
+    FakeBus.Connection two = bus.connection(2);
+    two.open();
+    two.end(4500, "Hello.change was used before");
+    assertThat(awaitFailed().why()).contains("used before");
+    assertThat(toldToTheBus().getMessage()).contains("used before");
+    assertWorksAtOne(client);
+  }
+
+  @Test
+  void anotherProducerNumberIsNoBusToGoTo() throws Exception {
+    EventBusClient client = connect();
+    bus.producer = 78;
+    askToChange(1, "tok", TWO);
+    assertThat(awaitFailed().why()).contains("78");
+    assertThat(bus.connection(2).isOver()).isTrue();
+    assertWorksAtOne(client);
+  }
+
+  @Test
+  void aBusThatRefusesASubscriptionIsNotGoneTo() throws Exception {
+    EventBusClient client = connect();
+    collect(client, "a");
+    bus.confirmsSubscriptions = false;
+    askToChange(1, "tok", TWO);
+    bus.connection(2)
+        .frame(
+            TypeCode.PROBLEM,
+            new Problem(
+                ErrorCode.LIMIT_EXCEEDED, "no room", false, 1L, TypeCode.SUBSCRIBE.code(), ""));
+    assertThat(awaitFailed().why()).contains("no room");
+    assertThat(bus.connection(2).isOver()).isTrue();
+    assertWorksAtOne(client);
+    deliver(1, 1, "1");
+    assertThat(take(1)).containsExactly("1");
+  }
+
+  @Test
+  void whoIsTooLateStaysAndLosesNothing() throws Exception {
+    EventBusClient client = connect();
+    collect(client, "a");
+    bus.confirmsSubscriptions = false;
+    askToChange(1, "tok", TWO);
+    deliver(2, 1, "1");
+    scheduler.advance(Duration.ofMillis(7_400));
+    assertThat(told).isEmpty();
+    scheduler.advance(Duration.ofMillis(200));
+    assertThat(awaitFailed().why()).contains("not done in time");
+    deliver(1, 1, "1");
+    assertThat(take(1)).containsExactly("1");
+    assertThat(client.counters().duplicates()).isZero();
+    assertWorksAtOne(client);
+  }
+
+  @Test
+  void whenTheNewBusIsLostBeforeTheOldOneWasLeftTheClientStays() throws Exception {
+    EventBusClient client = connect();
+    collect(client, "a");
+    bus.answersBarriers = false;
+    askToChange(1, "tok", TWO);
+    bus.next(TypeCode.BARRIER);
+    CompletionStage<?> waiting = client.publish("p", Event.of("waiting"));
+    deliver(2, 2, "2");
+    bus.connection(2).end(1006, "gone");
+    awaitFailed();
+    get(waiting);
+    assertThat(bus.next(TypeCode.PUBLISH).connection()).isEqualTo(1);
+    deliver(1, 1, "1", "2");
+    assertThat(take(2)).containsExactly("1", "2");
+    assertThat(client.counters().missing()).isZero();
+    assertWorksAtOne(client);
+  }
+
+  @Test
+  void whenTheNewBusIsLostAfterTheOldOneWasLeftTheClientComesBack() throws Exception {
+    EventBusClient client = connect();
+    collect(client, "a");
+    bus.answersUnsubscribe = false;
+    askToChange(1, "tok", TWO);
+    FakeBus.Arrival unsubscribe = bus.next(TypeCode.UNSUBSCRIBE);
+    get(client.publish("p", Event.of("there")));
+    bus.confirms = false;
+    CompletionStage<?> unanswered = client.publish("p", Event.of("unanswered"));
+    bus.awaitPayload("unanswered");
+    bus.confirms = true;
+    deliver(2, 2, "2");
+    bus.connection(2).end(1006, "gone");
+    deliver(1, 1, "1");
+    bus.connection(1).frame(TypeCode.DRAINED, new Drained((Long) unsubscribe.content()));
+    assertThat(take(2)).containsExactly("1", "2");
+    FakeBus.Arrival again = bus.next(TypeCode.SUBSCRIBE);
+    assertThat(again.connection()).isEqualTo(1);
+    get(unanswered);
+    awaitFailed();
+    deliver(1, 4, "4");
+    assertThat(take(1)).containsExactly("4");
+    assertThat(take(told)).isEqualTo(new Gap("a", 5, 3, 3, Gap.Reason.LOST));
+    assertWorksAtOne(client);
+  }
+
+  @Test
+  void whenTheOldBusIsLostTheClientGoesOnAtTheNewOne() throws Exception {
+    EventBusClient client = connect();
+    collect(client, "a");
+    bus.confirms = false;
+    CompletionStage<?> unanswered = client.publish("p", Event.of("unanswered"));
+    bus.awaitPayload("unanswered");
+    bus.confirms = true;
+    bus.answersBarriers = false;
+    askToChange(1, "tok", TWO);
+    bus.next(TypeCode.BARRIER);
+    deliver(1, 1, "1");
+    deliver(2, 2, "2");
+    bus.connection(1).end(1006, "killed");
+    assertThat(take(2)).containsExactly("1", "2");
+    get(unanswered);
+    FakeBus.Arrival resent = bus.next(TypeCode.PUBLISH);
+    assertThat(resent.connection()).isEqualTo(2);
+    assertThat(((FakeBus.Batch) resent.content()).sequence()).isEqualTo(1);
+    awaitMoved();
+    assertThat(client.state()).isEqualTo(ClientState.CONNECTED);
+    assertThat(client.counters().reconnects()).isZero();
+    deliver(2, 3, "3");
+    assertThat(take(1)).containsExactly("3");
+  }
+
+  @Test
+  void whenTheOldBusIsLostBeforeThereIsANewConnectionTheClientReconnectsThere() throws Exception {
+    EventBusClient client = connect();
+    collect(client, "a");
+    bus.silent = true;
+    askToChange(1, "tok", TWO);
+    bus.silent = false;
+    bus.connection(1).end(1006, "killed");
+    assertThat(take(told)).isEqualTo("disconnected 1006");
+    scheduler.advance(Duration.ofSeconds(1));
+    assertThat(bus.attempts.get(2)).isEqualTo(URI.create(TWO));
+    assertThat(bus.hellos.get(1).getChange()).isNull();
+    assertThat(client.state()).isEqualTo(ClientState.CONNECTED);
+    deliver(3, 1, "1");
+    assertThat(take(1)).containsExactly("1");
+  }
+
+  @Test
+  void eventsOfAGroupComeInOrderWhicheverConnectionTheyTake() throws Exception {
+    EventBusClient client = connect();
+    Subscription member = collectInGroup(client, "a");
+    long id = ((SubscriptionState) member).id();
+    bus.answersUnsubscribe = false;
+    deliver(1, 1, id, "1");
+    askToChange(1, "tok", TWO);
+    FakeBus.Arrival unsubscribe = bus.next(TypeCode.UNSUBSCRIBE);
+    deliver(2, 2, id, "2");
+    deliver(2, 5, id, "5");
+    deliver(1, 3, id, "3");
+    deliver(1, 4, id, "4");
+    bus.connection(1).frame(TypeCode.DRAINED, new Drained((Long) unsubscribe.content()));
+    deliver(2, 6, id, "6");
+    assertThat(take(6)).containsExactly("g:1", "g:2", "g:3", "g:4", "g:5", "g:6");
+    awaitMoved();
+    assertThat(client.counters().duplicates()).isZero();
+  }
+
+  @Test
+  void aTopicWithAndWithoutAGroupLosesNothingOfEither() throws Exception {
+    EventBusClient client = connect();
+    Subscription member = collectInGroup(client, "a");
+    long id = ((SubscriptionState) member).id();
+    BlockingQueue<String> plain = new LinkedBlockingQueue<>();
+    get(client.subscribe("a", event -> plain.add(event.text())).ready());
+    bus.answersUnsubscribe = false;
+    askToChange(1, "tok", TWO);
+    List<Long> ids = new ArrayList<>();
+    ids.add((Long) bus.next(TypeCode.UNSUBSCRIBE).content());
+    ids.add((Long) bus.next(TypeCode.UNSUBSCRIBE).content());
+    // The bus has chosen the old connection for 1 and the new one for 2.
+    deliver(1, 1, id, "1");
+    deliver(1, 2, "2");
+    deliver(2, 1, "1");
+    deliver(2, 2, id, "2");
+    deliver(2, 3, id, "3");
+    ids.forEach(one -> bus.connection(1).frame(TypeCode.DRAINED, new Drained(one)));
+    assertThat(take(3)).containsExactly("g:1", "g:2", "g:3");
+    assertThat(List.of(take(plain), take(plain), take(plain))).containsExactly("1", "2", "3");
+    awaitMoved();
+    assertThat(got).isEmpty();
+    assertThat(plain).isEmpty();
+  }
+
+  @Test
+  void whoStaysGivesTheGroupWhatOnlyTheNewConnectionHad() throws Exception {
+    EventBusClient client = connect();
+    Subscription member = collectInGroup(client, "a");
+    long id = ((SubscriptionState) member).id();
+    bus.answersBarriers = false;
+    bus.answersUnsubscribe = false;
+    askToChange(1, "tok", TWO);
+    bus.next(TypeCode.BARRIER);
+    deliver(2, 1, id, "1");
+    deliver(1, 3, id, "3");
+    scheduler.advance(Duration.ofMillis(7_600));
+    FakeBus.Arrival unsubscribe = bus.next(TypeCode.UNSUBSCRIBE);
+    assertThat(unsubscribe.connection()).isEqualTo(2);
+    deliver(2, 2, id, "2");
+    bus.connection(2).frame(TypeCode.DRAINED, new Drained((Long) unsubscribe.content()));
+    assertThat(take(3)).containsExactly("g:1", "g:2", "g:3");
+    awaitFailed();
+    bus.answersBarriers = true;
+    assertWorksAtOne(client);
+  }
+
+  @Test
+  void whatTheApplicationAsksForMeanwhileIsSaidWhereTheClientEndsUp() throws Exception {
+    EventBusClient client = connect();
+    Subscription first = collect(client, "a");
+    bus.answersBarriers = false;
+    askToChange(1, "tok", TWO);
+    FakeBus.Arrival barrier = bus.next(TypeCode.BARRIER);
+    CompletionStage<Subscription> late = client.subscribe("b", event -> got.add("b")).ready();
+    CompletionStage<Void> ended = first.unsubscribe();
+    bus.answersBarriers = true;
+    bus.connection(1).frame(TypeCode.BARRIER, new Barrier((Long) barrier.content()));
+    get(late);
+    get(ended);
+    awaitMoved();
+    bus.connection(2).message(FakeBus.deliver("b", 5, 1, NO_GROUP, "x"));
+    assertThat(take(1)).containsExactly("b");
+  }
+
+  @Test
+  void aSubscriptionThatWasEndingIsEndedByTheOldBus() throws Exception {
+    EventBusClient client = connect();
+    Subscription first = collect(client, "a");
+    bus.answersUnsubscribe = false;
+    CompletionStage<Void> ended = first.unsubscribe();
+    long id = (Long) bus.next(TypeCode.UNSUBSCRIBE).content();
+    askToChange(1, "tok", TWO);
+    bus.next(TypeCode.BARRIER);
+    deliver(1, 1, "last");
+    assertThat(take(1)).containsExactly("last");
+    assertThat(bus.connection(1).isOver()).isFalse();
+    bus.connection(1).frame(TypeCode.DRAINED, new Drained(id));
+    get(ended);
+    awaitMoved();
+  }
+
+  @Test
+  void onlyOneChangeIsUnderWayAtATime() throws Exception {
+    EventBusClient client = connect();
+    bus.answersBarriers = false;
+    askToChange(1, "first", TWO);
+    FakeBus.Arrival barrier = bus.next(TypeCode.BARRIER);
+    askToChange(1, "second", "ws://three/bus");
+    assertThat(toldToTheBus().getToken()).isEqualTo("second");
+    // The new bus wants the client to go on: that is done when it has come.
+    askToChange(2, "third", ONE);
+    bus.answersBarriers = true;
+    bus.connection(1).frame(TypeCode.BARRIER, new Barrier((Long) barrier.content()));
+    awaitMoved();
+    assertThat(((ConnectionInfo) take(told)).url()).isEqualTo(URI.create(ONE));
+    assertThat(bus.hellos.get(2).getChange()).isEqualTo("third");
+    assertThat(client.counters().busChanges()).isEqualTo(2);
+  }
+
+  @Test
+  void aClientLetsItselfBeSentOnOnlySoOftenInAMinute() throws Exception {
+    connect();
+    int connection = 1;
+    for (int i = 0; i < HopBound.MOST_IN_A_MINUTE; i++) {
+      askToChange(connection, "tok", connection % 2 == 1 ? TWO : ONE);
+      take(told);
+      connection++;
+    }
+    askToChange(connection, "once too often", ONE);
+    FakeBus.Arrival failed = bus.next(TypeCode.CHANGE_BUS_FAILED);
+    assertThat(((ChangeBusFailed) failed.content()).getToken()).isEqualTo("once too often");
+    bus.awaitSent();
+    scheduler.advance(Duration.ofMinutes(1));
+    askToChange(connection, "tok", TWO);
+    assertThat(take(told)).isInstanceOf(ConnectionInfo.class);
+  }
+
+  @Test
+  void aClientThatIsClosedInTheMiddleLeavesNothingOpen() throws Exception {
+    EventBusClient client = connect();
+    collect(client, "a");
+    bus.answersBarriers = false;
+    askToChange(1, "tok", TWO);
+    bus.next(TypeCode.BARRIER);
+    client.close(Duration.ZERO);
+    assertThat(bus.connection(1).isOver()).isTrue();
+    assertThat(bus.connection(2).isOver()).isTrue();
+  }
+
+  @Test
+  void aConfirmOfTheNewBusIsNotTakenTwice() throws Exception {
+    EventBusClient client = connect();
+    collect(client, "a");
+    bus.confirmsSubscriptions = false;
+    askToChange(1, "tok", TWO);
+    Confirm confirm = new Confirm(TypeCode.SUBSCRIBE.code(), 1L, "");
+    bus.connection(2).frame(TypeCode.CONFIRM, confirm);
+    awaitMoved();
+    bus.connection(2).frame(TypeCode.CONFIRM, confirm);
+    assertThat(client.state()).isEqualTo(ClientState.CONNECTED);
+  }
+
+  /** A subscription whose handler takes nothing before the test lets it. */
+  private CountDownLatch collectSlowly(EventBusClient client, String filter) throws Exception {
+    CountDownLatch go = new CountDownLatch(1);
+    get(
+        client
+            .subscribe(
+                filter,
+                SubscribeOptions.DEFAULT.withBufferBytes(1_024),
+                event -> {
+                  if (!go.await(10, TimeUnit.SECONDS)) {
+                    throw new IllegalStateException("the test never let it go on");
+                  }
+                  got.add(event.text());
+                })
+            .ready());
+    return go;
+  }
+
+  @Test
+  void publishingGoesOnWhenTheApplicationKeepsTheAnswerFromBeingRead() throws Exception {
+    EventBusClient client = connect();
+    CountDownLatch go = collectSlowly(client, "a");
+    bus.answersBarriers = false;
+    askToChange(1, "tok", TWO);
+    assertThat(bus.next(TypeCode.BARRIER).connection()).isEqualTo(1);
+    String big = "x".repeat(600);
+    deliver(1, 1, big, big, big, big);
+    CompletionStage<?> published = client.publish("p", Event.of("of the handler"));
+
+    scheduler.advance(Duration.ofMillis(100));
+
+    assertThat(bus.next(TypeCode.PUBLISH).connection()).isEqualTo(1);
+    go.countDown();
+    get(published);
+    assertThat(take(4)).containsOnly(big);
+    bus.answersBarriers = true;
+    scheduler.advance(Duration.ofMillis(200));
+    assertThat(bus.next(TypeCode.BARRIER).connection()).isEqualTo(1);
+    awaitMoved();
+  }
+
+  @Test
+  void whatTheOldBusHasIsWaitedForHoweverSlowlyItIsTaken() throws Exception {
+    EventBusClient client = connect();
+    CountDownLatch go = collectSlowly(client, "a");
+    bus.answersUnsubscribe = false;
+    askToChange(1, "tok", TWO);
+    FakeBus.Arrival unsubscribe = bus.next(TypeCode.UNSUBSCRIBE);
+    String big = "x".repeat(600);
+    deliver(1, 1, big, big, big, big);
+    deliver(2, 7, "7");
+
+    scheduler.advance(Duration.ofSeconds(20));
+
+    assertThat(told).isEmpty();
+    go.countDown();
+    assertThat(take(4)).containsOnly(big);
+    deliver(1, 5, "5", "6");
+    bus.connection(1).frame(TypeCode.DRAINED, new Drained((Long) unsubscribe.content()));
+    assertThat(take(3)).containsExactly("5", "6", "7");
+    awaitMoved();
+    assertThat(client.counters().missing()).isZero();
+  }
+
+  @Test
+  void whoGetsTooMuchForGroupsMeanwhileStays() throws Exception {
+    EventBusClient client = connect();
+    long group = ((SubscriptionState) collectInGroup(client, "a")).id();
+    bus.confirmsSubscriptions = false;
+    askToChange(1, "tok", TWO);
+    FakeBus.Arrival subscribe = bus.next(TypeCode.SUBSCRIBE);
+    while (subscribe.connection() == 1) {
+      subscribe = bus.next(TypeCode.SUBSCRIBE);
+    }
+    String big = "x".repeat(32 << 10);
+    int count = (int) (HeldDeliveries.MOST_BYTES >> 15) + 1;
+    for (int i = 1; i <= count; i++) {
+      deliver(1, i, group, big);
+    }
+    scheduler.advance(Duration.ofSeconds(2));
+    assertThat(awaitFailed().why()).contains("groups");
+    assertThat(take(count)).hasSize(count);
+    assertWorksAtOne(client);
+  }
+}

@@ -1,0 +1,52 @@
+package io.eventbus.server;
+
+import io.eventbus.server.admin.BusStats;
+import io.eventbus.server.balance.LoadFigures;
+import io.eventbus.server.balance.LoadSource;
+import io.eventbus.server.config.BalanceConfig;
+import io.eventbus.server.config.ServerConfig;
+import io.eventbus.server.session.BusContext;
+import io.eventbus.server.stats.BusCounters;
+
+/** Measures the load of a running bus from what it counts. For one thread. */
+final class MeasuredLoad implements LoadSource {
+  private final BusContext bus;
+  private final LoopLoad loops;
+  private final BalanceConfig config;
+  private final int mostConnections;
+  private long events;
+  private long bytes;
+  private long readAt = System.nanoTime();
+
+  MeasuredLoad(BusContext bus, LoopLoad loops, ServerConfig config) {
+    this.bus = bus;
+    this.loops = loops;
+    this.config = config.balance();
+    this.mostConnections = config.listen().maxConnections();
+  }
+
+  @Override
+  public LoadFigures read() {
+    BusCounters counters = bus.stats();
+    long now = System.nanoTime();
+    long eventsNow = counters.sum(l -> l.eventsIn.get()) + counters.sum(l -> l.eventsOut.get());
+    long bytesNow = counters.sum(l -> l.bytesIn.get()) + counters.sum(l -> l.bytesOut.get());
+    double seconds = Math.max(1e-3, (now - readAt) / 1e9);
+    LoadFigures figures =
+        new LoadFigures(
+            loops.read().stream().mapToDouble(BusStats.Loop::busyShare).max().orElse(0),
+            share((eventsNow - events) / seconds, config.capacityEvents()),
+            share((bytesNow - bytes) / seconds, config.capacityBytes()),
+            share(counters.connections.get(), mostConnections),
+            share((double) bus.memory().used(), bus.memory().limit()));
+    events = eventsNow;
+    bytes = bytesNow;
+    readAt = now;
+    return figures;
+  }
+
+  /** Of a capacity, of which 0 is none. */
+  private static double share(double value, long capacity) {
+    return capacity > 0 ? Math.max(0, value) / (double) capacity : 0;
+  }
+}

@@ -1,0 +1,86 @@
+package io.eventbus.server.admin;
+
+import com.sun.net.httpserver.HttpExchange;
+import io.eventbus.server.admin.AdminApi.Page;
+import io.eventbus.server.admin.AdminApi.Reply;
+import io.eventbus.server.admin.AdminApi.Route;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * The resources of the administration port that show the load of the buses and move clients. Safe
+ * for use by several threads.
+ */
+final class BalanceApi {
+  /** Requests that wait for another bus, so that threads are left for everything else. */
+  static final int MAX_OPERATIONS = 2;
+
+  private static final long PATIENCE_SECONDS = 5;
+
+  private final BusView bus;
+  private final Semaphore operations = new Semaphore(MAX_OPERATIONS);
+
+  BalanceApi(BusView bus) {
+    this.bus = bus;
+  }
+
+  List<Route> routes() {
+    return List.of(
+        Route.get(
+            "/api/v1/buses", (exchange, id) -> Reply.ok(new Page<>(bus.balance().buses(), null))),
+        Route.get("/api/v1/balance", (exchange, id) -> Reply.ok(bus.balance().status())),
+        Route.put("/api/v1/drains/{id}", (exchange, id) -> drain(exchange, id, true)),
+        Route.delete("/api/v1/drains/{id}", (exchange, id) -> drain(exchange, id, false)),
+        Route.put("/api/v1/moves/{id}", this::move));
+  }
+
+  private Reply drain(HttpExchange exchange, String name, boolean on) throws HttpFailure {
+    new QueryString(exchange.getRequestURI(), Set.of());
+    await(bus.balance().drain(name, on));
+    return new Reply(202, Map.of("bus", name, "draining", on));
+  }
+
+  private Reply move(HttpExchange exchange, String id) throws HttpFailure {
+    QueryString query = new QueryString(exchange.getRequestURI(), Set.of("to"));
+    String target = await(bus.balance().move(QueryString.parse("id", id), query.text("to", "")));
+    return new Reply(202, Map.of("bus", target));
+  }
+
+  private <T> T await(CompletionStage<T> stage) throws HttpFailure {
+    if (!operations.tryAcquire()) {
+      throw new HttpFailure(
+          503, "BUSY", "too many requests wait for other buses (expected: " + MAX_OPERATIONS + ")");
+    }
+    try {
+      return stage.toCompletableFuture().get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new HttpFailure(503, "STOPPING", "the bus stops");
+    } catch (TimeoutException e) {
+      throw new HttpFailure(504, "TIMEOUT", "the other bus did not answer in time");
+    } catch (ExecutionException e) {
+      throw failure(e.getCause() == null ? e : e.getCause());
+    } finally {
+      operations.release();
+    }
+  }
+
+  private static HttpFailure failure(Throwable error) {
+    Throwable cause =
+        error instanceof CompletionException && error.getCause() != null ? error.getCause() : error;
+    String message = String.valueOf(cause.getMessage());
+    if (cause instanceof IllegalArgumentException) {
+      return new HttpFailure(404, "NOT_FOUND", message);
+    }
+    return cause instanceof IllegalStateException
+        ? new HttpFailure(409, "REFUSED", message)
+        : new HttpFailure(503, "UNAVAILABLE", message);
+  }
+}

@@ -1,0 +1,393 @@
+package io.eventbus.server.balance;
+
+import io.eventbus.link.LinkNode;
+import io.eventbus.link.LinkPeer;
+import io.eventbus.registry.BusState;
+import io.eventbus.registry.Registry;
+import io.eventbus.schema.ChangeReason;
+import io.eventbus.server.config.BalanceConfig;
+import io.eventbus.server.session.Session;
+import io.eventbus.server.session.Sessions;
+import java.net.InetSocketAddress;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps a bus from having too much to do, and empties it before it ends: measures its load, tells
+ * it to the others, and moves clients. What it does, it does on a thread of its own; any thread may
+ * call its methods.
+ */
+public final class Balancer implements BalanceView, AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(Balancer.class);
+
+  /** A step of a bus that empties itself. */
+  private static final long STEP_MILLIS = 100;
+
+  /** The load is measured and told every so many steps. */
+  private static final int STEPS_A_MEASURE = 5;
+
+  private static final Duration SMOOTHING = Duration.ofSeconds(2);
+  private static final Duration REFUSAL_PAUSE = Duration.ofSeconds(2);
+  private static final Duration PATIENCE = Duration.ofSeconds(2);
+  private static final long POLL_NANOS = 10_000_000;
+
+  private final Place place;
+  private final BalanceConfig config;
+  private final Sessions sessions;
+  private final LoadSource source;
+  private final LoadMeasure measure = new LoadMeasure(SMOOTHING);
+  private final Peers peers;
+  private final MovePlanner planner;
+  private final ClientLoads clients;
+  private final Arrivals arrivals;
+  private final Moves moves;
+  private final ScheduledThreadPoolExecutor executor;
+  private int steps;
+  private volatile boolean draining;
+  private volatile BalanceStatus status = new BalanceStatus(0, false, false, 0, 0, 0, 0, 0, 0);
+
+  /**
+   * Where a bus is in its cluster.
+   *
+   * @param bus its name
+   * @param zone what fails together with it
+   * @param registry knows the other buses
+   * @param links leads to them; null for a bus that serves alone
+   * @param announce tells the registry a state of this bus
+   */
+  public record Place(
+      String bus,
+      String zone,
+      Registry registry,
+      @Nullable LinkNode links,
+      Function<BusState, CompletionStage<Void>> announce) {}
+
+  /**
+   * Makes a balancer; {@link #start} begins.
+   *
+   * @param place where the bus is
+   * @param config what an operator decides
+   * @param sessions the clients
+   * @param source measures the load
+   * @param clock the time of the sessions
+   */
+  public Balancer(
+      Place place, BalanceConfig config, Sessions sessions, LoadSource source, Clock clock) {
+    this.place = place;
+    this.config = config;
+    this.sessions = sessions;
+    this.source = source;
+    this.peers = new Peers(place.bus(), place.registry(), place.links());
+    this.planner =
+        new MovePlanner(
+            new MovePlanner.Settings(
+                config.high(),
+                config.low(),
+                config.sustain(),
+                SMOOTHING,
+                config.movesPerSecond(),
+                REFUSAL_PAUSE),
+            place.zone(),
+            new SplittableRandom());
+    MoveHistory history = new MoveHistory(config.coolDown(), config.hops());
+    this.clients = new ClientLoads(sessions, clock, history);
+    this.arrivals =
+        new Arrivals(
+            new Reservations(config.low(), config.high(), SMOOTHING.multipliedBy(2)),
+            sessions.tokens());
+    this.executor =
+        new ScheduledThreadPoolExecutor(
+            1,
+            task -> {
+              Thread thread = new Thread(task, "eventbus-balance");
+              thread.setDaemon(true);
+              return thread;
+            });
+    executor.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
+    executor.setRemoveOnCancelPolicy(true);
+    this.moves =
+        new Moves(sessions, clock, peers, place.links(), planner, history, config, executor);
+  }
+
+  /** Begins to measure and to move. */
+  public void start() {
+    LinkNode node = place.links();
+    if (node != null) {
+      node.offer(BalanceMessages.LOAD, this::onLoad);
+      node.offer(BalanceMessages.RESERVE, this::onReserve);
+      node.offer(BalanceMessages.DRAIN, this::onDrain);
+    }
+    var unused =
+        executor.scheduleWithFixedDelay(this::guardedStep, 0, STEP_MILLIS, TimeUnit.MILLISECONDS);
+  }
+
+  private void guardedStep() {
+    try {
+      step();
+    } catch (RuntimeException e) {
+      // The next step may succeed; without steps nothing would be balanced any more.
+      LOG.error("a step of balancing failed", e);
+    }
+  }
+
+  private void step() {
+    long now = System.nanoTime();
+    boolean measures = steps++ % STEPS_A_MEASURE == 0;
+    if (measures) {
+      measure.add(source.read().highest(), now);
+      peers.exchange(own());
+    }
+    if (draining) {
+      empty(now);
+    } else if (measures) {
+      relieve(now);
+    }
+    status =
+        new BalanceStatus(
+            measure.load(),
+            planner.isOverloaded(),
+            draining,
+            moves.moving(),
+            moves.moved(),
+            moves.stayed(),
+            moves.expired(),
+            arrivals.granted(),
+            arrivals.refused());
+  }
+
+  private BalanceMessages.Load own() {
+    return new BalanceMessages.Load(
+        measure.load(), sessions.size(), planner.isOverloaded(), draining);
+  }
+
+  private void relieve(long now) {
+    if (moves.isAsking()) {
+      return;
+    }
+    boolean before = planner.isOverloaded();
+    double load = measure.load();
+    Optional<MovePlanner.Plan> plan =
+        planner.relieve(
+            load,
+            () -> clients.read(load, false, now),
+            config.enabled() ? peers.neighbours(now) : List.of(),
+            now);
+    if (planner.isOverloaded() != before) {
+      LOG.info(
+          "This bus is {} overloaded: load {}", before ? "not any more" : "now", percent(load));
+    }
+    plan.ifPresent(p -> carryOut(p, ChangeReason.OVERLOAD));
+  }
+
+  private static String percent(double load) {
+    return Math.round(load * 100) + " %";
+  }
+
+  private void empty(long now) {
+    if (moves.isAsking()) {
+      return;
+    }
+    List<ClientLoad> next = moves.leaving(measure.load(), now);
+    planner
+        .empty(next, peers.neighbours(now), now)
+        .ifPresent(plan -> carryOut(plan, ChangeReason.DRAIN));
+  }
+
+  private void carryOut(MovePlanner.Plan plan, ChangeReason reason) {
+    var unused = moves.carryOut(plan, reason, measure.load());
+  }
+
+  // ---- What other buses ask, on the threads of links
+
+  private CompletionStage<byte[]> onLoad(LinkPeer peer, byte[] request) {
+    peers.onLoad(peer, request);
+    return onBalanceThread(() -> own().encode());
+  }
+
+  private CompletionStage<byte[]> onReserve(LinkPeer peer, byte[] request) {
+    BalanceMessages.Reserve asked = BalanceMessages.Reserve.decode(request);
+    return onBalanceThread(
+        () -> {
+          boolean open = !draining && !planner.isOverloaded();
+          BalanceMessages.Granted granted =
+              arrivals.reserve(
+                  peer.bus(), asked, open, measure.load(), peers.ownUrls(), System.nanoTime());
+          return granted.encode();
+        });
+  }
+
+  private CompletionStage<byte[]> onDrain(LinkPeer peer, byte[] request) {
+    boolean on = BalanceMessages.Drain.decode(request).on();
+    LOG.info("Bus {} passes on: {}", peer.bus(), on ? "drain" : "take clients again");
+    return drainHere(on).thenApply(done -> new byte[0]);
+  }
+
+  private <T> CompletableFuture<T> onBalanceThread(Supplier<T> task) {
+    CompletableFuture<T> result = new CompletableFuture<>();
+    executor.execute(
+        () -> {
+          try {
+            result.complete(task.get());
+          } catch (RuntimeException e) {
+            result.completeExceptionally(e);
+          }
+        });
+    return result;
+  }
+
+  // ---- What operators ask
+
+  @Override
+  public BalanceStatus status() {
+    return status;
+  }
+
+  @Override
+  public List<BusLoad> buses() {
+    BalanceStatus now = status;
+    return peers.all(
+        new BalanceMessages.Load(now.load(), sessions.size(), now.overloaded(), draining),
+        System.nanoTime());
+  }
+
+  /**
+   * Says whether this bus moves its clients away.
+   *
+   * @return true while it drains
+   */
+  public boolean isDraining() {
+    return draining;
+  }
+
+  @Override
+  public CompletionStage<Void> drain(String bus, boolean on) {
+    if (bus.equals(place.bus())) {
+      return drainHere(on);
+    }
+    InetSocketAddress address;
+    try {
+      address = peers.address(bus);
+    } catch (IllegalArgumentException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+    LinkNode node = place.links();
+    if (address == null || node == null) {
+      return CompletableFuture.failedFuture(
+          new IllegalArgumentException("bus: \"" + bus + "\" (expected: a bus of this cluster)"));
+    }
+    return node.call(
+            address,
+            BalanceMessages.CHANNEL,
+            BalanceMessages.DRAIN,
+            new BalanceMessages.Drain(on).encode(),
+            PATIENCE)
+        .thenAccept(done -> {});
+  }
+
+  private CompletionStage<Void> drainHere(boolean on) {
+    if (place.links() == null) {
+      return CompletableFuture.failedFuture(
+          new IllegalStateException("this bus serves alone: its clients can go nowhere"));
+    }
+    LOG.info("This bus {}", on ? "drains: its clients go to others" : "takes clients again");
+    draining = on;
+    // It begins here, whether the registry can be told at once or not.
+    var unused = place.announce().apply(on ? BusState.DRAINING : BusState.UP);
+    return CompletableFuture.completedFuture(null);
+  }
+
+  @Override
+  public CompletionStage<String> move(long connection, String bus) {
+    return onBalanceThread(() -> plan(connection, bus))
+        .thenComposeAsync(
+            plan ->
+                moves
+                    .carryOut(plan, ChangeReason.OPERATOR, measure.load())
+                    .thenApply(
+                        asked -> {
+                          if (asked == 0) {
+                            throw new IllegalStateException(
+                                "bus " + plan.target().bus() + " does not take the client");
+                          }
+                          return plan.target().bus();
+                        }),
+            // What is planned and carried out is confined to it.
+            executor);
+  }
+
+  private MovePlanner.Plan plan(long connection, String bus) {
+    long now = System.nanoTime();
+    Session session = sessions.find(connection);
+    if (session == null) {
+      throw new IllegalArgumentException(
+          "connection: " + connection + " (expected: an open connection of this bus)");
+    }
+    double share = measure.load() / Math.max(1, sessions.size());
+    ClientLoad client = moves.client(session, share, true, now);
+    Neighbour target =
+        peers.neighbours(now).stream()
+            .filter(n -> bus.isEmpty() || n.bus().equals(bus))
+            .min(Comparator.comparingDouble(Neighbour::load))
+            .orElseThrow(
+                () ->
+                    new IllegalArgumentException(
+                        "to: \""
+                            + bus
+                            + "\" (expected: another bus that is UP, not draining and not"
+                            + " overloaded)"));
+    return new MovePlanner.Plan(target, List.of(client));
+  }
+
+  // ---- The end
+
+  /**
+   * Moves all clients to other buses, as far as that is possible in time, before the bus ends.
+   * Blocks; returns at once where there is no other bus.
+   *
+   * @param longest how long to go on
+   * @return how many clients are left
+   */
+  public int empty(Duration longest) {
+    draining = true;
+    long end = System.nanoTime() + longest.toNanos();
+    int before = sessions.size();
+    while (sessions.size() > 0 && peers.areThere() && System.nanoTime() - end < 0) {
+      LockSupport.parkNanos(POLL_NANOS);
+      if (Thread.interrupted()) {
+        Thread.currentThread().interrupt();
+        break;
+      }
+    }
+    int left = sessions.size();
+    if (before > 0) {
+      LOG.info("{} of {} clients are left on this bus", left, before);
+    }
+    return left;
+  }
+
+  @Override
+  public void close() {
+    LinkNode node = place.links();
+    if (node != null) {
+      node.withdraw(BalanceMessages.LOAD);
+      node.withdraw(BalanceMessages.RESERVE);
+      node.withdraw(BalanceMessages.DRAIN);
+    }
+    executor.shutdownNow();
+  }
+}

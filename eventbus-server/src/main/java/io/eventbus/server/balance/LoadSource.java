@@ -1,0 +1,12 @@
+package io.eventbus.server.balance;
+
+/** Where the load of a bus comes from: called by one thread. It must not block and not throw. */
+@FunctionalInterface
+public interface LoadSource {
+  /**
+   * Measures.
+   *
+   * @return the load since the last call
+   */
+  LoadFigures read();
+}

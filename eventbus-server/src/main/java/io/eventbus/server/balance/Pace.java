@@ -1,0 +1,48 @@
+package io.eventbus.server.balance;
+
+/** How many moves may begin: so many a second, and no more than that at once. For one thread. */
+public final class Pace {
+  private static final double SECOND_NANOS = 1e9;
+
+  private final double perSecond;
+  private final double most;
+  private double available;
+  private long lastNanos;
+  private boolean started;
+
+  /**
+   * Makes a pace that has not begun.
+   *
+   * @param perSecond moves a second, more than 0
+   */
+  public Pace(double perSecond) {
+    this.perSecond = perSecond;
+    this.most = Math.max(1, perSecond / 2);
+  }
+
+  /**
+   * Says how many may begin now.
+   *
+   * @param nowNanos as {@link System#nanoTime}
+   * @return 0 or more
+   */
+  public int available(long nowNanos) {
+    if (!started) {
+      started = true;
+      available = most;
+    } else {
+      available = Math.min(most, available + (nowNanos - lastNanos) / SECOND_NANOS * perSecond);
+    }
+    lastNanos = nowNanos;
+    return (int) available;
+  }
+
+  /**
+   * Notes that some begin.
+   *
+   * @param moves how many
+   */
+  public void take(int moves) {
+    available -= moves;
+  }
+}

@@ -1,0 +1,81 @@
+package io.eventbus.server.federation;
+
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Tells when what was forwarded until now is acknowledged, that is in the queues of the subscribers
+ * at all buses that it was for; or given up. Any thread.
+ */
+final class Acknowledgement {
+  private final List<LoopFederation> loops;
+  private final Peers peers;
+
+  Acknowledgement(List<LoopFederation> loops, Peers peers) {
+    this.loops = loops;
+    this.peers = peers;
+  }
+
+  /**
+   * Waits for what one loop has forwarded.
+   *
+   * @param source that loop; called on it
+   * @param lane only by this lane; -1 for all
+   * @param only only to these buses; null for all
+   * @param done called once, by any of the loops
+   */
+  void of(LoopFederation source, int lane, @Nullable Collection<Peer> only, Runnable done) {
+    source.router().flush();
+    AtomicInteger left = new AtomicInteger(lane < 0 ? loops.size() : 1);
+    Runnable one =
+        () -> {
+          if (left.decrementAndGet() == 0) {
+            done.run();
+          }
+        };
+    for (LoopFederation loop : loops) {
+      if (lane < 0 || loop.number() == lane) {
+        // Behind what was handed over to it.
+        loop.execute(() -> here(loop, only, one));
+      }
+    }
+  }
+
+  private void here(LoopFederation loop, @Nullable Collection<Peer> only, Runnable done) {
+    List<Peer> concerned = List.copyOf(only == null ? peers.all() : only);
+    AtomicInteger left = new AtomicInteger(concerned.size() + 1);
+    Runnable one =
+        () -> {
+          if (left.decrementAndGet() == 0) {
+            done.run();
+          }
+        };
+    concerned.forEach(peer -> peer.lane(loop.number()).whenAcknowledged(one));
+    one.run();
+  }
+
+  /**
+   * Waits for what all loops have forwarded.
+   *
+   * @param only only to these buses; null for all
+   * @param done called once, by any of the loops
+   */
+  void ofAll(@Nullable Collection<Peer> only, Runnable done) {
+    AtomicInteger left = new AtomicInteger(loops.size());
+    for (LoopFederation loop : loops) {
+      loop.execute(
+          () ->
+              of(
+                  loop,
+                  -1,
+                  only,
+                  () -> {
+                    if (left.decrementAndGet() == 0) {
+                      done.run();
+                    }
+                  }));
+    }
+  }
+}

@@ -1,0 +1,111 @@
+package io.eventbus.server.federation;
+
+import io.eventbus.server.stats.SingleWriterCounter;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+
+/**
+ * What went between this bus and others: totals since its start unless they say "now".
+ *
+ * @param lanesUp lanes that are up now, of those that this bus opens
+ * @param lanesDown lanes that are not
+ * @param queuedBytes bytes that wait for other buses, or for their acknowledgement, now
+ * @param eventsSent events sent to other buses, those that were passed on included
+ * @param eventsReceived events received from other buses
+ * @param eventsRelayed events received to be passed on
+ * @param framesSent frames sent to other buses
+ * @param bytesSent bytes of those frames
+ * @param lostByReason events that did not reach a bus that they were for, by reason
+ * @param lostByBus the same by the bus, but for frames that a full lane dropped
+ * @param connects lanes that came up, again or for the first time
+ * @param resent frames sent again after a lane was cut
+ * @param hops frames received, by the number of links that they had come by, from 1; the last
+ *     counts all that are more
+ * @param filters filters and groups that other buses are told of, now
+ * @param latePromises promises to clients that other buses did not answer in time
+ * @param mismatches times that what another bus said of its subscriptions did not add up
+ */
+public record FederationFigures(
+    long lanesUp,
+    long lanesDown,
+    long queuedBytes,
+    long eventsSent,
+    long eventsReceived,
+    long eventsRelayed,
+    long framesSent,
+    long bytesSent,
+    Map<String, Long> lostByReason,
+    Map<String, Long> lostByBus,
+    long connects,
+    long resent,
+    List<Long> hops,
+    long filters,
+    long latePromises,
+    long mismatches) {
+  /** For a bus that serves alone. */
+  public static final FederationFigures NONE = of(List.of(), List.of(), 0, 0, 0);
+
+  /** Copies the collections, so that the record is immutable. */
+  public FederationFigures {
+    lostByReason = Map.copyOf(lostByReason);
+    lostByBus = Map.copyOf(lostByBus);
+    hops = List.copyOf(hops);
+  }
+
+  static FederationFigures of(
+      List<LoopFederation> loops, Peers peers, LocalInterest interest, long late, long mismatches) {
+    return of(
+        loops.stream().map(LoopFederation::counters).toList(),
+        List.copyOf(peers.all()),
+        interest.size(),
+        late,
+        mismatches);
+  }
+
+  private static FederationFigures of(
+      List<LaneCounters> loops, List<Peer> peers, long filters, long late, long mismatches) {
+    Map<String, Long> reasons = new LinkedHashMap<>();
+    reasons.put("given_up", sum(loops, c -> c.lostGivenUp));
+    reasons.put("restarted", sum(loops, c -> c.lostRestarted));
+    reasons.put("queue_full", sum(loops, c -> c.lostQueueFull));
+    reasons.put("no_member", sum(loops, c -> c.lostNoMember));
+    Map<String, Long> buses = new LinkedHashMap<>();
+    long up = 0;
+    long queued = 0;
+    for (Peer peer : peers) {
+      up += peer.upLanes();
+      queued += peer.queuedBytes();
+      buses.put(peer.id().value(), peer.lost());
+    }
+    List<Long> hops = new ArrayList<>();
+    for (int i = 0; i < LaneCounters.MOST_HOPS; i++) {
+      int at = i;
+      hops.add(sum(loops, c -> c.hops[at]));
+    }
+    return new FederationFigures(
+        up,
+        (long) peers.size() * loops.size() - up,
+        queued,
+        sum(loops, c -> c.eventsOut),
+        sum(loops, c -> c.eventsIn),
+        sum(loops, c -> c.eventsRelayed),
+        sum(loops, c -> c.framesOut),
+        sum(loops, c -> c.bytesOut),
+        reasons,
+        buses,
+        sum(loops, c -> c.connects),
+        sum(loops, c -> c.resent),
+        hops,
+        filters,
+        late,
+        mismatches);
+  }
+
+  private static long sum(
+      List<LaneCounters> loops, Function<LaneCounters, SingleWriterCounter> counter) {
+    return loops.stream().mapToLong(c -> counter.apply(c).get()).sum();
+  }
+}

@@ -1,0 +1,82 @@
+package io.eventbus.server.federation;
+
+import io.eventbus.server.routing.Delivery;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a lane holds until it is acknowledged: a queue of frames and the ways that they go; it grows
+ * by doubling. Confined to one loop.
+ */
+final class LaneRing {
+  private static final int SLOT = 4;
+  private static final int MIN = 16 * SLOT;
+
+  // A delivery, its path, its token, and an empty slot: a power of two is cheap to wrap.
+  private @Nullable Object[] ring = new Object[MIN];
+  private int head;
+  private int size;
+
+  int size() {
+    return size;
+  }
+
+  private int index(int i) {
+    return (head + SLOT * i) & (ring.length - 1);
+  }
+
+  void add(Delivery delivery, LanePath path, @Nullable RelayToken token) {
+    if (size * SLOT == ring.length) {
+      grow();
+    }
+    int at = index(size++);
+    ring[at] = delivery;
+    ring[at + 1] = path;
+    ring[at + 2] = token;
+  }
+
+  private void grow() {
+    @Nullable Object[] bigger = new Object[ring.length * 2];
+    for (int i = 0; i < size; i++) {
+      System.arraycopy(ring, index(i), bigger, SLOT * i, SLOT);
+    }
+    ring = bigger;
+    head = 0;
+  }
+
+  Delivery delivery(int i) {
+    return (Delivery) ring[index(i)];
+  }
+
+  LanePath path(int i) {
+    return (LanePath) ring[index(i) + 1];
+  }
+
+  @Nullable RelayToken token(int i) {
+    return (RelayToken) ring[index(i) + 2];
+  }
+
+  void clearToken(int i) {
+    ring[index(i) + 2] = null;
+  }
+
+  void setPath(int i, LanePath path) {
+    ring[index(i) + 1] = path;
+  }
+
+  /** Removes the first; whoever has read it before keeps its reference. */
+  void removeFirst() {
+    ring[head] = null;
+    ring[head + 1] = null;
+    ring[head + 2] = null;
+    head = index(1);
+    size--;
+  }
+
+  /** Gives back the room of an empty ring that has grown. */
+  void trim() {
+    if (size == 0 && ring.length > MIN) {
+      ring = new Object[MIN];
+      head = 0;
+    }
+  }
+}

@@ -1,0 +1,66 @@
+package io.eventbus.server.federation;
+
+import io.eventbus.server.routing.Waiters;
+import io.eventbus.server.stats.SingleWriterCounter;
+
+/**
+ * How much a lane holds, and whether there is room for more. Changed by the lane's loop only; read
+ * by any thread.
+ */
+final class LaneRoom {
+  private final LoopFederation loop;
+  private final long most;
+  private final SingleWriterCounter held = new SingleWriterCounter();
+  private final Waiters waiters = new Waiters();
+  private volatile boolean full;
+
+  LaneRoom(LoopFederation loop) {
+    this.loop = loop;
+    this.most = loop.config().queueBytes();
+  }
+
+  private long bound() {
+    return loop.laneMemory().isScarce() ? Math.min(most, loop.lanePart()) : most;
+  }
+
+  void add(long bytes) {
+    held.add(bytes);
+    loop.laneShare().change(bytes);
+    if (!full && held.get() > bound()) {
+      full = true;
+    }
+  }
+
+  void free(long bytes) {
+    held.add(-bytes);
+    loop.laneShare().change(-bytes);
+    if (full && held.get() <= bound() / 2) {
+      open();
+    }
+  }
+
+  /** Nothing is held any more, or what comes is not held. */
+  void open() {
+    full = false;
+    waiters.wake();
+  }
+
+  long bytes() {
+    return held.get();
+  }
+
+  boolean isFull() {
+    return full;
+  }
+
+  boolean isCrowded() {
+    return full || held.get() > most / 2;
+  }
+
+  void whenNotFull(Runnable retry) {
+    waiters.add(retry);
+    if (!full) {
+      waiters.wake();
+    }
+  }
+}

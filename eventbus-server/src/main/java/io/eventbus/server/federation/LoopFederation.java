@@ -1,0 +1,335 @@
+package io.eventbus.server.federation;
+
+import io.eventbus.link.LinkPeer;
+import io.eventbus.schema.Overflow;
+import io.eventbus.server.config.FederationConfig;
+import io.eventbus.server.routing.BusMemory;
+import io.eventbus.server.routing.RemoteBus;
+import io.eventbus.server.routing.RemoteForwarder;
+import io.eventbus.server.routing.RemotePlan;
+import io.eventbus.server.routing.Router;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandler;
+import io.netty.channel.EventLoop;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What belongs to the lanes of one event loop. Confined to it but for {@link #execute} and what
+ * never changes.
+ */
+final class LoopFederation implements RemoteForwarder {
+  private static final Logger LOG = LoggerFactory.getLogger(LoopFederation.class);
+
+  /** How often deadlines are looked at. */
+  private static final long TICK_MILLIS = 50;
+
+  /** How long an acknowledgement waits for more to acknowledge. */
+  private static final long ACK_MILLIS = 5;
+
+  private final int number;
+  private final EventLoop eventLoop;
+  private final Federation federation;
+  private final LaneCounters counters = new LaneCounters();
+  private final ForwardIntake intake;
+  private final LaneMemory.Share laneShare;
+  private final Set<LaneReceiver> receivers = new LinkedHashSet<>();
+  private final Runnable drain = this::drain;
+  private List<Lane> dirty = new ArrayList<>();
+  private List<Lane> draining = new ArrayList<>();
+  private boolean drainScheduled;
+  private boolean ending;
+  private ByteBuffer scratch = ByteBuffer.allocate(256);
+  private @Nullable Router router;
+  private @Nullable Future<?> ticker;
+
+  LoopFederation(int number, EventLoop eventLoop, Federation federation) {
+    this.number = number;
+    this.eventLoop = eventLoop;
+    this.federation = federation;
+    this.intake = new ForwardIntake(this);
+    this.laneShare = federation.laneMemory().share();
+  }
+
+  /** Completes it: the router needs it, and it the router. Before any lane. */
+  void start(Router made) {
+    router = made;
+    ticker =
+        eventLoop.scheduleAtFixedRate(this::tick, TICK_MILLIS, TICK_MILLIS, TimeUnit.MILLISECONDS);
+  }
+
+  int number() {
+    return number;
+  }
+
+  EventLoop eventLoop() {
+    return eventLoop;
+  }
+
+  int count() {
+    return federation.loopCount();
+  }
+
+  FederationConfig config() {
+    return federation.config();
+  }
+
+  int maxFrameBytes() {
+    return federation.maxFrameBytes();
+  }
+
+  BusMemory memory() {
+    return federation.memory();
+  }
+
+  LaneMemory laneMemory() {
+    return federation.laneMemory();
+  }
+
+  LaneMemory.Share laneShare() {
+    return laneShare;
+  }
+
+  /** What each lane may hold while memory for lanes is scarce. */
+  long lanePart() {
+    return laneMemory().part(peers().all().size() * count());
+  }
+
+  ByteBufAllocator allocator() {
+    return federation.allocator();
+  }
+
+  RandomGenerator random() {
+    return ThreadLocalRandom.current();
+  }
+
+  LaneCounters counters() {
+    return counters;
+  }
+
+  ForwardIntake intake() {
+    return intake;
+  }
+
+  Peers peers() {
+    return federation.peers();
+  }
+
+  int registryNumber() {
+    return federation.peers().ownNumber();
+  }
+
+  Router router() {
+    Router r = router;
+    if (r == null) {
+      throw new IllegalStateException("loop " + number + " has not been started");
+    }
+    return r;
+  }
+
+  /** Room for the head of a frame. */
+  ByteBuffer scratch(int headBytes) {
+    if (scratch.capacity() < headBytes + 32) {
+      scratch = ByteBuffer.allocate(2 * headBytes + 32);
+    }
+    return scratch.clear();
+  }
+
+  /** Any thread; not run after the end of the bus. */
+  void execute(Runnable task) {
+    try {
+      eventLoop.execute(task);
+    } catch (RejectedExecutionException e) {
+      LOG.trace("the loop has ended", e);
+    }
+  }
+
+  void later(Runnable task) {
+    var unused = schedule(task, ACK_MILLIS);
+  }
+
+  Future<?> schedule(Runnable task, long millis) {
+    return eventLoop.schedule(task, millis, TimeUnit.MILLISECONDS);
+  }
+
+  static long mix(long producer) {
+    long h = producer * 0x9E3779B97F4A7C15L;
+    return h ^ (h >>> 32);
+  }
+
+  /** The lanes that a producer's frames go by. */
+  int lane(long producer) {
+    return (int) ((mix(producer) >>> 1) % federation.loopCount());
+  }
+
+  /** The number of a lane, by the name of its channel; checked before. */
+  static int laneOf(LinkPeer who) {
+    String channel = who.channel();
+    return Integer.parseInt(channel.substring(channel.indexOf('.') + 1));
+  }
+
+  @Override
+  public boolean mustWait(Runnable retry) {
+    return federation.startFence().mustWait(retry);
+  }
+
+  @Override
+  public RemotePlan plan(
+      @Nullable RemotePlan before,
+      String topic,
+      Map<RemoteBus, Overflow> plain,
+      Map<String, List<RemoteBus>> groups) {
+    return new TopicPlan(this, topic, plain, groups, before);
+  }
+
+  /** Opens when all that this loop has sent to some buses until now has arrived. */
+  Fence fence(Collection<Peer> buses) {
+    Fence fence = new Fence();
+    federation.acknowledgement().of(this, -1, buses, fence::open);
+    return fence;
+  }
+
+  // What the future of the link comes to is told to the error handler.
+  @SuppressWarnings("FutureReturnValueIgnored")
+  void open(
+      InetSocketAddress address,
+      Function<LinkPeer, ChannelHandler> handler,
+      Consumer<Throwable> failed) {
+    federation
+        .streams()
+        .open(address, Federation.LANES + "." + number, eventLoop, handler)
+        .whenComplete(
+            (who, error) -> {
+              if (error != null) {
+                execute(() -> failed.accept(error));
+              }
+            });
+  }
+
+  /** Whether everything that this loop has sent to other buses has arrived. */
+  boolean isIdle() {
+    for (Peer peer : peers().all()) {
+      if (!peer.lane(number).isIdle()) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  void drainSoon(Lane lane) {
+    dirty.add(lane);
+    if (!drainScheduled) {
+      drainScheduled = true;
+      execute(drain);
+    }
+  }
+
+  private void drain() {
+    drainScheduled = false;
+    List<Lane> round = dirty;
+    dirty = draining;
+    draining = round;
+    for (int i = 0; i < round.size(); i++) {
+      round.get(i).drain();
+    }
+    round.clear();
+  }
+
+  /** Runs a task on this loop when the others have run what this one had collected for them. */
+  void whenHandedOver(Runnable done) {
+    router().flush();
+    if (count() == 1) {
+      done.run();
+      return;
+    }
+    AtomicInteger left = new AtomicInteger(count() - 1);
+    for (int i = 0; i < count(); i++) {
+      if (i != number) {
+        federation
+            .loop(i)
+            .execute(
+                () -> {
+                  if (left.decrementAndGet() == 0) {
+                    execute(done);
+                  }
+                });
+      }
+    }
+  }
+
+  /** Returns false when the bus ends. */
+  boolean add(LaneReceiver receiver) {
+    return !ending && receivers.add(receiver);
+  }
+
+  void remove(LaneReceiver receiver) {
+    receivers.remove(receiver);
+  }
+
+  private void tick() {
+    try {
+      long now = System.nanoTime();
+      for (Peer peer : peers().all()) {
+        peer.lane(number).onTick(now);
+      }
+      for (LaneReceiver receiver : List.copyOf(receivers)) {
+        receiver.onTick(now);
+      }
+      if (number == 0) {
+        federation.exchange().onTick(now);
+      }
+    } catch (RuntimeException e) {
+      // It would not be called again: no deadline would hold any more.
+      LOG.error("the deadlines of the lanes could not be checked", e);
+    }
+  }
+
+  /**
+   * Ends everything; on this loop.
+   *
+   * @param ended called when all other buses know that this one ends: each closes the connections
+   *     of those that say so
+   */
+  void end(Runnable ended) {
+    ending = true;
+    Future<?> running = ticker;
+    if (running != null) {
+      running.cancel(false);
+    }
+    List<ChannelFuture> open = new ArrayList<>();
+    for (Peer peer : peers().all()) {
+      ChannelFuture closed = peer.lane(number).end();
+      if (closed != null) {
+        open.add(closed);
+      }
+    }
+    List.copyOf(receivers).forEach(receiver -> open.add(receiver.end()));
+    AtomicInteger left = new AtomicInteger(open.size() + 1);
+    Runnable one =
+        () -> {
+          if (left.decrementAndGet() == 0) {
+            ended.run();
+          }
+        };
+    open.forEach(closed -> closed.addListener(now -> one.run()));
+    one.run();
+  }
+}

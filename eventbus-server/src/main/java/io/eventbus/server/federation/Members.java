@@ -1,0 +1,122 @@
+package io.eventbus.server.federation;
+
+import io.eventbus.registry.BusInfo;
+import io.eventbus.registry.BusState;
+import io.eventbus.registry.Endpoint;
+import io.eventbus.registry.RegistrySnapshot;
+import java.net.InetSocketAddress;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Follows the registry: opens lanes to the buses that it names, and goes on for a while to look for
+ * those that it names no more, because they may only be on the other side of a cut. Confined to the
+ * first loop but for {@link #onSnapshot}.
+ */
+final class Members {
+  private static final Logger LOG = LoggerFactory.getLogger(Members.class);
+
+  /** How long a bus is looked for that the registry has lost. */
+  private static final long MEMORY_NANOS = TimeUnit.MINUTES.toNanos(10);
+
+  private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+  private final Federation federation;
+  private final InterestExchange exchange;
+  private final AtomicReference<@Nullable RegistrySnapshot> newest = new AtomicReference<>();
+  private final Map<Peer, Long> lastSeen = new HashMap<>();
+  private long lookedAt;
+
+  Members(Federation federation, InterestExchange exchange) {
+    this.federation = federation;
+    this.exchange = exchange;
+  }
+
+  /** The registry's thread. */
+  void onSnapshot(RegistrySnapshot snapshot) {
+    if (newest.getAndSet(snapshot) == null) {
+      federation.loop(0).execute(this::update);
+    }
+  }
+
+  private void update() {
+    RegistrySnapshot snapshot = newest.getAndSet(null);
+    if (snapshot == null) {
+      return;
+    }
+    Peers peers = federation.peers();
+    long now = System.nanoTime();
+    BusInfo self = snapshot.bus(peers.self());
+    if (self != null) {
+      peers.ownNumber(self.number());
+    }
+    Set<Peer> members = new HashSet<>();
+    for (BusInfo bus : snapshot.buses()) {
+      Peer peer = bus.state() == BusState.DOWN ? null : known(bus);
+      if (peer != null) {
+        lastSeen.put(peer, now);
+        if (bus.state() != BusState.JOINING) {
+          members.add(peer);
+        }
+      }
+    }
+    exchange.onMembers(members, self != null && self.state() == BusState.UP);
+    for (Peer peer : peers.all()) {
+      if (!members.contains(peer)) {
+        giveUpIfDown(peer);
+      }
+    }
+  }
+
+  private @Nullable Peer known(BusInfo bus) {
+    Endpoint links = bus.addresses().peers();
+    Peer peer = links == null ? null : federation.peers().of(bus.id());
+    if (links == null || peer == null) {
+      return null;
+    }
+    peer.address(InetSocketAddress.createUnresolved(links.host(), links.port()));
+    federation.peers().number(peer, bus.number());
+    return peer;
+  }
+
+  /** Nothing waits for a bus that the registry does not name and that cannot be reached. */
+  private void giveUpIfDown(Peer peer) {
+    for (LoopFederation loop : federation.loops()) {
+      loop.execute(
+          () -> {
+            Lane lane = peer.lane(loop.number());
+            if (!lane.isUp()) {
+              lane.abandon("it has left the cluster");
+            }
+          });
+    }
+  }
+
+  void onTick(long now) {
+    if (now - lookedAt < LOOK_NANOS) {
+      return;
+    }
+    lookedAt = now;
+    for (Peer peer : federation.peers().all()) {
+      Long seen = lastSeen.putIfAbsent(peer, now);
+      if (peer.upLanes() > 0) {
+        lastSeen.put(peer, now);
+      } else if (seen != null && now - seen > MEMORY_NANOS && !exchange.isMember(peer)) {
+        LOG.info("Bus {} is looked for no longer", peer.id());
+        lastSeen.remove(peer);
+        federation.peers().remove(peer);
+        exchange.onForgotten(peer);
+        for (LoopFederation loop : federation.loops()) {
+          loop.execute(() -> peer.lane(loop.number()).close());
+        }
+      }
+    }
+  }
+}

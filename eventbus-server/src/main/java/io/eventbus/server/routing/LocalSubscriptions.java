@@ -1,0 +1,33 @@
+package io.eventbus.server.routing;
+
+/**
+ * Hears which subscriptions of clients come into the index and leave it.
+ *
+ * <p>It is called under the index's lock by the thread that changes it, so it must return at once,
+ * must not throw and must not call the index.
+ */
+public interface LocalSubscriptions {
+  /** For a bus that serves alone. */
+  LocalSubscriptions NOBODY =
+      new LocalSubscriptions() {
+        @Override
+        public void added(Subscription subscription) {}
+
+        @Override
+        public void removed(Subscription subscription) {}
+      };
+
+  /**
+   * A client has subscribed.
+   *
+   * @param subscription of a client of this bus
+   */
+  void added(Subscription subscription);
+
+  /**
+   * A client's subscription has ended.
+   *
+   * @param subscription that was added before
+   */
+  void removed(Subscription subscription);
+}

@@ -1,0 +1,34 @@
+package io.eventbus.server.routing;
+
+import io.eventbus.schema.Overflow;
+
+/**
+ * Another bus as the index sees it: it stands there for its subscribers. Frames do not go to it
+ * directly but as a {@link RemotePlan} says.
+ */
+public interface RemoteBus extends Subscriber {
+  @Override
+  default int loop() {
+    return 0;
+  }
+
+  @Override
+  default void offer(Delivery delivery, Overflow overflow) {
+    throw new IllegalStateException("a bus is reached by a plan only");
+  }
+
+  @Override
+  default boolean isFull() {
+    return false;
+  }
+
+  @Override
+  default boolean isCrowded() {
+    return false;
+  }
+
+  @Override
+  default void whenNotFull(Runnable retry) {
+    retry.run();
+  }
+}

@@ -1,0 +1,37 @@
+package io.eventbus.server.routing;
+
+/**
+ * How the frames of one topic leave for other buses. Made for one loop by a {@link
+ * RemoteForwarder}, and confined to it.
+ *
+ * <p>An implementation must not block and must not throw.
+ */
+public interface RemotePlan {
+  /**
+   * Says whether the publisher has to wait, because the way to another bus is full, or because
+   * frames that took another way have to arrive first.
+   *
+   * @param producer the publisher's number
+   * @param retry if it has to wait, called once when it is worth trying again, by any thread
+   * @return true if it has to wait
+   */
+  boolean mustWait(long producer, Runnable retry);
+
+  /**
+   * Says which loop owns the ways of a producer's frames: always the same, so that their order is
+   * kept.
+   *
+   * @param producer the publisher's number
+   * @return the number of the loop
+   */
+  int loop(long producer);
+
+  /**
+   * Returns to whom a frame is given.
+   *
+   * @param producer the publisher's number
+   * @param turn counts the frames of the topic, for groups to take turns
+   * @return subscribers of that loop, each a way to one or more buses
+   */
+  Target[] targets(long producer, int turn);
+}

@@ -1,0 +1,99 @@
+package io.eventbus.server.session;
+
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a bus promises its clients of the whole cluster.
+ *
+ * <p>All methods but {@link #isAlone}, {@link #refuse} and {@link #relieve} are called on a loop,
+ * and call back on that loop, perhaps at once. An implementation must not block and must not throw,
+ * and must call back within a bounded time: with false where the promise could not be kept.
+ */
+public interface ClusterPromises {
+  /** For a bus that serves alone: whatever holds here holds everywhere. */
+  ClusterPromises ALONE =
+      new ClusterPromises() {
+        @Override
+        public boolean isAlone() {
+          return true;
+        }
+
+        @Override
+        public @Nullable String refuse(String filter, @Nullable String group) {
+          return null;
+        }
+
+        @Override
+        public void whenKnown(int loop, Consumer<Boolean> done) {
+          done.accept(true);
+        }
+
+        @Override
+        public void whenArrived(int loop, Consumer<Boolean> done) {
+          done.accept(true);
+        }
+
+        @Override
+        public void whenReached(int loop, long producer, Consumer<Boolean> done) {
+          done.accept(true);
+        }
+
+        @Override
+        public boolean relieve() {
+          return false;
+        }
+      };
+
+  /**
+   * Says whether there are no other buses; any thread.
+   *
+   * @return true if there are none
+   */
+  boolean isAlone();
+
+  /**
+   * Says whether a subscription would be more than the other buses can be told of; any thread.
+   *
+   * @param filter its filter
+   * @param group its group, null for none
+   * @return null if not, else what is wrong, for the client
+   */
+  @Nullable String refuse(String filter, @Nullable String group);
+
+  /**
+   * Waits until every other bus routes by the subscriptions that are in the index now.
+   *
+   * @param loop the caller's loop
+   * @param done gets false if some bus did not say so in time
+   */
+  void whenKnown(int loop, Consumer<Boolean> done);
+
+  /**
+   * Waits until all events that other buses had routed to this one before are in the queues of
+   * their subscribers.
+   *
+   * @param loop the caller's loop
+   * @param done gets false if some bus did not say so in time
+   */
+  void whenArrived(int loop, Consumer<Boolean> done);
+
+  /**
+   * Waits until all events that a producer has published here are in the queues of their
+   * subscribers, on whatever bus, and every other bus routes by the subscriptions that are in the
+   * index now.
+   *
+   * @param loop the caller's loop, to which the producer is connected
+   * @param producer its number
+   * @param done gets false if some bus did not say so in time
+   */
+  void whenReached(int loop, long producer, Consumer<Boolean> done);
+
+  /**
+   * Gives back memory at the bus's limit: nothing more is held for the bus for which the most is,
+   * of those that cannot be reached. Any thread.
+   *
+   * @return false if there is none
+   */
+  boolean relieve();
+}

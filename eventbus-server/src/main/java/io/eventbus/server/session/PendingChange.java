@@ -1,0 +1,50 @@
+package io.eventbus.server.session;
+
+import org.jspecify.annotations.Nullable;
+
+/** What a client was asked for and has not answered: one change of bus at a time. Confined. */
+final class PendingChange {
+  private @Nullable String token;
+  private @Nullable ChangeListener listener;
+
+  /** Takes a request; false if there is one already. */
+  boolean begin(String itsToken, ChangeListener itsListener) {
+    if (listener != null) {
+      return false;
+    }
+    token = itsToken;
+    listener = itsListener;
+    return true;
+  }
+
+  boolean isPending() {
+    return listener != null;
+  }
+
+  boolean isFor(String itsToken) {
+    return itsToken.equals(token);
+  }
+
+  /** The client stays; nothing happens if that is about another request. */
+  void failed(String itsToken, String why) {
+    ChangeListener told = listener;
+    if (told != null && isFor(itsToken)) {
+      clear();
+      told.stays(why);
+    }
+  }
+
+  /** The client is gone. */
+  void gone() {
+    ChangeListener told = listener;
+    if (told != null) {
+      clear();
+      told.gone();
+    }
+  }
+
+  private void clear() {
+    token = null;
+    listener = null;
+  }
+}

@@ -1,0 +1,56 @@
+package io.eventbus.server.federation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.eventbus.protocol.PeerFrames;
+import io.eventbus.server.samples.FakeSubscriber;
+import io.netty.channel.embedded.EmbeddedChannel;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** What one bus promises for all. */
+class InterestExchangeTest {
+  private final TestBus bus = new TestBus();
+  private final FakeSubscriber subscriber = new FakeSubscriber(0);
+  private final List<Boolean> answers = new ArrayList<>();
+
+  @Test
+  void aBusThatStartsDoesNotTakeItselfForAlone() {
+    assertThat(bus.federation.isAlone()).isFalse();
+    bus.federation.whenKnown(0, answers::add);
+    bus.federation.whenArrived(0, answers::add);
+    bus.federation.whenReached(0, 1, answers::add);
+    bus.run();
+    assertThat(answers).isEmpty();
+    bus.federation.exchange().onMembers(Set.of(), true);
+    bus.run();
+    assertThat(answers).containsExactly(true, true, true);
+    assertThat(bus.federation.isAlone()).isTrue();
+  }
+
+  @Test
+  void whatChangesInATurnIsToldAtOnce() {
+    Peer b = bus.peer("b", 2);
+    InterestExchange exchange = bus.federation.exchange();
+    exchange.onMembers(Set.of(b), true);
+    bus.federation.startFence().open();
+    b.lane(0).connect();
+    EmbeddedChannel channel = bus.opening().answer("b", 7);
+    channel.writeInbound(LaneFrames.of(LaneFrames.number(PeerFrames.LANE_WELCOME, 0)));
+    bus.run();
+    LaneFrames.written(channel);
+    for (int i = 1; i <= 3; i++) {
+      bus.subscribe(subscriber, "t" + i);
+      exchange.whenKnown(i, answers::add);
+    }
+    bus.run();
+    assertThat(LaneFrames.written(channel)).containsExactly("interest");
+    assertThat(answers).isEmpty();
+    channel.writeInbound(LaneFrames.of(LaneFrames.number(PeerFrames.INTEREST_APPLIED, 2)));
+    assertThat(answers).containsExactly(true, true);
+    channel.writeInbound(LaneFrames.of(LaneFrames.number(PeerFrames.INTEREST_APPLIED, 3)));
+    assertThat(answers).containsExactly(true, true, true);
+  }
+}

@@ -1,0 +1,202 @@
+package io.eventbus.server.federation;
+
+import io.eventbus.link.LinkPeer;
+import io.eventbus.protocol.TopicFilter;
+import io.eventbus.registry.BusId;
+import io.eventbus.schema.Overflow;
+import io.eventbus.server.config.FederationConfig;
+import io.eventbus.server.config.ServerConfig;
+import io.eventbus.server.routing.BusMemory;
+import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.routing.Loops;
+import io.eventbus.server.routing.Router;
+import io.eventbus.server.routing.Subscriber;
+import io.eventbus.server.routing.Subscription;
+import io.eventbus.server.routing.SubscriptionIndex;
+import io.eventbus.server.samples.SampleFrames;
+import io.eventbus.server.stats.LoopStats;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.channel.ChannelHandler;
+import io.netty.channel.EventLoop;
+import io.netty.channel.embedded.EmbeddedChannel;
+import java.net.InetSocketAddress;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+
+/** The federation of one bus, whose loops run when the test says so. For one thread. */
+final class TestBus {
+  static final String SELF = "self";
+
+  private final List<EmbeddedChannel> clocks = new ArrayList<>();
+  private final UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(true);
+  private final BusMemory memory;
+  private final Deque<Opening> openings = new ArrayDeque<>();
+  private long nextSubscription = 1;
+
+  final SubscriptionIndex index;
+  final Federation federation;
+  final List<Router> routers = new ArrayList<>();
+
+  /** A connection that the bus wants to open. */
+  record Opening(String channel, Function<LinkPeer, ChannelHandler> handler) {
+    /** It is open, and this is who is there. */
+    EmbeddedChannel answer(String bus, long instance) {
+      return new EmbeddedChannel(handler.apply(new LinkPeer("", "", bus, instance, channel)));
+    }
+  }
+
+  TestBus() {
+    this(1, fanout(8));
+  }
+
+  TestBus(int loops, FederationConfig config) {
+    this(loops, config, 1 << 30);
+  }
+
+  TestBus(int loops, FederationConfig config, long memoryBytes) {
+    memory = new BusMemory(memoryBytes);
+    for (int i = 0; i < loops; i++) {
+      EmbeddedChannel clock = new EmbeddedChannel();
+      clock.freezeTime();
+      clocks.add(clock);
+    }
+    List<EventLoop> eventLoops = clocks.stream().map(EmbeddedChannel::eventLoop).toList();
+    index = new SubscriptionIndex(loops);
+    federation = new Federation(config, new BusId(SELF), 1 << 20, eventLoops, index, memory);
+    Loops all =
+        new Loops() {
+          @Override
+          public int count() {
+            return eventLoops.size();
+          }
+
+          @Override
+          public Executor executor(int loop) {
+            return eventLoops.get(loop);
+          }
+
+          @Override
+          public void handOver(int loop) {
+            routers.get(loop).flush();
+          }
+        };
+    for (int i = 0; i < loops; i++) {
+      routers.add(
+          new Router(
+              i,
+              all,
+              index,
+              allocator,
+              memory,
+              new LoopStats(),
+              federation.forwarder(i),
+              () -> {}));
+    }
+    federation.start(
+        routers,
+        (address, channel, loop, handler) -> {
+          openings.add(new Opening(channel, handler));
+          return new CompletableFuture<>();
+        });
+  }
+
+  /** The defaults, but for the fanout and the least room in lanes. */
+  static FederationConfig fanout(int fanout) {
+    FederationConfig defaults = ServerConfig.defaults().federation();
+    return new FederationConfig(
+        fanout,
+        64 * 1024,
+        defaults.memoryPercent(),
+        defaults.filters(),
+        defaults.confirm(),
+        defaults.giveUp(),
+        defaults.heartbeat(),
+        defaults.silence());
+  }
+
+  /** Another bus, which the registry knows by a number. */
+  Peer peer(String id, int number) {
+    Peer peer = federation.peers().of(new BusId(id));
+    if (peer == null) {
+      throw new AssertionError(id);
+    }
+    peer.address(InetSocketAddress.createUnresolved("127.0.0.1", 9));
+    if (number > 0) {
+      federation.peers().number(peer, number);
+    }
+    return peer;
+  }
+
+  /** The connection that a lane has begun to open. */
+  Opening opening() {
+    return openings.remove();
+  }
+
+  LoopFederation loop(int number) {
+    return federation.loop(number);
+  }
+
+  /** Some milliseconds pass, but not for the deadlines. */
+  void later() {
+    clocks.forEach(clock -> clock.advanceTimeBy(10, TimeUnit.MILLISECONDS));
+    run();
+  }
+
+  /** Gives back what the lanes hold. */
+  void close() {
+    federation.loops().forEach(loop -> loop.end(() -> {}));
+    run();
+  }
+
+  /** Runs what the loops were given, and what comes of it. */
+  void run() {
+    for (int i = 0; i < 4; i++) {
+      clocks.forEach(EmbeddedChannel::runPendingTasks);
+    }
+  }
+
+  Subscription subscribe(Subscriber who, String filter) {
+    Subscription s =
+        new Subscription(who, nextSubscription++, TopicFilter.parse(filter), null, Overflow.BLOCK);
+    index.add(s);
+    return s;
+  }
+
+  /** Events with a letter of the text each. */
+  Delivery delivery(String topic, long producer, long sequence, String payload) {
+    return SampleFrames.delivery(
+        allocator,
+        memory,
+        topic,
+        producer,
+        sequence,
+        1,
+        payload.chars().mapToObj(c -> new SampleFrames.Event(null, "" + (char) c)).toList());
+  }
+
+  /** Gives a lane an event that is for the subscribers of its bus. */
+  void offer(Lane lane, long sequence) {
+    offer(lane, sequence, List.of());
+  }
+
+  /** The same, to be passed on to further buses. */
+  void offer(Lane lane, long sequence, List<Peer> behind) {
+    Delivery delivery = delivery("t", 1, sequence, "x");
+    LanePath.of(lane, 1, true, List.of(), behind, List.of(), null).offer(delivery, Overflow.BLOCK);
+    delivery.release();
+  }
+
+  /** A whole Forward frame, as another bus sends it. */
+  byte[] forward(String topic, long sequence, String payload, int... targets) {
+    Delivery delivery = delivery(topic, 1, sequence, payload);
+    byte[] frame = LaneFrames.forward(delivery, targets);
+    delivery.release();
+    return frame;
+  }
+}

@@ -1,0 +1,321 @@
+package io.eventbus.server.session;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.eventbus.protocol.ControlFrames;
+import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.Barrier;
+import io.eventbus.schema.ChangeBus;
+import io.eventbus.schema.ChangeReason;
+import io.eventbus.schema.Confirm;
+import io.eventbus.schema.Drained;
+import io.eventbus.schema.ErrorCode;
+import io.eventbus.schema.Hello;
+import io.eventbus.schema.Overflow;
+import io.eventbus.schema.Problem;
+import io.eventbus.schema.Subscribe;
+import io.eventbus.schema.Unsubscribe;
+import io.eventbus.server.config.ServerConfig;
+import io.eventbus.server.routing.BusMemory;
+import io.eventbus.server.routing.LoopBarrier;
+import io.eventbus.server.routing.RemoteForwarder;
+import io.eventbus.server.routing.Router;
+import io.eventbus.server.routing.SubscriptionIndex;
+import io.eventbus.server.samples.FakeLoops;
+import io.eventbus.server.stats.BusCounters;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import java.nio.ByteBuffer;
+import java.security.SecureRandom;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What a session says only when other buses have answered. */
+class SessionInClusterTest {
+  private final FakeLoops loops = new FakeLoops(1);
+  private final SubscriptionIndex index = new SubscriptionIndex(1);
+  private final UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(true);
+  private final BusMemory memory = new BusMemory(1 << 30);
+  private final BusCounters counters = new BusCounters(1);
+  private final Others others = new Others();
+  private final Sessions sessions = new Sessions("bus", Clock.systemUTC());
+  private final FakeLink link = new FakeLink();
+  private final Session session = new Session(context(), link);
+
+  /** Other buses, which answer when they are told to. */
+  private static final class Others implements ClusterPromises {
+    final Deque<Consumer<Boolean>> known = new ArrayDeque<>();
+    final Deque<Consumer<Boolean>> arrived = new ArrayDeque<>();
+    final Deque<Consumer<Boolean>> reached = new ArrayDeque<>();
+    @Nullable String refusal;
+
+    @Override
+    public boolean isAlone() {
+      return false;
+    }
+
+    @Override
+    public @Nullable String refuse(String filter, @Nullable String group) {
+      return refusal;
+    }
+
+    @Override
+    public void whenKnown(int loop, Consumer<Boolean> done) {
+      known.add(done);
+    }
+
+    @Override
+    public void whenArrived(int loop, Consumer<Boolean> done) {
+      arrived.add(done);
+    }
+
+    @Override
+    public void whenReached(int loop, long producer, Consumer<Boolean> done) {
+      reached.add(done);
+    }
+
+    @Override
+    public boolean relieve() {
+      return false;
+    }
+  }
+
+  private LoopContext context() {
+    BusContext bus =
+        new BusContext(
+            "bus",
+            ServerConfig.defaults().limits(),
+            index,
+            memory,
+            sessions,
+            new SharedTokenPolicy(null, false),
+            new LoopBarrier(loops),
+            counters,
+            Clock.systemUTC(),
+            others);
+    Router router =
+        new Router(
+            0,
+            loops,
+            index,
+            allocator,
+            memory,
+            counters.loops().get(0),
+            RemoteForwarder.NONE,
+            () -> {});
+    return new LoopContext(bus, router, counters.loops().get(0), allocator);
+  }
+
+  @BeforeEach
+  void welcome() {
+    handle(
+        ControlFrames.encode(
+            TypeCode.HELLO, new Hello("client", "agent/1", null, null, Map.of(), null)));
+    assertThat(link.taken()).hasSize(1);
+  }
+
+  private void handle(byte[] frame) {
+    handle(session, frame);
+  }
+
+  private static void handle(Session session, byte[] frame) {
+    assertThat(session.onMessage(ByteBuffer.wrap(frame), 0, frame.length, 77, () -> {}))
+        .isEqualTo(frame.length);
+  }
+
+  private void subscribe(long id) {
+    handle(ControlFrames.encode(TypeCode.SUBSCRIBE, new Subscribe(id, "t", null, Overflow.BLOCK)));
+  }
+
+  private void unsubscribe(long id) {
+    handle(ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(id)));
+  }
+
+  private static Confirm confirm(TypeCode type, long id) {
+    return new Confirm(type.code(), id, "");
+  }
+
+  @Test
+  void aSubscriptionIsConfirmedWhenAllKnowIt() {
+    subscribe(1);
+    assertThat(index.size()).as("in force here").isEqualTo(1);
+    assertThat(link.taken()).isEmpty();
+    others.known.remove().accept(true);
+    assertThat(link.taken()).containsExactly(confirm(TypeCode.SUBSCRIBE, 1));
+  }
+
+  @Test
+  void itIsConfirmedAlsoWhenSomebodyDoesNotAnswer() {
+    subscribe(1);
+    others.known.remove().accept(false);
+    assertThat(link.taken()).containsExactly(confirm(TypeCode.SUBSCRIBE, 1));
+  }
+
+  @Test
+  void aSubscriptionStaysUntilWhatOthersHaveSentIsHere() {
+    subscribe(1);
+    others.known.remove().accept(true);
+    link.taken();
+    unsubscribe(1);
+    assertThat(link.taken()).containsExactly(confirm(TypeCode.UNSUBSCRIBE, 1));
+    loops.runAll();
+    assertThat(index.size()).as("still in force").isEqualTo(1);
+    assertThat(link.taken()).isEmpty();
+    others.arrived.remove().accept(true);
+    assertThat(index.size()).isZero();
+    loops.runAll();
+    assertThat(link.taken()).containsExactly(new Drained(1L));
+  }
+
+  @Test
+  void theConfirmationComesBeforeTheEnd() {
+    subscribe(1);
+    unsubscribe(1);
+    assertThat(link.taken())
+        .containsExactly(confirm(TypeCode.SUBSCRIBE, 1), confirm(TypeCode.UNSUBSCRIBE, 1));
+    others.known.remove().accept(true);
+    assertThat(link.taken()).as("once").isEmpty();
+    // The number may be used again at once.
+    subscribe(1);
+    others.arrived.remove().accept(true);
+    loops.runAll();
+    assertThat(link.taken()).containsExactly(new Drained(1L));
+    assertThat(index.size()).isEqualTo(1);
+    others.known.remove().accept(true);
+    assertThat(link.taken()).containsExactly(confirm(TypeCode.SUBSCRIBE, 1));
+  }
+
+  @Test
+  void answersToASessionThatHasEndedGoNowhere() {
+    subscribe(1);
+    subscribe(2);
+    others.known.getLast().accept(true);
+    unsubscribe(2);
+    handle(ControlFrames.encode(TypeCode.BARRIER, new Barrier(5L)));
+    link.taken();
+    session.onClosed();
+    others.known.getFirst().accept(true);
+    others.arrived.remove().accept(true);
+    others.reached.remove().accept(true);
+    loops.runAll();
+    assertThat(link.taken()).isEmpty();
+    assertThat(index.size()).isZero();
+    assertThat(index.bytes()).isZero();
+    assertThat(memory.used()).isZero();
+  }
+
+  @Test
+  void aBarrierIsAnsweredWhenAllHaveEverything() {
+    handle(ControlFrames.encode(TypeCode.BARRIER, new Barrier(5L)));
+    handle(ControlFrames.encode(TypeCode.BARRIER, new Barrier(6L)));
+    assertThat(link.taken()).isEmpty();
+    others.reached.remove().accept(true);
+    assertThat(link.taken()).containsExactly(new Barrier(5L));
+    others.reached.remove().accept(false);
+    Problem problem = (Problem) link.taken().get(0);
+    assertThat(problem.getCode()).isEqualTo(ErrorCode.OVERLOADED);
+    assertThat(problem.getRetryable()).isTrue();
+    assertThat(problem.getAbout()).isEqualTo(6);
+    assertThat(problem.getTypeCode()).isEqualTo(TypeCode.BARRIER.code());
+  }
+
+  @Test
+  void aClientThatComesFromAnotherBusIsSentBackWhenSomebodyDoesNotKnowWhatItWants() {
+    String resume = Resume.create(new SecureRandom());
+    String token =
+        sessions
+            .tokens()
+            .issue(new ChangeTokens.Grant(Resume.producer(resume), "one", 1), Duration.ofHours(1));
+    FakeLink there = new FakeLink();
+    Session arriving = new Session(context(), there);
+    Hello hello = new Hello("client", "agent/1", null, resume, Map.of(), token);
+    handle(arriving, ControlFrames.encode(TypeCode.HELLO, hello));
+    assertThat(arriving.arrival()).isNotNull();
+    there.taken();
+    Subscribe request = new Subscribe(1L, "t", null, Overflow.BLOCK);
+    handle(arriving, ControlFrames.encode(TypeCode.SUBSCRIBE, request));
+    others.known.remove().accept(false);
+    assertThat(index.size()).isZero();
+    loops.runAll();
+    Problem problem = (Problem) there.taken().get(0);
+    assertThat(problem.getCode()).isEqualTo(ErrorCode.OVERLOADED);
+    assertThat(problem.getRetryable()).isTrue();
+    assertThat(problem.getAbout()).isEqualTo(1);
+    assertThat(problem.getTypeCode()).isEqualTo(TypeCode.SUBSCRIBE.code());
+    assertThat(arriving.subscriptions().size()).isZero();
+    // Once it is here it would rather have what comes, as any other client.
+    handle(arriving, ControlFrames.encode(TypeCode.BARRIER, new Barrier(5L)));
+    handle(arriving, ControlFrames.encode(TypeCode.SUBSCRIBE, request));
+    others.known.remove().accept(false);
+    assertThat(there.taken()).containsExactly(confirm(TypeCode.SUBSCRIBE, 1));
+  }
+
+  /** What a bus hears of a client that it has asked to go; nothing here. */
+  private static final class Unheard implements ChangeListener {
+    @Override
+    public void gone() {}
+
+    @Override
+    public void stays(String why) {}
+  }
+
+  private void askToChange() {
+    session.askToChange(
+        new ChangeBus(List.of("ws://two/bus"), ChangeReason.OVERLOAD, 1_000L, "tok", 1),
+        new Unheard());
+    link.taken();
+  }
+
+  @Test
+  void aClientThatChangesTheBusDoesNotLeaveBeforeEverythingIsHere() {
+    subscribe(1);
+    askToChange();
+    unsubscribe(1);
+    link.taken();
+    others.arrived.remove().accept(false);
+    loops.runAll();
+    assertThat(link.taken()).isEmpty();
+    assertThat(index.size()).as("still in force").isEqualTo(1);
+    others.arrived.remove().accept(true);
+    loops.runAll();
+    assertThat(link.taken()).containsExactly(new Drained(1L));
+  }
+
+  @Test
+  void aClientThatOnlyReadsIsClosedAtTheEndOfItsTime() {
+    subscribe(1);
+    askToChange();
+    link.queued = 100;
+    session.endChange("tok", "ws://two/bus");
+    assertThat(link.closed).as("it has not left").hasSize(1);
+  }
+
+  @Test
+  void aClientThatHasLeftReadsTheRestOfItsQueue() {
+    subscribe(1);
+    askToChange();
+    unsubscribe(1);
+    link.queued = 100;
+    session.endChange("tok", "ws://two/bus");
+    assertThat(link.closed).isEmpty();
+    link.queued = 0;
+    session.endChange("tok", "ws://two/bus");
+    assertThat(link.closed).hasSize(1);
+  }
+
+  @Test
+  void aFilterTooManyIsRefused() {
+    others.refusal = "too many";
+    subscribe(1);
+    Problem problem = (Problem) link.taken().get(0);
+    assertThat(problem.getCode()).isEqualTo(ErrorCode.LIMIT_EXCEEDED);
+    assertThat(index.size()).isZero();
+  }
+}

@@ -1,0 +1,99 @@
+package io.eventbus.server.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.eventbus.server.config.ServerConfig;
+import io.eventbus.server.routing.BusMemory;
+import io.netty.channel.embedded.EmbeddedChannel;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Who goes when the bus is out of memory. */
+class MemoryPressureTest {
+  private final BusMemory memory = new BusMemory(1_000);
+  private final EmbeddedChannel loop = new EmbeddedChannel();
+  private final LoopState state = new LoopState(0, loop.eventLoop(), ServerConfig.defaults());
+  private final List<String> gone = new ArrayList<>();
+
+  /** What waits for a bus that cannot be reached. */
+  private long forOthers;
+
+  MemoryPressureTest() {
+    memory.onPressure(new MemoryPressure(memory, List.of(state), this::relieve));
+    state.add(new Connection("small", 300));
+    state.add(new Connection("big", 600));
+  }
+
+  private boolean relieve() {
+    if (forOthers == 0) {
+      return false;
+    }
+    gone.add("bus");
+    memory.release(forOthers);
+    forOthers = 0;
+    return true;
+  }
+
+  private final class Connection implements LoopState.Ticking {
+    final String name;
+    long held;
+
+    Connection(String name, long held) {
+      this.name = name;
+      this.held = held;
+    }
+
+    @Override
+    public void onTick(long nowNanos) {}
+
+    @Override
+    public void stopReading() {}
+
+    @Override
+    public void shutdown() {}
+
+    @Override
+    public long heldBytes() {
+      return held;
+    }
+
+    @Override
+    public void evict() {
+      gone.add(name);
+      memory.release(held);
+      held = 0;
+    }
+  }
+
+  private void reserve(long bytes) {
+    memory.reserve(bytes);
+    loop.runPendingTasks();
+  }
+
+  @Test
+  void theBiggestConnectionIsClosed() {
+    reserve(900);
+    assertThat(gone).isEmpty();
+    reserve(200);
+    assertThat(gone).containsExactly("big");
+    assertThat(memory.used()).isEqualTo(500);
+  }
+
+  @Test
+  void whatWaitsForABusThatCannotBeReachedGoesBeforeAnyConnection() {
+    forOthers = 150;
+    reserve(900);
+    reserve(150);
+    assertThat(gone).containsExactly("bus");
+    assertThat(memory.used()).isEqualTo(900);
+  }
+
+  @Test
+  void connectionsFollowWhereThatIsNotEnough() {
+    forOthers = 150;
+    reserve(900);
+    reserve(950);
+    assertThat(gone).containsExactly("bus", "big", "small");
+  }
+}

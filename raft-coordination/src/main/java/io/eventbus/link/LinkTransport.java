@@ -1,0 +1,32 @@
+package io.eventbus.link;
+
+import io.netty.channel.IoHandlerFactory;
+import io.netty.channel.ServerChannel;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.SocketChannel;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.channel.socket.nio.NioSocketChannel;
+
+/**
+ * What the sockets of links are driven by. Streams that are handed to somebody else's event loops
+ * need the transport of those.
+ *
+ * @param io makes what drives the sockets of one thread
+ * @param server the type of sockets that listen
+ * @param client the type of sockets that connect
+ */
+public record LinkTransport(
+    IoHandlerFactory io,
+    Class<? extends ServerChannel> server,
+    Class<? extends SocketChannel> client) {
+
+  /**
+   * Returns what every Java has.
+   *
+   * @return NIO
+   */
+  public static LinkTransport nio() {
+    return new LinkTransport(
+        NioIoHandler.newFactory(), NioServerSocketChannel.class, NioSocketChannel.class);
+  }
+}

@@ -1,0 +1,29 @@
+package io.eventbus.link;
+
+import io.netty.channel.ChannelHandler;
+import io.netty.channel.EventLoop;
+
+/**
+ * Takes connections that another bus has opened as streams, see {@link LinkNode#openStream}.
+ *
+ * <p>Implementers: this runs on a thread that moves the bytes of links, so it must not block and
+ * must not throw.
+ */
+public interface StreamAcceptor {
+  /**
+   * Says which event loop is to own a stream.
+   *
+   * @param peer who has opened it, and its channel
+   * @return a loop of the node's {@link LinkTransport}
+   */
+  EventLoop loop(LinkPeer peer);
+
+  /**
+   * Makes what handles the bytes of a stream. It is added on that loop, to a channel that is open
+   * and has been authenticated.
+   *
+   * @param peer who has opened it, and its channel
+   * @return the only handler, but for TLS
+   */
+  ChannelHandler handler(LinkPeer peer);
+}

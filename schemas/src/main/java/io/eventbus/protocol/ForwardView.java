@@ -1,0 +1,195 @@
+package io.eventbus.protocol;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * A {@code Forward} in place: for whom it is, and the {@code Deliver} in it.
+ *
+ * <p>For one thread; reused, so that reading one that names no groups and no further buses
+ * allocates nothing. Valid until the buffer changes.
+ */
+public final class ForwardView {
+  /** A chain through all buses is the longest way. */
+  private static final int MAX_HOPS = PeerFrames.MAX_TARGETS + 1;
+
+  private final BodyReader in = new BodyReader();
+  private int hops;
+  private boolean plain;
+  private int[] targets = new int[8];
+  private int targetCount;
+  private int[] pickBuses = new int[8];
+  private List<String> groups = List.of();
+  private List<String> pickGroups = List.of();
+  private int deliverStart;
+  private int deliverEnd;
+
+  /** Makes a view of nothing. */
+  public ForwardView() {}
+
+  /**
+   * Reads and checks a whole body, but for what is in the {@code Deliver} frame.
+   *
+   * @param buffer holds the body of the frame
+   * @param from the index of its first byte
+   * @param to the index after its last byte
+   * @throws MalformedFrameException if anything is malformed or over a limit
+   */
+  public void read(ByteBuffer buffer, int from, int to) {
+    in.wrap(buffer, from, to);
+    int hopsAt = in.position();
+    hops = in.readInt("Forward.hops");
+    if (hops < 1 || hops > MAX_HOPS) {
+      throw in.malformed("Forward.hops", hopsAt, hops, "1.." + MAX_HOPS);
+    }
+    plain = in.readBoolean("Forward.plain");
+    readGroups();
+    readTargets();
+    readPicks();
+    int length = in.readLength("Forward.deliver", Integer.MAX_VALUE);
+    deliverStart = in.position();
+    deliverEnd = deliverStart + length;
+  }
+
+  private void readGroups() {
+    groups = List.of();
+    for (long n = in.readBlockCount("Forward.groups", 1);
+        n > 0;
+        n = in.readBlockCount("Forward.groups", 1)) {
+      int blockEnd = in.blockEnd();
+      groups = groups.isEmpty() ? new ArrayList<>() : groups;
+      checkCount("Forward.groups", groups.size() + n);
+      for (long i = 0; i < n; i++) {
+        groups.add(in.readString("Forward.groups", PeerFrames.MAX_GROUP_BYTES));
+      }
+      in.checkBlockEnd("Forward.groups", blockEnd);
+    }
+  }
+
+  private void readTargets() {
+    targetCount = 0;
+    for (long n = in.readBlockCount("Forward.targets", 1);
+        n > 0;
+        n = in.readBlockCount("Forward.targets", 1)) {
+      int blockEnd = in.blockEnd();
+      checkCount("Forward.targets", targetCount + n);
+      for (long i = 0; i < n; i++) {
+        if (targetCount == targets.length) {
+          targets = Arrays.copyOf(targets, targets.length * 2);
+        }
+        targets[targetCount++] = in.readInt("Forward.targets");
+      }
+      in.checkBlockEnd("Forward.targets", blockEnd);
+    }
+  }
+
+  private void readPicks() {
+    pickGroups = List.of();
+    for (long n = in.readBlockCount("Forward.picks", 2);
+        n > 0;
+        n = in.readBlockCount("Forward.picks", 2)) {
+      int blockEnd = in.blockEnd();
+      pickGroups = pickGroups.isEmpty() ? new ArrayList<>() : pickGroups;
+      checkCount("Forward.picks", pickGroups.size() + n);
+      for (long i = 0; i < n; i++) {
+        int at = pickGroups.size();
+        if (at == pickBuses.length) {
+          pickBuses = Arrays.copyOf(pickBuses, at * 2);
+        }
+        pickBuses[at] = in.readInt("Pick.bus");
+        pickGroups.add(in.readString("Pick.group", PeerFrames.MAX_GROUP_BYTES));
+      }
+      in.checkBlockEnd("Forward.picks", blockEnd);
+    }
+  }
+
+  private void checkCount(String field, long count) {
+    if (count > PeerFrames.MAX_TARGETS) {
+      throw in.tooBig(field, in.position(), count, PeerFrames.MAX_TARGETS);
+    }
+  }
+
+  /**
+   * Returns how many links the events have come by.
+   *
+   * @return 1 or more
+   */
+  public int hops() {
+    return hops;
+  }
+
+  /**
+   * Says whether the events are for the subscribers without a group.
+   *
+   * @return true if they are
+   */
+  public boolean plain() {
+    return plain;
+  }
+
+  /**
+   * Returns the groups of the receiver of which one member is to get the events.
+   *
+   * @return mostly empty; not to be changed
+   */
+  public List<String> groups() {
+    return groups;
+  }
+
+  /**
+   * Returns the buses to pass the events on to.
+   *
+   * @return a new array of their numbers
+   */
+  public int[] targets() {
+    return Arrays.copyOf(targets, targetCount);
+  }
+
+  /**
+   * Returns how many buses the events are to be passed on to.
+   *
+   * @return 0 or more
+   */
+  public int targetCount() {
+    return targetCount;
+  }
+
+  /**
+   * Returns the groups at those buses of which one member is to get the events.
+   *
+   * @return mostly empty; not to be changed
+   */
+  public List<String> pickGroups() {
+    return pickGroups;
+  }
+
+  /**
+   * Returns the bus of one of {@link #pickGroups}.
+   *
+   * @param i its index
+   * @return the number of the bus
+   */
+  public int pickBus(int i) {
+    return pickBuses[i];
+  }
+
+  /**
+   * Returns where the {@code Deliver} frame starts.
+   *
+   * @return an index into the buffer
+   */
+  public int deliverStart() {
+    return deliverStart;
+  }
+
+  /**
+   * Returns where the {@code Deliver} frame ends.
+   *
+   * @return the index after its last byte
+   */
+  public int deliverEnd() {
+    return deliverEnd;
+  }
+}

@@ -1,0 +1,306 @@
+package io.eventbus.protocol;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.eventbus.schema.Interest;
+import io.eventbus.schema.InterestEntry;
+import io.eventbus.schema.LaneHello;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.avro.io.BinaryEncoder;
+import org.apache.avro.io.EncoderFactory;
+import org.apache.avro.specific.SpecificData;
+import org.apache.avro.specific.SpecificDatumWriter;
+import org.apache.avro.specific.SpecificRecord;
+
+/**
+ * The frames on the lanes between buses: their type codes, and how they are written and read. What
+ * is read for each event is read by {@link ForwardView} instead. Stateless; any thread.
+ */
+public final class PeerFrames {
+  /** The type code of {@code LaneHello}. */
+  public static final int LANE_HELLO = 50;
+
+  /** The type code of {@code LaneWelcome}. */
+  public static final int LANE_WELCOME = 51;
+
+  /** The type code of {@code Forward}. */
+  public static final int FORWARD = 52;
+
+  /** The type code of {@code LaneAck}. */
+  public static final int LANE_ACK = 53;
+
+  /** The type code of {@code Interest}. */
+  public static final int INTEREST = 54;
+
+  /** The type code of {@code InterestApplied}. */
+  public static final int INTEREST_APPLIED = 55;
+
+  /** The type code of {@code InterestWanted}. */
+  public static final int INTEREST_WANTED = 56;
+
+  /** The type code of {@code Sync}. */
+  public static final int SYNC = 57;
+
+  /** The type code of {@code Synced}. */
+  public static final int SYNCED = 58;
+
+  /** The type code of {@code Alive}. */
+  public static final int ALIVE = 59;
+
+  /** The type code of {@code Goodbye}. */
+  public static final int GOODBYE = 60;
+
+  /** The type code of {@code LaneAckRange}. */
+  public static final int LANE_ACK_RANGE = 61;
+
+  /** The most entries in one {@code Interest}. */
+  public static final int MAX_ENTRIES = 4096;
+
+  /** The most bytes of the name of a group. */
+  public static final int MAX_GROUP_BYTES = 255;
+
+  /** The most buses that one {@code Forward} names. */
+  public static final int MAX_TARGETS = 4096;
+
+  private PeerFrames() {}
+
+  /**
+   * Encodes a record as a whole frame.
+   *
+   * @param typeCode the type code that names the record's type
+   * @param record the record, of the type that goes with the code
+   * @return a new array with one frame
+   */
+  public static byte[] encode(int typeCode, SpecificRecord record) {
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream(128);
+    try {
+      BinaryEncoder encoder = EncoderFactory.get().directBinaryEncoder(bytes, null);
+      new SpecificDatumWriter<SpecificRecord>(record.getSchema(), SpecificData.get())
+          .write(record, encoder);
+    } catch (IOException e) {
+      throw new UncheckedIOException("writing to memory failed", e);
+    }
+    return frame(typeCode, bytes.toByteArray());
+  }
+
+  /**
+   * Encodes a frame whose body is one integer: {@code LaneWelcome}, {@code LaneAck}, {@code
+   * InterestApplied}, {@code InterestWanted}, {@code Sync} and {@code Synced}.
+   *
+   * @param typeCode the frame's type code
+   * @param value the only field
+   * @return a new array with one frame
+   */
+  public static byte[] encode(int typeCode, long value) {
+    ByteBuffer body = ByteBuffer.allocate(Varint.size(value));
+    Varint.write(body, value);
+    return frame(typeCode, body.array());
+  }
+
+  /**
+   * Encodes a frame whose body is two integers: {@code LaneAckRange}.
+   *
+   * @param typeCode the frame's type code
+   * @param first the first field
+   * @param second the second field
+   * @return a new array with one frame
+   */
+  public static byte[] encode(int typeCode, long first, long second) {
+    ByteBuffer body = ByteBuffer.allocate(Varint.size(first) + Varint.size(second));
+    Varint.write(body, first);
+    Varint.write(body, second);
+    return frame(typeCode, body.array());
+  }
+
+  /**
+   * Encodes a frame without fields: {@code Alive} and {@code Goodbye}.
+   *
+   * @param typeCode the frame's type code
+   * @return a new array with one frame
+   */
+  public static byte[] encode(int typeCode) {
+    return frame(typeCode, new byte[0]);
+  }
+
+  private static byte[] frame(int typeCode, byte[] body) {
+    ByteBuffer frame =
+        ByteBuffer.allocate(Varint.size(typeCode) + Varint.size(body.length) + body.length);
+    Varint.write(frame, typeCode);
+    Varint.write(frame, body.length);
+    return frame.put(body).array();
+  }
+
+  /**
+   * Reads a frame whose body is one integer.
+   *
+   * @param buf holds the body
+   * @param from the index of its first byte
+   * @param to the index after its last byte
+   * @return the only field
+   * @throws MalformedFrameException if the body is malformed
+   */
+  public static long number(ByteBuffer buf, int from, int to) {
+    return new BodyReader().wrap(buf, from, to).readLong("value");
+  }
+
+  /**
+   * Reads a frame whose body is two integers.
+   *
+   * @param buf holds the body
+   * @param from the index of its first byte
+   * @param to the index after its last byte
+   * @return both fields
+   * @throws MalformedFrameException if the body is malformed
+   */
+  public static long[] numbers(ByteBuffer buf, int from, int to) {
+    BodyReader in = new BodyReader().wrap(buf, from, to);
+    return new long[] {in.readLong("first"), in.readLong("second")};
+  }
+
+  /**
+   * Reads a {@code LaneHello}.
+   *
+   * @param buf holds the body
+   * @param from the index of its first byte
+   * @param to the index after its last byte
+   * @return the record
+   * @throws MalformedFrameException if the body is malformed
+   */
+  public static LaneHello laneHello(ByteBuffer buf, int from, int to) {
+    BodyReader in = new BodyReader().wrap(buf, from, to);
+    return new LaneHello(
+        in.readInt("LaneHello.lane"),
+        in.readInt("LaneHello.lanes"),
+        in.readInt("LaneHello.number"),
+        in.readLong("LaneHello.next"));
+  }
+
+  /**
+   * Reads an {@code Interest}.
+   *
+   * @param buf holds the body
+   * @param from the index of its first byte
+   * @param to the index after its last byte
+   * @return the record
+   * @throws MalformedFrameException if the body is malformed or has too many entries
+   */
+  public static Interest interest(ByteBuffer buf, int from, int to) {
+    BodyReader in = new BodyReader().wrap(buf, from, to);
+    Interest interest = new Interest();
+    interest.setVersion(in.readLong("Interest.version"));
+    interest.setWhole(in.readBoolean("Interest.whole"));
+    interest.setMore(in.readBoolean("Interest.more"));
+    interest.setDigest(in.readLong("Interest.digest"));
+    List<InterestEntry> entries = new ArrayList<>();
+    for (long n = in.readBlockCount("Interest.entries", 3);
+        n > 0;
+        n = in.readBlockCount("Interest.entries", 3)) {
+      int blockEnd = in.blockEnd();
+      if (entries.size() + n > MAX_ENTRIES) {
+        throw in.tooBig("Interest.entries", in.position(), entries.size() + n, MAX_ENTRIES);
+      }
+      for (long i = 0; i < n; i++) {
+        String filter = in.readString("InterestEntry.filter", Topic.MAX_BYTES);
+        String group =
+            in.readPresent("InterestEntry.group")
+                ? in.readString("InterestEntry.group", MAX_GROUP_BYTES)
+                : null;
+        entries.add(new InterestEntry(filter, group, in.readInt("InterestEntry.overflow")));
+      }
+      in.checkBlockEnd("Interest.entries", blockEnd);
+    }
+    interest.setEntries(entries);
+    return interest;
+  }
+
+  /**
+   * Encodes what comes before the {@code Deliver} in the body of a {@code Forward}: made once for
+   * many of them.
+   *
+   * @param hops how many links the events will have come by
+   * @param plain whether they are for the subscribers without a group
+   * @param groups groups of the receiver
+   * @param targets numbers of the buses to pass them on to
+   * @param pickBuses for each group at those buses the bus
+   * @param pickGroups the groups, as many as buses
+   * @return a new array
+   */
+  public static byte[] forwardHead(
+      int hops,
+      boolean plain,
+      List<String> groups,
+      int[] targets,
+      int[] pickBuses,
+      List<String> pickGroups) {
+    ByteArrayOutputStream out = new ByteArrayOutputStream(16);
+    ByteBuffer number = ByteBuffer.allocate(Varint.MAX_BYTES);
+    put(out, number, hops);
+    out.write(plain ? 1 : 0);
+    if (!groups.isEmpty()) {
+      put(out, number, groups.size());
+      groups.forEach(group -> put(out, number, group));
+    }
+    out.write(0);
+    if (targets.length > 0) {
+      put(out, number, targets.length);
+      for (int target : targets) {
+        put(out, number, target);
+      }
+    }
+    out.write(0);
+    if (pickBuses.length > 0) {
+      put(out, number, pickBuses.length);
+      for (int i = 0; i < pickBuses.length; i++) {
+        put(out, number, pickBuses[i]);
+        put(out, number, pickGroups.get(i));
+      }
+    }
+    out.write(0);
+    return out.toByteArray();
+  }
+
+  private static void put(ByteArrayOutputStream out, ByteBuffer number, String text) {
+    byte[] bytes = text.getBytes(UTF_8);
+    put(out, number, bytes.length);
+    out.writeBytes(bytes);
+  }
+
+  private static void put(ByteArrayOutputStream out, ByteBuffer number, long value) {
+    Varint.write(number.clear(), value);
+    for (number.flip(); number.hasRemaining(); ) {
+      out.write(number.get());
+    }
+  }
+
+  /**
+   * Measures what comes before the {@code Deliver} in a whole {@code Forward} frame.
+   *
+   * @param head from {@link #forwardHead}
+   * @param deliverBytes the size of the {@code Deliver} frame
+   * @return bytes
+   */
+  public static int forwardHeadSize(byte[] head, int deliverBytes) {
+    int body = head.length + Varint.size(deliverBytes) + deliverBytes;
+    return Varint.size(FORWARD) + Varint.size(body) + head.length + Varint.size(deliverBytes);
+  }
+
+  /**
+   * Writes what comes before the {@code Deliver} in a whole {@code Forward} frame; the {@code
+   * Deliver} frame has to follow.
+   *
+   * @param out takes {@link #forwardHeadSize} bytes at its position
+   * @param head from {@link #forwardHead}
+   * @param deliverBytes the size of the {@code Deliver} frame
+   */
+  public static void writeForwardHead(ByteBuffer out, byte[] head, int deliverBytes) {
+    Varint.write(out, FORWARD);
+    Varint.write(out, (long) head.length + Varint.size(deliverBytes) + deliverBytes);
+    out.put(head);
+    Varint.write(out, deliverBytes);
+  }
+}

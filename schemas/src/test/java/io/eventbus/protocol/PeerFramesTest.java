@@ -1,0 +1,140 @@
+package io.eventbus.protocol;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.eventbus.schema.Forward;
+import io.eventbus.schema.Interest;
+import io.eventbus.schema.InterestEntry;
+import io.eventbus.schema.LaneAck;
+import io.eventbus.schema.LaneHello;
+import io.eventbus.schema.Pick;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What buses write to each other is what the Avro library reads, and the other way round. */
+class PeerFramesTest {
+  private static final byte[] DELIVER = {8, 4, 1, 2};
+
+  private static FrameCursor only(byte[] frame, int typeCode) {
+    FrameCursor cursor = new FrameCursor().wrap(ByteBuffer.wrap(frame), 0, frame.length);
+    assertThat(cursor.next()).isTrue();
+    assertThat(cursor.typeCode()).isEqualTo(typeCode);
+    assertThat(cursor.bodyEnd()).isEqualTo(frame.length);
+    return cursor;
+  }
+
+  private static byte[] body(byte[] frame, FrameCursor cursor) {
+    return Arrays.copyOfRange(frame, cursor.bodyStart(), cursor.bodyEnd());
+  }
+
+  private static byte[] forward(byte[] head) {
+    ByteBuffer out =
+        ByteBuffer.allocate(PeerFrames.forwardHeadSize(head, DELIVER.length) + DELIVER.length);
+    PeerFrames.writeForwardHead(out, head, DELIVER.length);
+    out.put(DELIVER);
+    assertThat(out.hasRemaining()).isFalse();
+    return out.array();
+  }
+
+  @Test
+  void forwardToOneBus() {
+    byte[] frame =
+        forward(PeerFrames.forwardHead(1, true, List.of(), new int[0], new int[0], List.of()));
+    FrameCursor cursor = only(frame, PeerFrames.FORWARD);
+    assertThat(body(frame, cursor))
+        .isEqualTo(
+            Bodies.avro(
+                new Forward(1, true, List.of(), List.of(), List.of(), ByteBuffer.wrap(DELIVER))));
+    ForwardView view = new ForwardView();
+    view.read(ByteBuffer.wrap(frame), cursor.bodyStart(), cursor.bodyEnd());
+    assertThat(view.hops()).isEqualTo(1);
+    assertThat(view.plain()).isTrue();
+    assertThat(view.groups()).isEmpty();
+    assertThat(view.targetCount()).isZero();
+    assertThat(view.deliverEnd() - view.deliverStart()).isEqualTo(DELIVER.length);
+    assertThat(view.deliverEnd()).isEqualTo(frame.length);
+  }
+
+  @Test
+  void forwardToBusesBehindAndToGroups() {
+    byte[] frame =
+        forward(
+            PeerFrames.forwardHead(
+                3,
+                false,
+                List.of("g", "größe"),
+                new int[] {7, 1_000_000},
+                new int[] {7, 7},
+                List.of("g", "h")));
+    FrameCursor cursor = only(frame, PeerFrames.FORWARD);
+    assertThat(body(frame, cursor))
+        .isEqualTo(
+            Bodies.avro(
+                new Forward(
+                    3,
+                    false,
+                    List.of("g", "größe"),
+                    List.of(7, 1_000_000),
+                    List.of(new Pick(7, "g"), new Pick(7, "h")),
+                    ByteBuffer.wrap(DELIVER))));
+    ForwardView view = new ForwardView();
+    view.read(ByteBuffer.wrap(frame), cursor.bodyStart(), cursor.bodyEnd());
+    assertThat(view.plain()).isFalse();
+    assertThat(view.groups()).containsExactly("g", "größe");
+    assertThat(view.targets()).containsExactly(7, 1_000_000);
+    assertThat(view.pickGroups()).containsExactly("g", "h");
+    assertThat(view.pickBus(1)).isEqualTo(7);
+  }
+
+  @Test
+  void aForwardThatIsCutOffIsRefused() {
+    byte[] frame =
+        forward(
+            PeerFrames.forwardHead(
+                1, true, List.of("g"), new int[] {3}, new int[] {3}, List.of("h")));
+    FrameCursor cursor = only(frame, PeerFrames.FORWARD);
+    for (int end = cursor.bodyStart(); end < cursor.bodyEnd(); end++) {
+      int to = end;
+      assertThatThrownBy(
+              () -> new ForwardView().read(ByteBuffer.wrap(frame), cursor.bodyStart(), to))
+          .isInstanceOf(MalformedFrameException.class);
+    }
+  }
+
+  @Test
+  void controlFrames() {
+    byte[] hello = PeerFrames.encode(PeerFrames.LANE_HELLO, new LaneHello(1, 2, 3, 4L));
+    FrameCursor cursor = only(hello, PeerFrames.LANE_HELLO);
+    assertThat(PeerFrames.laneHello(ByteBuffer.wrap(hello), cursor.bodyStart(), cursor.bodyEnd()))
+        .isEqualTo(new LaneHello(1, 2, 3, 4L));
+    byte[] ack = PeerFrames.encode(PeerFrames.LANE_ACK, Long.MAX_VALUE);
+    cursor = only(ack, PeerFrames.LANE_ACK);
+    assertThat(body(ack, cursor)).isEqualTo(Bodies.avro(new LaneAck(Long.MAX_VALUE)));
+    assertThat(PeerFrames.number(ByteBuffer.wrap(ack), cursor.bodyStart(), cursor.bodyEnd()))
+        .isEqualTo(Long.MAX_VALUE);
+    only(PeerFrames.encode(PeerFrames.ALIVE), PeerFrames.ALIVE);
+  }
+
+  @Test
+  void interest() {
+    Interest said =
+        new Interest(
+            9L,
+            true,
+            false,
+            -77L,
+            List.of(new InterestEntry("a.>", null, 0), new InterestEntry("b", "g", -1)));
+    byte[] frame = PeerFrames.encode(PeerFrames.INTEREST, said);
+    FrameCursor cursor = only(frame, PeerFrames.INTEREST);
+    ByteBuffer in = ByteBuffer.wrap(frame);
+    assertThat(PeerFrames.interest(in, cursor.bodyStart(), cursor.bodyEnd())).isEqualTo(said);
+    for (int end = cursor.bodyStart(); end < cursor.bodyEnd(); end++) {
+      int to = end;
+      assertThatThrownBy(() -> PeerFrames.interest(in, cursor.bodyStart(), to))
+          .isInstanceOf(MalformedFrameException.class);
+    }
+  }
+}

@@ -8,6 +8,7 @@ import io.eventbus.registry.listeners.Listeners;
 import io.eventbus.registry.state.StateDiff;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -21,6 +22,10 @@ import org.jspecify.annotations.Nullable;
 final class ChangeStream {
   private static final int MAX_GATHERED = 10_000;
 
+  // Commands come faster than anybody wants to hear of them, and to be woken costs as much as to
+  // apply one: what follows a change within this time is told together.
+  private static final long REST_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
+
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
   private final Listeners listeners;
@@ -28,6 +33,7 @@ final class ChangeStream {
   private List<RegistryChange> gathered = new ArrayList<>();
   private boolean tooMany;
   private boolean woken;
+  private boolean resting;
   private boolean closed;
   private @Nullable RegistrySnapshot newest;
 
@@ -64,7 +70,9 @@ final class ChangeStream {
         tooMany = true;
         gathered = new ArrayList<>();
       }
-      changed.signal();
+      if (!resting) {
+        changed.signal();
+      }
     } finally {
       lock.unlock();
     }
@@ -119,6 +127,23 @@ final class ChangeStream {
       }
       told = next;
       listeners.greet(next);
+      rest();
+    }
+  }
+
+  private void rest() {
+    lock.lock();
+    try {
+      resting = true;
+      long left = REST_NANOS;
+      while (left > 0 && !woken && !closed) {
+        left = changed.awaitNanos(left);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } finally {
+      resting = false;
+      lock.unlock();
     }
   }
 }

@@ -17,6 +17,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -38,6 +39,7 @@ final class CommandService {
   private final LeaderGate gate;
   private final LongSupplier applied;
   private final String self;
+  private final Executor callers;
 
   CommandService(
       LinkNode links,
@@ -45,13 +47,15 @@ final class CommandService {
       Engine engine,
       LeaderGate gate,
       LongSupplier applied,
-      String self) {
+      String self,
+      Executor callers) {
     this.links = links;
     this.peers = peers;
     this.engine = engine;
     this.gate = gate;
     this.applied = applied;
     this.self = self;
+    this.callers = callers;
   }
 
   void open() {
@@ -68,7 +72,8 @@ final class CommandService {
   CompletableFuture<CommandResult> submit(CommandId id, RegistryCommand command, Duration left) {
     String leader = engine.leader();
     if (self.equals(leader)) {
-      return gate.submit(id, command);
+      // Callers of this process must not run on the engine's thread: they may wait, or close it.
+      return gate.submit(id, command).whenCompleteAsync((result, error) -> {}, callers);
     }
     return call(leader, Services.COMMAND, RegistryCodec.encodeCommand(id, command), left)
         .thenCompose(CommandService::result);
@@ -101,7 +106,7 @@ final class CommandService {
   CompletableFuture<Long> readIndex(Duration left) {
     String leader = engine.leader();
     if (self.equals(leader)) {
-      return confirmed();
+      return confirmed().whenCompleteAsync((index, error) -> {}, callers);
     }
     return call(leader, Services.READ, new byte[0], left)
         .thenApply(

@@ -41,7 +41,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The engine waits for its own locks in what looks asynchronous, and completes futures while it
  * holds them. So every call that may wait is made on the executor, and every future is completed
- * there.
+ * there, those of {@link #propose} apart: what depends on them must neither wait nor call the
+ * engine other than through here.
  */
 final class Engine implements AutoCloseable {
   private final RaftServer server;
@@ -109,11 +110,13 @@ final class Engine implements AutoCloseable {
   }
 
   CompletableFuture<List<CommandResult>> propose(List<TimedCommand> batch) {
-    return submit(BatchMessage.of(batch))
-        .thenApply(message -> ((ResultsMessage) message).results());
+    // Completed where the engine does it, which saves two changes of threads for every command.
+    return made(request(BatchMessage.of(batch)))
+        .thenCompose(Engine::checked)
+        .thenApply(reply -> ((ResultsMessage) reply.getMessage()).results());
   }
 
-  private CompletableFuture<Message> submit(Message message) {
+  private Call request(Message message) {
     RaftClientRequest request =
         RaftClientRequest.newBuilder()
             .setClientId(client)
@@ -123,8 +126,7 @@ final class Engine implements AutoCloseable {
             .setMessage(message)
             .setType(RaftClientRequest.writeRequestType())
             .build();
-    return call(() -> server.submitClientRequestAsync(request))
-        .thenApply(RaftClientReply::getMessage);
+    return () -> server.submitClientRequestAsync(request);
   }
 
   private interface Call {
@@ -132,10 +134,13 @@ final class Engine implements AutoCloseable {
   }
 
   private CompletableFuture<RaftClientReply> call(Call call) {
-    return CompletableFuture.completedFuture(call)
-        .thenComposeAsync(Engine::make, executor)
+    return made(call)
         .thenComposeAsync(Engine::checked, executor)
         .whenCompleteAsync((reply, error) -> {}, executor);
+  }
+
+  private CompletableFuture<RaftClientReply> made(Call call) {
+    return CompletableFuture.completedFuture(call).thenComposeAsync(Engine::make, executor);
   }
 
   private static CompletableFuture<RaftClientReply> make(Call call) {

@@ -74,7 +74,13 @@ record Running(
             engine,
             gate,
             new CommandService(
-                parts.links(), parts.peers(), engine, gate, parts.machine()::appliedIndex, self),
+                parts.links(),
+                parts.peers(),
+                engine,
+                gate,
+                parts.machine()::appliedIndex,
+                self,
+                parts.threads().engineCalls()),
             new AdministrationService(
                 parts.links(),
                 parts.peers(),

@@ -4,7 +4,6 @@ import io.eventbus.loadtest.driver.JavaCommand;
 import io.eventbus.loadtest.driver.Programs;
 import io.eventbus.loadtest.run.RunResult;
 import io.eventbus.loadtest.run.WorkloadRun;
-import io.eventbus.loadtest.workload.Workload;
 import java.io.IOException;
 import java.time.Clock;
 import java.time.Duration;
@@ -27,7 +26,7 @@ final class ForkedRuns implements RunExecutor {
   private final boolean keep;
   private final Clock clock;
   private final Map<String, RunProcess> kept = new LinkedHashMap<>();
-  private @Nullable Workload keptFor;
+  private @Nullable String keptFor;
 
   /**
    * Makes it; starts nothing.
@@ -47,11 +46,13 @@ final class ForkedRuns implements RunExecutor {
 
   @Override
   public RunResult execute(PlannedRun planned) throws IOException, InterruptedException {
-    if (!planned.workload().equals(keptFor)) {
+    String turns = planned.workload().turns();
+    if (!turns.equals(keptFor)) {
       close();
-      keptFor = planned.workload();
+      keptFor = turns;
     }
-    RunProcess process = kept.remove(planned.driver());
+    String key = planned.workload().name() + " " + planned.driver();
+    RunProcess process = kept.remove(key);
     if (process == null) {
       process = new RunProcess(command(planned));
     }
@@ -69,7 +70,7 @@ final class ForkedRuns implements RunExecutor {
       return result;
     } finally {
       if (goesOn) {
-        kept.put(planned.driver(), process);
+        kept.put(key, process);
       } else {
         process.close();
       }

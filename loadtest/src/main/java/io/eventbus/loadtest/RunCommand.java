@@ -152,20 +152,46 @@ final class RunCommand implements Callable<Integer> {
     return chosen;
   }
 
-  /** Interleaves the systems, A B A B, so that what changes on the machine meets them all. */
+  /**
+   * Interleaves the systems, A B A B, so that what changes on the machine meets them all, and the
+   * workloads that are compared with each other.
+   */
   private List<PlannedRun> plan(Map<Workload, String> workloads, Map<String, String> versions) {
+    Map<String, List<Workload>> turns = new LinkedHashMap<>();
+    workloads
+        .keySet()
+        .forEach(w -> turns.computeIfAbsent(w.turns(), t -> new ArrayList<>()).add(w));
     List<PlannedRun> plan = new ArrayList<>();
-    workloads.forEach(
-        (workload, word) -> {
-          int count = runs == null ? workload.runs() : runs;
-          for (int run = 1; run <= count; run++) {
-            int number = run;
-            versions.forEach(
-                (driver, version) ->
-                    plan.add(new PlannedRun(word, workload, driver, version, number)));
+    for (List<Workload> together : turns.values()) {
+      int most = together.stream().mapToInt(this::count).max().orElse(0);
+      for (int run = 1; run <= most; run++) {
+        for (Workload workload : together) {
+          if (run <= count(workload)) {
+            add(plan, workloads.getOrDefault(workload, ""), workload, run, versions);
+          }
+        }
+      }
+    }
+    return plan;
+  }
+
+  private int count(Workload workload) {
+    return runs == null ? workload.runs() : runs;
+  }
+
+  private void add(
+      List<PlannedRun> plan,
+      String word,
+      Workload workload,
+      int run,
+      Map<String, String> versions) {
+    versions.forEach(
+        (driver, version) -> {
+          boolean alone = workload.cluster().servers() == 1;
+          if (alone || options.driver(drivers, driver).hasClusters()) {
+            plan.add(new PlannedRun(word, workload, driver, version, run));
           }
         });
-    return plan;
   }
 
   private List<RunResult> execute(List<PlannedRun> plan, PrintWriter out)

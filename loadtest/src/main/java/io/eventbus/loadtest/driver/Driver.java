@@ -2,6 +2,7 @@ package io.eventbus.loadtest.driver;
 
 import io.eventbus.loadtest.workload.Workload;
 import java.nio.ByteBuffer;
+import java.util.List;
 
 /**
  * A system under test: its server, started out of process, and its ordinary client.
@@ -27,7 +28,17 @@ public interface Driver {
   Availability availability();
 
   /**
-   * Starts the server and waits until it accepts connections.
+   * Says whether several servers of this system can act as one.
+   *
+   * @return false if workloads with a cluster are not for it
+   */
+  default boolean hasClusters() {
+    return false;
+  }
+
+  /**
+   * Starts the server and waits until it accepts connections, or all servers of a workload with a
+   * {@link Workload#cluster}, each linked with every other one.
    *
    * @param workload what is going to be done, for settings that depend on it
    * @return the running system
@@ -41,14 +52,15 @@ public interface Driver {
    */
   interface Session extends AutoCloseable {
     /**
-     * Returns the process of the server, whose CPU time and memory are measured.
+     * Returns the processes of the servers, whose CPU time and memory are measured together.
      *
-     * @return its id
+     * @return their ids, one or more
      */
-    long serverPid();
+    List<Long> serverPids();
 
     /**
-     * Connects a publisher.
+     * Connects a publisher, to the server that the workload says. All subscribers are connected by
+     * then: what is published after this returns must reach those at other servers too.
      *
      * @param number from 0
      * @return ready to publish

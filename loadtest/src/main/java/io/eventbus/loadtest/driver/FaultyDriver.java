@@ -2,6 +2,7 @@ package io.eventbus.loadtest.driver;
 
 import io.eventbus.loadtest.workload.Workload;
 import java.nio.ByteBuffer;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Any driver, with a {@link Fault} between its subscribers and the check of integrity. */
@@ -34,14 +35,19 @@ public final class FaultyDriver implements Driver {
   }
 
   @Override
+  public boolean hasClusters() {
+    return driver.hasClusters();
+  }
+
+  @Override
   public Session start(Workload workload) {
     return new FaultySession(driver.start(workload), fault);
   }
 
   private record FaultySession(Session session, Fault fault) implements Session {
     @Override
-    public long serverPid() {
-      return session.serverPid();
+    public List<Long> serverPids() {
+      return session.serverPids();
     }
 
     @Override

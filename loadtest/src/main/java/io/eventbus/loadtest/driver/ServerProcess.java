@@ -101,6 +101,22 @@ public final class ServerProcess implements AutoCloseable {
   }
 
   /**
+   * Asks the process to end, with SIGTERM where there are signals, and waits.
+   *
+   * @param longest how long to wait
+   * @return false if it still runs then
+   */
+  public boolean stop(Duration longest) {
+    process.destroy();
+    try {
+      return process.waitFor(longest.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+  }
+
+  /**
    * Waits until the output holds a line with the pattern.
    *
    * @param pattern what to look for

@@ -41,6 +41,7 @@ final class Targets {
     targets.idle();
     targets.paper();
     targets.routing();
+    targets.targets.addAll(FederationTargets.of(report.summaries()));
     targets.integrity();
     return List.copyOf(targets.targets);
   }

@@ -121,8 +121,8 @@ public final class WorkloadRun {
         return;
       }
       Clients clients = Clients.connect(ticker, workload, span, session);
-      ProcessMeter server = new ProcessMeter(session.serverPid());
-      ProcessMeter client = new ProcessMeter(ProcessHandle.current().pid());
+      ProcessMeter server = new ProcessMeter(session.serverPids());
+      ProcessMeter client = ProcessMeter.own();
       Duration warmUp = workload.warmUp();
       Verdict before = Verdict.NONE;
       while (run > 0) {
@@ -193,7 +193,7 @@ public final class WorkloadRun {
   }
 
   private RunResult idle(Driver.Session session, int run, String version, String startedAt) {
-    ProcessMeter server = new ProcessMeter(session.serverPid());
+    ProcessMeter server = new ProcessMeter(session.serverPids());
     long serverCpu = server.cpuNanos();
     long start = ticker.nanoTime();
     IdleCost cost = new IdleRun(workload, server).run(session);

@@ -33,6 +33,9 @@ import java.util.List;
  *     workload
  * @param mayLose names of the systems whose lost events are counted and shown but do not make the
  *     load test fail: those that are known to lose some when they are pushed like this
+ * @param cluster the servers, and who connects to which
+ * @param takeTurns whether the workloads of this family take turns run by run, as systems do,
+ *     because they are compared with each other
  */
 public record Workload(
     String name,
@@ -51,7 +54,9 @@ public record Workload(
     List<String> filters,
     Slowness slow,
     int idle,
-    List<String> mayLose) {
+    List<String> mayLose,
+    Cluster cluster,
+    boolean takeTurns) {
 
   /** What identifies an event takes this much of its payload. */
   public static final int MIN_PAYLOAD_BYTES = 16;
@@ -64,6 +69,9 @@ public record Workload(
 
   /** The most topics: the mark in the payload has 20 bits for them. */
   public static final int MAX_TOPICS = 1_000_000;
+
+  /** The name of the short variant. */
+  static final String SMOKE = "smoke";
 
   /** The most counters that the integrity check may need: 8 bytes each. */
   private static final long MAX_CELLS = 64_000_000;
@@ -101,6 +109,10 @@ public record Workload(
               + " (expected: at most subscribers, "
               + subscribers
               + ")");
+    }
+    if (idle > 0 && cluster.servers() > 1) {
+      throw new IllegalArgumentException(
+          "cluster.servers: " + cluster.servers() + " (expected: 1 with idle connections)");
     }
     long cells = (long) publishers * topics * (filters.isEmpty() ? subscribers : 1);
     if (cells > MAX_CELLS) {
@@ -148,7 +160,9 @@ public record Workload(
         filters,
         slow,
         idle,
-        mayLose);
+        mayLose,
+        cluster,
+        takeTurns);
   }
 
   /**
@@ -211,7 +225,7 @@ public record Workload(
    * @return true for {@code <family>/smoke}
    */
   public boolean isSmoke() {
-    return name.endsWith("/smoke");
+    return name.endsWith("/" + SMOKE);
   }
 
   /**
@@ -222,6 +236,15 @@ public record Workload(
   public String family() {
     int slash = name.indexOf('/');
     return slash < 0 ? name : name.substring(0, slash);
+  }
+
+  /**
+   * Names what takes turns, run by run.
+   *
+   * @return the same for the workloads of a family that take turns, else the workload's own name
+   */
+  public String turns() {
+    return takeTurns ? family() : name;
   }
 
   static void require(String name, long value, long least, long most) {

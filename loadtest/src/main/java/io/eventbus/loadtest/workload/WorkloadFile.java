@@ -23,8 +23,9 @@ import org.jspecify.annotations.Nullable;
  * Reads one YAML file, which holds a workload or a family of them.
  *
  * <p>A family gives the common keys and, under {@code variants}, a list of further keys, each with
- * a {@code name} of its own; the variant is then called {@code <family>/<variant>}. An unknown key,
- * a key given twice and a value of the wrong kind are refused.
+ * a {@code name} of its own; the variant is then called {@code <family>/<variant>}. With a further
+ * list of keys under {@code sizes} there is {@code <family>/<variant>-<size>} for each pair. An
+ * unknown key, a key given twice and a value of the wrong kind are refused.
  */
 final class WorkloadFile {
   private static final ObjectMapper YAML =
@@ -57,7 +58,15 @@ final class WorkloadFile {
       @Nullable List<String> filters,
       @Nullable SlowKeys slow,
       @Nullable Integer idle,
-      @Nullable List<String> mayLose) {}
+      @Nullable List<String> mayLose,
+      @Nullable ClusterKeys cluster,
+      @Nullable Boolean takeTurns) {}
+
+  private record ClusterKeys(
+      @Nullable Integer servers,
+      @Nullable Integer fanout,
+      @Nullable List<Integer> publishers,
+      @Nullable List<Integer> subscribers) {}
 
   private record SlowKeys(
       @Nullable Integer subscribers, @Nullable String perEvent, @Nullable Boolean mayLose) {}
@@ -67,23 +76,23 @@ final class WorkloadFile {
       if (!(YAML.readTree(yaml) instanceof ObjectNode family)) {
         throw new WorkloadException(origin + ": no keys in it (expected: name, publishers, …)");
       }
+      @Nullable JsonNode sizes = family.remove("sizes");
       @Nullable JsonNode variants = family.remove("variants");
       if (variants == null) {
         return List.of(of(family, ""));
       }
       List<Workload> workloads = new ArrayList<>();
       Set<String> names = new HashSet<>();
-      for (JsonNode variant : variants) {
-        if (!(variant instanceof ObjectNode keys) || !keys.path("name").isTextual()) {
-          throw new WorkloadException(origin + ": variants: " + variant + " (expected: a name)");
+      for (Variant variant : variants(origin, "variants", variants)) {
+        for (Variant size : sized(origin, variant, sizes)) {
+          if (!names.add(size.name())) {
+            throw new WorkloadException(origin + ": variants: " + size.name() + " is there twice");
+          }
+          ObjectNode all = family.deepCopy();
+          all.setAll(variant.keys());
+          all.setAll(size.keys());
+          workloads.add(of(all, "/" + size.name()));
         }
-        String name = keys.remove("name").asText();
-        if (!names.add(name)) {
-          throw new WorkloadException(origin + ": variants: " + name + " is there twice");
-        }
-        ObjectNode all = family.deepCopy();
-        all.setAll(keys);
-        workloads.add(of(all, "/" + name));
       }
       if (workloads.isEmpty()) {
         throw new WorkloadException(origin + ": variants: none (expected: a list, or no such key)");
@@ -94,6 +103,30 @@ final class WorkloadFile {
     } catch (IllegalArgumentException e) {
       throw new WorkloadException(origin + ": " + e.getMessage(), e);
     }
+  }
+
+  /** The keys of a variant, without its name. */
+  private record Variant(String name, ObjectNode keys) {}
+
+  private static List<Variant> variants(String origin, String key, JsonNode list) {
+    List<Variant> variants = new ArrayList<>();
+    for (JsonNode entry : list) {
+      if (!(entry instanceof ObjectNode keys) || !keys.path("name").isTextual()) {
+        throw new WorkloadException(origin + ": " + key + ": " + entry + " (expected: a name)");
+      }
+      variants.add(new Variant(keys.remove("name").asText(), keys));
+    }
+    return variants;
+  }
+
+  /** Makes a variant in every size, but for the short one. */
+  private static List<Variant> sized(String origin, Variant variant, @Nullable JsonNode sizes) {
+    if (sizes == null || variant.name().equals(Workload.SMOKE)) {
+      return List.of(variant);
+    }
+    return variants(origin, "sizes", sizes.deepCopy()).stream()
+        .map(size -> new Variant(variant.name() + "-" + size.name(), size.keys()))
+        .toList();
   }
 
   private static String explain(JsonProcessingException e) {
@@ -136,7 +169,19 @@ final class WorkloadFile {
         or(keys.filters, List.of()),
         slowness(keys.slow),
         or(keys.idle, 0),
-        or(keys.mayLose, List.of()));
+        or(keys.mayLose, List.of()),
+        cluster(keys.cluster),
+        or(keys.takeTurns, false));
+  }
+
+  private static Cluster cluster(@Nullable ClusterKeys keys) {
+    return keys == null
+        ? Cluster.ALONE
+        : new Cluster(
+            or(keys.servers, 1),
+            or(keys.fanout, Cluster.DEFAULT_FANOUT),
+            or(keys.publishers, List.of(0)),
+            or(keys.subscribers, List.of(0)));
   }
 
   private static Slowness slowness(@Nullable SlowKeys keys) {

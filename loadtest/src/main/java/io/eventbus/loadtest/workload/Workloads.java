@@ -10,8 +10,11 @@ import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -88,8 +91,9 @@ public final class Workloads {
 
   /**
    * Finds what a word on the command line means: a workload ({@code one-to-one/128B}), a family
-   * without its smoke variant ({@code one-to-one}), {@code smoke} for every smoke variant, {@code
-   * all} for everything else, or a file that ends with {@code .yaml}.
+   * without its smoke variant ({@code one-to-one}), both also with {@code *} for any letters
+   * ({@code federation-shape/*-64B}), {@code smoke} for every smoke variant, {@code all} for
+   * everything else, or a file that ends with {@code .yaml}.
    *
    * @param word what was typed
    * @return one or more workloads
@@ -110,7 +114,7 @@ public final class Workloads {
                     switch (word) {
                       case "smoke" -> w.isSmoke();
                       case "all" -> !w.isSmoke();
-                      default -> w.name().equals(word) || (w.family().equals(word) && !w.isSmoke());
+                      default -> matches(word, w.name()) || isOfFamily(word, w);
                     })
             .toList();
     if (chosen.isEmpty()) {
@@ -122,5 +126,14 @@ public final class Workloads {
               + ")");
     }
     return chosen;
+  }
+
+  private static boolean isOfFamily(String word, Workload w) {
+    return !w.isSmoke() && matches(word, w.family());
+  }
+
+  private static boolean matches(String word, String name) {
+    return name.matches(
+        Arrays.stream(word.split("\\*", -1)).map(Pattern::quote).collect(Collectors.joining(".*")));
   }
 }

@@ -48,8 +48,8 @@ public final class MemoryDriver implements Driver {
     }
 
     @Override
-    public long serverPid() {
-      return ProcessHandle.current().pid();
+    public List<Long> serverPids() {
+      return List.of(ProcessHandle.current().pid());
     }
 
     @Override

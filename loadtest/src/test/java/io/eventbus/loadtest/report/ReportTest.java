@@ -6,6 +6,7 @@ import io.eventbus.loadtest.run.Integrity;
 import io.eventbus.loadtest.run.LatencySummary;
 import io.eventbus.loadtest.run.PassTimes;
 import io.eventbus.loadtest.run.RunResult;
+import io.eventbus.loadtest.workload.Cluster;
 import io.eventbus.loadtest.workload.Slowness;
 import io.eventbus.loadtest.workload.Workload;
 import java.io.StringReader;
@@ -37,7 +38,9 @@ class ReportTest {
           List.of(),
           Slowness.NONE,
           0,
-          List.of());
+          List.of(),
+          Cluster.ALONE,
+          false);
 
   private static RunResult result(
       String driver, int run, long delivered, Integrity integrity, @Nullable String problem) {

@@ -7,6 +7,7 @@ import io.eventbus.loadtest.driver.DriverException;
 import io.eventbus.loadtest.driver.Fault;
 import io.eventbus.loadtest.driver.FaultyDriver;
 import io.eventbus.loadtest.driver.MemoryDriver;
+import io.eventbus.loadtest.workload.Cluster;
 import io.eventbus.loadtest.workload.Slowness;
 import io.eventbus.loadtest.workload.Workload;
 import java.time.Clock;
@@ -45,7 +46,9 @@ class WorkloadRunTest {
         List.of(),
         Slowness.NONE,
         0,
-        mayLose);
+        mayLose,
+        Cluster.ALONE,
+        false);
   }
 
   private static RunResult run(Driver driver, Workload workload) throws InterruptedException {

@@ -36,6 +36,8 @@ class WorkloadFileTest {
             slow: {subscribers: 1, perEvent: 20us, mayLose: true}
             idle: 9
             mayLose: [nats]
+            cluster: {servers: 1, fanout: 2, subscribers: [0, 0]}
+            takeTurns: true
             """);
     assertThat(read)
         .containsExactly(
@@ -56,7 +58,9 @@ class WorkloadFileTest {
                 List.of("load.{subscriber}", "load.>"),
                 new Slowness(1, Duration.ofNanos(20_000), true),
                 9,
-                List.of("nats")));
+                List.of("nats"),
+                new Cluster(1, 2, List.of(0), List.of(0, 0)),
+                true));
   }
 
   @Test
@@ -78,6 +82,33 @@ class WorkloadFileTest {
     assertThat(read).extracting(Workload::window).containsExactly(10, 10);
     assertThat(read).extracting(Workload::isSmoke).containsExactly(false, true);
     assertThat(read).extracting(Workload::family).containsExactly("f", "f");
+  }
+
+  @Test
+  void everyVariantComesInEverySizeButTheShortOne() {
+    List<Workload> read =
+        WorkloadFile.parse(
+            "f.yaml",
+            """
+            name: f
+            sizes:
+              - {name: s, payloadBytes: 64, window: 9}
+              - {name: l, payloadBytes: 4096}
+            variants:
+              - {name: a, subscribers: 2, window: 3}
+              - {name: smoke}
+            """);
+    assertThat(read).extracting(Workload::name).containsExactly("f/a-s", "f/a-l", "f/smoke");
+    assertThat(read).extracting(Workload::payloadBytes).containsExactly(64, 4096, 128);
+    assertThat(read).extracting(Workload::window).containsExactly(9, 3, 0);
+    assertThat(read).extracting(Workload::subscribers).containsExactly(2, 2, 1);
+  }
+
+  @Test
+  void clientsGoToTheServersOfTheirList() {
+    Cluster cluster = new Cluster(4, 2, List.of(0), List.of(3, 1));
+    assertThat(cluster.serverOfPublisher(5)).isEqualTo(0);
+    assertThat(List.of(0, 1, 2).stream().map(cluster::serverOfSubscriber)).containsExactly(3, 1, 3);
   }
 
   @ParameterizedTest
@@ -105,6 +136,10 @@ class WorkloadFileTest {
         "name: x|Duplicate field 'name'",
         "variants: []|variants: none",
         "variants: [{window: 1}]|expected: a name",
+        "cluster: {servers: 0}|cluster.servers: 0 (expected: 1..64)",
+        "cluster: {servers: 2, subscribers: [2]}|cluster.subscribers: 2 (expected: 0..1)",
+        "cluster: {publishers: []}|cluster.publishers: none",
+        "cluster: {fanout: 0}|cluster.fanout: 0",
       })
   void refusesWhatIsWrongAndSaysWhat(String line, String message) {
     assertThatThrownBy(() -> WorkloadFile.parse("w.yaml", "name: w\n" + line + "\n"))
@@ -162,6 +197,10 @@ class WorkloadFileTest {
         .extracting(Workload::payloadBytes)
         .containsExactly(16, 128, 1024, 16384);
     assertThat(shipped.select("all")).noneMatch(Workload::isSmoke);
+    assertThat(shipped.select("one-*/16*"))
+        .extracting(Workload::name)
+        .containsExactly("one-to-one/16B", "one-to-one/16KiB");
+    assertThat(shipped.select("federation-*")).noneMatch(Workload::isSmoke);
     Path file = directory.resolve("mine.yaml");
     Files.writeString(file, "name: mine\n");
     assertThat(shipped.select(file.toString())).extracting(Workload::name).containsExactly("mine");

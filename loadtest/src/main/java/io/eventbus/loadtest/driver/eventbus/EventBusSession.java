@@ -8,7 +8,6 @@ import io.eventbus.client.WhenFull;
 import io.eventbus.loadtest.driver.Driver;
 import io.eventbus.loadtest.driver.DriverException;
 import io.eventbus.loadtest.driver.IdleHandshake;
-import io.eventbus.loadtest.driver.ServerProcess;
 import io.eventbus.loadtest.workload.Workload;
 import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.TypeCode;
@@ -16,6 +15,7 @@ import io.eventbus.schema.Hello;
 import java.net.URI;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -23,19 +23,21 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** A bus that runs, and a client of the SDK for each publisher and subscriber. */
+/** Buses that run, and a client of the SDK for each publisher and subscriber. */
 final class EventBusSession implements Driver.Session {
   private static final Duration DEADLINE = Duration.ofSeconds(10);
   private static final Duration CLOSE_TOGETHER = Duration.ofSeconds(5);
 
-  private final ServerProcess process;
-  private final String url;
+  private final BusCluster cluster;
+  private final Workload workload;
+  private final List<BusProcess> buses;
   private final String[] topics;
   private final Queue<EventBusClient> clients = new ConcurrentLinkedQueue<>();
 
-  EventBusSession(ServerProcess process, String url, Workload workload) {
-    this.process = process;
-    this.url = url;
+  EventBusSession(BusCluster cluster, Workload workload) {
+    this.cluster = cluster;
+    this.workload = workload;
+    this.buses = cluster.buses();
     this.topics = new String[workload.topics()];
     for (int i = 0; i < topics.length; i++) {
       topics[i] = Workload.topic(i);
@@ -43,18 +45,20 @@ final class EventBusSession implements Driver.Session {
   }
 
   @Override
-  public long serverPid() {
-    return process.pid();
+  public List<Long> serverPids() {
+    return buses.stream().map(BusProcess::pid).toList();
   }
 
   @Override
   public Driver.Publisher publisher(int number) {
-    return new BusPublisher(connect("publisher-" + number), topics);
+    return new BusPublisher(
+        connect("publisher-" + number, workload.cluster().serverOfPublisher(number)), topics);
   }
 
   @Override
   public Driver.Subscriber subscriber(int number, String filter, Driver.Receiver receiver) {
-    EventBusClient client = connect("subscriber-" + number);
+    EventBusClient client =
+        connect("subscriber-" + number, workload.cluster().serverOfSubscriber(number));
     Subscription subscription =
         client.subscribe(
             filter, event -> receiver.onEvent(event.payloadBuffer(), event.receivedAtMicros()));
@@ -71,7 +75,7 @@ final class EventBusSession implements Driver.Session {
 
   @Override
   public IdleHandshake idleHandshake() {
-    URI address = URI.create(url);
+    URI address = URI.create(buses.get(0).url());
     Hello hello = new Hello("idle", "loadtest", null, null, Map.of(), null);
     return new IdleHandshake(
         address.getPort(),
@@ -81,7 +85,8 @@ final class EventBusSession implements Driver.Session {
         IdleHandshake.firstByte(TypeCode.WELCOME.code() << 1));
   }
 
-  private EventBusClient connect(String name) {
+  private EventBusClient connect(String name, int bus) {
+    String url = buses.get(bus).url();
     try {
       EventBusClient client =
           EventBusClient.builder().url(url).name(name).whenFull(WhenFull.BLOCK).connect();
@@ -103,7 +108,7 @@ final class EventBusSession implements Driver.Session {
         }
       }
     } finally {
-      process.close();
+      cluster.close();
     }
   }
 

@@ -2,6 +2,7 @@ package io.eventbus.loadtest.driver.mqtt;
 
 import io.eventbus.loadtest.driver.Availability;
 import io.eventbus.loadtest.driver.Driver;
+import io.eventbus.loadtest.driver.FreePorts;
 import io.eventbus.loadtest.driver.LibraryVersions;
 import io.eventbus.loadtest.driver.ServerProcess;
 import io.eventbus.loadtest.workload.Workload;
@@ -42,7 +43,7 @@ public final class ArtemisDriver implements Driver {
 
   @Override
   public Session start(Workload workload) {
-    int port = FreePort.find();
+    int port = FreePorts.find(1).get(0);
     List<String> options = new ArrayList<>(jvmOptions);
     // What Netty 4.1 does, which this broker is made for; the class path has 4.2.
     options.add("-Dio.netty.allocator.type=pooled");

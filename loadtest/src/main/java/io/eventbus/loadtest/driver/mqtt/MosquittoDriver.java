@@ -3,6 +3,7 @@ package io.eventbus.loadtest.driver.mqtt;
 import io.eventbus.loadtest.driver.Availability;
 import io.eventbus.loadtest.driver.Driver;
 import io.eventbus.loadtest.driver.DriverException;
+import io.eventbus.loadtest.driver.FreePorts;
 import io.eventbus.loadtest.driver.LibraryVersions;
 import io.eventbus.loadtest.driver.Programs;
 import io.eventbus.loadtest.driver.ServerProcess;
@@ -66,13 +67,14 @@ public final class MosquittoDriver implements Driver {
   public Session start(Workload workload) {
     Path program =
         Programs.find(PROGRAM).orElseThrow(() -> new DriverException(PROGRAM + " is absent"));
-    int port = FreePort.find();
+    int port = FreePorts.find(1).get(0);
     try {
       Path configuration = Files.createTempFile("loadtest-mosquitto-", ".conf");
       try {
         Files.writeString(
             configuration,
-            CONFIGURATION.formatted(FreePort.find(), port, System.getProperty("user.name")));
+            CONFIGURATION.formatted(
+                FreePorts.find(1).get(0), port, System.getProperty("user.name")));
         return start(program, configuration, port, workload);
       } finally {
         // Once the broker runs it has read it.

@@ -12,6 +12,7 @@ import io.eventbus.loadtest.driver.ServerProcess;
 import io.eventbus.loadtest.workload.Workload;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -38,8 +39,8 @@ final class MqttSession implements Driver.Session {
   }
 
   @Override
-  public long serverPid() {
-    return process.pid();
+  public List<Long> serverPids() {
+    return List.of(process.pid());
   }
 
   @Override

@@ -5,43 +5,21 @@ import io.eventbus.loadtest.driver.Driver;
 import io.eventbus.loadtest.driver.DriverException;
 import io.eventbus.loadtest.driver.LibraryVersions;
 import io.eventbus.loadtest.driver.Programs;
-import io.eventbus.loadtest.driver.ServerProcess;
 import io.eventbus.loadtest.workload.Workload;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
-import java.util.List;
-import java.util.Map;
 import java.util.regex.Pattern;
 
 /**
- * NATS, core publish and subscribe: one server with its defaults on free ports, and the Java
- * client.
+ * NATS, core publish and subscribe: one server with its defaults on free ports, or several with
+ * routes, and the Java client.
  */
 public final class NatsDriver implements Driver {
   private static final String PROGRAM = "nats-server";
   private static final Pattern VERSION = Pattern.compile("v(\\d+\\.\\d+\\.\\d+\\S*)");
-  private static final Duration START = Duration.ofSeconds(20);
-  private static final String READY = "[\\s\\S]*Server is ready";
-
-  /** Port -1 is any free one; everything else is as it comes. */
-  private static final String CONFIGURATION =
-      """
-      host: "127.0.0.1"
-      port: -1
-      websocket {
-        host: "127.0.0.1"
-        port: -1
-        no_tls: true
-      }
-      """;
-
   private static final Pattern WEB_SOCKET_PORT =
-      Pattern.compile("websocket clients on ws://127\\.0\\.0\\.1:(\\d+)" + READY);
+      Pattern.compile("websocket clients on ws://127\\.0\\.0\\.1:(\\d+)");
   private static final Pattern TCP_PORT =
-      Pattern.compile("client connections on 127\\.0\\.0\\.1:(\\d+)" + READY);
+      Pattern.compile("client connections on 127\\.0\\.0\\.1:(\\d+)");
 
   /** How the clients reach the server. */
   public enum Transport {
@@ -95,34 +73,17 @@ public final class NatsDriver implements Driver {
   }
 
   @Override
+  public boolean hasClusters() {
+    return true;
+  }
+
+  @Override
   public Session start(Workload workload) {
     Path program =
         Programs.find(PROGRAM).orElseThrow(() -> new DriverException(PROGRAM + " is absent"));
-    try {
-      Path configuration = Files.createTempFile("loadtest-nats-", ".conf");
-      try {
-        Files.writeString(configuration, CONFIGURATION);
-        return start(program, configuration, workload);
-      } finally {
-        // Once the server listens it has read it.
-        Files.deleteIfExists(configuration);
-      }
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-  }
-
-  private Session start(Path program, Path configuration, Workload workload) {
-    ServerProcess process =
-        ServerProcess.start(
-            name(), List.of(program.toString(), "-c", configuration.toString()), Map.of());
-    try {
-      String port = process.awaitOutput(transport.port, START).group(1);
-      String url = transport.scheme + "://127.0.0.1:" + port;
-      return new NatsSession(process, url, workload, transport.sharedThread);
-    } catch (RuntimeException e) {
-      process.close();
-      throw e;
-    }
+    NatsServers servers =
+        NatsServers.start(
+            name(), program, transport.scheme, transport.port, workload.cluster().servers());
+    return new NatsSession(servers, workload, transport.sharedThread);
   }
 }

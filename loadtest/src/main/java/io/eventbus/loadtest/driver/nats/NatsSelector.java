@@ -25,13 +25,11 @@ final class NatsSelector implements AutoCloseable {
   private static final int DEADLINE_MILLIS = 20_000;
   private static final String HEAD_END = "\r\n\r\n";
 
-  private final int port;
   private final Selector selector;
   private final Queue<Runnable> joining = new ConcurrentLinkedQueue<>();
   private final Thread thread = new Thread(this::run, "nats-subscribers");
 
-  NatsSelector(int port) {
-    this.port = port;
+  NatsSelector() {
     try {
       this.selector = Selector.open();
     } catch (IOException e) {
@@ -42,7 +40,7 @@ final class NatsSelector implements AutoCloseable {
   }
 
   /** Connects a subscriber; the server has the subscription when this returns. */
-  Driver.Subscriber subscribe(String filter, Driver.Receiver receiver) {
+  Driver.Subscriber subscribe(int port, String filter, Driver.Receiver receiver) {
     try {
       SocketChannel channel =
           SocketChannel.open(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
@@ -62,7 +60,7 @@ final class NatsSelector implements AutoCloseable {
   private void greet(SocketChannel channel, NatsStream stream, String filter) throws IOException {
     String request =
         "GET / HTTP/1.1\r\nHost: 127.0.0.1:"
-            + port
+            + channel.socket().getPort()
             + "\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
             + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n";
     channel.write(ByteBuffer.wrap(request.getBytes(StandardCharsets.US_ASCII)));

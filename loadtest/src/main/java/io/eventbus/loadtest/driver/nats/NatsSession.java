@@ -3,7 +3,6 @@ package io.eventbus.loadtest.driver.nats;
 import io.eventbus.loadtest.driver.Driver;
 import io.eventbus.loadtest.driver.DriverException;
 import io.eventbus.loadtest.driver.IdleHandshake;
-import io.eventbus.loadtest.driver.ServerProcess;
 import io.eventbus.loadtest.workload.Workload;
 import io.nats.client.Connection;
 import io.nats.client.Dispatcher;
@@ -15,26 +14,31 @@ import java.net.URI;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/** A server that runs, and a connection for each publisher and subscriber. */
+/** Servers that run, and a connection for each publisher and subscriber. */
 final class NatsSession implements Driver.Session {
   private static final Duration DEADLINE = Duration.ofSeconds(10);
   private static final Duration CLOSE_TOGETHER = Duration.ofSeconds(5);
 
-  private final ServerProcess process;
-  private final String url;
+  private final NatsServers servers;
+  private final Workload workload;
   private final String[] subjects;
   private final @Nullable NatsSelector selector;
+  private final Map<String, Set<Integer>> subscribed = new ConcurrentHashMap<>();
   private final Queue<Connection> connections = new ConcurrentLinkedQueue<>();
 
-  NatsSession(ServerProcess process, String url, Workload workload, boolean sharedThread) {
-    this.selector = sharedThread ? new NatsSelector(URI.create(url).getPort()) : null;
-    this.process = process;
-    this.url = url;
+  NatsSession(NatsServers servers, Workload workload, boolean sharedThread) {
+    this.servers = servers;
+    this.workload = workload;
+    this.selector = sharedThread ? new NatsSelector() : null;
     this.subjects = new String[workload.topics()];
     for (int i = 0; i < subjects.length; i++) {
       subjects[i] = Workload.topic(i);
@@ -42,21 +46,27 @@ final class NatsSession implements Driver.Session {
   }
 
   @Override
-  public long serverPid() {
-    return process.pid();
+  public List<Long> serverPids() {
+    return servers.pids();
   }
 
   @Override
   public Driver.Publisher publisher(int number) {
-    return new NatsPublisher(connect("publisher-" + number), subjects);
+    int server = workload.cluster().serverOfPublisher(number);
+    // A server that has a subscription tells the others of it some time later.
+    subscribed.forEach((filter, at) -> servers.awaitInterest(server, filter, at));
+    return new NatsPublisher(connect("publisher-" + number, server), subjects);
   }
 
   @Override
   public Driver.Subscriber subscriber(int number, String filter, Driver.Receiver receiver) {
+    int server = workload.cluster().serverOfSubscriber(number);
+    subscribed.computeIfAbsent(filter, f -> ConcurrentHashMap.newKeySet()).add(server);
     if (selector != null) {
-      return selector.subscribe(filter, receiver);
+      int port = URI.create(servers.get(server).url()).getPort();
+      return selector.subscribe(port, filter, receiver);
     }
-    Connection connection = connect("subscriber-" + number);
+    Connection connection = connect("subscriber-" + number, server);
     Dispatcher dispatcher =
         connection.createDispatcher(
             message -> receiver.onEvent(ByteBuffer.wrap(message.getData())));
@@ -67,7 +77,8 @@ final class NatsSession implements Driver.Session {
     return new NatsSubscriber(connection, dispatcher);
   }
 
-  private Connection connect(String name) {
+  private Connection connect(String name, int server) {
+    String url = servers.get(server).url();
     Options options =
         Options.builder()
             .server(url)
@@ -103,7 +114,7 @@ final class NatsSession implements Driver.Session {
 
   @Override
   public IdleHandshake idleHandshake() {
-    URI address = URI.create(url);
+    URI address = URI.create(servers.get(0).url());
     byte[] greeting =
         "CONNECT {\"verbose\":false,\"pedantic\":false,\"lang\":\"java\",\"protocol\":1}\r\nPING\r\n"
             .getBytes(StandardCharsets.US_ASCII);
@@ -136,7 +147,7 @@ final class NatsSession implements Driver.Session {
         }
       }
     } finally {
-      process.close();
+      servers.close();
     }
   }
 

@@ -15,6 +15,7 @@ import java.io.IOException;
 import java.net.URI;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
@@ -45,8 +46,8 @@ final class PaperSession implements Driver.Session {
   }
 
   @Override
-  public long serverPid() {
-    return process.pid();
+  public List<Long> serverPids() {
+    return List.of(process.pid());
   }
 
   @Override

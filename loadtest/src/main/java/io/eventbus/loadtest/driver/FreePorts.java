@@ -1,4 +1,4 @@
-package io.eventbus.loadtest.coordination;
+package io.eventbus.loadtest.driver;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;

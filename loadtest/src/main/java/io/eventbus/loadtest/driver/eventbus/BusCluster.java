@@ -1,0 +1,153 @@
+package io.eventbus.loadtest.driver.eventbus;
+
+import io.eventbus.loadtest.driver.DriverException;
+import io.eventbus.loadtest.driver.FreePorts;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * Buses in processes of their own that act as one, on ports and with directories that stay the same
+ * when one is started again. One alone is a bus that is in no cluster. For one thread.
+ */
+final class BusCluster implements AutoCloseable {
+  private static final Duration TOGETHER = Duration.ofMinutes(3);
+  private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+
+  /** As many as vote: the others find the cluster through them. */
+  private static final int SEEDS = 3;
+
+  private final List<BusProcess> buses = new ArrayList<>();
+  private final Path directory;
+
+  private BusCluster(Path directory) {
+    this.directory = directory;
+  }
+
+  /**
+   * Starts buses, and waits until each is linked with all others.
+   *
+   * @param count how many
+   * @param jvmOptions of each JVM
+   * @param settings keys of the bus's configuration; what is not there has its default
+   * @return the cluster
+   * @throws DriverException if they do not come together in time
+   */
+  static BusCluster start(int count, List<String> jvmOptions, Map<String, String> settings) {
+    BusCluster cluster = new BusCluster(temporary());
+    try {
+      List<Integer> links = FreePorts.find(count);
+      String join =
+          links.stream()
+              .limit(SEEDS)
+              .map(port -> "127.0.0.1:" + port)
+              .collect(Collectors.joining(","));
+      for (int i = 0; i < count; i++) {
+        List<String> arguments = new ArrayList<>(List.of("serve", "--host", "127.0.0.1"));
+        if (count == 1) {
+          arguments.addAll(List.of("--port", "0", "--admin-port", "0"));
+        } else {
+          arguments.addAll(cluster.member(i, links.get(i), join));
+        }
+        settings.forEach((key, value) -> arguments.addAll(List.of("--set", key + "=" + value)));
+        String name = count == 1 ? "eventbus" : name(i);
+        cluster.buses.add(new BusProcess(name, jvmOptions, arguments));
+      }
+      cluster.buses.forEach(BusProcess::start);
+      cluster.buses.forEach(BusProcess::awaitListening);
+      cluster.awaitTogether();
+      return cluster;
+    } catch (RuntimeException e) {
+      cluster.close();
+      throw e;
+    }
+  }
+
+  private static Path temporary() {
+    try {
+      return Files.createTempDirectory("loadtest-buses-");
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static String name(int bus) {
+    return "bus-" + bus;
+  }
+
+  private List<String> member(int bus, int linkPort, String join) {
+    List<Integer> ports = FreePorts.find(2);
+    return List.of(
+        "--name",
+        name(bus),
+        "--port",
+        ports.get(0).toString(),
+        "--admin-port",
+        ports.get(1).toString(),
+        "--cluster-directory",
+        directory.resolve(name(bus)).toString(),
+        "--cluster-host",
+        "127.0.0.1",
+        "--cluster-port",
+        Integer.toString(linkPort),
+        "--join",
+        join);
+  }
+
+  /** Waits until every bus is ready and linked with all others. */
+  void awaitTogether() {
+    if (buses.size() > 1) {
+      buses.forEach(this::awaitTogether);
+    }
+  }
+
+  private void awaitTogether(BusProcess bus) {
+    BusAdmin admin = bus.admin();
+    int others = buses.size() - 1;
+    await(
+        () -> admin.isReady() && admin.isLinked(others),
+        bus.name() + " is not linked with the others",
+        bus);
+  }
+
+  private static void await(BooleanSupplier condition, String problem, BusProcess bus) {
+    long end = System.nanoTime() + TOGETHER.toNanos();
+    while (!condition.getAsBoolean()) {
+      if (System.nanoTime() - end > 0) {
+        throw new DriverException(
+            problem + " after " + TOGETHER.toSeconds() + " s:\n" + bus.tail());
+      }
+      LockSupport.parkNanos(POLL_NANOS);
+    }
+  }
+
+  /** Returns the buses, by number. */
+  List<BusProcess> buses() {
+    return List.copyOf(buses);
+  }
+
+  /** Kills all: nobody is to be sent to another bus any more, and nothing to be kept. */
+  @Override
+  public void close() {
+    buses.forEach(BusProcess::abandon);
+    try (Stream<Path> files = Files.walk(directory)) {
+      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+        Files.deleteIfExists(file);
+      }
+    } catch (IOException | UncheckedIOException e) {
+      // What is left in the system's temporary directory is no reason to lose results.
+      return;
+    }
+  }
+}

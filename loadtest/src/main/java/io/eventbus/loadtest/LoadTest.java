@@ -28,6 +28,8 @@ import picocli.CommandLine.Spec;
       "Examples:",
       "  loadtest run smoke",
       "  loadtest run one-to-one/128B fan-out --runs 5 --output results",
+      "  loadtest run federation-hop --drivers eventbus,nats",
+      "  loadtest switch one drain --output results",
       "  loadtest coordination table --servers 3 --output results",
       "  loadtest jmh CodecBenchmark -p batch=100 -prof gc"
     })
@@ -56,6 +58,7 @@ public final class LoadTest implements Runnable {
     line.addSubcommand(new RunCommand(drivers));
     line.addSubcommand(new RunsCommand(drivers));
     line.addSubcommand(new ListCommand(drivers));
+    line.addSubcommand(new SwitchCommand());
     line.addSubcommand(new CoordinationCommand(new CoordinationSystems()));
     line.addSubcommand(new JmhCommand());
     line.setExecutionExceptionHandler(
@@ -72,7 +75,7 @@ public final class LoadTest implements Runnable {
   @Override
   public void run() {
     throw new ParameterException(
-        spec.commandLine(), "command: absent (expected: run, coordination, list or jmh)");
+        spec.commandLine(), "command: absent (expected: run, switch, coordination, list or jmh)");
   }
 
   /** The version of the jar. */

@@ -49,6 +49,16 @@ public record Fault(Kind kind, long every) {
     return new Fault(kind, Long.parseLong(text.substring(colon + 1)));
   }
 
+  /**
+   * Puts the fault before a receiver.
+   *
+   * @param receiver takes what is left of the events
+   * @return takes the events
+   */
+  public Driver.Receiver on(Driver.Receiver receiver) {
+    return new FaultyReceiver(receiver, this);
+  }
+
   private static IllegalArgumentException expected(String text) {
     return new IllegalArgumentException(
         "fault: " + text + " (expected: drop:n, double:n or swap:n, once in n events)");

@@ -1,9 +1,7 @@
 package io.eventbus.loadtest.driver;
 
 import io.eventbus.loadtest.workload.Workload;
-import java.nio.ByteBuffer;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /** Any driver, with a {@link Fault} between its subscribers and the check of integrity. */
 public final class FaultyDriver implements Driver {
@@ -57,7 +55,7 @@ public final class FaultyDriver implements Driver {
 
     @Override
     public Subscriber subscriber(int number, String filter, Receiver receiver) {
-      return session.subscriber(number, filter, new FaultyReceiver(receiver, fault));
+      return session.subscriber(number, filter, fault.on(receiver));
     }
 
     @Override
@@ -68,52 +66,6 @@ public final class FaultyDriver implements Driver {
     @Override
     public void close() {
       session.close();
-    }
-  }
-
-  private static final class FaultyReceiver implements Receiver {
-    private final Receiver receiver;
-    private final Fault fault;
-    private long count;
-    private @Nullable ByteBuffer held;
-
-    FaultyReceiver(Receiver receiver, Fault fault) {
-      this.receiver = receiver;
-      this.fault = fault;
-    }
-
-    @Override
-    public void onEvent(ByteBuffer payload) {
-      onEvent(payload, UNKNOWN);
-    }
-
-    @Override
-    public void onEvent(ByteBuffer payload, long busMicros) {
-      if (++count % fault.every() != 0) {
-        receiver.onEvent(payload, busMicros);
-        release();
-        return;
-      }
-      switch (fault.kind()) {
-        case DROP -> {}
-        case DOUBLE -> {
-          receiver.onEvent(payload, busMicros);
-          receiver.onEvent(payload, busMicros);
-        }
-        case SWAP -> held = copy(payload);
-      }
-    }
-
-    private static ByteBuffer copy(ByteBuffer payload) {
-      return ByteBuffer.allocate(payload.remaining()).put(payload.duplicate()).flip();
-    }
-
-    private void release() {
-      ByteBuffer late = held;
-      if (late != null) {
-        held = null;
-        receiver.onEvent(late);
-      }
     }
   }
 }

@@ -9,24 +9,6 @@ import java.util.List;
 
 /** The page with plots: one file that needs nothing else, in light and dark. */
 public final class HtmlReport {
-  private static final String STYLE =
-      """
-      :root{color-scheme:light dark;--ink:#1b1f24;--paper:#fff;--grid:#d9dee4;--soft:#5b6570;--bad:#b42318}
-      @media(prefers-color-scheme:dark){:root{--ink:#e6e9ed;--paper:#14171a;--grid:#333a42;--soft:#9aa4af;--bad:#ff8a7a}}
-      body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:60rem;margin:2rem auto;padding:0 1rem}
-      h2{margin-top:2.5rem;border-bottom:1px solid var(--grid)}p,li{color:var(--soft)}
-      .wide{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums}
-      th,td{padding:.25rem .6rem;text-align:right;border-bottom:1px solid var(--grid);white-space:nowrap}
-      th:first-child,td:first-child{text-align:left}.bad{color:var(--bad);font-weight:600}
-      svg{width:100%;height:auto;max-width:45rem}text{font-size:12px;fill:var(--ink)}
-      .name{text-anchor:end}.tick{text-anchor:middle;fill:var(--soft)}.grid{stroke:var(--grid)}
-      .dot{fill:var(--paper);stroke:var(--ink)}polyline{fill:none;stroke-width:1.5}
-      """;
-
-  /** Colours that people who see few of them can tell apart (Okabe and Ito). */
-  private static final List<String> COLOURS =
-      List.of("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00");
-
   private HtmlReport() {}
 
   /**
@@ -42,15 +24,8 @@ public final class HtmlReport {
 
   static String page(Report report) {
     List<String> drivers = report.results().stream().map(RunResult::driver).distinct().toList();
-    StringBuilder out = new StringBuilder();
-    out.append("<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n");
-    out.append("<meta name=\"viewport\" content=\"width=device-width\">\n");
-    out.append("<title>Load test</title>\n<style>\n").append(STYLE);
-    for (int i = 0; i < drivers.size(); i++) {
-      String colour = COLOURS.get(i % COLOURS.size());
-      out.append(".c" + i + "{fill:" + colour + "}.l" + i + "{stroke:" + colour + "}\n");
-    }
-    out.append("</style>\n<h1>Load test</h1>\n<p>");
+    StringBuilder out = new StringBuilder(new Page("Load test", drivers.size()).text());
+    out.append("<p>");
     out.append(Svg.escape(report.startedAt() + " · " + report.machine())).append("</p>\n");
     out.append("<p>Systems: ").append(Svg.escape(report.systems())).append(".</p>\n");
     out.append("<p>Each figure is the median of the runs; in the plots a dot is one run. ");

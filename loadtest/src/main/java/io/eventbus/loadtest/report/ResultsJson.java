@@ -10,6 +10,7 @@ import io.eventbus.loadtest.run.RunResult;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 
 /** The results for programs: every run with every figure, and the medians. */
 public final class ResultsJson {
@@ -32,6 +33,20 @@ public final class ResultsJson {
     ObjectNode tree = JSON.valueToTree(report);
     tree.set("summaries", JSON.valueToTree(report.summaries()));
     tree.set("targets", JSON.valueToTree(report.targets()));
+    JSON.writeValue(file.toFile(), tree);
+  }
+
+  /**
+   * Writes a report of another kind.
+   *
+   * @param file takes the JSON
+   * @param report what was found
+   * @param targets what was to be reached
+   * @throws IOException if it cannot be written
+   */
+  public static void write(Path file, Object report, List<Target> targets) throws IOException {
+    ObjectNode tree = JSON.valueToTree(report);
+    tree.set("targets", JSON.valueToTree(targets));
     JSON.writeValue(file.toFile(), tree);
   }
 

@@ -29,11 +29,26 @@ public record Target(String goal, String figure, Verdict verdict) {
     }
   }
 
-  static Target of(String goal, String figure, boolean reached) {
+  /**
+   * Makes one that was measured.
+   *
+   * @param goal what is to be reached
+   * @param figure what was measured
+   * @param reached whether that reaches it
+   * @return the target
+   */
+  public static Target of(String goal, String figure, boolean reached) {
     return new Target(goal, figure, reached ? Verdict.REACHED : Verdict.MISSED);
   }
 
-  static Target notMeasured(String goal, String missing) {
+  /**
+   * Makes one that was not measured.
+   *
+   * @param goal what is to be reached
+   * @param missing what there would have to be
+   * @return the target
+   */
+  public static Target notMeasured(String goal, String missing) {
     return new Target(goal, missing, Verdict.NOT_MEASURED);
   }
 }

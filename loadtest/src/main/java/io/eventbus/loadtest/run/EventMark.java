@@ -13,7 +13,7 @@ import java.nio.ByteOrder;
  *   bytes 8-15  topic (20 bits) | number (44 bits: per publisher and topic, from 1)
  * </pre>
  */
-final class EventMark {
+public final class EventMark {
   private static final VarHandle WORD =
       MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
   private static final int PUBLISHER_BITS = 16;
@@ -22,32 +22,77 @@ final class EventMark {
 
   private EventMark() {}
 
-  static void write(byte[] payload, int publisher, int topic, long number, long due) {
+  /**
+   * Marks an event.
+   *
+   * @param payload of 16 bytes or more
+   * @param publisher its number, from 0
+   * @param topic its number, from 0
+   * @param number of the event, from 1 for each publisher and topic
+   * @param due in nanoseconds since the run's origin, 0 for "not recorded"
+   */
+  public static void write(byte[] payload, int publisher, int topic, long number, long due) {
     WORD.set(payload, 0, due << PUBLISHER_BITS | publisher);
     WORD.set(payload, Long.BYTES, (long) topic << NUMBER_BITS | number);
   }
 
-  static long first(ByteBuffer payload) {
+  /**
+   * Reads the first word.
+   *
+   * @param payload from its position
+   * @return for {@link #publisher} and {@link #due}
+   */
+  public static long first(ByteBuffer payload) {
     return payload.getLong(payload.position());
   }
 
-  static long second(ByteBuffer payload) {
+  /**
+   * Reads the second word.
+   *
+   * @param payload from its position
+   * @return for {@link #topic} and {@link #number}
+   */
+  public static long second(ByteBuffer payload) {
     return payload.getLong(payload.position() + Long.BYTES);
   }
 
-  static int publisher(long first) {
+  /**
+   * Says who sent it.
+   *
+   * @param first word
+   * @return its number, from 0
+   */
+  public static int publisher(long first) {
     return (int) (first & 0xFFFF);
   }
 
-  static long due(long first) {
+  /**
+   * Says when it was due.
+   *
+   * @param first word
+   * @return nanoseconds since the run's origin, 0 for "not recorded"
+   */
+  public static long due(long first) {
     return first >>> PUBLISHER_BITS;
   }
 
-  static int topic(long second) {
+  /**
+   * Says what it was sent to.
+   *
+   * @param second word
+   * @return the topic's number, from 0
+   */
+  public static int topic(long second) {
     return (int) (second >>> NUMBER_BITS);
   }
 
-  static long number(long second) {
+  /**
+   * Says which one it is.
+   *
+   * @param second word
+   * @return its number, from 1 for each publisher and topic
+   */
+  public static long number(long second) {
     return second & NUMBER_MASK;
   }
 }

@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.IntFunction;
 
 /** Connects many clients a few at a time: most of a connection's beginning is waiting. */
-final class ParallelConnecting {
+public final class ParallelConnecting {
   private static final int AT_A_TIME = 16;
   private static final Duration DEADLINE = Duration.ofMinutes(2);
 
@@ -24,11 +24,12 @@ final class ParallelConnecting {
    *
    * @param count how many
    * @param connect makes the one of a number; called by several threads
+   * @param <T> what stands for a client
    * @return the clients by number
    * @throws DriverException the first failure
    * @throws InterruptedException if the thread is interrupted
    */
-  static <T> List<T> all(int count, IntFunction<T> connect) throws InterruptedException {
+  public static <T> List<T> all(int count, IntFunction<T> connect) throws InterruptedException {
     ExecutorService threads = Executors.newFixedThreadPool(Math.min(AT_A_TIME, count));
     try {
       List<Future<T>> futures = new ArrayList<>();

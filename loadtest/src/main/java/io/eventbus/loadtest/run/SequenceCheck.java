@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * number came twice. What is still a hole at the end is lost. One thread writes; any thread may
  * read.
  */
-final class SequenceCheck {
+public final class SequenceCheck {
   private static final VarHandle CELL = MethodHandles.arrayElementVarHandle(long[].class);
 
   /** Beyond so many holes no more are told apart: a late event then counts as doubled. */
@@ -35,7 +35,7 @@ final class SequenceCheck {
    *
    * @param streams how many streams there are
    */
-  SequenceCheck(int streams) {
+  public SequenceCheck(int streams) {
     this.highest = new long[streams];
   }
 
@@ -45,7 +45,7 @@ final class SequenceCheck {
    * @param stream from 0
    * @param number from 1
    */
-  void accept(int stream, long number) {
+  public void accept(int stream, long number) {
     long before = highest[stream];
     if (number == before + 1) {
       // Release: who sees the number also sees what was recorded before.
@@ -55,6 +55,16 @@ final class SequenceCheck {
     } else {
       late(stream, number);
     }
+  }
+
+  /**
+   * Begins a stream later than with number 1.
+   *
+   * @param stream from 0, of which nothing has come
+   * @param before the last number that is not to come
+   */
+  public void begin(int stream, long before) {
+    CELL.setRelease(highest, stream, before);
   }
 
   private void jump(int stream, long before, long number) {
@@ -87,23 +97,40 @@ final class SequenceCheck {
     }
   }
 
-  /** Returns the highest number of a stream, 0 before the first. */
-  long highest(int stream) {
+  /**
+   * Returns the highest number of a stream.
+   *
+   * @param stream from 0
+   * @return 0 before the first
+   */
+  public long highest(int stream) {
     return (long) CELL.getAcquire(highest, stream);
   }
 
-  /** Returns how many numbers below the highest never came. */
-  long missing() {
+  /**
+   * Counts what is lost so far.
+   *
+   * @return how many numbers below the highest never came
+   */
+  public long missing() {
     return missing.get();
   }
 
-  /** Returns how many events came again. */
-  long doubled() {
+  /**
+   * Counts what came again.
+   *
+   * @return how many events
+   */
+  public long doubled() {
     return doubled.get();
   }
 
-  /** Returns how many events came after a later one. */
-  long reordered() {
+  /**
+   * Counts what came after a later one.
+   *
+   * @return how many events
+   */
+  public long reordered() {
     return reordered.get();
   }
 }

@@ -3,7 +3,7 @@ package io.eventbus.loadtest.run;
 import java.util.concurrent.locks.LockSupport;
 
 /** Time as the rate limiter sees it; tests have one of their own. */
-interface Ticker {
+public interface Ticker {
   /** The machine's monotonic clock. */
   Ticker SYSTEM =
       new Ticker() {

@@ -12,14 +12,14 @@ import java.nio.file.Path;
  * {@code PR_SET_TIMERSLACK} in prctl(2)), without native code through {@code
  * /proc/<tid>/timerslack_ns}. Where there is no such file nothing happens.
  */
-final class TimerSlack {
+public final class TimerSlack {
   private static final Path THREAD = Path.of("/proc/thread-self");
   private static final String LEAST = "1";
 
   private TimerSlack() {}
 
   /** Takes the slack from the current thread, if that is possible. */
-  static void remove() {
+  public static void remove() {
     try {
       Path thread = Files.readSymbolicLink(THREAD).getFileName();
       Files.writeString(Path.of("/proc", thread.toString(), "timerslack_ns"), LEAST);

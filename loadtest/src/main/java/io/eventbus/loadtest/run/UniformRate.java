@@ -9,7 +9,7 @@ package io.eventbus.loadtest.run;
  * latency measured from then holds the waiting too (no coordinated omission; after the
  * UniformRateLimiter of the OpenMessaging benchmark). For one thread.
  */
-final class UniformRate {
+public final class UniformRate {
   private static final long SECOND = 1_000_000_000L;
 
   private final Ticker ticker;
@@ -27,7 +27,7 @@ final class UniformRate {
    * @param publishers how many share the rate, at least 1
    * @param publisher which of them this is, from 0
    */
-  UniformRate(Ticker ticker, long start, long perSecond, int publishers, int publisher) {
+  public UniformRate(Ticker ticker, long start, long perSecond, int publishers, int publisher) {
     if (perSecond < 1) {
       throw new IllegalArgumentException("perSecond: " + perSecond + " (expected: >= 1)");
     }
@@ -38,16 +38,24 @@ final class UniformRate {
     this.next = publisher;
   }
 
-  /** Returns when the next event is due, which may be past, and counts it as given out. */
-  long next() {
+  /**
+   * Gives out the next event.
+   *
+   * @return when it is due, which may be past
+   */
+  public long next() {
     long n = next;
     next += publishers;
     // Seconds and the rest apart: exact for ever, where n * 10^9 would overflow.
     return start + n / perSecond * SECOND + n % perSecond * SECOND / perSecond;
   }
 
-  /** Waits until a time has come; returns at once if it is past. */
-  void await(long due) {
+  /**
+   * Waits until a time has come; returns at once if it is past.
+   *
+   * @param due by the ticker
+   */
+  public void await(long due) {
     for (long left = due - ticker.nanoTime(); left > 0; left = due - ticker.nanoTime()) {
       ticker.park(left);
     }

@@ -2,7 +2,8 @@ package io.eventbus.loadtest.coordination.report;
 
 import io.eventbus.loadtest.coordination.run.Experiment;
 import io.eventbus.loadtest.coordination.run.PhaseResult;
-import io.eventbus.loadtest.report.Svg;
+import io.eventbus.loadtest.report.LineChart;
+import io.eventbus.loadtest.report.Page;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -16,31 +17,14 @@ import java.util.function.ToDoubleFunction;
  * servers, and each failure scenario over time.
  */
 public final class CoordinationPage {
-  private static final String STYLE =
-      """
-      :root{color-scheme:light dark;--ink:#1b1f24;--paper:#fff;--grid:#d9dee4;--soft:#5b6570;--bad:#b42318}
-      @media(prefers-color-scheme:dark){:root{--ink:#e6e9ed;--paper:#14171a;--grid:#333a42;--soft:#9aa4af;--bad:#ff8a7a}}
-      body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:60rem;margin:2rem auto;padding:0 1rem}
-      h2{margin-top:2.5rem;border-bottom:1px solid var(--grid)}p,li{color:var(--soft)}
-      .wide{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums}
-      th,td{padding:.25rem .6rem;text-align:right;border-bottom:1px solid var(--grid);white-space:nowrap}
-      th:first-child,td:first-child{text-align:left}.bad{color:var(--bad);font-weight:600}
-      svg{width:100%;height:auto;max-width:45rem}text{font-size:12px;fill:var(--ink)}
-      .name{text-anchor:end}.tick{text-anchor:middle;fill:var(--soft)}.grid{stroke:var(--grid)}
-      .dot{fill:var(--paper);stroke:var(--ink)}polyline{fill:none;stroke-width:1.5}
-      .key{display:inline-block;width:1.2em;height:.25em;margin:0 .4em .25em 1em}
-      """;
-
-  /** Colours that people who see few of them can tell apart (Okabe and Ito). */
-  private static final List<String> COLOURS = List.of("#0072b2", "#e69f00", "#009e73", "#cc79a7");
-
   private final CoordinationReport report;
   private final List<String> systems;
-  private final StringBuilder out = new StringBuilder();
+  private final Page out;
 
   private CoordinationPage(CoordinationReport report) {
     this.report = report;
     this.systems = List.copyOf(report.systems().keySet());
+    this.out = new Page("Coordination", systems.size());
   }
 
   /**
@@ -60,69 +44,27 @@ public final class CoordinationPage {
     page.table();
     page.overTime();
     page.warmUp();
-    return page.out.append("</html>\n").toString();
+    return page.out.end();
   }
 
   private void head() {
-    out.append("<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n");
-    out.append("<meta name=\"viewport\" content=\"width=device-width\">\n");
-    out.append("<title>Coordination</title>\n<style>\n").append(STYLE);
-    for (int i = 0; i < systems.size(); i++) {
-      out.append(".l" + i + "{stroke:" + colour(i) + "}\n");
-    }
-    out.append("</style>\n<h1>Coordination</h1>\n");
-    paragraph(report.startedAt() + " · " + report.machine() + " · data on " + report.disk());
-    paragraph(report.command());
-    paragraph(
+    out.paragraph(report.startedAt() + " · " + report.machine() + " · data on " + report.disk());
+    out.paragraph(report.command());
+    out.paragraph(
         "Each server is a process, each client has a connection of its own, and all of them share the"
             + " machine. Every write is on the disks of a majority before it is answered. Figures"
             + " are medians of the rounds; a dot is one cell.");
-    report.notes().forEach(this::paragraph);
+    report.notes().forEach(out::paragraph);
     if (!report.disk().warning().isEmpty()) {
-      bad(report.disk().warning());
+      out.bad(report.disk().warning());
     }
-    out.append("<p>");
-    for (int i = 0; i < systems.size(); i++) {
-      out.append("<span class=\"key\" style=\"background:" + colour(i) + "\"></span>");
-      out.append(Svg.escape(systems.get(i) + " " + report.systems().get(systems.get(i))));
-    }
-    out.append("</p>\n");
-    report.absent().forEach((name, why) -> bad(name + ": absent: " + why));
-    report.problems().forEach(this::bad);
+    out.key(systems.stream().map(name -> name + " " + report.systems().get(name)).toList());
+    report.absent().forEach((name, why) -> out.bad(name + ": absent: " + why));
+    report.problems().forEach(out::bad);
     for (CoordinationTable.Section section : CoordinationTable.sections(report)) {
-      heading(section.title());
-      rows(section.rows());
+      out.heading(section.title());
+      out.rows(section.rows());
     }
-  }
-
-  private static String colour(int system) {
-    return COLOURS.get(system % COLOURS.size());
-  }
-
-  private void paragraph(String text) {
-    out.append("<p>").append(Svg.escape(text)).append("</p>\n");
-  }
-
-  private void bad(String text) {
-    out.append("<p class=\"bad\">").append(Svg.escape(text)).append("</p>\n");
-  }
-
-  private void heading(String text) {
-    out.append("<h2>").append(Svg.escape(text)).append("</h2>\n");
-  }
-
-  private void rows(List<List<String>> rows) {
-    out.append("<div class=\"wide\"><table>\n");
-    String cell = "<th>";
-    for (List<String> row : rows) {
-      out.append("<tr>");
-      for (String text : row) {
-        out.append(cell).append(Svg.escape(text));
-      }
-      out.append("</tr>\n");
-      cell = "<td>";
-    }
-    out.append("</table></div>\n");
   }
 
   private void table() {
@@ -142,7 +84,7 @@ public final class CoordinationPage {
 
   private void overClients(
       String title, List<Group> groups, ToDoubleFunction<PhaseResult> figure, String format) {
-    heading(title);
+    out.heading(title);
     LineChart chart = new LineChart(title, "clients");
     for (int i = 0; i < systems.size(); i++) {
       List<LineChart.Point> points = new ArrayList<>();
@@ -160,7 +102,7 @@ public final class CoordinationPage {
       }
       chart.line(i, points);
     }
-    out.append(chart.draw());
+    out.picture(chart.draw());
   }
 
   /** The phases in which servers are killed, and the pipelined ones. */
@@ -197,7 +139,7 @@ public final class CoordinationPage {
     if (phases.isEmpty()) {
       return;
     }
-    heading(title);
+    out.heading(title);
     LineChart chart = new LineChart(title, "seconds");
     for (PhaseResult phase : phases) {
       List<LineChart.Point> points = new ArrayList<>();
@@ -210,6 +152,6 @@ public final class CoordinationPage {
       }
       chart.line(systems.indexOf(phase.system()), points);
     }
-    out.append(chart.draw());
+    out.picture(chart.draw());
   }
 }

@@ -1,12 +1,11 @@
-package io.eventbus.loadtest.coordination.report;
+package io.eventbus.loadtest.report;
 
-import io.eventbus.loadtest.report.Svg;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
 /** Lines over a common horizontal axis, from zero up. */
-final class LineChart {
+public final class LineChart {
   private static final int WIDTH = 720;
   private static final int HEIGHT = 240;
   private static final int LEFT = 66;
@@ -16,8 +15,14 @@ final class LineChart {
   private static final int STEPS = 4;
   private static final int TICKS = 6;
 
-  /** A point; the tip is shown when it is pointed at, an empty one makes no dot. */
-  record Point(double x, double y, String tip) {}
+  /**
+   * A point.
+   *
+   * @param x along the axis
+   * @param y from zero up
+   * @param tip is shown when it is pointed at; an empty one makes no dot
+   */
+  public record Point(double x, double y, String tip) {}
 
   private record Line(String kind, List<Point> points) {}
 
@@ -25,16 +30,33 @@ final class LineChart {
   private final String axis;
   private final List<Line> lines = new ArrayList<>();
 
-  LineChart(String title, String axis) {
+  /**
+   * Begins a chart.
+   *
+   * @param title for those who cannot see it
+   * @param axis what is along it
+   */
+  public LineChart(String title, String axis) {
     this.title = title;
     this.axis = axis;
   }
 
-  void line(int colour, List<Point> points) {
+  /**
+   * Adds a line.
+   *
+   * @param colour the number of its colour
+   * @param points from left to right
+   */
+  public void line(int colour, List<Point> points) {
     lines.add(new Line("l" + colour, points));
   }
 
-  String draw() {
+  /**
+   * Draws it.
+   *
+   * @return SVG
+   */
+  public String draw() {
     double right = 1e-9;
     double top = 1e-9;
     for (Line line : lines) {

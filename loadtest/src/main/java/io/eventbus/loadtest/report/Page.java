@@ -1,0 +1,131 @@
+package io.eventbus.loadtest.report;
+
+import java.util.List;
+
+/** A page of HTML with tables and plots: one file that needs nothing else, in light and dark. */
+public final class Page {
+  private static final String STYLE =
+      """
+      :root{color-scheme:light dark;--ink:#1b1f24;--paper:#fff;--grid:#d9dee4;--soft:#5b6570;--bad:#b42318}
+      @media(prefers-color-scheme:dark){:root{--ink:#e6e9ed;--paper:#14171a;--grid:#333a42;--soft:#9aa4af;--bad:#ff8a7a}}
+      body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:60rem;margin:2rem auto;padding:0 1rem}
+      h2{margin-top:2.5rem;border-bottom:1px solid var(--grid)}p,li{color:var(--soft)}
+      .wide{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums}
+      th,td{padding:.25rem .6rem;text-align:right;border-bottom:1px solid var(--grid);white-space:nowrap}
+      th:first-child,td:first-child{text-align:left}.bad{color:var(--bad);font-weight:600}
+      svg{width:100%;height:auto;max-width:45rem}text{font-size:12px;fill:var(--ink)}
+      .name{text-anchor:end}.tick{text-anchor:middle;fill:var(--soft)}.grid{stroke:var(--grid)}
+      .dot{fill:var(--paper);stroke:var(--ink)}polyline{fill:none;stroke-width:1.5}
+      .key{display:inline-block;width:1.2em;height:.25em;margin:0 .4em .25em 1em}
+      """;
+
+  /** Colours that people who see few of them can tell apart (Okabe and Ito). */
+  private static final List<String> COLOURS =
+      List.of("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00");
+
+  private final StringBuilder out = new StringBuilder();
+
+  /**
+   * Begins a page.
+   *
+   * @param title of it
+   * @param colours how many are needed: {@code c0} and so on to fill, {@code l0} for lines
+   */
+  public Page(String title, int colours) {
+    out.append("<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n");
+    out.append("<meta name=\"viewport\" content=\"width=device-width\">\n<title>");
+    out.append(Svg.escape(title)).append("</title>\n<style>\n").append(STYLE);
+    for (int i = 0; i < colours; i++) {
+      out.append(".c" + i + "{fill:" + colour(i) + "}.l" + i + "{stroke:" + colour(i) + "}\n");
+    }
+    out.append("</style>\n<h1>").append(Svg.escape(title)).append("</h1>\n");
+  }
+
+  private static String colour(int number) {
+    return COLOURS.get(number % COLOURS.size());
+  }
+
+  /**
+   * Writes a paragraph.
+   *
+   * @param text any text
+   */
+  public void paragraph(String text) {
+    out.append("<p>").append(Svg.escape(text)).append("</p>\n");
+  }
+
+  /**
+   * Writes a paragraph about what went wrong.
+   *
+   * @param text any text
+   */
+  public void bad(String text) {
+    out.append("<p class=\"bad\">").append(Svg.escape(text)).append("</p>\n");
+  }
+
+  /**
+   * Writes a heading.
+   *
+   * @param text any text
+   */
+  public void heading(String text) {
+    out.append("<h2>").append(Svg.escape(text)).append("</h2>\n");
+  }
+
+  /**
+   * Writes what the colours stand for.
+   *
+   * @param names one for each colour, in their order
+   */
+  public void key(List<String> names) {
+    out.append("<p>");
+    for (int i = 0; i < names.size(); i++) {
+      out.append("<span class=\"key\" style=\"background:" + colour(i) + "\"></span>");
+      out.append(Svg.escape(names.get(i)));
+    }
+    out.append("</p>\n");
+  }
+
+  /**
+   * Writes a table; targets that were not reached stand out.
+   *
+   * @param rows the first one is the head
+   */
+  public void rows(List<List<String>> rows) {
+    out.append("<div class=\"wide\"><table>\n");
+    String cell = "<th>";
+    for (List<String> row : rows) {
+      out.append("<tr>");
+      for (String text : row) {
+        boolean missed = text.equals(Target.Verdict.MISSED.toString());
+        out.append(missed ? "<td class=\"bad\">" : cell).append(Svg.escape(text));
+      }
+      out.append("</tr>\n");
+      cell = "<td>";
+    }
+    out.append("</table></div>\n");
+  }
+
+  /**
+   * Puts a picture in.
+   *
+   * @param svg as {@link Svg} or {@link LineChart} makes it
+   */
+  public void picture(String svg) {
+    out.append(svg);
+  }
+
+  /** Returns what there is so far. */
+  String text() {
+    return out.toString();
+  }
+
+  /**
+   * Ends the page.
+   *
+   * @return its HTML
+   */
+  public String end() {
+    return out.append("</html>\n").toString();
+  }
+}

@@ -1,0 +1,71 @@
+package io.eventbus.loadtest.switching;
+
+import io.eventbus.loadtest.driver.Driver;
+
+/** One client, which may be sent from bus to bus. Any thread. */
+public interface Client extends AutoCloseable {
+  /**
+   * Returns its name.
+   *
+   * @return as it was connected
+   */
+  String name();
+
+  /**
+   * Says where it is.
+   *
+   * @return the number of the bus, -1 while it has no connection
+   */
+  int bus();
+
+  /**
+   * Counts its arrivals at a bus after the first: because a bus asked it to change, or because its
+   * connection was lost.
+   *
+   * @return 0 or more
+   */
+  long arrivals();
+
+  /**
+   * Says when it last arrived.
+   *
+   * @return as {@link System#nanoTime}
+   */
+  long arrivedAt();
+
+  /**
+   * Counts how often it was asked to change and stayed.
+   *
+   * @return 0 or more
+   */
+  long stayed();
+
+  /**
+   * Counts how often it lost its connection.
+   *
+   * @return 0 or more
+   */
+  long disconnects();
+
+  /**
+   * Subscribes; returns when what any bus is given from then on will come.
+   *
+   * @param filter a topic, or a filter
+   * @param receiver takes the events
+   */
+  void subscribe(String filter, Driver.Receiver receiver);
+
+  /**
+   * Publishes without waiting for an answer; may block when the client's buffer is full.
+   *
+   * @param topic to which
+   * @param payload becomes the client's own
+   */
+  void publish(String topic, byte[] payload);
+
+  /** Waits until all that was published is in the queues of its subscribers, at most 10 seconds. */
+  void flush();
+
+  @Override
+  void close();
+}

@@ -1,0 +1,172 @@
+package io.eventbus.loadtest.switching.run;
+
+import io.eventbus.loadtest.driver.DriverException;
+import io.eventbus.loadtest.run.Integrity;
+import io.eventbus.loadtest.run.LatencySummary;
+import io.eventbus.loadtest.switching.Buses;
+import io.eventbus.loadtest.switching.Client;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.IntFunction;
+import org.jspecify.annotations.Nullable;
+
+/** What an experiment is played on, and what it finds. For one thread. */
+final class Stage {
+  private final SwitchPlan plan;
+  private final Buses buses;
+  private final Latencies latencies = new Latencies();
+  private final Crowd crowd;
+  private final String experiment;
+  private final Consumer<String> progress;
+  private final List<Double> switching = new ArrayList<>();
+  private final List<Double> rounds = new ArrayList<>();
+  private final List<Double> pauses = new ArrayList<>();
+  private final List<Double> others = new ArrayList<>();
+  private final List<Double> still = new ArrayList<>();
+  private Integrity allowed = Integrity.WHOLE;
+  private int changes;
+
+  private Stage(Buses buses, SwitchPlan plan, String experiment, Consumer<String> progress) {
+    this.buses = buses;
+    this.plan = plan;
+    this.experiment = experiment;
+    this.progress = progress;
+    this.crowd = new Crowd(buses, plan, latencies);
+  }
+
+  /**
+   * Plays an experiment.
+   *
+   * @param script what is done
+   * @param plan how much of it
+   * @param start starts so many buses
+   * @param progress is told how it goes, in lines
+   * @return what was found; with a problem if it ended early
+   */
+  static SwitchResult play(
+      Script script, SwitchPlan plan, IntFunction<Buses> start, Consumer<String> progress)
+      throws InterruptedException {
+    progress.accept(script.name() + ": " + script.buses() + " buses start");
+    try (Buses buses = start.apply(script.buses())) {
+      Stage stage = new Stage(buses, plan, script.name(), progress);
+      @Nullable String problem = null;
+      try {
+        script.play(stage);
+      } catch (DriverException e) {
+        problem = describe(e);
+      }
+      Integrity integrity = Integrity.WHOLE;
+      try {
+        integrity = stage.crowd.end();
+      } catch (DriverException e) {
+        problem = problem == null ? describe(e) : problem;
+      }
+      return stage.result(script, integrity, problem);
+    } catch (DriverException e) {
+      return new SwitchResult(
+          script.name(),
+          script.description(plan),
+          0,
+          Spread.NONE,
+          Spread.NONE,
+          Spread.NONE,
+          Spread.NONE,
+          Spread.NONE,
+          LatencySummary.NONE,
+          LatencySummary.NONE,
+          LatencySummary.NONE,
+          Integrity.WHOLE,
+          0,
+          0,
+          0,
+          describe(e));
+    }
+  }
+
+  private static String describe(DriverException e) {
+    return e.getCause() == null
+        ? String.valueOf(e.getMessage())
+        : e.getMessage() + ": " + e.getCause();
+  }
+
+  private SwitchResult result(Script script, Integrity all, @Nullable String problem) {
+    List<Client> clients = crowd.clients();
+    return new SwitchResult(
+        experiment,
+        script.description(plan),
+        changes,
+        Spread.of(switching),
+        Spread.of(rounds),
+        Spread.of(pauses),
+        Spread.of(others),
+        Spread.of(still),
+        latencies.summary(Latencies.Phase.BEFORE),
+        latencies.summary(Latencies.Phase.DURING),
+        latencies.summary(Latencies.Phase.AFTER),
+        all.minus(allowed),
+        allowed.lost(),
+        clients.stream().mapToLong(Client::stayed).sum(),
+        clients.stream().mapToLong(Client::disconnects).sum(),
+        problem);
+  }
+
+  SwitchPlan plan() {
+    return plan;
+  }
+
+  Buses buses() {
+    return buses;
+  }
+
+  Crowd crowd() {
+    return crowd;
+  }
+
+  /** Connects a publisher and as many subscribers to each bus, and lets events flow for a while. */
+  void beginOnAll(int count) throws InterruptedException {
+    crowd.begin(count, plan.members() - count, client -> client % count, plan.clientRate(), true);
+    tell("%d clients are connected; warm-up", plan.members());
+    crowd.flow(plan.warmUp());
+  }
+
+  static double millis(long nanos) {
+    return nanos / (double) TimeUnit.MILLISECONDS.toNanos(1);
+  }
+
+  void tell(String format, Object... arguments) {
+    progress.accept(experiment + ": " + String.format(Locale.ROOT, format, arguments));
+  }
+
+  /** Counts clients that have arrived at another bus. */
+  void changed(int count) {
+    changes += count;
+  }
+
+  void switched(double millis) {
+    switching.add(millis);
+  }
+
+  void round(double millis) {
+    rounds.add(millis);
+  }
+
+  void paused(double millis) {
+    pauses.add(millis);
+  }
+
+  void otherPaused(double millis) {
+    others.add(millis);
+  }
+
+  void still(List<Double> millis) {
+    still.addAll(millis);
+  }
+
+  /** Notes that something may be lost, because the bus that had it was killed. */
+  void allow(long lost) {
+    allowed = allowed.plus(new Integrity(lost, 0, 0, 0));
+  }
+}

@@ -1,0 +1,59 @@
+package io.eventbus.loadtest.switching.run;
+
+import io.eventbus.loadtest.driver.Fault;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How much of what the experiments do.
+ *
+ * @param moves of one client that count, each of a subscriber and of a publisher
+ * @param rate events per second while one client moves
+ * @param rounds how often a bus is drained and that counts
+ * @param hotSubscribers of the hot topic
+ * @param clients that are drained together
+ * @param members clients while buses are restarted or killed
+ * @param kills how often a bus is killed
+ * @param clientRate events per second that come to each client where there are many
+ * @param payloadBytes of each event
+ * @param warmUp how long events flow before anything is asked
+ * @param fault put before each subscriber on purpose, null for none
+ */
+public record SwitchPlan(
+    int moves,
+    int rate,
+    int rounds,
+    int hotSubscribers,
+    int clients,
+    int members,
+    int kills,
+    int clientRate,
+    int payloadBytes,
+    Duration warmUp,
+    @Nullable Fault fault) {
+  /** More than once there and back a client is left alone for a minute. */
+  private static final int MOST_ROUNDS = 6;
+
+  /** Checks the figures. */
+  public SwitchPlan {
+    require("--moves", moves, 1, 100_000);
+    require("--rate", rate, 10, 1_000_000);
+    require("--rounds", rounds, 1, MOST_ROUNDS);
+    require("--hot-subscribers", hotSubscribers, 1, 10_000);
+    require("--clients", clients, 2, 10_000);
+    require("--members", members, 6, 10_000);
+    require("--kills", kills, 1, 1_000);
+    require("--client-rate", clientRate, 1, 10_000);
+    require("--payload", payloadBytes, 16, 1 << 20);
+    if (warmUp.isNegative() || warmUp.compareTo(Duration.ofHours(1)) > 0) {
+      throw new IllegalArgumentException("--warm-up: " + warmUp + " (expected: 0 to 3600)");
+    }
+  }
+
+  private static void require(String name, int value, int least, int most) {
+    if (value < least || value > most) {
+      throw new IllegalArgumentException(
+          name + ": " + value + " (expected: " + least + ".." + most + ")");
+    }
+  }
+}

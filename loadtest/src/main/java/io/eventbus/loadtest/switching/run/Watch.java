@@ -1,0 +1,172 @@
+package io.eventbus.loadtest.switching.run;
+
+import io.eventbus.loadtest.driver.Driver;
+import io.eventbus.loadtest.run.EventMark;
+import io.eventbus.loadtest.run.Integrity;
+import io.eventbus.loadtest.run.SequenceCheck;
+import java.nio.ByteBuffer;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.IntPredicate;
+import java.util.function.IntToLongFunction;
+import java.util.function.LongSupplier;
+
+/**
+ * One subscriber: checks every event of every publisher, and finds the longest time without one.
+ *
+ * <p>A <em>pause</em> of a stream (what one publisher sends to this subscriber) is the longest time
+ * between two deliveries that follow each other, in a window of time, less the interval at which
+ * that publisher sends. The delivery before the window counts as its beginning, and the end of the
+ * window as a delivery: a stream that has not come back is not missed. Any thread.
+ */
+final class Watch implements Driver.Receiver {
+  private final LongSupplier clock;
+  private final long origin;
+  private final int payloadBytes;
+  private final boolean late;
+  private final Latencies latencies;
+  private final Map<Integer, Stream> streams = new TreeMap<>();
+  private long foreign;
+
+  /** What one publisher sends. */
+  private static final class Stream {
+    private final SequenceCheck check = new SequenceCheck(1);
+    private long last;
+    private long longest;
+    private long longestEnd;
+  }
+
+  /**
+   * Makes one.
+   *
+   * @param clock the time, as {@link System#nanoTime}
+   * @param origin what the times in the events count from
+   * @param payloadBytes what every payload must have
+   * @param late whether events were published before it subscribed: then a stream begins with the
+   *     first that comes, else with number 1
+   * @param latencies takes how long each event took
+   */
+  Watch(LongSupplier clock, long origin, int payloadBytes, boolean late, Latencies latencies) {
+    this.clock = clock;
+    this.origin = origin;
+    this.payloadBytes = payloadBytes;
+    this.late = late;
+    this.latencies = latencies;
+  }
+
+  @Override
+  public void onEvent(ByteBuffer payload) {
+    long now = clock.getAsLong();
+    if (payload.remaining() != payloadBytes) {
+      countForeign();
+      return;
+    }
+    long first = EventMark.first(payload);
+    long number = EventMark.number(EventMark.second(payload));
+    latencies.record(now - origin - EventMark.due(first));
+    accept(EventMark.publisher(first), number, now);
+  }
+
+  private synchronized void countForeign() {
+    foreign++;
+  }
+
+  private synchronized void accept(int publisher, long number, long now) {
+    Stream stream = streams.computeIfAbsent(publisher, p -> new Stream());
+    if (stream.last == 0) {
+      if (late) {
+        stream.check.begin(0, number - 1);
+      }
+    } else if (now - stream.last > stream.longest) {
+      stream.longest = now - stream.last;
+      stream.longestEnd = now;
+    }
+    stream.last = now;
+    stream.check.accept(0, number);
+  }
+
+  /** Begins a window. */
+  synchronized void begin() {
+    for (Stream stream : streams.values()) {
+      stream.longest = 0;
+      stream.longestEnd = 0;
+    }
+  }
+
+  /**
+   * Returns the longest pause of a stream since the window began.
+   *
+   * @param of publishers that count
+   * @param interval at which each sends, in nanoseconds
+   * @return nanoseconds, 0 or more
+   */
+  synchronized long pause(IntPredicate of, long interval) {
+    long now = clock.getAsLong();
+    long pause = 0;
+    for (Map.Entry<Integer, Stream> entry : streams.entrySet()) {
+      if (of.test(entry.getKey())) {
+        Stream stream = entry.getValue();
+        pause = Math.max(pause, Math.max(stream.longest, now - stream.last) - interval);
+      }
+    }
+    return pause;
+  }
+
+  /**
+   * Says when the longest of the times without an event ended, of all streams that count.
+   *
+   * @param of publishers that count
+   * @return as the clock; 0 if nothing has come since the window began
+   */
+  synchronized long resumedAt(IntPredicate of) {
+    long end = 0;
+    for (Map.Entry<Integer, Stream> entry : streams.entrySet()) {
+      if (of.test(entry.getKey())) {
+        Stream stream = entry.getValue();
+        if (stream.longestEnd == 0) {
+          return 0;
+        }
+        end = end == 0 ? stream.longestEnd : Math.max(end, stream.longestEnd);
+      }
+    }
+    return end;
+  }
+
+  /** Says whether an event of every stream that counts has come since a time. */
+  synchronized boolean heardSince(long time, IntPredicate of) {
+    return streams.entrySet().stream()
+        .filter(entry -> of.test(entry.getKey()))
+        .allMatch(entry -> entry.getValue().last - time > 0);
+  }
+
+  /** Returns the highest number that a publisher's events have had. */
+  synchronized long highest(int publisher) {
+    Stream stream = streams.get(publisher);
+    return stream == null ? 0 : stream.check.highest(0);
+  }
+
+  /**
+   * Returns what went wrong with the streams that count so far, but for what is missing at the end.
+   */
+  synchronized Integrity integrity(IntPredicate of) {
+    Integrity sum = new Integrity(0, 0, 0, foreign);
+    for (Map.Entry<Integer, Stream> entry : streams.entrySet()) {
+      if (of.test(entry.getKey())) {
+        SequenceCheck check = entry.getValue().check;
+        sum = sum.plus(new Integrity(check.missing(), check.doubled(), check.reordered(), 0));
+      }
+    }
+    return sum;
+  }
+
+  /** Returns how many events are missing at the ends of the streams. */
+  synchronized long tail(IntPredicate of, IntToLongFunction sent, int publishers) {
+    long tail = 0;
+    for (int p = 0; p < publishers; p++) {
+      if (of.test(p)) {
+        tail += Math.max(0, sent.applyAsLong(p) - highest(p));
+      }
+    }
+    return tail;
+  }
+}

@@ -107,11 +107,23 @@ final class RunCommand implements Callable<Integer> {
       }
     }
     Map<Workload, String> workloads = select();
+    tellWhatIsLeftOut(workloads, versions, out);
     List<RunResult> results = execute(plan(workloads, versions), out);
     Report report =
         new Report(startedAt, Machine.here(), absent, List.copyOf(workloads.keySet()), results);
     write(report, out);
     return exitCode(report);
+  }
+
+  private void tellWhatIsLeftOut(
+      Map<Workload, String> workloads, Map<String, String> versions, PrintWriter out) {
+    for (Workload workload : workloads.keySet()) {
+      for (String driver : versions.keySet()) {
+        if (!fits(workload, driver)) {
+          out.println(workload.name() + ": " + driver + " has no clusters: left out");
+        }
+      }
+    }
   }
 
   private List<String> chosenDrivers() {
@@ -187,11 +199,14 @@ final class RunCommand implements Callable<Integer> {
       Map<String, String> versions) {
     versions.forEach(
         (driver, version) -> {
-          boolean alone = workload.cluster().servers() == 1;
-          if (alone || options.driver(drivers, driver).hasClusters()) {
+          if (fits(workload, driver)) {
             plan.add(new PlannedRun(word, workload, driver, version, run));
           }
         });
+  }
+
+  private boolean fits(Workload workload, String driver) {
+    return workload.cluster().servers() == 1 || options.driver(drivers, driver).hasClusters();
   }
 
   private List<RunResult> execute(List<PlannedRun> plan, PrintWriter out)

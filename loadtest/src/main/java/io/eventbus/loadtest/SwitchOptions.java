@@ -63,10 +63,15 @@ final class SwitchOptions {
   @Option(
       names = "--warm-up",
       paramLabel = "SECONDS",
-      description =
-          "How long events flow at the beginning; unless it is 0, some changes that do not count"
-              + " follow (default: ${DEFAULT-VALUE}).")
+      description = "How long events flow before anything is asked (default: ${DEFAULT-VALUE}).")
   private double warmUp = 15;
+
+  @Option(
+      names = "--warm-up-moves",
+      description =
+          "one: moves at the beginning that do not count; unless it is 0, hot-topic and drain move"
+              + " all clients there and back before they count (default: ${DEFAULT-VALUE}).")
+  private int warmUpMoves = 48;
 
   @Option(
       names = "--break",
@@ -112,6 +117,7 @@ final class SwitchOptions {
         clientRate,
         payload,
         Duration.ofMillis(Math.round(warmUp * 1_000)),
+        warmUpMoves,
         fault == null ? null : Fault.parse(fault));
   }
 

@@ -78,6 +78,29 @@ class ArchitectureTest {
           .mayOnlyBeAccessedByLayers("command");
 
   @ArchTest
+  static final ArchRule SWITCHING =
+      layeredArchitecture()
+          .consideringOnlyDependenciesInLayers()
+          .layer("command")
+          .definedBy(ROOT)
+          .layer("report")
+          .definedBy(ROOT + ".switching.report")
+          .layer("run")
+          .definedBy(ROOT + ".switching.run")
+          .layer("systems")
+          .definedBy(ROOT + ".driver.*..")
+          .layer("ports")
+          .definedBy(ROOT + ".switching")
+          .whereLayer("command")
+          .mayNotBeAccessedByAnyLayer()
+          .whereLayer("report")
+          .mayOnlyBeAccessedByLayers("command")
+          .whereLayer("run")
+          .mayOnlyBeAccessedByLayers("command", "report")
+          .whereLayer("systems")
+          .mayOnlyBeAccessedByLayers("command");
+
+  @ArchTest
   static final ArchRule COORDINATION_SYSTEMS_KEEP_THEIR_LIBRARIES =
       noClasses()
           .that()

@@ -172,4 +172,29 @@ class LoadTestTest {
         .contains("one-to-one/128B")
         .contains("absent: no such program: install it");
   }
+
+  @Test
+  void workloadsThatAreComparedTakeTurns() throws Exception {
+    Files.writeString(
+        workload,
+        "{name: f, warmUp: 10ms, duration: 20ms, runs: 2, window: 64, takeTurns: true,"
+            + " variants: [{name: a}, {name: b, runs: 1}]}");
+    assertThat(run("memory")).as(err::toString).isZero();
+    assertThat(out.toString())
+        .containsSubsequence(
+            "1 of 3: f/a, memory, run 1",
+            "2 of 3: f/b, memory, run 1",
+            "3 of 3: f/a, memory, run 2");
+  }
+
+  @Test
+  void aSystemOfOneServerIsLeftOutWhereThereAreSeveral() throws Exception {
+    Files.writeString(
+        workload,
+        "{name: f, warmUp: 10ms, duration: 20ms, runs: 1, window: 64,"
+            + " variants: [{name: one}, {name: two, cluster: {servers: 2}}]}");
+    assertThat(run("memory")).as(err::toString).isZero();
+    assertThat(out.toString())
+        .contains("1 of 1: f/one, memory, run 1", "f/two: memory has no clusters");
+  }
 }

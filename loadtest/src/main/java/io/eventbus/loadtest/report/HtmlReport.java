@@ -35,6 +35,7 @@ public final class HtmlReport {
     rows(out, "Targets", ResultTable.targets(report));
     rows(out, "Idle connections", ResultTable.idle(report));
     rows(out, "The paper's figures", PaperTable.rows(report));
+    rows(out, ResultTable.FEDERATION, FederationTable.rows(report));
     for (Workload workload : report.workloads()) {
       workload(out, report, workload, drivers);
     }

@@ -19,6 +19,7 @@ public final class ResultTable {
           "client µs/d",
           "RSS MiB",
           "lost/doubled/reordered");
+  static final String FEDERATION = "The figures of the paper on broker federation";
   private static final int TEXT_COLUMNS = 2;
   private static final int ALL_COLUMNS = Integer.MAX_VALUE;
 
@@ -65,6 +66,7 @@ public final class ResultTable {
     out.append(report.systems()).append("; ").append(report.machine()).append('\n');
     section(out, "Idle connections", idle(report), TEXT_COLUMNS);
     section(out, "The paper's figures", PaperTable.rows(report), 1);
+    section(out, FEDERATION, FederationTable.rows(report), TEXT_COLUMNS);
     section(out, "Targets", measuredTargets(report), ALL_COLUMNS);
     return out.toString();
   }

@@ -1,6 +1,7 @@
 package io.eventbus.loadtest.switching;
 
 import io.eventbus.loadtest.driver.Driver;
+import java.util.List;
 
 /** One client, which may be sent from bus to bus. Any thread. */
 public interface Client extends AutoCloseable {
@@ -34,11 +35,11 @@ public interface Client extends AutoCloseable {
   long arrivedAt();
 
   /**
-   * Counts how often it was asked to change and stayed.
+   * Says how often it was asked to change and stayed, and why.
    *
-   * @return 0 or more
+   * @return a reason for each time
    */
-  long stayed();
+  List<String> stayed();
 
   /**
    * Counts how often it lost its connection.

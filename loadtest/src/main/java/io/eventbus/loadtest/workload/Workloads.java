@@ -114,7 +114,7 @@ public final class Workloads {
                     switch (word) {
                       case "smoke" -> w.isSmoke();
                       case "all" -> !w.isSmoke();
-                      default -> matches(word, w.name()) || isOfFamily(word, w);
+                      default -> w.name().equals(word) || isMeant(word, w);
                     })
             .toList();
     if (chosen.isEmpty()) {
@@ -128,8 +128,8 @@ public final class Workloads {
     return chosen;
   }
 
-  private static boolean isOfFamily(String word, Workload w) {
-    return !w.isSmoke() && matches(word, w.family());
+  private static boolean isMeant(String word, Workload w) {
+    return !w.isSmoke() && (matches(word, w.name()) || matches(word, w.family()));
   }
 
   private static boolean matches(String word, String name) {

@@ -184,4 +184,46 @@ class TargetsTest {
             List.of("100,000 messages, at the bus", "33,040", "-", "-"),
             List.of("mean latency at 3,000/s", "18.6", "0.19", "-"));
   }
+
+  @Test
+  void aSecondBusIsComparedWithOne() {
+    Report report =
+        report(
+            result("federation-hop/one-bus", "eventbus", 1_000_000, 1),
+            result("federation-hop/two-buses", "eventbus", 590_000, 1),
+            result("federation-hop/two-buses", "nats", 290_000, 1),
+            result("federation-hop/one-bus-10k", "eventbus", 10_000, 120),
+            result("federation-hop/two-buses-10k", "eventbus", 10_000, 220));
+    assertThat(target(report, "federation-hop/two-buses: >= 0.60 x federation-hop/one-bus"))
+        .isEqualTo(
+            new Target(
+                "federation-hop/two-buses: >= 0.60 x federation-hop/one-bus",
+                "0.59 x (590 k : 1.00 M)",
+                Target.Verdict.MISSED));
+    assertThat(target(report, "federation-hop/two-buses: >= 2.00 x nats").verdict())
+        .isEqualTo(Target.Verdict.REACHED);
+    assertThat(target(report, "federation-hop/two-buses-10k: p50").verdict())
+        .isEqualTo(Target.Verdict.REACHED);
+    assertThat(target(report, "federation-hop/two-buses-10k: p50").figure())
+        .isEqualTo("100.0 µs (220 - 120)");
+  }
+
+  @Test
+  void manyConsumersAreComparedWithFewer() {
+    Report report =
+        report(
+            result("federation-shape/B-4C-64B", "eventbus", 1_000, 1),
+            result("federation-shape/B-8C-64B", "eventbus", 799, 1),
+            result("federation-shape/B-8C-64KiB", "eventbus", 10_000, 1));
+    assertThat(target(report, "federation-shape/B-8C-64B: >= 0.80 x").verdict())
+        .isEqualTo(Target.Verdict.MISSED);
+    assertThat(target(report, "federation-shape/B-8C-64KiB: >= 0.80 x").verdict())
+        .isEqualTo(Target.Verdict.NOT_MEASURED);
+    assertThat(FederationTable.rows(report))
+        .containsExactly(
+            List.of("shape", "figure", "the paper", "eventbus"),
+            List.of("B-8C", "64 B: messages/s", "2,570", "799"),
+            List.of("B-8C", "64 B: deliveries/s", "", "799"),
+            List.of("B-8C", "64KiB: MB/s to consumers", "532", "655"));
+  }
 }

@@ -128,7 +128,7 @@ class WorkloadFileTest {
         "warmUp: 1h|warmUp: 1h (expected: a whole number with us, ms, s or m",
         "filters: [load.x>]|filters: load.x> (expected: tokens",
         "slow: {subscribers: 2}|slow.subscribers: 2 (expected: at most subscribers, 1)",
-        "speed: 9|speed: unknown key (expected: one of description, duration,",
+        "speed: 9|speed: unknown key (expected: one of cluster, description, duration,",
         "slow: {sleep: 1ms}|slow.sleep: unknown key",
         "payloadBytes: many|payloadBytes: Cannot",
         "payloadBytes: 1.5|payloadBytes: Cannot coerce Floating",

@@ -13,6 +13,8 @@ import io.eventbus.loadtest.switching.Client;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -26,7 +28,7 @@ final class MovingClient implements Client, ConnectionListener {
   private final String name;
   private final List<Integer> ports;
   private final AtomicLong connections = new AtomicLong();
-  private final AtomicLong stayed = new AtomicLong();
+  private final Queue<String> stayed = new ConcurrentLinkedQueue<>();
   private final AtomicLong disconnects = new AtomicLong();
   private final EventBusClient client;
   private volatile long arrivedAt;
@@ -77,7 +79,7 @@ final class MovingClient implements Client, ConnectionListener {
 
   @Override
   public void busChangeFailed(URI url, String why) {
-    stayed.incrementAndGet();
+    stayed.add(why);
   }
 
   @Override
@@ -107,8 +109,8 @@ final class MovingClient implements Client, ConnectionListener {
   }
 
   @Override
-  public long stayed() {
-    return stayed.get();
+  public List<String> stayed() {
+    return List.copyOf(stayed);
   }
 
   @Override

@@ -38,6 +38,16 @@ public final class SwitchTable {
       TextTable.write(out, section.rows(), section.textColumns());
     }
     for (SwitchResult result : report.results()) {
+      result
+          .stayed()
+          .forEach(
+              (why, times) ->
+                  out.append(result.experiment())
+                      .append(": stayed ")
+                      .append(times)
+                      .append(" times: ")
+                      .append(why)
+                      .append('\n'));
       if (result.problem() != null) {
         out.append(result.experiment()).append(" failed: ").append(result.problem()).append('\n');
       }
@@ -47,12 +57,18 @@ public final class SwitchTable {
   }
 
   static List<Section> sections(SwitchReport report) {
-    return List.of(
-        new Section("Times, ms: p50 / p99 / longest", times(report), TEXT_COLUMNS),
-        new Section("Latency of events, ms: p50 / p99 / longest", latencies(report), TEXT_COLUMNS),
-        new Section("Events and clients", counts(report), TEXT_COLUMNS),
-        new Section("Figures of the paper, ms", paper(report), TEXT_COLUMNS),
-        new Section("Targets", targets(report), Integer.MAX_VALUE));
+    List<Section> sections = new ArrayList<>();
+    sections.addAll(
+        List.of(
+            new Section("Times, ms: p50 / p99 / longest", times(report), TEXT_COLUMNS),
+            new Section(
+                "Latency of events, ms: p50 / p99 / longest", latencies(report), TEXT_COLUMNS),
+            new Section("Events and clients", counts(report), TEXT_COLUMNS)));
+    if (report.results().stream().anyMatch(SwitchTable::isOfPaper)) {
+      sections.add(new Section("Figures of the paper, ms", paper(report), TEXT_COLUMNS));
+    }
+    sections.add(new Section("Targets", targets(report), Integer.MAX_VALUE));
+    return sections;
   }
 
   private static List<List<String>> times(SwitchReport report) {
@@ -105,10 +121,14 @@ public final class SwitchTable {
               r.experiment(),
               r.integrity().toString(),
               Long.toString(r.allowedLost()),
-              Long.toString(r.stayed()),
+              Long.toString(r.stayed().values().stream().mapToLong(Long::longValue).sum()),
               Long.toString(r.disconnects())));
     }
     return rows;
+  }
+
+  private static boolean isOfPaper(SwitchResult result) {
+    return result.experiment().startsWith("one-");
   }
 
   /** Gopalasetty and Jegarkal: the mean of three switches, and the latency after them. */
@@ -118,7 +138,7 @@ public final class SwitchTable {
     List<String> switching = new ArrayList<>(List.of("switch to another bus", "30.33"));
     List<String> after = new ArrayList<>(List.of("latency after the switch", "17.66"));
     for (SwitchResult r : report.results()) {
-      if (r.experiment().startsWith("one-")) {
+      if (isOfPaper(r)) {
         head.add(r.experiment());
         switching.add(
             millis(

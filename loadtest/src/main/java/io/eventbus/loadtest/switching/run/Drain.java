@@ -3,6 +3,7 @@ package io.eventbus.loadtest.switching.run;
 import io.eventbus.loadtest.switching.Client;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
 /** All clients of a bus are sent away together, to the other bus, and then back. */
@@ -39,7 +40,7 @@ final class Drain implements Script {
   @Override
   public String description(SwitchPlan plan) {
     return String.format(
-        java.util.Locale.ROOT,
+        Locale.ROOT,
         "A bus is drained of %d publishers and %d subscribers, each of which gets %d events/s, %d"
             + " times",
         publishers,
@@ -60,7 +61,7 @@ final class Drain implements Script {
     crowd.begin(publishers, subscribers, client -> 0, perSecond, false);
     stage.tell("%d clients are connected; warm-up", publishers + subscribers);
     crowd.flow(plan.warmUp());
-    int warmUp = plan.warmUp().toSeconds() == 0 ? 0 : WARM_UP_ROUNDS;
+    int warmUp = plan.warmUpMoves() == 0 ? 0 : WARM_UP_ROUNDS;
     for (int round = 0; round < warmUp + plan.rounds(); round++) {
       round(stage, round % 2, round >= warmUp);
     }

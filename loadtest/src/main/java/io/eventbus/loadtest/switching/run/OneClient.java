@@ -12,7 +12,6 @@ import java.util.List;
  */
 final class OneClient implements Script {
   private static final int MOST = 8;
-  private static final int WARM_UP_MOVES = 2 * MOST;
   private static final Duration LONGEST = Duration.ofSeconds(20);
 
   /** As long as a move with what comes after it usually takes, and no shorter than that. */
@@ -53,14 +52,14 @@ final class OneClient implements Script {
     SwitchPlan plan = stage.plan();
     Crowd crowd = stage.crowd();
     crowd.begin(1, 1, client -> 0, plan.rate(), false);
-    stage.tell("warm-up, %d s and %d moves", plan.warmUp().toSeconds(), warmUpMoves(plan));
+    stage.tell("warm-up, %d s and %d moves", plan.warmUp().toSeconds(), plan.warmUpMoves());
     crowd.flow(plan.warmUp());
-    int moves = warmUpMoves(plan) + plan.moves();
+    int moves = plan.warmUpMoves() + plan.moves();
     for (int i = 0; i < moves; i++) {
       if (i > 0 && i % MOST == 0) {
         replace(crowd);
       }
-      boolean counts = i >= warmUpMoves(plan);
+      boolean counts = i >= plan.warmUpMoves();
       crowd.window(counts ? Latencies.Phase.BEFORE : Latencies.Phase.NONE);
       crowd.flow(STILL);
       List<Double> still = crowd.pauses();
@@ -83,10 +82,6 @@ final class OneClient implements Script {
     }
   }
 
-  private static int warmUpMoves(SwitchPlan plan) {
-    return plan.warmUp().toSeconds() == 0 ? 0 : WARM_UP_MOVES;
-  }
-
   private void replace(Crowd crowd) {
     if (publisher) {
       crowd.replacePublisher();
@@ -103,18 +98,24 @@ final class OneClient implements Script {
     Client client = client(stage.crowd());
     int from = client.bus();
     long arrivals = client.arrivals();
-    long stayed = client.stayed();
+    int stayed = client.stayed().size();
     long asked = System.nanoTime();
     stage.buses().move(client.name(), from, 1 - from);
     stage
         .crowd()
         .await(
-            () -> client.arrivals() > arrivals || client.stayed() > stayed,
+            () -> client.arrivals() > arrivals || client.stayed().size() > stayed,
             LONGEST,
             () -> client.name() + " has not moved");
     if (client.arrivals() == arrivals || client.bus() != 1 - from) {
       throw new DriverException(
-          client.name() + " is at bus " + client.bus() + " (expected: " + (1 - from) + ")");
+          client.name()
+              + " is at bus "
+              + client.bus()
+              + " (expected: "
+              + (1 - from)
+              + "): "
+              + client.stayed());
     }
     return Stage.millis(client.arrivedAt() - asked);
   }

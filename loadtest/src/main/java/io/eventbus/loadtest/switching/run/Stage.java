@@ -8,9 +8,12 @@ import io.eventbus.loadtest.switching.Client;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.IntFunction;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** What an experiment is played on, and what it finds. For one thread. */
@@ -80,7 +83,7 @@ final class Stage {
           LatencySummary.NONE,
           Integrity.WHOLE,
           0,
-          0,
+          Map.of(),
           0,
           describe(e));
     }
@@ -108,9 +111,17 @@ final class Stage {
         latencies.summary(Latencies.Phase.AFTER),
         all.minus(allowed),
         allowed.lost(),
-        clients.stream().mapToLong(Client::stayed).sum(),
+        stayed(clients),
         clients.stream().mapToLong(Client::disconnects).sum(),
         problem);
+  }
+
+  /** Counts the reasons; figures in them, such as ports, do not make two of one. */
+  private static Map<String, Long> stayed(List<Client> clients) {
+    return clients.stream()
+        .flatMap(client -> client.stayed().stream())
+        .map(why -> why.replaceAll("[0-9]+", "n"))
+        .collect(Collectors.groupingBy(why -> why, TreeMap::new, Collectors.counting()));
   }
 
   SwitchPlan plan() {

@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param clientRate events per second that come to each client where there are many
  * @param payloadBytes of each event
  * @param warmUp how long events flow before anything is asked
+ * @param warmUpMoves of one client, and so much of draining as is worth it, that do not count
  * @param fault put before each subscriber on purpose, null for none
  */
 public record SwitchPlan(
@@ -30,6 +31,7 @@ public record SwitchPlan(
     int clientRate,
     int payloadBytes,
     Duration warmUp,
+    int warmUpMoves,
     @Nullable Fault fault) {
   /** More than once there and back a client is left alone for a minute. */
   private static final int MOST_ROUNDS = 6;
@@ -44,6 +46,7 @@ public record SwitchPlan(
     require("--members", members, 6, 10_000);
     require("--kills", kills, 1, 1_000);
     require("--client-rate", clientRate, 1, 10_000);
+    require("--warm-up-moves", warmUpMoves, 0, 10_000);
     require("--payload", payloadBytes, 16, 1 << 20);
     if (warmUp.isNegative() || warmUp.compareTo(Duration.ofHours(1)) > 0) {
       throw new IllegalArgumentException("--warm-up: " + warmUp + " (expected: 0 to 3600)");

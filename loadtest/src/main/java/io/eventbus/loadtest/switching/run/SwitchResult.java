@@ -2,6 +2,7 @@ package io.eventbus.loadtest.switching.run;
 
 import io.eventbus.loadtest.run.Integrity;
 import io.eventbus.loadtest.run.LatencySummary;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param after latency of events soon after
  * @param integrity of everything, from the first event to the last, but for what may be lost
  * @param allowedLost events that were lost with a bus that was killed
- * @param stayed how often a client was asked to change and stayed
+ * @param stayed why clients that were asked to change stayed, and how often
  * @param disconnects how often a client lost its connection
  * @param problem why the experiment ended early, null if it did not
  */
@@ -39,6 +40,11 @@ public record SwitchResult(
     LatencySummary after,
     Integrity integrity,
     long allowedLost,
-    long stayed,
+    Map<String, Long> stayed,
     long disconnects,
-    @Nullable String problem) {}
+    @Nullable String problem) {
+  /** Takes a copy of the reasons. */
+  public SwitchResult {
+    stayed = Map.copyOf(stayed);
+  }
+}

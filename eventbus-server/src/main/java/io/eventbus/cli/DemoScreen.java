@@ -45,6 +45,13 @@ final class DemoScreen {
     }
   }
 
+  /** Draws a table on a terminal; elsewhere only those count that are drawn in any case. */
+  void animate(Function<Duration, List<String>> table) {
+    if (terminal) {
+      draw(table);
+    }
+  }
+
   /** Draws a table in any case, and leaves it standing. */
   void drawLast(Function<Duration, List<String>> table) {
     Duration now = elapsed();

@@ -12,6 +12,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** A subscriber of the demo: one connection, or one for each member of a group. */
@@ -35,6 +36,12 @@ final class DemoSubscriber {
 
   /** Subscribes with one more connection, and waits until the bus has confirmed it. */
   void join(EventBusClient client, Duration timeout) throws InterruptedException {
+    join(client, event -> {}, timeout);
+  }
+
+  /** The same; somebody else hears of each event of this connection as well. */
+  void join(EventBusClient client, Consumer<ReceivedEvent> besides, Duration timeout)
+      throws InterruptedException {
     Tally.Member member = tally.member();
     AtomicLong share = new AtomicLong();
     shares.add(share);
@@ -42,7 +49,10 @@ final class DemoSubscriber {
         client.subscribe(
             filter,
             SubscribeOptions.DEFAULT.withGroup(group),
-            event -> accept(member, share, event));
+            event -> {
+              besides.accept(event);
+              accept(member, share, event);
+            });
     subscriptions.add(subscription);
     settle(subscription.ready().toCompletableFuture(), "subscribe", timeout);
   }

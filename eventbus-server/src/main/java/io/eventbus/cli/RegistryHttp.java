@@ -59,6 +59,16 @@ final class RegistryHttp {
     return json;
   }
 
+  /** Gets an answer that is plain text. */
+  String text(String path) throws InterruptedException {
+    HttpResponse<String> response =
+        exchange("GET", path, HttpResponse.BodyHandlers.ofString(StandardCharsets.UTF_8));
+    if (response.statusCode() >= 300) {
+      throw failure(response.statusCode(), JSON.createObjectNode());
+    }
+    return response.body();
+  }
+
   /** Loads an answer into a file, which is made anew. */
   void load(String path, Path file) throws InterruptedException {
     HttpResponse<Path> response = exchange("GET", path, HttpResponse.BodyHandlers.ofFile(file));

@@ -6,13 +6,16 @@ import io.eventbus.server.config.LogConfig;
 import io.eventbus.server.config.ServerConfig;
 import java.io.IOException;
 import java.security.Security;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.Spec;
 
@@ -27,6 +30,14 @@ final class ServeCommand implements Callable<Integer> {
   private static final Logger LOG = LoggerFactory.getLogger("eventbus");
 
   @Mixin ConfigOptions options = new ConfigOptions();
+
+  @Option(
+      names = "--end-with",
+      paramLabel = "PROCESS",
+      hidden = true,
+      description = "Ends at once, not in order, when the process of this number does.")
+  @Nullable Long endWith;
+
   @ParentCommand EventBusCommand parent = new EventBusCommand();
   @Spec CommandSpec spec = CommandSpec.create();
 
@@ -38,6 +49,9 @@ final class ServeCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
+    if (endWith != null) {
+      endWith(endWith);
+    }
     ServerConfig config = options.load(spec, surroundings.variables()).config();
     LogSetup.configure(
         parent.common.debug
@@ -77,6 +91,17 @@ final class ServeCommand implements Callable<Integer> {
       heap.close();
     }
     return ExitCode.OK;
+  }
+
+  /** So that nothing is left of what starts buses and is killed before it can end them. */
+  private static void endWith(long pid) {
+    Runnable end = () -> Runtime.getRuntime().halt(ExitCode.FAILED);
+    Optional<ProcessHandle> process = ProcessHandle.of(pid);
+    if (process.isPresent()) {
+      var unused = process.get().onExit().thenRun(end);
+    } else {
+      end.run();
+    }
   }
 
   private RunningBus start(ServerConfig config) {

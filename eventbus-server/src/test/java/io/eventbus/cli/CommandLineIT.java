@@ -3,13 +3,10 @@ package io.eventbus.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
@@ -21,13 +18,11 @@ import org.junit.jupiter.api.io.TempDir;
 /** The runnable jar, as processes: a bus, publishers and subscribers. */
 @Timeout(180)
 class CommandLineIT {
-  private static final Duration DEADLINE = Duration.ofSeconds(40);
-  private static final Path JAR = Path.of("target", "eventbus.jar");
   private static final Pattern LISTENS =
       Pattern.compile("listens on (ws://\\S+), administration on (http://\\S+)");
 
   private final Path directory;
-  private final List<Command> commands = new ArrayList<>();
+  private final List<JarCommand> commands = new ArrayList<>();
   private String url = "";
 
   CommandLineIT(@TempDir Path directory) {
@@ -36,23 +31,23 @@ class CommandLineIT {
 
   @BeforeEach
   void startBus() throws Exception {
-    Command bus = start("serve", "--host", "127.0.0.1", "--port", "0", "--admin-port", "0");
+    JarCommand bus = start("serve", "--host", "127.0.0.1", "--port", "0", "--admin-port", "0");
     Matcher line = bus.awaitErr(LISTENS);
     url = line.group(1);
   }
 
   @AfterEach
   void stopAll() throws Exception {
-    for (Command command : commands) {
-      command.process.destroyForcibly().waitFor();
+    for (JarCommand command : commands) {
+      command.end();
     }
   }
 
   @Test
   void whatIsPublishedIsReceived() throws Exception {
-    Command subscriber = start("subscribe", "a.>", "-u", url, "-n", "3", "-o", "raw");
+    JarCommand subscriber = start("subscribe", "a.>", "-u", url, "-n", "3", "-o", "raw");
     subscriber.awaitErr(Pattern.compile("subscribed to a.>"));
-    Command arguments = start("publish", "a.b", "one", "-u", url);
+    JarCommand arguments = start("publish", "a.b", "one", "-u", url);
     assertThat(arguments.exitCode()).isZero();
     assertThat(arguments.err()).contains("1 event published to a.b, all confirmed");
     assertThat(startWithInput("two\nthr\u00e9e", "publish", "a.c", "-u", url).exitCode()).isZero();
@@ -63,7 +58,7 @@ class CommandLineIT {
   @Test
   void aWholeFileIsOneEvent() throws Exception {
     Path file = Files.write(directory.resolve("payload"), new byte[] {0, '\n', (byte) 0xff});
-    Command subscriber = start("subscribe", "a", "-u", url, "-n", "1", "-o", "jsonl");
+    JarCommand subscriber = start("subscribe", "a", "-u", url, "-n", "1", "-o", "jsonl");
     subscriber.awaitErr(Pattern.compile("subscribed to a"));
     assertThat(
             start("publish", "a", "-u", url, "--whole", "-f", file.toString(), "-k", "key")
@@ -77,10 +72,10 @@ class CommandLineIT {
   void failuresHaveTheirCodes() throws Exception {
     assertThat(start("publish", "a.*", "x", "-u", url).exitCode()).isEqualTo(ExitCode.USAGE);
     assertThat(start("subscribe", "a..b", "-u", url).exitCode()).isEqualTo(ExitCode.USAGE);
-    Command late = start("subscribe", "a", "-u", url, "-n", "1", "-t", "200ms");
+    JarCommand late = start("subscribe", "a", "-u", url, "-n", "1", "-t", "200ms");
     assertThat(late.exitCode()).isEqualTo(ExitCode.FAILED);
     // Port 1 belongs to a service that nobody runs any more.
-    Command nobody = start("publish", "a", "x", "-u", "ws://127.0.0.1:1/bus");
+    JarCommand nobody = start("publish", "a", "x", "-u", "ws://127.0.0.1:1/bus");
     assertThat(nobody.exitCode()).isEqualTo(ExitCode.NOT_CONNECTED);
     assertThat(nobody.err()).startsWith("eventbus: cannot connect to ws://127.0.0.1:1/bus");
     assertThat(nobody.err()).doesNotContain("\tat ");
@@ -88,7 +83,7 @@ class CommandLineIT {
 
   @Test
   void aWrongTokenIsNotConnected() throws Exception {
-    Command closed =
+    JarCommand closed =
         start(
             "serve",
             "--host",
@@ -107,11 +102,11 @@ class CommandLineIT {
 
   @Test
   void signalsEndInOrder() throws Exception {
-    Command subscriber = start("subscribe", "a", "-u", url);
+    JarCommand subscriber = start("subscribe", "a", "-u", url);
     subscriber.awaitErr(Pattern.compile("subscribed to a"));
     subscriber.signal("INT");
     assertThat(subscriber.exitCode()).isEqualTo(130);
-    Command bus = commands.get(0);
+    JarCommand bus = commands.get(0);
     bus.signal("TERM");
     assertThat(bus.exitCode()).isEqualTo(143);
     assertThat(bus.err()).contains("Stopping", "Stopped");
@@ -120,79 +115,24 @@ class CommandLineIT {
 
   @Test
   void aReaderThatLeavesIsNoError() throws Exception {
-    Command subscriber = start("subscribe", "a", "-u", url, "-o", "raw");
+    JarCommand subscriber = start("subscribe", "a", "-u", url, "-o", "raw");
     subscriber.awaitErr(Pattern.compile("subscribed to a"));
-    subscriber.process.getInputStream().close();
+    subscriber.closeOut();
     // A file cannot be a broken pipe, so this one has a pipe; the bus delivers until it notices.
-    while (subscriber.process.isAlive()) {
+    while (subscriber.isAlive()) {
       assertThat(start("publish", "a", "x", "-u", url).exitCode()).isZero();
     }
     assertThat(subscriber.exitCode()).isZero();
     assertThat(subscriber.err()).isEqualTo("eventbus: subscribed to a\n");
   }
 
-  private Command start(String... arguments) throws IOException {
+  private JarCommand start(String... arguments) throws IOException {
     return startWithInput("", arguments);
   }
 
-  private Command startWithInput(String input, String... arguments) throws IOException {
-    Command command = new Command(input, arguments);
+  private JarCommand startWithInput(String input, String... arguments) throws IOException {
+    JarCommand command = JarCommand.piped(directory, input, arguments);
     commands.add(command);
     return command;
-  }
-
-  /** One process, whose standard error goes to a file, so that it never waits for a reader. */
-  private final class Command {
-    private final Process process;
-    private final Path err;
-
-    Command(String input, String... arguments) throws IOException {
-      err = Files.createTempFile(directory, "err", ".txt");
-      List<String> line = new ArrayList<>();
-      line.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-      line.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-jar", JAR.toString()));
-      line.addAll(List.of(arguments));
-      Path in = Files.writeString(Files.createTempFile(directory, "in", ".txt"), input);
-      ProcessBuilder builder =
-          new ProcessBuilder(line).redirectError(err.toFile()).redirectInput(in.toFile());
-      builder.environment().keySet().removeIf(name -> name.startsWith("EVENTBUS_"));
-      process = builder.start();
-    }
-
-    int exitCode() throws InterruptedException, IOException {
-      assertThat(process.waitFor(DEADLINE.toSeconds(), TimeUnit.SECONDS)).as(err()).isTrue();
-      return process.exitValue();
-    }
-
-    /** Unlike {@link Process#destroy}, leaves the streams open. */
-    void signal(String name) throws IOException, InterruptedException {
-      assertThat(
-              new ProcessBuilder("kill", "-" + name, Long.toString(process.pid()))
-                  .start()
-                  .waitFor())
-          .isZero();
-    }
-
-    String out() throws IOException {
-      return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    }
-
-    String err() throws IOException {
-      return Files.readString(err);
-    }
-
-    Matcher awaitErr(Pattern pattern) throws IOException, InterruptedException {
-      long deadline = System.nanoTime() + DEADLINE.toNanos();
-      while (true) {
-        Matcher matcher = pattern.matcher(err());
-        if (matcher.find()) {
-          return matcher;
-        }
-        assertThat(System.nanoTime() < deadline && process.isAlive()).as(err()).isTrue();
-        // Also ends at once when the process does.
-        boolean ended = process.waitFor(20, TimeUnit.MILLISECONDS);
-        assertThat(ended && !pattern.matcher(err()).find()).as(err()).isFalse();
-      }
-    }
   }
 }

@@ -1,0 +1,207 @@
+package io.eventbus.loadtest.system;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.eventbus.loadtest.driver.ServerProcess;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Predicate;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A bus of the packaged jar as a process, which keeps its port for other buses and its directory
+ * when it is started again. For one thread.
+ */
+final class SystemBus {
+  static final Duration DEADLINE = Duration.ofSeconds(60);
+
+  private static final Path JAR = Path.of("..", "eventbus-server", "target", "eventbus.jar");
+  private static final Pattern LISTENS =
+      Pattern.compile("listens on (ws://\\S+), administration on (http://\\S+)");
+
+  private final ObjectMapper json = new ObjectMapper();
+  private final HttpClient http = HttpClient.newHttpClient();
+  private final String name;
+  private final Map<String, String> settings = new HashMap<>();
+  private final int linkPort = freePort();
+  private @Nullable ServerProcess started;
+  private URI clients = URI.create("ws://nowhere");
+  private URI admin = URI.create("http://nowhere");
+
+  /**
+   * Prepares a bus.
+   *
+   * @param name its name
+   * @param settings configuration keys as environment variables, with their values
+   */
+  SystemBus(String name, Map<String, String> settings) {
+    this.name = name;
+    this.settings.putAll(settings);
+  }
+
+  /** Tells other buses, and their clients, that clients reach it there. */
+  void reachedBy(URI uri) {
+    settings.put("EVENTBUS_CLUSTER_CLIENT_URLS", uri.toString());
+  }
+
+  /** Starts it; {@link #awaitListening} is next. */
+  void start(String join) {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(List.of("-Xmx192m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
+    command.addAll(List.of("-jar", JAR.toString(), "serve", "--host", "127.0.0.1"));
+    command.addAll(List.of("--port", "0", "--admin-port", "0", "--join", join));
+    Map<String, String> variables = new HashMap<>(settings);
+    variables.put("EVENTBUS_BUS_NAME", name);
+    variables.put("EVENTBUS_CLUSTER_HOST", "127.0.0.1");
+    variables.put("EVENTBUS_CLUSTER_PORT", Integer.toString(linkPort));
+    started = ServerProcess.start(name, command, variables);
+  }
+
+  void awaitListening() {
+    Matcher listens = process().awaitOutput(LISTENS, DEADLINE);
+    clients = URI.create(listens.group(1));
+    admin = URI.create(listens.group(2));
+  }
+
+  String name() {
+    return name;
+  }
+
+  /** Where its links listen, as other buses are told. */
+  String link() {
+    return "127.0.0.1:" + linkPort;
+  }
+
+  URI uri() {
+    return clients;
+  }
+
+  private ServerProcess process() {
+    return Objects.requireNonNull(started, "started");
+  }
+
+  String tail() {
+    return process().tail();
+  }
+
+  /** SIGKILL; does not wait. */
+  void kill() {
+    handle().destroyForcibly();
+  }
+
+  /** SIGTERM; does not wait. */
+  void terminate() {
+    handle().destroy();
+  }
+
+  void signal(String signal) throws IOException, InterruptedException {
+    int code =
+        new ProcessBuilder("kill", "-" + signal, Long.toString(process().pid())).start().waitFor();
+    assertThat(code).isZero();
+  }
+
+  void awaitEnd() throws Exception {
+    handle().onExit().get(DEADLINE.toSeconds(), TimeUnit.SECONDS);
+  }
+
+  private ProcessHandle handle() {
+    return ProcessHandle.of(process().pid()).orElseThrow();
+  }
+
+  void close() {
+    if (started != null) {
+      started.close();
+    }
+  }
+
+  // ---- The administration port
+
+  JsonNode get(String path) {
+    return ask("GET", path);
+  }
+
+  JsonNode ask(String method, String path) {
+    try {
+      HttpResponse<String> answer =
+          http.send(
+              HttpRequest.newBuilder(URI.create(admin + path))
+                  .timeout(DEADLINE)
+                  .method(method, HttpRequest.BodyPublishers.noBody())
+                  .build(),
+              HttpResponse.BodyHandlers.ofString());
+      // /readyz answers 503 with what is missing.
+      assertThat(answer.statusCode()).as(answer.body()).isIn(200, 202, 503);
+      return json.readTree(answer.body());
+    } catch (IOException e) {
+      throw new AssertionError(name + " does not answer:\n" + tail(), e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new AssertionError(e);
+    }
+  }
+
+  JsonNode registry() {
+    return get("/readyz").path("registry");
+  }
+
+  double metric(String sample) {
+    try {
+      String page =
+          http.send(
+                  HttpRequest.newBuilder(URI.create(admin + "/metrics")).timeout(DEADLINE).build(),
+                  HttpResponse.BodyHandlers.ofString())
+              .body();
+      Matcher found =
+          Pattern.compile("^" + Pattern.quote(sample) + " (\\S+)$", Pattern.MULTILINE)
+              .matcher(page);
+      return found.find() ? Double.parseDouble(found.group(1)) : Double.NaN;
+    } catch (IOException e) {
+      throw new AssertionError(name + " does not answer:\n" + tail(), e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new AssertionError(e);
+    }
+  }
+
+  /** Waits until it says that it is so of its part in the registry. */
+  void awaitRegistry(Predicate<JsonNode> condition) {
+    long end = System.nanoTime() + DEADLINE.toNanos();
+    while (!condition.test(registry())) {
+      assertThat(System.nanoTime()).as(get("/readyz") + "\n" + tail()).isLessThan(end);
+      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
+    }
+  }
+
+  void awaitUp() {
+    awaitRegistry(r -> r.path("state").asText().equals("UP"));
+    assertThat(get("/readyz").path("state").asText()).isEqualTo("UP");
+  }
+
+  private static int freePort() {
+    // Every bus has to know the others before they run, so the ports are chosen here.
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      return socket.getLocalPort();
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
+  }
+}

@@ -93,7 +93,7 @@ final class ClusterTable {
 
   private String line(Row row, double seconds) {
     DemoFigures now = row.figures();
-    DemoFigures last = before.getOrDefault(row.name(), now);
+    DemoFigures last = before.getOrDefault(row.name(), DemoFigures.NONE);
     before.put(row.name(), now);
     String text =
         ROW.formatted(

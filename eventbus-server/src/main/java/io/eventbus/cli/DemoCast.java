@@ -26,7 +26,7 @@ final class DemoCast {
 
   private static final int OTHER_AIRPORTS = 10;
   private static final List<String> NEW_YORK = List.of("EWR", "JFK", "LGA");
-  private static final List<String> KINDS = List.of("scheduled", "departed", "landed");
+  private static final List<String> KINDS = List.of("scheduled", "departed");
 
   private final List<Flight> flights;
   private final Duration duration;

@@ -65,9 +65,17 @@ final class JarCommand {
     return process.isAlive();
   }
 
-  /** The processes that it has started and that run. */
-  List<ProcessHandle> children() {
-    return process.children().toList();
+  /** Waits until it has started so many processes. */
+  List<ProcessHandle> awaitChildren(int count) throws IOException, InterruptedException {
+    long deadline = System.nanoTime() + DEADLINE.toNanos();
+    while (true) {
+      List<ProcessHandle> children = process.children().toList();
+      if (children.size() == count) {
+        return children;
+      }
+      assertThat(System.nanoTime() < deadline).as(children + err()).isTrue();
+      assertThat(process.waitFor(20, TimeUnit.MILLISECONDS)).as(err()).isFalse();
+    }
   }
 
   int exitCode() throws InterruptedException, IOException {

@@ -43,6 +43,7 @@ final class SystemBus {
   private final Map<String, String> settings = new HashMap<>();
   private final int linkPort = freePort();
   private @Nullable ServerProcess started;
+  private @Nullable ProcessHandle process;
   private URI clients = URI.create("ws://nowhere");
   private URI admin = URI.create("http://nowhere");
 
@@ -73,7 +74,9 @@ final class SystemBus {
     variables.put("EVENTBUS_BUS_NAME", name);
     variables.put("EVENTBUS_CLUSTER_HOST", "127.0.0.1");
     variables.put("EVENTBUS_CLUSTER_PORT", Integer.toString(linkPort));
-    started = ServerProcess.start(name, command, variables);
+    ServerProcess server = ServerProcess.start(name, command, variables);
+    started = server;
+    process = ProcessHandle.of(server.pid()).orElseThrow();
   }
 
   void awaitListening() {
@@ -97,6 +100,10 @@ final class SystemBus {
 
   private ServerProcess process() {
     return Objects.requireNonNull(started, "started");
+  }
+
+  boolean isAlive() {
+    return process().isAlive();
   }
 
   String tail() {
@@ -124,7 +131,8 @@ final class SystemBus {
   }
 
   private ProcessHandle handle() {
-    return ProcessHandle.of(process().pid()).orElseThrow();
+    // Kept, because one that has ended is not found any more.
+    return Objects.requireNonNull(process, "started");
   }
 
   void close() {

@@ -95,6 +95,17 @@ final class SystemCluster implements AutoCloseable {
     bus.awaitUp();
   }
 
+  /** Starts again what has ended, and waits until the cluster is whole and none of it drains. */
+  void repair() {
+    for (SystemBus bus : buses) {
+      if (!bus.isAlive()) {
+        restart(bus);
+      }
+      bus.ask("DELETE", "/api/v1/drains/" + bus.name());
+    }
+    awaitWhole();
+  }
+
   /** Asks for a client to go from one bus to another, as {@code eventbus move} does. */
   void move(String client, SystemBus from, SystemBus to) {
     for (JsonNode connection : from.get("/api/v1/connections").path("items")) {

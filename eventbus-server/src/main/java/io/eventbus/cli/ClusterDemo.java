@@ -10,7 +10,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -53,11 +52,11 @@ final class ClusterDemo implements AutoCloseable {
   /**
    * Runs the demo.
    *
-   * @return what was not as it has to be, for people; empty if all was
+   * @return what came out
    * @throws CliFailure if a step fails
    * @throws InterruptedException if the thread was interrupted
    */
-  Outcome run() throws InterruptedException {
+  ClusterOutcome run() throws InterruptedException {
     connect();
     screen.start();
     publishers.forEach(DemoPublisher::start);
@@ -254,61 +253,19 @@ final class ClusterDemo implements AutoCloseable {
     screen.drawLast(table::live);
   }
 
-  private Outcome outcome(int byOverload, DemoBus drained, boolean empty) {
+  private ClusterOutcome outcome(int byOverload, DemoBus drained, boolean empty) {
+    ClusterOutcome outcome =
+        new ClusterOutcome(
+            subscribers.stream().map(s -> s.tally().verdict()).toList(),
+            cluster.buses().get(0).name(),
+            highestLoad,
+            byOverload,
+            drained.name(),
+            empty);
     screen.lines(results.result());
-    DemoMoves.Pauses pauses = moves.pauses();
-    screen.lines(
-        List.of(
-            "",
-            "%d clients moved because of overload, %d in all; %d stayed, %d connections were cut"
-                .formatted(byOverload, moves.moved(), moves.stayed(), moves.cut()),
-            String.format(
-                Locale.ROOT,
-                "pauses seen by subscribers (longest way of an event around %d changes of bus):"
-                    + " p50 %.1f ms, p99 %.1f ms, longest %.1f ms",
-                pauses.count(),
-                millis(pauses.p50()),
-                millis(pauses.p99()),
-                millis(pauses.max()))));
-    List<Tally.Verdict> bad =
-        subscribers.stream().map(s -> s.tally().verdict()).filter(v -> !v.good()).toList();
-    List<String> wrong = new ArrayList<>();
-    if (!bad.isEmpty()) {
-      wrong.add(
-          "%d of %d subscribers did not get exactly the events that the data says, in order:"
-                  .formatted(bad.size(), subscribers.size())
-              + " %d missing, %d doubled, %d out of order, %d wrong"
-                  .formatted(
-                      bad.stream().mapToLong(Tally.Verdict::missing).sum(),
-                      bad.stream().mapToLong(Tally.Verdict::doubled).sum(),
-                      bad.stream().mapToLong(Tally.Verdict::disordered).sum(),
-                      bad.stream().mapToLong(Tally.Verdict::wrong).sum()));
-    }
-    if (byOverload == 0) {
-      wrong.add(
-          "no client was moved because of overload: the load of %s was up to %.0f %% (expected:"
-                  .formatted(cluster.buses().get(0).name(), highestLoad * 100)
-              + " more than %d %%)".formatted(DemoCluster.HIGH_PERCENT));
-    }
-    if (!empty) {
-      wrong.add(
-          "%s still had clients after %d s of draining"
-              .formatted(drained.name(), DRAIN_TIMEOUT.toSeconds()));
-    }
-    return new Outcome(bad.isEmpty(), wrong);
+    screen.lines(outcome.summary(moves));
+    return outcome;
   }
-
-  private static double millis(Duration duration) {
-    return duration.toNanos() / 1e6;
-  }
-
-  /**
-   * What came out.
-   *
-   * @param whole whether every subscriber got exactly what it had to get
-   * @param wrong what was not as it has to be, this included; empty if all was
-   */
-  record Outcome(boolean whole, List<String> wrong) {}
 
   @Override
   public void close() {

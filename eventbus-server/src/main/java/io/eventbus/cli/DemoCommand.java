@@ -126,14 +126,15 @@ final class DemoCommand implements Callable<Integer> {
                 .formatted(bus.name(), bus.uri(), bus.address().admin()));
       }
       out.line(
-          "One cluster after %.1f s. Replaying %,d flight events in %d s; a bus is said to be able to receive and send %,d events a second"
+          ("One cluster after %.1f s. Replaying %,d flight events in %d s; a bus is said to be able to"
+                  + " receive and send %,d events a second")
               .formatted(
                   (System.nanoTime() - begun) / 1e9,
                   cast.flights().size(),
                   duration.toSeconds(),
                   capacity));
       DemoScreen screen = new DemoScreen(out, surroundings.terminal());
-      ClusterDemo.Outcome outcome;
+      ClusterOutcome outcome;
       try (ClusterDemo demo =
           new ClusterDemo(cast, cluster, duration, screen, surroundings.colour())) {
         outcome = demo.run();

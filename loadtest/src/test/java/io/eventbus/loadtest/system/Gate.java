@@ -24,8 +24,10 @@ final class Gate implements AutoCloseable {
   private final AtomicReference<@Nullable Trap> trap = new AtomicReference<>();
   private volatile URI bus = URI.create("ws://127.0.0.1:1/bus");
 
-  /** What to do when so many bytes have come from the bus; before the next one is passed on. */
-  private record Trap(int bytes, Runnable action) {}
+  /**
+   * What to do when so many bytes have come from the bus, and whether further ones are passed on.
+   */
+  private record Trap(int bytes, boolean cut, Runnable action) {}
 
   Gate() throws IOException {
     Thread thread = new Thread(this::accept, "gate");
@@ -43,9 +45,17 @@ final class Gate implements AutoCloseable {
     bus = uri;
   }
 
-  /** Does something once, when so many bytes have come from the bus on one connection. */
+  /**
+   * Does something once, when more than so many bytes have come from the bus on one connection and
+   * so many were passed on; with 0 when a client connects. Then the rest is passed on.
+   */
   void trap(int bytes, Runnable action) {
-    trap.set(new Trap(bytes, action));
+    trap.set(new Trap(bytes, false, action));
+  }
+
+  /** The same, but the rest is not passed on: the connection is closed. */
+  void cut(int bytes, Runnable action) {
+    trap.set(new Trap(bytes, true, action));
   }
 
   private void accept() {
@@ -54,7 +64,12 @@ final class Gate implements AutoCloseable {
       try {
         client = server.accept();
         open.add(client);
-        spring(0);
+        Trap set = trap.get();
+        boolean cut = set != null && set.bytes == 0 && spring(set);
+        if (cut) {
+          close(client);
+          continue;
+        }
         Socket inner = new Socket(InetAddress.getLoopbackAddress(), bus.getPort());
         open.add(inner);
         client.setTcpNoDelay(true);
@@ -102,19 +117,24 @@ final class Gate implements AutoCloseable {
     byte[] buffer = new byte[1 << 12];
     int total = 0;
     for (int n = in.read(buffer); n >= 0; n = in.read(buffer)) {
-      total += n;
-      if (ofBus) {
-        spring(total);
+      Trap set = ofBus ? trap.get() : null;
+      int before = set == null ? n : Math.max(0, Math.min(n, set.bytes - total));
+      out.write(buffer, 0, before);
+      if (set != null && before < n && spring(set)) {
+        return;
       }
-      out.write(buffer, 0, n);
+      out.write(buffer, before, n - before);
+      total += n;
     }
   }
 
-  private void spring(int bytes) {
-    Trap set = trap.get();
-    if (set != null && bytes >= set.bytes && trap.compareAndSet(set, null)) {
-      set.action.run();
+  /** Does what was to be done, unless another connection has come first; true to go on no more. */
+  private boolean spring(Trap set) {
+    if (!trap.compareAndSet(set, null)) {
+      return false;
     }
+    set.action.run();
+    return set.cut;
   }
 
   @Override

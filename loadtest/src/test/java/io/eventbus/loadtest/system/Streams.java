@@ -45,9 +45,12 @@ final class Streams {
     }
   }
 
-  synchronized void accept(ReceivedEvent event) {
-    Stream stream = stream(event.topic());
-    int number = Integer.parseInt(event.text());
+  void accept(ReceivedEvent event) {
+    accept(event.topic(), Integer.parseInt(event.text()));
+  }
+
+  synchronized void accept(String topic, int number) {
+    Stream stream = stream(topic);
     if (stream.seen.get(number)) {
       stream.doubled++;
     } else if (number < stream.last) {

@@ -14,14 +14,13 @@ import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
-import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
-import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -56,7 +55,9 @@ public final class Balancer implements BalanceView, AutoCloseable {
   private final ClientLoads clients;
   private final Arrivals arrivals;
   private final Moves moves;
-  private final ScheduledThreadPoolExecutor executor;
+  private final @Nullable Calls calls;
+  private final ScheduledExecutorService executor;
+  private final LongSupplier nanoTime;
   private int steps;
   private volatile boolean draining;
   private volatile BalanceStatus status = new BalanceStatus(0, false, false, 0, 0, 0, 0, 0, 0);
@@ -88,11 +89,24 @@ public final class Balancer implements BalanceView, AutoCloseable {
    */
   public Balancer(
       Place place, BalanceConfig config, Sessions sessions, LoadSource source, Clock clock) {
+    this(place, config, sessions, source, clock, Surroundings.real(place.links()));
+  }
+
+  Balancer(
+      Place place,
+      BalanceConfig config,
+      Sessions sessions,
+      LoadSource source,
+      Clock clock,
+      Surroundings surroundings) {
     this.place = place;
     this.config = config;
     this.sessions = sessions;
     this.source = source;
-    this.peers = new Peers(place.bus(), place.registry(), place.links());
+    this.calls = surroundings.calls();
+    this.executor = surroundings.executor();
+    this.nanoTime = surroundings.nanoTime();
+    this.peers = new Peers(place.bus(), place.registry(), calls, nanoTime);
     this.planner =
         new MovePlanner(
             new MovePlanner.Settings(
@@ -103,30 +117,20 @@ public final class Balancer implements BalanceView, AutoCloseable {
                 config.movesPerSecond(),
                 REFUSAL_PAUSE),
             place.zone(),
-            new SplittableRandom());
+            surroundings.random());
     MoveHistory history = new MoveHistory(config.coolDown(), config.hops());
     this.clients = new ClientLoads(sessions, clock, history);
     this.arrivals =
         new Arrivals(
             new Reservations(config.low(), config.high(), SMOOTHING.multipliedBy(2)),
             sessions.tokens());
-    this.executor =
-        new ScheduledThreadPoolExecutor(
-            1,
-            task -> {
-              Thread thread = new Thread(task, "eventbus-balance");
-              thread.setDaemon(true);
-              return thread;
-            });
-    executor.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
-    executor.setRemoveOnCancelPolicy(true);
     this.moves =
-        new Moves(sessions, clock, peers, place.links(), planner, history, config, executor);
+        new Moves(sessions, clock, peers, calls, planner, history, config, executor, nanoTime);
   }
 
   /** Begins to measure and to move. */
   public void start() {
-    LinkNode node = place.links();
+    Calls node = calls;
     if (node != null) {
       node.offer(BalanceMessages.LOAD, this::onLoad);
       node.offer(BalanceMessages.RESERVE, this::onReserve);
@@ -146,7 +150,7 @@ public final class Balancer implements BalanceView, AutoCloseable {
   }
 
   private void step() {
-    long now = System.nanoTime();
+    long now = nanoTime.getAsLong();
     boolean measures = steps++ % STEPS_A_MEASURE == 0;
     if (measures) {
       measure.add(source.read().highest(), now);
@@ -226,7 +230,7 @@ public final class Balancer implements BalanceView, AutoCloseable {
           boolean open = !draining && !planner.isOverloaded();
           BalanceMessages.Granted granted =
               arrivals.reserve(
-                  peer.bus(), asked, open, measure.load(), peers.ownUrls(), System.nanoTime());
+                  peer.bus(), asked, open, measure.load(), peers.ownUrls(), nanoTime.getAsLong());
           return granted.encode();
         });
   }
@@ -262,7 +266,7 @@ public final class Balancer implements BalanceView, AutoCloseable {
     BalanceStatus now = status;
     return peers.all(
         new BalanceMessages.Load(now.load(), sessions.size(), now.overloaded(), draining),
-        System.nanoTime());
+        nanoTime.getAsLong());
   }
 
   /**
@@ -285,7 +289,7 @@ public final class Balancer implements BalanceView, AutoCloseable {
     } catch (IllegalArgumentException e) {
       return CompletableFuture.failedFuture(e);
     }
-    LinkNode node = place.links();
+    Calls node = calls;
     if (address == null || node == null) {
       return CompletableFuture.failedFuture(
           new IllegalArgumentException("bus: \"" + bus + "\" (expected: a bus of this cluster)"));
@@ -300,7 +304,7 @@ public final class Balancer implements BalanceView, AutoCloseable {
   }
 
   private CompletionStage<Void> drainHere(boolean on) {
-    if (place.links() == null) {
+    if (calls == null) {
       return CompletableFuture.failedFuture(
           new IllegalStateException("this bus serves alone: its clients can go nowhere"));
     }
@@ -331,7 +335,7 @@ public final class Balancer implements BalanceView, AutoCloseable {
   }
 
   private MovePlanner.Plan plan(long connection, String bus) {
-    long now = System.nanoTime();
+    long now = nanoTime.getAsLong();
     Session session = sessions.find(connection);
     if (session == null) {
       throw new IllegalArgumentException(
@@ -382,7 +386,7 @@ public final class Balancer implements BalanceView, AutoCloseable {
 
   @Override
   public void close() {
-    LinkNode node = place.links();
+    Calls node = calls;
     if (node != null) {
       node.withdraw(BalanceMessages.LOAD);
       node.withdraw(BalanceMessages.RESERVE);

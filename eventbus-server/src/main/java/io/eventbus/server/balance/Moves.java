@@ -1,6 +1,5 @@
 package io.eventbus.server.balance;
 
-import io.eventbus.link.LinkNode;
 import io.eventbus.schema.ChangeBus;
 import io.eventbus.schema.ChangeReason;
 import io.eventbus.server.config.BalanceConfig;
@@ -21,6 +20,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -39,11 +39,12 @@ final class Moves {
   private final Sessions sessions;
   private final Clock clock;
   private final Peers peers;
-  private final @Nullable LinkNode links;
+  private final @Nullable Calls calls;
   private final MovePlanner planner;
   private final MoveHistory history;
   private final BalanceConfig config;
   private final ScheduledExecutorService executor;
+  private final LongSupplier nanoTime;
   private final Set<Long> moving = new HashSet<>();
   private final Map<Long, Long> stayedAt = new HashMap<>();
   private int asking;
@@ -55,19 +56,21 @@ final class Moves {
       Sessions sessions,
       Clock clock,
       Peers peers,
-      @Nullable LinkNode links,
+      @Nullable Calls calls,
       MovePlanner planner,
       MoveHistory history,
       BalanceConfig config,
-      ScheduledExecutorService executor) {
+      ScheduledExecutorService executor,
+      LongSupplier nanoTime) {
     this.sessions = sessions;
     this.clock = clock;
     this.peers = peers;
-    this.links = links;
+    this.calls = calls;
     this.planner = planner;
     this.history = history;
     this.config = config;
     this.executor = executor;
+    this.nanoTime = nanoTime;
   }
 
   /** Says whether a bus was asked and has not answered; an operator may ask besides. */
@@ -133,9 +136,9 @@ final class Moves {
    */
   CompletableFuture<Integer> carryOut(MovePlanner.Plan plan, ChangeReason reason, double load) {
     InetSocketAddress address = peers.address(plan.target().bus());
-    LinkNode node = links;
+    Calls node = calls;
     if (address == null || node == null) {
-      planner.granted(plan, 0, System.nanoTime());
+      planner.granted(plan, 0, nanoTime.getAsLong());
       return CompletableFuture.completedFuture(0);
     }
     List<BalanceMessages.Wanted> wanted =
@@ -161,7 +164,7 @@ final class Moves {
       BalanceMessages.@Nullable Granted granted,
       @Nullable Throwable error) {
     asking--;
-    long now = System.nanoTime();
+    long now = nanoTime.getAsLong();
     if (granted == null || granted.tokens().isEmpty() || granted.urls().isEmpty()) {
       planner.granted(plan, 0, now);
       LOG.debug(
@@ -234,7 +237,7 @@ final class Moves {
           () -> {
             end();
             stayed++;
-            long now = System.nanoTime();
+            long now = nanoTime.getAsLong();
             stayedAt.put(client.connection(), now);
             planner.stayed(client.load(), now);
             LOG.debug("connection {} stays: {}", client.connection(), why);

@@ -1,6 +1,5 @@
 package io.eventbus.server.balance;
 
-import io.eventbus.link.LinkNode;
 import io.eventbus.link.LinkPeer;
 import io.eventbus.registry.BusId;
 import io.eventbus.registry.BusInfo;
@@ -14,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,7 +28,8 @@ final class Peers {
 
   private final BusId self;
   private final Registry registry;
-  private final @Nullable LinkNode links;
+  private final @Nullable Calls calls;
+  private final LongSupplier nanoTime;
   private final Map<String, Heard> heard = new ConcurrentHashMap<>();
   private final Set<String> asking = ConcurrentHashMap.newKeySet();
 
@@ -38,15 +39,16 @@ final class Peers {
     }
   }
 
-  Peers(String self, Registry registry, @Nullable LinkNode links) {
+  Peers(String self, Registry registry, @Nullable Calls calls, LongSupplier nanoTime) {
     this.self = new BusId(self);
     this.registry = registry;
-    this.links = links;
+    this.calls = calls;
+    this.nanoTime = nanoTime;
   }
 
   /** Tells the others how this bus is, and hears how they are. */
   void exchange(BalanceMessages.Load own) {
-    LinkNode node = links;
+    Calls node = calls;
     if (node == null) {
       return;
     }
@@ -83,12 +85,12 @@ final class Peers {
   }
 
   private void hear(String bus, BalanceMessages.Load load) {
-    heard.put(bus, new Heard(load, System.nanoTime()));
+    heard.put(bus, new Heard(load, nanoTime.getAsLong()));
   }
 
   /** Says whether there is another bus that is UP, whether it answers or not. */
   boolean areThere() {
-    return links != null
+    return calls != null
         && registry.snapshot().buses().stream()
             .anyMatch(bus -> bus.state() == BusState.UP && !bus.id().equals(self));
   }

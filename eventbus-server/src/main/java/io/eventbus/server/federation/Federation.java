@@ -31,6 +31,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -60,6 +61,7 @@ public final class Federation implements ClusterPromises {
   }
 
   private final FederationConfig config;
+  private final TimeAndChance timeAndChance;
   private final int maxFrameBytes;
   private final SubscriptionIndex index;
   private final BusMemory memory;
@@ -99,7 +101,8 @@ public final class Federation implements ClusterPromises {
         maxFrameBytes,
         IntStream.range(0, eventLoops.count()).mapToObj(eventLoops::loop).toList(),
         index,
-        memory);
+        memory,
+        TimeAndChance.REAL);
   }
 
   Federation(
@@ -108,8 +111,10 @@ public final class Federation implements ClusterPromises {
       int maxFrameBytes,
       List<EventLoop> eventLoops,
       SubscriptionIndex index,
-      BusMemory memory) {
+      BusMemory memory,
+      TimeAndChance timeAndChance) {
     this.config = config;
+    this.timeAndChance = timeAndChance;
     this.maxFrameBytes = maxFrameBytes;
     this.index = index;
     this.memory = memory;
@@ -167,9 +172,19 @@ public final class Federation implements ClusterPromises {
 
           @Override
           public ChannelHandler handler(LinkPeer peer) {
-            return new LaneReceiver(loopFor(peer), peer);
+            return receiver(peer);
           }
         });
+    follow(registry);
+  }
+
+  /** What handles the bytes of a lane that another bus has opened; on the loop that owns it. */
+  ChannelHandler receiver(LinkPeer peer) {
+    return new LaneReceiver(loopFor(peer), peer);
+  }
+
+  /** From now on the registry says which buses there are. */
+  void follow(Registry registry) {
     registration = registry.addListener((snapshot, changes) -> members.onSnapshot(snapshot));
     // A bus that does not find the others serves all the same.
     var unused = loops.get(0).schedule(startFence::open, config.confirm().toMillis());
@@ -213,6 +228,14 @@ public final class Federation implements ClusterPromises {
 
   BusMemory memory() {
     return memory;
+  }
+
+  long nanoTime() {
+    return timeAndChance.nanoTime().getAsLong();
+  }
+
+  RandomGenerator random() {
+    return timeAndChance.random().get();
   }
 
   ByteBufAllocator allocator() {

@@ -82,7 +82,7 @@ final class ForwardIntake {
             deliver,
             forward.plain(),
             forward.groups(),
-            System.nanoTime(),
+            loop.nanoTime(),
             relayLoop,
             relays);
     if (missing > 0) {

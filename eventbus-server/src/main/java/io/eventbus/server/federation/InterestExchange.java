@@ -293,7 +293,7 @@ final class InterestExchange {
   }
 
   private long deadline() {
-    return System.nanoTime() + federation.config().confirm().toNanos();
+    return federation.nanoTime() + federation.config().confirm().toNanos();
   }
 
   /**
@@ -335,7 +335,7 @@ final class InterestExchange {
     if (isComplete()) {
       federation.startFence().open();
     }
-    long now = System.nanoTime();
+    long now = federation.nanoTime();
     long knownToAll = knownToAll();
     List<Runnable> due = new ArrayList<>();
     for (Iterator<Waiting> all = waiting.iterator(); all.hasNext(); ) {

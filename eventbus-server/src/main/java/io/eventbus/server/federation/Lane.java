@@ -48,7 +48,7 @@ final class Lane {
     this.room = new LaneRoom(loop);
     this.reconnect = new Reconnect(loop);
     this.detour = new Detour(loop, ring);
-    this.downSince = System.nanoTime();
+    this.downSince = loop.nanoTime();
   }
 
   int number() {
@@ -223,7 +223,7 @@ final class Lane {
   /** Begins to connect, if there is no connection and it is known where to. */
   void connect() {
     InetSocketAddress address = peer.address();
-    if (state != LaneState.DOWN || address == null || !reconnect.isDue(System.nanoTime())) {
+    if (state != LaneState.DOWN || address == null || !reconnect.isDue(loop.nanoTime())) {
       return;
     }
     state = state.to(LaneState.CONNECTING);
@@ -313,9 +313,9 @@ final class Lane {
     boolean wasUp = state == LaneState.UP;
     state = state.to(LaneState.DOWN);
     sender = null;
-    reconnect.failed(System.nanoTime());
+    reconnect.failed(loop.nanoTime());
     if (wasUp) {
-      downSince = System.nanoTime();
+      downSince = loop.nanoTime();
       LOG.info("Lane {} to bus {} is down", number(), peer.id());
       peer.onLaneDown(this);
       detour.takeOver();
@@ -372,7 +372,7 @@ final class Lane {
   void revive() {
     if (abandoned && state != LaneState.CLOSED) {
       abandoned = false;
-      downSince = System.nanoTime();
+      downSince = loop.nanoTime();
       reconnect.succeeded();
       connect();
     }

@@ -42,7 +42,7 @@ final class LaneReceiver extends LaneDecoder {
   @Override
   public void handlerAdded(ChannelHandlerContext ctx) {
     context = ctx;
-    heardAt = System.nanoTime();
+    heardAt = loop.nanoTime();
     if (!loop.add(this)) {
       close();
       return;
@@ -72,7 +72,7 @@ final class LaneReceiver extends LaneDecoder {
   }
 
   void flush() {
-    saidAt = System.nanoTime();
+    saidAt = loop.nanoTime();
     channel().flush();
   }
 
@@ -152,7 +152,7 @@ final class LaneReceiver extends LaneDecoder {
 
   @Override
   void onReadEnd() {
-    heardAt = System.nanoTime();
+    heardAt = loop.nanoTime();
     IncomingLane known = lane;
     if (known != null) {
       known.onReadEnd();

@@ -48,7 +48,7 @@ final class LaneSender extends LaneDecoder {
   @Override
   public void handlerAdded(ChannelHandlerContext ctx) {
     channel = ctx.channel();
-    heardAt = System.nanoTime();
+    heardAt = loop.nanoTime();
     ctx.channel()
         .config()
         .setWriteBufferWaterMark(new WriteBufferWaterMark(256 * 1024, 1024 * 1024));
@@ -76,7 +76,7 @@ final class LaneSender extends LaneDecoder {
   void flush() {
     Channel c = channel;
     if (c != null) {
-      saidAt = System.nanoTime();
+      saidAt = loop.nanoTime();
       c.flush();
     }
   }
@@ -159,7 +159,7 @@ final class LaneSender extends LaneDecoder {
 
   @Override
   void onReadEnd() {
-    heardAt = System.nanoTime();
+    heardAt = loop.nanoTime();
   }
 
   void onTick(long now) {

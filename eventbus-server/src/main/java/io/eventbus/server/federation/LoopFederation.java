@@ -22,7 +22,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
@@ -118,7 +117,11 @@ final class LoopFederation implements RemoteForwarder {
   }
 
   RandomGenerator random() {
-    return ThreadLocalRandom.current();
+    return federation.random();
+  }
+
+  long nanoTime() {
+    return federation.nanoTime();
   }
 
   LaneCounters counters() {
@@ -286,7 +289,7 @@ final class LoopFederation implements RemoteForwarder {
 
   private void tick() {
     try {
-      long now = System.nanoTime();
+      long now = nanoTime();
       for (Peer peer : peers().all()) {
         peer.lane(number).onTick(now);
       }

@@ -52,7 +52,7 @@ final class Members {
       return;
     }
     Peers peers = federation.peers();
-    long now = System.nanoTime();
+    long now = federation.nanoTime();
     BusInfo self = snapshot.bus(peers.self());
     if (self != null) {
       peers.ownNumber(self.number());

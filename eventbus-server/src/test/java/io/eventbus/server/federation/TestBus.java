@@ -68,7 +68,9 @@ final class TestBus {
     }
     List<EventLoop> eventLoops = clocks.stream().map(EmbeddedChannel::eventLoop).toList();
     index = new SubscriptionIndex(loops);
-    federation = new Federation(config, new BusId(SELF), 1 << 20, eventLoops, index, memory);
+    federation =
+        new Federation(
+            config, new BusId(SELF), 1 << 20, eventLoops, index, memory, TimeAndChance.REAL);
     Loops all =
         new Loops() {
           @Override

@@ -1,0 +1,17 @@
+package io.eventbus.server.federation;
+
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import java.util.random.RandomGenerator;
+
+/**
+ * What a federation takes from outside and does not decide itself, so that a simulation can give
+ * others.
+ *
+ * @param nanoTime as {@link System#nanoTime}; any thread
+ * @param random for the calling thread
+ */
+record TimeAndChance(LongSupplier nanoTime, Supplier<RandomGenerator> random) {
+  static final TimeAndChance REAL = new TimeAndChance(System::nanoTime, ThreadLocalRandom::current);
+}

@@ -12,6 +12,7 @@ import java.util.NavigableMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -48,9 +49,21 @@ public final class Sessions {
    * @param others gives the addresses of other buses, where clients may go instead; must not block
    */
   public Sessions(String bus, Clock clock, Supplier<List<String>> others) {
+    this(bus, clock, others, System::nanoTime);
+  }
+
+  /**
+   * Makes an empty registry with another time for tokens, as a simulation does.
+   *
+   * @param bus as above
+   * @param clock as above
+   * @param others as above
+   * @param nanoTime as {@link System#nanoTime}
+   */
+  public Sessions(String bus, Clock clock, Supplier<List<String>> others, LongSupplier nanoTime) {
     this.others = others;
     this.clock = clock;
-    this.tokens = new ChangeTokens(bus, random, System::nanoTime);
+    this.tokens = new ChangeTokens(bus, random, nanoTime);
     this.run = bus + "-" + Long.toString(clock.millis(), Character.MAX_RADIX) + "-";
   }
 

@@ -101,7 +101,11 @@ public final class MovePlanner {
       long nowNanos) {
     double left = load - departed.value(nowNanos);
     int most = pace.available(nowNanos);
-    if (!detector.update(load, nowNanos) || left <= settings.low() || most == 0) {
+    // Not only down to the upper edge of what is aimed at: a bus that stops just there is
+    // overloaded
+    // for as long as the smoothed load takes to get to a mark that it only approaches.
+    double excess = left - settings.low() * MARGIN;
+    if (!detector.update(load, nowNanos) || excess <= 0 || most == 0) {
       return Optional.empty();
     }
     Neighbour target =
@@ -113,8 +117,7 @@ public final class MovePlanner {
     }
     // Afterwards the target must not have more to do than this bus.
     double room = Math.min(settings.low() - target.load(), (left - target.load()) / 2);
-    List<ClientLoad> chosen =
-        MoveChooser.choose(clients.get(), left - settings.low() * MARGIN, room, most);
+    List<ClientLoad> chosen = MoveChooser.choose(clients.get(), excess, room, most);
     return chosen.isEmpty() ? Optional.empty() : Optional.of(new Plan(target, chosen));
   }
 

@@ -1,0 +1,110 @@
+package io.eventbus.server.balance;
+
+import io.eventbus.link.LinkPeer;
+import io.eventbus.link.LinkService;
+import io.eventbus.registry.Registry;
+import io.eventbus.server.config.BalanceConfig;
+import io.eventbus.server.session.Sessions;
+import java.net.InetSocketAddress;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.function.LongSupplier;
+import java.util.random.RandomGenerator;
+
+/** The balancer of one bus, for a simulation that is its clock and its links. */
+public final class DrivenBalancer {
+  private final Map<Integer, LinkService> services = new HashMap<>();
+  private final Balancer balancer;
+
+  /** Leads to another bus. */
+  @FunctionalInterface
+  public interface Way {
+    /** As {@code LinkNode.call}. */
+    CompletableFuture<byte[]> call(
+        InetSocketAddress address, int service, byte[] request, Duration deadline);
+  }
+
+  /**
+   * What it stands in.
+   *
+   * @param bus its name
+   * @param zone what fails together with it
+   * @param registry knows the other buses
+   * @param way leads to them
+   * @param executor runs one task at a time
+   * @param nanoTime as {@link System#nanoTime}
+   * @param random for the choice of targets
+   */
+  public record Stand(
+      String bus,
+      String zone,
+      Registry registry,
+      Way way,
+      ScheduledExecutorService executor,
+      LongSupplier nanoTime,
+      RandomGenerator random) {}
+
+  /** Makes it; it does nothing yet. */
+  public DrivenBalancer(
+      Stand stand, BalanceConfig config, Sessions sessions, LoadSource source, Clock clock) {
+    Calls calls =
+        new Calls() {
+          @Override
+          public CompletableFuture<byte[]> call(
+              InetSocketAddress address,
+              String channel,
+              int service,
+              byte[] request,
+              Duration deadline) {
+            return stand.way().call(address, service, request, deadline);
+          }
+
+          @Override
+          public void offer(int number, LinkService service) {
+            services.put(number, service);
+          }
+
+          @Override
+          public void withdraw(int number) {
+            services.remove(number);
+          }
+        };
+    balancer =
+        new Balancer(
+            new Balancer.Place(
+                stand.bus(),
+                stand.zone(),
+                stand.registry(),
+                null,
+                state -> CompletableFuture.completedFuture(null)),
+            config,
+            sessions,
+            source,
+            clock,
+            new Surroundings(calls, stand.executor(), stand.nanoTime(), stand.random()));
+  }
+
+  /** Begins to measure and to move. */
+  public void start() {
+    balancer.start();
+  }
+
+  /** Answers another bus's call. */
+  public CompletionStage<byte[]> answer(int service, LinkPeer from, byte[] request) {
+    LinkService offered = services.get(service);
+    if (offered == null) {
+      return CompletableFuture.failedFuture(new IllegalStateException("no service " + service));
+    }
+    return offered.answer(from, request);
+  }
+
+  /** What it does. */
+  public BalanceStatus status() {
+    return balancer.status();
+  }
+}

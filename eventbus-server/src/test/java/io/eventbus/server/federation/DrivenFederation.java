@@ -1,0 +1,87 @@
+package io.eventbus.server.federation;
+
+import io.eventbus.link.LinkPeer;
+import io.eventbus.registry.BusId;
+import io.eventbus.registry.Registry;
+import io.eventbus.server.config.FederationConfig;
+import io.eventbus.server.routing.BusMemory;
+import io.eventbus.server.routing.RemoteForwarder;
+import io.eventbus.server.routing.Router;
+import io.eventbus.server.routing.SubscriptionIndex;
+import io.netty.channel.ChannelHandler;
+import io.netty.channel.EventLoop;
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+import java.util.random.RandomGenerator;
+
+/** The federation of one bus with one loop, for a simulation that is its clock and its network. */
+public final class DrivenFederation {
+  private static final int MAX_FRAME_BYTES = 1 << 20;
+
+  private final Federation federation;
+
+  /** Opens the connections of lanes. */
+  @FunctionalInterface
+  public interface Opener {
+    /** As {@code LinkNode.openStream}. */
+    CompletableFuture<LinkPeer> open(
+        InetSocketAddress address, String channel, Function<LinkPeer, ChannelHandler> handler);
+  }
+
+  /** Makes it; nothing is opened yet. */
+  public DrivenFederation(
+      FederationConfig config,
+      BusId self,
+      EventLoop loop,
+      SubscriptionIndex index,
+      BusMemory memory,
+      LongSupplier nanoTime,
+      RandomGenerator random) {
+    federation =
+        new Federation(
+            config,
+            self,
+            MAX_FRAME_BYTES,
+            List.of(loop),
+            index,
+            memory,
+            new TimeAndChance(nanoTime, () -> random));
+  }
+
+  /** Where its router forwards to. */
+  public RemoteForwarder forwarder() {
+    return federation.forwarder(0);
+  }
+
+  /** Begins to open lanes. */
+  public void start(Router router, Opener opener, Registry registry) {
+    federation.start(
+        List.of(router),
+        (address, channel, loop, handler) -> opener.open(address, channel, handler));
+    federation.follow(registry);
+  }
+
+  /** What handles a lane that another bus has opened. */
+  public ChannelHandler receiver(LinkPeer from) {
+    return federation.receiver(from);
+  }
+
+  /** Whether there is a lane to a bus. */
+  public boolean reaches(BusId bus) {
+    Peer peer = federation.peers().find(bus);
+    return peer != null && peer.upLanes() > 0;
+  }
+
+  /** Whether publishers have to wait because the bus has just started. */
+  public boolean isStarting() {
+    return !federation.startFence().isOpen();
+  }
+
+  /** What went between this bus and others. */
+  public FederationFigures figures() {
+    return federation.figures();
+  }
+}

@@ -1,0 +1,16 @@
+package io.eventbus.server.routing;
+
+import java.util.HashSet;
+import java.util.Set;
+
+/** Shows other tests where a bus would send a frame. */
+public final class Routes {
+  private Routes() {}
+
+  /** The other buses that get what is published to a topic, groups left out. */
+  public static Set<String> remote(SubscriptionIndex index, String topic) {
+    Set<String> buses = new HashSet<>();
+    index.lookup(topic).remotePlain.keySet().forEach(bus -> buses.add(bus.toString()));
+    return buses;
+  }
+}

@@ -1,0 +1,211 @@
+package io.eventbus.simulation;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.SplittableRandom;
+
+/**
+ * Events published anywhere to topics that any number of buses want, by trees of a fanout; with
+ * buses that die while events are on their way.
+ */
+final class Forwarding {
+  private static final long LOOK = 50 * Simulator.MILLI;
+  private static final long LONGEST = 60 * Simulator.SECOND;
+
+  /** Longer than until a bus that is gone is given up. */
+  private static final long SETTLE = 25 * Simulator.SECOND;
+
+  /**
+   * What came of it.
+   *
+   * @param buses how many
+   * @param fanout of the trees
+   * @param killed how many buses were killed in the middle
+   * @param events published at buses that lived
+   * @param targets buses that live and wanted them, summed up over the events
+   * @param once events that came to such a bus exactly once
+   * @param twice events that came to such a bus more than once
+   * @param never events that did not come there
+   * @param strays events that came to a bus that did not want them
+   * @param reordered first copies that came after a later one
+   * @param hops the most links that an event came by
+   * @param bound the most links that a tree of this fanout has
+   * @param fingerprint depends on everything that has happened
+   */
+  record Outcome(
+      int buses,
+      int fanout,
+      int killed,
+      long events,
+      long targets,
+      long once,
+      long twice,
+      long never,
+      long strays,
+      long reordered,
+      int hops,
+      int bound,
+      long fingerprint) {
+
+    /** What is not as it should be. */
+    List<String> missed() {
+      Targets wanted = new Targets();
+      wanted.none("never", never);
+      wanted.none("strays", strays);
+      // Only what a bus that died may have passed on or not comes again.
+      wanted.within("twice", twice, killed == 0 ? 0 : targets);
+      wanted.none("reordered", reordered);
+      wanted.within("hops", hops, bound);
+      return wanted.missed();
+    }
+  }
+
+  private record Published(int bus, String topic, long producer, long sequence) {}
+
+  private final SimulatedCluster cluster;
+  private final Simulator simulator;
+  private final SplittableRandom random;
+  private final int fanout;
+  private final List<Published> published = new ArrayList<>();
+  private final Set<Integer> killed = new HashSet<>();
+  private final List<String> topics = new ArrayList<>();
+
+  private Forwarding(long seed, int buses, int fanout) {
+    this.cluster = new SimulatedCluster(seed, buses, SimulatedCluster.fanout(fanout));
+    this.simulator = cluster.simulator;
+    this.random = simulator.random(8);
+    this.fanout = fanout;
+  }
+
+  /**
+   * Runs it.
+   *
+   * @param topics so many, each wanted by a random set of buses, the first by all
+   * @param producers so many for each topic
+   * @param each events of each of them
+   * @param kills so many buses die after half of the events
+   */
+  static Outcome run(
+      long seed, int buses, int fanout, int topics, int producers, int each, int kills) {
+    return new Forwarding(seed, buses, fanout).run(topics, producers, each, kills);
+  }
+
+  private Outcome run(int topicCount, int producers, int each, int kills) {
+    int n = cluster.buses.size();
+    cluster.start();
+    for (int t = 0; t < topicCount; t++) {
+      String topic = "tree." + t;
+      topics.add(topic);
+      double share = t == 0 ? 1 : random.nextDouble();
+      for (int bus = 0; bus < n; bus++) {
+        if (random.nextDouble() < share) {
+          cluster.want(bus, topic, topic);
+        }
+      }
+    }
+    simulator.runUntil(() -> cluster.isStarted() && cluster.knowsOnlyWhoIsThere(0), LOOK, LONGEST);
+    int[][] homes = new int[topicCount][producers];
+    for (int[] home : homes) {
+      for (int p = 0; p < producers; p++) {
+        home[p] = random.nextInt(n);
+      }
+    }
+    for (int e = 1; e <= each; e++) {
+      if (e == each / 2 + 1) {
+        kill(kills, homes);
+      }
+      for (int t = 0; t < topicCount; t++) {
+        for (int p = 0; p < producers; p++) {
+          publish(homes[t][p], topics.get(t), 1 + t * 1000L + p, e);
+        }
+      }
+      simulator.run(random.nextLong(5 * Simulator.MILLI));
+    }
+    simulator.run(SETTLE);
+    return outcome(kills);
+  }
+
+  /** Buses without a producer die, in the middle of what they pass on. */
+  private void kill(int count, int[][] homes) {
+    Set<Integer> publishing = new HashSet<>();
+    for (int[] home : homes) {
+      for (int bus : home) {
+        publishing.add(bus);
+      }
+    }
+    while (killed.size() < count) {
+      int bus = random.nextInt(cluster.buses.size());
+      if (!publishing.contains(bus) && killed.add(bus)) {
+        cluster.network.kill(bus);
+      }
+    }
+  }
+
+  private void publish(int bus, String topic, long producer, long sequence) {
+    published.add(new Published(bus, topic, producer, sequence));
+    cluster.buses.get(bus).publish(topic, producer, sequence);
+  }
+
+  private Outcome outcome(int kills) {
+    long targets = 0;
+    long once = 0;
+    long twice = 0;
+    long never = 0;
+    long strays = 0;
+    for (Published event : published) {
+      for (SimulatedBus bus : cluster.buses) {
+        if (killed.contains(bus.number())) {
+          continue;
+        }
+        int times = bus.inbox().times(event.topic(), event.producer(), event.sequence());
+        if (!cluster.wants(bus.number(), event.topic())) {
+          strays += times;
+          continue;
+        }
+        targets++;
+        if (times == 0) {
+          never++;
+        } else if (times == 1) {
+          once++;
+        } else {
+          twice++;
+        }
+      }
+    }
+    int hops = 0;
+    for (SimulatedBus bus : cluster.buses) {
+      List<Long> by = bus.federation.figures().hops();
+      for (int i = 0; i < by.size(); i++) {
+        if (by.get(i) > 0) {
+          hops = Math.max(hops, i + 1);
+        }
+      }
+    }
+    return new Outcome(
+        cluster.buses.size(),
+        fanout,
+        kills,
+        published.size(),
+        targets,
+        once,
+        twice,
+        never,
+        strays,
+        cluster.buses.stream().mapToLong(bus -> bus.inbox().reordered()).sum(),
+        hops,
+        depth(cluster.buses.size() - 1, fanout),
+        cluster.fingerprint());
+  }
+
+  /** The levels of a tree with so many buses below the root. */
+  static int depth(int buses, int fanout) {
+    int levels = 0;
+    for (int left = buses; left > 0; levels++) {
+      // The largest branch: its child takes the frame, and the rest goes on.
+      left = (left + fanout - 1) / fanout - 1;
+    }
+    return levels;
+  }
+}

@@ -1,0 +1,112 @@
+package io.eventbus.simulation;
+
+import java.util.List;
+
+/** One of many buses has nearly all clients: how its load spreads out. */
+final class HotSpot {
+  private static final long LOOK = 100 * Simulator.MILLI;
+  private static final long LONGEST = 2 * 60 * Simulator.SECOND;
+  private static final long AFTERWARDS = 2 * 60 * Simulator.SECOND;
+
+  /**
+   * What came of it; times in virtual milliseconds, -1 for not within two minutes.
+   *
+   * @param buses how many
+   * @param clients of the hot bus at the start
+   * @param asked what they asked of it, 1 for all that it can do
+   * @param decided from the start until the bus decided that it is overloaded
+   * @param hotBelow from the decision until the load that it sees is below the lower mark
+   * @param calm from the decision until no bus is overloaded
+   * @param allBelow from the decision until every bus sees a load below the lower mark; a bus
+   *     between the marks is not overloaded, and moves nobody
+   * @param moves clients moved until then
+   * @param later moves in the two minutes afterwards
+   * @param twice moves of clients that had moved less than a minute before
+   * @param cameBack clients that came back to a bus that they had been moved away from
+   * @param mostMoves the most moves of one client
+   * @param highest in the end, the most that is asked of a bus
+   * @param fingerprint depends on everything that has happened
+   */
+  record Outcome(
+      int buses,
+      int clients,
+      double asked,
+      long decided,
+      long hotBelow,
+      long calm,
+      long allBelow,
+      long moves,
+      long later,
+      long twice,
+      long cameBack,
+      int mostMoves,
+      double highest,
+      long fingerprint) {
+
+    /** What is not as it should be. */
+    List<String> missed() {
+      Targets targets = new Targets();
+      if (asked <= 1) {
+        // What is asked beyond that shows only when the rest has gone.
+        targets.within("hotBelow", hotBelow, 10_000);
+      }
+      targets.within("calm", calm, 60_000);
+      targets.none("later", later);
+      targets.none("twice", twice);
+      targets.none("cameBack", cameBack);
+      return targets.missed();
+    }
+  }
+
+  private HotSpot() {}
+
+  static Outcome run(long seed, int buses, int clients, double asked) {
+    LoadedCluster cluster = new LoadedCluster(seed, buses);
+    Simulator simulator = cluster.simulator();
+    cluster.connect(0, clients, asked);
+    for (int i = 1; i < buses; i++) {
+      cluster.connect(i, 10, 0.3);
+    }
+    long begun = simulator.now();
+    cluster.start();
+    LoadedBus hot = cluster.bus(0);
+    simulator.runUntil(hot::isOverloaded, LOOK, LONGEST);
+    long decided = simulator.now();
+    long hotBelow = -1;
+    long calm = -1;
+    long allBelow = -1;
+    while ((calm < 0 || allBelow < 0) && simulator.now() - decided < LONGEST) {
+      simulator.run(LOOK);
+      if (hotBelow < 0 && hot.load() < cluster.low()) {
+        hotBelow = simulator.now() - decided;
+      }
+      if (cluster.overloaded() > 0) {
+        // Those to whom the load went may be overloaded in their turn.
+        calm = -1;
+      } else if (calm < 0) {
+        calm = simulator.now() - decided;
+      }
+      if (allBelow < 0 && cluster.buses().stream().allMatch(bus -> bus.load() < cluster.low())) {
+        allBelow = simulator.now() - decided;
+      }
+    }
+    simulator.run(5 * Simulator.SECOND);
+    long moves = cluster.moves();
+    simulator.run(AFTERWARDS);
+    return new Outcome(
+        buses,
+        clients,
+        asked,
+        (decided - begun) / Simulator.MILLI,
+        hotBelow < 0 ? -1 : hotBelow / Simulator.MILLI,
+        calm < 0 ? -1 : calm / Simulator.MILLI,
+        allBelow < 0 ? -1 : allBelow / Simulator.MILLI,
+        moves,
+        cluster.moves() - moves,
+        cluster.movedTwiceInAMinute(),
+        cluster.cameBack(),
+        cluster.mostMoves(),
+        cluster.highest(),
+        cluster.fingerprint());
+  }
+}

@@ -1,0 +1,151 @@
+package io.eventbus.simulation;
+
+import io.eventbus.link.LinkPeer;
+import io.eventbus.registry.RegistrySnapshot;
+import io.eventbus.server.balance.DrivenBalancer;
+import io.eventbus.server.balance.LoadFigures;
+import io.eventbus.server.config.BalanceConfig;
+import io.eventbus.server.config.ServerConfig;
+import io.eventbus.server.routing.BusMemory;
+import io.eventbus.server.routing.LoopBarrier;
+import io.eventbus.server.routing.Loops;
+import io.eventbus.server.routing.RemoteForwarder;
+import io.eventbus.server.routing.Router;
+import io.eventbus.server.routing.SubscriptionIndex;
+import io.eventbus.server.session.BusContext;
+import io.eventbus.server.session.LoopContext;
+import io.eventbus.server.session.Sessions;
+import io.eventbus.server.session.SharedTokenPolicy;
+import io.eventbus.server.stats.BusCounters;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import java.time.Clock;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+
+/**
+ * A bus whose load is what its clients do: sessions, balancer, planner, reservations and tokens are
+ * the real ones, and each client is one that could be connected.
+ */
+final class LoadedBus {
+  private static final long MEMORY_BYTES = 1L << 30;
+
+  private final int number;
+  private final SimulatedLoop loop;
+  private final Sessions sessions;
+  private final LoopContext context;
+  private final DrivenBalancer balancer;
+  // What its clients ask of it, as a share of what it can do.
+  private double asked;
+
+  LoadedBus(
+      Simulator simulator,
+      Clock clock,
+      int number,
+      RegistrySnapshot registry,
+      DrivenBalancer.Way way,
+      BalanceConfig config) {
+    this.number = number;
+    this.loop = new SimulatedLoop(simulator);
+    String name = SimulatedBus.name(number);
+    this.sessions = new Sessions(name, clock, List::of, simulator::now);
+    this.context = context(name, clock);
+    this.balancer =
+        new DrivenBalancer(
+            new DrivenBalancer.Stand(
+                name,
+                "default",
+                new BusRegistry(registry),
+                way,
+                loop,
+                simulator::now,
+                simulator.random(number)),
+            config,
+            sessions,
+            // A bus cannot do more than it can, and cannot see what it is asked beyond that.
+            () -> new LoadFigures(Math.min(1, asked), 0, 0, 0, 0),
+            clock);
+  }
+
+  private LoopContext context(String name, Clock clock) {
+    SubscriptionIndex index = new SubscriptionIndex(1);
+    BusMemory memory = new BusMemory(MEMORY_BYTES);
+    BusCounters counters = new BusCounters(1);
+    Loops loops =
+        new Loops() {
+          @Override
+          public int count() {
+            return 1;
+          }
+
+          @Override
+          public Executor executor(int which) {
+            return loop;
+          }
+
+          @Override
+          public void handOver(int which) {}
+        };
+    BusContext bus =
+        new BusContext(
+            name,
+            ServerConfig.defaults().limits(),
+            index,
+            memory,
+            sessions,
+            new SharedTokenPolicy(null, false),
+            new LoopBarrier(loops),
+            counters,
+            clock);
+    Router router =
+        new Router(
+            0,
+            loops,
+            index,
+            UnpooledByteBufAllocator.DEFAULT,
+            memory,
+            counters.loops().get(0),
+            RemoteForwarder.NONE,
+            () -> {});
+    return new LoopContext(bus, router, counters.loops().get(0), UnpooledByteBufAllocator.DEFAULT);
+  }
+
+  void start() {
+    loop.perform(balancer::start);
+  }
+
+  int number() {
+    return number;
+  }
+
+  SimulatedLoop loop() {
+    return loop;
+  }
+
+  LoopContext context() {
+    return context;
+  }
+
+  /** A client asks more of it, or less. */
+  void ask(double load) {
+    asked += load;
+  }
+
+  /** What its clients ask of it, as a share of what it can do. */
+  double asked() {
+    return asked;
+  }
+
+  /** The load as the bus sees it. */
+  double load() {
+    return balancer.status().load();
+  }
+
+  boolean isOverloaded() {
+    return balancer.status().overloaded();
+  }
+
+  CompletionStage<byte[]> answer(int service, LinkPeer from, byte[] request) {
+    return balancer.answer(service, from, request);
+  }
+}

@@ -1,0 +1,234 @@
+package io.eventbus.simulation;
+
+import io.eventbus.protocol.CloseReason;
+import io.eventbus.protocol.ControlFrames;
+import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.ChangeBus;
+import io.eventbus.schema.ChangeBusFailed;
+import io.eventbus.schema.Hello;
+import io.eventbus.schema.Problem;
+import io.eventbus.schema.Welcome;
+import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.routing.Subscriber;
+import io.eventbus.server.samples.FakeSubscriber;
+import io.eventbus.server.samples.SampleFrames;
+import io.eventbus.server.session.ClientLink;
+import io.eventbus.server.session.Session;
+import java.net.URI;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A client that does so much, and goes to another bus when it is asked to: it connects there with
+ * the token, and leaves the old bus when it is welcome. What it publishes and gets is a rate, not
+ * events.
+ */
+final class SimulatedClient {
+  /** From the request until the client has left: what the change of one client takes. */
+  private static final long CHANGE = 20 * Simulator.MILLI;
+
+  /** What a bus can do: it stands for all that is measured. */
+  private static final double EVENTS_A_SECOND = 100_000;
+
+  private final LoadedCluster cluster;
+  private final long number;
+  private final List<Long> moves = new ArrayList<>();
+  private final List<Integer> path = new ArrayList<>();
+  private double load;
+  private Connection current;
+
+  SimulatedClient(LoadedCluster cluster, long number, int bus, double load) {
+    this.cluster = cluster;
+    this.number = number;
+    this.load = load;
+    this.current = new Connection(cluster.bus(bus));
+    current.hello(null, null);
+    arrived(current);
+  }
+
+  private void arrived(Connection at) {
+    current = at;
+    current.bus.ask(load);
+    current.countFrom = cluster.simulator().now();
+    path.add(current.bus.number());
+  }
+
+  private void left(Connection old) {
+    old.count();
+    old.bus.ask(-load);
+  }
+
+  /** From now on it asks so much of its bus, as a share of what that can do. */
+  void load(double now) {
+    current.count();
+    current.bus.ask(now - load);
+    load = now;
+  }
+
+  double load() {
+    return load;
+  }
+
+  /** When it moved, in virtual time. */
+  List<Long> moves() {
+    return moves;
+  }
+
+  /** The buses that it was on, the first included. */
+  List<Integer> path() {
+    return path;
+  }
+
+  private void onChangeBus(Connection from, ChangeBus request) {
+    int to = SimulatedBus.numberOf(URI.create(request.getUrls().get(0)).getHost());
+    cluster
+        .simulator()
+        .after(
+            CHANGE,
+            () -> {
+              Connection next = new Connection(cluster.bus(to));
+              next.hello(request.getToken(), from);
+            });
+  }
+
+  private void onWelcome(Connection at) {
+    Connection old = at.replaces;
+    if (old != null) {
+      at.replaces = null;
+      left(old);
+      arrived(at);
+      moves.add(cluster.simulator().now());
+      cluster.countMove();
+      old.bus.loop().perform(old.session::onClosed);
+    }
+  }
+
+  private void onRefused(Connection at, String why) {
+    Connection old = at.replaces;
+    String token = at.token;
+    if (old != null && token != null) {
+      old.say(ControlFrames.encode(TypeCode.CHANGE_BUS_FAILED, new ChangeBusFailed(token, why)));
+    }
+  }
+
+  /** One connection, as the bus sees it. */
+  private final class Connection implements ClientLink {
+    private final LoadedBus bus;
+    private final Session session;
+    private final FakeSubscriber subscriber = new FakeSubscriber(0);
+    private double counted;
+    private long countFrom;
+    private @Nullable Connection replaces;
+    private @Nullable String token;
+
+    Connection(LoadedBus bus) {
+      this.bus = bus;
+      this.session = new Session(bus.context(), this);
+    }
+
+    void hello(@Nullable String change, @Nullable Connection instead) {
+      replaces = instead;
+      token = change;
+      // Well-formed, and the same in every run.
+      String resume = String.format("%043d", number);
+      say(
+          ControlFrames.encode(
+              TypeCode.HELLO, new Hello("client", "simulated/1", null, resume, Map.of(), change)));
+    }
+
+    void say(byte[] frame) {
+      bus.loop()
+          .perform(
+              () ->
+                  session.onMessage(
+                      ByteBuffer.wrap(frame),
+                      0,
+                      frame.length,
+                      cluster.simulator().now(),
+                      () -> {}));
+    }
+
+    void count() {
+      long now = cluster.simulator().now();
+      counted += load * EVENTS_A_SECOND * (now - countFrom) / Simulator.SECOND;
+      countFrom = now;
+    }
+
+    @Override
+    public void send(byte[] frame) {
+      for (Object said : SampleFrames.read(ByteBuffer.wrap(frame))) {
+        // The answer takes its way: nothing comes back within the call.
+        cluster.simulator().after(cluster.delay(number), () -> onFrame(said));
+      }
+    }
+
+    private void onFrame(Object said) {
+      if (said instanceof ChangeBus request) {
+        onChangeBus(this, request);
+      } else if (said instanceof Welcome) {
+        onWelcome(this);
+      } else if (said instanceof Problem problem) {
+        onRefused(this, problem.getMessage());
+      }
+    }
+
+    @Override
+    public long delivered() {
+      if (this == current) {
+        count();
+      }
+      return (long) counted;
+    }
+
+    @Override
+    public void send(Delivery frame) {
+      throw new UnsupportedOperationException("no events flow");
+    }
+
+    @Override
+    public void sendLast(byte[] frame) {
+      send(frame);
+    }
+
+    @Override
+    public boolean mustWait(Runnable retry) {
+      return false;
+    }
+
+    @Override
+    public void nextTurn(Runnable retry) {
+      bus.loop().execute(retry);
+    }
+
+    @Override
+    public void close(CloseReason reason, String message) {}
+
+    @Override
+    public Subscriber subscriber() {
+      return subscriber;
+    }
+
+    @Override
+    public void execute(Runnable task) {
+      bus.loop().execute(task);
+    }
+
+    @Override
+    public long queuedBytes() {
+      return 0;
+    }
+
+    @Override
+    public long dropped() {
+      return 0;
+    }
+
+    @Override
+    public String remoteAddress() {
+      return "simulated";
+    }
+  }
+}

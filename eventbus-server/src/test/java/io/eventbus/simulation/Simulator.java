@@ -1,0 +1,113 @@
+package io.eventbus.simulation;
+
+import java.util.PriorityQueue;
+import java.util.SplittableRandom;
+import java.util.function.BooleanSupplier;
+
+/**
+ * Virtual time: runs what is to happen in the order of its times, and what happens at the same time
+ * in the order in which it was asked for. One thread.
+ */
+final class Simulator {
+  static final long MILLI = 1_000_000;
+  static final long SECOND = 1_000 * MILLI;
+
+  private static final class Event implements Comparable<Event> {
+    final long time;
+    final long order;
+    final Runnable task;
+
+    Event(long time, long order, Runnable task) {
+      this.time = time;
+      this.order = order;
+      this.task = task;
+    }
+
+    @Override
+    public int compareTo(Event other) {
+      int byTime = Long.compare(time, other.time);
+      return byTime != 0 ? byTime : Long.compare(order, other.order);
+    }
+  }
+
+  private final PriorityQueue<Event> events = new PriorityQueue<>();
+  private final long seed;
+  // Not 0, which some code takes for "never".
+  private long now = SECOND;
+  private long asked;
+  private long done;
+
+  Simulator(long seed) {
+    this.seed = seed;
+  }
+
+  /** As {@link System#nanoTime}. */
+  long now() {
+    return now;
+  }
+
+  /** How many events have happened: the same for the same seed. */
+  long events() {
+    return done;
+  }
+
+  void at(long time, Runnable task) {
+    events.add(new Event(Math.max(time, now), asked++, task));
+  }
+
+  void after(long nanos, Runnable task) {
+    at(now + nanos, task);
+  }
+
+  /** Chance that depends on the seed and on what it is for, and on nothing else. */
+  SplittableRandom random(long... use) {
+    return new SplittableRandom(hash(seed, use));
+  }
+
+  /** A number from 0 to 1 for one use. */
+  double fraction(long... use) {
+    return (hash(seed, use) >>> 11) * 0x1.0p-53;
+  }
+
+  private static long hash(long seed, long... use) {
+    long h = seed;
+    for (long part : use) {
+      h = (h ^ part) * 0x9E3779B97F4A7C15L;
+      h ^= h >>> 29;
+      h *= 0xBF58476D1CE4E5B9L;
+      h ^= h >>> 32;
+    }
+    return h;
+  }
+
+  /** Lets time pass up to a moment. */
+  void runUntil(long time) {
+    for (Event next = events.peek(); next != null && next.time <= time; next = events.peek()) {
+      events.remove();
+      now = next.time;
+      done++;
+      next.task.run();
+    }
+    now = time;
+  }
+
+  void run(long nanos) {
+    runUntil(now + nanos);
+  }
+
+  /**
+   * Lets time pass until something holds, looking every so often.
+   *
+   * @return how long it took; -1 if it did not come to hold in the longest time
+   */
+  long runUntil(BooleanSupplier holds, long every, long longest) {
+    long start = now;
+    while (!holds.getAsBoolean()) {
+      if (now - start >= longest) {
+        return -1;
+      }
+      run(every);
+    }
+    return now - start;
+  }
+}

@@ -14,12 +14,15 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -45,6 +48,7 @@ public final class LinkNode implements AutoCloseable {
   private final LinkTransport transport;
   private final Set<Channel> incoming = ConcurrentHashMap.newKeySet();
   private final AtomicInteger incomingCount = new AtomicInteger();
+  private final List<Consumer<LinkPeer>> watchers = new CopyOnWriteArrayList<>();
   private final LinkSetup setup;
   private final OutgoingLinks outgoing;
   private volatile @Nullable Channel listening;
@@ -93,6 +97,25 @@ public final class LinkNode implements AutoCloseable {
    */
   public void offer(int number, LinkService service) {
     services.put(number, service);
+  }
+
+  /**
+   * Tells whenever a link that another bus has opened ends.
+   *
+   * @param watcher is called on a thread that moves the bytes of links and must not block; with the
+   *     other bus as it had introduced itself
+   */
+  public void watchEnds(Consumer<LinkPeer> watcher) {
+    watchers.add(watcher);
+  }
+
+  /**
+   * Tells no more.
+   *
+   * @param watcher as given to {@link #watchEnds}
+   */
+  public void unwatchEnds(Consumer<LinkPeer> watcher) {
+    watchers.remove(watcher);
   }
 
   /**
@@ -231,6 +254,18 @@ public final class LinkNode implements AutoCloseable {
   }
 
   /**
+   * Looks whether nobody listens at an address, with a connection of its own that is not kept.
+   *
+   * @param address the address, as for {@link #call}
+   * @param limit the longest time to wait for each address of a name
+   * @return a future with true if every address refuses connections; with false if one of them does
+   *     not, does not answer, or there is none
+   */
+  public CompletableFuture<Boolean> isDeserted(InetSocketAddress address, Duration limit) {
+    return outgoing.isDeserted(address, limit);
+  }
+
+  /**
    * Closes the links to an address, so that the next call opens new ones.
    *
    * @param address the address
@@ -290,6 +325,15 @@ public final class LinkNode implements AutoCloseable {
         .pipeline()
         .addLast(
             new ServerHandshake(
-                identity, security.key(), setup, counters, random, opened -> {}, this::stream));
+                identity,
+                security.key(),
+                setup,
+                counters,
+                random,
+                opened ->
+                    channel
+                        .closeFuture()
+                        .addListener(ended -> watchers.forEach(w -> w.accept(opened.peer()))),
+                this::stream));
   }
 }

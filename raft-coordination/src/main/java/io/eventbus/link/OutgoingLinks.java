@@ -10,6 +10,7 @@ import io.netty.channel.EventLoopGroup;
 import io.netty.channel.socket.SocketChannel;
 import java.net.InetSocketAddress;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -81,6 +82,18 @@ final class OutgoingLinks {
             link.thenAccept(Link::close);
           }
         });
+  }
+
+  /** Whether every address refuses connections; a name that nobody knows does not. */
+  CompletableFuture<Boolean> isDeserted(InetSocketAddress address, Duration limit) {
+    return names
+        .find(address)
+        .thenCompose(
+            addresses ->
+                closed
+                    ? CompletableFuture.completedFuture(false)
+                    : Knock.at(addresses, socket, loops, limit))
+        .exceptionally(error -> false);
   }
 
   void close() {

@@ -5,6 +5,7 @@ import io.eventbus.registry.Endpoint;
 import io.eventbus.registry.RegistryStatus;
 import io.eventbus.registry.state.TimedCommand;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -16,9 +17,12 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.ratis.conf.RaftProperties;
+import org.apache.ratis.proto.RaftProtos.RaftGroupIdProto;
 import org.apache.ratis.proto.RaftProtos.RaftPeerRole;
+import org.apache.ratis.proto.RaftProtos.RaftRpcRequestProto;
 import org.apache.ratis.proto.RaftProtos.RoleInfoProto;
 import org.apache.ratis.proto.RaftProtos.ServerRpcProto;
+import org.apache.ratis.proto.RaftProtos.StartLeaderElectionRequestProto;
 import org.apache.ratis.protocol.ClientId;
 import org.apache.ratis.protocol.Message;
 import org.apache.ratis.protocol.RaftClientReply;
@@ -32,6 +36,7 @@ import org.apache.ratis.protocol.SnapshotManagementRequest;
 import org.apache.ratis.protocol.TransferLeadershipRequest;
 import org.apache.ratis.server.RaftConfiguration;
 import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.server.protocol.TermIndex;
 import org.apache.ratis.server.storage.RaftStorage.StartupOption;
 import org.apache.ratis.util.LifeCycle;
 import org.jspecify.annotations.Nullable;
@@ -44,7 +49,7 @@ import org.jspecify.annotations.Nullable;
  * there, those of {@link #propose} apart: what depends on them must neither wait nor call the
  * engine other than through here.
  */
-final class Engine implements AutoCloseable {
+final class Engine implements AutoCloseable, FallenLeader.Raft {
   private final RaftServer server;
   private final RaftGroupId group;
   private final RaftPeerId self;
@@ -208,6 +213,40 @@ final class Engine implements AutoCloseable {
         .thenApply(RaftClientReply::getLogIndex);
   }
 
+  /**
+   * Makes this bus stand for election at once, as if the leader had asked for it. Nothing happens
+   * if another leader is known meanwhile, or if this log does not reach into the leader's term.
+   *
+   * @param leader the leader whose process is gone
+   * @return a future with whether it was tried
+   */
+  @Override
+  public CompletableFuture<Boolean> standForElection(String leader) {
+    return CompletableFuture.supplyAsync(
+        () -> {
+          try {
+            TermIndex last = server.getDivision(group).getRaftLog().getLastEntryTermIndex();
+            boolean stands = last != null && leader.equals(leader());
+            if (stands) {
+              server.startLeaderElection(
+                  StartLeaderElectionRequestProto.newBuilder()
+                      .setServerRequest(
+                          RaftRpcRequestProto.newBuilder()
+                              .setRequestorId(RaftPeerId.valueOf(leader).toByteString())
+                              .setReplyId(self.toByteString())
+                              .setRaftGroupId(
+                                  RaftGroupIdProto.newBuilder().setId(group.toByteString())))
+                      .setLeaderLastEntry(last.toProto())
+                      .build());
+            }
+            return stands;
+          } catch (IOException e) {
+            throw new UncheckedIOException(e);
+          }
+        },
+        executor);
+  }
+
   /** What can be told of the log here. */
   RegistryStatus.Log log() {
     try {
@@ -249,8 +288,14 @@ final class Engine implements AutoCloseable {
     }
   }
 
+  @Override
+  public List<String> voters() {
+    return members().voterIds();
+  }
+
   /** The leader that this bus knows, null for none. */
-  @Nullable String leader() {
+  @Override
+  public @Nullable String leader() {
     try {
       RaftPeerId leader = server.getDivision(group).getInfo().getLeaderId();
       return leader == null ? null : leader.toString();
@@ -276,7 +321,8 @@ final class Engine implements AutoCloseable {
   }
 
   /** How long ago the leader was heard of, in milliseconds; -1 if there is none. */
-  long leaderSilenceMillis() {
+  @Override
+  public long leaderSilenceMillis() {
     if (leader() == null) {
       return -1;
     }

@@ -16,9 +16,14 @@ import org.slf4j.LoggerFactory;
  * @param gate the way in at the leader
  * @param commands commands and reads on their way to the leader
  * @param administration operators' requests on their way to the leader
+ * @param fallen watches the leader's process
  */
 record Running(
-    Engine engine, LeaderGate gate, CommandService commands, AdministrationService administration) {
+    Engine engine,
+    LeaderGate gate,
+    CommandService commands,
+    AdministrationService administration,
+    FallenLeader fallen) {
   private static final Logger log = LoggerFactory.getLogger(Running.class);
 
   private static final int DUTY_MILLIS = 200;
@@ -86,9 +91,11 @@ record Running(
                 parts.peers(),
                 engine,
                 new LeaderAdministration(engine, gate, parts.view(), parts.policy()),
-                self));
+                self),
+            new FallenLeader(parts.links(), parts.peers(), engine, parts.threads().timers(), self));
     running.commands.open();
     running.administration.open();
+    running.fallen.open();
     running.beginDuties(parts, self);
     return running;
   }
@@ -124,6 +131,7 @@ record Running(
   void close() {
     commands.close();
     administration.close();
+    fallen.close();
     try {
       engine.close();
     } catch (IOException e) {

@@ -1,0 +1,79 @@
+package io.eventbus.link;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.ConnectTimeoutException;
+import io.netty.channel.EventLoopGroup;
+import java.net.ConnectException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/** Looks whether anybody listens at some addresses, one after the other. */
+// A connection is not used; what its close comes to is nobody's concern.
+@SuppressWarnings("FutureReturnValueIgnored")
+final class Knock {
+  private final Bootstrap bootstrap;
+  private final CompletableFuture<Boolean> deserted = new CompletableFuture<>();
+
+  private Knock(Class<? extends Channel> channel, EventLoopGroup loops, Duration limit) {
+    this.bootstrap =
+        new Bootstrap()
+            .group(loops)
+            .channel(channel)
+            .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) limit.toMillis())
+            .handler(new ChannelInboundHandlerAdapter());
+  }
+
+  /**
+   * A future with whether each of the addresses refuses connections; false if there is none.
+   *
+   * @param limit the longest time to wait for each
+   */
+  static CompletableFuture<Boolean> at(
+      List<InetSocketAddress> addresses,
+      Class<? extends Channel> channel,
+      EventLoopGroup loops,
+      Duration limit) {
+    Knock knock = new Knock(channel, loops, limit);
+    if (addresses.isEmpty()) {
+      knock.deserted.complete(false);
+    } else {
+      knock.next(addresses);
+    }
+    return knock.deserted;
+  }
+
+  private void next(List<InetSocketAddress> addresses) {
+    if (addresses.isEmpty()) {
+      deserted.complete(true);
+      return;
+    }
+    bootstrap
+        .connect(addresses.get(0))
+        .addListener(
+            (ChannelFuture connected) -> {
+              if (connected.isSuccess()) {
+                connected.channel().close();
+              }
+              if (isRefusal(connected.cause())) {
+                next(addresses.subList(1, addresses.size()));
+              } else {
+                deserted.complete(false);
+              }
+            });
+  }
+
+  /** Java has one exception for a refused connection and for one that nobody answered. */
+  private static boolean isRefusal(@Nullable Throwable cause) {
+    return cause instanceof ConnectException
+        && !(cause instanceof ConnectTimeoutException)
+        && String.valueOf(cause.getMessage()).toLowerCase(Locale.ROOT).contains("refused");
+  }
+}

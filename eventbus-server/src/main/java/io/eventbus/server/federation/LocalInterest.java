@@ -9,10 +9,12 @@ import io.eventbus.server.routing.Subscription;
 import io.eventbus.server.routing.Target;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -54,6 +56,7 @@ final class LocalInterest implements LocalSubscriptions {
 
   private final Runnable changed;
   private final Map<Key, int[]> counts = new HashMap<>();
+  private final Set<Subscription> withdrawn = new HashSet<>(4);
   private Map<Key, Integer> changes = new LinkedHashMap<>();
   private long version;
   private long digest;
@@ -69,8 +72,17 @@ final class LocalInterest implements LocalSubscriptions {
   }
 
   @Override
-  public void removed(Subscription s) {
-    change(Key.of(s), s.overflow(), -1);
+  public synchronized void withdrawn(Subscription s) {
+    if (withdrawn.add(s)) {
+      change(Key.of(s), s.overflow(), -1);
+    }
+  }
+
+  @Override
+  public synchronized void removed(Subscription s) {
+    if (!withdrawn.remove(s)) {
+      change(Key.of(s), s.overflow(), -1);
+    }
   }
 
   private synchronized void change(Key key, Overflow overflow, int by) {

@@ -14,6 +14,9 @@ public interface LocalSubscriptions {
         public void added(Subscription subscription) {}
 
         @Override
+        public void withdrawn(Subscription subscription) {}
+
+        @Override
         public void removed(Subscription subscription) {}
       };
 
@@ -25,9 +28,16 @@ public interface LocalSubscriptions {
   void added(Subscription subscription);
 
   /**
-   * A client's subscription has ended.
+   * A client's subscription will end, and other buses are to send nothing more for it.
    *
    * @param subscription that was added before
+   */
+  void withdrawn(Subscription subscription);
+
+  /**
+   * A client's subscription has ended.
+   *
+   * @param subscription that was added before, perhaps withdrawn
    */
   void removed(Subscription subscription);
 }

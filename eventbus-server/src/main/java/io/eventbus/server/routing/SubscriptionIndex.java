@@ -79,6 +79,35 @@ public final class SubscriptionIndex {
   }
 
   /**
+   * Adds a subscription of which other buses are not told.
+   *
+   * @param subscription not in the index yet
+   */
+  public void addWithdrawn(Subscription subscription) {
+    lock.writeLock().lock();
+    try {
+      add(subscription);
+      local.withdrawn(subscription);
+    } finally {
+      lock.writeLock().unlock();
+    }
+  }
+
+  /**
+   * Lets other buses know no more of a subscription, which goes on to get what comes.
+   *
+   * @param subscription of a client, in the index
+   */
+  public void withdraw(Subscription subscription) {
+    lock.writeLock().lock();
+    try {
+      local.withdrawn(subscription);
+    } finally {
+      lock.writeLock().unlock();
+    }
+  }
+
+  /**
    * Removes a subscription: no frame that is routed after the return sees it.
    *
    * @param subscription in the index or not

@@ -6,7 +6,9 @@ import io.eventbus.server.routing.SubscriptionIndex;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,6 +27,7 @@ final class EqualSubscriptions {
   private final SubscriptionIndex index;
   private final Map<Key, Deque<Subscription>> byKey = new HashMap<>();
   private final Map<String, Integer> groups = new HashMap<>();
+  private final Set<Subscription> withdrawn = new HashSet<>(4);
 
   EqualSubscriptions(SubscriptionIndex index) {
     this.index = index;
@@ -41,9 +44,29 @@ final class EqualSubscriptions {
       groups.merge(s.group(), 1, Integer::sum);
     }
     Deque<Subscription> equal = byKey.computeIfAbsent(Key.of(s), k -> new ArrayDeque<>(1));
-    equal.add(s);
-    if (equal.size() == 1) {
+    Subscription first = equal.peekFirst();
+    if (first == null) {
+      equal.add(s);
       index.add(s);
+    } else if (!withdrawn.contains(first)) {
+      equal.add(s);
+    } else {
+      // Nobody else knows of those that are there.
+      equal.addFirst(s);
+      index.add(s);
+      index.remove(first);
+    }
+  }
+
+  /**
+   * Lets other buses choose a member of a group no more, which goes on to get what comes until it
+   * is removed. With others that are equal and stay, they know no difference.
+   */
+  void withdraw(Subscription s) {
+    withdrawn.add(s);
+    Deque<Subscription> equal = byKey.get(Key.of(s));
+    if (equal != null && withdrawn.containsAll(equal)) {
+      index.withdraw(equal.getFirst());
     }
   }
 
@@ -64,11 +87,16 @@ final class EqualSubscriptions {
       byKey.remove(key);
     } else if (known) {
       // Before the other goes, so that no event finds neither.
-      index.add(next);
+      if (withdrawn.containsAll(equal)) {
+        index.addWithdrawn(next);
+      } else {
+        index.add(next);
+      }
     }
     if (known) {
       index.remove(s);
     }
+    withdrawn.remove(s);
   }
 
   void removeAll() {
@@ -77,6 +105,7 @@ final class EqualSubscriptions {
       equal.forEach(index::release);
     }
     byKey.clear();
+    withdrawn.clear();
     groups.clear();
   }
 }

@@ -201,7 +201,27 @@ public final class SessionSubscriptions {
       return;
     }
     leaving = with(leaving, subscription);
-    awaitArrival(subscription);
+    if (subscription.group() == null) {
+      awaitArrival(subscription);
+    } else {
+      // For a group one bus is chosen: what comes after the last Drained would come to nobody.
+      equal().withdraw(subscription);
+      awaitWithdrawal(subscription);
+    }
+  }
+
+  private void awaitWithdrawal(Subscription subscription) {
+    loop.bus
+        .cluster()
+        .whenKnown(
+            loop.router.loop(),
+            known -> {
+              if (!known && !closed && changing.getAsBoolean()) {
+                awaitWithdrawal(subscription);
+              } else {
+                awaitArrival(subscription);
+              }
+            });
   }
 
   private void awaitArrival(Subscription subscription) {

@@ -73,6 +73,21 @@ class InterestTest {
   }
 
   @Test
+  void whatIsWithdrawnIsNotKnownAndNotTakenOffTwice() {
+    Subscription leaving = subscription("a.b", "g", Overflow.BLOCK);
+    Subscription staying = subscription("a.b", "g", Overflow.BLOCK);
+    local.added(leaving);
+    local.withdrawn(leaving);
+    local.withdrawn(leaving);
+    assertThat(local.size()).isZero();
+    local.added(staying);
+    local.removed(leaving);
+    assertThat(local.contains("a.b", "g")).isTrue();
+    local.removed(staying);
+    assertThat(local.size()).isZero();
+  }
+
+  @Test
   void theStrictestPolicyIsTold() {
     Subscription dropping = subscription("a.b", null, Overflow.DROP_OLDEST);
     local.added(dropping);

@@ -17,9 +17,11 @@ import io.eventbus.schema.Subscribe;
 import io.eventbus.schema.Unsubscribe;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.routing.BusMemory;
+import io.eventbus.server.routing.LocalSubscriptions;
 import io.eventbus.server.routing.LoopBarrier;
 import io.eventbus.server.routing.RemoteForwarder;
 import io.eventbus.server.routing.Router;
+import io.eventbus.server.routing.Subscription;
 import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.samples.FakeLoops;
 import io.eventbus.server.stats.BusCounters;
@@ -29,6 +31,7 @@ import java.security.SecureRandom;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
@@ -40,6 +43,7 @@ import org.junit.jupiter.api.Test;
 /** What a session says only when other buses have answered. */
 class SessionInClusterTest {
   private final FakeLoops loops = new FakeLoops(1);
+  private final List<String> toldToOthers = new ArrayList<>();
   private final SubscriptionIndex index = new SubscriptionIndex(1);
   private final UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(true);
   private final BusMemory memory = new BusMemory(1 << 30);
@@ -48,6 +52,24 @@ class SessionInClusterTest {
   private final Sessions sessions = new Sessions("bus", Clock.systemUTC());
   private final FakeLink link = new FakeLink();
   private final Session session = new Session(context(), link);
+
+  /** What other buses would be told of. */
+  private final class Told implements LocalSubscriptions {
+    @Override
+    public void added(Subscription s) {
+      toldToOthers.add("added " + s.id());
+    }
+
+    @Override
+    public void withdrawn(Subscription s) {
+      toldToOthers.add("withdrawn " + s.id());
+    }
+
+    @Override
+    public void removed(Subscription s) {
+      toldToOthers.add("removed " + s.id());
+    }
+  }
 
   /** Other buses, which answer when they are told to. */
   private static final class Others implements ClusterPromises {
@@ -115,6 +137,7 @@ class SessionInClusterTest {
 
   @BeforeEach
   void welcome() {
+    index.onLocalChange(new Told());
     handle(
         ControlFrames.encode(
             TypeCode.HELLO, new Hello("client", "agent/1", null, null, Map.of(), null)));
@@ -172,6 +195,54 @@ class SessionInClusterTest {
     assertThat(index.size()).isZero();
     loops.runAll();
     assertThat(link.taken()).containsExactly(new Drained(1L));
+  }
+
+  private void join(long id) {
+    handle(ControlFrames.encode(TypeCode.SUBSCRIBE, new Subscribe(id, "t", "g", Overflow.BLOCK)));
+  }
+
+  @Test
+  void aMemberOfAGroupStaysUntilNobodyChoosesIt() {
+    join(1);
+    others.known.remove().accept(true);
+    unsubscribe(1);
+    assertThat(others.arrived).as("others may still choose it").isEmpty();
+    assertThat(toldToOthers).containsExactly("added 1", "withdrawn 1");
+    others.known.remove().accept(true);
+    assertThat(index.size()).as("still in force").isEqualTo(1);
+    others.arrived.remove().accept(true);
+    assertThat(index.size()).isZero();
+    assertThat(toldToOthers).containsExactly("added 1", "withdrawn 1", "removed 1");
+  }
+
+  @Test
+  void aMemberIsNotWithdrawnWhileItsEqualStays() {
+    join(1);
+    join(2);
+    unsubscribe(1);
+    assertThat(toldToOthers).containsExactly("added 1");
+    unsubscribe(2);
+    assertThat(toldToOthers).containsExactly("added 1", "withdrawn 1");
+    join(3);
+    assertThat(toldToOthers).containsExactly("added 1", "withdrawn 1", "added 3", "removed 1");
+    others.known.forEach(known -> known.accept(true));
+    others.arrived.forEach(arrived -> arrived.accept(true));
+    assertThat(index.size()).isEqualTo(1);
+    assertThat(toldToOthers).hasSize(4);
+  }
+
+  @Test
+  void theLastOfEqualMembersIsNotToldAgain() {
+    join(1);
+    join(2);
+    unsubscribe(1);
+    unsubscribe(2);
+    others.known.forEach(known -> known.accept(true));
+    others.arrived.remove().accept(true);
+    assertThat(toldToOthers)
+        .containsExactly("added 1", "withdrawn 1", "added 2", "withdrawn 2", "removed 1");
+    others.arrived.remove().accept(true);
+    assertThat(index.size()).isZero();
   }
 
   @Test

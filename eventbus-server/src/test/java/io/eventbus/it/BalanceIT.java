@@ -71,32 +71,20 @@ class BalanceIT {
   }
 
   private static BusServer start(Path root, String name, String... settings) throws IOException {
+    // Compiling makes a young process busy.
     List<String> all =
         new ArrayList<>(
             List.of(
-                "bus.name",
-                name,
-                "cluster.port",
-                "0",
-                "cluster.directory",
-                root.resolve(name).toString(),
                 "listen.event-loops",
                 "1",
-                "timeouts.shutdown",
-                "1s",
                 "cluster.leave",
                 "0s",
-                "cluster.secret",
-                "a-secret-for-tests-only",
-                "cluster.host",
-                "127.0.0.1",
                 "balance.drain",
                 "20s",
-                // Compiling makes a young process busy.
                 "balance.enabled",
                 "false"));
     all.addAll(Arrays.asList(settings));
-    return TestBus.start(all.toArray(new String[0]));
+    return TestBus.startMember(root, name, all.toArray(new String[0]));
   }
 
   /** A client that publishes to itself all the time, and checks what comes. */

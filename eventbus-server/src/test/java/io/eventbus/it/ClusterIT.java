@@ -30,7 +30,6 @@ import org.junit.jupiter.api.io.TempDir;
 /** Buses in one process that form clusters over loopback. */
 @Timeout(120)
 class ClusterIT {
-  private static final String SECRET = "a-secret-for-tests-only";
   private static final ObjectMapper JSON = new ObjectMapper();
 
   private final HttpClient http = HttpClient.newHttpClient();
@@ -47,25 +46,9 @@ class ClusterIT {
   }
 
   private BusServer start(String name, String... settings) throws IOException {
-    List<String> all =
-        new ArrayList<>(
-            List.of(
-                "bus.name",
-                name,
-                "cluster.port",
-                "0",
-                "cluster.directory",
-                root.resolve(name).toString(),
-                "listen.event-loops",
-                "1",
-                "timeouts.shutdown",
-                "1s",
-                "cluster.secret",
-                SECRET,
-                "cluster.host",
-                "127.0.0.1"));
+    List<String> all = new ArrayList<>(List.of("listen.event-loops", "1"));
     all.addAll(Arrays.asList(settings));
-    BusServer bus = TestBus.start(all.toArray(new String[0]));
+    BusServer bus = TestBus.startMember(root, name, all.toArray(new String[0]));
     buses.add(bus);
     return bus;
   }

@@ -43,30 +43,14 @@ final class FederatedBuses implements AutoCloseable {
 
   BusServer add(String... settings) throws IOException {
     String name = "bus-" + (char) ('a' + buses.size());
-    List<String> all =
-        new ArrayList<>(
-            List.of(
-                "bus.name",
-                name,
-                "cluster.port",
-                "0",
-                "cluster.host",
-                "127.0.0.1",
-                "cluster.secret",
-                "a-secret-for-tests-only",
-                "cluster.directory",
-                root.resolve(name).toString(),
-                // How a bus leaves the registry is shown elsewhere.
-                "cluster.leave",
-                "0s",
-                "timeouts.shutdown",
-                "1s"));
+    // How a bus leaves the registry is shown elsewhere.
+    List<String> all = new ArrayList<>(List.of("cluster.leave", "0s"));
     if (!buses.isEmpty()) {
       all.add("cluster.join");
       all.add("127.0.0.1:" + buses.get(0).linkPort());
     }
     all.addAll(Arrays.asList(settings));
-    BusServer bus = TestBus.start(all.toArray(new String[0]));
+    BusServer bus = TestBus.startMember(root, name, all.toArray(new String[0]));
     buses.add(bus);
     return bus;
   }

@@ -3,6 +3,9 @@ package io.eventbus.it;
 import io.eventbus.server.BusServer;
 import io.eventbus.server.config.ServerConfig;
 import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -37,5 +40,30 @@ final class TestBus {
 
   static BusServer start(String... settings) throws IOException {
     return BusServer.start(config(settings));
+  }
+
+  /**
+   * Starts a bus that takes part in a cluster, with its data in a directory of its name.
+   *
+   * @param settings more keys and values; they replace those that every member has here
+   */
+  static BusServer startMember(Path root, String name, String... settings) throws IOException {
+    List<String> all =
+        new ArrayList<>(
+            List.of(
+                "bus.name",
+                name,
+                "cluster.port",
+                "0",
+                "cluster.host",
+                "127.0.0.1",
+                "cluster.secret",
+                "a-secret-for-tests-only",
+                "cluster.directory",
+                root.resolve(name).toString(),
+                "timeouts.shutdown",
+                "1s"));
+    all.addAll(Arrays.asList(settings));
+    return start(all.toArray(new String[0]));
   }
 }

@@ -15,6 +15,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -25,13 +26,16 @@ class LinkTlsTest {
   private static final Duration LONG = Duration.ofSeconds(20);
   private static final int ECHO = 7;
 
-  private final List<LinkNode> nodes = new ArrayList<>();
-  private final Path root;
-  private final TestAuthority ours;
+  // Every certificate takes processes; one set serves all tests.
+  private static TestAuthority ours;
+  private static TestAuthority theirs;
 
-  LinkTlsTest(@TempDir Path root) throws Exception {
-    this.root = root;
-    this.ours = new TestAuthority(root.resolve("ours"));
+  private final List<LinkNode> nodes = new ArrayList<>();
+
+  @BeforeAll
+  static void authorities(@TempDir Path root) throws Exception {
+    ours = new TestAuthority(root.resolve("ours"));
+    theirs = new TestAuthority(root.resolve("theirs"));
   }
 
   @AfterEach
@@ -76,7 +80,6 @@ class LinkTlsTest {
 
   @Test
   void aBusWithACertificateOfAnotherAuthorityGetsNothing() throws Exception {
-    TestAuthority theirs = new TestAuthority(root.resolve("theirs"));
     LinkNode a = node("a", ours.of("a", ours, LinkSecurity.none()));
     InetSocketAddress address = listen(a);
     // It trusts us, we do not trust it; and the other way round.
@@ -113,7 +116,7 @@ class LinkTlsTest {
   }
 
   @Test
-  void aFileThatCannotBeReadIsNamed() {
+  void aFileThatCannotBeReadIsNamed(@TempDir Path root) {
     Path missing = root.resolve("missing.pem");
     assertThatThrownBy(() -> LinkSecurity.none().withTls(missing, missing, missing))
         .isInstanceOf(IllegalArgumentException.class)

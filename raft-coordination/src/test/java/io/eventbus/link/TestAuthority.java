@@ -74,6 +74,8 @@ final class TestAuthority {
   private void keytool(String store, String... arguments) throws Exception {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "keytool").toString());
+    // A process of a moment: what makes long runs fast only makes it slow.
+    command.addAll(List.of("-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC"));
     command.addAll(Arrays.asList(arguments));
     command.addAll(
         List.of(

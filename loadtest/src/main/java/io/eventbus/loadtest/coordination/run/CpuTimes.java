@@ -32,13 +32,18 @@ record CpuTimes(Map<Long, Long> nanos) {
     return nanos.size();
   }
 
-  /** What was used since then; -1 if they are not the same processes. */
+  /**
+   * What was used since then, 0 or more; -1 if they are not the same processes. The kernel counts
+   * in ticks of 10 ms and splits them into user and system time anew at each question, so that the
+   * sum of two rounded figures can be a tick less than before.
+   */
   long since(CpuTimes before) {
     if (!nanos.keySet().equals(before.nanos.keySet())) {
       return -1;
     }
     return nanos.entrySet().stream()
-        .mapToLong(entry -> entry.getValue() - before.nanos.getOrDefault(entry.getKey(), 0L))
+        .mapToLong(
+            entry -> Math.max(0, entry.getValue() - before.nanos.getOrDefault(entry.getKey(), 0L)))
         .sum();
   }
 }

@@ -32,6 +32,12 @@ class IdleCpuTest {
   }
 
   @Test
+  void aTickThatTheKernelTookBackIsNoTime() {
+    CpuTimes before = new CpuTimes(Map.of(1L, 20L, 2L, 20L));
+    assertThat(new CpuTimes(Map.of(1L, 10L, 2L, 50L)).since(before)).isEqualTo(30);
+  }
+
+  @Test
   void ofAnotherSetOfProcessesNothingIsKnown() {
     CpuTimes before = new CpuTimes(Map.of(1L, 1L));
     assertThat(new CpuTimes(Map.of()).since(before)).isEqualTo(-1);

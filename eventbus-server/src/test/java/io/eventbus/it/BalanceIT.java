@@ -10,6 +10,7 @@ import io.eventbus.client.Event;
 import io.eventbus.client.EventBusClient;
 import io.eventbus.client.Gap;
 import io.eventbus.client.SendResult;
+import io.eventbus.protocol.TypeCode;
 import io.eventbus.server.BusServer;
 import java.io.IOException;
 import java.net.URI;
@@ -302,6 +303,41 @@ class BalanceIT {
       }
     }
     throw new AssertionError(client + " is not at " + bus.name());
+  }
+
+  /** Its time begins when it has read the request: who has read nothing yet is not closed. */
+  @Test
+  void whoKnowsThatItIsToGoAndDoesNotIsClosed() throws Exception {
+    startPair("balance.deadline", "300ms");
+    BusServer a = buses.get(0);
+    try (RawClient behind = RawClient.connected(a.uri());
+        RawClient ignorant = RawClient.connected(a.uri())) {
+      behind.subscribe(1, "t");
+      ignorant.subscribe(1, "t");
+      for (long connection : connections(a, "raw")) {
+        assertThat(send(a, "PUT", "/api/v1/moves/" + connection).statusCode()).isEqualTo(202);
+      }
+      assertThat(ignorant.awaitClose()).isEqualTo(4000);
+      assertThat(connections(a, "raw")).hasSize(1);
+      behind.send(RawClient.publish("t", 1, false, "1", "2"));
+      behind.expect(TypeCode.CHANGE_BUS);
+      assertThat(behind.expectDeliver().payloads()).containsExactly("1", "2");
+      assertThat(behind.awaitClose()).isEqualTo(4000);
+      assertThat(behind.closeReason).contains("go on at " + buses.get(1).uri());
+      WatchedBus.await(
+          () -> get(a, "/api/v1/balance").path("expired").asLong() == 2,
+          () -> get(a, "/api/v1/balance").toString());
+    }
+  }
+
+  private List<Long> connections(BusServer bus, String client) {
+    List<Long> found = new ArrayList<>();
+    for (JsonNode connection : get(bus, "/api/v1/connections").path("items")) {
+      if (connection.path("client").asText().equals(client)) {
+        found.add(connection.path("id").asLong());
+      }
+    }
+    return found;
   }
 
   @Test

@@ -138,6 +138,9 @@ class ChangeOfBusIT {
             new ChangeBus(List.of(to.toString()), ChangeReason.OPERATOR, LIFE.toMillis(), token, 3),
             new ChangeListener() {
               @Override
+              public void progresses() {}
+
+              @Override
               public void gone() {
                 answer.complete(null);
               }
@@ -322,6 +325,9 @@ class ChangeOfBusIT {
     session.askToChange(
         new ChangeBus(List.of(), ChangeReason.OPERATOR, 1_000L, unanswered, 0),
         new ChangeListener() {
+          @Override
+          public void progresses() {}
+
           @Override
           public void gone() {
             end.complete("gone");

@@ -2,6 +2,7 @@ package io.eventbus.simulation;
 
 import io.eventbus.link.LinkPeer;
 import io.eventbus.registry.RegistrySnapshot;
+import io.eventbus.server.balance.BalanceStatus;
 import io.eventbus.server.balance.DrivenBalancer;
 import io.eventbus.server.balance.LoadFigures;
 import io.eventbus.server.config.BalanceConfig;
@@ -112,6 +113,21 @@ final class LoadedBus {
 
   void start() {
     loop.perform(balancer::start);
+  }
+
+  /** Its clients have to go. */
+  void drain() {
+    loop.perform(balancer::drain);
+  }
+
+  /** What became of its clients. */
+  BalanceStatus status() {
+    return balancer.status();
+  }
+
+  /** Clients that are connected to it. */
+  int size() {
+    return sessions.size();
   }
 
   int number() {

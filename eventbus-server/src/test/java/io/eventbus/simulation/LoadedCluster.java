@@ -22,11 +22,15 @@ import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.LongUnaryOperator;
 
 /** Buses that tell each other their load and move clients; all of them are UP all the time. */
 final class LoadedCluster {
   private static final int PURPOSE = 7;
   private static final long MINUTE = 60 * Simulator.SECOND;
+
+  /** From the request until the client has left: what the change of one client takes. */
+  private static final long CHANGE = 20 * Simulator.MILLI;
 
   private final Simulator simulator;
   private final Network network;
@@ -35,6 +39,9 @@ final class LoadedCluster {
   private final List<SimulatedClient> clients = new ArrayList<>();
   private long calls;
   private long moves;
+  private LongUnaryOperator changeTakes = underWay -> CHANGE;
+  private int changing;
+  private int mostChanging;
 
   LoadedCluster(long seed, int count) {
     this(seed, count, ServerConfig.defaults().balance());
@@ -113,6 +120,27 @@ final class LoadedCluster {
     for (int i = 0; i < count; i++) {
       clients.add(new SimulatedClient(this, clients.size() + 1L, bus, load / count));
     }
+  }
+
+  /** Says how long a change takes that begins when so many are under way, itself included. */
+  void changesTake(LongUnaryOperator time) {
+    changeTakes = time;
+  }
+
+  /** A client has heard that it is to go; returns how long that takes. */
+  long changeBegins() {
+    changing++;
+    mostChanging = Math.max(mostChanging, changing);
+    return changeTakes.applyAsLong(changing);
+  }
+
+  void changeEnds() {
+    changing--;
+  }
+
+  /** As many changes as were ever under way together. */
+  int mostChanging() {
+    return mostChanging;
   }
 
   long delay(long use) {

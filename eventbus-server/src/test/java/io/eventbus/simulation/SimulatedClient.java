@@ -27,9 +27,6 @@ import org.jspecify.annotations.Nullable;
  * events.
  */
 final class SimulatedClient {
-  /** From the request until the client has left: what the change of one client takes. */
-  private static final long CHANGE = 20 * Simulator.MILLI;
-
   /** What a bus can do: it stands for all that is measured. */
   private static final double EVENTS_A_SECOND = 100_000;
 
@@ -87,8 +84,9 @@ final class SimulatedClient {
     cluster
         .simulator()
         .after(
-            CHANGE,
+            cluster.changeBegins(),
             () -> {
+              cluster.changeEnds();
               Connection next = new Connection(cluster.bus(to));
               next.hello(request.getToken(), from);
             });
@@ -205,6 +203,14 @@ final class SimulatedClient {
 
     @Override
     public void close(CloseReason reason, String message) {}
+
+    @Override
+    public void closeWhenWritten(CloseReason reason, String message) {}
+
+    @Override
+    public void whenRead(Runnable task) {
+      cluster.simulator().after(cluster.delay(number), () -> bus.loop().execute(task));
+    }
 
     @Override
     public Subscriber subscriber() {

@@ -34,8 +34,10 @@ import org.slf4j.LoggerFactory;
 public final class Balancer implements BalanceView, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Balancer.class);
 
-  /** A step of a bus that empties itself. */
   private static final long STEP_MILLIS = 100;
+
+  /** A bus that empties itself asks for the next clients so often: a few each time. */
+  private static final long EMPTYING_MILLIS = 20;
 
   /** The load is measured and told every so many steps. */
   private static final int STEPS_A_MEASURE = 5;
@@ -59,6 +61,7 @@ public final class Balancer implements BalanceView, AutoCloseable {
   private final ScheduledExecutorService executor;
   private final LongSupplier nanoTime;
   private int steps;
+  private boolean emptying;
   private volatile boolean draining;
   private volatile BalanceStatus status = new BalanceStatus(0, false, false, 0, 0, 0, 0, 0, 0);
 
@@ -141,8 +144,12 @@ public final class Balancer implements BalanceView, AutoCloseable {
   }
 
   private void guardedStep() {
+    guarded(this::step);
+  }
+
+  private static void guarded(Runnable step) {
     try {
-      step();
+      step.run();
     } catch (RuntimeException e) {
       // The next step may succeed; without steps nothing would be balanced any more.
       LOG.error("a step of balancing failed", e);
@@ -156,9 +163,11 @@ public final class Balancer implements BalanceView, AutoCloseable {
       measure.add(source.read().highest(), now);
       peers.exchange(own());
     }
-    if (draining) {
-      empty(now);
-    } else if (measures) {
+    moves.onStep(now);
+    if (draining && !emptying) {
+      emptying = true;
+      emptyStep();
+    } else if (!draining && measures) {
       relieve(now);
     }
     status =
@@ -200,6 +209,14 @@ public final class Balancer implements BalanceView, AutoCloseable {
 
   private static String percent(double load) {
     return Math.round(load * 100) + " %";
+  }
+
+  private void emptyStep() {
+    emptying = draining;
+    if (draining) {
+      guarded(() -> empty(nanoTime.getAsLong()));
+      var unused = executor.schedule(this::emptyStep, EMPTYING_MILLIS, TimeUnit.MILLISECONDS);
+    }
   }
 
   private void empty(long now) {

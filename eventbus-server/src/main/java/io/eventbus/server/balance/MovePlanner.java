@@ -1,6 +1,7 @@
 package io.eventbus.server.balance;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
@@ -20,13 +21,11 @@ public final class MovePlanner {
   /** A little below the mark, or the smoothed load would take for ever to get there. */
   private static final double MARGIN = 0.95;
 
-  /** How often a bus that empties itself asks for a plan. */
-  private static final int STEPS_A_SECOND = 10;
-
   private final Settings settings;
   private final OverloadDetector detector;
   private final LoadCredit departed;
   private final Pace pace;
+  private final Pace emptying;
   private final TargetChooser targets;
   private final Map<String, Long> refusedAt = new HashMap<>();
 
@@ -81,7 +80,9 @@ public final class MovePlanner {
     this.settings = settings;
     this.detector = new OverloadDetector(settings.high(), settings.low(), settings.sustain());
     this.departed = new LoadCredit(settings.smoothing());
-    this.pace = new Pace(settings.movesPerSecond());
+    this.pace = new Pace(settings.movesPerSecond(), settings.movesPerSecond() / 2.0);
+    // A few at a time, because those that move together make each other wait.
+    this.emptying = new Pace(settings.movesPerSecond(), settings.movesPerSecond() / 20.0);
     this.targets = new TargetChooser(zone, random);
   }
 
@@ -108,17 +109,32 @@ public final class MovePlanner {
     if (!detector.update(load, nowNanos) || excess <= 0 || most == 0) {
       return Optional.empty();
     }
-    Neighbour target =
-        targets.choose(
-            neighbours,
-            n -> !isShunned(n, nowNanos) && n.load() < settings.low() && n.load() < left);
-    if (target == null) {
-      return Optional.empty();
+    Collection<ClientLoad> all = null;
+    List<Neighbour> full = new ArrayList<>();
+    while (true) {
+      Neighbour target =
+          targets.choose(
+              neighbours,
+              n ->
+                  !isShunned(n, nowNanos)
+                      && n.load() < settings.low()
+                      && n.load() < left
+                      && !full.contains(n));
+      if (target == null) {
+        return Optional.empty();
+      }
+      if (all == null) {
+        all = clients.get();
+      }
+      // Afterwards the target must not have more to do than this bus.
+      double room = Math.min(settings.low() - target.load(), (left - target.load()) / 2);
+      List<ClientLoad> chosen = MoveChooser.choose(all, excess, room, most);
+      if (!chosen.isEmpty()) {
+        return Optional.of(new Plan(target, chosen));
+      }
+      // A near one that has room for nobody does not keep them from going farther.
+      full.add(target);
     }
-    // Afterwards the target must not have more to do than this bus.
-    double room = Math.min(settings.low() - target.load(), (left - target.load()) / 2);
-    List<ClientLoad> chosen = MoveChooser.choose(clients.get(), excess, room, most);
-    return chosen.isEmpty() ? Optional.empty() : Optional.of(new Plan(target, chosen));
   }
 
   /**
@@ -131,9 +147,7 @@ public final class MovePlanner {
    */
   public Optional<Plan> empty(
       List<ClientLoad> clients, Collection<Neighbour> neighbours, long nowNanos) {
-    // A few at a time, because those that move together make each other wait.
-    int few = Math.max(1, settings.movesPerSecond() / STEPS_A_SECOND);
-    int most = Math.min(few, Math.min(pace.available(nowNanos), clients.size()));
+    int most = Math.min(emptying.available(nowNanos), clients.size());
     if (most == 0) {
       return Optional.empty();
     }
@@ -157,6 +171,7 @@ public final class MovePlanner {
    */
   public void granted(Plan plan, int granted, long nowNanos) {
     pace.take(granted);
+    emptying.take(granted);
     if (granted < plan.clients().size()) {
       refusedAt.values().removeIf(at -> nowNanos - at >= settings.refusalPause().toNanos());
       refusedAt.put(plan.target().bus(), nowNanos);

@@ -10,31 +10,41 @@ import io.eventbus.server.session.Sessions;
 import java.net.InetSocketAddress;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Carries out what was planned: asks the other bus, then the clients that it takes, and waits for
- * what becomes of them. Confined to the balance thread.
+ * Carries out what was planned: asks the other bus, then the clients that it takes, as many at a
+ * time as can be moved swiftly, and waits for what becomes of them. Confined to the balance thread.
  */
 final class Moves {
   private static final Logger LOG = LoggerFactory.getLogger(Moves.class);
   private static final Duration PATIENCE = Duration.ofSeconds(2);
 
-  /** When a client that stays is asked again by a bus that ends. */
-  private static final long RETRY_NANOS = Duration.ofSeconds(2).toNanos();
+  /** When a client that stays is asked again by a bus that ends; twice as long each time. */
+  private static final long RETRY_NANOS = Duration.ofSeconds(1).toNanos();
+
+  private static final int MOST_DOUBLINGS = 4;
+
+  /** A client that gets on with its move has its time anew, and in all so many times that. */
+  private static final int MOST_DEADLINES = 6;
+
+  /** A bus that does nothing for so long does not run. */
+  private static final long STANDSTILL_NANOS = Duration.ofMillis(500).toNanos();
+
+  /** A token holds until a client that gets it late has had its time. */
+  private static final int TOKEN_DEADLINES = 2;
 
   private final Sessions sessions;
   private final Clock clock;
@@ -45,9 +55,12 @@ final class Moves {
   private final BalanceConfig config;
   private final ScheduledExecutorService executor;
   private final LongSupplier nanoTime;
-  private final Set<Long> moving = new HashSet<>();
-  private final Map<Long, Long> stayedAt = new HashMap<>();
+  private final MoveWindow window;
+  private final Deque<Move> waiting = new ArrayDeque<>();
+  private final Map<Long, Move> moving = new HashMap<>();
+  private final Map<Long, Stay> stays = new HashMap<>();
   private int asking;
+  private long steppedAt;
   private long moved;
   private long stayed;
   private long expired;
@@ -71,11 +84,22 @@ final class Moves {
     this.config = config;
     this.executor = executor;
     this.nanoTime = nanoTime;
+    this.window = new MoveWindow(config.movesPerSecond());
   }
 
-  /** Says whether a bus was asked and has not answered; an operator may ask besides. */
+  /** A client that was asked and stayed, so often. */
+  private record Stay(int times, long atNanos) {
+    boolean isOver(long nowNanos) {
+      return nowNanos - atNanos >= RETRY_NANOS << Math.min(times - 1, MOST_DOUBLINGS);
+    }
+  }
+
+  /**
+   * Says whether a bus was asked and has not answered, or clients that it takes wait to be asked;
+   * an operator may ask besides.
+   */
   boolean isAsking() {
-    return asking > 0;
+    return asking > 0 || !waiting.isEmpty();
   }
 
   int moving() {
@@ -96,20 +120,21 @@ final class Moves {
 
   /** The next clients that have to go from a bus that ends, in the order of their coming. */
   List<ClientLoad> leaving(double load, long nowNanos) {
-    stayedAt.values().removeIf(at -> nowNanos - at >= RETRY_NANOS);
+    int most = Math.min(window.room(nowNanos), BalanceMessages.MOST_CLIENTS);
     double share = load / Math.max(1, sessions.size());
     List<ClientLoad> next = new ArrayList<>();
     for (Session session : sessions.after(0)) {
+      if (next.size() >= most) {
+        break;
+      }
       long number = session.identity().number();
-      if (moving.contains(number) || stayedAt.containsKey(number)) {
+      Stay stay = stays.get(number);
+      if (moving.containsKey(number) || (stay != null && !stay.isOver(nowNanos))) {
         continue;
       }
       ClientLoad client = client(session, share, true, nowNanos);
       if (client.movable()) {
         next.add(client);
-      }
-      if (next.size() == BalanceMessages.MOST_CLIENTS) {
-        break;
       }
     }
     return next;
@@ -149,7 +174,7 @@ final class Moves {
         new BalanceMessages.Reserve(
             load,
             reason != ChangeReason.OVERLOAD,
-            (int) Math.min(Integer.MAX_VALUE, config.deadline().toMillis()),
+            (int) Math.min(Integer.MAX_VALUE, TOKEN_DEADLINES * config.deadline().toMillis()),
             wanted);
     asking++;
     return node.call(
@@ -178,51 +203,113 @@ final class Moves {
     planner.granted(plan, count, now);
     LOG.info("{} of {} clients go to {} ({})", count, sessions.size(), plan.target().bus(), reason);
     for (int i = 0; i < count; i++) {
-      ask(plan.clients().get(i), reason, granted.urls(), granted.tokens().get(i), now);
+      Move move =
+          new Move(plan.clients().get(i), reason, granted.urls(), granted.tokens().get(i), now);
+      if (reason == ChangeReason.OVERLOAD) {
+        waiting.add(move);
+      } else {
+        // There was room for it, or an operator does not want to wait.
+        move.ask(now);
+      }
     }
+    askMore(now);
     return count;
   }
 
-  private void ask(
-      ClientLoad client, ChangeReason reason, List<String> urls, String token, long nowNanos) {
-    Session session = sessions.find(client.connection());
-    if (session == null || !moving.add(client.connection())) {
-      planner.stayed(client.load(), nowNanos);
-      return;
+  /** Asks those for whom there is room now. */
+  private void askMore(long nowNanos) {
+    while (!waiting.isEmpty() && window.room(nowNanos) > 0) {
+      waiting.remove().ask(nowNanos);
     }
-    history.asked(client.producer(), nowNanos);
-    Move move = new Move(client);
-    move.timer =
-        // Again, for a client that was still reading what was queued for it.
-        executor.scheduleWithFixedDelay(
-            () -> {
-              move.late = true;
-              session.endChange(token, urls.get(0));
-            },
-            config.deadline().toNanos(),
-            config.deadline().toNanos(),
-            TimeUnit.NANOSECONDS);
-    session.askToChange(
-        new ChangeBus(
-            urls, reason, config.deadline().toMillis(), token, history.left(client.hops() + 1)),
-        move);
+  }
+
+  /** Looks who has had enough time; several times a second. */
+  void onStep(long nowNanos) {
+    long stood = steppedAt == 0 ? 0 : nowNanos - steppedAt;
+    steppedAt = nowNanos;
+    for (Move move : List.copyOf(moving.values())) {
+      if (stood > STANDSTILL_NANOS) {
+        // What the client has said meanwhile could not be heard.
+        move.heardAt += stood;
+      }
+      move.check(nowNanos);
+    }
+    while (!waiting.isEmpty() && waiting.peek().isTooLate(nowNanos)) {
+      planner.stayed(waiting.remove().client.load(), nowNanos);
+    }
+    askMore(nowNanos);
+    stays.keySet().removeIf(connection -> sessions.find(connection) == null);
   }
 
   /** What becomes of one client. */
   private final class Move implements ChangeListener {
     private final ClientLoad client;
+    private final ChangeReason reason;
+    private final List<String> urls;
+    private final String token;
+    private final long grantedAt;
+    private long askedAt;
+    private long heardAt;
+    private boolean heard;
     private boolean late;
-    private @Nullable Future<?> timer;
 
-    Move(ClientLoad client) {
+    Move(ClientLoad client, ChangeReason reason, List<String> urls, String token, long nowNanos) {
       this.client = client;
+      this.reason = reason;
+      this.urls = urls;
+      this.token = token;
+      this.grantedAt = nowNanos;
+    }
+
+    boolean isTooLate(long nowNanos) {
+      return nowNanos - grantedAt >= config.deadline().toNanos();
+    }
+
+    void ask(long nowNanos) {
+      Session session = sessions.find(client.connection());
+      if (session == null || moving.putIfAbsent(client.connection(), this) != null) {
+        planner.stayed(client.load(), nowNanos);
+        return;
+      }
+      askedAt = nowNanos;
+      heardAt = nowNanos;
+      window.begun(client.connection(), nowNanos);
+      history.asked(client.producer(), nowNanos);
+      session.askToChange(
+          new ChangeBus(
+              urls, reason, config.deadline().toMillis(), token, history.left(client.hops() + 1)),
+          this);
+    }
+
+    /** Again and again, for a client that was still reading what was queued for it. */
+    void check(long nowNanos) {
+      Session session = sessions.find(client.connection());
+      // Who has not read the request has had no time yet.
+      long time = config.deadline().toNanos() * (heard ? 1 : MOST_DEADLINES);
+      if (session != null && nowNanos - heardAt >= time) {
+        late = true;
+        heardAt = nowNanos;
+        session.endChange(token, urls.get(0));
+      }
+    }
+
+    @Override
+    public void progresses() {
+      executor.execute(
+          () -> {
+            long now = nanoTime.getAsLong();
+            if (!late && now - askedAt < MOST_DEADLINES * config.deadline().toNanos()) {
+              heardAt = now;
+              heard = true;
+            }
+          });
     }
 
     @Override
     public void gone() {
       executor.execute(
           () -> {
-            end();
+            end(nanoTime.getAsLong());
             if (late) {
               expired++;
             } else {
@@ -235,20 +322,23 @@ final class Moves {
     public void stays(String why) {
       executor.execute(
           () -> {
-            end();
-            stayed++;
             long now = nanoTime.getAsLong();
-            stayedAt.put(client.connection(), now);
+            stayed++;
+            stays.merge(
+                client.connection(),
+                new Stay(1, now),
+                (before, again) -> new Stay(before.times + 1, now));
             planner.stayed(client.load(), now);
             LOG.debug("connection {} stays: {}", client.connection(), why);
+            end(now);
           });
     }
 
-    private void end() {
-      moving.remove(client.connection());
-      Future<?> waiting = timer;
-      if (waiting != null) {
-        waiting.cancel(false);
+    private void end(long nowNanos) {
+      // Not one that has asked the same client before.
+      if (moving.remove(client.connection(), this)) {
+        window.ended(client.connection(), askedAt, nowNanos);
+        askMore(nowNanos);
       }
     }
   }

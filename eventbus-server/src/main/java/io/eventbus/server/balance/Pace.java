@@ -14,10 +14,11 @@ public final class Pace {
    * Makes a pace that has not begun.
    *
    * @param perSecond moves a second, more than 0
+   * @param atOnce as many, and at least one, may begin together after a while without any
    */
-  public Pace(double perSecond) {
+  public Pace(double perSecond, double atOnce) {
     this.perSecond = perSecond;
-    this.most = Math.max(1, perSecond / 2);
+    this.most = Math.max(1, atOnce);
   }
 
   /**

@@ -1,10 +1,14 @@
 package io.eventbus.server.session;
 
 /**
- * Hears what became of a client that was asked to go to another bus: one call, on the session's
- * loop. An implementation must not block and must not throw.
+ * Hears what becomes of a client that was asked to go to another bus: {@link #progresses} perhaps
+ * several times, then one of the others once, on the session's loop. An implementation must not
+ * block and must not throw.
  */
 public interface ChangeListener {
+  /** The client has read the request, or has done a step of what it was asked for. */
+  void progresses();
+
   /** The client is not here any more. */
   void gone();
 

@@ -59,6 +59,23 @@ public interface ClientLink {
   void close(CloseReason reason, String message);
 
   /**
+   * Closes the connection when the network has taken all that is queued; what comes from the client
+   * meanwhile is read and not acted on. How long that may take is bounded, as for any client.
+   *
+   * @param reason the close code
+   * @param message for the client, in English: what to do
+   */
+  void closeWhenWritten(CloseReason reason, String message);
+
+  /**
+   * Runs a task on this loop when the client has read all that was sent before; not if the
+   * connection ends first. A second call replaces the first.
+   *
+   * @param task must not block
+   */
+  void whenRead(Runnable task);
+
+  /**
    * Returns the queue for deliveries.
    *
    * @return the subscriber that stands for this connection

@@ -25,6 +25,21 @@ final class PendingChange {
     return itsToken.equals(token);
   }
 
+  /** The client has read the request; nothing happens if that is about another one. */
+  void read(String itsToken) {
+    if (isFor(itsToken)) {
+      progresses();
+    }
+  }
+
+  /** The client has done a step, if it was asked for any. */
+  void progresses() {
+    ChangeListener told = listener;
+    if (told != null) {
+      told.progresses();
+    }
+  }
+
   /** The client stays; nothing happens if that is about another request. */
   void failed(String itsToken, String why) {
     ChangeListener told = listener;

@@ -129,8 +129,10 @@ public final class Session {
       }
       case HELLO -> onHello(in, from, to, frames);
       case SUBSCRIBE -> subscriptions.subscribe(ControlFrames.subscribe(in, from, to));
-      case UNSUBSCRIBE ->
-          subscriptions.unsubscribe(ControlFrames.unsubscribe(in, from, to).getId());
+      case UNSUBSCRIBE -> {
+        subscriptions.unsubscribe(ControlFrames.unsubscribe(in, from, to).getId());
+        change.progresses();
+      }
       case ACK -> {
         acknowledgements.add(ControlFrames.ack(in, from, to));
         loop.stats.acks.add(1);
@@ -139,7 +141,10 @@ public final class Session {
         ChangeBusFailed failed = ControlFrames.changeBusFailed(in, from, to);
         change.failed(failed.getToken(), failed.getMessage());
       }
-      case BARRIER -> onBarrier(ControlFrames.barrier(in, from, to));
+      case BARRIER -> {
+        onBarrier(ControlFrames.barrier(in, from, to));
+        change.progresses();
+      }
       case CHANGE_BUS, DELIVER, WELCOME, PROBLEM, CONFIRM, GAP, DRAINED ->
           violation("a client sent " + type + ", which only a bus may send", frames);
     }
@@ -257,6 +262,8 @@ public final class Session {
             listener.gone();
           } else if (change.begin(request.getToken(), listener)) {
             link.send(ControlFrames.encode(TypeCode.CHANGE_BUS, request));
+            // Its time begins when it knows: much may be queued before.
+            link.whenRead(() -> change.read(request.getToken()));
           } else {
             listener.stays("it was asked before, and has not answered");
           }
@@ -266,7 +273,7 @@ public final class Session {
   /**
    * Closes a client that has not done what it was asked for; any thread. Not one that has left
    * already but for reading what is queued for it here, which it gets nowhere else: that takes as
-   * long as it reads.
+   * long as it reads. Who is closed gets what is queued first.
    *
    * @param token of the request; nothing happens if it was answered
    * @param url where the client is to go on
@@ -276,7 +283,8 @@ public final class Session {
         () -> {
           boolean readsTheRest = subscriptions.haveLeft() && link.queuedBytes() > 0;
           if (change.isFor(token) && !readsTheRest) {
-            closeHere(CloseReason.CHANGE_BUS, "go on at " + url);
+            link.closeWhenWritten(CloseReason.CHANGE_BUS, "go on at " + url);
+            onClosed();
           }
         });
   }

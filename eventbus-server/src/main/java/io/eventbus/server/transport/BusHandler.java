@@ -8,6 +8,7 @@ import io.eventbus.server.session.ClientLink;
 import io.eventbus.server.session.Session;
 import java.nio.ByteBuffer;
 import java.util.concurrent.RejectedExecutionException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Joins a connection, its {@link Session} and its {@link OutboundQueue}. Confined to the
@@ -20,7 +21,13 @@ final class BusHandler implements MessageHandler, ClientLink {
   private final Session session;
   private final ServerConfig config;
   private final long acceptedAt;
-  private boolean closeWhenWritten;
+  private @Nullable Ending ending;
+  private @Nullable Runnable whenRead;
+  private boolean asked;
+  private byte question;
+
+  /** How the connection is closed when the queue is empty, or after so long in any case. */
+  private record Ending(CloseReason reason, String message, long begunNanos, long longestNanos) {}
 
   BusHandler(LoopState loop, WebSocketConnection connection, long acceptedAt) {
     this.loop = loop;
@@ -51,7 +58,7 @@ final class BusHandler implements MessageHandler, ClientLink {
   public void onWritable() {
     queue.drain();
     queue.onWritten();
-    closeIfDone();
+    whenWritten();
   }
 
   @Override
@@ -63,19 +70,64 @@ final class BusHandler implements MessageHandler, ClientLink {
       return;
     }
     queue.onTick(nowNanos);
-    closeIfDone();
+    Ending end = ending;
+    if (end != null && nowNanos - end.begunNanos() > end.longestNanos()) {
+      close(end.reason(), end.message());
+    }
+    whenWritten();
   }
 
   @Override
   public void onShutdown() {
-    closeWhenWritten = true;
-    queue.drain();
-    closeIfDone();
+    if (ending == null) {
+      // The bus itself knows how long it waits.
+      String message = "the bus shuts down; reconnect elsewhere";
+      end(new Ending(CloseReason.SHUTTING_DOWN, message, System.nanoTime(), Long.MAX_VALUE));
+    }
   }
 
-  private void closeIfDone() {
-    if (closeWhenWritten && queue.isEmpty()) {
-      connection.close(CloseReason.SHUTTING_DOWN, "the bus shuts down; reconnect elsewhere");
+  @Override
+  public void closeWhenWritten(CloseReason reason, String message) {
+    long longest = config.timeouts().slowSubscriber().toNanos();
+    end(new Ending(reason, message, System.nanoTime(), longest));
+  }
+
+  private void end(Ending how) {
+    ending = how;
+    queue.drain();
+    whenWritten();
+  }
+
+  @Override
+  public void whenRead(Runnable task) {
+    whenRead = task;
+    asked = false;
+    question++;
+    queue.drain();
+    whenWritten();
+  }
+
+  /** What has to be behind all that was queued before. */
+  private void whenWritten() {
+    if (!queue.isEmpty()) {
+      return;
+    }
+    if (whenRead != null && !asked) {
+      asked = true;
+      connection.ask(question);
+    }
+    Ending end = ending;
+    if (end != null) {
+      connection.close(end.reason(), end.message());
+    }
+  }
+
+  @Override
+  public void onAnswer(byte number) {
+    Runnable task = whenRead;
+    if (task != null && asked && number == question) {
+      whenRead = null;
+      task.run();
     }
   }
 

@@ -154,9 +154,8 @@ final class InboundFrames {
     Masking.unmask(buf, start, length, header.mask);
     switch (header.opcode) {
       case Opcode.PING -> connection.onPing(buf.slice(start, length));
-      case Opcode.PONG -> {
-        // Any bytes are a sign of life; that was noted when they came.
-      }
+      // Any bytes are a sign of life; that was noted when they came.
+      case Opcode.PONG -> connection.onPong(buf.slice(start, length));
       case Opcode.CLOSE -> connection.onCloseFrame(buf.slice(start, length));
       default -> onData(buf, start, length, nowNanos);
     }

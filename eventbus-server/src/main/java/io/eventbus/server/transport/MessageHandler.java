@@ -26,6 +26,9 @@ interface MessageHandler {
   /** The connection may write again, or has written all. */
   void onWritable();
 
+  /** The client has read what was written before {@link WebSocketConnection#ask} of a number. */
+  default void onAnswer(byte number) {}
+
   /** Looks at deadlines of its own; called several times a second. */
   void onTick(long nowNanos);
 

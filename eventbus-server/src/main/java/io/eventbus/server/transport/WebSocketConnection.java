@@ -107,6 +107,29 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
     }
   }
 
+  /**
+   * A ping with a number is not a heartbeat: when its pong comes, the client has read all before
+   * it.
+   */
+  void ask(byte number) {
+    if (phase == ConnectionPhase.OPEN) {
+      write(
+          channel
+              .alloc()
+              .directBuffer(3)
+              .writeByte(0x80 | Opcode.PING)
+              .writeByte(1)
+              .writeByte(number));
+      flush();
+    }
+  }
+
+  void onPong(ByteBuf payload) {
+    if (phase == ConnectionPhase.OPEN && payload.readableBytes() == 1) {
+      handler.onAnswer(payload.getByte(payload.readerIndex()));
+    }
+  }
+
   void onCloseFrame(ByteBuf payload) throws WebSocketViolation {
     int code = CloseFrame.check(payload);
     inbound.discardAll();

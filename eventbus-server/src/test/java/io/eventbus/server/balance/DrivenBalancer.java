@@ -19,6 +19,7 @@ import java.util.random.RandomGenerator;
 /** The balancer of one bus, for a simulation that is its clock and its links. */
 public final class DrivenBalancer {
   private final Map<Integer, LinkService> services = new HashMap<>();
+  private final String bus;
   private final Balancer balancer;
 
   /** Leads to another bus. */
@@ -52,6 +53,7 @@ public final class DrivenBalancer {
   /** Makes it; it does nothing yet. */
   public DrivenBalancer(
       Stand stand, BalanceConfig config, Sessions sessions, LoadSource source, Clock clock) {
+    bus = stand.bus();
     Calls calls =
         new Calls() {
           @Override
@@ -101,6 +103,11 @@ public final class DrivenBalancer {
       return CompletableFuture.failedFuture(new IllegalStateException("no service " + service));
     }
     return offered.answer(from, request);
+  }
+
+  /** Its clients have to go. */
+  public void drain() {
+    var unused = balancer.drain(bus, true);
   }
 
   /** What it does. */

@@ -79,7 +79,7 @@ class LoadTest {
 
   @Test
   void movesHaveAPace() {
-    Pace pace = new Pace(10);
+    Pace pace = new Pace(10, 5);
     assertThat(pace.available(0)).isEqualTo(5);
     pace.take(5);
     assertThat(pace.available(seconds(0.05))).isZero();

@@ -30,6 +30,9 @@ final class FakeLink implements ClientLink {
 
   @Nullable Runnable retry;
 
+  /** Who waits until the client has read what was sent. */
+  @Nullable Runnable reading;
+
   /** What was sent since the last call. */
   List<Object> taken() {
     List<Object> all = List.copyOf(sent);
@@ -77,6 +80,16 @@ final class FakeLink implements ClientLink {
   @Override
   public void close(CloseReason reason, String message) {
     closed.add(new Closed(reason, message));
+  }
+
+  @Override
+  public void closeWhenWritten(CloseReason reason, String message) {
+    close(reason, message);
+  }
+
+  @Override
+  public void whenRead(Runnable task) {
+    reading = task;
   }
 
   @Override

@@ -331,6 +331,9 @@ class SessionInClusterTest {
   /** What a bus hears of a client that it has asked to go; nothing here. */
   private static final class Unheard implements ChangeListener {
     @Override
+    public void progresses() {}
+
+    @Override
     public void gone() {}
 
     @Override

@@ -233,6 +233,12 @@ class SessionTest {
   /** Hears what became of a change of bus. */
   private static final class Hearer implements ChangeListener {
     final List<String> heard = new ArrayList<>();
+    int steps;
+
+    @Override
+    public void progresses() {
+      steps++;
+    }
 
     @Override
     public void gone() {
@@ -282,6 +288,27 @@ class SessionTest {
     assertThat(link.closed).as("it has answered").isEmpty();
     session.askToChange(request("tok2"), hearer);
     assertThat(link.taken()).containsExactly(request("tok2"));
+  }
+
+  @Test
+  void aClientThatReadsTheRequestAndBeginsToLeaveGetsOn() {
+    welcome();
+    Hearer hearer = new Hearer();
+    handle(ControlFrames.encode(TypeCode.BARRIER, new Barrier(1L)));
+    session.askToChange(request("tok"), hearer);
+    assertThat(hearer.steps).isZero();
+    Runnable reading = link.reading;
+    assertThat(reading).isNotNull();
+    reading.run();
+    assertThat(hearer.steps).as("it knows").isEqualTo(1);
+    handle(ControlFrames.encode(TypeCode.BARRIER, new Barrier(2L)));
+    assertThat(hearer.steps).isEqualTo(2);
+    handle(ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(1L)));
+    assertThat(hearer.steps).isEqualTo(3);
+    handle(failed("tok", "no connection"));
+    reading.run();
+    handle(ControlFrames.encode(TypeCode.BARRIER, new Barrier(3L)));
+    assertThat(hearer.steps).as("it stays").isEqualTo(3);
   }
 
   @Test

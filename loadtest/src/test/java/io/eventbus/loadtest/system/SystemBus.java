@@ -63,6 +63,11 @@ final class SystemBus {
     settings.put("EVENTBUS_CLUSTER_CLIENT_URLS", uri.toString());
   }
 
+  /** Tells other buses what fails together with it. */
+  void in(String zone) {
+    settings.put("EVENTBUS_CLUSTER_ZONE", zone);
+  }
+
   /** Starts it; {@link #awaitListening} is next. */
   void start(String join) {
     List<String> command = new ArrayList<>();

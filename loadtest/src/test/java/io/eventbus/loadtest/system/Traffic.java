@@ -8,6 +8,7 @@ import io.eventbus.client.EventBusClient;
 import io.eventbus.client.Gap;
 import io.eventbus.client.ReceivedEvent;
 import io.eventbus.client.ReconnectPolicy;
+import io.eventbus.protocol.TopicFilter;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -145,9 +146,18 @@ final class Traffic implements AutoCloseable {
   /** Subscribes to filters, and keeps what it sees. */
   static final class Subscriber extends Client {
     final Streams streams = new Streams();
+    private final TopicFilter filter;
 
-    Subscriber(SystemBus at, String name, List<SystemBus> others) {
+    Subscriber(SystemBus at, String name, TopicFilter filter, List<SystemBus> others) {
       super(at, name, others);
+      this.filter = filter;
+    }
+
+    /** Of what was published, what is for it. */
+    Map<String, Integer> of(Map<String, Integer> published) {
+      Map<String, Integer> own = new HashMap<>(published);
+      own.keySet().removeIf(topic -> !filter.matches(topic));
+      return own;
     }
 
     private void onEvent(ReceivedEvent event) {
@@ -169,7 +179,7 @@ final class Traffic implements AutoCloseable {
 
   Subscriber subscriber(SystemBus at, String name, String filter, SystemBus... others)
       throws Exception {
-    Subscriber subscriber = new Subscriber(at, name, List.of(others));
+    Subscriber subscriber = new Subscriber(at, name, TopicFilter.parse(filter), List.of(others));
     subscribers.add(subscriber);
     subscriber
         .client
@@ -191,32 +201,38 @@ final class Traffic implements AutoCloseable {
     return all;
   }
 
-  /** Begins to publish, and waits until everybody has got some of every topic. */
+  /** Begins to publish, as far as it has not, and waits until everybody has got some. */
   void start(int events) {
-    publishers.forEach(p -> p.thread.start());
+    for (Publisher publisher : publishers) {
+      if (publisher.thread.getState() == Thread.State.NEW) {
+        publisher.thread.start();
+      }
+    }
     awaitMore(events);
   }
 
-  /** Waits until every subscriber has got an event of every topic that is published from now on. */
+  /** Waits until every subscriber has got an event of its topics that is published from now on. */
   void awaitMore(int events) {
     Map<String, Integer> from = new HashMap<>();
     publishers.forEach(p -> from.put(p.topic, p.published));
     for (Subscriber subscriber : subscribers) {
-      from.forEach(
-          (topic, number) ->
-              SystemCluster.await(
-                  () -> subscriber.streams.last(topic) >= number + events,
-                  () ->
-                      subscriber.name
-                          + " at "
-                          + subscriber.bus()
-                          + " has "
-                          + subscriber.streams.last(topic)
-                          + " of "
-                          + topic
-                          + " (expected: "
-                          + (number + events)
-                          + ")"));
+      subscriber
+          .of(from)
+          .forEach(
+              (topic, number) ->
+                  SystemCluster.await(
+                      () -> subscriber.streams.last(topic) >= number + events,
+                      () ->
+                          subscriber.name
+                              + " at "
+                              + subscriber.bus()
+                              + " has "
+                              + subscriber.streams.last(topic)
+                              + " of "
+                              + topic
+                              + " (expected: "
+                              + (number + events)
+                              + ")"));
     }
   }
 
@@ -233,19 +249,21 @@ final class Traffic implements AutoCloseable {
       published.put(publisher.topic, publisher.published);
     }
     for (Subscriber subscriber : subscribers) {
-      published.forEach(
-          (topic, number) ->
-              SystemCluster.await(
-                  () -> subscriber.streams.last(topic) == number,
-                  () ->
-                      subscriber.name
-                          + " has "
-                          + subscriber.streams.last(topic)
-                          + " of "
-                          + topic
-                          + " (expected: "
-                          + number
-                          + ")"));
+      subscriber
+          .of(published)
+          .forEach(
+              (topic, number) ->
+                  SystemCluster.await(
+                      () -> subscriber.streams.last(topic) == number,
+                      () ->
+                          subscriber.name
+                              + " has "
+                              + subscriber.streams.last(topic)
+                              + " of "
+                              + topic
+                              + " (expected: "
+                              + number
+                              + ")"));
     }
     return published;
   }

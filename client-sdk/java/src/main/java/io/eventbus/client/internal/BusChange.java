@@ -72,6 +72,7 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
   private String why = "";
   private Scheduler.@Nullable Timer deadline;
   private Scheduler.@Nullable Timer pause;
+  private Duration patience = SHORTEST;
   private Duration waited = Duration.ZERO;
   private boolean hasGroups;
   private boolean sendingMoved;
@@ -109,11 +110,13 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
    * Begins.
    *
    * @param wanted milliseconds until the bus closes a client that has not gone
+   * @param gone nanoseconds of it that have gone by
    */
-  void start(long wanted) {
-    long millis = Math.max(SHORTEST.toMillis(), Math.min(LONGEST.toMillis(), wanted));
+  void start(long wanted, long gone) {
+    patience =
+        Duration.ofMillis(Math.max(SHORTEST.toMillis(), Math.min(LONGEST.toMillis(), wanted)));
     // Before the bus closes the old connection there has to be time to stay.
-    deadline = schedule(Duration.ofMillis(millis * 3 / 4), () -> onLate(millis / 4));
+    deadline = schedule(patience.multipliedBy(3).dividedBy(4).minusNanos(gone), this::onLate);
     target.connect();
   }
 
@@ -250,6 +253,10 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
     }
     phase = Phase.LEAVING;
     cancel(pause);
+    // What the old bus has for this client is got nowhere else; it gives those who leave their time
+    // anew.
+    cancel(deadline);
+    deadline = schedule(patience, this::waitNoMore);
     if (!parts.subscriptions().leave(served, this::onLeft)) {
       locked(this::release);
       receivingMoved = true;
@@ -344,17 +351,14 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
   }
 
   /** The bus has waited long enough; in a moment it closes the old connection. */
-  private void onLate(long millisLeft) {
+  private void onLate() {
     switch (phase) {
       case CONNECTING -> {
         why = "no connection in time";
         stay();
       }
       case SUBSCRIBING, FLUSHING -> undo("not done in time");
-      case LEAVING ->
-          deadline =
-              schedule(Duration.ofMillis(Math.max(millisLeft, UNDO.toMillis())), this::waitNoMore);
-      case UNDOING, OVER -> {}
+      case LEAVING, UNDOING, OVER -> {}
     }
   }
 

@@ -37,9 +37,12 @@ final class ChangeTarget implements Link.Owner {
     /** A connection that was handed over has ended. */
     void ended(Link link, int code, String reason, @Nullable EventBusException failure);
 
-    /** Its bus asks to go on. */
-    void onChangeBus(Link link, ChangeBus request);
+    /** Its bus asks to go on, and did so at this time of the clock. */
+    void onChangeBus(Link link, ChangeBus request, long heardNanos);
   }
+
+  /** What the bus has asked for already. */
+  private record Next(ChangeBus request, long heardNanos) {}
 
   private final ClientOptions options;
   private final Connector.Environment environment;
@@ -56,7 +59,7 @@ final class ChangeTarget implements Link.Owner {
   private @Nullable Welcome welcome;
   private @Nullable StandbyWriter writer;
   private @Nullable SilenceWatch watch;
-  private @Nullable ChangeBus next;
+  private @Nullable Next next;
   private Scheduler.@Nullable Timer connecting;
   private boolean handedOver;
   private boolean over;
@@ -156,14 +159,15 @@ final class ChangeTarget implements Link.Owner {
 
   @Override
   public void changeBus(Link by, ChangeBus request) {
+    long heardNanos = environment.clock().nanoTime();
     environment
         .conductor()
         .execute(
             () -> {
               if (handedOver) {
-                heir.onChangeBus(by, request);
+                heir.onChangeBus(by, request, heardNanos);
               } else {
-                next = request;
+                next = new Next(request, heardNanos);
               }
             });
   }
@@ -259,9 +263,9 @@ final class ChangeTarget implements Link.Owner {
   /** Tells the new owner what the bus has asked for meanwhile. */
   void passOn() {
     Link by = link;
-    ChangeBus request = next;
-    if (by != null && request != null) {
-      heir.onChangeBus(by, request);
+    Next then = next;
+    if (by != null && then != null) {
+      heir.onChangeBus(by, then.request(), then.heardNanos());
     }
   }
 

@@ -144,7 +144,8 @@ final class Connector implements Link.Owner, BusChange.Home {
 
   @Override
   public void changeBus(Link link, ChangeBus request) {
-    conductor.execute(() -> onChangeBus(link, request));
+    long heardNanos = clock.nanoTime();
+    conductor.execute(() -> onChangeBus(link, request, heardNanos));
   }
 
   // ---- On the conductor
@@ -346,7 +347,7 @@ final class Connector implements Link.Owner, BusChange.Home {
   // ---- A change of bus, on the conductor
 
   @Override
-  public void onChangeBus(Link link, ChangeBus request) {
+  public void onChangeBus(Link link, ChangeBus request, long heardNanos) {
     ConnectionInfo now = connection;
     if (link != current || now == null || state != ClientState.CONNECTED) {
       return;
@@ -372,7 +373,7 @@ final class Connector implements Link.Owner, BusChange.Home {
         new BusChange(options, environment, this, urls, hello(changeToken), link, now.producer());
     change = begun;
     LOG.debug("{}: going to {} ({})", options.name(), urls, request.getReason());
-    begun.start(request.getDeadlineMillis());
+    begun.start(request.getDeadlineMillis(), clock.nanoTime() - heardNanos);
   }
 
   @Override

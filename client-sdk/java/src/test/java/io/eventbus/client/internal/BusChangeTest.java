@@ -410,6 +410,29 @@ class BusChangeTest {
   }
 
   @Test
+  void whatTheOldBusHasIsWaitedForAsLongAsThatGivesIt() throws Exception {
+    EventBusClient client = connect();
+    collect(client, "a");
+    bus.answersUnsubscribe = false;
+    bus.answersBarriers = false;
+    askToChange(1, "tok", TWO);
+    FakeBus.Arrival barrier = bus.next(TypeCode.BARRIER);
+    scheduler.advance(Duration.ofSeconds(7));
+    bus.connection(1).frame(TypeCode.BARRIER, new Barrier((Long) barrier.content()));
+    FakeBus.Arrival unsubscribe = bus.next(TypeCode.UNSUBSCRIBE);
+    assertThat(unsubscribe.connection()).isEqualTo(1);
+    deliver(2, 3, "3");
+    scheduler.advance(Duration.ofMillis(9_900));
+    assertThat(got).isEmpty();
+    deliver(1, 1, "1");
+    deliver(1, 2, "2");
+    assertThat(take(2)).containsExactly("1", "2");
+    bus.connection(1).frame(TypeCode.DRAINED, new Drained((Long) unsubscribe.content()));
+    assertThat(take(1)).containsExactly("3");
+    awaitMoved();
+  }
+
+  @Test
   void whenTheNewBusIsLostBeforeTheOldOneWasLeftTheClientStays() throws Exception {
     EventBusClient client = connect();
     collect(client, "a");

@@ -56,6 +56,13 @@ class SwitchSystemIT {
     assertThat(out.toString()).contains("NOT reached");
   }
 
+  @Test
+  @EnabledIfSystemProperty(named = "eventbus.system.long", matches = "true")
+  void aBusIsDrainedOfAThousandClients() {
+    assertThat(run("drain", "--rounds=1")).as(out::toString).isZero();
+    assertThat(out.toString()).contains("1000 clients went", "0/0/0").doesNotContain("failed");
+  }
+
   /** Most of it is waiting for buses to start: for a nightly run. */
   @Test
   @EnabledIfSystemProperty(named = "eventbus.switch.all", matches = "true")

@@ -46,8 +46,9 @@ class SlowDrainTest {
   @Test
   void onASlowOneNoMoreAreUnderWayThanAreDoneInTime() {
     cluster.changesTake(underWay -> underWay * 50 * Simulator.MILLI);
-    assertThat(drain()).isLessThan(70);
-    assertThat(cluster.mostChanging()).isLessThanOrEqualTo(20);
+    assertThat(drain()).isLessThan(60);
+    // Each takes no more than a quarter of its time, or but a little.
+    assertThat(cluster.mostChanging()).isLessThanOrEqualTo(55);
     assertThat(cluster.bus(0).status().expired()).isZero();
   }
 

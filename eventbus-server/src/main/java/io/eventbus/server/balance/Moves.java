@@ -84,7 +84,7 @@ final class Moves {
     this.config = config;
     this.executor = executor;
     this.nanoTime = nanoTime;
-    this.window = new MoveWindow(config.movesPerSecond());
+    this.window = new MoveWindow(config.movesPerSecond(), config.deadline());
   }
 
   /** A client that was asked and stayed, so often. */

@@ -9,7 +9,7 @@ class MoveWindowTest {
   private static final long MILLI = Duration.ofMillis(1).toNanos();
   private static final int ROUNDS = 40;
 
-  private final MoveWindow window = new MoveWindow(200);
+  private final MoveWindow window = new MoveWindow(200, Duration.ofSeconds(10));
   private long now;
   private long connection;
 
@@ -44,9 +44,9 @@ class MoveWindowTest {
 
   @Test
   void slowMovesMakeItSmallerOnceForEachRound() {
-    round(600);
+    round(2_600);
     assertThat(window.room(now)).isEqualTo(10);
-    round(600);
+    round(2_600);
     assertThat(window.room(now)).isEqualTo(8);
     for (int i = 0; i < ROUNDS; i++) {
       round(5_000);
@@ -57,7 +57,7 @@ class MoveWindowTest {
   @Test
   void movesThatAreNeitherLeaveItAsItIs() {
     for (int i = 0; i < ROUNDS; i++) {
-      assertThat(round(400)).isEqualTo(20);
+      assertThat(round(2_000)).isEqualTo(20);
     }
   }
 
@@ -81,6 +81,7 @@ class MoveWindowTest {
     now += 1;
     assertThat(window.room(now)).isEqualTo(20);
     // An answer that comes after all is heeded.
+    now += 2_000 * MILLI;
     window.ended(0, 0, now);
     assertThat(window.room(now)).isEqualTo(10);
   }

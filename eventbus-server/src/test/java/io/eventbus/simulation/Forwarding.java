@@ -32,6 +32,7 @@ final class Forwarding {
    * @param reordered first copies that came after a later one
    * @param hops the most links that an event came by
    * @param bound the most links that a tree of this fanout has
+   * @param leaked bytes that the buses did not give back when they ended
    * @param fingerprint depends on everything that has happened
    */
   record Outcome(
@@ -47,6 +48,7 @@ final class Forwarding {
       long reordered,
       int hops,
       int bound,
+      long leaked,
       long fingerprint) {
 
     /** What is not as it should be. */
@@ -58,6 +60,7 @@ final class Forwarding {
       wanted.within("twice", twice, killed == 0 ? 0 : targets);
       wanted.none("reordered", reordered);
       wanted.within("hops", hops, bound);
+      wanted.none("leaked", leaked);
       return wanted.missed();
     }
   }
@@ -86,10 +89,25 @@ final class Forwarding {
    * @param producers so many for each topic
    * @param each events of each of them
    * @param kills so many buses die after half of the events
+   * @param progress is told how far it is
    */
   static Outcome run(
+      long seed,
+      int buses,
+      int fanout,
+      int topics,
+      int producers,
+      int each,
+      int kills,
+      Progress progress) {
+    Forwarding it = new Forwarding(seed, buses, fanout);
+    it.simulator.tell(progress);
+    return it.run(topics, producers, each, kills);
+  }
+
+  static Outcome run(
       long seed, int buses, int fanout, int topics, int producers, int each, int kills) {
-    return new Forwarding(seed, buses, fanout).run(topics, producers, each, kills);
+    return run(seed, buses, fanout, topics, producers, each, kills, Progress.NONE);
   }
 
   private Outcome run(int topicCount, int producers, int each, int kills) {
@@ -196,6 +214,7 @@ final class Forwarding {
         cluster.buses.stream().mapToLong(bus -> bus.inbox().reordered()).sum(),
         hops,
         depth(cluster.buses.size() - 1, fanout),
+        cluster.end(),
         cluster.fingerprint());
   }
 

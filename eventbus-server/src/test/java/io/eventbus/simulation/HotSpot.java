@@ -61,8 +61,13 @@ final class HotSpot {
   private HotSpot() {}
 
   static Outcome run(long seed, int buses, int clients, double asked) {
+    return run(seed, buses, clients, asked, Progress.NONE);
+  }
+
+  static Outcome run(long seed, int buses, int clients, double asked, Progress progress) {
     LoadedCluster cluster = new LoadedCluster(seed, buses);
     Simulator simulator = cluster.simulator();
+    simulator.tell(progress);
     cluster.connect(0, clients, asked);
     for (int i = 1; i < buses; i++) {
       cluster.connect(i, 10, 0.3);

@@ -115,6 +115,10 @@ final class LoadedCluster {
     return config.low();
   }
 
+  double high() {
+    return config.high();
+  }
+
   /** So many clients come to a bus, which ask so much of it together. */
   void connect(int bus, int count, double load) {
     for (int i = 0; i < count; i++) {

@@ -1,12 +1,15 @@
 package io.eventbus.simulation;
 
 import io.eventbus.link.LinkPeer;
+import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.ChannelHandler;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -34,6 +37,9 @@ final class Network {
 
     SimulatedLoop loop();
 
+    /** Where the buffers of its connections come from. */
+    ByteBufAllocator allocator();
+
     /** Who it is to others, for one channel. */
     LinkPeer self(String channel);
 
@@ -58,6 +64,7 @@ final class Network {
   private final Latency latency;
   private final List<Host> hosts = new ArrayList<>();
   private final List<Way> stuck = new ArrayList<>();
+  private final Set<SimulatedChannel> channels = new LinkedHashSet<>();
   private Loss loss = (from, to, message) -> false;
   private int[] sides = {};
   private boolean[] dead = {};
@@ -111,6 +118,12 @@ final class Network {
     List<Way> waiting = List.copyOf(stuck);
     stuck.clear();
     waiting.forEach(Way::retransmit);
+  }
+
+  /** All connections end, and nothing is said on them any more. */
+  void end() {
+    lose((from, to, message) -> true);
+    List.copyOf(channels).forEach(SimulatedChannel::end);
   }
 
   /** How long a message takes that is not on a connection. */
@@ -182,7 +195,8 @@ final class Network {
     out.back = back;
     back.target = near;
     back.back = out;
-    to.loop().perform(() -> far.open(to.loop(), to.accept(from.self(channel))));
+    channels.add(far);
+    to.loop().perform(() -> far.open(to.loop(), to.allocator(), to.accept(from.self(channel))));
     // What the other end says comes after that it is ready.
     back.lastArrival = simulator.now() + back.delay();
     simulator.at(
@@ -196,7 +210,8 @@ final class Network {
               .perform(
                   () -> {
                     LinkPeer peer = to.self(channel);
-                    near.open(from.loop(), handler.apply(peer));
+                    channels.add(near);
+                    near.open(from.loop(), from.allocator(), handler.apply(peer));
                     opened.complete(peer);
                   });
         });
@@ -236,6 +251,10 @@ final class Network {
     }
 
     void close() {
+      Way opposite = back;
+      if (opposite != null && opposite.target != null) {
+        channels.remove(opposite.target);
+      }
       send(END);
     }
 

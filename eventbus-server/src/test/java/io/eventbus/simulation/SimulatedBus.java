@@ -14,6 +14,7 @@ import io.eventbus.server.routing.Subscription;
 import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.samples.SampleFrames;
 import io.eventbus.server.stats.LoopStats;
+import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.ChannelHandler;
 import java.nio.ByteBuffer;
@@ -33,6 +34,8 @@ final class SimulatedBus implements Network.Host {
   private final Map<String, Subscription> subscriptions = new HashMap<>();
   private final Inbox inbox = new Inbox();
   private final DrivenFederation.Opener opener;
+  private final BusMemory memory = new BusMemory(MEMORY_BYTES);
+  private final UnpooledByteBufAllocator buffers = new UnpooledByteBufAllocator(true);
   private long lastSubscription;
   final SubscriptionIndex index = new SubscriptionIndex(1);
   final BusRegistry registry = new BusRegistry(Consensus.nothing());
@@ -43,7 +46,6 @@ final class SimulatedBus implements Network.Host {
     this.number = number;
     this.name = name(number);
     this.loop = new SimulatedLoop(simulator);
-    BusMemory memory = new BusMemory(MEMORY_BYTES);
     this.federation =
         new DrivenFederation(
             config, new BusId(name), loop, index, memory, simulator::now, simulator.random(number));
@@ -52,7 +54,7 @@ final class SimulatedBus implements Network.Host {
             0,
             new OneLoop(),
             index,
-            UnpooledByteBufAllocator.DEFAULT,
+            buffers,
             memory,
             new LoopStats(),
             federation.forwarder(),
@@ -89,6 +91,17 @@ final class SimulatedBus implements Network.Host {
 
   void start() {
     loop.perform(() -> federation.start(router, opener, registry));
+  }
+
+  /** Ends, without waiting for anybody. */
+  void end() {
+    loop.perform(federation::end);
+    loop.perform(router::close);
+  }
+
+  /** Bytes that are not given back: none of a bus that has ended and has no connection. */
+  long held() {
+    return memory.used() + buffers.metric().usedHeapMemory() + buffers.metric().usedDirectMemory();
   }
 
   String name() {
@@ -149,6 +162,11 @@ final class SimulatedBus implements Network.Host {
   @Override
   public SimulatedLoop loop() {
     return loop;
+  }
+
+  @Override
+  public ByteBufAllocator allocator() {
+    return buffers;
   }
 
   @Override

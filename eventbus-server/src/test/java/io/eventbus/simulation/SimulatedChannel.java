@@ -1,6 +1,7 @@
 package io.eventbus.simulation;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.AbstractChannel;
 import io.netty.channel.ChannelConfig;
@@ -53,8 +54,9 @@ final class SimulatedChannel extends AbstractChannel {
   }
 
   /** Opens this end, on its loop. */
-  void open(SimulatedLoop loop, ChannelHandler handler) {
+  void open(SimulatedLoop loop, ByteBufAllocator allocator, ChannelHandler handler) {
     open = true;
+    config.setAllocator(allocator);
     var unused = loop.register(this);
     pipeline().addLast(handler);
   }
@@ -74,6 +76,11 @@ final class SimulatedChannel extends AbstractChannel {
   private void read(byte[] bytes) {
     pipeline().fireChannelRead(Unpooled.wrappedBuffer(bytes));
     pipeline().fireChannelReadComplete();
+  }
+
+  /** Ends without a word, whatever is on its way. */
+  void end() {
+    ((SimulatedLoop) eventLoop()).perform(this::closedByOther);
   }
 
   /** The other end has been closed, or this one reset; on its loop. */

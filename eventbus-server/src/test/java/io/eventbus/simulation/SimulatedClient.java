@@ -69,6 +69,10 @@ final class SimulatedClient {
     return load;
   }
 
+  int bus() {
+    return current.bus.number();
+  }
+
   /** When it moved, in virtual time. */
   List<Long> moves() {
     return moves;

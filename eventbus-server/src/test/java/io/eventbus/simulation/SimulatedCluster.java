@@ -203,6 +203,17 @@ final class SimulatedCluster {
     return true;
   }
 
+  /**
+   * Ends all buses.
+   *
+   * @return bytes that they have not given back
+   */
+  long end() {
+    buses.forEach(SimulatedBus::end);
+    network.end();
+    return buses.stream().mapToLong(SimulatedBus::held).sum();
+  }
+
   boolean isStarted() {
     return buses.stream().noneMatch(bus -> bus.federation.isStarting());
   }

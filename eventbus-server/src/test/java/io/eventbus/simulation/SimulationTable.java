@@ -19,11 +19,15 @@ class SimulationTable {
   // Every bus tells every other its load twice a second: that is many messages in half an hour.
   private static final int HALF_AN_HOUR_BUSES =
       Integer.getInteger("eventbus.simulation.half-an-hour-buses", Math.min(BUSES, 100));
-  private static final int SEEDS = Integer.getInteger("eventbus.simulation.seeds", 1);
+  private static final long[] SEEDS =
+      Arrays.stream(System.getProperty("eventbus.simulation.seeds", "1").split(",", -1))
+          .mapToLong(Long::parseLong)
+          .toArray();
   private static final Set<String> ONLY =
       Set.of(
           System.getProperty("eventbus.simulation.only", "split,trees,hot-spot,half-an-hour")
               .split(",", -1));
+  private static final long SAY_EVERY = 10 * Simulator.SECOND;
   private static final long CUT = 30 * Simulator.SECOND;
 
   private final List<String> missed = new ArrayList<>();
@@ -50,6 +54,20 @@ class SimulationTable {
     System.out.println();
     row(cells);
     row(Arrays.stream(cells).map(cell -> "---").toArray());
+  }
+
+  /** A line to the error output every now and then: the tables themselves go to the other one. */
+  private static Progress progress(String what, long seed) {
+    long begun = System.nanoTime();
+    long[] said = {begun};
+    return now -> {
+      if (System.nanoTime() - said[0] >= SAY_EVERY) {
+        said[0] = System.nanoTime();
+        System.err.printf(
+            "%s, seed %d: %d s of virtual time after %d s%n",
+            what, seed, now / Simulator.SECOND, seconds(begun));
+      }
+    };
   }
 
   private static long seconds(long begun) {
@@ -88,10 +106,12 @@ class SimulationTable {
         "whole",
         "registry whole",
         "digests wrong",
+        "bytes not given back",
         "real s");
-    for (long seed = 1; seed <= SEEDS; seed++) {
+    for (long seed : SEEDS) {
       long begun = System.nanoTime();
-      SplitAndHeal.Outcome o = SplitAndHeal.run(seed, BUSES, BUSES / 4, CUT);
+      SplitAndHeal.Outcome o =
+          SplitAndHeal.run(seed, BUSES, BUSES / 4, CUT, progress("split", seed));
       missed.addAll(o.missed());
       row(
           seed,
@@ -106,6 +126,7 @@ class SimulationTable {
           o.whole(),
           o.registryWhole(),
           o.mismatches(),
+          o.leaked(),
           seconds(begun));
     }
   }
@@ -126,12 +147,14 @@ class SimulationTable {
         "reordered",
         "most links",
         "bound",
+        "bytes not given back",
         "real s");
     int[][] runs = {{2, 0}, {8, 0}, {1024, 0}, {2, BUSES / 20}, {8, BUSES / 20}};
-    for (long seed = 1; seed <= SEEDS; seed++) {
+    for (long seed : SEEDS) {
       for (int[] run : runs) {
         long begun = System.nanoTime();
-        Forwarding.Outcome o = Forwarding.run(seed, BUSES, run[0], 5, 4, 20, run[1]);
+        Forwarding.Outcome o =
+            Forwarding.run(seed, BUSES, run[0], 5, 4, 20, run[1], progress("trees", seed));
         missed.addAll(o.missed());
         row(
             seed,
@@ -147,6 +170,7 @@ class SimulationTable {
             o.reordered(),
             o.hops(),
             o.bound(),
+            o.leaked(),
             seconds(begun));
       }
     }
@@ -169,10 +193,10 @@ class SimulationTable {
         "highest in the end",
         "real s");
     double[] loads = {0.9, 1.0, 2.0, 5.0};
-    for (long seed = 1; seed <= SEEDS; seed++) {
+    for (long seed : SEEDS) {
       for (double load : loads) {
         long begun = System.nanoTime();
-        HotSpot.Outcome o = HotSpot.run(seed, BUSES, 2_000, load);
+        HotSpot.Outcome o = HotSpot.run(seed, BUSES, 2_000, load, progress("hot-spot", seed));
         missed.addAll(o.missed());
         row(
             seed,
@@ -206,13 +230,14 @@ class SimulationTable {
         "came back",
         "most of one client",
         "overloads",
+        "harmed",
         "highest in the end",
         "real s");
-    for (long seed = 1; seed <= SEEDS; seed++) {
+    for (long seed : SEEDS) {
       for (HalfAnHour.Kind kind : HalfAnHour.Kind.values()) {
         int buses = kind == HalfAnHour.Kind.TWO_OVERLOADED ? 2 : HALF_AN_HOUR_BUSES;
         long begun = System.nanoTime();
-        HalfAnHour.Outcome o = HalfAnHour.run(seed, buses, kind);
+        HalfAnHour.Outcome o = HalfAnHour.run(seed, buses, kind, progress("half-an-hour", seed));
         missed.addAll(o.missed());
         row(
             seed,
@@ -226,6 +251,7 @@ class SimulationTable {
             o.cameBack(),
             o.mostMoves(),
             o.turns(),
+            o.harmed(),
             o.highest(),
             seconds(begun));
       }

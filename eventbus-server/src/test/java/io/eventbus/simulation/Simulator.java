@@ -36,6 +36,8 @@ final class Simulator {
   private long now = SECOND;
   private long asked;
   private long done;
+  private Progress progress = Progress.NONE;
+  private long told;
 
   Simulator(long seed) {
     this.seed = seed;
@@ -44,6 +46,11 @@ final class Simulator {
   /** As {@link System#nanoTime}. */
   long now() {
     return now;
+  }
+
+  /** From now on somebody is told how far it is. */
+  void tell(Progress listener) {
+    progress = listener;
   }
 
   /** How many events have happened: the same for the same seed. */
@@ -87,6 +94,10 @@ final class Simulator {
       now = next.time;
       done++;
       next.task.run();
+      if (now - told >= SECOND) {
+        told = now;
+        progress.at(now);
+      }
     }
     now = time;
   }

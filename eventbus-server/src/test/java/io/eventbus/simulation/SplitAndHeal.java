@@ -32,6 +32,7 @@ final class SplitAndHeal {
    * @param whole from the mending until every bus knows all
    * @param registryWhole until every bus's copy of the registry says that all are UP
    * @param mismatches digests that did not add up
+   * @param leaked bytes that the buses did not give back when they ended
    * @param fingerprint depends on everything that has happened
    */
   record Outcome(
@@ -47,6 +48,7 @@ final class SplitAndHeal {
       long whole,
       long registryWhole,
       long mismatches,
+      long leaked,
       long fingerprint) {
 
     private static final long SECONDS_5 = 5_000;
@@ -66,6 +68,7 @@ final class SplitAndHeal {
       targets.within("whole", whole, SECONDS_5);
       targets.within("registryWhole", registryWhole, 10_000);
       targets.none("mismatches", mismatches);
+      targets.none("leaked", leaked);
       return targets.missed();
     }
   }
@@ -84,7 +87,13 @@ final class SplitAndHeal {
   }
 
   static Outcome run(long seed, int buses, int small, long cutNanos) {
-    return new SplitAndHeal(seed, buses, small).run(cutNanos);
+    return run(seed, buses, small, cutNanos, Progress.NONE);
+  }
+
+  static Outcome run(long seed, int buses, int small, long cutNanos, Progress progress) {
+    SplitAndHeal it = new SplitAndHeal(seed, buses, small);
+    it.simulator.tell(progress);
+    return it.run(cutNanos);
   }
 
   private Outcome run(long cutNanos) {
@@ -143,6 +152,7 @@ final class SplitAndHeal {
         millis(whole),
         millis(registryWhole),
         mismatches,
+        cluster.end(),
         cluster.fingerprint());
   }
 

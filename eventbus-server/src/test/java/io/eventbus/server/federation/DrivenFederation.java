@@ -75,6 +75,11 @@ public final class DrivenFederation {
     return peer != null && peer.upLanes() > 0;
   }
 
+  /** Ends: nothing is held for other buses any more. */
+  public void end() {
+    federation.loop(0).end(() -> {});
+  }
+
   /** Whether publishers have to wait because the bus has just started. */
   public boolean isStarting() {
     return !federation.startFence().isOpen();

@@ -74,10 +74,8 @@ final class HalfAnHour {
       targets.none("later", later);
       targets.none("twice", twice);
       if (kind != Kind.RANDOM && kind != Kind.SURGES) {
-        // Where the load changes all the time, a bus may be the right one again later.
+        // Where the load changes all the time, a client may have to move more often.
         targets.none("cameBack", cameBack);
-      }
-      if (kind != Kind.SURGES) {
         targets.within("mostMoves", mostMoves, 2);
       }
       if (kind == Kind.TWO_OVERLOADED || kind == Kind.ALL_FULL) {

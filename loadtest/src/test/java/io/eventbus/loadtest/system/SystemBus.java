@@ -37,9 +37,21 @@ final class SystemBus {
   private static final Pattern LISTENS =
       Pattern.compile("listens on (ws://\\S+), administration on (http://\\S+)");
 
+  /**
+   * Where a bus runs.
+   *
+   * @param prefix the beginning of the command that starts it
+   * @param clients the address that it has for clients, and for operators
+   * @param links the address that it has for other buses
+   */
+  record Place(List<String> prefix, String clients, String links) {
+    static final Place HERE = new Place(List.of(), "127.0.0.1", "127.0.0.1");
+  }
+
   private final ObjectMapper json = new ObjectMapper();
   private final HttpClient http = HttpClient.newHttpClient();
   private final String name;
+  private final Place place;
   private final Map<String, String> settings = new HashMap<>();
   private final int linkPort = freePort();
   private @Nullable ServerProcess started;
@@ -51,10 +63,12 @@ final class SystemBus {
    * Prepares a bus.
    *
    * @param name its name
+   * @param place where it runs
    * @param settings configuration keys as environment variables, with their values
    */
-  SystemBus(String name, Map<String, String> settings) {
+  SystemBus(String name, Place place, Map<String, String> settings) {
     this.name = name;
+    this.place = place;
     this.settings.putAll(settings);
   }
 
@@ -70,14 +84,15 @@ final class SystemBus {
 
   /** Starts it; {@link #awaitListening} is next. */
   void start(String join) {
-    List<String> command = new ArrayList<>();
+    List<String> command = new ArrayList<>(place.prefix());
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(List.of("-Xmx192m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
-    command.addAll(List.of("-jar", JAR.toString(), "serve", "--host", "127.0.0.1"));
-    command.addAll(List.of("--port", "0", "--admin-port", "0", "--join", join));
+    command.addAll(List.of("-jar", JAR.toString(), "serve", "--host", place.clients()));
+    command.addAll(List.of("--port", "0", "--admin-host", place.clients(), "--admin-port", "0"));
+    command.addAll(List.of("--join", join));
     Map<String, String> variables = new HashMap<>(settings);
     variables.put("EVENTBUS_BUS_NAME", name);
-    variables.put("EVENTBUS_CLUSTER_HOST", "127.0.0.1");
+    variables.put("EVENTBUS_CLUSTER_HOST", place.links());
     variables.put("EVENTBUS_CLUSTER_PORT", Integer.toString(linkPort));
     ServerProcess server = ServerProcess.start(name, command, variables);
     started = server;
@@ -96,7 +111,7 @@ final class SystemBus {
 
   /** Where its links listen, as other buses are told. */
   String link() {
-    return "127.0.0.1:" + linkPort;
+    return place.links() + ":" + linkPort;
   }
 
   URI uri() {
@@ -153,17 +168,25 @@ final class SystemBus {
   }
 
   JsonNode ask(String method, String path) {
+    HttpResponse<String> answer = answer(method, path);
+    // /readyz answers 503 with what is missing.
+    assertThat(answer.statusCode()).as(answer.body()).isIn(200, 202, 503);
     try {
-      HttpResponse<String> answer =
-          http.send(
-              HttpRequest.newBuilder(URI.create(admin + path))
-                  .timeout(DEADLINE)
-                  .method(method, HttpRequest.BodyPublishers.noBody())
-                  .build(),
-              HttpResponse.BodyHandlers.ofString());
-      // /readyz answers 503 with what is missing.
-      assertThat(answer.statusCode()).as(answer.body()).isIn(200, 202, 503);
       return json.readTree(answer.body());
+    } catch (IOException e) {
+      throw new AssertionError(answer.body(), e);
+    }
+  }
+
+  /** The answer, whatever it says. */
+  HttpResponse<String> answer(String method, String path) {
+    try {
+      return http.send(
+          HttpRequest.newBuilder(URI.create(admin + path))
+              .timeout(DEADLINE)
+              .method(method, HttpRequest.BodyPublishers.noBody())
+              .build(),
+          HttpResponse.BodyHandlers.ofString());
     } catch (IOException e) {
       throw new AssertionError(name + " does not answer:\n" + tail(), e);
     } catch (InterruptedException e) {
@@ -177,22 +200,10 @@ final class SystemBus {
   }
 
   double metric(String sample) {
-    try {
-      String page =
-          http.send(
-                  HttpRequest.newBuilder(URI.create(admin + "/metrics")).timeout(DEADLINE).build(),
-                  HttpResponse.BodyHandlers.ofString())
-              .body();
-      Matcher found =
-          Pattern.compile("^" + Pattern.quote(sample) + " (\\S+)$", Pattern.MULTILINE)
-              .matcher(page);
-      return found.find() ? Double.parseDouble(found.group(1)) : Double.NaN;
-    } catch (IOException e) {
-      throw new AssertionError(name + " does not answer:\n" + tail(), e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new AssertionError(e);
-    }
+    Matcher found =
+        Pattern.compile("^" + Pattern.quote(sample) + " (\\S+)$", Pattern.MULTILINE)
+            .matcher(answer("GET", "/metrics").body());
+    return found.find() ? Double.parseDouble(found.group(1)) : Double.NaN;
   }
 
   /** Waits until it says that it is so of its part in the registry. */

@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
@@ -28,6 +29,19 @@ final class SystemCluster implements AutoCloseable {
    * @param settings environment variables and their values, one after the other
    */
   SystemCluster(Path root, int count, String... settings) throws IOException {
+    this(root, count, bus -> SystemBus.Place.HERE, settings);
+  }
+
+  /**
+   * Prepares buses that run in different places.
+   *
+   * @param root where their directories are to be
+   * @param count how many
+   * @param places where each is, by numbers from 0
+   * @param settings environment variables and their values, one after the other
+   */
+  SystemCluster(Path root, int count, IntFunction<SystemBus.Place> places, String... settings)
+      throws IOException {
     Path secret = Files.writeString(root.resolve("secret"), "0123456789abcdef0123456789abcdef\n");
     for (int i = 1; i <= count; i++) {
       Map<String, String> variables = new HashMap<>();
@@ -37,7 +51,7 @@ final class SystemCluster implements AutoCloseable {
       for (int s = 0; s < settings.length; s += 2) {
         variables.put(settings[s], settings[s + 1]);
       }
-      buses.add(new SystemBus("bus-" + i, variables));
+      buses.add(new SystemBus("bus-" + i, places.apply(i - 1), variables));
     }
   }
 

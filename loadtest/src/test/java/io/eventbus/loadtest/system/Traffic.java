@@ -213,9 +213,24 @@ final class Traffic implements AutoCloseable {
 
   /** Waits until every subscriber has got an event of its topics that is published from now on. */
   void awaitMore(int events) {
+    awaitMore(events, publishers, subscribers);
+  }
+
+  /** The same while one bus is cut off: of events of its own side for each subscriber. */
+  void awaitMoreOfEachSide(int events, List<Publisher> all, SystemBus alone) {
+    for (boolean there : new boolean[] {true, false}) {
+      awaitMore(
+          events,
+          all.stream().filter(p -> p.bus().equals(alone.name()) == there).toList(),
+          subscribers.stream().filter(s -> s.bus().equals(alone.name()) == there).toList());
+    }
+  }
+
+  /** The same of some publishers and some subscribers. */
+  static void awaitMore(int events, List<Publisher> of, List<Subscriber> at) {
     Map<String, Integer> from = new HashMap<>();
-    publishers.forEach(p -> from.put(p.topic, p.published));
-    for (Subscriber subscriber : subscribers) {
+    of.forEach(p -> from.put(p.topic, p.published));
+    for (Subscriber subscriber : at) {
       subscriber
           .of(from)
           .forEach(

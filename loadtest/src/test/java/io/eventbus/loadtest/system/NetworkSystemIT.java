@@ -143,6 +143,30 @@ class NetworkSystemIT {
 
   // ---- Cut in two
 
+  /** Longer than the silence after which links are opened anew, and shorter than the lease. */
+  @Test
+  @EnabledIfSystemProperty(named = LONG, matches = "true")
+  void aCutAfterWhichNobodyIsGivenUpLosesNothing() throws Exception {
+    everywhere("pause", 200);
+    traffic.start(20);
+    double before = cluster.bus(0).metric("eventbus_federation_connects_total");
+    network.down(2);
+    LockSupport.parkNanos(TimeUnit.SECONDS.toNanos(5));
+    network.up(2);
+    long mended = System.nanoTime();
+    traffic.awaitMore(1);
+    long routes = System.nanoTime() - mended;
+    assertThat(cluster.bus(0).metric("eventbus_federation_connects_total"))
+        .as("links opened anew")
+        .isGreaterThan(before);
+    assertNothingWrong(traffic.finish());
+    System.out.printf(
+        "cut off for 5 s: events of all buses everywhere after %d ms; 0 events lost, doubled or out"
+            + " of order%n",
+        TimeUnit.NANOSECONDS.toMillis(routes));
+    assertThat(Duration.ofNanos(routes)).isLessThanOrEqualTo(WHOLE);
+  }
+
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   @EnabledIfSystemProperty(named = LONG, matches = "true")

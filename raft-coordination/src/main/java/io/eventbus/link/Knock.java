@@ -70,7 +70,11 @@ final class Knock {
             });
   }
 
-  /** Java has one exception for a refused connection and for one that nobody answered. */
+  /**
+   * Java has one exception for a refused connection, for one that nobody answered, and for whatever
+   * else failed here; only the system's words tell them apart. Where the system speaks another
+   * language than English, nothing is taken for a refusal.
+   */
   private static boolean isRefusal(@Nullable Throwable cause) {
     return cause instanceof ConnectException
         && !(cause instanceof ConnectTimeoutException)

@@ -9,6 +9,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
 
 /**
  * Operators' requests on their way to the leader: as the leader takes them from other buses, and as
@@ -22,14 +23,21 @@ final class AdministrationService {
   private final Engine engine;
   private final LeaderAdministration leaders;
   private final String self;
+  private final Executor callers;
 
   AdministrationService(
-      LinkNode links, PeerBook peers, Engine engine, LeaderAdministration leaders, String self) {
+      LinkNode links,
+      PeerBook peers,
+      Engine engine,
+      LeaderAdministration leaders,
+      String self,
+      Executor callers) {
     this.links = links;
     this.peers = peers;
     this.engine = engine;
     this.leaders = leaders;
     this.self = self;
+    this.callers = callers;
   }
 
   void open() {
@@ -44,7 +52,8 @@ final class AdministrationService {
   CompletableFuture<Void> submit(AdministrationRequest request, Duration left) {
     String leader = engine.leader();
     if (self.equals(leader)) {
-      return leaders.carryOut(request);
+      // As in CommandService: not on the engine's thread.
+      return leaders.carryOut(request).whenCompleteAsync((nothing, error) -> {}, callers);
     }
     InetSocketAddress address = leader == null ? null : peers.find(leader);
     if (address == null) {

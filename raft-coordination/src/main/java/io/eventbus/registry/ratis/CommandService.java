@@ -72,7 +72,8 @@ final class CommandService {
   CompletableFuture<CommandResult> submit(CommandId id, RegistryCommand command, Duration left) {
     String leader = engine.leader();
     if (self.equals(leader)) {
-      // Callers of this process must not run on the engine's thread: they may wait, or close it.
+      // What callers do with the result must not run on a thread of the engine's: they may wait
+      // for the registry, or close it.
       return gate.submit(id, command).whenCompleteAsync((result, error) -> {}, callers);
     }
     return call(leader, Services.COMMAND, RegistryCodec.encodeCommand(id, command), left)

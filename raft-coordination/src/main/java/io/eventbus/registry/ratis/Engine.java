@@ -218,7 +218,7 @@ final class Engine implements AutoCloseable, FallenLeader.Raft {
    * if another leader is known meanwhile, or if this log does not reach into the leader's term.
    *
    * @param leader the leader whose process is gone
-   * @return a future with whether it was tried
+   * @return a future with whether the engine stands
    */
   @Override
   public CompletableFuture<Boolean> standForElection(String leader) {
@@ -226,20 +226,21 @@ final class Engine implements AutoCloseable, FallenLeader.Raft {
         () -> {
           try {
             TermIndex last = server.getDivision(group).getRaftLog().getLastEntryTermIndex();
-            boolean stands = last != null && leader.equals(leader());
-            if (stands) {
-              server.startLeaderElection(
-                  StartLeaderElectionRequestProto.newBuilder()
-                      .setServerRequest(
-                          RaftRpcRequestProto.newBuilder()
-                              .setRequestorId(RaftPeerId.valueOf(leader).toByteString())
-                              .setReplyId(self.toByteString())
-                              .setRaftGroupId(
-                                  RaftGroupIdProto.newBuilder().setId(group.toByteString())))
-                      .setLeaderLastEntry(last.toProto())
-                      .build());
-            }
-            return stands;
+            return last != null
+                && leader.equals(leader())
+                && server
+                    .startLeaderElection(
+                        StartLeaderElectionRequestProto.newBuilder()
+                            .setServerRequest(
+                                RaftRpcRequestProto.newBuilder()
+                                    .setRequestorId(RaftPeerId.valueOf(leader).toByteString())
+                                    .setReplyId(self.toByteString())
+                                    .setRaftGroupId(
+                                        RaftGroupIdProto.newBuilder().setId(group.toByteString())))
+                            .setLeaderLastEntry(last.toProto())
+                            .build())
+                    .getServerReply()
+                    .getSuccess();
           } catch (IOException e) {
             throw new UncheckedIOException(e);
           }

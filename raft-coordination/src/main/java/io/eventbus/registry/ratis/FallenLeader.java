@@ -11,6 +11,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -19,14 +20,20 @@ import org.slf4j.LoggerFactory;
  * Notices that the leader's process has ended, and does not wait for the election time-out then.
  *
  * <p>A link that breaks may mean anything. A machine that refuses a new connection to the leader's
- * port says that nobody listens there: no pause, no busy network. Only then this bus stands for
- * election; the voters do so one after the other, so that the first one can win. Whatever is not
+ * port says that nobody listens there: no pause, no busy network. A proxy that restarts refuses
+ * too; so the port has to refuse twice, a heartbeat apart, and nothing may be heard of the leader
+ * in between. Only then this bus stands for election, and the other voters ask it no more whether
+ * it should; the voters do so one after the other, so that the first one can win. Whatever is not
  * noticed here is noticed by the time-out.
  */
 final class FallenLeader {
   private static final Logger log = LoggerFactory.getLogger(FallenLeader.class);
 
-  private static final int TURN_MILLIS = 60;
+  /** Between the first looks of two voters. */
+  static final int TURN_MILLIS = 60;
+
+  /** What the leader sent before its end may still be at work here; later the time-out is over. */
+  static final int LOOKS = 4;
 
   /** Who listens answers within this, or is not taken for gone. */
   private static final Duration KNOCK = Duration.ofMillis(500);
@@ -46,19 +53,64 @@ final class FallenLeader {
     CompletableFuture<Boolean> standForElection(String leader);
   }
 
-  private final LinkNode links;
-  private final PeerBook peers;
+  /** What it needs of the links to other buses. */
+  interface Links {
+    void watchEnds(Consumer<LinkPeer> watcher);
+
+    void unwatchEnds(Consumer<LinkPeer> watcher);
+
+    /** Whether the port of that bus refuses connections; false if no address of it is known. */
+    CompletableFuture<Boolean> isDeserted(String bus, Duration limit);
+
+    static Links of(LinkNode node, PeerBook peers) {
+      return new Links() {
+        @Override
+        public void watchEnds(Consumer<LinkPeer> watcher) {
+          node.watchEnds(watcher);
+        }
+
+        @Override
+        public void unwatchEnds(Consumer<LinkPeer> watcher) {
+          node.unwatchEnds(watcher);
+        }
+
+        @Override
+        public CompletableFuture<Boolean> isDeserted(String bus, Duration limit) {
+          InetSocketAddress address = peers.find(bus);
+          return address == null
+              ? CompletableFuture.completedFuture(false)
+              : node.isDeserted(address, limit);
+        }
+      };
+    }
+  }
+
+  private final Links links;
   private final Raft raft;
   private final ScheduledExecutorService timers;
+  private final LongSupplier nanoTime;
+  private final Duration heartbeat;
   private final String self;
   private final Consumer<LinkPeer> watcher = this::ended;
 
+  /**
+   * Made once for each start of the engine.
+   *
+   * @param timers on one thread of which all looks happen
+   * @param heartbeat the longest time between two messages of a leader that lives
+   */
   FallenLeader(
-      LinkNode links, PeerBook peers, Raft raft, ScheduledExecutorService timers, String self) {
+      Links links,
+      Raft raft,
+      ScheduledExecutorService timers,
+      LongSupplier nanoTime,
+      Duration heartbeat,
+      String self) {
     this.links = links;
-    this.peers = peers;
     this.raft = raft;
     this.timers = timers;
+    this.nanoTime = nanoTime;
+    this.heartbeat = heartbeat;
     this.self = self;
   }
 
@@ -71,24 +123,16 @@ final class FallenLeader {
   }
 
   private void ended(LinkPeer peer) {
-    if (!peer.channel().equals(Services.RAFT)) {
-      return;
-    }
-    try {
+    if (peer.channel().equals(Services.RAFT)) {
       // The event loop must not wait for the engine.
-      long endNanos = System.nanoTime();
-      timers.execute(() -> look(peer.bus(), endNanos));
-    } catch (RejectedExecutionException e) {
-      log.debug("The registry closes", e);
+      later(Duration.ZERO, () -> firstLook(peer.bus()));
     }
   }
 
-  private void look(String bus, long endNanos) {
+  private void firstLook(String bus) {
     int turn = turn(bus);
-    if (turn >= 0 && bus.equals(raft.leader())) {
-      Future<?> unused =
-          timers.schedule(
-              () -> knock(bus, endNanos), (long) turn * TURN_MILLIS, TimeUnit.MILLISECONDS);
+    if (turn >= 0) {
+      later(Duration.ofMillis((long) turn * TURN_MILLIS), () -> knock(bus, LOOKS, null));
     }
   }
 
@@ -97,45 +141,52 @@ final class FallenLeader {
     return raft.voters().stream().filter(voter -> !voter.equals(leader)).toList().indexOf(self);
   }
 
-  private void knock(String bus, long endNanos) {
-    InetSocketAddress address = peers.find(bus);
-    if (address == null || !bus.equals(raft.leader())) {
-      return;
+  /**
+   * Looks at the leader's port.
+   *
+   * @param looks how many are left, with this one
+   * @param refusedNanos when the port refused last; null if it has not
+   */
+  private void knock(String bus, int looks, @Nullable Long refusedNanos) {
+    if (bus.equals(raft.leader())) {
+      var unused =
+          links
+              .isDeserted(bus, KNOCK)
+              .thenAccept(
+                  deserted -> {
+                    if (deserted) {
+                      later(Duration.ZERO, () -> refused(bus, looks - 1, refusedNanos));
+                    }
+                  });
     }
-    var unused =
-        links
-            .isDeserted(address, KNOCK)
-            .thenAccept(
-                deserted -> {
-                  if (deserted) {
-                    stand(bus, endNanos);
-                  }
-                });
   }
 
-  /** Not where the leader has been heard since: then it lives, and only its port is closed. */
-  private void stand(String bus, long endNanos) {
+  private void refused(String bus, int looks, @Nullable Long beforeNanos) {
+    long now = nanoTime.getAsLong();
+    // A leader that was heard since lives, and only its port is closed; or what it sent before its
+    // end was still at work here, which the next look tells.
+    if (beforeNanos != null
+        && raft.leaderSilenceMillis() >= TimeUnit.NANOSECONDS.toMillis(now - beforeNanos)) {
+      var unused =
+          raft.standForElection(bus).whenComplete((stands, error) -> tell(bus, stands, error));
+    } else if (looks > 0) {
+      later(heartbeat, () -> knock(bus, looks, now));
+    }
+  }
+
+  private void later(Duration delay, Runnable look) {
     try {
-      timers.execute(
-          () -> {
-            long silence = raft.leaderSilenceMillis();
-            long since = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - endNanos);
-            if (silence >= since) {
-              var unused =
-                  raft.standForElection(bus)
-                      .whenComplete((stood, error) -> tell(bus, stood, error));
-            }
-          });
+      Future<?> unused = timers.schedule(look, delay.toNanos(), TimeUnit.NANOSECONDS);
     } catch (RejectedExecutionException e) {
       log.debug("The registry closes", e);
     }
   }
 
-  private static void tell(String bus, @Nullable Boolean stood, @Nullable Throwable error) {
+  private static void tell(String bus, @Nullable Boolean stands, @Nullable Throwable error) {
     if (error != null) {
       log.debug("Not standing for election", error);
-    } else if (stood != null && stood) {
-      log.info("The process of the leader {} has ended; stood for election", bus);
+    } else if (stands != null && stands) {
+      log.info("The process of the leader {} has ended: standing for election", bus);
     }
   }
 }

@@ -18,6 +18,7 @@ final class MemberThreads {
   private final ScheduledThreadPoolExecutor timers;
   private final ExecutorService raftWorkers;
   private final ExecutorService engineCalls;
+  private final ExecutorService callers;
   private final ExecutorService starter;
 
   MemberThreads(String bus) {
@@ -26,6 +27,9 @@ final class MemberThreads {
     timers.setRemoveOnCancelPolicy(true);
     this.raftWorkers = Executors.newFixedThreadPool(4, named("raft"));
     this.engineCalls = Executors.newSingleThreadExecutor(named("engine"));
+    // One thread as a rule; more where callers wait. Their number is bounded by that of the
+    // operations that may be under way.
+    this.callers = Executors.newCachedThreadPool(named("callers"));
     this.starter = Executors.newSingleThreadExecutor(named("start"));
   }
 
@@ -49,6 +53,11 @@ final class MemberThreads {
     return engineCalls;
   }
 
+  /** For what callers do with results. */
+  ExecutorService callers() {
+    return callers;
+  }
+
   ExecutorService starter() {
     return starter;
   }
@@ -69,6 +78,7 @@ final class MemberThreads {
   }
 
   void end() {
+    callers.shutdown();
     engineCalls.shutdown();
     raftWorkers.shutdown();
     timers.shutdown();

@@ -239,7 +239,11 @@ final class RegistryMember implements RegistryStateMachine.Observer {
   }
 
   CompletableFuture<Void> awaitApplied(long index) {
-    return applied.await(index);
+    CompletableFuture<Void> reached = applied.await(index);
+    // Whoever waits goes on elsewhere than on the thread that applies.
+    return reached.isDone()
+        ? reached
+        : reached.whenCompleteAsync((nothing, error) -> {}, threads.callers());
   }
 
   /** For how long this bus may not have heard what the leader knows. */

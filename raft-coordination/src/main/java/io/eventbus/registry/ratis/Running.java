@@ -85,14 +85,22 @@ record Running(
                 gate,
                 parts.machine()::appliedIndex,
                 self,
-                parts.threads().engineCalls()),
+                parts.threads().callers()),
             new AdministrationService(
                 parts.links(),
                 parts.peers(),
                 engine,
                 new LeaderAdministration(engine, gate, parts.view(), parts.policy()),
-                self),
-            new FallenLeader(parts.links(), parts.peers(), engine, parts.threads().timers(), self));
+                self,
+                parts.threads().callers()),
+            new FallenLeader(
+                FallenLeader.Links.of(parts.links(), parts.peers()),
+                engine,
+                parts.threads().timers(),
+                System::nanoTime,
+                // A leader of this engine is never silent for longer than half of that.
+                options.electionTimeoutMin().dividedBy(2),
+                self));
     running.commands.open();
     running.administration.open();
     running.fallen.open();

@@ -7,39 +7,36 @@ import io.eventbus.link.LinkNode;
 import io.eventbus.link.LinkOptions;
 import io.eventbus.link.LinkPeer;
 import io.eventbus.link.LinkSecurity;
-import java.io.IOException;
+import io.netty.channel.embedded.EmbeddedChannel;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
 class FallenLeaderTest {
-  private final LinkNode own = node("a");
-  private final LinkNode leader = node("b");
-  private final PeerBook peers = new PeerBook();
+  private static final int HEARTBEAT = 150;
+
+  /** Its event loop is the timers: on this thread, and time passes as the test says. */
+  private final EmbeddedChannel clock = new EmbeddedChannel();
+
   private final Raft raft = new Raft();
-  private final ScheduledThreadPoolExecutor timers = new ScheduledThreadPoolExecutor(1);
-  private final BlockingQueue<LinkPeer> ends = new LinkedBlockingQueue<>();
-  private final FallenLeader fallen = new FallenLeader(own, peers, raft, timers, "a");
-  private InetSocketAddress ownAddress = new InetSocketAddress(0);
-  private InetSocketAddress leaderAddress = new InetSocketAddress(0);
+  private final Links links = new Links();
+  private final FallenLeader fallen = of("a");
+  private long nowMillis;
 
   private static final class Raft implements FallenLeader.Raft {
-    private final BlockingQueue<String> stood = new LinkedBlockingQueue<>();
-    private volatile @Nullable String leader = "b";
-    private volatile List<String> voters = List.of("a", "b", "c");
-    private volatile long silenceMillis = Long.MAX_VALUE;
+    private final List<String> stood = new ArrayList<>();
+    private @Nullable String leader = "b";
+    private List<String> voters = List.of("a", "b", "c");
+    private long silenceMillis = Long.MAX_VALUE;
 
     @Override
     public @Nullable String leader() {
@@ -63,99 +60,205 @@ class FallenLeaderTest {
     }
   }
 
-  private static LinkNode node(String name) {
-    return new LinkNode(LinkOptions.DEFAULT, new LinkIdentity(name, ""), LinkSecurity.none());
+  private static final class Links implements FallenLeader.Links {
+    private final List<Consumer<LinkPeer>> watchers = new ArrayList<>();
+    private int knocks;
+    private boolean deserted = true;
+
+    @Override
+    public void watchEnds(Consumer<LinkPeer> watcher) {
+      watchers.add(watcher);
+    }
+
+    @Override
+    public void unwatchEnds(Consumer<LinkPeer> watcher) {
+      watchers.remove(watcher);
+    }
+
+    @Override
+    public CompletableFuture<Boolean> isDeserted(String bus, Duration limit) {
+      knocks++;
+      return CompletableFuture.completedFuture(deserted);
+    }
+
+    void end(String channel) {
+      List.copyOf(watchers).forEach(w -> w.accept(new LinkPeer("", "", "b", 1, channel)));
+    }
   }
 
-  @BeforeEach
-  void open() throws IOException {
-    InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
-    ownAddress = own.listen(any);
-    leaderAddress = leader.listen(any);
-    peers.learn("b", leaderAddress);
-    own.watchEnds(ends::add);
+  FallenLeaderTest() {
+    clock.freezeTime();
     fallen.open();
   }
 
-  @AfterEach
-  void close() {
-    own.close();
-    leader.close();
-    timers.shutdownNow();
+  private FallenLeader of(String self) {
+    return new FallenLeader(
+        links,
+        raft,
+        clock.eventLoop(),
+        () -> TimeUnit.MILLISECONDS.toNanos(nowMillis),
+        Duration.ofMillis(HEARTBEAT),
+        self);
   }
 
-  private void connect(String channel) throws Exception {
-    leader.peer(ownAddress, channel).get(20, TimeUnit.SECONDS);
-  }
-
-  /** What was begun before this is done after it. */
-  private void untilTimersAreDone() throws Exception {
-    assertThat(ends.poll(20, TimeUnit.SECONDS)).isNotNull();
-    timers.submit(() -> {}).get(20, TimeUnit.SECONDS);
-  }
-
-  @Test
-  void standsForElectionWhenNobodyListensThereAnyMore() throws Exception {
-    connect(Services.RAFT);
-    leader.close();
-    assertThat(raft.stood.poll(20, TimeUnit.SECONDS)).isEqualTo("b");
+  private void pass(int millis) {
+    for (int i = 0; i < millis; i++) {
+      nowMillis++;
+      clock.advanceTimeBy(1, TimeUnit.MILLISECONDS);
+      // What that began with no delay, and what came of it.
+      for (int turn = 0; turn < 3; turn++) {
+        clock.runScheduledPendingTasks();
+      }
+    }
   }
 
   @Test
-  void aBrokenLinkAloneSaysNothing() throws Exception {
-    connect(Services.RAFT);
-    leader.disconnect(ownAddress);
-    untilTimersAreDone();
-    // The same look that this bus takes.
-    assertThat(own.isDeserted(leaderAddress, Duration.ofSeconds(10)).get(20, TimeUnit.SECONDS))
-        .isFalse();
+  void standsForElectionWhenThePortRefusesTwiceAHeartbeatApart() {
+    links.end(Services.RAFT);
+    pass(HEARTBEAT - 1);
+    assertThat(links.knocks).isEqualTo(1);
     assertThat(raft.stood).isEmpty();
+    pass(5);
+    assertThat(links.knocks).isEqualTo(2);
+    assertThat(raft.stood).containsExactly("b");
+    pass(10_000);
+    assertThat(links.knocks).isEqualTo(2);
+  }
+
+  @Test
+  void aBrokenLinkAloneSaysNothing() {
+    links.deserted = false;
+    links.end(Services.RAFT);
+    pass(10_000);
+    assertThat(links.knocks).isEqualTo(1);
     // A false alarm does not spoil the next one.
-    connect(Services.RAFT);
-    leader.close();
-    assertThat(raft.stood.poll(20, TimeUnit.SECONDS)).isEqualTo("b");
+    links.deserted = true;
+    links.end(Services.RAFT);
+    pass(2 * HEARTBEAT);
+    assertThat(raft.stood).containsExactly("b");
   }
 
   @Test
-  void aLeaderThatWasHeardSinceLives() throws Exception {
+  void aPortThatRefusedOnceSaysNothing() {
+    links.end(Services.RAFT);
+    pass(HEARTBEAT / 2);
+    links.deserted = false;
+    pass(10_000);
+    assertThat(links.knocks).isEqualTo(2);
+    assertThat(raft.stood).isEmpty();
+  }
+
+  @Test
+  void aLeaderThatIsHeardLives() {
+    raft.silenceMillis = HEARTBEAT - 10;
+    links.end(Services.RAFT);
+    pass(10_000);
+    assertThat(links.knocks).isEqualTo(FallenLeader.LOOKS);
+    assertThat(raft.stood).isEmpty();
+  }
+
+  @Test
+  void ofWhichNothingIsKnownLivesToo() {
     raft.silenceMillis = -1;
-    connect(Services.RAFT);
-    leader.close();
-    untilTimersAreDone();
-    assertThat(own.isDeserted(leaderAddress, Duration.ofSeconds(10)).get(20, TimeUnit.SECONDS))
-        .isTrue();
-    timers.submit(() -> {}).get(20, TimeUnit.SECONDS);
+    links.end(Services.RAFT);
+    pass(10_000);
     assertThat(raft.stood).isEmpty();
   }
 
+  /** What it sent before its end was at work here for longer than the first look took. */
   @Test
-  void anotherChannelSaysNothing() throws Exception {
-    connect(Services.COMMANDS);
-    leader.close();
-    untilTimersAreDone();
+  void aLeaderThatWasHeardAfterTheFirstLookIsGoneAtTheNext() {
+    raft.silenceMillis = HEARTBEAT - 10;
+    links.end(Services.RAFT);
+    pass(HEARTBEAT + 5);
     assertThat(raft.stood).isEmpty();
+    raft.silenceMillis = HEARTBEAT + 5;
+    pass(HEARTBEAT);
+    assertThat(raft.stood).containsExactly("b");
+    assertThat(links.knocks).isEqualTo(3);
   }
 
   @Test
-  void aBusThatDoesNotLeadOrIsNoVoterSaysNothing() throws Exception {
-    raft.leader = "c";
-    connect(Services.RAFT);
-    leader.disconnect(ownAddress);
-    untilTimersAreDone();
-    raft.leader = "b";
-    raft.voters = List.of("b", "c");
-    connect(Services.RAFT);
-    leader.close();
-    untilTimersAreDone();
-    assertThat(raft.stood).isEmpty();
-  }
-
-  @Test
-  void afterItsEndItDoesNothing() throws Exception {
+  void votersStandOneAfterTheOther() {
+    FallenLeader second = of("c");
     fallen.close();
-    connect(Services.RAFT);
-    leader.close();
-    untilTimersAreDone();
+    second.open();
+    links.end(Services.RAFT);
+    pass(FallenLeader.TURN_MILLIS - 5);
+    assertThat(links.knocks).isZero();
+    pass(HEARTBEAT);
     assertThat(raft.stood).isEmpty();
+    pass(10);
+    assertThat(raft.stood).containsExactly("b");
+  }
+
+  @Test
+  void whereAnotherLeadsMeanwhileNothingIsDone() {
+    links.end(Services.RAFT);
+    pass(HEARTBEAT / 2);
+    raft.leader = "c";
+    pass(10_000);
+    assertThat(links.knocks).isEqualTo(1);
+    assertThat(raft.stood).isEmpty();
+  }
+
+  @Test
+  void anotherChannelSaysNothing() {
+    links.end(Services.COMMANDS);
+    pass(10_000);
+    assertThat(links.knocks).isZero();
+  }
+
+  @Test
+  void aBusThatIsNoVoterSaysNothing() {
+    raft.voters = List.of("b", "c");
+    links.end(Services.RAFT);
+    pass(10_000);
+    assertThat(links.knocks).isZero();
+  }
+
+  @Test
+  void aBusThatDoesNotLeadIsNotLookedFor() {
+    raft.leader = "c";
+    links.end(Services.RAFT);
+    pass(10_000);
+    assertThat(links.knocks).isZero();
+  }
+
+  @Test
+  void afterItsEndItDoesNothing() {
+    fallen.close();
+    links.end(Services.RAFT);
+    pass(10_000);
+    assertThat(links.knocks).isZero();
+  }
+
+  /** The same over real connections. */
+  @Test
+  void aPortIsDesertedWhenItsOwnerHasGone() throws Exception {
+    LinkNode leader = node("b");
+    try (LinkNode own = node("a")) {
+      InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+      InetSocketAddress ownAddress = own.listen(any);
+      PeerBook peers = new PeerBook();
+      FallenLeader.Links real = FallenLeader.Links.of(own, peers);
+      Duration limit = Duration.ofSeconds(10);
+      assertThat(real.isDeserted("b", limit).get(20, TimeUnit.SECONDS)).isFalse();
+      peers.learn("b", leader.listen(any));
+      CompletableFuture<LinkPeer> ended = new CompletableFuture<>();
+      real.watchEnds(ended::complete);
+      leader.peer(ownAddress, Services.RAFT).get(20, TimeUnit.SECONDS);
+      assertThat(real.isDeserted("b", limit).get(20, TimeUnit.SECONDS)).isFalse();
+      assertThat(ended).isNotDone();
+      leader.close();
+      assertThat(ended.get(20, TimeUnit.SECONDS).bus()).isEqualTo("b");
+      assertThat(real.isDeserted("b", limit).get(20, TimeUnit.SECONDS)).isTrue();
+    } finally {
+      leader.close();
+    }
+  }
+
+  private static LinkNode node(String name) {
+    return new LinkNode(LinkOptions.DEFAULT, new LinkIdentity(name, ""), LinkSecurity.none());
   }
 }

@@ -39,6 +39,7 @@ final class DemoCluster implements AutoCloseable {
   private final String secret;
   private final List<BusProcess> processes = new ArrayList<>();
   private final List<DemoBus> buses = new ArrayList<>();
+  private final Object ending = new Object();
   private final StopHook hook = new StopHook(this::end);
   private boolean ended;
 
@@ -169,6 +170,13 @@ final class DemoCluster implements AutoCloseable {
 
   /** Kills what runs, waits for it, and takes the directory away. Any thread. */
   private void end() {
+    // Two that delete the same files at once make each other fail: the second waits for the first.
+    synchronized (ending) {
+      endAlone();
+    }
+  }
+
+  private void endAlone() {
     List<BusProcess> all;
     synchronized (processes) {
       ended = true;

@@ -38,8 +38,9 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 @Timeout(value = 240, unit = TimeUnit.SECONDS)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@EnabledIfSystemProperty(named = NetworkSystemIT.LONG, matches = "true")
 class NetworkSystemIT {
-  private static final String LONG = "eventbus.system.long";
+  static final String LONG = "eventbus.system.long";
   private static final String GIVEN_UP =
       "eventbus_federation_lost_events_total{reason=\"given_up\"}";
 
@@ -127,7 +128,6 @@ class NetworkSystemIT {
 
   @ParameterizedTest
   @ValueSource(ints = {0, 5, 20})
-  @EnabledIfSystemProperty(named = LONG, matches = "true")
   void aSlowNetworkThatLosesPacketsLosesNoEvents(int delayMillis) throws Exception {
     everywhere("slow", 1_000);
     network.impair(Duration.ofMillis(delayMillis), 1);
@@ -145,7 +145,6 @@ class NetworkSystemIT {
 
   /** Longer than the silence after which links are opened anew, and shorter than the lease. */
   @Test
-  @EnabledIfSystemProperty(named = LONG, matches = "true")
   void aCutAfterWhichNobodyIsGivenUpLosesNothing() throws Exception {
     everywhere("pause", 200);
     traffic.start(20);
@@ -169,7 +168,6 @@ class NetworkSystemIT {
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  @EnabledIfSystemProperty(named = LONG, matches = "true")
   void bothSidesOfACutServeTheirClientsAndAreOneAgain(boolean leads) throws Exception {
     SystemBus alone = theOneThat(leads);
     int number = cluster.buses().indexOf(alone);
@@ -281,7 +279,6 @@ class NetworkSystemIT {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 15})
-  @EnabledIfSystemProperty(named = LONG, matches = "true")
   void aBusThatStoodStillOnABadNetworkIsWholeAgain(int seconds) throws Exception {
     SystemBus still = cluster.bus(1);
     network.impair(Duration.ofMillis(5), 1);

@@ -57,19 +57,21 @@ class DrainIT {
 
   private BusServer start(String name, String join) throws IOException {
     BusServer bus =
-        TestBus.start(
-            "bus.name", name,
-            "cluster.port", "0",
-            "cluster.directory", root.resolve(name).toString(),
-            "cluster.secret", "a-secret-for-tests-only",
-            "cluster.host", "127.0.0.1",
-            "cluster.join", join,
-            "cluster.leave", "0s",
-            "timeouts.shutdown", "1s",
-            "balance.enabled", "false",
-            "balance.high-percent", "100",
-            "balance.low-percent", "99",
-            "balance.drain", "60s");
+        TestBus.startMember(
+            root,
+            name,
+            "cluster.join",
+            join,
+            "cluster.leave",
+            "0s",
+            "balance.enabled",
+            "false",
+            "balance.high-percent",
+            "100",
+            "balance.low-percent",
+            "99",
+            "balance.drain",
+            "60s");
     buses.add(bus);
     return bus;
   }

@@ -88,16 +88,8 @@ class FederatedMoveIT {
 
   private BusServer start(String name, String join) throws IOException {
     BusServer bus =
-        TestBus.start(
-            "bus.name", name,
-            "cluster.port", "0",
-            "cluster.directory", root.resolve(name).toString(),
-            "cluster.secret", "a-secret-for-tests-only",
-            "cluster.host", "127.0.0.1",
-            "cluster.join", join,
-            "cluster.leave", "0s",
-            "timeouts.shutdown", "1s",
-            "balance.enabled", "false");
+        TestBus.startMember(
+            root, name, "cluster.join", join, "cluster.leave", "0s", "balance.enabled", "false");
     buses.add(bus);
     return bus;
   }

@@ -305,22 +305,15 @@ class FederationIT {
         FederatedBuses.start(root, 2, "federation.fanout", fanout, "federation.give-up", "4s")) {
       BusProcess third =
           BusProcess.start(
-              "listen.port",
-              "0",
-              "bus.name",
-              "bus-z",
-              "cluster.port",
-              "0",
-              "cluster.host",
-              "127.0.0.1",
-              "cluster.secret",
-              "a-secret-for-tests-only",
-              "cluster.directory",
-              root.resolve("bus-z").toString(),
-              "cluster.join",
-              "127.0.0.1:" + buses.bus(0).linkPort(),
-              "federation.fanout",
-              fanout);
+              TestBus.member(
+                  root,
+                  "bus-z",
+                  "listen.port",
+                  "0",
+                  "cluster.join",
+                  "127.0.0.1:" + buses.bus(0).linkPort(),
+                  "federation.fanout",
+                  fanout));
       try {
         for (int i = 0; i < 2; i++) {
           buses.awaitLanes(buses.bus(i), 4);

@@ -48,6 +48,11 @@ final class TestBus {
    * @param settings more keys and values; they replace those that every member has here
    */
   static BusServer startMember(Path root, String name, String... settings) throws IOException {
+    return start(member(root, name, settings));
+  }
+
+  /** The keys and values of such a bus, for one that is started otherwise. */
+  static String[] member(Path root, String name, String... settings) {
     List<String> all =
         new ArrayList<>(
             List.of(
@@ -64,6 +69,6 @@ final class TestBus {
                 "timeouts.shutdown",
                 "1s"));
     all.addAll(Arrays.asList(settings));
-    return start(all.toArray(new String[0]));
+    return all.toArray(new String[0]);
   }
 }

@@ -22,8 +22,8 @@ import org.slf4j.LoggerFactory;
  * <p>A link that breaks may mean anything. A machine that refuses a new connection to the leader's
  * port says that nobody listens there: no pause, no busy network. A proxy that restarts refuses
  * too; so the port has to refuse twice, a heartbeat apart, and nothing may be heard of the leader
- * in between. Only then this bus stands for election, and the other voters ask it no more whether
- * it should; the voters do so one after the other, so that the first one can win. Whatever is not
+ * in between. Only then this bus stands for election, without asking the others first whether it
+ * would win; the voters do so one after the other, so that the first one can. Whatever is not
  * noticed here is noticed by the time-out.
  */
 final class FallenLeader {

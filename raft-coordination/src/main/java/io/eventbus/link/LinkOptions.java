@@ -10,7 +10,8 @@ import java.time.Duration;
  *     least {@code maxFrameBytes}; default 32 MiB
  * @param maxPendingCalls the most calls that one link has under way in one direction, 1 to
  *     1,000,000; default 16,384
- * @param maxLinks the most links that others have opened to this bus, 1 to 100,000; default 4,096
+ * @param maxLinks the most links that others have opened to this bus, 1 to 100,000; default 32,768:
+ *     hundreds of buses with a stream for each of their event loops
  * @param handshakeDeadline how long opening a link takes at most, 10 ms to 1 minute; default 3 s
  * @param heartbeat how long a link is silent before this side says something, 10 ms to 1 minute;
  *     default 1 s
@@ -33,7 +34,7 @@ public record LinkOptions(
           16 << 20,
           32L << 20,
           16_384,
-          4_096,
+          32_768,
           Duration.ofSeconds(3),
           Duration.ofSeconds(1),
           Duration.ofSeconds(4),

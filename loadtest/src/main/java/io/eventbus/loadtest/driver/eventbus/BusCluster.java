@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
@@ -28,11 +29,14 @@ final class BusCluster implements AutoCloseable {
   /** As many as vote: the others find the cluster through them. */
   private static final int SEEDS = 3;
 
-  private final List<BusProcess> buses = new ArrayList<>();
+  private final List<BusProcess> buses = new CopyOnWriteArrayList<>();
   private final Path directory;
+  private final Thread hook = new Thread(this::clear, "clear-buses");
 
   private BusCluster(Path directory) {
     this.directory = directory;
+    // Whoever stops the load test is not to find what its buses have kept.
+    Runtime.getRuntime().addShutdownHook(hook);
   }
 
   /**
@@ -141,6 +145,18 @@ final class BusCluster implements AutoCloseable {
   @Override
   public void close() {
     buses.forEach(BusProcess::abandon);
+    clear();
+    try {
+      Runtime.getRuntime().removeShutdownHook(hook);
+    } catch (IllegalStateException e) {
+      // The JVM is ending and runs the hook itself.
+      return;
+    }
+  }
+
+  /** Deletes what the buses have kept, once they are dead; those that still run are killed. */
+  private void clear() {
+    List.copyOf(buses).forEach(BusProcess::killNow);
     try (Stream<Path> files = Files.walk(directory)) {
       for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
         Files.deleteIfExists(file);

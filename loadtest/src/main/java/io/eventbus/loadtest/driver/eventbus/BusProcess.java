@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One bus in a process of its own, which can be ended and started again with the same settings. For
- * one thread.
+ * one thread, but for {@link #killNow}.
  */
 final class BusProcess implements AutoCloseable {
   private static final String SERVER = "io.eventbus.cli.Main";
@@ -21,7 +21,7 @@ final class BusProcess implements AutoCloseable {
   private final String name;
   private final List<String> jvmOptions;
   private final List<String> arguments;
-  private @Nullable ServerProcess process;
+  private volatile @Nullable ServerProcess process;
   private String url = "";
   private String admin = "";
 
@@ -103,6 +103,14 @@ final class BusProcess implements AutoCloseable {
   /** Returns the end of what the bus has written. */
   String tail() {
     return running().tail();
+  }
+
+  /** Kills the process if there is one, and forgets nothing of it; any thread. */
+  void killNow() {
+    ServerProcess now = process;
+    if (now != null) {
+      now.kill();
+    }
   }
 
   /** Kills the process if there is one. */

@@ -314,6 +314,11 @@ public final class Federation implements ClusterPromises {
   }
 
   @Override
+  public boolean leavesOn(int loop, long producer) {
+    return loops.get(loop).lane(producer) == loop;
+  }
+
+  @Override
   public @Nullable String refuse(String filter, @Nullable String group) {
     if (interest.size() < config.filters() || interest.contains(filter, group)) {
       return null;

@@ -6,9 +6,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a bus promises its clients of the whole cluster.
  *
- * <p>All methods but {@link #isAlone}, {@link #refuse} and {@link #relieve} are called on a loop,
- * and call back on that loop, perhaps at once. An implementation must not block and must not throw,
- * and must call back within a bounded time: with false where the promise could not be kept.
+ * <p>All methods but {@link #isAlone}, {@link #refuse}, {@link #leavesOn} and {@link #relieve} are
+ * called on a loop, and call back on that loop, perhaps at once. An implementation must not block
+ * and must not throw, and must call back within a bounded time: with false where the promise could
+ * not be kept.
  */
 public interface ClusterPromises {
   /** For a bus that serves alone: whatever holds here holds everywhere. */
@@ -88,6 +89,18 @@ public interface ClusterPromises {
    * @param done gets false if some bus did not say so in time
    */
   void whenReached(int loop, long producer, Consumer<Boolean> done);
+
+  /**
+   * Says whether what a producer publishes leaves the bus on a given loop, so that it need not
+   * cross to another one first; any thread.
+   *
+   * @param loop the loop that its client is connected to
+   * @param producer its number
+   * @return true if so, or if nothing leaves the bus
+   */
+  default boolean leavesOn(int loop, long producer) {
+    return true;
+  }
 
   /**
    * Gives back memory at the bus's limit: nothing more is held for the bus for which the most is,

@@ -203,7 +203,10 @@ public final class Session {
       closeHere(CloseReason.UNAUTHENTICATED, refusal);
       return;
     }
-    identity = loop.bus.sessions().identify(hello);
+    identity =
+        loop.bus
+            .sessions()
+            .identify(hello, number -> loop.bus.cluster().leavesOn(loop.router.loop(), number));
     loop.bus.memory().reserve(identity.attributeBytes());
     state = state.to(SessionState.OPEN);
     loop.bus.sessions().add(this, arrival != null);

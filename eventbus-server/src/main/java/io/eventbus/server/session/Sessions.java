@@ -12,12 +12,16 @@ import java.util.NavigableMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongPredicate;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** The sessions of a bus that have said Hello. Any thread. */
 public final class Sessions {
+  /** Each takes a microsecond or two; one in as many as there are loops fits. */
+  private static final int MOST_DRAWS = 64;
+
   private final NavigableMap<Long, Session> byNumber = new ConcurrentSkipListMap<>();
   private final Map<Long, Session> byProducer = new ConcurrentHashMap<>();
   // The second session of a client that changes from this bus to this bus, and the first.
@@ -80,10 +84,14 @@ public final class Sessions {
     return tokens;
   }
 
-  /** Gives a client that was let in its identity. */
-  Identity identify(Hello hello) {
+  /**
+   * Gives a client that was let in its identity.
+   *
+   * @param fitting which producer numbers are the better ones for a client that has none yet
+   */
+  Identity identify(Hello hello, LongPredicate fitting) {
     String given = hello.getResume();
-    String resume = given != null ? given : Resume.create(random);
+    String resume = given != null ? given : draw(fitting);
     long number = lastNumber.incrementAndGet();
     return new Identity(
         number,
@@ -94,6 +102,15 @@ public final class Sessions {
         Resume.producer(resume),
         resume,
         clock.instant());
+  }
+
+  /** A new secret; one that does not fit costs speed only. */
+  private String draw(LongPredicate fitting) {
+    String drawn = Resume.create(random);
+    for (int i = 1; i < MOST_DRAWS && !fitting.test(Resume.producer(drawn)); i++) {
+      drawn = Resume.create(random);
+    }
+    return drawn;
   }
 
   /**

@@ -15,6 +15,7 @@ import io.eventbus.schema.Overflow;
 import io.eventbus.schema.Problem;
 import io.eventbus.schema.Subscribe;
 import io.eventbus.schema.Unsubscribe;
+import io.eventbus.schema.Welcome;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.LocalSubscriptions;
@@ -36,6 +37,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -77,6 +79,12 @@ class SessionInClusterTest {
     final Deque<Consumer<Boolean>> arrived = new ArrayDeque<>();
     final Deque<Consumer<Boolean>> reached = new ArrayDeque<>();
     @Nullable String refusal;
+    LongPredicate leavesHere = producer -> true;
+
+    @Override
+    public boolean leavesOn(int loop, long producer) {
+      return leavesHere.test(producer);
+    }
 
     @Override
     public boolean isAlone() {
@@ -280,6 +288,29 @@ class SessionInClusterTest {
     assertThat(index.size()).isZero();
     assertThat(index.bytes()).isZero();
     assertThat(memory.used()).isZero();
+  }
+
+  private Welcome hello(@Nullable String resume) {
+    FakeLink to = new FakeLink();
+    Session made = new Session(context(), to);
+    handle(
+        made,
+        ControlFrames.encode(
+            TypeCode.HELLO, new Hello("client", "agent/1", null, resume, Map.of(), null)));
+    return (Welcome) to.taken().get(0);
+  }
+
+  @Test
+  void aNewClientGetsANumberWhoseEventsLeaveOnItsOwnLoop() {
+    // One in four, as with four loops.
+    others.leavesHere = producer -> producer % 4 == 3;
+    for (int i = 0; i < 20; i++) {
+      assertThat(hello(null).getProducer() % 4).isEqualTo(3);
+    }
+    String resume = Resume.create(new SecureRandom());
+    others.leavesHere = producer -> false;
+    assertThat(hello(resume).getProducer()).isEqualTo(Resume.producer(resume));
+    assertThat(hello(null).getResume()).as("one all the same").hasSize(43);
   }
 
   @Test

@@ -166,7 +166,7 @@ final class IncomingLane {
     if (taken == settled || settling != 0) {
       return;
     }
-    if (loop.count() == 1 || taken - settled >= DUE_FRAMES) {
+    if (taken - settled >= DUE_FRAMES) {
       settle();
     } else if (!timer) {
       timer = true;

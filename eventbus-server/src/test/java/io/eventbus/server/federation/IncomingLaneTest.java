@@ -24,7 +24,7 @@ class IncomingLaneTest {
             new LaneReceiver(bus.loop(0), new LinkPeer("", "", "b", instance, "lane.0")));
     channel.writeInbound(LaneFrames.of(LaneFrames.hello(0, 1)));
     channel.writeInbound(LaneFrames.of(frames));
-    bus.run();
+    bus.later();
     return channel;
   }
 

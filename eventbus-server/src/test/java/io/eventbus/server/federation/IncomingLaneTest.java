@@ -47,6 +47,21 @@ class IncomingLaneTest {
   }
 
   @Test
+  void whatComesAloneIsAcknowledgedTogether() {
+    EmbeddedChannel b =
+        new EmbeddedChannel(
+            new LaneReceiver(bus.loop(0), new LinkPeer("", "", "b", 7, "lane.0")));
+    b.writeInbound(LaneFrames.of(LaneFrames.hello(0, 1)));
+    for (int i = 1; i <= 3; i++) {
+      b.writeInbound(LaneFrames.of(bus.forward("t", i, "x")));
+      bus.run();
+    }
+    assertThat(LaneFrames.written(b)).containsExactly("welcome 0");
+    bus.later();
+    assertThat(LaneFrames.written(b)).containsExactly("ack 3");
+  }
+
+  @Test
   void whatWasAcknowledgedIsSaidAgainOnANewConnection() {
     EmbeddedChannel first = from(7, bus.forward("t", 1, "x", 3), bus.forward("t", 2, "x"));
     assertThat(LaneFrames.written(first)).containsExactly("welcome 0", "ack 2 to 2");

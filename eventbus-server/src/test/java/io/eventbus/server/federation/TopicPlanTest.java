@@ -99,6 +99,22 @@ class TopicPlanTest {
   }
 
   @Test
+  void aProducersEventsLeaveOnOneLoopWhereverItsClientIs() {
+    TestBus three = new TestBus(3, TestBus.fanout(8));
+    Map<RemoteBus, Overflow> plain = Map.of(three.peer("b", 2), Overflow.BLOCK);
+    for (int at = 0; at < 3; at++) {
+      RemotePlan plan = three.loop(at).plan(null, "t", plain, Map.of());
+      for (long producer = 1; producer < 100; producer++) {
+        for (int loop = 0; loop < 3; loop++) {
+          assertThat(three.federation.leavesOn(loop, producer))
+              .isEqualTo(plan.loop(producer) == loop);
+        }
+      }
+    }
+    three.close();
+  }
+
+  @Test
   void aBusWithoutANumberIsReachedDirectly() {
     RemotePlan plan = plan(null, b, bus.peer("unnumbered", 0), c);
     int behind = 0;

@@ -49,8 +49,7 @@ class IncomingLaneTest {
   @Test
   void whatComesAloneIsAcknowledgedTogether() {
     EmbeddedChannel b =
-        new EmbeddedChannel(
-            new LaneReceiver(bus.loop(0), new LinkPeer("", "", "b", 7, "lane.0")));
+        new EmbeddedChannel(new LaneReceiver(bus.loop(0), new LinkPeer("", "", "b", 7, "lane.0")));
     b.writeInbound(LaneFrames.of(LaneFrames.hello(0, 1)));
     for (int i = 1; i <= 3; i++) {
       b.writeInbound(LaneFrames.of(bus.forward("t", i, "x")));

@@ -9,20 +9,31 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The way into the engine at the leader.
  *
- * <p>A command goes in at once while few log entries are under way; otherwise it waits, bounded,
- * and the next entry takes all that wait. So one command costs no waiting, many commands share the
- * cost of an entry, and no load makes the engine hold more than a few entries: its heartbeats never
- * queue behind commands. Any thread may call any method.
+ * <p>A command goes in at once while no log entry is under way; otherwise it waits, bounded, and
+ * the next entry takes all that wait: as soon as it is full, or when the one before is finished and
+ * those who were answered have come back ({@link Gathering}). So one command costs no waiting, many
+ * commands share the cost of an entry, and no load makes the engine hold more than a few entries:
+ * its heartbeats never queue behind commands. Any thread may call any method.
  */
 final class LeaderGate {
   /** Hands a batch to the engine; the future has one result for each command. */
   interface Engine {
     CompletableFuture<List<CommandResult>> propose(List<TimedCommand> batch);
+  }
+
+  /**
+   * Runs something once after a while; where it ends, it runs what it has or throws {@link
+   * RejectedExecutionException}.
+   */
+  interface Timer {
+    void after(long nanos, Runnable task);
   }
 
   private record Waiting(
@@ -42,13 +53,29 @@ final class LeaderGate {
   private final CommitLatencies latencies = new CommitLatencies();
   private final ArrayDeque<Waiting> queue = new ArrayDeque<>();
   private List<CompletableFuture<Void>> readers = new ArrayList<>();
+  private final Gathering gathering = new Gathering();
+  private final Timer timer;
+  private final LongSupplier nanoTime;
   private long queuedBytes;
   private int entriesUnderWay;
+  private boolean timed;
 
-  LeaderGate(Engine engine, RegistryClock clock, GateLimits limits) {
+  /**
+   * A gate.
+   *
+   * @param engine where the entries go
+   * @param clock stamps them
+   * @param limits how much waits and is under way
+   * @param timer runs what is due a little later
+   * @param nanoTime the time of that timer
+   */
+  LeaderGate(
+      Engine engine, RegistryClock clock, GateLimits limits, Timer timer, LongSupplier nanoTime) {
     this.engine = engine;
     this.clock = clock;
     this.limits = limits;
+    this.timer = timer;
+    this.nanoTime = nanoTime;
   }
 
   /**
@@ -74,6 +101,7 @@ final class LeaderGate {
       }
       queue.add(waiting);
       queuedBytes += waiting.bytes();
+      gathering.arrived();
     }
     pump();
     return waiting.answer();
@@ -103,6 +131,7 @@ final class LeaderGate {
                     + ")"));
       }
       readers.add(reader);
+      gathering.arrived();
     }
     pump();
     return reader;
@@ -126,6 +155,10 @@ final class LeaderGate {
     if ((queue.isEmpty() && readers.isEmpty()) || entriesUnderWay >= limits.maxEntriesUnderWay()) {
       return null;
     }
+    if (!isFull() && (entriesUnderWay > 0 || isGathering())) {
+      return null;
+    }
+    gathering.gone();
     List<Waiting> batch = new ArrayList<>();
     long bytes = 0;
     for (Waiting first = queue.peek();
@@ -144,6 +177,31 @@ final class LeaderGate {
     return new Batch(batch, asking);
   }
 
+  private boolean isFull() {
+    return queue.size() >= limits.maxBatchCommands() || queuedBytes >= limits.maxBatchBytes();
+  }
+
+  private boolean isGathering() {
+    long left = gathering.remainingNanos(nanoTime.getAsLong());
+    if (left > 0 && !timed) {
+      try {
+        timer.after(left, this::timeIsUp);
+        timed = true;
+      } catch (RejectedExecutionException e) {
+        // This bus ends, and the engine is to say so.
+        return false;
+      }
+    }
+    return left > 0;
+  }
+
+  private void timeIsUp() {
+    synchronized (this) {
+      timed = false;
+    }
+    pump();
+  }
+
   private void propose(Batch batch) {
     long timeMillis = clock.stamp();
     List<TimedCommand> commands = new ArrayList<>(batch.commands().size());
@@ -156,23 +214,29 @@ final class LeaderGate {
     } catch (RuntimeException e) {
       results = CompletableFuture.failedFuture(e);
     }
-    long startNanos = System.nanoTime();
+    long startNanos = nanoTime.getAsLong();
     var unused =
         results.whenComplete(
             (done, error) -> {
+              long took = nanoTime.getAsLong() - startNanos;
               if (error == null) {
-                latencies.record(System.nanoTime() - startNanos);
+                latencies.record(took);
               }
-              finish(batch, done, error);
+              finish(batch, took, done, error);
             });
   }
 
   private void finish(
-      Batch batch, @Nullable List<CommandResult> results, @Nullable Throwable error) {
+      Batch batch,
+      long tookNanos,
+      @Nullable List<CommandResult> results,
+      @Nullable Throwable error) {
     synchronized (this) {
       entriesUnderWay--;
+      gathering.finished(
+          batch.commands().size() + batch.readers().size(), tookNanos, nanoTime.getAsLong());
     }
-    // What waits goes in before those who are answered get to run.
+    // What waits goes in before those who are answered get to run, unless it waits for them.
     pump();
     List<Waiting> commands = batch.commands();
     for (int i = 0; i < commands.size(); i++) {

@@ -72,7 +72,16 @@ record Running(
             transport,
             parts.machine(),
             parts.threads().engineCalls());
-    LeaderGate gate = new LeaderGate(engine::propose, parts.clock(), options.gate());
+    LeaderGate gate =
+        new LeaderGate(
+            engine::propose,
+            parts.clock(),
+            options.gate(),
+            (nanos, task) -> {
+              Future<?> unused =
+                  parts.threads().timers().schedule(task, nanos, TimeUnit.NANOSECONDS);
+            },
+            System::nanoTime);
     String self = options.bus().value();
     Running running =
         new Running(

@@ -13,6 +13,7 @@ import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
@@ -22,6 +23,9 @@ class LeaderGateTest {
       new RegistryClock(Clock.fixed(Instant.ofEpochMilli(1_000), ZoneOffset.UTC), nanos::get);
   private final List<List<TimedCommand>> batches = new ArrayList<>();
   private final List<CompletableFuture<List<CommandResult>>> results = new ArrayList<>();
+  private final List<CompletableFuture<CommandResult>> sent = new ArrayList<>();
+  private final List<Due> timers = new ArrayList<>();
+  private boolean ended;
 
   private LeaderGate gate(int underWay, int batch, int queued) {
     return new LeaderGate(
@@ -32,11 +36,34 @@ class LeaderGateTest {
           return result;
         },
         clock,
-        new GateLimits(underWay, batch, 1 << 20, queued, 1 << 20));
+        new GateLimits(underWay, batch, 1 << 20, queued, 1 << 20),
+        (after, task) -> {
+          if (ended) {
+            throw new RejectedExecutionException("ended");
+          }
+          timers.add(new Due(nanos.get() + after, task));
+        },
+        nanos::get);
+  }
+
+  private record Due(long nanos, Runnable task) {}
+
+  private void pass(long passed) {
+    nanos.addAndGet(passed);
+    for (Due due : List.copyOf(timers)) {
+      if (due.nanos() <= nanos.get()) {
+        timers.remove(due);
+        due.task().run();
+      }
+    }
   }
 
   private static CompletableFuture<CommandResult> submit(LeaderGate gate, long id) {
     return gate.submit(new CommandId(0, 0, id), new TopicCommand.Delete("t", 1));
+  }
+
+  private void send(LeaderGate gate, long id) {
+    sent.add(submit(gate, id));
   }
 
   private void finish(int batch) {
@@ -59,11 +86,87 @@ class LeaderGateTest {
     finish(0);
     assertThat(batches.get(1)).hasSize(3);
     finish(1);
+    pass(Gathering.MOST_NANOS);
     assertThat(batches.get(2)).hasSize(1);
     finish(2);
     for (int i = 0; i < 5; i++) {
       assertThat(answers.get(i)).isCompletedWithValue(new CommandResult.TopicDeleted(i + 1));
     }
+  }
+
+  @Test
+  void callersWhoComeBackShareTheNextEntry() {
+    LeaderGate gate = gate(3, 100, 100);
+    for (int i = 1; i <= 4; i++) {
+      send(gate, i);
+    }
+    assertThat(batches).hasSize(1);
+    pass(300_000);
+    finish(0);
+    // Three wait, and the first is on its way back.
+    assertThat(batches).hasSize(1);
+    send(gate, 5);
+    assertThat(batches.get(1)).hasSize(4);
+    pass(300_000);
+    finish(1);
+    for (int i = 6; i <= 8; i++) {
+      send(gate, i);
+    }
+    assertThat(batches).hasSize(2);
+    var unused = gate.confirm();
+    assertThat(batches.get(2)).hasSize(3);
+  }
+
+  @Test
+  void whoeverWaitsForThoseWhoDoNotComeBackWaitsAsLongAsAnEntryTook() {
+    LeaderGate gate = gate(3, 100, 100);
+    send(gate, 1);
+    CompletableFuture<CommandResult> waiting = submit(gate, 2);
+    pass(300_000);
+    finish(0);
+    pass(299_999);
+    assertThat(batches).hasSize(1);
+    pass(1);
+    assertThat(batches).hasSize(2);
+    finish(1);
+    assertThat(waiting).isCompleted();
+    assertThat(timers).isEmpty();
+  }
+
+  @Test
+  void aCallerWhoIsAloneNeverWaits() {
+    LeaderGate gate = gate(3, 100, 100);
+    for (int i = 0; i < 10; i++) {
+      send(gate, i);
+      assertThat(batches).hasSize(i + 1);
+      pass(300_000);
+      finish(i);
+    }
+    assertThat(timers).isEmpty();
+  }
+
+  @Test
+  void onlyFullEntriesGoBesideOthers() {
+    LeaderGate gate = gate(3, 4, 100);
+    for (int i = 1; i <= 12; i++) {
+      send(gate, i);
+    }
+    assertThat(batches).extracting(List::size).containsExactly(1, 4, 4);
+    finish(1);
+    assertThat(batches).hasSize(3);
+    send(gate, 13);
+    assertThat(batches).extracting(List::size).containsExactly(1, 4, 4, 4);
+  }
+
+  @Test
+  void nobodyWaitsForATimerThatHasEnded() {
+    LeaderGate gate = gate(3, 100, 100);
+    send(gate, 1);
+    send(gate, 2);
+    pass(300_000);
+    ended = true;
+    finish(0);
+    assertThat(batches).hasSize(2);
   }
 
   @Test

@@ -1,9 +1,6 @@
 package io.eventbus.loadtest.coordination.eventbus;
 
-import io.eventbus.link.LinkIdentity;
 import io.eventbus.link.LinkNode;
-import io.eventbus.link.LinkOptions;
-import io.eventbus.link.LinkSecurity;
 import io.eventbus.loadtest.coordination.CoordinationClient;
 import io.eventbus.loadtest.coordination.CoordinationException;
 import io.eventbus.loadtest.coordination.Placement;
@@ -32,8 +29,7 @@ final class RegistryCluster implements VisibleCluster {
   private final ServerGroup group = new ServerGroup();
   private final List<Endpoint> servers = new ArrayList<>();
   private final List<CoordinationClient> clients = new ArrayList<>();
-  private final LinkNode links =
-      new LinkNode(LinkOptions.DEFAULT, new LinkIdentity("load-test", ""), LinkSecurity.none());
+  private final LinkNode links = RegistryServer.links("load-test");
   private final AtomicLong newest = new AtomicLong();
   private final int voters;
 

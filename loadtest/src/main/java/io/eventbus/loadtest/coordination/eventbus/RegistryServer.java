@@ -19,6 +19,8 @@ import io.eventbus.registry.ratis.GateLimits;
 import io.eventbus.registry.ratis.RatisRegistry;
 import io.eventbus.registry.ratis.RatisRegistryOptions;
 import io.eventbus.registry.state.RegistryLimits;
+import io.eventbus.server.config.ServerConfig;
+import io.eventbus.server.federation.Federation;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
@@ -63,8 +65,7 @@ final class RegistryServer {
 
   public static void main(String[] args) throws Exception {
     String name = args[0];
-    LinkNode links =
-        new LinkNode(LinkOptions.DEFAULT, new LinkIdentity(name, ""), LinkSecurity.none());
+    LinkNode links = links(name);
     int port =
         links
             .listen(
@@ -95,6 +96,15 @@ final class RegistryServer {
           Locale.ROOT, "%s%.1f ms%n", READY, (System.nanoTime() - start) / 1_000_000.0);
       new CountDownLatch(1).await();
     }
+  }
+
+  /** Links as a bus has them. */
+  static LinkNode links(String name) {
+    return new LinkNode(
+        LinkOptions.DEFAULT,
+        new LinkIdentity(name, ""),
+        LinkSecurity.none(),
+        Federation.transport(ServerConfig.defaults().listen()));
   }
 
   private static RatisRegistryOptions options(

@@ -64,6 +64,8 @@ final class RegistryServer {
   }
 
   public static void main(String[] args) throws Exception {
+    // As the command "eventbus serve" has it.
+    System.setProperty("io.netty.leakDetection.level", "disabled");
     String name = args[0];
     LinkNode links = links(name);
     int port =

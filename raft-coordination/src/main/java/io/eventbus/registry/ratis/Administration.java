@@ -136,7 +136,7 @@ final class Administration implements RegistryAdministration {
       return CompletableFuture.failedStage(notRunning.get());
     }
     return engine
-        .takeSnapshot(deadline.toMillis())
+        .takeSnapshot(deadline.toMillis(), 1)
         .exceptionallyCompose(
             error ->
                 CompletableFuture.failedFuture(

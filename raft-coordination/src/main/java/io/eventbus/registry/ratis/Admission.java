@@ -14,30 +14,42 @@ import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.apache.ratis.protocol.RaftPeer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * How a bus becomes a member: it asks one, and is told to ask the leader, which adds it as a
  * listener or takes note of its new address.
  */
 final class Admission {
+  private static final Logger log = LoggerFactory.getLogger(Admission.class);
+
   private static final Duration DEADLINE = Duration.ofSeconds(10);
+
+  /**
+   * So many log entries a new bus may have to read one by one, in a process that has just started
+   * and is slow yet; where there are more of them, it gets a snapshot.
+   */
+  private static final int MOST_ENTRIES = 500;
+
+  private static final long SNAPSHOT_MILLIS = 2_000;
 
   private final LinkNode links;
   private final PeerBook peers;
   private final RatisRegistryOptions options;
-  private final Supplier<@Nullable Engine> engine;
+  private final Supplier<@Nullable Running> running;
   private final Predicate<String> alive;
 
   Admission(
       LinkNode links,
       PeerBook peers,
       RatisRegistryOptions options,
-      Supplier<@Nullable Engine> engine,
+      Supplier<@Nullable Running> running,
       Predicate<String> alive) {
     this.links = links;
     this.peers = peers;
     this.options = options;
-    this.engine = engine;
+    this.running = running;
     this.alive = alive;
   }
 
@@ -67,9 +79,10 @@ final class Admission {
     if (!question.bus().value().equals(peer.bus())) {
       throw new LinkServiceException(CommandService.MALFORMED, "bus: " + question.bus());
     }
-    Engine running = engine.get();
-    String leader = running == null ? null : running.leader();
-    if (running == null || leader == null) {
+    Running now = running.get();
+    Engine engine = now == null ? null : now.engine();
+    String leader = engine == null ? null : engine.leader();
+    if (now == null || engine == null || leader == null) {
       throw new LinkServiceException(CommandService.UNCERTAIN, "no leader is known");
     }
     if (!leader.equals(options.bus().value())) {
@@ -86,11 +99,11 @@ final class Admission {
                   CommandService.IN_USE,
                   "bus " + peer.bus() + " holds a lease (expected: that it has run out)");
             }
-            yield VoterChanges.expel(running, peer.bus());
+            yield VoterChanges.expel(engine, peer.bus());
           }
           case MEMBERSHIP -> {
             peers.learn(peer.bus(), PeerBook.unresolved(question.address()));
-            yield admit(running, peer.bus(), question.address());
+            yield admit(now, peer.bus(), question.address());
           }
           case NONE, PROMISE, INVITATION ->
               throw new LinkServiceException(CommandService.MALFORMED, "wish: " + question.wish());
@@ -102,7 +115,8 @@ final class Admission {
    * A bus that is a member and asks again has another address, or is a listener to which the engine
    * has stopped sending: then it is taken out and added again.
    */
-  private static CompletableFuture<Void> admit(Engine engine, String bus, Endpoint address) {
+  private CompletableFuture<Void> admit(Running running, String bus, Endpoint address) {
+    Engine engine = running.engine();
     Members now = engine.members();
     RaftPeer peer = Engine.peer(bus, address);
     if (now.voterIds().contains(bus)) {
@@ -111,6 +125,40 @@ final class Admission {
           ? CompletableFuture.completedFuture(null)
           : engine.change(now, moved);
     }
+    return shortenLog(running).thenCompose(nothing -> add(engine, bus, peer));
+  }
+
+  private CompletableFuture<Void> shortenLog(Running running) {
+    int most = Math.max(1, Math.min(MOST_ENTRIES, options.snapshotEntries() / 4));
+    return shortenLog(
+        () -> running.engine().takeSnapshot(SNAPSHOT_MILLIS, most), () -> running.gate().confirm());
+  }
+
+  /**
+   * Sees to it that a new bus has little to read, and that there is something to read: without an
+   * entry after the snapshot the engine would not look before its next time-out whether the bus has
+   * caught up. Never fails; without a snapshot it takes longer, no more.
+   *
+   * @param snapshot takes a snapshot if there are many entries since the last one
+   * @param entry makes an entry, for which nobody has to wait
+   */
+  static CompletableFuture<Void> shortenLog(
+      Supplier<CompletableFuture<Long>> snapshot, Supplier<CompletableFuture<Void>> entry) {
+    return snapshot
+        .get()
+        .handle(
+            (index, error) -> {
+              if (error != null) {
+                log.info(
+                    "A bus joins without a new snapshot: {}", Attempts.unwrap(error).toString());
+              }
+              var unused = entry.get();
+              return null;
+            });
+  }
+
+  private static CompletableFuture<Void> add(Engine engine, String bus, RaftPeer peer) {
+    Members now = engine.members();
     Members without = now.without(bus);
     List<RaftPeer> listeners = new ArrayList<>(without.listeners());
     listeners.add(peer);

@@ -204,11 +204,16 @@ final class Engine implements AutoCloseable, FallenLeader.Raft {
     return call(() -> server.transferLeadershipAsync(request)).thenAccept(reply -> {});
   }
 
-  /** Takes a snapshot here, and says up to where it goes. */
-  CompletableFuture<Long> takeSnapshot(long timeoutMillis) {
+  /**
+   * Takes a snapshot here, and says up to where it goes.
+   *
+   * @param entries how many log entries there must be since the last one; with fewer of them that
+   *     one will do
+   */
+  CompletableFuture<Long> takeSnapshot(long timeoutMillis, int entries) {
     SnapshotManagementRequest request =
         SnapshotManagementRequest.newCreate(
-            client, self, group, calls.incrementAndGet(), timeoutMillis, 1);
+            client, self, group, calls.incrementAndGet(), timeoutMillis, entries);
     return call(() -> server.snapshotManagementAsync(request))
         .thenApply(RaftClientReply::getLogIndex);
   }

@@ -102,11 +102,13 @@ final class Joining {
   void awaitMembership(Engine engine, CommandService commands, AppliedIndex applied)
       throws IOException, InterruptedException {
     long askedNanos = System.nanoTime();
+    boolean admitted = false;
     for (int attempt = 0; ; attempt++) {
       if (!engine.isAlive()) {
         throw new IOException(ENGINE_ENDED);
       }
-      if (engine.leader() != null && engine.members().contains(options.bus().value())) {
+      if (engine.leader() != null
+          && (admitted || engine.members().contains(options.bus().value()))) {
         try {
           long index = commands.readIndex(Duration.ofSeconds(2)).get(3, TimeUnit.SECONDS);
           applied.await(index).get(10, TimeUnit.SECONDS);
@@ -122,8 +124,12 @@ final class Joining {
       } else {
         waitsFor = "a leader and a majority of the voters " + engine.members().voterIds();
         if (!seeker.hasNone() && attempt % 4 == 0) {
-          askAgain(engine);
+          // That it is a member now comes with what is applied up to a read that begins now.
+          admitted = askAgain(engine);
           askedNanos = System.nanoTime();
+          if (admitted && engine.leader() != null) {
+            continue;
+          }
         }
       }
       pause(attempt);
@@ -156,11 +162,11 @@ final class Joining {
   }
 
   /** To be admitted, by all that may know the leader, as long as the engine is of use. */
-  private void askAgain(Engine engine) throws IOException, InterruptedException {
+  private boolean askAgain(Engine engine) throws IOException, InterruptedException {
     if (!seeker.hasNone()) {
       seeker.look();
     }
-    askLeader(others(engine), Probe.Wish.MEMBERSHIP, engine::isAlive);
+    return askLeader(others(engine), Probe.Wish.MEMBERSHIP, engine::isAlive);
   }
 
   private List<InetSocketAddress> others(Engine engine) {

@@ -42,6 +42,13 @@ final class RaftTransport implements RaftServerRpc {
   /** After a snapshot that was not taken; on a thread that the engine has for one follower. */
   private static final int SNAPSHOT_PAUSE_MILLIS = 200;
 
+  /**
+   * For entries to a bus that is being taken in. Its process has just started, and the first
+   * entries take it longer than anything later; and the engine fails on the same entries a second
+   * time while it is busy with them.
+   */
+  private static final Duration FIRST_ENTRIES = Duration.ofSeconds(2);
+
   private final LinkNode links;
   private final PeerBook peers;
   private final InetSocketAddress address;
@@ -139,7 +146,11 @@ final class RaftTransport implements RaftServerRpc {
             Services.RAFT,
             Services.APPEND_ENTRIES,
             request.toByteArray(),
-            deadline));
+            request.getInitializing()
+                    && request.getEntriesCount() > 0
+                    && deadline.compareTo(FIRST_ENTRIES) < 0
+                ? FIRST_ENTRIES
+                : deadline));
   }
 
   @Override

@@ -64,7 +64,7 @@ final class RegistryMember implements RegistryStateMachine.Observer {
         new RegistryStateMachine(
             RegistryState.empty(options.limits(), 1), clock, applied::reached, this);
     this.changes = new ChangeStream(options.maxListeners(), options.bus().value());
-    this.admission = new Admission(links, peers, options, this::engine, this::isAlive);
+    this.admission = new Admission(links, peers, options, () -> running, this::isAlive);
     this.policy = new VoterPolicy(options.voters(), options.replaceVoterAfter().toMillis());
     this.threads = new MemberThreads(options.bus().value());
     this.view =
@@ -74,11 +74,13 @@ final class RegistryMember implements RegistryStateMachine.Observer {
   }
 
   CompletableFuture<Void> start() {
+    threads.raftWorkers().execute(new FirstUse());
     return CompletableFuture.runAsync(this::run, threads.starter());
   }
 
   private void run() {
     try {
+      long startNanos = System.nanoTime();
       DataDirectory opened = DataDirectory.open(options.directory(), options.bus());
       directory = opened;
       changes.start(machine.state().snapshot());
@@ -113,8 +115,10 @@ final class RegistryMember implements RegistryStateMachine.Observer {
         joining.beForgotten();
       }
       boolean founding = marker.founder() && !marker.ready();
+      long foundNanos = System.nanoTime();
       Running started = Running.start(parts, opened, marker, founding, fresh);
       running = started;
+      long runsNanos = System.nanoTime();
       if (founding) {
         // Before the first entry is on the disk, nobody may join.
         joining.awaitMembership(started.engine(), started.commands(), applied);
@@ -123,6 +127,12 @@ final class RegistryMember implements RegistryStateMachine.Observer {
       foundation.joined(marker.cluster());
       joining.awaitMembership(started.engine(), started.commands(), applied);
       view.fresh();
+      log.info(
+          "Member after {} ms: {} to find the cluster, {} to start the engine, {} to be up to date",
+          millis(startNanos, System.nanoTime()),
+          millis(startNanos, foundNanos),
+          millis(foundNanos, runsNanos),
+          millis(runsNanos, System.nanoTime()));
       threads.starter().execute(() -> joining.watch(started.engine(), this::silence, failed));
     } catch (IOException e) {
       throw new RegistryFailedException(String.valueOf(e.getMessage()), false);
@@ -130,6 +140,10 @@ final class RegistryMember implements RegistryStateMachine.Observer {
       Thread.currentThread().interrupt();
       throw new RegistryClosedException("the registry was closed while it started", false);
     }
+  }
+
+  private static long millis(long fromNanos, long toNanos) {
+    return TimeUnit.NANOSECONDS.toMillis(toNanos - fromNanos);
   }
 
   /** Whether a bus of that name holds a lease: then a fresh one is an impostor, or too early. */

@@ -12,11 +12,20 @@ import java.lang.reflect.Proxy;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
+import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
+import org.apache.ratis.proto.RaftProtos.LogEntryProto;
+import org.apache.ratis.proto.RaftProtos.RaftGroupIdProto;
 import org.apache.ratis.proto.RaftProtos.RaftRpcRequestProto;
 import org.apache.ratis.proto.RaftProtos.RequestVoteReplyProto;
 import org.apache.ratis.proto.RaftProtos.RequestVoteRequestProto;
+import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.server.RaftServer;
 import org.junit.jupiter.api.AfterEach;
@@ -77,5 +86,63 @@ class RaftTransportTest {
     RequestVoteReplyProto reply = ours.requestVote(request);
     assertThat(reply.getTerm()).isEqualTo(7);
     assertThat(reply.getShouldShutdown()).isFalse();
+  }
+
+  /** An engine that is busy with its first entries until somebody completes them. */
+  private static RaftServer busy(
+      CountDownLatch asked, CompletableFuture<AppendEntriesReplyProto> first) {
+    return (RaftServer)
+        Proxy.newProxyInstance(
+            RaftServer.class.getClassLoader(),
+            new Class<?>[] {RaftServer.class},
+            (proxy, method, arguments) -> {
+              if (!method.getName().equals("appendEntriesAsync")) {
+                return null;
+              }
+              asked.countDown();
+              return first;
+            });
+  }
+
+  private static AppendEntriesRequestProto entries(boolean initializing) {
+    return AppendEntriesRequestProto.newBuilder()
+        .setServerRequest(
+            RaftRpcRequestProto.newBuilder()
+                .setReplyId(RaftPeerId.valueOf("bus-b").toByteString())
+                .setRaftGroupId(
+                    RaftGroupIdProto.newBuilder().setId(RaftGroupId.randomId().toByteString())))
+        .setInitializing(initializing)
+        .addEntries(LogEntryProto.getDefaultInstance())
+        .build();
+  }
+
+  @Test
+  void aBusThatIsTakenInHasMoreTimeForItsFirstEntries() throws Exception {
+    InetSocketAddress address =
+        there.listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+    CompletableFuture<AppendEntriesReplyProto> engine = new CompletableFuture<>();
+    RaftTransport theirs =
+        new RaftTransport(there, new PeerBook(), address, DEADLINE, DEADLINE, workers);
+    CountDownLatch asked = new CountDownLatch(1);
+    theirs.serve(busy(asked, engine));
+    theirs.start();
+    PeerBook peers = new PeerBook();
+    peers.learn("bus-b", address);
+    Duration shortest = Duration.ofMillis(100);
+    RaftTransport ours = new RaftTransport(here, peers, address, shortest, DEADLINE, workers);
+
+    FutureTask<AppendEntriesReplyProto> first =
+        new FutureTask<>(() -> ours.appendEntries(entries(true)));
+    here.peer(address, Services.RAFT).get(DEADLINE.toSeconds(), TimeUnit.SECONDS);
+    Thread appender = new Thread(first, "appender");
+    appender.start();
+    assertThat(asked.await(DEADLINE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+    // A call that begins later and has no more time than usual.
+    assertThatThrownBy(() -> ours.appendEntries(entries(false)))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("no answer");
+    assertThat(first.isDone()).isFalse();
+    engine.complete(AppendEntriesReplyProto.newBuilder().setTerm(7).build());
+    assertThat(first.get(DEADLINE.toSeconds(), TimeUnit.SECONDS).getTerm()).isEqualTo(7);
   }
 }

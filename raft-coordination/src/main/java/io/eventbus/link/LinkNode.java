@@ -48,6 +48,7 @@ public final class LinkNode implements AutoCloseable {
   private final LinkTransport transport;
   private final Set<Channel> incoming = ConcurrentHashMap.newKeySet();
   private final AtomicInteger incomingCount = new AtomicInteger();
+  private final AtomicInteger handshakes = new AtomicInteger();
   private final List<Consumer<LinkPeer>> watchers = new CopyOnWriteArrayList<>();
   private final LinkSetup setup;
   private final OutgoingLinks outgoing;
@@ -306,8 +307,11 @@ public final class LinkNode implements AutoCloseable {
   }
 
   private void accept(SocketChannel channel) {
-    if (incomingCount.incrementAndGet() > options.maxLinks() || closed) {
+    int links = incomingCount.incrementAndGet();
+    int strangers = handshakes.incrementAndGet();
+    if (links > options.maxLinks() || strangers > options.maxHandshakes() || closed) {
       incomingCount.decrementAndGet();
+      handshakes.decrementAndGet();
       counters.tooMany.increment();
       channel.close();
       return;
@@ -330,6 +334,7 @@ public final class LinkNode implements AutoCloseable {
                 setup,
                 counters,
                 random,
+                handshakes::decrementAndGet,
                 opened ->
                     channel
                         .closeFuture()

@@ -12,6 +12,8 @@ import java.time.Duration;
  *     1,000,000; default 16,384
  * @param maxLinks the most links that others have opened to this bus, 1 to 100,000; default 32,768:
  *     hundreds of buses with a stream for each of their event loops
+ * @param maxHandshakes how many of them may be in their handshake, not authenticated yet, 1 to
+ *     100,000; default 4,096
  * @param handshakeDeadline how long opening a link takes at most, 10 ms to 1 minute; default 3 s
  * @param heartbeat how long a link is silent before this side says something, 10 ms to 1 minute;
  *     default 1 s
@@ -24,6 +26,7 @@ public record LinkOptions(
     long maxPendingBytes,
     int maxPendingCalls,
     int maxLinks,
+    int maxHandshakes,
     Duration handshakeDeadline,
     Duration heartbeat,
     Duration silence,
@@ -35,6 +38,7 @@ public record LinkOptions(
           32L << 20,
           16_384,
           32_768,
+          4_096,
           Duration.ofSeconds(3),
           Duration.ofSeconds(1),
           Duration.ofSeconds(4),
@@ -47,6 +51,7 @@ public record LinkOptions(
    * @param maxPendingBytes as above
    * @param maxPendingCalls as above
    * @param maxLinks as above
+   * @param maxHandshakes as above
    * @param handshakeDeadline as above
    * @param heartbeat as above
    * @param silence as above
@@ -58,6 +63,7 @@ public record LinkOptions(
     check("maxPendingBytes", maxPendingBytes, maxFrameBytes, 1L << 40);
     check("maxPendingCalls", maxPendingCalls, 1, 1_000_000);
     check("maxLinks", maxLinks, 1, 100_000);
+    check("maxHandshakes", maxHandshakes, 1, 100_000);
     check("handshakeDeadline in ms", handshakeDeadline.toMillis(), 10, 60_000);
     check("heartbeat in ms", heartbeat.toMillis(), 10, 60_000);
     check("silence in ms", silence.toMillis(), 2 * heartbeat.toMillis(), 600_000);
@@ -80,6 +86,7 @@ public record LinkOptions(
         maxPendingBytes,
         maxPendingCalls,
         maxLinks,
+        maxHandshakes,
         newHandshakeDeadline,
         newHeartbeat,
         newSilence,

@@ -24,6 +24,7 @@ final class ServerHandshake extends SimpleChannelInboundHandler<Frame> {
   private final byte[] key;
   private final LinkSetup setup;
   private final LinkCounters counters;
+  private final Runnable ended;
   private final Consumer<Link> opened;
   private final Function<String, @Nullable StreamAcceptor> streams;
   private final byte[] nonce = new byte[Handshake.NONCE_BYTES];
@@ -36,15 +37,23 @@ final class ServerHandshake extends SimpleChannelInboundHandler<Frame> {
       LinkSetup setup,
       LinkCounters counters,
       SecureRandom random,
+      Runnable ended,
       Consumer<Link> opened,
       Function<String, @Nullable StreamAcceptor> streams) {
     this.identity = identity;
     this.key = key;
     this.setup = setup;
     this.counters = counters;
+    this.ended = ended;
     this.opened = opened;
     this.streams = streams;
     random.nextBytes(nonce);
+  }
+
+  /** Once it is a link or a stream, or closed. */
+  @Override
+  public void handlerRemoved(ChannelHandlerContext ctx) {
+    ended.run();
   }
 
   @Override

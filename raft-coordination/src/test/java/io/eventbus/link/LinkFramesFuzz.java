@@ -76,6 +76,7 @@ class LinkFramesFuzz {
             SETUP,
             SETUP.counters(),
             new SecureRandom(),
+            () -> {},
             link -> {
               throw new AssertionError("a stranger got through");
             },

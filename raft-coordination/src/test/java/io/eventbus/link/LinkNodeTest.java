@@ -249,6 +249,7 @@ class LinkNodeTest {
             100_000,
             3,
             10,
+            10,
             Duration.ofSeconds(3),
             Duration.ofSeconds(1),
             Duration.ofSeconds(4),
@@ -318,6 +319,7 @@ class LinkNodeTest {
             100_000,
             3,
             1,
+            10,
             Duration.ofSeconds(3),
             Duration.ofSeconds(1),
             Duration.ofSeconds(4),
@@ -328,5 +330,36 @@ class LinkNodeTest {
     LinkException e = refused(open("a2"), address);
     assertThat(e.wasSent()).isFalse();
     assertThat(b.closedForNumber()).isEqualTo(1);
+  }
+
+  @Test
+  void strangersWhoSayNothingLeaveNoMoreThanTheirShare() throws Exception {
+    LinkOptions one =
+        new LinkOptions(
+            65_536,
+            100_000,
+            3,
+            10,
+            1,
+            Duration.ofSeconds(30),
+            Duration.ofSeconds(1),
+            Duration.ofSeconds(4),
+            1);
+    LinkNode b = node("b", "", LinkSecurity.none(), one);
+    InetSocketAddress address = listen(b);
+    b.offer(ECHO, (peer, request) -> CompletableFuture.completedFuture(request));
+    LinkNode first = open("a1");
+    LinkNode second = open("a2");
+    call(first, address, new byte[0]);
+    // The first has said who it is and does not count any more.
+    call(second, address, new byte[0]);
+    try (Socket silent = new Socket(address.getAddress(), address.getPort());
+        Socket another = new Socket(address.getAddress(), address.getPort())) {
+      another.setSoTimeout(30_000);
+      assertThat(another.getInputStream().read()).isEqualTo(-1);
+      assertThat(b.closedForNumber()).isEqualTo(1);
+      assertThat(silent.isConnected()).isTrue();
+      call(first, address, new byte[0]);
+    }
   }
 }

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.apache.ratis.protocol.RaftPeer;
@@ -112,26 +113,50 @@ final class Admission {
   }
 
   /**
-   * A bus that is a member and asks again has another address, or is a listener to which the engine
-   * has stopped sending: then it is taken out and added again.
+   * Only a bus that is no member gets a snapshot. What a listener that was away lacks is in the log
+   * as a rule, and a snapshot holds up all commands while the leader writes it.
    */
   private CompletableFuture<Void> admit(Running running, String bus, Endpoint address) {
     Engine engine = running.engine();
-    Members now = engine.members();
     RaftPeer peer = Engine.peer(bus, address);
+    return engine.members().contains(bus) || engine.isChangingMembers()
+        ? place(engine, peer)
+        : shortenLog(running).thenCompose(nothing -> place(engine, peer));
+  }
+
+  /**
+   * A bus that is a member and asks again has another address, or is a listener to which the engine
+   * has stopped sending: then it is taken out and added again. All is decided on one look at the
+   * members, which may have changed while the snapshot was taken.
+   */
+  private static CompletableFuture<Void> place(Engine engine, RaftPeer peer) {
+    Members now = engine.members();
+    String bus = peer.getId().toString();
     if (now.voterIds().contains(bus)) {
       Members moved = new Members(replaced(now.voters(), peer), now.listeners());
       return isAt(now, bus, peer.getAddress())
           ? CompletableFuture.completedFuture(null)
           : engine.change(now, moved);
     }
-    return shortenLog(running).thenCompose(nothing -> add(engine, bus, peer));
+    Members without = now.without(bus);
+    List<RaftPeer> listeners = new ArrayList<>(without.listeners());
+    listeners.add(peer);
+    Members with = new Members(without.voters(), listeners);
+    CompletableFuture<Void> out =
+        now.contains(bus) ? engine.change(now, without) : CompletableFuture.completedFuture(null);
+    return out.thenCompose(nothing -> engine.change(without, with));
   }
 
   private CompletableFuture<Void> shortenLog(Running running) {
     int most = Math.max(1, Math.min(MOST_ENTRIES, options.snapshotEntries() / 4));
     return shortenLog(
-        () -> running.engine().takeSnapshot(SNAPSHOT_MILLIS, most), () -> running.gate().confirm());
+        () ->
+            running
+                .engine()
+                .takeSnapshot(SNAPSHOT_MILLIS, most)
+                // Where another one is being taken the engine answers with that one.
+                .orTimeout(SNAPSHOT_MILLIS, TimeUnit.MILLISECONDS),
+        () -> running.gate().confirm());
   }
 
   /**
@@ -155,15 +180,6 @@ final class Admission {
               var unused = entry.get();
               return null;
             });
-  }
-
-  private static CompletableFuture<Void> add(Engine engine, String bus, RaftPeer peer) {
-    Members now = engine.members();
-    Members without = now.without(bus);
-    List<RaftPeer> listeners = new ArrayList<>(without.listeners());
-    listeners.add(peer);
-    return VoterChanges.expel(engine, bus)
-        .thenCompose(nothing -> engine.change(without, new Members(now.voters(), listeners)));
   }
 
   private static boolean isAt(Members members, String bus, String address) {

@@ -285,10 +285,19 @@ final class Engine implements AutoCloseable, FallenLeader.Raft {
   /** Whether a change of the members is under way, as far as this bus knows. */
   boolean isChanging(long appliedIndex) {
     try {
+      return isChangingMembers()
+          || server.getDivision(group).getRaftConf().getLogEntryIndex() > appliedIndex;
+    } catch (IOException e) {
+      return true;
+    }
+  }
+
+  /** Whether members before and after a change count at present, as far as this bus knows. */
+  boolean isChangingMembers() {
+    try {
       RaftConfiguration now = server.getDivision(group).getRaftConf();
       return !now.getPreviousPeers(RaftPeerRole.FOLLOWER).isEmpty()
-          || !now.getPreviousPeers(RaftPeerRole.LISTENER).isEmpty()
-          || now.getLogEntryIndex() > appliedIndex;
+          || !now.getPreviousPeers(RaftPeerRole.LISTENER).isEmpty();
     } catch (IOException e) {
       return true;
     }

@@ -6,10 +6,13 @@ package io.eventbus.registry.ratis;
  * <p>An entry costs every voter tens of changes of threads, however many commands it has. Callers
  * that wait for each answer before they send the next command fall apart into groups if an entry
  * leaves as soon as the last one is finished: one group is under way while the other one waits. So
- * the entry waits until as many commands have come as were answered, at most as long as an entry
- * takes. Where the answered do not come back, waiting was in vain, and the next entries do without:
- * one after the first time in a row, two after the second, and so on, doubled up to 64. A single
- * caller never waits. The idea is that of a data base's commit delay.
+ * the entry waits until about as many commands have come as were answered, at most as long as an
+ * entry takes. The idea is that of a data base's commit delay.
+ *
+ * <p>Who sends a command is not known here, only how many come and when. Callers that come back are
+ * all there early; commands that arrive independently of any answer come evenly, too few of them
+ * while an entry waits, or late. Each wait in vain lets more of the next entries go without one:
+ * one after the first, then two, and so on, doubled up to 64. A caller who is alone never waits.
  *
  * <p>Not safe for use by several threads.
  */
@@ -17,19 +20,24 @@ final class Gathering {
   /** However slow the disk or the network: what a lonely command may lose by this. */
   static final long MOST_NANOS = 2_000_000;
 
-  /** The smallest share of those expected that makes it worth waiting for the next ones. */
-  private static final int WORTH = 2;
-
   private static final int MOST_SKIPPED = 64;
 
   /** A weight of an eighth for the newest. */
   private static final int SMOOTHING = 3;
 
+  /** So many waits that were not in vain, but long, make up for one that was. */
+  private static final int FORGIVEN_AFTER = 8;
+
+  private static final int MOST_FAULT =
+      (Integer.numberOfTrailingZeros(MOST_SKIPPED) + 1) * FORGIVEN_AFTER;
+
   private long entryNanos;
+  private long finishedNanos;
+  private long budgetNanos;
   private int expected;
   private int came;
-  private long untilNanos;
-  private int inVain;
+  private boolean waited;
+  private int fault;
   private int skip;
 
   /**
@@ -40,8 +48,12 @@ final class Gathering {
    * @param nowNanos the time
    */
   void finished(int commands, long tookNanos, long nowNanos) {
-    entryNanos += (tookNanos - entryNanos) >> (entryNanos == 0 ? 0 : SMOOTHING);
+    long took = Math.min(tookNanos, MOST_NANOS);
+    entryNanos += (took - entryNanos) >> (entryNanos == 0 ? 0 : SMOOTHING);
+    finishedNanos = nowNanos;
+    budgetNanos = entryNanos;
     came = 0;
+    waited = false;
     if (skip > 0) {
       skip--;
       expected = 0;
@@ -49,7 +61,11 @@ final class Gathering {
       // Stragglers would cost all the others the whole time.
       expected = commands - commands / 8;
     }
-    untilNanos = nowNanos + Math.min(entryNanos, MOST_NANOS);
+  }
+
+  /** An entry has failed: whoever was in it is not expected back soon. */
+  void failed() {
+    expected = 0;
   }
 
   /** A command came. */
@@ -58,25 +74,35 @@ final class Gathering {
   }
 
   /**
-   * How long the next entry still waits, in nanoseconds; not above 0 if it is to go.
+   * How long the next entry still waits, in nanoseconds; 0 if it is to go.
    *
    * @param nowNanos the time
    */
   long remainingNanos(long nowNanos) {
-    return came >= expected ? 0 : untilNanos - nowNanos;
+    long left = came >= expected ? 0 : Math.max(0, budgetNanos - (nowNanos - finishedNanos));
+    waited |= left > 0;
+    return left;
   }
 
-  /** The next entry goes. */
-  void gone() {
-    if (expected == 0) {
-      return;
+  /**
+   * The next entry goes.
+   *
+   * @param nowNanos the time
+   */
+  void gone(long nowNanos) {
+    if (waited) {
+      judge(nowNanos - finishedNanos);
     }
-    if (came * WORTH < expected) {
-      inVain = Math.min(inVain + 1, Integer.numberOfTrailingZeros(MOST_SKIPPED) + 1);
-      skip = 1 << (inVain - 1);
-    } else {
-      inVain = 0;
-    }
+    waited = false;
     expected = 0;
+  }
+
+  private void judge(long waitedNanos) {
+    if (came >= expected) {
+      fault = waitedNanos <= budgetNanos / 2 ? 0 : Math.max(0, fault - 1);
+    } else if (waitedNanos >= budgetNanos && came < expected - expected / 4) {
+      fault = Math.min(fault + FORGIVEN_AFTER, MOST_FAULT);
+      skip = 1 << (fault / FORGIVEN_AFTER - 1);
+    }
   }
 }

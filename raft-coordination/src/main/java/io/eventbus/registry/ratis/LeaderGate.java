@@ -158,7 +158,7 @@ final class LeaderGate {
     if (!isFull() && (entriesUnderWay > 0 || isGathering())) {
       return null;
     }
-    gathering.gone();
+    gathering.gone(nanoTime.getAsLong());
     List<Waiting> batch = new ArrayList<>();
     long bytes = 0;
     for (Waiting first = queue.peek();
@@ -233,8 +233,12 @@ final class LeaderGate {
       @Nullable Throwable error) {
     synchronized (this) {
       entriesUnderWay--;
-      gathering.finished(
-          batch.commands().size() + batch.readers().size(), tookNanos, nanoTime.getAsLong());
+      if (error == null) {
+        gathering.finished(
+            batch.commands().size() + batch.readers().size(), tookNanos, nanoTime.getAsLong());
+      } else {
+        gathering.failed();
+      }
     }
     // What waits goes in before those who are answered get to run, unless it waits for them.
     pump();

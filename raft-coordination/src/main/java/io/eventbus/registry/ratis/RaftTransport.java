@@ -43,11 +43,13 @@ final class RaftTransport implements RaftServerRpc {
   private static final int SNAPSHOT_PAUSE_MILLIS = 200;
 
   /**
-   * For entries to a bus that is being taken in. Its process has just started, and the first
+   * For entries to a bus that this leader has taken in. Its process has just started, and the first
    * entries take it longer than anything later; and the engine fails on the same entries a second
-   * time while it is busy with them.
+   * time while it is busy with them. Below the time after which the engine gives up taking a bus in
+   * (three of the longer election time-outs, one of which has passed when it begins). The engine
+   * says the same of a listener for as long as the leader leads that took it in.
    */
-  private static final Duration FIRST_ENTRIES = Duration.ofSeconds(2);
+  private static final Duration FIRST_ENTRIES = Duration.ofSeconds(1);
 
   private final LinkNode links;
   private final PeerBook peers;
@@ -146,11 +148,12 @@ final class RaftTransport implements RaftServerRpc {
             Services.RAFT,
             Services.APPEND_ENTRIES,
             request.toByteArray(),
-            request.getInitializing()
-                    && request.getEntriesCount() > 0
-                    && deadline.compareTo(FIRST_ENTRIES) < 0
-                ? FIRST_ENTRIES
-                : deadline));
+            limit(request)));
+  }
+
+  private Duration limit(AppendEntriesRequestProto request) {
+    boolean first = request.getInitializing() && request.getEntriesCount() > 0;
+    return first && deadline.compareTo(FIRST_ENTRIES) < 0 ? FIRST_ENTRIES : deadline;
   }
 
   @Override

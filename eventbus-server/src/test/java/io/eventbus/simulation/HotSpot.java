@@ -24,6 +24,7 @@ final class HotSpot {
    * @param twice moves of clients that had moved less than a minute before
    * @param cameBack clients that came back to a bus that they had been moved away from
    * @param mostMoves the most moves of one client
+   * @param highestOther the most that was ever asked of another bus
    * @param highest in the end, the most that is asked of a bus
    * @param fingerprint depends on everything that has happened
    */
@@ -40,17 +41,17 @@ final class HotSpot {
       long twice,
       long cameBack,
       int mostMoves,
+      double highestOther,
       double highest,
       long fingerprint) {
 
     /** What is not as it should be. */
     List<String> missed() {
       Targets targets = new Targets();
-      if (asked <= 1) {
-        // What is asked beyond that shows only when the rest has gone.
-        targets.within("hotBelow", hotBelow, 10_000);
-      }
+      targets.within("hotBelow", hotBelow, 10_000);
       targets.within("calm", calm, 60_000);
+      // Overload would begin above it.
+      targets.within("highestOther, %", Math.round(100 * highestOther), 85);
       targets.none("later", later);
       targets.none("twice", twice);
       targets.none("cameBack", cameBack);
@@ -77,11 +78,13 @@ final class HotSpot {
     LoadedBus hot = cluster.bus(0);
     simulator.runUntil(hot::isOverloaded, LOOK, LONGEST);
     long decided = simulator.now();
+    double highestOther = 0;
     long hotBelow = -1;
     long calm = -1;
     long allBelow = -1;
     while ((calm < 0 || allBelow < 0) && simulator.now() - decided < LONGEST) {
       simulator.run(LOOK);
+      highestOther = Math.max(highestOther, highestBut(hot, cluster));
       if (hotBelow < 0 && hot.load() < cluster.low()) {
         hotBelow = simulator.now() - decided;
       }
@@ -111,7 +114,16 @@ final class HotSpot {
         cluster.movedTwiceInAMinute(),
         cluster.cameBack(),
         cluster.mostMoves(),
+        highestOther,
         cluster.highest(),
         cluster.fingerprint());
+  }
+
+  private static double highestBut(LoadedBus hot, LoadedCluster cluster) {
+    return cluster.buses().stream()
+        .filter(bus -> bus != hot)
+        .mapToDouble(LoadedBus::asked)
+        .max()
+        .orElse(0);
   }
 }

@@ -190,6 +190,7 @@ class SimulationTable {
         "moves afterwards",
         "again within a minute",
         "came back",
+        "highest of another, ever",
         "highest in the end",
         "real s");
     double[] loads = {0.9, 1.0, 2.0, 5.0};
@@ -210,6 +211,7 @@ class SimulationTable {
             o.later(),
             o.twice(),
             o.cameBack(),
+            o.highestOther(),
             o.highest(),
             seconds(begun));
       }

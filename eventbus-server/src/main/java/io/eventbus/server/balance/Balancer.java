@@ -13,7 +13,6 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ScheduledExecutorService;
@@ -61,6 +60,7 @@ public final class Balancer implements BalanceView, AutoCloseable {
   private final ScheduledExecutorService executor;
   private final LongSupplier nanoTime;
   private int steps;
+  private double underWay;
   private boolean emptying;
   private volatile boolean draining;
   private volatile BalanceStatus status = new BalanceStatus(0, false, false, 0, 0, 0, 0, 0, 0);
@@ -161,6 +161,7 @@ public final class Balancer implements BalanceView, AutoCloseable {
     boolean measures = steps++ % STEPS_A_MEASURE == 0;
     if (measures) {
       measure.add(source.read().highest(), now);
+      underWay = moves.underWay(now);
       peers.exchange(own());
     }
     moves.onStep(now);
@@ -194,9 +195,9 @@ public final class Balancer implements BalanceView, AutoCloseable {
     }
     boolean before = planner.isOverloaded();
     double load = measure.load();
-    Optional<MovePlanner.Plan> plan =
+    List<MovePlanner.Plan> plans =
         planner.relieve(
-            load,
+            new MovePlanner.Fullness(load, measure.recent(), underWay),
             () -> clients.read(load, false, now),
             config.enabled() ? peers.neighbours(now) : List.of(),
             now);
@@ -204,7 +205,7 @@ public final class Balancer implements BalanceView, AutoCloseable {
       LOG.info(
           "This bus is {} overloaded: load {}", before ? "not any more" : "now", percent(load));
     }
-    plan.ifPresent(p -> carryOut(p, ChangeReason.OVERLOAD));
+    plans.forEach(plan -> carryOut(plan, ChangeReason.OVERLOAD));
   }
 
   private static String percent(double load) {
@@ -245,9 +246,13 @@ public final class Balancer implements BalanceView, AutoCloseable {
     return onBalanceThread(
         () -> {
           boolean open = !draining && !planner.isOverloaded();
+          // Those who came a moment ago may do more than their old bus could do for them. Where
+          // clients have to go somewhere, a moment does not count.
+          double load =
+              asked.leaving() ? measure.load() : Math.max(measure.load(), measure.recent());
           BalanceMessages.Granted granted =
               arrivals.reserve(
-                  peer.bus(), asked, open, measure.load(), peers.ownUrls(), nanoTime.getAsLong());
+                  peer.bus(), asked, open, load, peers.ownUrls(), nanoTime.getAsLong());
           return granted.encode();
         });
   }

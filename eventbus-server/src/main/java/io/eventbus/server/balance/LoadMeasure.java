@@ -10,6 +10,8 @@ import java.time.Duration;
 public final class LoadMeasure {
   private final double smoothingNanos;
   private double mean;
+  private double last;
+  private double beforeLast;
   private long lastNanos;
   private boolean started;
 
@@ -33,10 +35,13 @@ public final class LoadMeasure {
     if (!started) {
       started = true;
       mean = sample;
+      last = sample;
     } else {
       mean += (sample - mean) * (1 - Math.exp(-(nowNanos - lastNanos) / smoothingNanos));
     }
     lastNanos = nowNanos;
+    beforeLast = last;
+    last = sample;
     return mean;
   }
 
@@ -47,5 +52,14 @@ public final class LoadMeasure {
    */
   public double load() {
     return mean;
+  }
+
+  /**
+   * Returns what it is now, without the past, but for a burst of a moment.
+   *
+   * @return the lesser of the last two samples; 0 before the first one
+   */
+  public double recent() {
+    return Math.min(last, beforeLast);
   }
 }

@@ -37,11 +37,12 @@ public final class MoveChooser {
    * @param excess the load that has to go
    * @param room the load that the other bus may be given
    * @param most at most so many clients
+   * @param single no single clients beyond so many in all, those of whole topics included
    * @return whom to move, those of a topic one after the other; perhaps nobody, and perhaps less
    *     than the excess
    */
   public static List<ClientLoad> choose(
-      Collection<ClientLoad> clients, double excess, double room, int most) {
+      Collection<ClientLoad> clients, double excess, double room, int most, int single) {
     if (excess <= 0 || most <= 0) {
       return List.of();
     }
@@ -56,13 +57,13 @@ public final class MoveChooser {
     if (best != null) {
       return best.clients;
     }
-    Selection selection = new Selection(excess, room, most);
+    Selection selection = new Selection(excess, room);
     groups.sort(Comparator.comparingDouble(Group::each).reversed());
-    groups.forEach(group -> selection.add(group.clients));
+    groups.forEach(group -> selection.add(group.clients, most));
     clients.stream()
         .filter(ClientLoad::movable)
         .sorted(Comparator.comparingDouble(ClientLoad::load).reversed())
-        .forEach(client -> selection.add(List.of(client)));
+        .forEach(client -> selection.add(List.of(client), single));
     return List.copyOf(selection.chosen);
   }
 
@@ -87,18 +88,16 @@ public final class MoveChooser {
   private static final class Selection {
     private final double excess;
     private final double room;
-    private final int most;
     private final Set<ClientLoad> chosen = new LinkedHashSet<>();
     private double load;
 
-    Selection(double excess, double room, int most) {
+    Selection(double excess, double room) {
       this.excess = excess;
       this.room = room;
-      this.most = most;
     }
 
     /** Takes all of them if there is need and room, or none. */
-    void add(List<ClientLoad> clients) {
+    void add(List<ClientLoad> clients, int most) {
       List<ClientLoad> fresh = clients.stream().filter(c -> !chosen.contains(c)).toList();
       double more = fresh.stream().mapToDouble(ClientLoad::load).sum();
       if (load < excess && load + more <= room && chosen.size() + fresh.size() <= most) {

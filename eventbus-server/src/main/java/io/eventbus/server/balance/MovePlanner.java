@@ -4,9 +4,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
@@ -21,6 +23,32 @@ public final class MovePlanner {
   /** A little below the mark, or the smoothed load would take for ever to get there. */
   private static final double MARGIN = 0.95;
 
+  /** A bus that has all that it can do sends clients away so many times as fast as is set. */
+  private static final double MOST_HURRY = 4;
+
+  /** So many buses are asked together. */
+  private static final int MOST_TARGETS = 8;
+
+  /** Of a second's moves: what a bus is asked to take at least, where there is so much to go. */
+  private static final double LEAST_PORTION = 0.125;
+
+  /** Of a second's moves: what may begin together, and so many clients of whole topics together. */
+  private static final double AT_ONCE = 0.5;
+
+  /**
+   * A bus this full has as good as all that it can do, and may be asked for any number of times.
+   */
+  private static final double FULL = 0.95;
+
+  /** Of its clients: what one bus is asked to take singly then, however much each of them does. */
+  private static final double UNKNOWN_PORTION = 0.05;
+
+  /** The same where only one bus takes clients at all. */
+  private static final double UNKNOWN_ALONE = 0.1;
+
+  /** So long a bus is left alone then until it sees what those do that it has taken. */
+  private static final long REST_NANOS = Duration.ofSeconds(1).toNanos();
+
   private final Settings settings;
   private final OverloadDetector detector;
   private final LoadCredit departed;
@@ -28,6 +56,7 @@ public final class MovePlanner {
   private final Pace emptying;
   private final TargetChooser targets;
   private final Map<String, Long> refusedAt = new HashMap<>();
+  private final Map<String, Long> givenAt = new HashMap<>();
 
   /**
    * What an operator decides.
@@ -46,6 +75,25 @@ public final class MovePlanner {
       Duration smoothing,
       int movesPerSecond,
       Duration refusalPause) {}
+
+  /**
+   * How full the bus is.
+   *
+   * @param smoothed the smoothed load
+   * @param recent the load of the last moment
+   * @param underWay the part of that which clients made that have been asked to go, whether they
+   *     have gone by now or not
+   */
+  public record Fullness(double smoothed, double recent, double underWay) {
+    /**
+     * Returns what stays when those who were asked have gone. The smoothed load, less what was
+     * moved, would do if a bus knew how much it is asked for: one that is asked for more than it
+     * can do has just as much to do when some have gone.
+     */
+    double left(double departed) {
+      return Math.max(smoothed - departed, recent - underWay);
+    }
+  }
 
   /**
    * What to ask for.
@@ -80,61 +128,100 @@ public final class MovePlanner {
     this.settings = settings;
     this.detector = new OverloadDetector(settings.high(), settings.low(), settings.sustain());
     this.departed = new LoadCredit(settings.smoothing());
-    this.pace = new Pace(settings.movesPerSecond(), settings.movesPerSecond() / 2.0);
+    this.pace = new Pace(settings.movesPerSecond(), settings.movesPerSecond() * AT_ONCE);
     // A few at a time, because those that move together make each other wait.
     this.emptying = new Pace(settings.movesPerSecond(), settings.movesPerSecond() / 20.0);
     this.targets = new TargetChooser(zone, random);
   }
 
   /**
-   * Says whether the bus is overloaded, and whom to move if it is.
+   * Says whether the bus is overloaded, and whom to move if it is. The fuller it is, the more may
+   * move together; they are spread over several buses then, because what they ask for may be more
+   * than this bus has been able to do for them.
    *
-   * @param load the smoothed load of this bus
+   * @param load of this bus
    * @param clients gives all clients; not asked when there is no need to
    * @param neighbours buses that are UP, with the load that they told
    * @param nowNanos as {@link System#nanoTime}
-   * @return what to ask for; nothing if nobody should move now
+   * @return what to ask for, of each bus once; empty if nobody should move now
    */
-  public Optional<Plan> relieve(
-      double load,
+  public List<Plan> relieve(
+      Fullness load,
       Supplier<? extends Collection<ClientLoad>> clients,
       Collection<Neighbour> neighbours,
       long nowNanos) {
-    double left = load - departed.value(nowNanos);
-    int most = pace.available(nowNanos);
+    int most = pace.available(nowNanos, hurry(load.recent()));
+    double left = load.left(departed.value(nowNanos));
     // Not only down to the upper edge of what is aimed at: a bus that stops just there is
-    // overloaded
-    // for as long as the smoothed load takes to get to a mark that it only approaches.
-    double excess = left - settings.low() * MARGIN;
-    if (!detector.update(load, nowNanos) || excess <= 0 || most == 0) {
-      return Optional.empty();
+    // overloaded for as long as the smoothed load takes to get to a mark that it only approaches.
+    double aim = settings.low() * MARGIN;
+    if (!detector.update(load.smoothed(), nowNanos) || left <= aim || most == 0) {
+      return List.of();
     }
-    Collection<ClientLoad> all = null;
-    List<Neighbour> full = new ArrayList<>();
-    while (true) {
-      Neighbour target =
-          targets.choose(
-              neighbours,
-              n ->
-                  !isShunned(n, nowNanos)
-                      && n.load() < settings.low()
-                      && n.load() < left
-                      && !full.contains(n));
+    boolean full = load.recent() >= FULL;
+    List<Neighbour> usable =
+        new ArrayList<>(
+            neighbours.stream()
+                .filter(n -> !isShunned(n, nowNanos) && n.load() < settings.low())
+                .filter(n -> !full || !rests(n, nowNanos))
+                .toList());
+    List<Plan> plans = new ArrayList<>();
+    Collection<ClientLoad> stay = null;
+    int portion = portion(most, usable.size());
+    int together = Math.max(portion, bounded(settings.movesPerSecond() * AT_ONCE));
+    while (left > aim && most > 0 && plans.size() < MOST_TARGETS) {
+      double before = left;
+      Neighbour target = targets.choose(usable, n -> n.load() < before);
       if (target == null) {
-        return Optional.empty();
+        break;
       }
-      if (all == null) {
-        all = clients.get();
+      // A near one that has room for nobody does not keep them from going farther.
+      usable.remove(target);
+      if (stay == null) {
+        stay = clients.get();
+        if (full) {
+          double share = neighbours.size() > 1 ? UNKNOWN_PORTION : UNKNOWN_ALONE;
+          portion = Math.min(portion, (int) Math.ceil(stay.size() * share));
+        }
       }
       // Afterwards the target must not have more to do than this bus.
       double room = Math.min(settings.low() - target.load(), (left - target.load()) / 2);
-      List<ClientLoad> chosen = MoveChooser.choose(all, excess, room, most);
+      List<ClientLoad> chosen =
+          MoveChooser.choose(
+              stay, left - aim, room, Math.min(most, together), Math.min(most, portion));
       if (!chosen.isEmpty()) {
-        return Optional.of(new Plan(target, chosen));
+        Plan plan = new Plan(target, chosen);
+        plans.add(plan);
+        left -= plan.load();
+        most -= chosen.size();
+        Set<Long> going = new HashSet<>();
+        chosen.forEach(client -> going.add(client.connection()));
+        stay = stay.stream().filter(client -> !going.contains(client.connection())).toList();
       }
-      // A near one that has room for nobody does not keep them from going farther.
-      full.add(target);
     }
+    return plans;
+  }
+
+  private boolean rests(Neighbour bus, long nowNanos) {
+    Long at = givenAt.get(bus.bus());
+    return at != null && nowNanos - at < REST_NANOS;
+  }
+
+  /** How many times as fast as is set: the more, the more there is beyond the upper mark. */
+  private double hurry(double load) {
+    double beyond = (load - settings.high()) / Math.max(1e-3, 1 - settings.high());
+    return 1 + (MOST_HURRY - 1) * Math.max(0, Math.min(1, beyond));
+  }
+
+  private int portion(int most, int buses) {
+    int asked = Math.max(1, Math.min(MOST_TARGETS, buses));
+    int each = (most + asked - 1) / asked;
+    return bounded(Math.max(each, settings.movesPerSecond() * LEAST_PORTION));
+  }
+
+  /** A bus does not understand a request for more. */
+  private static int bounded(double clients) {
+    return (int) Math.max(1, Math.min(BalanceMessages.MOST_CLIENTS, clients));
   }
 
   /**
@@ -175,6 +262,10 @@ public final class MovePlanner {
     if (granted < plan.clients().size()) {
       refusedAt.values().removeIf(at -> nowNanos - at >= settings.refusalPause().toNanos());
       refusedAt.put(plan.target().bus(), nowNanos);
+    }
+    if (granted > 0) {
+      givenAt.values().removeIf(at -> nowNanos - at >= REST_NANOS);
+      givenAt.put(plan.target().bus(), nowNanos);
     }
     double load = 0;
     for (ClientLoad client : plan.clients().subList(0, granted)) {

@@ -61,6 +61,8 @@ final class Moves {
   private final Map<Long, Stay> stays = new HashMap<>();
   private int asking;
   private long steppedAt;
+  private long measuredAt;
+  private double goneLoadNanos;
   private long moved;
   private long stayed;
   private long expired;
@@ -104,6 +106,18 @@ final class Moves {
 
   int moving() {
     return moving.size();
+  }
+
+  /**
+   * What those clients have cost this bus on the average since the last call that were asked to go:
+   * those who went meanwhile for as long as they were here.
+   */
+  double underWay(long nowNanos) {
+    double sum = moving.values().stream().mapToDouble(move -> move.client.load()).sum();
+    sum += goneLoadNanos / Math.max(1, nowNanos - measuredAt);
+    goneLoadNanos = 0;
+    measuredAt = nowNanos;
+    return sum;
   }
 
   long moved() {
@@ -250,6 +264,7 @@ final class Moves {
     private final long grantedAt;
     private long askedAt;
     private long heardAt;
+    private long readAt;
     private boolean heard;
     private boolean late;
 
@@ -298,6 +313,9 @@ final class Moves {
       executor.execute(
           () -> {
             long now = nanoTime.getAsLong();
+            if (!heard) {
+              readAt = now;
+            }
             if (!late && now - askedAt < MOST_DEADLINES * config.deadline().toNanos()) {
               heardAt = now;
               heard = true;
@@ -309,7 +327,9 @@ final class Moves {
     public void gone() {
       executor.execute(
           () -> {
-            end(nanoTime.getAsLong());
+            long now = nanoTime.getAsLong();
+            end(now);
+            goneLoadNanos += client.load() * (now - measuredAt);
             if (late) {
               expired++;
             } else {
@@ -337,7 +357,7 @@ final class Moves {
     private void end(long nowNanos) {
       // Not one that has asked the same client before.
       if (moving.remove(client.connection(), this)) {
-        window.ended(client.connection(), askedAt, nowNanos);
+        window.ended(client.connection(), askedAt, heard ? readAt : askedAt, nowNanos);
         askMore(nowNanos);
       }
     }

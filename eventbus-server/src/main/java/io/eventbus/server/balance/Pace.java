@@ -28,11 +28,23 @@ public final class Pace {
    * @return 0 or more
    */
   public int available(long nowNanos) {
+    return available(nowNanos, 1);
+  }
+
+  /**
+   * Says how many may begin now where there is more hurry than usual.
+   *
+   * @param nowNanos as {@link System#nanoTime}
+   * @param times so many times the pace since the last call, and as many times at once; at least 1
+   * @return 0 or more
+   */
+  public int available(long nowNanos, double times) {
     if (!started) {
       started = true;
-      available = most;
+      available = most * times;
     } else {
-      available = Math.min(most, available + (nowNanos - lastNanos) / SECOND_NANOS * perSecond);
+      double more = (nowNanos - lastNanos) / SECOND_NANOS * perSecond * times;
+      available = Math.min(most * times, available + more);
     }
     lastNanos = nowNanos;
     return (int) available;

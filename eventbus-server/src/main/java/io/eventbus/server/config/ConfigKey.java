@@ -560,7 +560,9 @@ public enum ConfigKey {
       1,
       100_000,
       "",
-      "How many clients may begin to move in a second: each makes a new connection."),
+      "How many clients may begin to move in a second: each makes a new connection. From a bus that"
+          + " is overloaded the more the fuller it is, up to four times as many from one that is as"
+          + " full as can be."),
   /** Pause after a move. */
   BALANCE_COOL_DOWN(
       "balance.cool-down",

@@ -109,7 +109,8 @@ class BalanceProperties {
     Map<Long, Client> known = new HashMap<>();
     bus.planner
         .relieve(
-            bus.measure.load(),
+            // Moves take no time here.
+            new MovePlanner.Fullness(bus.measure.load(), bus.measure.recent(), 0),
             () ->
                 bus.clients.stream()
                     .map(
@@ -127,7 +128,7 @@ class BalanceProperties {
                     .toList(),
             others,
             now)
-        .ifPresent(plan -> carryOut(bus, plan, known));
+        .forEach(plan -> carryOut(bus, plan, known));
   }
 
   private void carryOut(Bus bus, MovePlanner.Plan plan, Map<Long, Client> known) {

@@ -88,6 +88,30 @@ class LoadTest {
   }
 
   @Test
+  void whereThereIsHurryMoreMayBegin() {
+    Pace pace = new Pace(10, 5);
+    assertThat(pace.available(0, 4)).isEqualTo(20);
+    pace.take(20);
+    assertThat(pace.available(seconds(0.1), 4)).isEqualTo(4);
+    assertThat(pace.available(seconds(10), 4)).isEqualTo(20);
+    assertThat(pace.available(seconds(10))).as("the hurry is over").isEqualTo(5);
+  }
+
+  @Test
+  void whatTheLoadIsNowIsTheLesserOfTwoSamples() {
+    LoadMeasure measure = new LoadMeasure(SECOND);
+    assertThat(measure.recent()).isZero();
+    measure.add(0.5, 0);
+    assertThat(measure.recent()).isEqualTo(0.5);
+    measure.add(1, seconds(0.5));
+    assertThat(measure.recent()).as("a burst of a moment").isEqualTo(0.5);
+    measure.add(0.9, seconds(1));
+    assertThat(measure.recent()).isEqualTo(0.9);
+    measure.add(0.2, seconds(1.5));
+    assertThat(measure.recent()).as("without the past").isEqualTo(0.2);
+  }
+
+  @Test
   void aClientIsLeftAloneForAWhile() {
     MoveHistory history = new MoveHistory(Duration.ofSeconds(60), 4);
     assertThat(history.isMovable(1, 0, 0, false, 0)).isTrue();

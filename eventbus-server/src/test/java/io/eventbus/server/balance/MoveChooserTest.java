@@ -19,6 +19,19 @@ import net.jqwik.api.constraints.IntRange;
 import org.junit.jupiter.api.Test;
 
 class MoveChooserTest {
+  @Test
+  void topicsGoWholeWhereFewSingleClientsDo() {
+    List<ClientLoad> clients = new ArrayList<>();
+    for (int i = 1; i <= 20; i++) {
+      clients.add(client(i, 0.01, i <= 8 ? "a" : "b" + i));
+    }
+    assertThat(ids(MoveChooser.choose(clients, 0.08, 1, 10, 3))).hasSize(8).contains(1L, 8L);
+    assertThat(ids(MoveChooser.choose(clients, 0.2, 1, 10, 3))).hasSizeBetween(8, 10);
+    assertThat(ids(MoveChooser.choose(clients.subList(0, 1), 0.2, 1, 10, 3))).hasSize(1);
+    List<ClientLoad> alone = clients.stream().map(c -> client(c.connection(), 0.01)).toList();
+    assertThat(ids(MoveChooser.choose(alone, 0.2, 1, 10, 3))).hasSize(3);
+  }
+
   private static ClientLoad client(long id, double load, String... topics) {
     return new ClientLoad(id, id, load, Set.of(topics), 0, true);
   }
@@ -37,38 +50,38 @@ class MoveChooserTest {
             client(4, 0.3, "c"),
             client(5, 0.1, "c"),
             client(6, 0.1, "c"));
-    assertThat(ids(MoveChooser.choose(clients, 0.15, 1, 100))).containsExactly(1L, 2L);
-    assertThat(ids(MoveChooser.choose(clients, 0.3, 1, 100))).containsExactly(4L, 5L, 6L);
+    assertThat(ids(MoveChooser.choose(clients, 0.15, 1, 100, 100))).containsExactly(1L, 2L);
+    assertThat(ids(MoveChooser.choose(clients, 0.3, 1, 100, 100))).containsExactly(4L, 5L, 6L);
   }
 
   @Test
   void aTopicThatFindsNoRoomIsSplitTheHeaviestFirst() {
     List<ClientLoad> clients =
         List.of(client(1, 0.1, "a"), client(2, 0.3, "a"), client(3, 0.2, "a"));
-    assertThat(ids(MoveChooser.choose(clients, 0.25, 0.4, 100))).containsExactly(2L);
-    assertThat(ids(MoveChooser.choose(clients, 0.35, 0.4, 100))).containsExactly(2L, 1L);
+    assertThat(ids(MoveChooser.choose(clients, 0.25, 0.4, 100, 100))).containsExactly(2L);
+    assertThat(ids(MoveChooser.choose(clients, 0.35, 0.4, 100, 100))).containsExactly(2L, 1L);
   }
 
   @Test
   void severalTopicsGoWhereOneIsNotEnough() {
     List<ClientLoad> clients =
         List.of(client(1, 0.1, "a"), client(2, 0.1, "a"), client(3, 0.2, "b"), client(4, 0.1, "c"));
-    assertThat(ids(MoveChooser.choose(clients, 0.35, 0.4, 100))).containsExactly(3L, 1L, 2L);
+    assertThat(ids(MoveChooser.choose(clients, 0.35, 0.4, 100, 100))).containsExactly(3L, 1L, 2L);
   }
 
   @Test
   void whoMustStayKeepsItsTopic() {
     ClientLoad fixed = new ClientLoad(1, 1, 0.1, Set.of("a"), 0, false);
     List<ClientLoad> clients = List.of(fixed, client(2, 0.1, "a"), client(3, 0.05, "b"));
-    assertThat(ids(MoveChooser.choose(clients, 0.05, 1, 100))).containsExactly(3L);
-    assertThat(ids(MoveChooser.choose(clients, 0.5, 1, 100))).containsExactly(3L, 2L);
+    assertThat(ids(MoveChooser.choose(clients, 0.05, 1, 100, 100))).containsExactly(3L);
+    assertThat(ids(MoveChooser.choose(clients, 0.5, 1, 100, 100))).containsExactly(3L, 2L);
   }
 
   @Test
   void nobodyGoesWithoutNeed() {
-    assertThat(MoveChooser.choose(List.of(client(1, 0.1)), 0, 1, 100)).isEmpty();
-    assertThat(MoveChooser.choose(List.of(client(1, 0.1)), 0.1, 1, 0)).isEmpty();
-    assertThat(MoveChooser.choose(List.of(client(1, 0.1)), 0.1, 0.05, 9)).isEmpty();
+    assertThat(MoveChooser.choose(List.of(client(1, 0.1)), 0, 1, 100, 100)).isEmpty();
+    assertThat(MoveChooser.choose(List.of(client(1, 0.1)), 0.1, 1, 0, 0)).isEmpty();
+    assertThat(MoveChooser.choose(List.of(client(1, 0.1)), 0.1, 0.05, 9, 9)).isEmpty();
   }
 
   @Provide
@@ -97,7 +110,7 @@ class MoveChooserTest {
       @ForAll @DoubleRange(min = 0, max = 1) double excess,
       @ForAll @DoubleRange(min = 0, max = 1) double room,
       @ForAll @IntRange(max = 50) int most) {
-    List<ClientLoad> chosen = MoveChooser.choose(clients, excess, room, most);
+    List<ClientLoad> chosen = MoveChooser.choose(clients, excess, room, most, most);
     assertThat(chosen).hasSizeLessThanOrEqualTo(most).doesNotHaveDuplicates();
     assertThat(chosen).allMatch(ClientLoad::movable);
     assertThat(chosen.stream().mapToDouble(ClientLoad::load).sum())
@@ -108,7 +121,7 @@ class MoveChooserTest {
   void noTopicAloneWouldHaveDoneWithFewer(
       @ForAll("clients") List<ClientLoad> clients,
       @ForAll @DoubleRange(min = 0.01, max = 0.5) double excess) {
-    List<ClientLoad> chosen = MoveChooser.choose(clients, excess, 10, 100);
+    List<ClientLoad> chosen = MoveChooser.choose(clients, excess, 10, 100, 100);
     for (String topic : List.of("a", "b", "c", "d", "e")) {
       List<ClientLoad> of = clients.stream().filter(c -> c.topics().contains(topic)).toList();
       double load = of.stream().mapToDouble(ClientLoad::load).sum();

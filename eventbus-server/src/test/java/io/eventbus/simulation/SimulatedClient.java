@@ -3,6 +3,7 @@ package io.eventbus.simulation;
 import io.eventbus.protocol.CloseReason;
 import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.Barrier;
 import io.eventbus.schema.ChangeBus;
 import io.eventbus.schema.ChangeBusFailed;
 import io.eventbus.schema.Hello;
@@ -30,12 +31,32 @@ final class SimulatedClient {
   /** What a bus can do: it stands for all that is measured. */
   private static final double EVENTS_A_SECOND = 100_000;
 
+  /** More than half of the time that a client has. */
+  private static final long LATE = 6 * Simulator.SECOND;
+
   private final LoadedCluster cluster;
   private final long number;
   private final List<Long> moves = new ArrayList<>();
   private final List<Integer> path = new ArrayList<>();
+  private final List<Long> asked = new ArrayList<>();
   private double load;
   private Connection current;
+  private Manner manner = Manner.GOES;
+
+  /** What it does when it is asked to go. */
+  enum Manner {
+    GOES,
+    /** Says that it stays. */
+    STAYS,
+    /** Has read the request, and does nothing. */
+    IGNORES,
+    /** Reads nothing. */
+    READS_NOTHING,
+    /** Reads something else first, and goes. */
+    READS_LATE,
+    /** Asks for a barrier again and again, and does not go. */
+    DAWDLES
+  }
 
   SimulatedClient(LoadedCluster cluster, long number, int bus, double load) {
     this.cluster = cluster;
@@ -73,6 +94,15 @@ final class SimulatedClient {
     return current.bus.number();
   }
 
+  void manner(Manner now) {
+    manner = now;
+  }
+
+  /** When it was asked to go, in virtual time. */
+  List<Long> asked() {
+    return asked;
+  }
+
   /** When it moved, in virtual time. */
   List<Long> moves() {
     return moves;
@@ -84,6 +114,25 @@ final class SimulatedClient {
   }
 
   private void onChangeBus(Connection from, ChangeBus request) {
+    asked.add(cluster.simulator().now());
+    switch (manner) {
+      case GOES -> go(from, request);
+      case READS_LATE -> cluster.simulator().after(LATE, () -> go(from, request));
+      case STAYS ->
+          from.say(
+              ControlFrames.encode(
+                  TypeCode.CHANGE_BUS_FAILED, new ChangeBusFailed(request.getToken(), "it stays")));
+      case DAWDLES -> dawdle(from);
+      case IGNORES, READS_NOTHING -> {}
+    }
+  }
+
+  private void dawdle(Connection from) {
+    from.say(ControlFrames.encode(TypeCode.BARRIER, new Barrier(1L)));
+    cluster.simulator().after(8 * Simulator.SECOND, () -> dawdle(from));
+  }
+
+  private void go(Connection from, ChangeBus request) {
     int to = SimulatedBus.numberOf(URI.create(request.getUrls().get(0)).getHost());
     cluster
         .simulator()
@@ -213,7 +262,11 @@ final class SimulatedClient {
 
     @Override
     public void whenRead(Runnable task) {
-      cluster.simulator().after(cluster.delay(number), () -> bus.loop().execute(task));
+      if (manner == Manner.READS_NOTHING) {
+        return;
+      }
+      long late = manner == Manner.READS_LATE ? LATE : 0;
+      cluster.simulator().after(cluster.delay(number) + late, () -> bus.loop().execute(task));
     }
 
     @Override

@@ -91,7 +91,8 @@ final class Simulator {
   void runUntil(long time) {
     for (Event next = events.peek(); next != null && next.time <= time; next = events.peek()) {
       events.remove();
-      now = next.time;
+      // Later, after a standstill.
+      now = Math.max(now, next.time);
       done++;
       next.task.run();
       if (now - told >= SECOND) {
@@ -104,6 +105,11 @@ final class Simulator {
 
   void run(long nanos) {
     runUntil(now + nanos);
+  }
+
+  /** Nothing happens for a while, as on a machine that stands still: what was due happens late. */
+  void standStill(long nanos) {
+    now += nanos;
   }
 
   /**

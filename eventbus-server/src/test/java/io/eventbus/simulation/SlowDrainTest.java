@@ -2,6 +2,8 @@ package io.eventbus.simulation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 
@@ -22,8 +24,13 @@ class SlowDrainTest {
 
   /** Returns the seconds until the last client is gone. */
   private long drain() {
+    return drain(SimulatedClient.Manner.GOES);
+  }
+
+  private long drain(SimulatedClient.Manner manner) {
     Simulator simulator = cluster.simulator();
     cluster.connect(0, CLIENTS, 0.3);
+    cluster.clients().forEach(client -> client.manner(manner));
     cluster.start();
     simulator.run(5 * Simulator.SECOND);
     cluster.bus(0).drain();
@@ -47,9 +54,64 @@ class SlowDrainTest {
   void onASlowOneNoMoreAreUnderWayThanAreDoneInTime() {
     cluster.changesTake(underWay -> underWay * 50 * Simulator.MILLI);
     assertThat(drain()).isLessThan(60);
-    // Each takes no more than a quarter of its time, or but a little.
-    assertThat(cluster.mostChanging()).isLessThanOrEqualTo(55);
+    // More would only wait for each other.
+    assertThat(cluster.mostChanging()).isLessThanOrEqualTo(45);
     assertThat(cluster.bus(0).status().expired()).isZero();
+  }
+
+  /** Each step waits for its turn, however few are under way: few at a time would take minutes. */
+  @Test
+  void onOneThatMakesEachWaitMoreAreUnderWay() {
+    cluster.changesTake(underWay -> 3 * Simulator.SECOND + underWay * 5 * Simulator.MILLI);
+    assertThat(drain()).isLessThan(40);
+    assertThat(cluster.mostChanging()).isGreaterThan(100);
+    assertThat(cluster.bus(0).status().expired()).isZero();
+  }
+
+  /** They go at once when they have read the request: many can be under way. */
+  @Test
+  void whoReadsLateIsNotSlow() {
+    assertThat(drain(SimulatedClient.Manner.READS_LATE)).isLessThan(100);
+    assertThat(cluster.bus(0).status().expired()).isZero();
+  }
+
+  /** Nobody has moved yet, and nothing is known of the machine. */
+  @Test
+  void theFirstOnesAreWaitedFor() {
+    cluster.changesTake(underWay -> 4 * Simulator.SECOND);
+    Simulator simulator = cluster.simulator();
+    cluster.connect(0, CLIENTS, 0.3);
+    cluster.start();
+    simulator.run(5 * Simulator.SECOND);
+    cluster.bus(0).drain();
+    simulator.run(3_900 * Simulator.MILLI);
+    assertThat(cluster.mostChanging()).isEqualTo(10);
+  }
+
+  /** The bus has found that it is overloaded, and so much time has passed since. */
+  private LoadedBus overload(long changeTakes, long nanos) {
+    cluster.changesTake(underWay -> changeTakes);
+    cluster.connect(0, CLIENTS, 1);
+    cluster.start();
+    LoadedBus bus = cluster.bus(0);
+    cluster.simulator().runUntil(bus::isOverloaded, 100 * Simulator.MILLI, 30 * Simulator.SECOND);
+    assertThat(bus.isOverloaded()).isTrue();
+    cluster.simulator().run(nanos);
+    return bus;
+  }
+
+  @Test
+  void ofAnOverloadedBusTheFirstOnesAreWaitedForToo() {
+    overload(4 * Simulator.SECOND, 3_500 * Simulator.MILLI);
+    assertThat(cluster.mostChanging()).isEqualTo(10);
+  }
+
+  /** A token holds for twice the deadline. */
+  @Test
+  void whoWaitsTooLongToBeAskedIsNotAskedWithAnOldToken() {
+    LoadedBus bus = overload(8 * Simulator.SECOND, 60 * Simulator.SECOND);
+    assertThat(cluster.moves()).isPositive();
+    assertThat(bus.status().stayed()).isZero();
   }
 
   @Test
@@ -64,5 +126,65 @@ class SlowDrainTest {
         () -> cluster.bus(0).size() == 0, 100 * Simulator.MILLI, 120 * Simulator.SECOND);
     assertThat(cluster.bus(0).size()).isZero();
     assertThat(cluster.bus(0).status().expired()).isZero();
+  }
+
+  /** One client that does so, from the beginning of the drain for so long. */
+  private SimulatedClient drainOne(SimulatedClient.Manner manner, long seconds) {
+    cluster.connect(0, 1, 0.3);
+    cluster.start();
+    Simulator simulator = cluster.simulator();
+    simulator.run(5 * Simulator.SECOND);
+    SimulatedClient client = cluster.clients().get(0);
+    client.manner(manner);
+    cluster.bus(0).drain();
+    simulator.run(seconds * Simulator.SECOND);
+    return client;
+  }
+
+  @Test
+  void whoStaysIsAskedAgainAfterLongerAndLongerPauses() {
+    List<Long> asked = drainOne(SimulatedClient.Manner.STAYS, 70).asked();
+    List<Long> pauses = new ArrayList<>();
+    for (int i = 1; i < asked.size(); i++) {
+      // Whether a client may be asked again is looked at every 20 ms.
+      pauses.add((asked.get(i) - asked.get(i - 1)) / (Simulator.SECOND / 4) / 4);
+    }
+    assertThat(pauses).containsExactly(1L, 2L, 4L, 8L, 16L, 16L, 16L);
+    assertThat(cluster.bus(0).status().stayed()).isEqualTo(8);
+  }
+
+  @Test
+  void whoDoesNothingIsClosedAtTheEndOfItsTime() {
+    drainOne(SimulatedClient.Manner.IGNORES, 10);
+    assertThat(cluster.bus(0).status().expired()).isZero();
+    cluster.simulator().run(Simulator.SECOND);
+    assertThat(cluster.bus(0).status().expired()).isEqualTo(1);
+    assertThat(cluster.bus(0).size()).isZero();
+  }
+
+  @Test
+  void whileTheMachineStandsStillNobodysTimePasses() {
+    drainOne(SimulatedClient.Manner.IGNORES, 5);
+    cluster.simulator().standStill(8 * Simulator.SECOND);
+    cluster.simulator().run(4_500 * Simulator.MILLI);
+    assertThat(cluster.bus(0).status().expired()).isZero();
+    cluster.simulator().run(1_500 * Simulator.MILLI);
+    assertThat(cluster.bus(0).status().expired()).isEqualTo(1);
+  }
+
+  @Test
+  void whoHasNotReadTheRequestHasMoreTime() {
+    drainOne(SimulatedClient.Manner.READS_NOTHING, 59);
+    assertThat(cluster.bus(0).status().expired()).isZero();
+    cluster.simulator().run(2 * Simulator.SECOND);
+    assertThat(cluster.bus(0).status().expired()).isEqualTo(1);
+  }
+
+  @Test
+  void whoGetsOnHasItsTimeAnewButNotForEver() {
+    drainOne(SimulatedClient.Manner.DAWDLES, 60);
+    assertThat(cluster.bus(0).status().expired()).isZero();
+    cluster.simulator().run(10 * Simulator.SECOND);
+    assertThat(cluster.bus(0).status().expired()).isEqualTo(1);
   }
 }

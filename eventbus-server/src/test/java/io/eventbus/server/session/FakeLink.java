@@ -20,6 +20,10 @@ final class FakeLink implements ClientLink {
 
   final List<Object> sent = new ArrayList<>();
   final List<Closed> closed = new ArrayList<>();
+
+  /** Whether what is queued goes out before the close. */
+  boolean closedWhenWritten;
+
   final FakeSubscriber subscriber = new FakeSubscriber(0);
 
   /** Whether the client has answers to read. */
@@ -84,6 +88,7 @@ final class FakeLink implements ClientLink {
 
   @Override
   public void closeWhenWritten(CloseReason reason, String message) {
+    closedWhenWritten = true;
     close(reason, message);
   }
 

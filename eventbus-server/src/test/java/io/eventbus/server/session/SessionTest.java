@@ -333,6 +333,7 @@ class SessionTest {
     session.endChange("tok", "ws://two/bus");
     assertClosed(CloseReason.CHANGE_BUS);
     assertThat(link.closed.get(0).message()).isEqualTo("go on at ws://two/bus");
+    assertThat(link.closedWhenWritten).as("it gets what is queued").isTrue();
     assertThat(hearer.heard).containsExactly("gone");
   }
 

@@ -1,0 +1,140 @@
+package io.eventbus.server.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.eventbus.protocol.CloseReason;
+import io.eventbus.protocol.ControlFrames;
+import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.ErrorCode;
+import io.eventbus.schema.Hello;
+import io.eventbus.schema.Problem;
+import io.eventbus.schema.Welcome;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What has to be behind all that was queued before: a question, and a close. */
+class BusHandlerTest {
+  private final Wire wire = new Wire(Wire.smallQueue());
+  private final List<BusHandler> handlers = new ArrayList<>();
+  private final List<String> read = new ArrayList<>();
+
+  @BeforeEach
+  void welcome() {
+    wire.connect(
+        false,
+        connection -> {
+          handlers.add(new BusHandler(wire.loop, connection, System.nanoTime()));
+          return handlers.get(0);
+        });
+    byte[] hello =
+        ControlFrames.encode(
+            TypeCode.HELLO, new Hello("test", "test/1", null, null, Map.of(), null));
+    wire.read(new ClientBytes().binary(hello).array());
+    assertThat(wire.frames()).hasSize(1).first().isInstanceOf(Welcome.class);
+  }
+
+  @AfterEach
+  void nothingIsLeft() {
+    wire.assertNothingHeld();
+  }
+
+  private BusHandler handler() {
+    return handlers.get(0);
+  }
+
+  /** The client does not read, and more waits than the socket takes. */
+  private void stickAndFill() {
+    wire.stick();
+    byte[] frame =
+        ControlFrames.encode(
+            TypeCode.PROBLEM,
+            new Problem(ErrorCode.OVERLOADED, "x".repeat(1_000), true, 0L, 0, ""));
+    int frames = 0;
+    do {
+      handler().send(frame);
+      wire.run();
+      assertThat(++frames).isLessThan(10_000);
+    } while (handler().queuedBytes() == 0);
+  }
+
+  private void pong(byte number) {
+    wire.read(
+        new ClientBytes().frame(ClientBytes.FIN | Opcode.PONG, new byte[] {number}, 5).array());
+  }
+
+  /** The number of the ping, which is what was written last. */
+  private static byte question(List<Object> written) {
+    assertThat(written).isNotEmpty();
+    assertThat(written.get(written.size() - 1)).isInstanceOf(Wire.Message.class);
+    Wire.Message last = (Wire.Message) written.get(written.size() - 1);
+    assertThat(last.opcode()).isEqualTo(Opcode.PING);
+    ByteBuffer payload = last.payload();
+    assertThat(payload.remaining()).isEqualTo(1);
+    return payload.get(payload.position());
+  }
+
+  private static boolean isPing(Object frame) {
+    return frame instanceof Wire.Message m && m.opcode() == Opcode.PING;
+  }
+
+  @Test
+  void aClientIsAskedBehindWhatIsQueuedAndAnswersWhenItHasReadIt() {
+    stickAndFill();
+    handler().whenRead(() -> read.add("first"));
+    pong((byte) 1);
+    assertThat(read).as("it was not asked yet").isEmpty();
+    wire.unstick();
+    byte number = question(wire.written());
+    assertThat(read).isEmpty();
+    pong((byte) (number + 1));
+    assertThat(read).as("another question").isEmpty();
+    pong(number);
+    pong(number);
+    assertThat(read).containsExactly("first");
+  }
+
+  @Test
+  void theAnswerToAnEarlierQuestionIsNoneToALaterOne() {
+    handler().whenRead(() -> read.add("first"));
+    byte first = question(wire.written());
+    handler().whenRead(() -> read.add("second"));
+    byte second = question(wire.written());
+    pong(first);
+    assertThat(read).isEmpty();
+    pong(second);
+    assertThat(read).containsExactly("second");
+  }
+
+  @Test
+  void aCloseComesBehindWhatIsQueued() {
+    stickAndFill();
+    long before = handler().queuedBytes();
+    handler().closeWhenWritten(CloseReason.CHANGE_BUS, "go on there");
+    handler().onTick(System.nanoTime());
+    assertThat(handler().queuedBytes()).isEqualTo(before);
+    wire.unstick();
+    List<Object> written = wire.frames();
+    assertThat(written.stream().filter(f -> f instanceof Problem)).hasSizeGreaterThan(50);
+    assertThat(written.get(written.size() - 1))
+        .isEqualTo(new Wire.Close(CloseReason.CHANGE_BUS.code(), "go on there"));
+    assertThat(written).noneMatch(BusHandlerTest::isPing);
+  }
+
+  @Test
+  void aCloseDoesNotWaitForEverForAClientThatReadsNothing() {
+    stickAndFill();
+    long before = System.nanoTime();
+    handler().closeWhenWritten(CloseReason.CHANGE_BUS, "go on there");
+    long after = System.nanoTime();
+    long patience = wire.config.timeouts().slowSubscriber().toNanos();
+    handler().onTick(before + patience);
+    assertThat(wire.counters.closes(CloseReason.CHANGE_BUS)).isZero();
+    handler().onTick(after + patience + 1);
+    assertThat(wire.counters.closes(CloseReason.CHANGE_BUS)).isEqualTo(1);
+  }
+}

@@ -4,6 +4,7 @@ import io.eventbus.link.LinkIdentity;
 import io.eventbus.link.LinkNode;
 import io.eventbus.link.LinkOptions;
 import io.eventbus.link.LinkSecurity;
+import io.eventbus.link.LinkTransport;
 import io.eventbus.loadtest.coordination.Register;
 import io.eventbus.registry.BusAddresses;
 import io.eventbus.registry.BusDescription;
@@ -19,8 +20,10 @@ import io.eventbus.registry.ratis.GateLimits;
 import io.eventbus.registry.ratis.RatisRegistry;
 import io.eventbus.registry.ratis.RatisRegistryOptions;
 import io.eventbus.registry.state.RegistryLimits;
-import io.eventbus.server.config.ServerConfig;
-import io.eventbus.server.federation.Federation;
+import io.netty.channel.epoll.Epoll;
+import io.netty.channel.epoll.EpollIoHandler;
+import io.netty.channel.epoll.EpollServerSocketChannel;
+import io.netty.channel.epoll.EpollSocketChannel;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
@@ -106,7 +109,12 @@ final class RegistryServer {
         LinkOptions.DEFAULT,
         new LinkIdentity(name, ""),
         LinkSecurity.none(),
-        Federation.transport(ServerConfig.defaults().listen()));
+        Epoll.isAvailable()
+            ? new LinkTransport(
+                EpollIoHandler.newFactory(),
+                EpollServerSocketChannel.class,
+                EpollSocketChannel.class)
+            : LinkTransport.nio());
   }
 
   private static RatisRegistryOptions options(

@@ -37,7 +37,7 @@ public final class MoveChooser {
    * @param excess the load that has to go
    * @param room the load that the other bus may be given
    * @param most at most so many clients
-   * @param single no single clients beyond so many in all, those of whole topics included
+   * @param single at most so many in all, unless the first whole topic has more
    * @return whom to move, those of a topic one after the other; perhaps nobody, and perhaps less
    *     than the excess
    */
@@ -59,7 +59,13 @@ public final class MoveChooser {
     }
     Selection selection = new Selection(excess, room);
     groups.sort(Comparator.comparingDouble(Group::each).reversed());
-    groups.forEach(group -> selection.add(group.clients, most));
+    // One topic may be larger than what is sent there otherwise; many small ones, such as each
+    // client's own for answers, are as good as single clients.
+    groups.forEach(
+        group ->
+            selection.add(
+                group.clients,
+                selection.chosen.isEmpty() && group.clients.size() > 1 ? most : single));
     clients.stream()
         .filter(ClientLoad::movable)
         .sorted(Comparator.comparingDouble(ClientLoad::load).reversed())

@@ -235,7 +235,7 @@ public final class MovePlanner {
   public Optional<Plan> empty(
       List<ClientLoad> clients, Collection<Neighbour> neighbours, long nowNanos) {
     int most = Math.min(emptying.available(nowNanos), clients.size());
-    if (most == 0) {
+    if (most <= 0) {
       return Optional.empty();
     }
     Neighbour target = targets.choose(neighbours, n -> !isShunned(n, nowNanos));

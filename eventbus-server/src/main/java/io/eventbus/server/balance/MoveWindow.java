@@ -48,6 +48,7 @@ public final class MoveWindow {
   private static final double LEAST_PATIENCE_NANOS = Duration.ofSeconds(1).toNanos();
   private static final double MOST_PATIENCE_NANOS = Duration.ofSeconds(30).toNanos();
 
+  private final double first;
   private final double most;
   private final double swiftNanos;
   private final double slowNanos;
@@ -72,7 +73,8 @@ public final class MoveWindow {
     // Until one is done it is not known how long that takes here.
     this.usualNanos = slowNanos / PATIENCE;
     this.most = Math.max(LEAST, perSecond);
-    this.size = Math.max(LEAST, perSecond * SHARE_AT_FIRST);
+    this.first = Math.max(LEAST, perSecond * SHARE_AT_FIRST);
+    this.size = first;
   }
 
   /**
@@ -85,6 +87,10 @@ public final class MoveWindow {
     double patience =
         Math.max(LEAST_PATIENCE_NANOS, Math.min(MOST_PATIENCE_NANOS, PATIENCE * usualNanos));
     Iterator<Long> eldest = underWay.values().iterator();
+    if (!underWay.isEmpty() && lastNanos - underWay.values().iterator().next() < 0) {
+      // Nobody has answered since: what moves took before says little.
+      patience = Math.max(patience, slowNanos);
+    }
     while (eldest.hasNext() && nowNanos - eldest.next() > patience) {
       eldest.remove();
     }
@@ -100,12 +106,32 @@ public final class MoveWindow {
   public void begun(long connection, long nowNanos) {
     if (underWay.isEmpty() && nowNanos - lastNanos > OTHER_TIMES_NANOS) {
       shortestNanos = UNKNOWN;
+      measured = false;
+      usualNanos = slowNanos / PATIENCE;
+      size = Math.min(size, first);
+      cut = false;
     }
     underWay.put(connection, nowNanos);
   }
 
   /**
-   * Notes that a client has answered: it is gone, or stays.
+   * Notes that a client stays. That it said so at once does not show how long moves take.
+   *
+   * @param connection its number
+   * @param askedNanos when it was asked
+   * @param readNanos when it had read that
+   * @param nowNanos as {@link System#nanoTime}
+   */
+  public void stayed(long connection, long askedNanos, long readNanos, long nowNanos) {
+    if (nowNanos - readNanos > slowNanos) {
+      ended(connection, askedNanos, readNanos, nowNanos);
+    } else {
+      underWay.remove(connection);
+    }
+  }
+
+  /**
+   * Notes that a client is gone.
    *
    * @param connection its number
    * @param askedNanos when it was asked

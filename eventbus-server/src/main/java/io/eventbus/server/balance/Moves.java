@@ -256,6 +256,11 @@ final class Moves {
   }
 
   /** What becomes of one client. */
+  /** What the window is told of a client. */
+  private interface Answer {
+    void of(long connection, long askedNanos, long readNanos, long nowNanos);
+  }
+
   private final class Move implements ChangeListener {
     private final ClientLoad client;
     private final ChangeReason reason;
@@ -328,7 +333,7 @@ final class Moves {
       executor.execute(
           () -> {
             long now = nanoTime.getAsLong();
-            end(now);
+            end(now, window::ended);
             goneLoadNanos += client.load() * (now - measuredAt);
             if (late) {
               expired++;
@@ -350,14 +355,14 @@ final class Moves {
                 (before, again) -> new Stay(before.times + 1, now));
             planner.stayed(client.load(), now);
             LOG.debug("connection {} stays: {}", client.connection(), why);
-            end(now);
+            end(now, window::stayed);
           });
     }
 
-    private void end(long nowNanos) {
+    private void end(long nowNanos, Answer answer) {
       // Not one that has asked the same client before.
       if (moving.remove(client.connection(), this)) {
-        window.ended(client.connection(), askedAt, heard ? readAt : askedAt, nowNanos);
+        answer.of(client.connection(), askedAt, heard ? readAt : askedAt, nowNanos);
         askMore(nowNanos);
       }
     }

@@ -47,7 +47,7 @@ public final class Pace {
       available = Math.min(most * times, available + more);
     }
     lastNanos = nowNanos;
-    return (int) available;
+    return Math.max(0, (int) available);
   }
 
   /**

@@ -50,6 +50,51 @@ class MoveWindowTest {
   }
 
   @Test
+  void afterAPauseTheFirstAreWaitedForAgain() {
+    for (int i = 0; i < 10; i++) {
+      round(20);
+    }
+    assertThat(window.room(now)).isGreaterThan(10 * FIRST);
+    now += 2_000 * MILLI;
+    window.begun(connection++, now);
+    assertThat(window.room(now)).isEqualTo(FIRST - 1);
+    for (int i = 1; i < FIRST; i++) {
+      window.begun(connection++, now);
+    }
+    now += 1_001 * MILLI;
+    assertThat(window.room(now)).isZero();
+  }
+
+  @Test
+  void whereMovesStandStillAllOfASuddenNoMoreBegin() {
+    for (int i = 0; i < 10; i++) {
+      round(20);
+    }
+    int count = window.room(now);
+    for (int i = 0; i < count; i++) {
+      window.begun(connection++, now + 1);
+    }
+    now += 1_002 * MILLI;
+    assertThat(window.room(now)).isZero();
+  }
+
+  @Test
+  void whoSaysAtOnceThatItStaysDoesNotMakeMovesLookSwift() {
+    for (int i = 0; i < FIRST; i++) {
+      window.begun(connection++, now);
+    }
+    now += MILLI;
+    window.stayed(0, now - MILLI, now - MILLI, now);
+    assertThat(window.room(now)).isEqualTo(1);
+    now += 2_000 * MILLI;
+    assertThat(window.room(now)).as("the others are still waited for").isEqualTo(1);
+    // One that stays after long is as slow as one that goes after long.
+    now += 4_000 * MILLI;
+    window.stayed(1, 0, 0, now);
+    assertThat(window.room(now)).isZero();
+  }
+
+  @Test
   void swiftMovesMakeItNearlyTwiceAsLargeEachRound() {
     assertThat(round(20)).isEqualTo(FIRST);
     int before = FIRST;

@@ -7,6 +7,9 @@ import org.apache.ratis.rpc.RpcType;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.RaftServerRpc;
 import org.apache.ratis.server.ServerFactory;
+import org.apache.ratis.server.leader.FollowerInfo;
+import org.apache.ratis.server.leader.LeaderState;
+import org.apache.ratis.server.leader.LogAppender;
 
 /**
  * Makes the engine use the links between buses. The engine finds this class by its name and makes
@@ -51,6 +54,12 @@ public final class LinkRpcType implements RpcType {
     @Override
     public RpcType getRpcType() {
       return type;
+    }
+
+    @Override
+    public LogAppender newLogAppender(
+        RaftServer.Division server, LeaderState leader, FollowerInfo follower) {
+      return new LinkAppender(server, leader, follower, transport);
     }
 
     @Override

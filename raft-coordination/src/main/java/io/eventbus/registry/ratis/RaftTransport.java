@@ -151,6 +151,28 @@ final class RaftTransport implements RaftServerRpc {
             limit(request)));
   }
 
+  /**
+   * The same without waiting. The future completes on a thread that moves the bytes of links, or at
+   * once; by the deadline.
+   */
+  CompletableFuture<AppendEntriesReplyProto> append(AppendEntriesRequestProto request) {
+    return send(
+            bus(request.getServerRequest()),
+            Services.RAFT,
+            Services.APPEND_ENTRIES,
+            request.toByteArray(),
+            limit(request))
+        .thenCompose(RaftTransport::appendReply);
+  }
+
+  private static CompletableFuture<AppendEntriesReplyProto> appendReply(byte[] answer) {
+    try {
+      return CompletableFuture.completedFuture(AppendEntriesReplyProto.parseFrom(answer));
+    } catch (IOException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+
   private Duration limit(AppendEntriesRequestProto request) {
     boolean first = request.getInitializing() && request.getEntriesCount() > 0;
     return first && deadline.compareTo(FIRST_ENTRIES) < 0 ? FIRST_ENTRIES : deadline;
@@ -213,14 +235,10 @@ final class RaftTransport implements RaftServerRpc {
   private byte[] call(
       RaftRpcRequestProto head, String channel, int service, byte[] request, Duration limit)
       throws IOException {
-    String bus = RaftPeerId.valueOf(head.getReplyId()).toString();
-    InetSocketAddress target = peers.find(bus);
-    if (target == null) {
-      throw new IOException("bus " + bus + ": no address is known");
-    }
-    CompletableFuture<byte[]> answer = links.call(target, channel, service, request, limit);
+    String bus = bus(head);
     try {
-      return answer.get(2 * limit.toMillis(), TimeUnit.MILLISECONDS);
+      return send(bus, channel, service, request, limit)
+          .get(2 * limit.toMillis(), TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new InterruptedIOException("interrupted while waiting for bus " + bus);
@@ -229,6 +247,18 @@ final class RaftTransport implements RaftServerRpc {
     } catch (TimeoutException e) {
       throw new IOException("bus " + bus + ": no answer", e);
     }
+  }
+
+  private CompletableFuture<byte[]> send(
+      String bus, String channel, int service, byte[] request, Duration limit) {
+    InetSocketAddress target = peers.find(bus);
+    return target == null
+        ? CompletableFuture.failedFuture(new IOException("no address is known"))
+        : links.call(target, channel, service, request, limit);
+  }
+
+  private static String bus(RaftRpcRequestProto head) {
+    return RaftPeerId.valueOf(head.getReplyId()).toString();
   }
 
   @Override

@@ -1,0 +1,342 @@
+package io.eventbus.registry.ratis;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.util.Comparator;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
+import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto.AppendResult;
+import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
+import org.apache.ratis.proto.RaftProtos.InstallSnapshotReplyProto;
+import org.apache.ratis.proto.RaftProtos.InstallSnapshotRequestProto;
+import org.apache.ratis.rpc.CallId;
+import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.server.leader.FollowerInfo;
+import org.apache.ratis.server.leader.LeaderState;
+import org.apache.ratis.server.leader.LogAppenderBase;
+import org.apache.ratis.server.raftlog.RaftLog;
+import org.apache.ratis.statemachine.SnapshotInfo;
+import org.apache.ratis.util.Timestamp;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Sends a leader's log to one follower.
+ *
+ * <p>The engine's own appender has a thread for each follower, which waits for the answer to each
+ * message: with the links, four changes of threads for one entry and one follower. Here an entry
+ * leaves on the thread that has appended it, and the answer is counted on the thread that moves the
+ * link's bytes. What that thread must not do, because it may wait or read from the disk, is left to
+ * the thread of the appender: heartbeats, snapshots, what a follower is to be sent that is far
+ * behind or has just been taken in, and whatever went wrong.
+ *
+ * <p>As with the engine's own, one message is under way at a time. Whoever sends it has the turn,
+ * and looks after giving it back whether there is more to be sent, so that nobody else needs to be
+ * woken for that.
+ */
+final class LinkAppender extends LogAppenderBase {
+  private static final Logger log = LoggerFactory.getLogger(LinkAppender.class);
+
+  /** So many of the newest entries are in memory for certain; a few messages' worth. */
+  private static final int MOST_BEHIND = 64;
+
+  /** One of so many failures in a row is logged. */
+  private static final int LOGGED_FAILURES = 10;
+
+  private final RaftTransport transport;
+
+  /** Whether somebody has the turn. */
+  private final AtomicBoolean turn = new AtomicBoolean();
+
+  /** Whether the last message came to what was expected, so that the next one may go at once. */
+  private volatile boolean smooth;
+
+  private volatile @Nullable Throwable broken;
+
+  /** A message and its answer. */
+  private record Exchange(AppendEntriesRequestProto request, AppendEntriesReplyProto reply) {
+    boolean isHeartbeat() {
+      return request.getEntriesCount() == 0;
+    }
+
+    long firstIndex() {
+      return isHeartbeat() ? RaftLog.INVALID_LOG_INDEX : request.getEntries(0).getIndex();
+    }
+
+    long previousIndex() {
+      return request.hasPreviousLog()
+          ? request.getPreviousLog().getIndex()
+          : RaftLog.INVALID_LOG_INDEX;
+    }
+  }
+
+  LinkAppender(
+      RaftServer.Division server,
+      LeaderState leader,
+      FollowerInfo follower,
+      RaftTransport transport) {
+    super(server, leader, follower);
+    this.transport = transport;
+  }
+
+  @Override
+  public long getCallId() {
+    return CallId.get();
+  }
+
+  @Override
+  public Comparator<Long> getCallIdComparator() {
+    return CallId.getComparator();
+  }
+
+  /** Entries were appended, or something else has changed. Any thread, perhaps with locks held. */
+  @Override
+  public void notifyLogAppender() {
+    if (!shouldSendAppendEntries()) {
+      return;
+    }
+    if (!smooth) {
+      super.notifyLogAppender();
+    } else if (turn.compareAndSet(false, true)) {
+      sendAtOnce();
+    }
+  }
+
+  // Whatever goes wrong, the turn must be given back.
+  @SuppressWarnings("CatchingUnchecked")
+  private void sendAtOnce() {
+    AppendEntriesRequestProto request = null;
+    try {
+      if (isRunning() && isNear()) {
+        request = newAppendEntriesRequest(CallId.getAndIncrement(), false);
+      }
+    } catch (Exception e) {
+      broken = e;
+    }
+    if (request == null) {
+      leaveToThread();
+      return;
+    }
+    AppendEntriesRequestProto message = request;
+    Timestamp sent = noteSending(message);
+    var unused =
+        transport
+            .append(message)
+            .whenComplete(
+                (reply, error) -> {
+                  if (error == null) {
+                    onReply(new Exchange(message, reply), sent);
+                  } else {
+                    // It tries again, and says what goes wrong if that fails, too.
+                    leaveToThread();
+                  }
+                });
+  }
+
+  // Whatever goes wrong, the turn must be given back.
+  @SuppressWarnings("CatchingUnchecked")
+  private void onReply(Exchange exchange, Timestamp sent) {
+    boolean fine = false;
+    try {
+      fine = isRunning() && isSuccess(exchange.reply());
+      if (isRunning()) {
+        handle(exchange, sent);
+      }
+    } catch (Exception e) {
+      fine = false;
+      broken = e;
+    }
+    if (fine) {
+      turn.set(false);
+      notifyLogAppender();
+    } else {
+      leaveToThread();
+    }
+  }
+
+  private void leaveToThread() {
+    smooth = false;
+    turn.set(false);
+    super.notifyLogAppender();
+  }
+
+  private static boolean isSuccess(AppendEntriesReplyProto reply) {
+    return reply.getResult() == AppendResult.SUCCESS;
+  }
+
+  /** Whether what the follower lacks is little, and in memory. */
+  private boolean isNear() {
+    return getRaftLog().getNextIndex() - getFollower().getNextIndex() <= MOST_BEHIND
+        && !getLeaderState().isFollowerBootstrapping(getFollower())
+        && shouldInstallSnapshot() == null;
+  }
+
+  @Override
+  public void run() throws InterruptedException, IOException {
+    while (isRunning()) {
+      rethrow(broken);
+      boolean waiting = false;
+      if (shouldSendAppendEntries()) {
+        waiting = !turn.compareAndSet(false, true);
+        if (!waiting) {
+          sendOnThread();
+        }
+      }
+      if (isRunning() && (waiting || !hasAppendEntries())) {
+        await(waiting);
+      }
+      getLeaderState().checkHealth(getFollower());
+    }
+  }
+
+  private static void rethrow(@Nullable Throwable error) throws IOException {
+    if (error != null) {
+      throw new IOException("a message to a follower, or its answer", error);
+    }
+  }
+
+  private void await(boolean forTurn) throws InterruptedException {
+    // Who has the turn needs no help, and calls when it does.
+    long limit =
+        forTurn ? getServer().properties().minRpcTimeoutMs() / 2 : getHeartbeatWaitTimeMs();
+    getEventAwaitForSignal().await(limit, TimeUnit.MILLISECONDS);
+  }
+
+  private void sendOnThread() throws InterruptedException, IOException {
+    boolean fine = false;
+    try {
+      SnapshotInfo snapshot = shouldInstallSnapshot();
+      if (snapshot != null) {
+        send(snapshot);
+      } else {
+        fine = sendEntries();
+      }
+    } finally {
+      smooth = fine;
+      turn.set(false);
+    }
+  }
+
+  /** Until there is an answer, or nothing to be sent any more. */
+  private boolean sendEntries() throws InterruptedException, IOException {
+    AppendEntriesRequestProto request = null;
+    for (int failures = 0; isRunning(); failures++) {
+      if (request == null || request.getEntriesCount() == 0) {
+        request = newAppendEntriesRequest(CallId.getAndIncrement(), false);
+      }
+      if (request == null) {
+        return false;
+      }
+      Timestamp sent = noteSending(request);
+      try {
+        AppendEntriesReplyProto reply = transport.appendEntries(request);
+        handle(new Exchange(request, reply), sent);
+        return isSuccess(reply);
+      } catch (InterruptedIOException e) {
+        throw e;
+      } catch (IOException e) {
+        if (failures % LOGGED_FAILURES == 0) {
+          log.warn("{}: {} failures in a row, the last one: {}", this, failures + 1, e.toString());
+        }
+      }
+      if (isRunning()) {
+        getServer().properties().rpcSleepTime().sleep();
+      }
+    }
+    return false;
+  }
+
+  private Timestamp noteSending(AppendEntriesRequestProto request) {
+    resetHeartbeatTrigger();
+    Timestamp now = Timestamp.currentTime();
+    getFollower().updateLastRpcSendTime(request.getEntriesCount() == 0);
+    return now;
+  }
+
+  private void handle(Exchange exchange, Timestamp sent) {
+    AppendEntriesReplyProto reply = exchange.reply();
+    FollowerInfo follower = getFollower();
+    follower.updateLastRpcResponseTime();
+    follower.updateLastRespondedAppendEntriesSendTime(sent);
+    getLeaderState().onFollowerCommitIndex(follower, reply.getFollowerCommit());
+    switch (reply.getResult()) {
+      case SUCCESS -> advance(exchange);
+      case NOT_LEADER -> onFollowerTerm(reply.getTerm());
+      case INCONSISTENCY ->
+          follower.setNextIndex(
+              getNextIndexForInconsistency(exchange.firstIndex(), reply.getNextIndex()));
+      default -> throw new IllegalStateException(this + ": result: " + reply.getResult());
+    }
+    getLeaderState().onAppendEntriesReply(this, reply);
+  }
+
+  private void advance(Exchange exchange) {
+    FollowerInfo follower = getFollower();
+    long before = follower.getNextIndex();
+    long next =
+        exchange.isHeartbeat()
+            ? Math.max(before, exchange.previousIndex() + 1)
+            : exchange.reply().getNextIndex();
+    if (next < before) {
+      throw new IllegalStateException(
+          this + ": next index: " + next + " (expected: at least " + before + ")");
+    }
+    if (next > before) {
+      follower.updateMatchIndex(next - 1);
+      follower.increaseNextIndex(next);
+      getLeaderState().onFollowerSuccessAppendEntries(follower);
+    }
+  }
+
+  private void send(SnapshotInfo snapshot) throws InterruptedIOException {
+    FollowerInfo follower = getFollower();
+    log.info(
+        "{}: the follower's next entry is {}, the log begins at {}: it is sent the snapshot {}",
+        this,
+        follower.getNextIndex(),
+        getRaftLog().getStartIndex(),
+        snapshot);
+    InstallSnapshotReplyProto last;
+    try {
+      last = sendChunks(snapshot);
+    } catch (InterruptedIOException e) {
+      throw e;
+    } catch (IOException | RuntimeException e) {
+      log.warn("{}: the snapshot {} was not taken: {}", this, snapshot, e.toString());
+      return;
+    }
+    if (last == null) {
+      return;
+    }
+    if (last.getServerReply().getSuccess()) {
+      follower.setSnapshotIndex(snapshot.getTermIndex().getIndex());
+      log.info("{}: the follower has the snapshot {}", this, snapshot);
+    }
+    switch (last.getResult()) {
+      case NOT_LEADER -> onFollowerTerm(last.getTerm());
+      case SUCCESS, SNAPSHOT_UNAVAILABLE, ALREADY_INSTALLED, SNAPSHOT_EXPIRED ->
+          follower.setAttemptedToInstallSnapshot();
+      default -> {
+        // It is sent again.
+      }
+    }
+  }
+
+  /** The answer to the last one that was sent: to the first that was not taken, if there is one. */
+  private @Nullable InstallSnapshotReplyProto sendChunks(SnapshotInfo snapshot) throws IOException {
+    InstallSnapshotReplyProto reply = null;
+    for (InstallSnapshotRequestProto request :
+        newInstallSnapshotRequests(UUID.randomUUID().toString(), snapshot)) {
+      getFollower().updateLastRpcSendTime(false);
+      reply = transport.installSnapshot(request);
+      getFollower().updateLastRpcResponseTime();
+      if (!reply.getServerReply().getSuccess()) {
+        return reply;
+      }
+    }
+    return reply;
+  }
+}

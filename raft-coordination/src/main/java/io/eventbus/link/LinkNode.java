@@ -52,6 +52,7 @@ public final class LinkNode implements AutoCloseable {
   private final List<Consumer<LinkPeer>> watchers = new CopyOnWriteArrayList<>();
   private final LinkSetup setup;
   private final OutgoingLinks outgoing;
+  private volatile @Nullable LinkThread quick;
   private volatile @Nullable Channel listening;
   private volatile boolean closed;
 
@@ -87,7 +88,8 @@ public final class LinkNode implements AutoCloseable {
             new DefaultThreadFactory("link-" + identity.bus(), true),
             transport.io());
     this.outgoing =
-        new OutgoingLinks(options, identity, security, setup, loops, transport.client(), random);
+        new OutgoingLinks(
+            options, identity, security, setup, this::loops, loops, transport.client(), random);
   }
 
   /**
@@ -117,6 +119,41 @@ public final class LinkNode implements AutoCloseable {
    */
   public void unwatchEnds(Consumer<LinkPeer> watcher) {
     watchers.remove(watcher);
+  }
+
+  /**
+   * Has the links of some channels, in both directions, driven by one thread that drives nothing
+   * else: those that are opened from now on. Their services are called, and their calls completed,
+   * on that thread; what they do may take locks for a short while, and must not block otherwise.
+   *
+   * @param kinds the parts of the channels before their first '.'
+   * @return the thread; the same one at every call
+   * @throws IllegalStateException if there is such a thread for other channels
+   */
+  public synchronized LinkThread separate(Set<String> kinds) {
+    LinkThread known = quick;
+    if (known == null) {
+      known = new LinkThread(kinds, identity.bus(), transport);
+      quick = known;
+    } else if (!known.kinds().equals(kinds)) {
+      throw new IllegalStateException(
+          "channels with a thread of their own: "
+              + kinds
+              + " (there is one for "
+              + known.kinds()
+              + ")");
+    }
+    return known;
+  }
+
+  private @Nullable EventLoop separate(String channel) {
+    LinkThread known = quick;
+    return known != null && known.takes(channel) ? known.loop() : null;
+  }
+
+  private EventLoopGroup loops(String channel) {
+    EventLoop separate = separate(channel);
+    return separate == null ? loops : separate;
   }
 
   /**
@@ -239,8 +276,8 @@ public final class LinkNode implements AutoCloseable {
   }
 
   private @Nullable StreamAcceptor stream(String channel) {
-    int dot = channel.indexOf('.');
-    return dot < 0 ? null : streams.get(channel.substring(0, dot));
+    String kind = LinkThread.kind(channel);
+    return kind.equals(channel) ? null : streams.get(kind);
   }
 
   /**
@@ -303,7 +340,17 @@ public final class LinkNode implements AutoCloseable {
     }
     outgoing.close();
     incoming.forEach(Channel::close);
+    LinkThread separate;
+    synchronized (this) {
+      separate = quick;
+    }
+    if (separate != null) {
+      separate.beginEnd();
+    }
     loops.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly(2, TimeUnit.SECONDS);
+    if (separate != null) {
+      separate.awaitEnd();
+    }
   }
 
   private void accept(SocketChannel channel) {
@@ -339,6 +386,7 @@ public final class LinkNode implements AutoCloseable {
                     channel
                         .closeFuture()
                         .addListener(ended -> watchers.forEach(w -> w.accept(opened.peer()))),
-                this::stream));
+                this::stream,
+                this::separate));
   }
 }

@@ -34,19 +34,32 @@ record LinkSetup(LinkOptions options, Map<Integer, LinkService> services, LinkCo
   }
 
   /** Gives the connection to another event loop, and to the handler of a stream. */
-  // What a change of loops comes to shows in the channel being closed.
+  // Whether it closes shows in the channel.
   @SuppressWarnings("FutureReturnValueIgnored")
   void handOver(
       ChannelHandlerContext ctx, ChannelHandler handshake, LinkPeer peer, StreamAcceptor acceptor) {
-    Channel channel = ctx.channel();
     EventLoop loop = acceptor.loop(peer);
     if (loop.isShuttingDown()) {
       // The bus ends: whoever it is comes back, or goes elsewhere.
       ctx.close();
       return;
     }
+    Channel channel = ctx.channel();
+    // Nothing may be read between the one handler and the other.
     channel.config().setAutoRead(false);
     clear(ctx, handshake);
+    move(channel, loop, () -> channel.pipeline().addLast(acceptor.handler(peer)));
+  }
+
+  /**
+   * Gives a connection to another event loop.
+   *
+   * @param then what to do there before the first byte is read
+   */
+  // What a change of loops comes to shows in the channel being closed.
+  @SuppressWarnings("FutureReturnValueIgnored")
+  static void move(Channel channel, EventLoop loop, Runnable then) {
+    channel.config().setAutoRead(false);
     channel
         .deregister()
         .addListener(
@@ -59,7 +72,7 @@ record LinkSetup(LinkOptions options, Map<Integer, LinkService> services, LinkCo
                   .addListener(
                       taken -> {
                         if (taken.isSuccess()) {
-                          channel.pipeline().addLast(acceptor.handler(peer));
+                          then.run();
                           channel.config().setAutoRead(true);
                         } else {
                           channel.close();

@@ -30,6 +30,7 @@ final class OutgoingLinks {
   private final LinkIdentity identity;
   private final LinkSecurity security;
   private final LinkSetup setup;
+  private final Function<String, EventLoopGroup> loopsOf;
   private final EventLoopGroup loops;
   private final Class<? extends Channel> socket;
   private final SecureRandom random;
@@ -42,6 +43,7 @@ final class OutgoingLinks {
       LinkIdentity identity,
       LinkSecurity security,
       LinkSetup setup,
+      Function<String, EventLoopGroup> loopsOf,
       EventLoopGroup loops,
       Class<? extends Channel> socket,
       SecureRandom random) {
@@ -49,6 +51,7 @@ final class OutgoingLinks {
     this.identity = identity;
     this.security = security;
     this.setup = setup;
+    this.loopsOf = loopsOf;
     this.loops = loops;
     this.socket = socket;
     this.random = random;
@@ -103,7 +106,8 @@ final class OutgoingLinks {
   }
 
   private void connect(Target target, CompletableFuture<Link> opened) {
-    connect(target.address(), target.channel(), loops, setup::open, opened);
+    connect(
+        target.address(), target.channel(), loopsOf.apply(target.channel()), setup::open, opened);
   }
 
   /** Opens a connection of its own, on a loop of the caller's. */

@@ -5,6 +5,7 @@ import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.EventLoop;
 import io.netty.channel.SimpleChannelInboundHandler;
 import io.netty.handler.codec.CorruptedFrameException;
 import java.security.SecureRandom;
@@ -27,6 +28,7 @@ final class ServerHandshake extends SimpleChannelInboundHandler<Frame> {
   private final Runnable ended;
   private final Consumer<Link> opened;
   private final Function<String, @Nullable StreamAcceptor> streams;
+  private final Function<String, @Nullable EventLoop> loops;
   private final byte[] nonce = new byte[Handshake.NONCE_BYTES];
   private Handshake.@Nullable Hello hello;
   private byte[] helloBytes = new byte[0];
@@ -39,7 +41,8 @@ final class ServerHandshake extends SimpleChannelInboundHandler<Frame> {
       SecureRandom random,
       Runnable ended,
       Consumer<Link> opened,
-      Function<String, @Nullable StreamAcceptor> streams) {
+      Function<String, @Nullable StreamAcceptor> streams,
+      Function<String, @Nullable EventLoop> loops) {
     this.identity = identity;
     this.key = key;
     this.setup = setup;
@@ -47,6 +50,7 @@ final class ServerHandshake extends SimpleChannelInboundHandler<Frame> {
     this.ended = ended;
     this.opened = opened;
     this.streams = streams;
+    this.loops = loops;
     random.nextBytes(nonce);
   }
 
@@ -96,8 +100,12 @@ final class ServerHandshake extends SimpleChannelInboundHandler<Frame> {
       ByteBuf ready = new Handshake.Ready(Handshake.VERSION, self, mac).encode();
       ctx.writeAndFlush(Wire.frame(Frame.READY, ready));
       StreamAcceptor stream = streams.apply(said.peer().channel());
+      EventLoop separate = loops.apply(said.peer().channel());
       if (stream != null) {
         setup.handOver(ctx, this, said.peer(), stream);
+      } else if (separate != null && separate != ctx.channel().eventLoop()) {
+        LinkSetup.move(
+            ctx.channel(), separate, () -> opened.accept(setup.open(ctx, this, said.peer())));
       } else {
         opened.accept(setup.open(ctx, this, said.peer()));
       }

@@ -80,6 +80,7 @@ class LinkFramesFuzz {
             link -> {
               throw new AssertionError("a stranger got through");
             },
+            channel -> null,
             channel -> null);
     feed(new FrameDecoder(), handshake, bytes);
   }

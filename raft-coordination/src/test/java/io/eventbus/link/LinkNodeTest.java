@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
@@ -76,6 +77,55 @@ class LinkNodeTest {
 
   private static LinkException refused(LinkNode from, InetSocketAddress to) {
     return (LinkException) failure(from.call(to, "test", ECHO, new byte[1], LONG));
+  }
+
+  private static String threadOf(LinkNode from, InetSocketAddress to, String channel)
+      throws Exception {
+    byte[] name = from.call(to, channel, 9, new byte[0], LONG).get(30, TimeUnit.SECONDS);
+    return new String(name, StandardCharsets.UTF_8);
+  }
+
+  @Test
+  void linksOfSomeChannelsHaveAThreadOfTheirOwnAtBothEnds() throws Exception {
+    LinkNode a = open("a");
+    LinkNode b = open("b");
+    InetSocketAddress address = listen(b);
+    b.offer(
+        9,
+        (peer, request) ->
+            CompletableFuture.completedFuture(
+                Thread.currentThread().getName().getBytes(StandardCharsets.UTF_8)));
+    LinkThread there = b.separate(Set.of("quick", "swift"));
+    LinkThread here = a.separate(Set.of("quick"));
+    String own = CompletableFuture.supplyAsync(() -> Thread.currentThread().getName(), there).get();
+
+    for (String channel : List.of("quick", "quick.x", "quick.y", "swift", "swift.z")) {
+      assertThat(threadOf(a, address, channel)).isEqualTo(own);
+    }
+    for (String channel : List.of("quicker", "test", "test.quick")) {
+      assertThat(threadOf(a, address, channel)).isNotEqualTo(own);
+    }
+    Thread mine = CompletableFuture.supplyAsync(Thread::currentThread, here).get();
+    CompletableFuture<Thread> completing = new CompletableFuture<>();
+    here.execute(
+        () -> {
+          var unused =
+              a.call(address, "quick", ECHO, new byte[0], LONG)
+                  .thenRun(() -> completing.complete(Thread.currentThread()));
+        });
+    assertThat(completing.get(30, TimeUnit.SECONDS)).isSameAs(mine);
+    // Where the caller is on it, at once.
+    List<Integer> order = new ArrayList<>();
+    CompletableFuture.runAsync(
+            () -> {
+              here.execute(() -> order.add(1));
+              order.add(2);
+            },
+            here)
+        .get(30, TimeUnit.SECONDS);
+    assertThat(order).containsExactly(1, 2);
+    assertThat(a.separate(Set.of("quick"))).isSameAs(here);
+    assertThatThrownBy(() -> a.separate(Set.of("other"))).isInstanceOf(IllegalStateException.class);
   }
 
   @Test

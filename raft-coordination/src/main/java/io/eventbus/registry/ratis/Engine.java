@@ -25,6 +25,7 @@ import org.apache.ratis.proto.RaftProtos.ServerRpcProto;
 import org.apache.ratis.proto.RaftProtos.StartLeaderElectionRequestProto;
 import org.apache.ratis.protocol.ClientId;
 import org.apache.ratis.protocol.Message;
+import org.apache.ratis.protocol.RaftClientAsynchronousProtocol;
 import org.apache.ratis.protocol.RaftClientReply;
 import org.apache.ratis.protocol.RaftClientRequest;
 import org.apache.ratis.protocol.RaftGroup;
@@ -60,12 +61,15 @@ final class Engine implements AutoCloseable, FallenLeader.Raft {
   private final AtomicInteger changes = new AtomicInteger();
 
   private final Executor executor;
+  private final Executor quick;
 
-  private Engine(RaftServer server, RaftGroupId group, RaftPeerId self, Executor executor) {
+  private Engine(
+      RaftServer server, RaftGroupId group, RaftPeerId self, Executor executor, Executor quick) {
     this.server = server;
     this.group = group;
     this.self = self;
     this.executor = executor;
+    this.quick = quick;
   }
 
   /**
@@ -75,6 +79,8 @@ final class Engine implements AutoCloseable, FallenLeader.Raft {
    *     until the log, its own or the leader's, says what it is; a bus that is none would not
    *     answer to votes while it waits
    * @param fresh true if the directory is to be made; what is there must be nothing of worth
+   * @param executor for calls that may wait
+   * @param quick for commands
    */
   static Engine start(
       RatisRegistryOptions options,
@@ -84,7 +90,8 @@ final class Engine implements AutoCloseable, FallenLeader.Raft {
       boolean fresh,
       RaftTransport transport,
       RegistryStateMachine machine,
-      Executor executor)
+      Executor executor,
+      Executor quick)
       throws IOException {
     RaftPeerId self = RaftPeerId.valueOf(options.bus().value());
     RaftGroupId id = RaftGroupId.valueOf(cluster);
@@ -103,7 +110,7 @@ final class Engine implements AutoCloseable, FallenLeader.Raft {
             .build();
     try {
       server.start();
-      return new Engine(server, id, self, executor);
+      return new Engine(server, id, self, executor, quick);
     } catch (IOException | RuntimeException e) {
       server.close();
       throw e;
@@ -115,8 +122,11 @@ final class Engine implements AutoCloseable, FallenLeader.Raft {
   }
 
   CompletableFuture<List<CommandResult>> propose(List<TimedCommand> batch) {
-    // Completed where the engine does it, which saves two changes of threads for every command.
-    return made(request(BatchMessage.of(batch)))
+    // Begun on the thread of the links, completed where the engine does it: each change of threads
+    // costs more than the work.
+    Call call = request(BatchMessage.of(batch));
+    return CompletableFuture.completedFuture(call)
+        .thenComposeAsync(Engine::make, quick)
         .thenCompose(Engine::checked)
         .thenApply(reply -> ((ResultsMessage) reply.getMessage()).results());
   }
@@ -131,7 +141,17 @@ final class Engine implements AutoCloseable, FallenLeader.Raft {
             .setMessage(message)
             .setType(RaftClientRequest.writeRequestType())
             .build();
-    return () -> server.submitClientRequestAsync(request);
+    return () -> entrance().submitClientRequestAsync(request);
+  }
+
+  /**
+   * Where commands go in. The engine's front hands each to a thread of its own and waits for what
+   * that one does; the group behind it does the same without.
+   */
+  private RaftClientAsynchronousProtocol entrance() throws IOException {
+    return server.getDivision(group) instanceof RaftClientAsynchronousProtocol behind
+        ? behind
+        : server;
   }
 
   private interface Call {

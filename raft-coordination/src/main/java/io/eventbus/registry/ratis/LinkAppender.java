@@ -2,8 +2,10 @@ package io.eventbus.registry.ratis;
 
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.time.Duration;
 import java.util.Comparator;
 import java.util.UUID;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
@@ -46,7 +48,15 @@ final class LinkAppender extends LogAppenderBase {
   /** One of so many failures in a row is logged. */
   private static final int LOGGED_FAILURES = 10;
 
+  /**
+   * After so long without a message, a follower is told what is committed: well below what anybody
+   * notices, well above the time between entries under load.
+   */
+  private static final Duration COMMIT_DELAY = Duration.ofMillis(10);
+
   private final RaftTransport transport;
+
+  private final AtomicBoolean telling = new AtomicBoolean();
 
   /** Whether somebody has the turn. */
   private final AtomicBoolean turn = new AtomicBoolean();
@@ -96,6 +106,7 @@ final class LinkAppender extends LogAppenderBase {
   @Override
   public void notifyLogAppender() {
     if (!shouldSendAppendEntries()) {
+      tellCommitSoon();
       return;
     }
     if (!smooth) {
@@ -103,6 +114,37 @@ final class LinkAppender extends LogAppenderBase {
     } else if (turn.compareAndSet(false, true)) {
       sendAtOnce();
     }
+  }
+
+  /**
+   * Sees to it that the follower applies what is committed, also if no entry comes that would tell
+   * it. The engine's own appender leaves that to the next heartbeat.
+   */
+  private void tellCommitSoon() {
+    if (smooth && isBehindCommit() && telling.compareAndSet(false, true)) {
+      try {
+        transport.after(COMMIT_DELAY, this::tellCommit);
+      } catch (RejectedExecutionException e) {
+        log.debug("{}: this bus ends", this);
+      }
+    }
+  }
+
+  private void tellCommit() {
+    telling.set(false);
+    if (!isRunning() || !isBehindCommit()) {
+      return;
+    }
+    if (getFollower().getLastRpcSendTime().elapsedTimeMs() < COMMIT_DELAY.toMillis()) {
+      // Entries are on their way, one after the other, and tell it.
+      tellCommitSoon();
+    } else {
+      triggerHeartbeat();
+    }
+  }
+
+  private boolean isBehindCommit() {
+    return getFollower().getCommitIndex() < getRaftLog().getLastCommittedIndex();
   }
 
   // Whatever goes wrong, the turn must be given back.

@@ -2,6 +2,7 @@ package io.eventbus.registry.ratis;
 
 import io.eventbus.link.LinkNode;
 import io.eventbus.link.LinkPeer;
+import io.eventbus.link.LinkThread;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.InetSocketAddress;
@@ -60,6 +61,8 @@ final class RaftTransport implements RaftServerRpc {
   /** Answers others: the engine writes to its disk then, which threads that move bytes must not. */
   private final ExecutorService workers;
 
+  private final LinkThread quick;
+
   private final RpcType type = new LinkRpcType();
 
   private volatile @Nullable RaftServer server;
@@ -70,13 +73,15 @@ final class RaftTransport implements RaftServerRpc {
       InetSocketAddress address,
       Duration deadline,
       Duration snapshotDeadline,
-      ExecutorService workers) {
+      ExecutorService workers,
+      LinkThread quick) {
     this.links = links;
     this.peers = peers;
     this.address = address;
     this.deadline = deadline;
     this.snapshotDeadline = snapshotDeadline;
     this.workers = workers;
+    this.quick = quick;
   }
 
   /** Whose messages it carries, before {@link #start()}. */
@@ -85,13 +90,7 @@ final class RaftTransport implements RaftServerRpc {
   }
 
   private void offerAll(RaftServer server) {
-    offer(
-        Services.APPEND_ENTRIES,
-        request -> {
-          AppendEntriesRequestProto append = AppendEntriesRequestProto.parseFrom(request);
-          ListenerWatch.endBefore(division(server, append.getServerRequest()), append);
-          return server.appendEntriesAsync(append).thenApply(AppendEntriesReplyProto::toByteArray);
-        });
+    links.offer(Services.APPEND_ENTRIES, new EntriesService(server, workers));
     offer(
         Services.REQUEST_VOTE,
         request ->
@@ -118,7 +117,7 @@ final class RaftTransport implements RaftServerRpc {
                     .toByteArray()));
   }
 
-  private static RaftServer.Division division(RaftServer server, RaftRpcRequestProto head)
+  static RaftServer.Division division(RaftServer server, RaftRpcRequestProto head)
       throws IOException {
     return server.getDivision(RaftGroupId.valueOf(head.getRaftGroupId().getId()));
   }
@@ -171,6 +170,11 @@ final class RaftTransport implements RaftServerRpc {
     } catch (IOException e) {
       return CompletableFuture.failedFuture(e);
     }
+  }
+
+  /** Runs what must not block, a little later, on the thread on which {@link #append} completes. */
+  void after(Duration delay, Runnable task) {
+    quick.after(delay, task);
   }
 
   private Duration limit(AppendEntriesRequestProto request) {

@@ -40,7 +40,8 @@ public final class RegistryClient implements AutoCloseable {
    * Makes a client; it connects at the first command.
    *
    * @param links opens the links; they are not closed with the client
-   * @param channel clients with the same channel share a connection, see {@link LinkNode#call}
+   * @param channel clients with the same channel share a connection; as for {@link LinkNode#call},
+   *     at most 55 characters
    * @param buses some buses of the cluster, best all that vote
    * @throws IllegalArgumentException if there is no bus
    */
@@ -49,7 +50,7 @@ public final class RegistryClient implements AutoCloseable {
       throw new IllegalArgumentException("buses: none (expected: at least one)");
     }
     this.links = links;
-    this.channel = channel;
+    this.channel = Services.COMMANDS + "." + channel;
     this.buses = buses.stream().map(PeerBook::unresolved).toList();
     this.timers =
         new ScheduledThreadPoolExecutor(

@@ -70,7 +70,17 @@ final class RegistryMember implements RegistryStateMachine.Observer {
     this.view =
         new MemberView(
             options.bus().value(), () -> links.identity().cluster(), machine, applied, clock);
-    this.parts = new Running.Parts(options, links, peers, machine, clock, threads, view, policy);
+    this.parts =
+        new Running.Parts(
+            options,
+            links,
+            links.separate(Services.QUICK),
+            peers,
+            machine,
+            clock,
+            threads,
+            view,
+            policy);
   }
 
   CompletableFuture<Void> start() {

@@ -1,6 +1,7 @@
 package io.eventbus.registry.ratis;
 
 import io.eventbus.link.LinkNode;
+import io.eventbus.link.LinkThread;
 import io.eventbus.registry.membership.VoterPolicy;
 import java.io.IOException;
 import java.time.Duration;
@@ -33,6 +34,7 @@ record Running(
   record Parts(
       RatisRegistryOptions options,
       LinkNode links,
+      LinkThread quick,
       PeerBook peers,
       RegistryStateMachine machine,
       RegistryClock clock,
@@ -61,7 +63,8 @@ record Running(
             PeerBook.unresolved(options.advertised()),
             options.electionTimeoutMin(),
             SNAPSHOT_DEADLINE,
-            parts.threads().raftWorkers());
+            parts.threads().raftWorkers(),
+            parts.quick());
     Engine engine =
         Engine.start(
             options,
@@ -71,7 +74,8 @@ record Running(
             fresh,
             transport,
             parts.machine(),
-            parts.threads().engineCalls());
+            parts.threads().engineCalls(),
+            parts.quick());
     LeaderGate gate =
         new LeaderGate(
             engine::propose,

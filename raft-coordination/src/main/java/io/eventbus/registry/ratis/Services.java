@@ -1,5 +1,7 @@
 package io.eventbus.registry.ratis;
 
+import java.util.Set;
+
 /** The numbers of the registry's services, and the channels that keep them apart. */
 final class Services {
   static final int REQUEST_VOTE = 1;
@@ -17,6 +19,12 @@ final class Services {
 
   static final String SNAPSHOTS = "raft-snapshots";
   static final String COMMANDS = "registry";
+
+  /**
+   * What one thread of its own drives: a command that comes in becomes entries that go out, and
+   * their answers come in, without a change of threads.
+   */
+  static final Set<String> QUICK = Set.of(RAFT, COMMANDS);
 
   private Services() {}
 }

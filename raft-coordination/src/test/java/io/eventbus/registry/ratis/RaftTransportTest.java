@@ -52,6 +52,11 @@ class RaftTransportTest {
   }
 
   /** An engine that tells everybody who stands for election to end. */
+  private RaftTransport transport(LinkNode links, PeerBook peers, InetSocketAddress address) {
+    return new RaftTransport(
+        links, peers, address, DEADLINE, DEADLINE, workers, links.separate(Services.QUICK));
+  }
+
   private static RaftServer dismissive() {
     return (RaftServer)
         Proxy.newProxyInstance(
@@ -67,11 +72,10 @@ class RaftTransportTest {
   void nothingReachesAnEngineThatHasNotStartedAndNobodyIsToldToEnd() throws IOException {
     InetSocketAddress address =
         there.listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
-    RaftTransport theirs =
-        new RaftTransport(there, new PeerBook(), address, DEADLINE, DEADLINE, workers);
+    RaftTransport theirs = transport(there, new PeerBook(), address);
     PeerBook peers = new PeerBook();
     peers.learn("bus-b", address);
-    RaftTransport ours = new RaftTransport(here, peers, address, DEADLINE, DEADLINE, workers);
+    RaftTransport ours = transport(here, peers, address);
     RequestVoteRequestProto request =
         RequestVoteRequestProto.newBuilder()
             .setServerRequest(
@@ -121,15 +125,16 @@ class RaftTransportTest {
     InetSocketAddress address =
         there.listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
     CompletableFuture<AppendEntriesReplyProto> engine = new CompletableFuture<>();
-    RaftTransport theirs =
-        new RaftTransport(there, new PeerBook(), address, DEADLINE, DEADLINE, workers);
+    RaftTransport theirs = transport(there, new PeerBook(), address);
     CountDownLatch asked = new CountDownLatch(1);
     theirs.serve(busy(asked, engine));
     theirs.start();
     PeerBook peers = new PeerBook();
     peers.learn("bus-b", address);
     Duration shortest = Duration.ofMillis(100);
-    RaftTransport ours = new RaftTransport(here, peers, address, shortest, DEADLINE, workers);
+    RaftTransport ours =
+        new RaftTransport(
+            here, peers, address, shortest, DEADLINE, workers, here.separate(Services.QUICK));
 
     FutureTask<AppendEntriesReplyProto> first =
         new FutureTask<>(() -> ours.appendEntries(entries(true)));

@@ -87,6 +87,23 @@ class RatisRegistryIT {
     }
   }
 
+  /**
+   * A heartbeat would tell it, too: then ten commands would take ten of them, a second each. So the
+   * limit counts heartbeats; a lonely command is seen within milliseconds.
+   */
+  @Test
+  void aLonelyCommandIsSeenEverywhereWithoutWaitingForAHeartbeat() throws Exception {
+    cluster.electionTimeoutMin = Duration.ofSeconds(2);
+    cluster.start(3);
+    TestCluster.Node leader = cluster.leader();
+    cluster.untilAllAgree(await(TestCluster.create(leader.registry, "first")).version());
+    long start = System.nanoTime();
+    for (int i = 0; i < 10; i++) {
+      cluster.untilAllAgree(await(TestCluster.create(leader.registry, "t" + i)).version());
+    }
+    assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
+  }
+
   @Test
   void afterTheLeadersDeathTheOthersGoOnAndARepeatedCommandGetsItsFirstResult() throws Exception {
     cluster.start(3);

@@ -27,6 +27,7 @@ import org.apache.ratis.proto.RaftProtos.RequestVoteReplyProto;
 import org.apache.ratis.proto.RaftProtos.RequestVoteRequestProto;
 import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.server.DivisionInfo;
 import org.apache.ratis.server.RaftServer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -100,12 +101,26 @@ class RaftTransportTest {
             RaftServer.class.getClassLoader(),
             new Class<?>[] {RaftServer.class},
             (proxy, method, arguments) -> {
-              if (!method.getName().equals("appendEntriesAsync")) {
-                return null;
+              if (method.getName().equals("getDivision")) {
+                return division();
               }
+              assertThat(method.getName()).isEqualTo("appendEntriesAsync");
               asked.countDown();
               return first;
             });
+  }
+
+  /** Neither a follower nor a listener yet. */
+  private static RaftServer.Division division() {
+    DivisionInfo info = answering(DivisionInfo.class, false);
+    return answering(RaftServer.Division.class, info);
+  }
+
+  /** Says the same to everything. */
+  private static <T> T answering(Class<T> type, Object answer) {
+    return type.cast(
+        Proxy.newProxyInstance(
+            type.getClassLoader(), new Class<?>[] {type}, (proxy, method, arguments) -> answer));
   }
 
   private static AppendEntriesRequestProto entries(boolean initializing) {

@@ -104,6 +104,11 @@ final class Moves {
     return asking > 0 || !waiting.isEmpty();
   }
 
+  /** Says whether there is anybody of whom {@link #onStep} has to know soon. */
+  boolean isUnderWay() {
+    return isAsking() || !moving.isEmpty();
+  }
+
   int moving() {
     return moving.size();
   }
@@ -237,7 +242,7 @@ final class Moves {
     }
   }
 
-  /** Looks who has had enough time; several times a second. */
+  /** Looks who has had enough time; several times a second while anybody is under way. */
   void onStep(long nowNanos) {
     long stood = steppedAt == 0 ? 0 : nowNanos - steppedAt;
     steppedAt = nowNanos;
@@ -287,9 +292,14 @@ final class Moves {
 
     void ask(long nowNanos) {
       Session session = sessions.find(client.connection());
+      boolean first = moving.isEmpty();
       if (session == null || moving.putIfAbsent(client.connection(), this) != null) {
         planner.stayed(client.load(), nowNanos);
         return;
+      }
+      if (first) {
+        // There was no need of steps before.
+        steppedAt = nowNanos;
       }
       askedAt = nowNanos;
       heardAt = nowNanos;

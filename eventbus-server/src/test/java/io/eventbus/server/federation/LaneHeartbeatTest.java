@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.link.LinkPeer;
 import io.eventbus.protocol.PeerFrames;
+import io.eventbus.server.config.FederationConfig;
+import io.eventbus.server.config.ServerConfig;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -19,7 +21,7 @@ class LaneHeartbeatTest {
   private static final Duration HALF = Duration.ofMillis(500);
   private static final Duration SOON = Duration.ofMillis(100);
 
-  private final TestBus bus = new TestBus();
+  private TestBus bus = new TestBus();
 
   @AfterEach
   void close() {
@@ -125,17 +127,35 @@ class LaneHeartbeatTest {
 
   @Test
   void whoWaitsForABusThatDoesNotAnswerIsToldInTime() {
+    FederationConfig defaults = ServerConfig.defaults().federation();
+    Duration confirm = Duration.ofMillis(200);
+    bus =
+        new TestBus(
+            1,
+            new FederationConfig(
+                8,
+                defaults.queueBytes(),
+                defaults.memoryPercent(),
+                defaults.filters(),
+                confirm,
+                defaults.giveUp(),
+                defaults.heartbeat(),
+                defaults.silence()));
     InterestExchange exchange = bus.federation.exchange();
     exchange.onMembers(Set.of(bus.peer("b", 2)), true);
     bus.federation.startFence().open();
-    EmbeddedChannel lane = up("b", 2);
+    up("b", 2);
     bus.pass(Duration.ofMillis(1_300));
     List<Boolean> answers = new ArrayList<>();
     exchange.whenKnown(1, answers::add);
-    exchange.whenArrived(answers::add);
-    live(lane);
-    bus.pass(bus.federation.config().confirm().minusMillis(1));
+    bus.pass(confirm.minusMillis(1));
     assertThat(answers).isEmpty();
+    bus.pass(SOON);
+    assertThat(answers).containsExactly(false);
+    bus.pass(Duration.ofMillis(1_300));
+    exchange.whenArrived(answers::add);
+    bus.pass(confirm.minusMillis(1));
+    assertThat(answers).hasSize(1);
     bus.pass(SOON);
     assertThat(answers).containsExactly(false, false);
   }

@@ -260,12 +260,12 @@ final class Moves {
     stays.keySet().removeIf(connection -> sessions.find(connection) == null);
   }
 
-  /** What becomes of one client. */
   /** What the window is told of a client. */
   private interface Answer {
     void of(long connection, long askedNanos, long readNanos, long nowNanos);
   }
 
+  /** What becomes of one client. */
   private final class Move implements ChangeListener {
     private final ClientLoad client;
     private final ChangeReason reason;

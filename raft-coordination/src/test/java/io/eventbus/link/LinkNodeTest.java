@@ -46,6 +46,20 @@ class LinkNodeTest {
     return node;
   }
 
+  /** A node that stands for little. */
+  private static LinkOptions small(int links, int handshakes, Duration handshakeDeadline) {
+    return new LinkOptions(
+        65_536,
+        100_000,
+        3,
+        links,
+        handshakes,
+        handshakeDeadline,
+        Duration.ofSeconds(1),
+        Duration.ofSeconds(4),
+        1);
+  }
+
   private LinkNode named(String name, String bus, String cluster) {
     LinkNode node =
         new LinkNode(
@@ -295,17 +309,7 @@ class LinkNodeTest {
 
   @Test
   void tooManyCallsAreRefusedAtOnce() throws Exception {
-    LinkOptions few =
-        new LinkOptions(
-            65_536,
-            100_000,
-            3,
-            10,
-            10,
-            Duration.ofSeconds(3),
-            Duration.ofSeconds(1),
-            Duration.ofSeconds(4),
-            1);
+    LinkOptions few = small(10, 10, Duration.ofSeconds(3));
     LinkNode a = node("a", "", LinkSecurity.none(), few);
     LinkNode b = open("b");
     InetSocketAddress address = listen(b);
@@ -365,17 +369,7 @@ class LinkNodeTest {
 
   @Test
   void moreLinksThanAllowedAreClosed() throws Exception {
-    LinkOptions one =
-        new LinkOptions(
-            65_536,
-            100_000,
-            3,
-            1,
-            10,
-            Duration.ofSeconds(3),
-            Duration.ofSeconds(1),
-            Duration.ofSeconds(4),
-            1);
+    LinkOptions one = small(1, 10, Duration.ofSeconds(3));
     LinkNode b = node("b", "", LinkSecurity.none(), one);
     InetSocketAddress address = listen(b);
     call(open("a1"), address, new byte[0]);
@@ -386,17 +380,7 @@ class LinkNodeTest {
 
   @Test
   void strangersWhoSayNothingLeaveNoMoreThanTheirShare() throws Exception {
-    LinkOptions one =
-        new LinkOptions(
-            65_536,
-            100_000,
-            3,
-            10,
-            1,
-            Duration.ofSeconds(30),
-            Duration.ofSeconds(1),
-            Duration.ofSeconds(4),
-            1);
+    LinkOptions one = small(10, 1, Duration.ofSeconds(30));
     LinkNode b = node("b", "", LinkSecurity.none(), one);
     InetSocketAddress address = listen(b);
     b.offer(ECHO, (peer, request) -> CompletableFuture.completedFuture(request));

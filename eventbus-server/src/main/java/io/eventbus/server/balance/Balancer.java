@@ -15,6 +15,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -33,13 +34,14 @@ import org.slf4j.LoggerFactory;
 public final class Balancer implements BalanceView, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Balancer.class);
 
-  private static final long STEP_MILLIS = 100;
+  /** How often it is looked what becomes of clients that are asked to go. */
+  private static final long STEP_NANOS = Duration.ofMillis(100).toNanos();
+
+  /** How often the load is measured and told; while nobody is asked to go, that is all. */
+  private static final long MEASURE_NANOS = Duration.ofMillis(500).toNanos();
 
   /** A bus that empties itself asks for the next clients so often: a few each time. */
   private static final long EMPTYING_MILLIS = 20;
-
-  /** The load is measured and told every so many steps. */
-  private static final int STEPS_A_MEASURE = 5;
 
   private static final Duration SMOOTHING = Duration.ofSeconds(2);
   private static final Duration REFUSAL_PAUSE = Duration.ofSeconds(2);
@@ -59,7 +61,9 @@ public final class Balancer implements BalanceView, AutoCloseable {
   private final @Nullable Calls calls;
   private final ScheduledExecutorService executor;
   private final LongSupplier nanoTime;
-  private int steps;
+  private @Nullable Future<?> nextStep;
+  private long nextStepAt;
+  private long measureAt;
   private double underWay;
   private boolean emptying;
   private volatile boolean draining;
@@ -139,12 +143,39 @@ public final class Balancer implements BalanceView, AutoCloseable {
       node.offer(BalanceMessages.RESERVE, this::onReserve);
       node.offer(BalanceMessages.DRAIN, this::onDrain);
     }
-    var unused =
-        executor.scheduleWithFixedDelay(this::guardedStep, 0, STEP_MILLIS, TimeUnit.MILLISECONDS);
+    executor.execute(
+        () -> {
+          measureAt = nanoTime.getAsLong();
+          guardedStep();
+        });
   }
 
   private void guardedStep() {
     guarded(this::step);
+    long now = nanoTime.getAsLong();
+    stepAt(isBusy() ? Math.min(measureAt, now + STEP_NANOS) : measureAt, now);
+  }
+
+  /** Whether there is more to do than to measure. */
+  private boolean isBusy() {
+    return draining || moves.isUnderWay();
+  }
+
+  /** Something may have been begun of which a step has to know soon; on the balance thread. */
+  private void stepSoon() {
+    long now = nanoTime.getAsLong();
+    if (isBusy() && nextStep != null && nextStepAt - now > STEP_NANOS) {
+      stepAt(now + STEP_NANOS, now);
+    }
+  }
+
+  private void stepAt(long nanos, long now) {
+    Future<?> before = nextStep;
+    if (before != null) {
+      before.cancel(false);
+    }
+    nextStepAt = nanos;
+    nextStep = executor.schedule(this::guardedStep, Math.max(0, nanos - now), TimeUnit.NANOSECONDS);
   }
 
   private static void guarded(Runnable step) {
@@ -158,11 +189,14 @@ public final class Balancer implements BalanceView, AutoCloseable {
 
   private void step() {
     long now = nanoTime.getAsLong();
-    boolean measures = steps++ % STEPS_A_MEASURE == 0;
+    boolean measures = now - measureAt >= 0;
     if (measures) {
+      measureAt = now + MEASURE_NANOS;
       measure.add(source.read().highest(), now);
       underWay = moves.underWay(now);
-      peers.exchange(own());
+      peers.exchange(
+          new BalanceMessages.Load(
+              measure.load(), sessions.size(), planner.isOverloaded(), draining));
     }
     moves.onStep(now);
     if (draining && !emptying) {
@@ -184,9 +218,8 @@ public final class Balancer implements BalanceView, AutoCloseable {
             arrivals.refused());
   }
 
-  private BalanceMessages.Load own() {
-    return new BalanceMessages.Load(
-        measure.load(), sessions.size(), planner.isOverloaded(), draining);
+  private BalanceMessages.Load own(BalanceStatus now) {
+    return new BalanceMessages.Load(now.load(), sessions.size(), now.overloaded(), draining);
   }
 
   private void relieve(long now) {
@@ -205,7 +238,9 @@ public final class Balancer implements BalanceView, AutoCloseable {
       LOG.info(
           "This bus is {} overloaded: load {}", before ? "not any more" : "now", percent(load));
     }
-    plans.forEach(plan -> carryOut(plan, ChangeReason.OVERLOAD));
+    for (MovePlanner.Plan plan : plans) {
+      var unused = carryOut(plan, ChangeReason.OVERLOAD);
+    }
   }
 
   private static String percent(double load) {
@@ -227,18 +262,24 @@ public final class Balancer implements BalanceView, AutoCloseable {
     List<ClientLoad> next = moves.leaving(measure.load(), now);
     planner
         .empty(next, peers.neighbours(now), now)
-        .ifPresent(plan -> carryOut(plan, ChangeReason.DRAIN));
+        .ifPresent(
+            plan -> {
+              var unused = carryOut(plan, ChangeReason.DRAIN);
+            });
   }
 
-  private void carryOut(MovePlanner.Plan plan, ChangeReason reason) {
-    var unused = moves.carryOut(plan, reason, measure.load());
+  private CompletableFuture<Integer> carryOut(MovePlanner.Plan plan, ChangeReason reason) {
+    CompletableFuture<Integer> asked = moves.carryOut(plan, reason, measure.load());
+    stepSoon();
+    return asked;
   }
 
   // ---- What other buses ask, on the threads of links
 
   private CompletionStage<byte[]> onLoad(LinkPeer peer, byte[] request) {
     peers.onLoad(peer, request);
-    return onBalanceThread(() -> own().encode());
+    // What the last step has found, without waking the balance thread.
+    return CompletableFuture.completedFuture(own(status).encode());
   }
 
   private CompletionStage<byte[]> onReserve(LinkPeer peer, byte[] request) {
@@ -285,10 +326,7 @@ public final class Balancer implements BalanceView, AutoCloseable {
 
   @Override
   public List<BusLoad> buses() {
-    BalanceStatus now = status;
-    return peers.all(
-        new BalanceMessages.Load(now.load(), sessions.size(), now.overloaded(), draining),
-        nanoTime.getAsLong());
+    return peers.all(own(status), nanoTime.getAsLong());
   }
 
   /**
@@ -332,6 +370,7 @@ public final class Balancer implements BalanceView, AutoCloseable {
     }
     LOG.info("This bus {}", on ? "drains: its clients go to others" : "takes clients again");
     draining = on;
+    executor.execute(this::stepSoon);
     // It begins here, whether the registry can be told at once or not.
     var unused = place.announce().apply(on ? BusState.DRAINING : BusState.UP);
     return CompletableFuture.completedFuture(null);
@@ -342,8 +381,7 @@ public final class Balancer implements BalanceView, AutoCloseable {
     return onBalanceThread(() -> plan(connection, bus))
         .thenComposeAsync(
             plan ->
-                moves
-                    .carryOut(plan, ChangeReason.OPERATOR, measure.load())
+                carryOut(plan, ChangeReason.OPERATOR)
                     .thenApply(
                         asked -> {
                           if (asked == 0) {
@@ -390,6 +428,7 @@ public final class Balancer implements BalanceView, AutoCloseable {
    */
   public int empty(Duration longest) {
     draining = true;
+    executor.execute(this::stepSoon);
     long end = System.nanoTime() + longest.toNanos();
     int before = sessions.size();
     while (sessions.size() > 0 && peers.areThere() && System.nanoTime() - end < 0) {

@@ -50,6 +50,7 @@ public final class MovePlanner {
   private static final long REST_NANOS = Duration.ofSeconds(1).toNanos();
 
   private final Settings settings;
+  private final long refusalPauseNanos;
   private final OverloadDetector detector;
   private final LoadCredit departed;
   private final Pace pace;
@@ -126,6 +127,7 @@ public final class MovePlanner {
    */
   public MovePlanner(Settings settings, String zone, RandomGenerator random) {
     this.settings = settings;
+    this.refusalPauseNanos = settings.refusalPause().toNanos();
     this.detector = new OverloadDetector(settings.high(), settings.low(), settings.sustain());
     this.departed = new LoadCredit(settings.smoothing());
     this.pace = new Pace(settings.movesPerSecond(), settings.movesPerSecond() * AT_ONCE);
@@ -162,8 +164,11 @@ public final class MovePlanner {
     List<Neighbour> usable =
         new ArrayList<>(
             neighbours.stream()
-                .filter(n -> !isShunned(n, nowNanos) && n.load() < settings.low())
-                .filter(n -> !full || !rests(n, nowNanos))
+                .filter(
+                    n ->
+                        !isWithin(refusedAt, n.bus(), refusalPauseNanos, nowNanos)
+                            && n.load() < settings.low())
+                .filter(n -> !full || !isWithin(givenAt, n.bus(), REST_NANOS, nowNanos))
                 .toList());
     List<Plan> plans = new ArrayList<>();
     Collection<ClientLoad> stay = null;
@@ -202,9 +207,16 @@ public final class MovePlanner {
     return plans;
   }
 
-  private boolean rests(Neighbour bus, long nowNanos) {
-    Long at = givenAt.get(bus.bus());
-    return at != null && nowNanos - at < REST_NANOS;
+  /** Whether something was noted of a bus so short a time ago. */
+  private static boolean isWithin(Map<String, Long> noted, String bus, long nanos, long nowNanos) {
+    Long at = noted.get(bus);
+    return at != null && nowNanos - at < nanos;
+  }
+
+  /** Notes something of a plan's target, and forgets what was noted too long ago to matter. */
+  private static void note(Map<String, Long> noted, Plan plan, long nanos, long nowNanos) {
+    noted.values().removeIf(at -> nowNanos - at >= nanos);
+    noted.put(plan.target().bus(), nowNanos);
   }
 
   /** How many times as fast as is set: the more, the more there is beyond the upper mark. */
@@ -238,15 +250,11 @@ public final class MovePlanner {
     if (most <= 0) {
       return Optional.empty();
     }
-    Neighbour target = targets.choose(neighbours, n -> !isShunned(n, nowNanos));
+    Neighbour target =
+        targets.choose(neighbours, n -> !isWithin(refusedAt, n.bus(), refusalPauseNanos, nowNanos));
     return target == null
         ? Optional.empty()
         : Optional.of(new Plan(target, clients.subList(0, most)));
-  }
-
-  private boolean isShunned(Neighbour bus, long nowNanos) {
-    Long at = refusedAt.get(bus.bus());
-    return at != null && nowNanos - at < settings.refusalPause().toNanos();
   }
 
   /**
@@ -260,12 +268,10 @@ public final class MovePlanner {
     pace.take(granted);
     emptying.take(granted);
     if (granted < plan.clients().size()) {
-      refusedAt.values().removeIf(at -> nowNanos - at >= settings.refusalPause().toNanos());
-      refusedAt.put(plan.target().bus(), nowNanos);
+      note(refusedAt, plan, refusalPauseNanos, nowNanos);
     }
     if (granted > 0) {
-      givenAt.values().removeIf(at -> nowNanos - at >= REST_NANOS);
-      givenAt.put(plan.target().bus(), nowNanos);
+      note(givenAt, plan, REST_NANOS, nowNanos);
     }
     double load = 0;
     for (ClientLoad client : plan.clients().subList(0, granted)) {

@@ -55,7 +55,7 @@ public final class MoveWindow {
   private final Map<Long, Long> underWay = new LinkedHashMap<>();
   private double size;
   private double usualNanos;
-  private double shortestNanos = UNKNOWN;
+  private double shortestNanos;
   private long lastNanos;
   private boolean measured;
   private boolean cut;
@@ -70,11 +70,19 @@ public final class MoveWindow {
   public MoveWindow(double perSecond, Duration deadline) {
     this.swiftNanos = deadline.toNanos() * SWIFT;
     this.slowNanos = deadline.toNanos() * SLOW;
-    // Until one is done it is not known how long that takes here.
-    this.usualNanos = slowNanos / PATIENCE;
     this.most = Math.max(LEAST, perSecond);
     this.first = Math.max(LEAST, perSecond * SHARE_AT_FIRST);
     this.size = first;
+    forget();
+  }
+
+  /** Until one is done it is not known how long that takes here and now. */
+  private void forget() {
+    shortestNanos = UNKNOWN;
+    measured = false;
+    usualNanos = slowNanos / PATIENCE;
+    size = Math.min(size, first);
+    cut = false;
   }
 
   /**
@@ -105,11 +113,7 @@ public final class MoveWindow {
    */
   public void begun(long connection, long nowNanos) {
     if (underWay.isEmpty() && nowNanos - lastNanos > OTHER_TIMES_NANOS) {
-      shortestNanos = UNKNOWN;
-      measured = false;
-      usualNanos = slowNanos / PATIENCE;
-      size = Math.min(size, first);
-      cut = false;
+      forget();
     }
     underWay.put(connection, nowNanos);
   }

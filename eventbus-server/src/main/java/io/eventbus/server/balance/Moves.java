@@ -104,6 +104,11 @@ final class Moves {
     return asking > 0 || !waiting.isEmpty();
   }
 
+  /** Says whether there is anybody of whom {@link #onStep} has to know soon. */
+  boolean isUnderWay() {
+    return isAsking() || !moving.isEmpty();
+  }
+
   int moving() {
     return moving.size();
   }
@@ -237,7 +242,7 @@ final class Moves {
     }
   }
 
-  /** Looks who has had enough time; several times a second. */
+  /** Looks who has had enough time; several times a second while anybody is under way. */
   void onStep(long nowNanos) {
     long stood = steppedAt == 0 ? 0 : nowNanos - steppedAt;
     steppedAt = nowNanos;
@@ -255,12 +260,12 @@ final class Moves {
     stays.keySet().removeIf(connection -> sessions.find(connection) == null);
   }
 
-  /** What becomes of one client. */
   /** What the window is told of a client. */
   private interface Answer {
     void of(long connection, long askedNanos, long readNanos, long nowNanos);
   }
 
+  /** What becomes of one client. */
   private final class Move implements ChangeListener {
     private final ClientLoad client;
     private final ChangeReason reason;
@@ -287,9 +292,14 @@ final class Moves {
 
     void ask(long nowNanos) {
       Session session = sessions.find(client.connection());
+      boolean first = moving.isEmpty();
       if (session == null || moving.putIfAbsent(client.connection(), this) != null) {
         planner.stayed(client.load(), nowNanos);
         return;
+      }
+      if (first) {
+        // There was no need of steps before.
+        steppedAt = nowNanos;
       }
       askedAt = nowNanos;
       heardAt = nowNanos;

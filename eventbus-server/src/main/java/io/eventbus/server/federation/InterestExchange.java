@@ -275,6 +275,7 @@ final class InterestExchange {
       done.accept(true);
     } else {
       waiting.add(new Waiting(version, deadline(), done));
+      federation.loop(0).lookSoon();
     }
   }
 
@@ -304,6 +305,7 @@ final class InterestExchange {
   void whenArrived(Consumer<Boolean> done) {
     nextRound.add(done);
     beginRounds();
+    federation.loop(0).lookSoon();
   }
 
   private void beginRounds() {
@@ -364,9 +366,14 @@ final class InterestExchange {
   }
 
   void onTick(long now) {
-    if (!waiting.isEmpty() || !rounds.isEmpty() || !nextRound.isEmpty()) {
+    if (isWaitedFor()) {
       recheck();
     }
     federation.onTick(now);
+  }
+
+  /** Whether somebody waits for other buses, and not for ever. */
+  boolean isWaitedFor() {
+    return !waiting.isEmpty() || !rounds.isEmpty() || !nextRound.isEmpty();
   }
 }

@@ -314,6 +314,7 @@ final class Lane {
     state = state.to(LaneState.DOWN);
     sender = null;
     reconnect.failed(loop.nanoTime());
+    loop.lookSoon();
     if (wasUp) {
       downSince = loop.nanoTime();
       LOG.info("Lane {} to bus {} is down", number(), peer.id());
@@ -384,6 +385,11 @@ final class Lane {
     if (known == null || known == otherInstance) {
       abandon("it has ended");
     }
+  }
+
+  /** Its connection, also before the other bus has welcomed it. */
+  @Nullable LaneSender connection() {
+    return sender;
   }
 
   @Nullable LaneSender sender() {

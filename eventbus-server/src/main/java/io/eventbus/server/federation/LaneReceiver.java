@@ -21,28 +21,28 @@ import org.slf4j.LoggerFactory;
  */
 // A write that fails ends the channel, and that is what is acted on: not each future.
 @SuppressWarnings("FutureReturnValueIgnored")
-final class LaneReceiver extends LaneDecoder {
+final class LaneReceiver extends LaneDecoder implements LaneEnd {
   private static final Logger LOG = LoggerFactory.getLogger(LaneReceiver.class);
 
   private final LoopFederation loop;
   private final LinkPeer who;
   private final Runnable retry = this::retry;
   private @Nullable ChannelHandlerContext context;
+  private final SignsOfLife signs;
   private @Nullable IncomingLane lane;
-  private long heardAt;
-  private long saidAt;
   private boolean ending;
 
   LaneReceiver(LoopFederation loop, LinkPeer who) {
     super(loop.maxFrameBytes());
     this.loop = loop;
     this.who = who;
+    this.signs = new SignsOfLife(loop.config(), loop.nanoTime());
   }
 
   @Override
   public void handlerAdded(ChannelHandlerContext ctx) {
     context = ctx;
-    heardAt = loop.nanoTime();
+    signs.heard(loop.nanoTime());
     if (!loop.add(this)) {
       close();
       return;
@@ -72,7 +72,7 @@ final class LaneReceiver extends LaneDecoder {
   }
 
   void flush() {
-    saidAt = loop.nanoTime();
+    signs.said(loop.nanoTime());
     channel().flush();
   }
 
@@ -152,7 +152,7 @@ final class LaneReceiver extends LaneDecoder {
 
   @Override
   void onReadEnd() {
-    heardAt = loop.nanoTime();
+    signs.heard(loop.nanoTime());
     IncomingLane known = lane;
     if (known != null) {
       known.onReadEnd();
@@ -175,18 +175,26 @@ final class LaneReceiver extends LaneDecoder {
         });
   }
 
+  @Override
+  public SignsOfLife signs() {
+    return signs;
+  }
+
   void onTick(long now) {
     if (isPaused()) {
       // Nothing is read, so nothing is heard.
-      heardAt = now;
+      signs.heard(now);
     }
-    if (now - heardAt > loop.config().silence().toNanos()) {
+    if (signs.isSilent(now)) {
       LOG.info("The lane of bus {} is silent", who.bus());
       close();
-    } else if (now - saidAt > loop.config().heartbeat().toNanos()) {
-      write(PeerFrames.encode(PeerFrames.ALIVE));
-      flush();
     }
+  }
+
+  @Override
+  public void showLife() {
+    write(PeerFrames.encode(PeerFrames.ALIVE));
+    flush();
   }
 
   /** This bus ends: says so, and listens until the other bus has closed the connection. */

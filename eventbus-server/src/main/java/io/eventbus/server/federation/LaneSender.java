@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
 /** The connection of a lane at the bus that has opened it. Confined to its loop. */
 // A write that fails ends the channel, and that is what is acted on: not each future.
 @SuppressWarnings("FutureReturnValueIgnored")
-final class LaneSender extends LaneDecoder {
+final class LaneSender extends LaneDecoder implements LaneEnd {
   private static final Logger LOG = LoggerFactory.getLogger(LaneSender.class);
 
   /** Answers are small. */
@@ -34,21 +34,21 @@ final class LaneSender extends LaneDecoder {
   private final LoopFederation loop;
   private final Lane lane;
   private final LinkPeer who;
+  private final SignsOfLife signs;
   private @Nullable Channel channel;
-  private long heardAt;
-  private long saidAt;
 
   LaneSender(LoopFederation loop, Lane lane, LinkPeer who) {
     super(MAX_ANSWER);
     this.loop = loop;
     this.lane = lane;
     this.who = who;
+    this.signs = new SignsOfLife(loop.config(), loop.nanoTime());
   }
 
   @Override
   public void handlerAdded(ChannelHandlerContext ctx) {
     channel = ctx.channel();
-    heardAt = loop.nanoTime();
+    signs.heard(loop.nanoTime());
     ctx.channel()
         .config()
         .setWriteBufferWaterMark(new WriteBufferWaterMark(256 * 1024, 1024 * 1024));
@@ -76,7 +76,7 @@ final class LaneSender extends LaneDecoder {
   void flush() {
     Channel c = channel;
     if (c != null) {
-      saidAt = loop.nanoTime();
+      signs.said(loop.nanoTime());
       c.flush();
     }
   }
@@ -159,17 +159,25 @@ final class LaneSender extends LaneDecoder {
 
   @Override
   void onReadEnd() {
-    heardAt = loop.nanoTime();
+    signs.heard(loop.nanoTime());
+  }
+
+  @Override
+  public SignsOfLife signs() {
+    return signs;
   }
 
   void onTick(long now) {
-    if (now - heardAt > loop.config().silence().toNanos()) {
+    if (signs.isSilent(now)) {
       LOG.info("Lane {} to bus {} is silent", lane.number(), who.bus());
       close();
-    } else if (now - saidAt > loop.config().heartbeat().toNanos()) {
-      write(PeerFrames.encode(PeerFrames.ALIVE));
-      flush();
     }
+  }
+
+  @Override
+  public void showLife() {
+    write(PeerFrames.encode(PeerFrames.ALIVE));
+    flush();
   }
 
   /** This bus ends: says so, and listens until the other bus has closed the connection. */

@@ -38,8 +38,11 @@ import org.slf4j.LoggerFactory;
 final class LoopFederation implements RemoteForwarder {
   private static final Logger LOG = LoggerFactory.getLogger(LoopFederation.class);
 
-  /** How often deadlines are looked at. */
-  private static final long TICK_MILLIS = 50;
+  /** How often deadlines are looked at while there are any but those of heartbeats. */
+  private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+
+  /** How often they are looked at in any case. */
+  private static final long LONGEST_TICK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   /** How long an acknowledgement waits for more to acknowledge. */
   private static final long ACK_MILLIS = 5;
@@ -59,6 +62,7 @@ final class LoopFederation implements RemoteForwarder {
   private ByteBuffer scratch = ByteBuffer.allocate(256);
   private @Nullable Router router;
   private @Nullable Future<?> ticker;
+  private long nextTickAt;
 
   LoopFederation(int number, EventLoop eventLoop, Federation federation) {
     this.number = number;
@@ -71,8 +75,7 @@ final class LoopFederation implements RemoteForwarder {
   /** Completes it: the router needs it, and it the router. Before any lane. */
   void start(Router made) {
     router = made;
-    ticker =
-        eventLoop.scheduleAtFixedRate(this::tick, TICK_MILLIS, TICK_MILLIS, TimeUnit.MILLISECONDS);
+    execute(() -> tickIn(TICK_NANOS));
   }
 
   int number() {
@@ -287,22 +290,73 @@ final class LoopFederation implements RemoteForwarder {
     receivers.remove(receiver);
   }
 
+  /** There is a deadline that may come before the next tick. */
+  void lookSoon() {
+    if (nextTickAt - nanoTime() > TICK_NANOS) {
+      tickIn(TICK_NANOS);
+    }
+  }
+
+  private void tickIn(long nanos) {
+    if (ending) {
+      return;
+    }
+    Future<?> before = ticker;
+    if (before != null) {
+      before.cancel(false);
+    }
+    nextTickAt = nanoTime() + nanos;
+    ticker = eventLoop.schedule(this::tick, nanos, TimeUnit.NANOSECONDS);
+  }
+
   private void tick() {
+    long next = TICK_NANOS;
     try {
-      long now = nanoTime();
-      for (Peer peer : peers().all()) {
-        peer.lane(number).onTick(now);
-      }
-      for (LaneReceiver receiver : List.copyOf(receivers)) {
-        receiver.onTick(now);
-      }
-      if (number == 0) {
-        federation.exchange().onTick(now);
-      }
+      next = Math.max(next, look(nanoTime()));
     } catch (RuntimeException e) {
-      // It would not be called again: no deadline would hold any more.
+      // Without another tick no deadline would hold any more.
       LOG.error("the deadlines of the lanes could not be checked", e);
     }
+    tickIn(next);
+  }
+
+  /** Looks at all deadlines; returns for how long it need not be done again. */
+  private long look(long now) {
+    boolean quiet = true;
+    List<LaneEnd> ends = new ArrayList<>();
+    for (Peer peer : peers().all()) {
+      Lane lane = peer.lane(number);
+      lane.onTick(now);
+      quiet &= lane.isUp();
+      LaneSender open = lane.connection();
+      if (open != null) {
+        ends.add(open);
+      }
+    }
+    for (LaneReceiver receiver : List.copyOf(receivers)) {
+      receiver.onTick(now);
+      ends.add(receiver);
+    }
+    if (number == 0) {
+      federation.exchange().onTick(now);
+      quiet &= !federation.exchange().isWaitedFor();
+    }
+    long next = showLife(ends, now);
+    return quiet ? next : 0;
+  }
+
+  /** Says on the lanes where it is time that this bus lives; returns when it is next. */
+  private static long showLife(List<LaneEnd> ends, long now) {
+    boolean due = ends.stream().anyMatch(end -> end.signs().untilDue(now) <= 0);
+    long next = LONGEST_TICK_NANOS;
+    for (LaneEnd end : ends) {
+      SignsOfLife signs = end.signs();
+      if (due && signs.isNearlyDue(now) && !signs.isSilent(now)) {
+        end.showLife();
+      }
+      next = Math.min(next, Math.min(signs.untilDue(now), signs.untilSilent(now)));
+    }
+    return next;
   }
 
   /**

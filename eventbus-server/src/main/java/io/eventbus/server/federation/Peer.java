@@ -47,7 +47,11 @@ final class Peer implements RemoteBus {
   }
 
   void address(InetSocketAddress now) {
+    InetSocketAddress before = address;
     address = now;
+    if (!now.equals(before)) {
+      federation.loops().forEach(loop -> loop.execute(loop::lookSoon));
+    }
   }
 
   /** The number of its life, by which others are told to pass frames on to it. */

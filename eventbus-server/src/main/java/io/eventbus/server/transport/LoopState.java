@@ -33,6 +33,9 @@ final class LoopState implements Runnable {
   /** How often deadlines are looked at: each may be late by as much. */
   private static final long TICK_MILLIS = 100;
 
+  /** Without connections there is nothing to look at but memory to give back. */
+  private static final long EMPTY_TICK_MILLIS = 1_000;
+
   /** Something with deadlines of its own. */
   interface Ticking {
     void onTick(long nowNanos);
@@ -58,6 +61,7 @@ final class LoopState implements Runnable {
   private List<OutboundQueue> dirty = new ArrayList<>();
   private List<OutboundQueue> draining = new ArrayList<>();
   private @Nullable Future<?> ticker;
+  private boolean ticking;
   private boolean flushScheduled;
   private final Deque<Runnable> nextTurns = new ArrayDeque<>();
   private @Nullable Future<?> turn;
@@ -109,6 +113,9 @@ final class LoopState implements Runnable {
 
   void add(Ticking connection) {
     connections.add(connection);
+    if (ticking && connections.size() == 1) {
+      tickLater();
+    }
   }
 
   void remove(Ticking connection) {
@@ -209,18 +216,34 @@ final class LoopState implements Runnable {
     }
   }
 
-  /** Looks at all deadlines from now on, ten times a second. */
+  /** Looks at all deadlines from now on: ten times a second while there are connections. */
   void startTicking() {
+    eventLoop.execute(
+        () -> {
+          ticking = true;
+          tickLater();
+        });
+  }
+
+  private void tickLater() {
+    if (ticker != null) {
+      ticker.cancel(false);
+    }
     ticker =
-        eventLoop.scheduleAtFixedRate(
-            this::tickOrFail, TICK_MILLIS, TICK_MILLIS, TimeUnit.MILLISECONDS);
+        eventLoop.schedule(
+            this::tickOrFail,
+            connections.isEmpty() ? EMPTY_TICK_MILLIS : TICK_MILLIS,
+            TimeUnit.MILLISECONDS);
   }
 
   private void tickOrFail() {
     try {
       tick();
+      if (ticking) {
+        tickLater();
+      }
     } catch (RuntimeException | Error e) {
-      // It would not be called again: no deadline would hold any more.
+      // It is not called again: no deadline holds any more.
       onFatal.accept(e);
       throw e;
     }
@@ -249,6 +272,7 @@ final class LoopState implements Runnable {
   }
 
   void close() {
+    ticking = false;
     if (ticker != null) {
       ticker.cancel(false);
     }

@@ -110,6 +110,11 @@ public final class DrivenBalancer {
     var unused = balancer.drain(bus, true);
   }
 
+  /** It takes clients again. */
+  void serve() {
+    var unused = balancer.drain(bus, false);
+  }
+
   /** What it does. */
   public BalanceStatus status() {
     return balancer.status();

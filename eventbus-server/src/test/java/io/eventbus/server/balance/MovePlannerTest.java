@@ -183,7 +183,9 @@ class MovePlannerTest {
     neighbours(1, 0.68);
     neighbours(1, 0.69);
     overloaded(1);
-    for (MovePlanner.Plan plan : relieve(1, 1, 0)) {
+    List<MovePlanner.Plan> plans = relieve(1, 1, 0);
+    assertThat(plans).isNotEmpty();
+    for (MovePlanner.Plan plan : plans) {
       assertThat(plan.target().load() + plan.load()).isLessThanOrEqualTo(0.7 + 1e-9);
     }
   }

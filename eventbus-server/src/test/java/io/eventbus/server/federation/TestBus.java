@@ -20,6 +20,7 @@ import io.netty.channel.ChannelHandler;
 import io.netty.channel.EventLoop;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -38,6 +39,7 @@ final class TestBus {
   private final BusMemory memory;
   private final Deque<Opening> openings = new ArrayDeque<>();
   private long nextSubscription = 1;
+  private long nanos;
 
   final SubscriptionIndex index;
   final Federation federation;
@@ -70,7 +72,13 @@ final class TestBus {
     index = new SubscriptionIndex(loops);
     federation =
         new Federation(
-            config, new BusId(SELF), 1 << 20, eventLoops, index, memory, TimeAndChance.REAL);
+            config,
+            new BusId(SELF),
+            1 << 20,
+            eventLoops,
+            index,
+            memory,
+            new TimeAndChance(() -> nanos, TimeAndChance.REAL.random()));
     Loops all =
         new Loops() {
           @Override
@@ -140,14 +148,49 @@ final class TestBus {
     return openings.remove();
   }
 
+  boolean isOpening() {
+    return !openings.isEmpty();
+  }
+
   LoopFederation loop(int number) {
     return federation.loop(number);
   }
 
   /** Some milliseconds pass, but not for the deadlines. */
   void later() {
-    clocks.forEach(clock -> clock.advanceTimeBy(10, TimeUnit.MILLISECONDS));
+    advance(TimeUnit.MILLISECONDS.toNanos(10));
+  }
+
+  private void advance(long by) {
+    nanos += by;
+    clocks.forEach(clock -> clock.advanceTimeBy(by, TimeUnit.NANOSECONDS));
     run();
+  }
+
+  /**
+   * Time passes.
+   *
+   * @return how often a loop had something to do in it that was due at a time
+   */
+  int pass(Duration time) {
+    int wakes = 0;
+    long left = time.toNanos();
+    run();
+    while (true) {
+      long next =
+          clocks.stream()
+              .mapToLong(EmbeddedChannel::runScheduledPendingTasks)
+              .filter(nextDue -> nextDue >= 0)
+              .min()
+              .orElse(Long.MAX_VALUE);
+      if (next > left) {
+        advance(left);
+        return wakes;
+      }
+      advance(next);
+      left -= next;
+      wakes++;
+    }
   }
 
   /** Gives back what the lanes hold. */

@@ -25,10 +25,12 @@ import io.netty.channel.embedded.EmbeddedChannel;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -124,6 +126,30 @@ final class Wire {
       throw new AssertionError("not connected");
     }
     return made;
+  }
+
+  /** From now on time passes only by {@link #pass}. */
+  void freezeTime() {
+    channel.freezeTime();
+  }
+
+  /** Time passes; returns how often the loop had something to do that was due at a time. */
+  int pass(Duration time) {
+    int wakes = 0;
+    long left = time.toNanos();
+    channel.runPendingTasks();
+    while (true) {
+      long next = channel.runScheduledPendingTasks();
+      boolean due = next >= 0 && next <= left;
+      long step = due ? next : left;
+      channel.advanceTimeBy(step, TimeUnit.NANOSECONDS);
+      channel.runPendingTasks();
+      if (!due) {
+        return wakes;
+      }
+      left -= step;
+      wakes++;
+    }
   }
 
   boolean isReading() {

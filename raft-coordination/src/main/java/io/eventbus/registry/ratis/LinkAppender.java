@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.Comparator;
 import java.util.UUID;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
@@ -31,9 +32,9 @@ import org.slf4j.LoggerFactory;
  * <p>The engine's own appender has a thread for each follower, which waits for the answer to each
  * message: with the links, four changes of threads for one entry and one follower. Here an entry
  * leaves on the thread that has appended it, and the answer is counted on the thread that moves the
- * link's bytes. What that thread must not do, because it may wait or read from the disk, is left to
- * the thread of the appender: heartbeats, snapshots, what a follower is to be sent that is far
- * behind or has just been taken in, and whatever went wrong.
+ * link's bytes, which sends the heartbeats, too. What must not be done there, because it may wait
+ * or read from the disk, is left to the thread of the appender: snapshots, what a follower is to be
+ * sent that is far behind or has just been taken in, and whatever went wrong.
  *
  * <p>As with the engine's own, one message is under way at a time. Whoever sends it has the turn,
  * and looks after giving it back whether there is more to be sent, so that nobody else needs to be
@@ -54,15 +55,24 @@ final class LinkAppender extends LogAppenderBase {
    */
   private static final Duration COMMIT_DELAY = Duration.ofMillis(10);
 
-  private final RaftTransport transport;
+  /** A heartbeat may go a little early, so that nobody is woken twice for it. */
+  private static final int EARLY_MILLIS = 5;
 
+  /** How often the appender's thread looks while nobody needs it. */
+  private static final int IDLE_MILLIS = 1_000;
+
+  private final RaftTransport transport;
   private final AtomicBoolean telling = new AtomicBoolean();
+  private final AtomicBoolean beating = new AtomicBoolean();
 
   /** Whether somebody has the turn. */
   private final AtomicBoolean turn = new AtomicBoolean();
 
   /** Whether the last message came to what was expected, so that the next one may go at once. */
   private volatile boolean smooth;
+
+  /** For the appender's thread. The engine's own signal is lost on who is about to wait for it. */
+  private final Semaphore calls = new Semaphore(0);
 
   private volatile @Nullable Throwable broken;
 
@@ -110,7 +120,7 @@ final class LinkAppender extends LogAppenderBase {
       return;
     }
     if (!smooth) {
-      super.notifyLogAppender();
+      calls.release();
     } else if (turn.compareAndSet(false, true)) {
       sendAtOnce();
     }
@@ -141,6 +151,40 @@ final class LinkAppender extends LogAppenderBase {
     } else {
       triggerHeartbeat();
     }
+  }
+
+  /** Heartbeats while all goes well, without the appender's thread. */
+  private void beat() {
+    if (!isRunning() || !smooth) {
+      beating.set(false);
+      // It may have become so again just now.
+      beatOn();
+      return;
+    }
+    long left = getHeartbeatWaitTimeMs();
+    if (left <= EARLY_MILLIS) {
+      triggerHeartbeat();
+      left = heartbeatMillis();
+    }
+    beatAfter(left);
+  }
+
+  private void beatOn() {
+    if (isRunning() && smooth && beating.compareAndSet(false, true)) {
+      beatAfter(Math.max(0, getHeartbeatWaitTimeMs()));
+    }
+  }
+
+  private void beatAfter(long millis) {
+    try {
+      transport.after(Duration.ofMillis(millis), this::beat);
+    } catch (RejectedExecutionException e) {
+      log.debug("{}: this bus ends", this);
+    }
+  }
+
+  private long heartbeatMillis() {
+    return getServer().properties().minRpcTimeoutMs() / 2;
   }
 
   private boolean isBehindCommit() {
@@ -202,7 +246,7 @@ final class LinkAppender extends LogAppenderBase {
   private void leaveToThread() {
     smooth = false;
     turn.set(false);
-    super.notifyLogAppender();
+    calls.release();
   }
 
   private static boolean isSuccess(AppendEntriesReplyProto reply) {
@@ -242,9 +286,10 @@ final class LinkAppender extends LogAppenderBase {
 
   private void await(boolean forTurn) throws InterruptedException {
     // Who has the turn needs no help, and calls when it does.
-    long limit =
-        forTurn ? getServer().properties().minRpcTimeoutMs() / 2 : getHeartbeatWaitTimeMs();
-    getEventAwaitForSignal().await(limit, TimeUnit.MILLISECONDS);
+    long limit = forTurn ? heartbeatMillis() : getHeartbeatWaitTimeMs();
+    if (calls.tryAcquire(smooth ? IDLE_MILLIS : limit, TimeUnit.MILLISECONDS)) {
+      calls.drainPermits();
+    }
   }
 
   private void sendOnThread() throws InterruptedException, IOException {
@@ -260,6 +305,7 @@ final class LinkAppender extends LogAppenderBase {
       smooth = fine;
       turn.set(false);
     }
+    beatOn();
   }
 
   /** Until there is an answer, or nothing to be sent any more. */

@@ -3,12 +3,14 @@ package io.eventbus.link;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPipeline;
 import io.netty.channel.EventLoop;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.timeout.IdleStateHandler;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** What both sides put on a connection: first what a handshake needs, and after it a link. */
@@ -72,8 +74,7 @@ record LinkSetup(LinkOptions options, Map<Integer, LinkService> services, LinkCo
                   .addListener(
                       taken -> {
                         if (taken.isSuccess()) {
-                          then.run();
-                          channel.config().setAutoRead(true);
+                          begin(channel, then);
                         } else {
                           channel.close();
                         }
@@ -81,21 +82,60 @@ record LinkSetup(LinkOptions options, Map<Integer, LinkService> services, LinkCo
             });
   }
 
+  @SuppressWarnings("FutureReturnValueIgnored")
+  private static void begin(Channel channel, Runnable then) {
+    try {
+      then.run();
+      channel.config().setAutoRead(true);
+    } catch (RuntimeException e) {
+      channel.close();
+    }
+  }
+
+  /** Gives the connection to another event loop, and puts a link in the place of the handshake. */
+  void openOn(
+      EventLoop loop,
+      ChannelHandlerContext ctx,
+      ChannelHandler handshake,
+      LinkPeer peer,
+      Consumer<Link> opened) {
+    Channel channel = ctx.channel();
+    // Nothing may be read between the one handler and the other.
+    channel.config().setAutoRead(false);
+    Link link = prepare(ctx, peer);
+    // Here: a channel that is closed between two loops does not tell its handlers.
+    ctx.pipeline().remove(handshake);
+    move(
+        channel,
+        loop,
+        () -> {
+          attach(link, ctx.pipeline());
+          opened.accept(link);
+        });
+  }
+
   /** Puts the link in the place of the handshake. */
   Link open(ChannelHandlerContext ctx, ChannelHandler handshake, LinkPeer peer) {
-    counters.opened.increment();
-    Link link = new Link(ctx.channel(), peer, options, services);
-    ctx.pipeline().get(FrameDecoder.class).allow(options.maxFrameBytes());
-    ctx.pipeline().remove(DEADLINE);
-    ctx.pipeline()
-        .addLast(
-            new IdleStateHandler(
-                options.silence().toMillis(),
-                options.heartbeat().toMillis(),
-                0,
-                TimeUnit.MILLISECONDS));
-    ctx.pipeline().addLast(link.handler());
+    Link link = prepare(ctx, peer);
+    attach(link, ctx.pipeline());
     ctx.pipeline().remove(handshake);
     return link;
+  }
+
+  private Link prepare(ChannelHandlerContext ctx, LinkPeer peer) {
+    counters.opened.increment();
+    ctx.pipeline().get(FrameDecoder.class).allow(options.maxFrameBytes());
+    ctx.pipeline().remove(DEADLINE);
+    return new Link(ctx.channel(), peer, options, services);
+  }
+
+  private void attach(Link link, ChannelPipeline pipeline) {
+    pipeline.addLast(
+        new IdleStateHandler(
+            options.silence().toMillis(),
+            options.heartbeat().toMillis(),
+            0,
+            TimeUnit.MILLISECONDS));
+    pipeline.addLast(link.handler());
   }
 }

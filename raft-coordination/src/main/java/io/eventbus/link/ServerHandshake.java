@@ -104,8 +104,7 @@ final class ServerHandshake extends SimpleChannelInboundHandler<Frame> {
       if (stream != null) {
         setup.handOver(ctx, this, said.peer(), stream);
       } else if (separate != null && separate != ctx.channel().eventLoop()) {
-        LinkSetup.move(
-            ctx.channel(), separate, () -> opened.accept(setup.open(ctx, this, said.peer())));
+        setup.openOn(separate, ctx, this, said.peer(), opened);
       } else {
         opened.accept(setup.open(ctx, this, said.peer()));
       }

@@ -283,7 +283,12 @@ final class LoopFederation implements RemoteForwarder {
 
   /** Returns false when the bus ends. */
   boolean add(LaneReceiver receiver) {
-    return !ending && receivers.add(receiver);
+    if (ending || !receivers.add(receiver)) {
+      return false;
+    }
+    // Its first sign of life may be due before the next tick.
+    lookSoon();
+    return true;
   }
 
   void remove(LaneReceiver receiver) {

@@ -33,7 +33,7 @@ final class LoopState implements Runnable {
   /** How often deadlines are looked at: each may be late by as much. */
   private static final long TICK_MILLIS = 100;
 
-  /** Without connections there is nothing to look at but memory to give back. */
+  /** Without connections there is nothing to look at but memory to give back, and who waits for it. */
   private static final long EMPTY_TICK_MILLIS = 1_000;
 
   /** Something with deadlines of its own. */
@@ -61,6 +61,10 @@ final class LoopState implements Runnable {
   private List<OutboundQueue> dirty = new ArrayList<>();
   private List<OutboundQueue> draining = new ArrayList<>();
   private @Nullable Future<?> ticker;
+
+  /** Whether the next tick is as late as one without connections may be. */
+  private boolean emptyTick;
+
   private boolean ticking;
   private boolean flushScheduled;
   private final Deque<Runnable> nextTurns = new ArrayDeque<>();
@@ -113,7 +117,7 @@ final class LoopState implements Runnable {
 
   void add(Ticking connection) {
     connections.add(connection);
-    if (ticking && connections.size() == 1) {
+    if (ticking && emptyTick) {
       tickLater();
     }
   }
@@ -229,11 +233,10 @@ final class LoopState implements Runnable {
     if (ticker != null) {
       ticker.cancel(false);
     }
+    emptyTick = connections.isEmpty();
     ticker =
         eventLoop.schedule(
-            this::tickOrFail,
-            connections.isEmpty() ? EMPTY_TICK_MILLIS : TICK_MILLIS,
-            TimeUnit.MILLISECONDS);
+            this::tickOrFail, emptyTick ? EMPTY_TICK_MILLIS : TICK_MILLIS, TimeUnit.MILLISECONDS);
   }
 
   private void tickOrFail() {

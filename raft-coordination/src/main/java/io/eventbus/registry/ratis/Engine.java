@@ -47,7 +47,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The engine waits for its own locks in what looks asynchronous, and completes futures while it
  * holds them. So every call that may wait is made on the executor, and every future is completed
- * there, those of {@link #propose} apart: what depends on them must neither wait nor call the
+ * there, those of {@link #propose} apart: they begin on the thread of the links, where they take
+ * the engine's lock for a short while, and what depends on them must neither wait nor call the
  * engine other than through here.
  */
 final class Engine implements AutoCloseable, FallenLeader.Raft {

@@ -38,16 +38,25 @@ final class EntriesService implements LinkService {
     } catch (IOException e) {
       return CompletableFuture.failedFuture(e);
     }
-    return !append.getInitializing() && isRoutine(division.getInfo(), append)
-        ? append(append)
-        : CompletableFuture.supplyAsync(() -> appendSlowly(division, append), workers)
-            .thenCompose(stage -> stage);
+    if (!append.getInitializing() && !changesMembers(append)) {
+      // The engine's own lock: what it finds out about its role stays true until the entries are in.
+      synchronized (division) {
+        if (isRoutine(division.getInfo(), append)) {
+          return append(append);
+        }
+      }
+    }
+    return CompletableFuture.supplyAsync(() -> appendSlowly(division, append), workers)
+        .thenCompose(stage -> stage);
+  }
+
+  private static boolean changesMembers(AppendEntriesRequestProto append) {
+    return append.getEntriesList().stream().anyMatch(LogEntryProto::hasConfigurationEntry);
   }
 
   private static boolean isRoutine(DivisionInfo info, AppendEntriesRequestProto append) {
     return (info.isFollower() || info.isListener())
-        && info.getCurrentTerm() == append.getLeaderTerm()
-        && append.getEntriesList().stream().noneMatch(LogEntryProto::hasConfigurationEntry);
+        && info.getCurrentTerm() == append.getLeaderTerm();
   }
 
   private CompletionStage<byte[]> appendSlowly(

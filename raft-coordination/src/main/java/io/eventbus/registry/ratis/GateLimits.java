@@ -5,7 +5,7 @@ package io.eventbus.registry.ratis;
  *
  * @param maxEntriesUnderWay the most log entries that the engine holds unfinished, 1 to 1,024;
  *     default 3; an entry that is not full goes only while no other one is under way, as it costs
- *     every voter about twenty changes of threads, however many commands it has
+ *     every voter about ten changes of threads, however many commands it has
  * @param maxBatchCommands the most commands in one entry, 1 to 4,096; default 256
  * @param maxBatchBytes the most bytes in one entry, unless one command has more, 1,024 to
  *     1,048,576; default 256 KiB

@@ -2,18 +2,13 @@ package io.eventbus.registry.ratis;
 
 import java.io.IOException;
 import java.io.InterruptedIOException;
-import java.time.Duration;
 import java.util.Comparator;
-import java.util.UUID;
-import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
-import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto.AppendResult;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
-import org.apache.ratis.proto.RaftProtos.InstallSnapshotReplyProto;
-import org.apache.ratis.proto.RaftProtos.InstallSnapshotRequestProto;
 import org.apache.ratis.rpc.CallId;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.leader.FollowerInfo;
@@ -32,38 +27,32 @@ import org.slf4j.LoggerFactory;
  * <p>The engine's own appender has a thread for each follower, which waits for the answer to each
  * message: with the links, four changes of threads for one entry and one follower. Here an entry
  * leaves on the thread that has appended it, and the answer is counted on the thread that moves the
- * link's bytes, which sends the heartbeats, too. What must not be done there, because it may wait
- * or read from the disk, is left to the thread of the appender: snapshots, what a follower is to be
- * sent that is far behind or has just been taken in, and whatever went wrong.
+ * link's bytes, which sends the heartbeats, too. What must not be done there, because it may wait or
+ * read from the disk, is left to the thread of the appender: snapshots, what a follower is to be
+ * sent that is far behind, and whatever went wrong.
  *
  * <p>As with the engine's own, one message is under way at a time. Whoever sends it has the turn,
  * and looks after giving it back whether there is more to be sent, so that nobody else needs to be
  * woken for that.
  */
-final class LinkAppender extends LogAppenderBase {
+final class LinkAppender extends LogAppenderBase implements Pulse.Follower {
   private static final Logger log = LoggerFactory.getLogger(LinkAppender.class);
 
-  /** So many of the newest entries are in memory for certain; a few messages' worth. */
-  private static final int MOST_BEHIND = 64;
+  /**
+   * So many of the newest entries are in memory: at most 1 MiB each, less than the two closed
+   * segments of the log that are kept there.
+   */
+  private static final int MOST_BEHIND = 8;
 
   /** One of so many failures in a row is logged. */
   private static final int LOGGED_FAILURES = 10;
 
-  /**
-   * After so long without a message, a follower is told what is committed: well below what anybody
-   * notices, well above the time between entries under load.
-   */
-  private static final Duration COMMIT_DELAY = Duration.ofMillis(10);
-
-  /** A heartbeat may go a little early, so that nobody is woken twice for it. */
-  private static final int EARLY_MILLIS = 5;
-
   /** How often the appender's thread looks while nobody needs it. */
   private static final int IDLE_MILLIS = 1_000;
 
-  private final RaftTransport transport;
-  private final AtomicBoolean telling = new AtomicBoolean();
-  private final AtomicBoolean beating = new AtomicBoolean();
+  private final Replication way;
+  private final SnapshotSender snapshots;
+  private final Pulse pulse;
 
   /** Whether somebody has the turn. */
   private final AtomicBoolean turn = new AtomicBoolean();
@@ -76,30 +65,12 @@ final class LinkAppender extends LogAppenderBase {
 
   private volatile @Nullable Throwable broken;
 
-  /** A message and its answer. */
-  private record Exchange(AppendEntriesRequestProto request, AppendEntriesReplyProto reply) {
-    boolean isHeartbeat() {
-      return request.getEntriesCount() == 0;
-    }
-
-    long firstIndex() {
-      return isHeartbeat() ? RaftLog.INVALID_LOG_INDEX : request.getEntries(0).getIndex();
-    }
-
-    long previousIndex() {
-      return request.hasPreviousLog()
-          ? request.getPreviousLog().getIndex()
-          : RaftLog.INVALID_LOG_INDEX;
-    }
-  }
-
   LinkAppender(
-      RaftServer.Division server,
-      LeaderState leader,
-      FollowerInfo follower,
-      RaftTransport transport) {
+      RaftServer.Division server, LeaderState leader, FollowerInfo follower, Replication way) {
     super(server, leader, follower);
-    this.transport = transport;
+    this.way = way;
+    this.snapshots = new SnapshotSender(this, way);
+    this.pulse = new Pulse(this, way, heartbeatMillis());
   }
 
   @Override
@@ -116,123 +87,99 @@ final class LinkAppender extends LogAppenderBase {
   @Override
   public void notifyLogAppender() {
     if (!shouldSendAppendEntries()) {
-      tellCommitSoon();
-      return;
-    }
-    if (!smooth) {
-      calls.release();
+      pulse.tellCommit();
+    } else if (!smooth) {
+      call();
     } else if (turn.compareAndSet(false, true)) {
       sendAtOnce();
     }
   }
 
-  /**
-   * Sees to it that the follower applies what is committed, also if no entry comes that would tell
-   * it. The engine's own appender leaves that to the next heartbeat.
-   */
-  private void tellCommitSoon() {
-    if (smooth && isBehindCommit() && telling.compareAndSet(false, true)) {
-      try {
-        transport.after(COMMIT_DELAY, this::tellCommit);
-      } catch (RejectedExecutionException e) {
-        log.debug("{}: this bus ends", this);
-      }
+  private void call() {
+    // A few too many do no harm; a follower may be away for months.
+    if (calls.availablePermits() == 0) {
+      calls.release();
     }
   }
 
-  private void tellCommit() {
-    telling.set(false);
-    if (!isRunning() || !isBehindCommit()) {
-      return;
-    }
-    if (getFollower().getLastRpcSendTime().elapsedTimeMs() < COMMIT_DELAY.toMillis()) {
-      // Entries are on their way, one after the other, and tell it.
-      tellCommitSoon();
-    } else {
-      triggerHeartbeat();
-    }
+  @Override
+  public boolean isBeating() {
+    return smooth && isRunning();
   }
 
-  /** Heartbeats while all goes well, without the appender's thread. */
-  private void beat() {
-    if (!isRunning() || !smooth) {
-      beating.set(false);
-      // It may have become so again just now.
-      beatOn();
-      return;
-    }
-    long left = getHeartbeatWaitTimeMs();
-    if (left <= EARLY_MILLIS) {
-      triggerHeartbeat();
-      left = heartbeatMillis();
-    }
-    beatAfter(left);
+  @Override
+  public long untilHeartbeatMillis() {
+    return getHeartbeatWaitTimeMs();
   }
 
-  private void beatOn() {
-    if (isRunning() && smooth && beating.compareAndSet(false, true)) {
-      beatAfter(Math.max(0, getHeartbeatWaitTimeMs()));
-    }
+  @Override
+  public long silenceMillis() {
+    return getFollower().getLastRpcSendTime().elapsedTimeMs();
   }
 
-  private void beatAfter(long millis) {
-    try {
-      transport.after(Duration.ofMillis(millis), this::beat);
-    } catch (RejectedExecutionException e) {
-      log.debug("{}: this bus ends", this);
-    }
-  }
-
-  private long heartbeatMillis() {
-    return getServer().properties().minRpcTimeoutMs() / 2;
-  }
-
-  private boolean isBehindCommit() {
+  @Override
+  public boolean isBehindCommit() {
     return getFollower().getCommitIndex() < getRaftLog().getLastCommittedIndex();
   }
 
-  // Whatever goes wrong, the turn must be given back.
-  @SuppressWarnings("CatchingUnchecked")
+  @Override
+  public void heartbeat() {
+    triggerHeartbeat();
+    // The base looks after it only when it was not asked for already.
+    notifyLogAppender();
+  }
+
+  /** With the turn. Whatever goes wrong, it is given back, and nothing is thrown: locks are held. */
   private void sendAtOnce() {
     AppendEntriesRequestProto request = null;
+    CompletableFuture<AppendEntriesReplyProto> answer;
+    Timestamp sent;
     try {
       if (isRunning() && isNear()) {
         request = newAppendEntriesRequest(CallId.getAndIncrement(), false);
       }
-    } catch (Exception e) {
-      broken = e;
-    }
-    if (request == null) {
+      if (request == null) {
+        nothingToSend();
+        return;
+      }
+      sent = noteSending(request);
+      answer = way.append(request);
+    } catch (Throwable e) {
+      // It tries the same, and is the one to fail with it.
+      log.warn("{}: a message was not sent", this, e);
       leaveToThread();
       return;
     }
     AppendEntriesRequestProto message = request;
-    Timestamp sent = noteSending(message);
     var unused =
-        transport
-            .append(message)
-            .whenComplete(
-                (reply, error) -> {
-                  if (error == null) {
-                    onReply(new Exchange(message, reply), sent);
-                  } else {
-                    // It tries again, and says what goes wrong if that fails, too.
-                    leaveToThread();
-                  }
-                });
+        answer.whenComplete(
+            (reply, error) -> {
+              if (error == null) {
+                onReply(new Exchange(message, reply), sent);
+              } else {
+                // It tries again, and says what goes wrong if that fails, too.
+                leaveToThread();
+              }
+            });
   }
 
-  // Whatever goes wrong, the turn must be given back.
-  @SuppressWarnings("CatchingUnchecked")
+  /** Somebody else was faster; or there is something that is not to be sent from here. */
+  private void nothingToSend() {
+    turn.set(false);
+    if (shouldSendAppendEntries()) {
+      smooth = false;
+      call();
+    }
+  }
+
   private void onReply(Exchange exchange, Timestamp sent) {
     boolean fine = false;
     try {
-      fine = isRunning() && isSuccess(exchange.reply());
       if (isRunning()) {
         handle(exchange, sent);
+        fine = exchange.isSuccess();
       }
-    } catch (Exception e) {
-      fine = false;
+    } catch (Throwable e) {
       broken = e;
     }
     if (fine) {
@@ -246,18 +193,21 @@ final class LinkAppender extends LogAppenderBase {
   private void leaveToThread() {
     smooth = false;
     turn.set(false);
-    calls.release();
-  }
-
-  private static boolean isSuccess(AppendEntriesReplyProto reply) {
-    return reply.getResult() == AppendResult.SUCCESS;
+    call();
   }
 
   /** Whether what the follower lacks is little, and in memory. */
   private boolean isNear() {
-    return getRaftLog().getNextIndex() - getFollower().getNextIndex() <= MOST_BEHIND
-        && !getLeaderState().isFollowerBootstrapping(getFollower())
-        && shouldInstallSnapshot() == null;
+    FollowerInfo follower = getFollower();
+    long next = follower.getNextIndex();
+    long start = getRaftLog().getStartIndex();
+    long behind = getRaftLog().getNextIndex() - next;
+    boolean hasSnapshot =
+        follower.hasAttemptedToInstallSnapshot()
+            || !getLeaderState().isFollowerBootstrapping(follower);
+    return hasSnapshot
+        && behind <= MOST_BEHIND
+        && (behind <= 0 || (start != RaftLog.INVALID_LOG_INDEX && next > start));
   }
 
   @Override
@@ -271,7 +221,7 @@ final class LinkAppender extends LogAppenderBase {
           sendOnThread();
         }
       }
-      if (isRunning() && (waiting || !hasAppendEntries())) {
+      if (isRunning() && (waiting || !shouldSendAppendEntries())) {
         await(waiting);
       }
       getLeaderState().checkHealth(getFollower());
@@ -280,7 +230,7 @@ final class LinkAppender extends LogAppenderBase {
 
   private static void rethrow(@Nullable Throwable error) throws IOException {
     if (error != null) {
-      throw new IOException("a message to a follower, or its answer", error);
+      throw new IOException("the answer of a follower", error);
     }
   }
 
@@ -292,12 +242,16 @@ final class LinkAppender extends LogAppenderBase {
     }
   }
 
+  private long heartbeatMillis() {
+    return getServer().properties().minRpcTimeoutMs() / 2;
+  }
+
   private void sendOnThread() throws InterruptedException, IOException {
     boolean fine = false;
     try {
       SnapshotInfo snapshot = shouldInstallSnapshot();
       if (snapshot != null) {
-        send(snapshot);
+        snapshots.send(snapshot);
       } else {
         fine = sendEntries();
       }
@@ -305,7 +259,8 @@ final class LinkAppender extends LogAppenderBase {
       smooth = fine;
       turn.set(false);
     }
-    beatOn();
+    pulse.begin();
+    pulse.tellCommit();
   }
 
   /** Until there is an answer, or nothing to be sent any more. */
@@ -320,9 +275,9 @@ final class LinkAppender extends LogAppenderBase {
       }
       Timestamp sent = noteSending(request);
       try {
-        AppendEntriesReplyProto reply = transport.appendEntries(request);
-        handle(new Exchange(request, reply), sent);
-        return isSuccess(reply);
+        Exchange exchange = new Exchange(request, way.appendEntries(request));
+        handle(exchange, sent);
+        return exchange.isSuccess();
       } catch (InterruptedIOException e) {
         throw e;
       } catch (IOException e) {
@@ -356,7 +311,7 @@ final class LinkAppender extends LogAppenderBase {
       case INCONSISTENCY ->
           follower.setNextIndex(
               getNextIndexForInconsistency(exchange.firstIndex(), reply.getNextIndex()));
-      default -> throw new IllegalStateException(this + ": result: " + reply.getResult());
+      default -> log.warn("{}: an answer of a later version: {}", this, reply.getResult());
     }
     getLeaderState().onAppendEntriesReply(this, reply);
   }
@@ -364,10 +319,7 @@ final class LinkAppender extends LogAppenderBase {
   private void advance(Exchange exchange) {
     FollowerInfo follower = getFollower();
     long before = follower.getNextIndex();
-    long next =
-        exchange.isHeartbeat()
-            ? Math.max(before, exchange.previousIndex() + 1)
-            : exchange.reply().getNextIndex();
+    long next = exchange.nextIndex(before);
     if (next < before) {
       throw new IllegalStateException(
           this + ": next index: " + next + " (expected: at least " + before + ")");
@@ -377,54 +329,5 @@ final class LinkAppender extends LogAppenderBase {
       follower.increaseNextIndex(next);
       getLeaderState().onFollowerSuccessAppendEntries(follower);
     }
-  }
-
-  private void send(SnapshotInfo snapshot) throws InterruptedIOException {
-    FollowerInfo follower = getFollower();
-    log.info(
-        "{}: the follower's next entry is {}, the log begins at {}: it is sent the snapshot {}",
-        this,
-        follower.getNextIndex(),
-        getRaftLog().getStartIndex(),
-        snapshot);
-    InstallSnapshotReplyProto last;
-    try {
-      last = sendChunks(snapshot);
-    } catch (InterruptedIOException e) {
-      throw e;
-    } catch (IOException | RuntimeException e) {
-      log.warn("{}: the snapshot {} was not taken: {}", this, snapshot, e.toString());
-      return;
-    }
-    if (last == null) {
-      return;
-    }
-    if (last.getServerReply().getSuccess()) {
-      follower.setSnapshotIndex(snapshot.getTermIndex().getIndex());
-      log.info("{}: the follower has the snapshot {}", this, snapshot);
-    }
-    switch (last.getResult()) {
-      case NOT_LEADER -> onFollowerTerm(last.getTerm());
-      case SUCCESS, SNAPSHOT_UNAVAILABLE, ALREADY_INSTALLED, SNAPSHOT_EXPIRED ->
-          follower.setAttemptedToInstallSnapshot();
-      default -> {
-        // It is sent again.
-      }
-    }
-  }
-
-  /** The answer to the last one that was sent: to the first that was not taken, if there is one. */
-  private @Nullable InstallSnapshotReplyProto sendChunks(SnapshotInfo snapshot) throws IOException {
-    InstallSnapshotReplyProto reply = null;
-    for (InstallSnapshotRequestProto request :
-        newInstallSnapshotRequests(UUID.randomUUID().toString(), snapshot)) {
-      getFollower().updateLastRpcSendTime(false);
-      reply = transport.installSnapshot(request);
-      getFollower().updateLastRpcResponseTime();
-      if (!reply.getServerReply().getSuccess()) {
-        return reply;
-      }
-    }
-    return reply;
   }
 }

@@ -37,9 +37,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The engine's own transports were put aside: its Netty RPC has neither TLS nor authentication
  * and reads serialized Java objects; gRPC would be a second stack on a second port. The engine
- * calls the four requests on threads of its own, which may wait.
+ * calls the four requests on threads of its own, which may wait; {@link LinkAppender} sends without
+ * waiting.
  */
-final class RaftTransport implements RaftServerRpc {
+final class RaftTransport implements RaftServerRpc, Replication {
   /** After a snapshot that was not taken; on a thread that the engine has for one follower. */
   private static final int SNAPSHOT_PAUSE_MILLIS = 200;
 
@@ -150,11 +151,8 @@ final class RaftTransport implements RaftServerRpc {
             limit(request)));
   }
 
-  /**
-   * The same without waiting. The future completes on a thread that moves the bytes of links, or at
-   * once; by the deadline.
-   */
-  CompletableFuture<AppendEntriesReplyProto> append(AppendEntriesRequestProto request) {
+  @Override
+  public CompletableFuture<AppendEntriesReplyProto> append(AppendEntriesRequestProto request) {
     return send(
             bus(request.getServerRequest()),
             Services.RAFT,
@@ -172,8 +170,8 @@ final class RaftTransport implements RaftServerRpc {
     }
   }
 
-  /** Runs what must not block, a little later, on the thread on which {@link #append} completes. */
-  void after(Duration delay, Runnable task) {
+  @Override
+  public void after(Duration delay, Runnable task) {
     quick.after(delay, task);
   }
 

@@ -52,12 +52,12 @@ class RaftTransportTest {
     workers.shutdown();
   }
 
-  /** An engine that tells everybody who stands for election to end. */
   private RaftTransport transport(LinkNode links, PeerBook peers, InetSocketAddress address) {
     return new RaftTransport(
         links, peers, address, DEADLINE, DEADLINE, workers, links.separate(Services.QUICK));
   }
 
+  /** An engine that tells everybody who stands for election to end. */
   private static RaftServer dismissive() {
     return (RaftServer)
         Proxy.newProxyInstance(

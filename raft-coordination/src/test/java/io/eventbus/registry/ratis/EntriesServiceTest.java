@@ -1,0 +1,249 @@
+package io.eventbus.registry.ratis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.eventbus.link.LinkPeer;
+import java.io.IOException;
+import java.lang.reflect.Proxy;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
+import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
+import org.apache.ratis.proto.RaftProtos.LogEntryProto;
+import org.apache.ratis.proto.RaftProtos.RaftConfigurationProto;
+import org.apache.ratis.proto.RaftProtos.RaftGroupIdProto;
+import org.apache.ratis.proto.RaftProtos.RaftPeerRole;
+import org.apache.ratis.proto.RaftProtos.RaftRpcRequestProto;
+import org.apache.ratis.proto.RaftProtos.StateMachineLogEntryProto;
+import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.protocol.RaftGroupMemberId;
+import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.protocol.exceptions.GroupMismatchException;
+import org.apache.ratis.server.DivisionInfo;
+import org.apache.ratis.server.RaftServer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class EntriesServiceTest {
+  private static final long TERM = 7;
+  private static final RaftGroupId GROUP = RaftGroupId.randomId();
+  private static final LinkPeer LEADER = new LinkPeer("bus-a", "", "bus-a", 1, Services.RAFT);
+
+  /** What waits for a worker; the test is the worker. */
+  private final Queue<Runnable> work = new ArrayDeque<>();
+
+  private final List<AppendEntriesRequestProto> appended = new ArrayList<>();
+  private final List<Thread> threads = new ArrayList<>();
+  private final List<Boolean> locked = new ArrayList<>();
+  private final CompletableFuture<AppendEntriesReplyProto> engine = new CompletableFuture<>();
+  private RaftPeerRole role = RaftPeerRole.FOLLOWER;
+
+  private final RaftServer.Division division = fake(RaftServer.Division.class, this::ofDivision);
+  private final DivisionInfo info = fake(DivisionInfo.class, this::ofInfo);
+  private final EntriesService service =
+      new EntriesService(fake(RaftServer.class, this::ofServer), work::add);
+
+  /** What a fake says to a call. */
+  private interface Answers {
+    Object to(String method, Object[] arguments) throws IOException;
+  }
+
+  private static <T> T fake(Class<T> type, Answers answers) {
+    return type.cast(
+        Proxy.newProxyInstance(
+            type.getClassLoader(),
+            new Class<?>[] {type},
+            (proxy, method, arguments) -> answers.to(method.getName(), arguments)));
+  }
+
+  private static Object unexpected(String method) {
+    throw new AssertionError("an unexpected call: " + method);
+  }
+
+  private Object ofServer(String method, Object[] arguments) throws IOException {
+    switch (method) {
+      case "getDivision" -> {
+        if (!arguments[0].equals(GROUP)) {
+          throw new GroupMismatchException("an unknown group");
+        }
+        return division;
+      }
+      case "appendEntriesAsync" -> {
+        appended.add((AppendEntriesRequestProto) arguments[0]);
+        threads.add(Thread.currentThread());
+        locked.add(Thread.holdsLock(division));
+        Object answer = engine;
+        return answer;
+      }
+      default -> {
+        return unexpected(method);
+      }
+    }
+  }
+
+  private Object ofDivision(String method, Object[] arguments) {
+    return switch (method) {
+      case "getInfo" -> info;
+      case "getMemberId" -> RaftGroupMemberId.valueOf(RaftPeerId.valueOf("bus-b"), GROUP);
+      default -> unexpected(method);
+    };
+  }
+
+  private Object ofInfo(String method, Object[] arguments) {
+    return switch (method) {
+      case "isFollower" -> role == RaftPeerRole.FOLLOWER;
+      case "isListener" -> role == RaftPeerRole.LISTENER;
+      case "getCurrentTerm" -> TERM;
+      default -> unexpected(method);
+    };
+  }
+
+  private static AppendEntriesRequestProto.Builder entries() {
+    LogEntryProto entry =
+        LogEntryProto.newBuilder()
+            .setTerm(TERM)
+            .setStateMachineLogEntry(StateMachineLogEntryProto.getDefaultInstance())
+            .build();
+    return heartbeat().addEntries(entry).addEntries(entry);
+  }
+
+  private static AppendEntriesRequestProto.Builder heartbeat() {
+    return AppendEntriesRequestProto.newBuilder().setServerRequest(head(GROUP)).setLeaderTerm(TERM);
+  }
+
+  private static RaftRpcRequestProto head(RaftGroupId group) {
+    return RaftRpcRequestProto.newBuilder()
+        .setReplyId(RaftPeerId.valueOf("bus-b").toByteString())
+        .setRaftGroupId(RaftGroupIdProto.newBuilder().setId(group.toByteString()))
+        .build();
+  }
+
+  private CompletableFuture<byte[]> answer(AppendEntriesRequestProto request) {
+    return service.answer(LEADER, request.toByteArray()).toCompletableFuture();
+  }
+
+  private void answersWhatTheEngineSays(CompletableFuture<byte[]> answer) throws Exception {
+    assertThat(answer).isNotDone();
+    AppendEntriesReplyProto reply =
+        AppendEntriesReplyProto.newBuilder().setTerm(TERM).setNextIndex(12).build();
+    engine.complete(reply);
+    assertThat(AppendEntriesReplyProto.parseFrom(answer.get())).isEqualTo(reply);
+  }
+
+  private void goesOnTheCallersThread(AppendEntriesRequestProto request) throws Exception {
+    CompletableFuture<byte[]> answer = answer(request);
+    assertThat(work).isEmpty();
+    assertThat(appended).containsExactly(request);
+    assertThat(threads).containsExactly(Thread.currentThread());
+    // Nobody may change the role between the look at it and the entries.
+    assertThat(locked).containsExactly(true);
+    answersWhatTheEngineSays(answer);
+  }
+
+  private void isLeftToAWorker(AppendEntriesRequestProto request) throws Exception {
+    CompletableFuture<byte[]> answer = answer(request);
+    assertThat(appended).isEmpty();
+    assertThat(work).hasSize(1);
+    Thread worker = new Thread(work.remove(), "worker");
+    worker.start();
+    worker.join();
+    assertThat(appended).containsExactly(request);
+    assertThat(threads).containsExactly(worker);
+    assertThat(locked).containsExactly(false);
+    answersWhatTheEngineSays(answer);
+  }
+
+  @Test
+  void entriesForAFollowerGoOnTheCallersThread() throws Exception {
+    goesOnTheCallersThread(entries().build());
+  }
+
+  @Test
+  void entriesForAListenerGoOnTheCallersThread() throws Exception {
+    role = RaftPeerRole.LISTENER;
+    goesOnTheCallersThread(entries().build());
+  }
+
+  @Test
+  void aHeartbeatGoesOnTheCallersThread() throws Exception {
+    goesOnTheCallersThread(heartbeat().build());
+  }
+
+  @Test
+  void aNewTermIsLeftToAWorker() throws Exception {
+    isLeftToAWorker(entries().setLeaderTerm(TERM + 1).build());
+  }
+
+  @Test
+  void anOldTermIsLeftToAWorker() throws Exception {
+    isLeftToAWorker(entries().setLeaderTerm(TERM - 1).build());
+  }
+
+  @Test
+  void entriesForACandidateAreLeftToAWorker() throws Exception {
+    role = RaftPeerRole.CANDIDATE;
+    isLeftToAWorker(entries().build());
+  }
+
+  @Test
+  void otherMembersAreLeftToAWorker() throws Exception {
+    isLeftToAWorker(
+        entries()
+            .addEntries(
+                LogEntryProto.newBuilder()
+                    .setConfigurationEntry(RaftConfigurationProto.getDefaultInstance()))
+            .build());
+  }
+
+  @Test
+  void otherMembersForAListenerAreLeftToAWorker() throws Exception {
+    role = RaftPeerRole.LISTENER;
+    isLeftToAWorker(
+        heartbeat()
+            .addEntries(
+                LogEntryProto.newBuilder()
+                    .setConfigurationEntry(RaftConfigurationProto.getDefaultInstance()))
+            .build());
+  }
+
+  @Test
+  void theFirstEntriesAreLeftToAWorker() throws Exception {
+    isLeftToAWorker(entries().setInitializing(true).build());
+  }
+
+  @Test
+  void bytesThatAreNoMessageFailAndReachNobody() {
+    CompletableFuture<byte[]> answer =
+        service.answer(LEADER, new byte[] {(byte) 0xff, 1, 2, 3}).toCompletableFuture();
+    fails(answer, IOException.class);
+  }
+
+  @Test
+  void anUnknownGroupFailsAndReachesNobody() {
+    fails(
+        answer(entries().setServerRequest(head(RaftGroupId.randomId())).build()),
+        GroupMismatchException.class);
+  }
+
+  private void fails(CompletableFuture<byte[]> answer, Class<? extends Throwable> cause) {
+    assertThatThrownBy(answer::get)
+        .isInstanceOf(ExecutionException.class)
+        .cause()
+        .isInstanceOf(cause);
+    assertThat(work).isEmpty();
+    assertThat(appended).isEmpty();
+  }
+
+  @Test
+  void whatTheEngineFailsWithIsTheAnswer() {
+    CompletableFuture<byte[]> answer = answer(entries().build());
+    engine.completeExceptionally(new IOException("a full disk"));
+    assertThatThrownBy(answer::get).cause().hasMessage("a full disk");
+  }
+}

@@ -123,9 +123,9 @@ public final class LinkNode implements AutoCloseable {
 
   /**
    * Has the links of some channels, in both directions, driven by one thread that drives nothing
-   * else: those that are opened from now on. Their services are called, and their calls answered, on
-   * that thread; what they do may take locks for a short while, and must not block otherwise. A call
-   * that finds no link open may fail on another one.
+   * else: those that are opened from now on. Their services are called, and their calls answered,
+   * on that thread; what they do may take locks for a short while, and must not block otherwise. A
+   * call that finds no link open may fail on another one.
    *
    * @param kinds the parts of the channels before their first '.'
    * @return the thread; the same one at every call

@@ -33,7 +33,9 @@ final class LoopState implements Runnable {
   /** How often deadlines are looked at: each may be late by as much. */
   private static final long TICK_MILLIS = 100;
 
-  /** Without connections there is nothing to look at but memory to give back, and who waits for it. */
+  /**
+   * Without connections there is nothing to look at but memory to give back, and who waits for it.
+   */
   private static final long EMPTY_TICK_MILLIS = 1_000;
 
   /** Something with deadlines of its own. */

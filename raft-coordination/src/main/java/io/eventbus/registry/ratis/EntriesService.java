@@ -39,7 +39,8 @@ final class EntriesService implements LinkService {
       return CompletableFuture.failedFuture(e);
     }
     if (!append.getInitializing() && !changesMembers(append)) {
-      // The engine's own lock: what it finds out about its role stays true until the entries are in.
+      // The engine's own lock: what it finds out about its role stays true until the entries are
+      // in.
       synchronized (division) {
         if (isRoutine(division.getInfo(), append)) {
           return append(append);

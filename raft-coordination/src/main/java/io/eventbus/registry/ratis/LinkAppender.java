@@ -27,8 +27,8 @@ import org.slf4j.LoggerFactory;
  * <p>The engine's own appender has a thread for each follower, which waits for the answer to each
  * message: with the links, four changes of threads for one entry and one follower. Here an entry
  * leaves on the thread that has appended it, and the answer is counted on the thread that moves the
- * link's bytes, which sends the heartbeats, too. What must not be done there, because it may wait or
- * read from the disk, is left to the thread of the appender: snapshots, what a follower is to be
+ * link's bytes, which sends the heartbeats, too. What must not be done there, because it may wait
+ * or read from the disk, is left to the thread of the appender: snapshots, what a follower is to be
  * sent that is far behind, and whatever went wrong.
  *
  * <p>As with the engine's own, one message is under way at a time. Whoever sends it has the turn,
@@ -129,7 +129,9 @@ final class LinkAppender extends LogAppenderBase implements Pulse.Follower {
     notifyLogAppender();
   }
 
-  /** With the turn. Whatever goes wrong, it is given back, and nothing is thrown: locks are held. */
+  /**
+   * With the turn. Whatever goes wrong, it is given back, and nothing is thrown: locks are held.
+   */
   private void sendAtOnce() {
     AppendEntriesRequestProto request = null;
     CompletableFuture<AppendEntriesReplyProto> answer;

@@ -20,8 +20,7 @@ interface Replication {
   AppendEntriesReplyProto appendEntries(AppendEntriesRequestProto request) throws IOException;
 
   /** Sends a part of a snapshot, and waits. */
-  InstallSnapshotReplyProto installSnapshot(InstallSnapshotRequestProto request)
-      throws IOException;
+  InstallSnapshotReplyProto installSnapshot(InstallSnapshotRequestProto request) throws IOException;
 
   /**
    * Runs what must not block, a little later, on the thread that moves the bytes of links.

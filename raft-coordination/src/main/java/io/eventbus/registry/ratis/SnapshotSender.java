@@ -60,8 +60,7 @@ final class SnapshotSender {
   }
 
   /** The answer to the last one that was sent: to the first that was not taken, if there is one. */
-  private @Nullable InstallSnapshotReplyProto sendChunks(SnapshotInfo snapshot)
-      throws IOException {
+  private @Nullable InstallSnapshotReplyProto sendChunks(SnapshotInfo snapshot) throws IOException {
     InstallSnapshotReplyProto reply = null;
     for (InstallSnapshotRequestProto request :
         appender.newInstallSnapshotRequests(UUID.randomUUID().toString(), snapshot)) {

@@ -14,7 +14,7 @@ final class Services {
   static final int JOIN = 21;
   static final int ADMINISTRATION = 30;
 
-  /** Heartbeats, votes and log entries; nothing else may get in their way. */
+  /** Heartbeats, votes and log entries; never behind other bytes on their connection. */
   static final String RAFT = "raft";
 
   static final String SNAPSHOTS = "raft-snapshots";

@@ -54,14 +54,13 @@ record LinkSetup(LinkOptions options, Map<Integer, LinkService> services, LinkCo
   }
 
   /**
-   * Gives a connection to another event loop.
+   * Gives a connection that does not read by itself any more to another event loop, where it does.
    *
    * @param then what to do there before the first byte is read
    */
   // What a change of loops comes to shows in the channel being closed.
   @SuppressWarnings("FutureReturnValueIgnored")
   static void move(Channel channel, EventLoop loop, Runnable then) {
-    channel.config().setAutoRead(false);
     channel
         .deregister()
         .addListener(

@@ -60,23 +60,32 @@ final class Pulse {
   }
 
   private void beat() {
-    if (!follower.isBeating()) {
-      beating.set(false);
-      // It may have become so again just now.
-      begin();
-      return;
-    }
+    boolean over = false;
     long next = periodMillis;
     try {
-      long left = follower.untilHeartbeatMillis();
-      if (left <= EARLY_MILLIS) {
-        follower.heartbeat();
-      } else {
-        next = left;
+      over = !follower.isBeating();
+      if (!over) {
+        long left = follower.untilHeartbeatMillis();
+        if (left <= EARLY_MILLIS) {
+          follower.heartbeat();
+        } else {
+          next = left;
+        }
       }
     } finally {
-      beatAfter(next);
+      // Also after something was thrown: a leader without heartbeats is deposed.
+      if (over) {
+        rest();
+      } else {
+        beatAfter(next);
+      }
     }
+  }
+
+  private void rest() {
+    beating.set(false);
+    // It may have become so again just now.
+    begin();
   }
 
   private void beatAfter(long millis) {

@@ -142,13 +142,7 @@ final class RaftTransport implements RaftServerRpc, Replication {
   @Override
   public AppendEntriesReplyProto appendEntries(AppendEntriesRequestProto request)
       throws IOException {
-    return AppendEntriesReplyProto.parseFrom(
-        call(
-            request.getServerRequest(),
-            Services.RAFT,
-            Services.APPEND_ENTRIES,
-            request.toByteArray(),
-            limit(request)));
+    return await(append(request), bus(request.getServerRequest()), limit(request));
   }
 
   @Override
@@ -238,9 +232,13 @@ final class RaftTransport implements RaftServerRpc, Replication {
       RaftRpcRequestProto head, String channel, int service, byte[] request, Duration limit)
       throws IOException {
     String bus = bus(head);
+    return await(send(bus, channel, service, request, limit), bus, limit);
+  }
+
+  private static <T> T await(CompletableFuture<T> answer, String bus, Duration limit)
+      throws IOException {
     try {
-      return send(bus, channel, service, request, limit)
-          .get(2 * limit.toMillis(), TimeUnit.MILLISECONDS);
+      return answer.get(2 * limit.toMillis(), TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new InterruptedIOException("interrupted while waiting for bus " + bus);

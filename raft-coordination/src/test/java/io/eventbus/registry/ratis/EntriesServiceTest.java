@@ -1,11 +1,12 @@
 package io.eventbus.registry.ratis;
 
+import static io.eventbus.registry.ratis.Fake.fake;
+import static io.eventbus.registry.ratis.Fake.unexpected;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.eventbus.link.LinkPeer;
 import java.io.IOException;
-import java.lang.reflect.Proxy;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -49,23 +50,6 @@ class EntriesServiceTest {
   private final EntriesService service =
       new EntriesService(fake(RaftServer.class, this::ofServer), work::add);
 
-  /** What a fake says to a call. */
-  private interface Answers {
-    Object to(String method, Object[] arguments) throws IOException;
-  }
-
-  private static <T> T fake(Class<T> type, Answers answers) {
-    return type.cast(
-        Proxy.newProxyInstance(
-            type.getClassLoader(),
-            new Class<?>[] {type},
-            (proxy, method, arguments) -> answers.to(method.getName(), arguments)));
-  }
-
-  private static Object unexpected(String method) {
-    throw new AssertionError("an unexpected call: " + method);
-  }
-
   private Object ofServer(String method, Object[] arguments) throws IOException {
     switch (method) {
       case "getDivision" -> {
@@ -82,7 +66,7 @@ class EntriesServiceTest {
         return answer;
       }
       default -> {
-        return unexpected(method);
+        throw unexpected(method);
       }
     }
   }
@@ -91,7 +75,7 @@ class EntriesServiceTest {
     return switch (method) {
       case "getInfo" -> info;
       case "getMemberId" -> RaftGroupMemberId.valueOf(RaftPeerId.valueOf("bus-b"), GROUP);
-      default -> unexpected(method);
+      default -> throw unexpected(method);
     };
   }
 
@@ -100,7 +84,7 @@ class EntriesServiceTest {
       case "isFollower" -> role == RaftPeerRole.FOLLOWER;
       case "isListener" -> role == RaftPeerRole.LISTENER;
       case "getCurrentTerm" -> TERM;
-      default -> unexpected(method);
+      default -> throw unexpected(method);
     };
   }
 

@@ -1,10 +1,11 @@
 package io.eventbus.registry.ratis;
 
+import static io.eventbus.registry.ratis.Fake.fake;
+import static io.eventbus.registry.ratis.Fake.unexpected;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.io.InterruptedIOException;
-import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
@@ -70,23 +71,6 @@ class LinkAppenderTest {
           fake(FollowerInfo.class, this::ofFollower),
           way);
 
-  /** What a fake says to a call. */
-  private interface Answers {
-    @Nullable Object to(String method, Object[] arguments) throws Throwable;
-  }
-
-  private static <T> T fake(Class<T> type, Answers answers) {
-    return type.cast(
-        Proxy.newProxyInstance(
-            type.getClassLoader(),
-            new Class<?>[] {type},
-            (proxy, method, arguments) -> answers.to(method.getName(), arguments)));
-  }
-
-  private static Object unexpected(String method) {
-    throw new AssertionError("an unexpected call: " + method);
-  }
-
   private @Nullable Object ofDivision(String method, Object[] arguments) {
     return switch (method) {
       case "getRaftServer" -> fake(RaftServer.class, (name, none) -> new RaftProperties());
@@ -99,7 +83,7 @@ class LinkAppenderTest {
               (name, none) ->
                   name.equals("minRpcTimeoutMs") ? RPC_TIMEOUT_MILLIS : TimeDuration.ZERO);
       case "getStateMachine" -> fake(StateMachine.class, (name, none) -> null);
-      default -> unexpected(method);
+      default -> throw unexpected(method);
     };
   }
 
@@ -111,7 +95,7 @@ class LinkAppenderTest {
       case "getLastCommittedIndex" -> -1L;
       case "getTermIndex" -> TermIndex.valueOf(TERM, (long) arguments[0]);
       case "getEntryWithData" -> new Entry((long) arguments[0]);
-      default -> unexpected(method);
+      default -> throw unexpected(method);
     };
   }
 
@@ -156,7 +140,7 @@ class LinkAppenderTest {
           "updateLastRespondedAppendEntriesSendTime" -> {
         // The time is no matter here.
       }
-      default -> unexpected(method);
+      default -> throw unexpected(method);
     }
     return null;
   }
@@ -188,7 +172,7 @@ class LinkAppenderTest {
       case "checkHealth", "onAppendEntriesReply" -> {
         // Nothing that this is about.
       }
-      default -> unexpected(method);
+      default -> throw unexpected(method);
     }
     return null;
   }

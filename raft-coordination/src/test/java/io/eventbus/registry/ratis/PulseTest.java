@@ -47,6 +47,17 @@ class PulseTest {
   }
 
   @Test
+  void aBeatOutlivesWhatItsFollowerThrows() {
+    pulse.begin();
+    follower.broken = true;
+    assertThatThrownBy(timer::fire).isInstanceOf(IllegalStateException.class);
+    follower.broken = false;
+    assertThat(timer.delays()).containsExactly(PERIOD);
+    timer.fire();
+    assertThat(follower.heartbeats).isEqualTo(1);
+  }
+
+  @Test
   void nobodyIsWokenTwiceForAHeartbeatThatIsAlmostDue() {
     pulse.begin();
     follower.left = 5;
@@ -194,10 +205,14 @@ class PulseTest {
     private long silence;
     private boolean behind;
     private boolean failing;
+    private boolean broken;
     private int heartbeats;
 
     @Override
     public boolean isBeating() {
+      if (broken) {
+        throw new IllegalStateException("not known");
+      }
       return beating;
     }
 

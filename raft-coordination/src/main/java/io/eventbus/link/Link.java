@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.SimpleChannelInboundHandler;
@@ -35,7 +36,7 @@ final class Link {
   private final Map<Integer, LinkService> services;
   private final PendingCalls pending;
 
-  /** Calls of the other side that are not answered; the event loop only. */
+  /** Calls of the other side whose answers have not left; the event loop only. */
   private int serving;
 
   private long servingBytes;
@@ -86,14 +87,24 @@ final class Link {
     }
     // Before the write: what throws there must not leave a call without a deadline.
     pending.watch(call, channel.eventLoop(), deadline, peer.bus());
-    channel
-        .writeAndFlush(Wire.request(channel.alloc(), call.id(), service, request))
-        .addListener(
-            written -> {
-              if (!written.isSuccess()) {
-                pending.fail(call, new LinkException("to bus " + peer.bus(), written.cause()));
-              }
-            });
+    ChannelFuture left =
+        channel.writeAndFlush(Wire.request(channel.alloc(), call.id(), service, request));
+    left.addListener(
+        written -> {
+          if (!written.isSuccess()) {
+            pending.fail(call, new LinkException("to bus " + peer.bus(), written.cause()));
+          }
+        });
+    var unused =
+        call.answer()
+            .whenComplete(
+                (answer, error) -> {
+                  if (!left.isDone()) {
+                    // Nobody counts its bytes any more, and more would gather behind them.
+                    log.info("The link to bus {} is closed: it does not take a call", peer.bus());
+                    channel.close();
+                  }
+                });
     return call.answer();
   }
 
@@ -130,9 +141,8 @@ final class Link {
       long id, int requestBytes, byte @Nullable [] answer, @Nullable Throwable error) {
     serving--;
     servingBytes -= requestBytes;
-    limitReading();
     if (answer != null && answer.length <= options.maxFrameBytes() - 64) {
-      channel.writeAndFlush(Wire.response(channel.alloc(), id, answer), channel.voidPromise());
+      send(Wire.response(channel.alloc(), id, answer));
       return;
     }
     ByteBuf body = Unpooled.buffer(64);
@@ -140,7 +150,25 @@ final class Link {
     LinkServiceException told = told(error);
     Wire.writeString(body, told.code());
     Wire.writeString(body, String.valueOf(told.getMessage()));
-    channel.writeAndFlush(Wire.frame(Frame.FAILURE, body), channel.voidPromise());
+    send(Wire.frame(Frame.FAILURE, body));
+  }
+
+  /**
+   * Whatever answers the other side is under way until it has left: who does not read is not read.
+   */
+  private void send(ByteBuf frame) {
+    int size = frame.readableBytes();
+    serving++;
+    servingBytes += size;
+    channel
+        .writeAndFlush(frame)
+        .addListener(
+            left -> {
+              serving--;
+              servingBytes -= size;
+              limitReading();
+            });
+    limitReading();
   }
 
   private LinkServiceException told(@Nullable Throwable error) {
@@ -163,11 +191,13 @@ final class Link {
   }
 
   private final class Inbound extends SimpleChannelInboundHandler<Frame> {
+    private @Nullable ChannelFuture ping;
+
     @Override
     protected void channelRead0(ChannelHandlerContext ctx, Frame frame) {
       ByteBuf in = frame.content();
       switch (frame.typeCode) {
-        case Frame.PING -> ctx.writeAndFlush(Wire.frame(Frame.PONG, Unpooled.EMPTY_BUFFER));
+        case Frame.PING -> send(Wire.frame(Frame.PONG, Unpooled.EMPTY_BUFFER));
         case Frame.PONG -> {}
         case Frame.REQUEST -> serve(in);
         case Frame.RESPONSE -> pending.succeed(Wire.readLong(in), ByteBufUtil.getBytes(in));
@@ -188,11 +218,20 @@ final class Link {
     public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
       if (event instanceof IdleStateEvent idle) {
         if (idle.state() == IdleState.WRITER_IDLE) {
-          ctx.writeAndFlush(Wire.frame(Frame.PING, Unpooled.EMPTY_BUFFER));
+          ping(ctx);
         } else if (channel.config().isAutoRead()) {
           log.info("The link to bus {} is closed: silent for {}", peer.bus(), options.silence());
           ctx.close();
         }
+      }
+    }
+
+    private void ping(ChannelHandlerContext ctx) {
+      if (ping != null && !ping.isDone()) {
+        log.info("The link to bus {} is closed: it takes nothing", peer.bus());
+        ctx.close();
+      } else {
+        ping = ctx.writeAndFlush(Wire.frame(Frame.PING, Unpooled.EMPTY_BUFFER));
       }
     }
 

@@ -67,7 +67,8 @@ final class NameLookup implements AutoCloseable {
         }
       }
       found.complete(addresses);
-    } catch (UnknownHostException e) {
+    } catch (Throwable e) {
+      // Also what cannot be: a lookup without an end would keep the address out of reach for good.
       found.completeExceptionally(e);
     }
   }

@@ -149,9 +149,22 @@ final class OutgoingLinks {
                 opened.completeExceptionally(
                     new LinkException("no address of " + address.getHostString(), error));
               } else {
-                connect(addresses, channel, group, next, opened);
+                connectOrFail(addresses, channel, group, next, opened);
               }
             });
+  }
+
+  private <T> void connectOrFail(
+      List<InetSocketAddress> addresses,
+      String channel,
+      EventLoopGroup group,
+      ClientHandshake.Next<T> next,
+      CompletableFuture<T> opened) {
+    try {
+      connect(addresses, channel, group, next, opened);
+    } catch (RuntimeException e) {
+      opened.completeExceptionally(new LinkException("cannot connect to " + addresses, e));
+    }
   }
 
   /** Tries one address after the other; there is at least one. */

@@ -163,7 +163,7 @@ final class Administration implements RegistryAdministration {
         left ->
             commands
                 .readIndex(left)
-                .thenCompose(member::awaitApplied)
+                .thenCompose(index -> member.awaitApplied(index, left))
                 .thenApply(
                     applied ->
                         BackupFormat.of(

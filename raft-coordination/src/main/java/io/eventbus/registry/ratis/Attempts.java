@@ -12,12 +12,12 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.apache.ratis.protocol.exceptions.LeaderNotReadyException;
-import org.apache.ratis.protocol.exceptions.ResourceUnavailableException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -66,14 +66,14 @@ final class Attempts<T> {
       Set<Attempts<?>> open) {
     Attempts<T> attempts = new Attempts<>(attempt, timers, deadline, situation);
     open.add(attempts);
-    Future<?> timer = timers.schedule(attempts::expire, deadline.toNanos(), TimeUnit.NANOSECONDS);
-    var unused =
-        attempts.answer.whenComplete(
-            (result, error) -> {
-              timer.cancel(false);
-              open.remove(attempts);
-            });
-    attempts.run(FIRST_PAUSE_MILLIS);
+    var unused = attempts.answer.whenComplete((result, error) -> open.remove(attempts));
+    try {
+      Future<?> timer = timers.schedule(attempts::expire, deadline.toNanos(), TimeUnit.NANOSECONDS);
+      unused = attempts.answer.whenComplete((result, error) -> timer.cancel(false));
+      attempts.run(FIRST_PAUSE_MILLIS);
+    } catch (RejectedExecutionException e) {
+      attempts.close();
+    }
     return attempts.answer;
   }
 
@@ -115,9 +115,15 @@ final class Attempts<T> {
     }
     lastError = String.valueOf(error.getMessage());
     int pause = pauseMillis / 2 + ThreadLocalRandom.current().nextInt(pauseMillis);
-    Future<?> unused =
-        timers.schedule(
-            () -> run(Math.min(2 * pauseMillis, LAST_PAUSE_MILLIS)), pause, TimeUnit.MILLISECONDS);
+    try {
+      Future<?> unused =
+          timers.schedule(
+              () -> run(Math.min(2 * pauseMillis, LAST_PAUSE_MILLIS)),
+              pause,
+              TimeUnit.MILLISECONDS);
+    } catch (RejectedExecutionException e) {
+      close();
+    }
   }
 
   /** Ends it: the registry of this bus closes. */
@@ -151,8 +157,8 @@ final class Attempts<T> {
       return !service.code().equals(CommandService.UNCERTAIN)
           && !service.code().equals(LinkServiceException.INTERNAL);
     }
-    return error instanceof LeaderNotReadyException
-        || error instanceof ResourceUnavailableException;
+    // The engine says that it has no room also of an entry that is in its log already.
+    return error instanceof LeaderNotReadyException;
   }
 
   static Throwable unwrap(@Nullable Throwable error) {

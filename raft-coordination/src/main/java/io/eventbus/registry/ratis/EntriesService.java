@@ -7,6 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
+import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto.AppendResult;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
 import org.apache.ratis.proto.RaftProtos.LogEntryProto;
 import org.apache.ratis.server.DivisionInfo;
@@ -43,7 +44,7 @@ final class EntriesService implements LinkService {
       // in.
       synchronized (division) {
         if (isRoutine(division.getInfo(), append)) {
-          return append(append);
+          return append(division, append);
         }
       }
     }
@@ -67,14 +68,46 @@ final class EntriesService implements LinkService {
     } catch (IOException e) {
       return CompletableFuture.failedFuture(e);
     }
-    return append(append);
+    return append(division, append);
   }
 
-  private CompletionStage<byte[]> append(AppendEntriesRequestProto append) {
+  private CompletionStage<byte[]> append(
+      RaftServer.Division division, AppendEntriesRequestProto append) {
     try {
-      return server.appendEntriesAsync(append).thenApply(AppendEntriesReplyProto::toByteArray);
+      return server
+          .appendEntriesAsync(append)
+          .thenCompose(reply -> isTrue(division, append, reply))
+          .thenApply(AppendEntriesReplyProto::toByteArray);
     } catch (IOException e) {
       return CompletableFuture.failedFuture(e);
     }
+  }
+
+  /**
+   * Fails a yes to entries that came too early. The engine takes entries that are sent a second
+   * time for kept as soon as they are in its memory, while the first ones still wait for the disk
+   * or could not be written; and it looks at the term before it appends, not after, so that a vote
+   * for another leader may fall in between.
+   */
+  private static CompletionStage<AppendEntriesReplyProto> isTrue(
+      RaftServer.Division division,
+      AppendEntriesRequestProto append,
+      AppendEntriesReplyProto reply) {
+    int entries = append.getEntriesCount();
+    if (entries == 0 || reply.getResult() != AppendResult.SUCCESS) {
+      return CompletableFuture.completedFuture(reply);
+    }
+    long last = append.getEntries(entries - 1).getIndex();
+    long onDisk = division.getRaftLog().getFlushIndex();
+    if (onDisk < last) {
+      return CompletableFuture.failedFuture(
+          new IOException("entries: up to " + last + ", on the disk: up to " + onDisk));
+    }
+    long term = division.getInfo().getCurrentTerm();
+    if (term != append.getLeaderTerm()) {
+      return CompletableFuture.failedFuture(
+          new IOException("term: " + append.getLeaderTerm() + " (now: " + term + ")"));
+    }
+    return CompletableFuture.completedFuture(reply);
   }
 }

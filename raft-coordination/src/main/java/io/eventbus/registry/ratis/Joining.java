@@ -30,6 +30,7 @@ final class Joining {
           + " and it will be admitted as a listener";
 
   private static final Duration TOO_SILENT = Duration.ofSeconds(5);
+  private static final Duration MOST_TO_APPLY = Duration.ofSeconds(10);
 
   /** The number of an attempt after which pauses are as long as they get. */
   private static final int LONG_PAUSE = 10;
@@ -40,6 +41,9 @@ final class Joining {
   private final Admission admission;
   private final CompletableFuture<Void> stopping = new CompletableFuture<>();
   private volatile String waitsFor = "the other buses";
+
+  /** What the watch was told last; its thread only. */
+  private String refusal = "";
 
   Joining(RatisRegistryOptions options, Seeker seeker, PeerBook peers, Admission admission) {
     this.options = options;
@@ -111,7 +115,7 @@ final class Joining {
           && (admitted || engine.members().contains(options.bus().value()))) {
         try {
           long index = commands.readIndex(Duration.ofSeconds(2)).get(3, TimeUnit.SECONDS);
-          applied.await(index).get(10, TimeUnit.SECONDS);
+          applied.await(index, MOST_TO_APPLY).get();
           return;
         } catch (ExecutionException | TimeoutException e) {
           waitsFor = "the leader: " + e.getMessage();
@@ -151,13 +155,29 @@ final class Joining {
           return;
         }
         if (silence.get().compareTo(TOO_SILENT) > 0) {
-          askAgain(engine);
+          askUndeterred(engine);
         }
       }
-    } catch (IOException e) {
-      log.error("This bus is cut off from its cluster: {}", e.getMessage());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Who is in the place of a bus for a while, and what it says, must not end the watch. */
+  // Other clusters' buses and later versions may answer anything.
+  @SuppressWarnings("CatchingUnchecked")
+  private void askUndeterred(Engine engine) throws InterruptedException {
+    try {
+      askAgain(engine);
+      refusal = "";
+    } catch (InterruptedException e) {
+      throw e;
+    } catch (Exception e) {
+      String now = String.valueOf(e.getMessage());
+      if (!now.equals(refusal)) {
+        log.error("This bus is cut off from its cluster, and tries again: {}", now);
+      }
+      refusal = now;
     }
   }
 

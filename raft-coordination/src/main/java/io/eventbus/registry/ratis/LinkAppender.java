@@ -47,6 +47,9 @@ final class LinkAppender extends LogAppenderBase implements Pulse.Follower {
   /** One of so many failures in a row is logged. */
   private static final int LOGGED_FAILURES = 10;
 
+  /** The longest pause between entries that are not taken, of the engine's; below a heartbeat. */
+  private static final int MOST_PAUSES = 4;
+
   /** How often the appender's thread looks while nobody needs it. */
   private static final int IDLE_MILLIS = 1_000;
 
@@ -275,11 +278,8 @@ final class LinkAppender extends LogAppenderBase implements Pulse.Follower {
       if (request == null) {
         return false;
       }
-      Timestamp sent = noteSending(request);
       try {
-        Exchange exchange = new Exchange(request, way.appendEntries(request));
-        handle(exchange, sent);
-        return exchange.isSuccess();
+        return exchange(request).isSuccess();
       } catch (InterruptedIOException e) {
         throw e;
       } catch (IOException e) {
@@ -287,11 +287,47 @@ final class LinkAppender extends LogAppenderBase implements Pulse.Follower {
           log.warn("{}: {} failures in a row, the last one: {}", this, failures + 1, e.toString());
         }
       }
-      if (isRunning()) {
-        getServer().properties().rpcSleepTime().sleep();
+      boolean entries = request.getEntriesCount() > 0;
+      pause(entries ? Math.min(failures + 1, MOST_PAUSES) : 1);
+      if (entries && !beat()) {
+        return false;
       }
     }
     return false;
+  }
+
+  /**
+   * Between entries that are not taken: a follower whose disk is slow is to know that its leader
+   * lives, and to say that it lives itself.
+   *
+   * @return whether the entries may be sent again
+   */
+  private boolean beat() throws IOException {
+    AppendEntriesRequestProto heartbeat = newAppendEntriesRequest(CallId.getAndIncrement(), true);
+    if (heartbeat == null || !isRunning()) {
+      return true;
+    }
+    try {
+      return exchange(heartbeat).isSuccess();
+    } catch (InterruptedIOException e) {
+      throw e;
+    } catch (IOException e) {
+      log.debug("{}: no answer to a heartbeat", this, e);
+      return true;
+    }
+  }
+
+  private Exchange exchange(AppendEntriesRequestProto request) throws IOException {
+    Timestamp sent = noteSending(request);
+    Exchange exchange = new Exchange(request, way.appendEntries(request));
+    handle(exchange, sent);
+    return exchange;
+  }
+
+  private void pause(int pauses) throws InterruptedException {
+    if (isRunning()) {
+      getServer().properties().rpcSleepTime().multiply(pauses).sleep();
+    }
   }
 
   private Timestamp noteSending(AppendEntriesRequestProto request) {

@@ -53,6 +53,9 @@ final class RaftTransport implements RaftServerRpc, Replication {
    */
   private static final Duration FIRST_ENTRIES = Duration.ofSeconds(1);
 
+  /** About 4 Mbit/s: a follower behind a slower line never catches up. */
+  private static final int SLOWEST_BYTES_PER_MILLI = 512;
+
   private final LinkNode links;
   private final PeerBook peers;
   private final InetSocketAddress address;
@@ -171,7 +174,10 @@ final class RaftTransport implements RaftServerRpc, Replication {
 
   private Duration limit(AppendEntriesRequestProto request) {
     boolean first = request.getInitializing() && request.getEntriesCount() > 0;
-    return first && deadline.compareTo(FIRST_ENTRIES) < 0 ? FIRST_ENTRIES : deadline;
+    Duration least = first && deadline.compareTo(FIRST_ENTRIES) < 0 ? FIRST_ENTRIES : deadline;
+    // What a slow line needs longer for would be sent again and again, and never be known to be
+    // there.
+    return least.plusMillis(request.getSerializedSize() / SLOWEST_BYTES_PER_MILLI);
   }
 
   @Override

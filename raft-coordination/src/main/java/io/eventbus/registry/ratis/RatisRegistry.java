@@ -148,7 +148,7 @@ public final class RatisRegistry implements Registry {
                 left ->
                     commands
                         .readIndex(left)
-                        .thenCompose(member::awaitApplied)
+                        .thenCompose(index -> member.awaitApplied(index, left))
                         .thenApply(applied -> snapshot()),
                 member.timers(),
                 deadline,

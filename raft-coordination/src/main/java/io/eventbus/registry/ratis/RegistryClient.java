@@ -101,7 +101,8 @@ public final class RegistryClient implements AutoCloseable {
   /** Fails the commands that wait for an answer; the links stay open. */
   @Override
   public void close() {
-    open.forEach(Attempts::close);
+    // First: whoever begins after that is refused by the timers.
     timers.shutdownNow();
+    open.forEach(Attempts::close);
   }
 }

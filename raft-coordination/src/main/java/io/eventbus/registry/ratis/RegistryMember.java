@@ -262,8 +262,8 @@ final class RegistryMember implements RegistryStateMachine.Observer {
     return now == null ? null : now.engine();
   }
 
-  CompletableFuture<Void> awaitApplied(long index) {
-    CompletableFuture<Void> reached = applied.await(index);
+  CompletableFuture<Void> awaitApplied(long index, Duration limit) {
+    CompletableFuture<Void> reached = applied.await(index, limit);
     // Whoever waits goes on elsewhere than on the thread that applies.
     return reached.isDone()
         ? reached

@@ -14,6 +14,7 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
+import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto.AppendResult;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
 import org.apache.ratis.proto.RaftProtos.LogEntryProto;
 import org.apache.ratis.proto.RaftProtos.RaftConfigurationProto;
@@ -27,12 +28,14 @@ import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.protocol.exceptions.GroupMismatchException;
 import org.apache.ratis.server.DivisionInfo;
 import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.server.raftlog.RaftLog;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
 class EntriesServiceTest {
   private static final long TERM = 7;
+  private static final long LAST = 11;
   private static final RaftGroupId GROUP = RaftGroupId.randomId();
   private static final LinkPeer LEADER = new LinkPeer("bus-a", "", "bus-a", 1, Services.RAFT);
 
@@ -44,6 +47,8 @@ class EntriesServiceTest {
   private final List<Boolean> locked = new ArrayList<>();
   private final CompletableFuture<AppendEntriesReplyProto> engine = new CompletableFuture<>();
   private RaftPeerRole role = RaftPeerRole.FOLLOWER;
+  private long term = TERM;
+  private long onDisk = LAST;
 
   private final RaftServer.Division division = fake(RaftServer.Division.class, this::ofDivision);
   private final DivisionInfo info = fake(DivisionInfo.class, this::ofInfo);
@@ -74,6 +79,7 @@ class EntriesServiceTest {
   private Object ofDivision(String method, Object[] arguments) {
     return switch (method) {
       case "getInfo" -> info;
+      case "getRaftLog" -> fake(RaftLog.class, (name, none) -> onDisk);
       case "getMemberId" -> RaftGroupMemberId.valueOf(RaftPeerId.valueOf("bus-b"), GROUP);
       default -> throw unexpected(method);
     };
@@ -83,18 +89,20 @@ class EntriesServiceTest {
     return switch (method) {
       case "isFollower" -> role == RaftPeerRole.FOLLOWER;
       case "isListener" -> role == RaftPeerRole.LISTENER;
-      case "getCurrentTerm" -> TERM;
+      case "getCurrentTerm" -> term;
       default -> throw unexpected(method);
     };
   }
 
   private static AppendEntriesRequestProto.Builder entries() {
-    LogEntryProto entry =
-        LogEntryProto.newBuilder()
-            .setTerm(TERM)
-            .setStateMachineLogEntry(StateMachineLogEntryProto.getDefaultInstance())
-            .build();
-    return heartbeat().addEntries(entry).addEntries(entry);
+    return heartbeat().addEntries(entry(10)).addEntries(entry(LAST));
+  }
+
+  private static LogEntryProto.Builder entry(long index) {
+    return LogEntryProto.newBuilder()
+        .setTerm(TERM)
+        .setIndex(index)
+        .setStateMachineLogEntry(StateMachineLogEntryProto.getDefaultInstance());
   }
 
   private static AppendEntriesRequestProto.Builder heartbeat() {
@@ -112,10 +120,17 @@ class EntriesServiceTest {
     return service.answer(LEADER, request.toByteArray()).toCompletableFuture();
   }
 
-  private void answersWhatTheEngineSays(CompletableFuture<byte[]> answer) throws Exception {
+  private void answersWhatTheEngineSays(
+      AppendEntriesRequestProto request, CompletableFuture<byte[]> answer) throws Exception {
     assertThat(answer).isNotDone();
+    boolean old = request.getLeaderTerm() < TERM;
+    term = Math.max(TERM, request.getLeaderTerm());
     AppendEntriesReplyProto reply =
-        AppendEntriesReplyProto.newBuilder().setTerm(TERM).setNextIndex(12).build();
+        AppendEntriesReplyProto.newBuilder()
+            .setTerm(term)
+            .setResult(old ? AppendResult.NOT_LEADER : AppendResult.SUCCESS)
+            .setNextIndex(12)
+            .build();
     engine.complete(reply);
     assertThat(AppendEntriesReplyProto.parseFrom(answer.get())).isEqualTo(reply);
   }
@@ -127,7 +142,7 @@ class EntriesServiceTest {
     assertThat(threads).containsExactly(Thread.currentThread());
     // Nobody may change the role between the look at it and the entries.
     assertThat(locked).containsExactly(true);
-    answersWhatTheEngineSays(answer);
+    answersWhatTheEngineSays(request, answer);
   }
 
   private void isLeftToAWorker(AppendEntriesRequestProto request) throws Exception {
@@ -140,7 +155,7 @@ class EntriesServiceTest {
     assertThat(appended).containsExactly(request);
     assertThat(threads).containsExactly(worker);
     assertThat(locked).containsExactly(false);
-    answersWhatTheEngineSays(answer);
+    answersWhatTheEngineSays(request, answer);
   }
 
   @Test
@@ -181,6 +196,7 @@ class EntriesServiceTest {
         entries()
             .addEntries(
                 LogEntryProto.newBuilder()
+                    .setIndex(LAST)
                     .setConfigurationEntry(RaftConfigurationProto.getDefaultInstance()))
             .build());
   }
@@ -192,6 +208,7 @@ class EntriesServiceTest {
         heartbeat()
             .addEntries(
                 LogEntryProto.newBuilder()
+                    .setIndex(LAST)
                     .setConfigurationEntry(RaftConfigurationProto.getDefaultInstance()))
             .build());
   }
@@ -222,6 +239,42 @@ class EntriesServiceTest {
         .isInstanceOf(cause);
     assertThat(work).isEmpty();
     assertThat(appended).isEmpty();
+  }
+
+  /** The engine says yes to what is sent a second time before it has written the first. */
+  @Test
+  void aYesToEntriesThatAreNotOnTheDiskIsNone() {
+    onDisk = LAST - 1;
+    CompletableFuture<byte[]> answer = answer(entries().build());
+    engine.complete(AppendEntriesReplyProto.getDefaultInstance());
+    assertThatThrownBy(answer::get)
+        .cause()
+        .isInstanceOf(IOException.class)
+        .hasMessage("entries: up to 11, on the disk: up to 10");
+  }
+
+  /** A vote for another leader may have been given since the engine looked at the term. */
+  @Test
+  void aYesToEntriesOfATermThatIsOverIsNone() {
+    CompletableFuture<byte[]> answer = answer(entries().build());
+    term = TERM + 1;
+    engine.complete(AppendEntriesReplyProto.getDefaultInstance());
+    assertThatThrownBy(answer::get)
+        .cause()
+        .isInstanceOf(IOException.class)
+        .hasMessageStartingWith("term: ");
+  }
+
+  @Test
+  void aHeartbeatAndANoDependOnNothing() throws Exception {
+    onDisk = LAST - 1;
+    CompletableFuture<byte[]> heartbeat = answer(heartbeat().build());
+    CompletableFuture<byte[]> no = answer(entries().build());
+    AppendEntriesReplyProto reply =
+        AppendEntriesReplyProto.newBuilder().setResult(AppendResult.INCONSISTENCY).build();
+    engine.complete(reply);
+    assertThat(AppendEntriesReplyProto.parseFrom(heartbeat.get())).isEqualTo(reply);
+    assertThat(AppendEntriesReplyProto.parseFrom(no.get())).isEqualTo(reply);
   }
 
   @Test

@@ -342,10 +342,32 @@ class LinkAppenderTest {
     assertThat(again.indices()).containsExactly(1L, 2L);
     // And the thread does so until there is an answer.
     again.answer().completeExceptionally(new IOException("no answer"));
+    Sent heartbeat = way.nextWaiting();
+    assertThat(heartbeat.indices()).isEmpty();
+    heartbeat.answer().completeExceptionally(new IOException("no answer"));
     Sent third = way.nextWaiting();
     assertThat(third.request()).isEqualTo(again.request());
     third.succeed();
     succeedsWith(3);
+  }
+
+  @Test
+  void aFollowerThatTakesNoEntriesHearsOfItsLeaderMeanwhile() throws Exception {
+    appendAndNotify();
+    way.onlyOneAtOnce().answer().completeExceptionally(new IOException("not on the disk"));
+    way.release();
+    for (int times = 0; times < 3; times++) {
+      Sent entries = way.nextWaiting();
+      assertThat(entries.indices()).containsExactly(1L);
+      entries.answer().completeExceptionally(new IOException("not on the disk"));
+      Sent heartbeat = way.nextWaiting();
+      assertThat(heartbeat.indices()).isEmpty();
+      heartbeat.succeed();
+    }
+    assertThat(followerMatch).hasValue(0);
+    way.nextWaiting().succeed();
+    succeedsWith(2);
+    assertThat(followerMatch).hasValue(1);
   }
 
   /** Another entry goes, whoever sends it: both may, as soon as there is an answer. */

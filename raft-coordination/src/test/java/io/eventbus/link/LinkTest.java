@@ -1,0 +1,142 @@
+package io.eventbus.link;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOutboundHandlerAdapter;
+import io.netty.channel.ChannelPromise;
+import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.handler.timeout.IdleStateEvent;
+import io.netty.util.ReferenceCountUtil;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** A link whose other side may take nothing of what it is sent. */
+class LinkTest {
+  private static final int MOST_CALLS = 3;
+  private static final LinkOptions OPTIONS =
+      new LinkOptions(
+          65_536,
+          131_072,
+          MOST_CALLS,
+          10,
+          10,
+          Duration.ofSeconds(3),
+          Duration.ofSeconds(1),
+          Duration.ofSeconds(4),
+          1);
+  private static final Duration DEADLINE = Duration.ofSeconds(2);
+
+  private final Outgoing outgoing = new Outgoing();
+  private final EmbeddedChannel channel = new EmbeddedChannel(outgoing);
+  private final Link link =
+      new Link(
+          channel,
+          new LinkPeer("", "", "bus-b", 1, "raft"),
+          OPTIONS,
+          Map.of(1, (peer, request) -> CompletableFuture.completedFuture(new byte[50_000])));
+
+  LinkTest() {
+    channel.freezeTime();
+    channel.pipeline().addLast(link.handler());
+  }
+
+  /** Keeps what is written until the other side takes it. */
+  private static final class Outgoing extends ChannelOutboundHandlerAdapter {
+    private final Queue<ChannelPromise> kept = new ArrayDeque<>();
+
+    @Override
+    public void write(ChannelHandlerContext ctx, Object message, ChannelPromise promise) {
+      ReferenceCountUtil.release(message);
+      kept.add(promise);
+    }
+
+    void take() {
+      kept.remove().setSuccess();
+    }
+  }
+
+  @AfterEach
+  void close() {
+    channel.finishAndReleaseAll();
+  }
+
+  private void says(int typeCode) {
+    channel.writeInbound(new Frame(typeCode, Unpooled.buffer()));
+  }
+
+  private void calls() {
+    var body = Unpooled.buffer();
+    Wire.writeLong(body, 7);
+    Wire.writeLong(body, 1);
+    channel.writeInbound(new Frame(Frame.REQUEST, body));
+  }
+
+  private boolean isRead() {
+    return channel.config().isAutoRead();
+  }
+
+  @Test
+  void whoDoesNotTakeSignsOfLifeIsNotRead() {
+    for (int pings = 1; pings < MOST_CALLS; pings++) {
+      says(Frame.PING);
+      assertThat(isRead()).isTrue();
+    }
+    says(Frame.PING);
+    assertThat(isRead()).isFalse();
+    outgoing.take();
+    assertThat(isRead()).isTrue();
+  }
+
+  @Test
+  void whoDoesNotTakeAnswersIsNotRead() {
+    calls();
+    calls();
+    assertThat(isRead()).isTrue();
+    // By now these are more bytes than may be under way.
+    calls();
+    assertThat(isRead()).isFalse();
+    outgoing.take();
+    assertThat(isRead()).isTrue();
+  }
+
+  @Test
+  void aLinkThatDoesNotTakeACallInTimeEnds() {
+    CompletableFuture<byte[]> answer = link.call(1, new byte[100], DEADLINE);
+    passes(DEADLINE);
+    assertThatThrownBy(answer::get).hasCauseInstanceOf(LinkException.class);
+    assertThat(channel.isOpen()).isFalse();
+  }
+
+  @Test
+  void aCallThatIsTakenAndNotAnsweredFailsAlone() {
+    CompletableFuture<byte[]> answer = link.call(1, new byte[100], DEADLINE);
+    outgoing.take();
+    passes(DEADLINE);
+    assertThatThrownBy(answer::get).hasCauseInstanceOf(LinkException.class);
+    assertThat(channel.isOpen()).isTrue();
+  }
+
+  @Test
+  void aLinkThatTakesNoSignOfLifeEnds() {
+    channel.pipeline().fireUserEventTriggered(IdleStateEvent.WRITER_IDLE_STATE_EVENT);
+    outgoing.take();
+    channel.pipeline().fireUserEventTriggered(IdleStateEvent.WRITER_IDLE_STATE_EVENT);
+    assertThat(channel.isOpen()).isTrue();
+    channel.pipeline().fireUserEventTriggered(IdleStateEvent.WRITER_IDLE_STATE_EVENT);
+    assertThat(channel.isOpen()).isFalse();
+  }
+
+  private void passes(Duration time) {
+    channel.advanceTimeBy(time.toNanos(), TimeUnit.NANOSECONDS);
+    channel.runScheduledPendingTasks();
+  }
+}

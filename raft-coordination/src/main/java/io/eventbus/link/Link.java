@@ -73,6 +73,7 @@ final class Link {
               "calls under way to bus " + peer.bus() + ": " + pending.describe(), null, false));
     }
     if (request.length > options.maxFrameBytes() - 64) {
+      pending.left(call);
       pending.fail(
           call,
           new LinkException(
@@ -87,24 +88,15 @@ final class Link {
     }
     // Before the write: what throws there must not leave a call without a deadline.
     pending.watch(call, channel.eventLoop(), deadline, peer.bus());
-    ChannelFuture left =
-        channel.writeAndFlush(Wire.request(channel.alloc(), call.id(), service, request));
-    left.addListener(
-        written -> {
-          if (!written.isSuccess()) {
-            pending.fail(call, new LinkException("to bus " + peer.bus(), written.cause()));
-          }
-        });
-    var unused =
-        call.answer()
-            .whenComplete(
-                (answer, error) -> {
-                  if (!left.isDone()) {
-                    // Nobody counts its bytes any more, and more would gather behind them.
-                    log.info("The link to bus {} is closed: it does not take a call", peer.bus());
-                    channel.close();
-                  }
-                });
+    channel
+        .writeAndFlush(Wire.request(channel.alloc(), call.id(), service, request))
+        .addListener(
+            written -> {
+              pending.left(call);
+              if (!written.isSuccess()) {
+                pending.fail(call, new LinkException("to bus " + peer.bus(), written.cause()));
+              }
+            });
     return call.answer();
   }
 
@@ -218,7 +210,7 @@ final class Link {
     public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
       if (event instanceof IdleStateEvent idle) {
         if (idle.state() == IdleState.WRITER_IDLE) {
-          ping(ctx);
+          ping(ctx, idle.isFirst());
         } else if (channel.config().isAutoRead()) {
           log.info("The link to bus {} is closed: silent for {}", peer.bus(), options.silence());
           ctx.close();
@@ -226,12 +218,13 @@ final class Link {
       }
     }
 
-    private void ping(ChannelHandlerContext ctx) {
-      if (ping != null && !ping.isDone()) {
+    /** A second time without a byte that has left in between, and this side has something. */
+    private void ping(ChannelHandlerContext ctx, boolean first) {
+      if (ping == null || ping.isDone()) {
+        ping = ctx.writeAndFlush(Wire.frame(Frame.PING, Unpooled.EMPTY_BUFFER));
+      } else if (!first) {
         log.info("The link to bus {} is closed: it takes nothing", peer.bus());
         ctx.close();
-      } else {
-        ping = ctx.writeAndFlush(Wire.frame(Frame.PING, Unpooled.EMPTY_BUFFER));
       }
     }
 

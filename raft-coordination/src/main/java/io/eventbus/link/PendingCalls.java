@@ -6,6 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
@@ -13,8 +14,13 @@ import org.jspecify.annotations.Nullable;
 // What a write or a close comes to shows in the channel being closed.
 @SuppressWarnings("FutureReturnValueIgnored")
 final class PendingCalls {
-  /** One call; its answer is completed once. */
-  record Call(long id, int bytes, CompletableFuture<byte[]> answer) {}
+  /**
+   * One call; its answer is completed once.
+   *
+   * @param parts what has to end before its bytes do not count any more: the wait for the answer,
+   *     and the way to the socket
+   */
+  record Call(long id, int bytes, CompletableFuture<byte[]> answer, AtomicInteger parts) {}
 
   private final ConcurrentHashMap<Long, Call> calls = new ConcurrentHashMap<>();
   private final AtomicLong lastId = new AtomicLong();
@@ -33,7 +39,8 @@ final class PendingCalls {
     if (calls.size() >= maxCalls || bytes.get() > maxBytes - size) {
       return null;
     }
-    Call call = new Call(lastId.incrementAndGet(), size, new CompletableFuture<>());
+    Call call =
+        new Call(lastId.incrementAndGet(), size, new CompletableFuture<>(), new AtomicInteger(2));
     bytes.addAndGet(size);
     calls.put(call.id(), call);
     LinkException end = ended;
@@ -62,7 +69,7 @@ final class PendingCalls {
   void succeed(long id, byte[] answer) {
     Call call = calls.remove(id);
     if (call != null) {
-      bytes.addAndGet(-call.bytes());
+      end(call);
       call.answer().complete(answer);
     }
   }
@@ -76,8 +83,19 @@ final class PendingCalls {
 
   void fail(Call call, Throwable error) {
     if (calls.remove(call.id(), call)) {
-      bytes.addAndGet(-call.bytes());
+      end(call);
       call.answer().completeExceptionally(error);
+    }
+  }
+
+  /** Its bytes have left, or never will; once for each call. */
+  void left(Call call) {
+    end(call);
+  }
+
+  private void end(Call call) {
+    if (call.parts().decrementAndGet() == 0) {
+      bytes.addAndGet(-call.bytes());
     }
   }
 

@@ -3,11 +3,11 @@ package io.eventbus.registry.ratis;
 import io.eventbus.link.LinkPeer;
 import io.eventbus.link.LinkService;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
-import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto.AppendResult;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
 import org.apache.ratis.proto.RaftProtos.LogEntryProto;
 import org.apache.ratis.server.DivisionInfo;
@@ -21,12 +21,36 @@ import org.apache.ratis.server.RaftServer;
  * the engine writes to its disk at once, or other members, is left to threads that may wait.
  */
 final class EntriesService implements LinkService {
+  /** For these a leader waits hardly longer than for any message, see {@link RaftTransport}. */
+  private static final int LARGE = 32 << 10;
+
   private final RaftServer server;
   private final Executor workers;
+  private final Timer timer;
+  private final Duration patience;
+  private final EntriesOnDisk onDisk;
 
-  EntriesService(RaftServer server, Executor workers) {
+  /** Runs what must not block, a little later. */
+  interface Timer {
+    void after(Duration delay, Runnable task);
+  }
+
+  /**
+   * Gives an engine what its leader sends.
+   *
+   * @param onDisk of this engine
+   * @param workers may wait
+   * @param timer for large messages
+   * @param patience how long a large message may wait for the disk, well below the shortest
+   *     election time-out
+   */
+  EntriesService(
+      RaftServer server, EntriesOnDisk onDisk, Executor workers, Timer timer, Duration patience) {
     this.server = server;
+    this.onDisk = onDisk;
     this.workers = workers;
+    this.timer = timer;
+    this.patience = patience;
   }
 
   @Override
@@ -74,40 +98,26 @@ final class EntriesService implements LinkService {
   private CompletionStage<byte[]> append(
       RaftServer.Division division, AppendEntriesRequestProto append) {
     try {
-      return server
-          .appendEntriesAsync(append)
-          .thenCompose(reply -> isTrue(division, append, reply))
+      return (append.getEntriesCount() == 0
+              ? server.appendEntriesAsync(append)
+              : appendEntries(division, append))
           .thenApply(AppendEntriesReplyProto::toByteArray);
     } catch (IOException e) {
       return CompletableFuture.failedFuture(e);
     }
   }
 
-  /**
-   * Fails a yes to entries that came too early. The engine takes entries that are sent a second
-   * time for kept as soon as they are in its memory, while the first ones still wait for the disk
-   * or could not be written; and it looks at the term before it appends, not after, so that a vote
-   * for another leader may fall in between.
-   */
-  private static CompletionStage<AppendEntriesReplyProto> isTrue(
-      RaftServer.Division division,
-      AppendEntriesRequestProto append,
-      AppendEntriesReplyProto reply) {
-    int entries = append.getEntriesCount();
-    if (entries == 0 || reply.getResult() != AppendResult.SUCCESS) {
-      return CompletableFuture.completedFuture(reply);
+  private CompletableFuture<AppendEntriesReplyProto> appendEntries(
+      RaftServer.Division division, AppendEntriesRequestProto append) throws IOException {
+    CompletableFuture<AppendEntriesReplyProto> kept =
+        onDisk.append(division, append, () -> server.appendEntriesAsync(append));
+    if (append.getSerializedSize() > LARGE && !kept.isDone()) {
+      // The leader gives large messages more time, for slow lines; it is to hear early of slow
+      // disks, so that heartbeats go on.
+      timer.after(
+          patience,
+          () -> kept.completeExceptionally(new IOException("not on the disk within " + patience)));
     }
-    long last = append.getEntries(entries - 1).getIndex();
-    long onDisk = division.getRaftLog().getFlushIndex();
-    if (onDisk < last) {
-      return CompletableFuture.failedFuture(
-          new IOException("entries: up to " + last + ", on the disk: up to " + onDisk));
-    }
-    long term = division.getInfo().getCurrentTerm();
-    if (term != append.getLeaderTerm()) {
-      return CompletableFuture.failedFuture(
-          new IOException("term: " + append.getLeaderTerm() + " (now: " + term + ")"));
-    }
-    return CompletableFuture.completedFuture(reply);
+    return kept;
   }
 }

@@ -32,9 +32,12 @@ final class KnownSnapshot {
     RaftRpcRequestProto head = request.getServerRequest();
     RaftLog log = division.getRaftLog();
     TermIndex last = TermIndex.valueOf(request.getSnapshotChunk().getTermIndex());
-    // What is not on the disk yet does not count.
-    if (log.getFlushIndex() < last.getIndex() || !last.equals(log.getTermIndex(last.getIndex()))) {
+    if (!last.equals(log.getTermIndex(last.getIndex()))) {
       return null;
+    }
+    if (log.getFlushIndex() < last.getIndex()) {
+      // The engine would forget to write what is in its memory, and believe that it is there.
+      throw new IOException("entry " + last + " waits for the disk");
     }
     return InstallSnapshotReplyProto.newBuilder()
         .setServerReply(

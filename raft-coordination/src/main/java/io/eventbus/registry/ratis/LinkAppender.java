@@ -47,7 +47,7 @@ final class LinkAppender extends LogAppenderBase implements Pulse.Follower {
   /** One of so many failures in a row is logged. */
   private static final int LOGGED_FAILURES = 10;
 
-  /** The longest pause between entries that are not taken, of the engine's; below a heartbeat. */
+  /** The longest pause between entries that are not taken, in pauses of the engine's. */
   private static final int MOST_PAUSES = 4;
 
   /** How often the appender's thread looks while nobody needs it. */
@@ -326,7 +326,8 @@ final class LinkAppender extends LogAppenderBase implements Pulse.Follower {
 
   private void pause(int pauses) throws InterruptedException {
     if (isRunning()) {
-      getServer().properties().rpcSleepTime().multiply(pauses).sleep();
+      long millis = getServer().properties().rpcSleepTime().toLong(TimeUnit.MILLISECONDS);
+      TimeUnit.MILLISECONDS.sleep(Math.min(pauses * millis, heartbeatMillis()));
     }
   }
 

@@ -19,6 +19,7 @@ import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
 import org.apache.ratis.proto.RaftProtos.InstallSnapshotReplyProto;
 import org.apache.ratis.proto.RaftProtos.InstallSnapshotRequestProto;
+import org.apache.ratis.proto.RaftProtos.InstallSnapshotResult;
 import org.apache.ratis.proto.RaftProtos.RaftRpcRequestProto;
 import org.apache.ratis.proto.RaftProtos.RequestVoteReplyProto;
 import org.apache.ratis.proto.RaftProtos.RequestVoteRequestProto;
@@ -47,13 +48,17 @@ final class RaftTransport implements RaftServerRpc, Replication {
   /**
    * For entries to a bus that this leader has taken in. Its process has just started, and the first
    * entries take it longer than anything later; and the engine fails on the same entries a second
-   * time while it is busy with them. Below the time after which the engine gives up taking a bus in
-   * (three of the longer election time-outs, one of which has passed when it begins). The engine
-   * says the same of a listener for as long as the leader leads that took it in.
+   * time while it is busy with them. With small messages below the time after which the engine
+   * gives up taking a bus in (three of the longer election time-outs, one of which has passed when
+   * it begins). The engine says the same of a listener for as long as the leader leads that took it
+   * in.
    */
   private static final Duration FIRST_ENTRIES = Duration.ofSeconds(1);
 
-  /** About 4 Mbit/s: a follower behind a slower line never catches up. */
+  /**
+   * About 4 Mbit/s: a follower behind a slower line never catches up. One that the majority needs
+   * must be faster, for no heartbeat goes beside a message.
+   */
   private static final int SLOWEST_BYTES_PER_MILLI = 512;
 
   private final LinkNode links;
@@ -66,6 +71,8 @@ final class RaftTransport implements RaftServerRpc, Replication {
   private final ExecutorService workers;
 
   private final LinkThread quick;
+
+  private final EntriesOnDisk onDisk = new EntriesOnDisk();
 
   private final RpcType type = new LinkRpcType();
 
@@ -94,7 +101,9 @@ final class RaftTransport implements RaftServerRpc, Replication {
   }
 
   private void offerAll(RaftServer server) {
-    links.offer(Services.APPEND_ENTRIES, new EntriesService(server, workers));
+    links.offer(
+        Services.APPEND_ENTRIES,
+        new EntriesService(server, onDisk, workers, this::after, deadline.dividedBy(2)));
     offer(
         Services.REQUEST_VOTE,
         request ->
@@ -109,6 +118,10 @@ final class RaftTransport implements RaftServerRpc, Replication {
           if (reply == null) {
             ListenerWatch.end(division);
             reply = server.installSnapshot(snapshot);
+            if (reply.getResult() == InstallSnapshotResult.SUCCESS
+                && snapshot.getSnapshotChunk().getDone()) {
+              onDisk.beginAnew();
+            }
           }
           return CompletableFuture.completedFuture(reply.toByteArray());
         });

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.eventbus.link.LinkPeer;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,6 +30,8 @@ import org.apache.ratis.protocol.exceptions.GroupMismatchException;
 import org.apache.ratis.server.DivisionInfo;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.raftlog.RaftLog;
+import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -43,17 +46,25 @@ class EntriesServiceTest {
   private final Queue<Runnable> work = new ArrayDeque<>();
 
   private final List<AppendEntriesRequestProto> appended = new ArrayList<>();
+  private final Queue<Runnable> later = new ArrayDeque<>();
   private final List<Thread> threads = new ArrayList<>();
   private final List<Boolean> locked = new ArrayList<>();
-  private final CompletableFuture<AppendEntriesReplyProto> engine = new CompletableFuture<>();
+  private @Nullable IOException refusal;
+  private CompletableFuture<AppendEntriesReplyProto> engine = new CompletableFuture<>();
   private RaftPeerRole role = RaftPeerRole.FOLLOWER;
   private long term = TERM;
   private long onDisk = LAST;
 
   private final RaftServer.Division division = fake(RaftServer.Division.class, this::ofDivision);
   private final DivisionInfo info = fake(DivisionInfo.class, this::ofInfo);
+  private final EntriesOnDisk disk = new EntriesOnDisk();
   private final EntriesService service =
-      new EntriesService(fake(RaftServer.class, this::ofServer), work::add);
+      new EntriesService(
+          fake(RaftServer.class, this::ofServer),
+          disk,
+          work::add,
+          (delay, task) -> later.add(task),
+          Duration.ofMillis(150));
 
   private Object ofServer(String method, Object[] arguments) throws IOException {
     switch (method) {
@@ -67,6 +78,9 @@ class EntriesServiceTest {
         appended.add((AppendEntriesRequestProto) arguments[0]);
         threads.add(Thread.currentThread());
         locked.add(Thread.holdsLock(division));
+        if (refusal != null) {
+          throw refusal;
+        }
         Object answer = engine;
         return answer;
       }
@@ -251,6 +265,73 @@ class EntriesServiceTest {
         .cause()
         .isInstanceOf(IOException.class)
         .hasMessage("entries: up to 11, on the disk: up to 10");
+  }
+
+  /** Also where others have to be taken off the disk first, which is flushed farther until then. */
+  @Test
+  void aYesWhileOthersWaitForTheDiskIsNone() throws Exception {
+    CompletableFuture<byte[]> first = answer(entries().build());
+    CompletableFuture<AppendEntriesReplyProto> early = engine;
+    engine = CompletableFuture.completedFuture(AppendEntriesReplyProto.getDefaultInstance());
+    assertThatThrownBy(() -> answer(entries().build()).get())
+        .cause()
+        .hasMessage("entries: up to 11, others wait for the disk");
+    early.complete(AppendEntriesReplyProto.getDefaultInstance());
+    assertThat(first.get()).isEmpty();
+    assertThat(answer(entries().build()).get()).isEmpty();
+  }
+
+  @Test
+  void whatASnapshotMadeTheEngineForgetIsNotWaitedFor() throws Exception {
+    var forgotten = answer(entries().build());
+    CompletableFuture<AppendEntriesReplyProto> before = engine;
+    disk.beginAnew();
+    engine = CompletableFuture.completedFuture(AppendEntriesReplyProto.getDefaultInstance());
+    assertThat(answer(entries().build()).get()).isEmpty();
+    assertThat(forgotten).isNotDone();
+    // If it comes after all, it does not count for what waits by then.
+    engine = new CompletableFuture<>();
+    var waiting = answer(entries().build());
+    before.complete(AppendEntriesReplyProto.getDefaultInstance());
+    engine = CompletableFuture.completedFuture(AppendEntriesReplyProto.getDefaultInstance());
+    assertThatThrownBy(() -> answer(entries().build()).get()).hasMessageContaining("others wait");
+    assertThat(waiting).isNotDone();
+  }
+
+  @Test
+  void afterTheLogWasNotWrittenNoYesIsTrue() {
+    CompletableFuture<byte[]> first = answer(entries().build());
+    engine.completeExceptionally(new IOException("a full disk"));
+    assertThatThrownBy(first::get).cause().hasMessage("a full disk");
+    engine = CompletableFuture.completedFuture(AppendEntriesReplyProto.getDefaultInstance());
+    assertThatThrownBy(() -> answer(entries().build()).get())
+        .cause()
+        .hasMessage("entries: up to 11, the log could not be written");
+  }
+
+  @Test
+  void aLeaderHearsEarlyOfALargeMessageThatWaitsForTheDisk() {
+    ByteString large = ByteString.copyFrom(new byte[40_000]);
+    CompletableFuture<byte[]> answer =
+        answer(
+            entries()
+                .addEntries(
+                    entry(LAST + 1)
+                        .setStateMachineLogEntry(
+                            StateMachineLogEntryProto.newBuilder().setLogData(large)))
+                .build());
+    assertThat(answer).isNotDone();
+    later.remove().run();
+    assertThatThrownBy(answer::get).cause().hasMessage("not on the disk within PT0.15S");
+  }
+
+  @Test
+  void whatTheEngineThrowsBackDoesNotWaitForTheDisk() throws Exception {
+    refusal = new IOException("not ready");
+    assertThatThrownBy(() -> answer(entries().build()).get()).cause().hasMessage("not ready");
+    refusal = null;
+    engine.complete(AppendEntriesReplyProto.getDefaultInstance());
+    assertThat(answer(entries().build()).get()).isEmpty();
   }
 
   /** A vote for another leader may have been given since the engine looked at the term. */

@@ -1,5 +1,6 @@
 package io.eventbus.registry.ratis;
 
+import static io.eventbus.registry.ratis.Fake.fake;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -29,6 +30,7 @@ import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.server.DivisionInfo;
 import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.server.raftlog.RaftLog;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -96,31 +98,28 @@ class RaftTransportTest {
   /** An engine that is busy with its first entries until somebody completes them. */
   private static RaftServer busy(
       CountDownLatch asked, CompletableFuture<AppendEntriesReplyProto> first) {
-    return (RaftServer)
-        Proxy.newProxyInstance(
-            RaftServer.class.getClassLoader(),
-            new Class<?>[] {RaftServer.class},
-            (proxy, method, arguments) -> {
-              if (method.getName().equals("getDivision")) {
-                return division();
-              }
-              assertThat(method.getName()).isEqualTo("appendEntriesAsync");
-              asked.countDown();
-              return first;
-            });
+    return fake(
+        RaftServer.class,
+        (method, arguments) -> {
+          if (method.equals("getDivision")) {
+            return division();
+          }
+          assertThat(method).isEqualTo("appendEntriesAsync");
+          asked.countDown();
+          Object answer = first;
+          return answer;
+        });
   }
 
-  /** Neither a follower nor a listener yet. */
+  /** Neither a follower nor a listener yet; its disk is swift. */
   private static RaftServer.Division division() {
-    DivisionInfo info = answering(DivisionInfo.class, false);
-    return answering(RaftServer.Division.class, info);
-  }
-
-  /** Says the same to everything. */
-  private static <T> T answering(Class<T> type, Object answer) {
-    return type.cast(
-        Proxy.newProxyInstance(
-            type.getClassLoader(), new Class<?>[] {type}, (proxy, method, arguments) -> answer));
+    DivisionInfo info =
+        fake(
+            DivisionInfo.class,
+            (method, arguments) -> method.equals("getCurrentTerm") ? (Object) 0L : false);
+    RaftLog log = fake(RaftLog.class, (method, arguments) -> 0L);
+    return fake(
+        RaftServer.Division.class, (method, arguments) -> method.equals("getRaftLog") ? log : info);
   }
 
   private static AppendEntriesRequestProto entries(boolean initializing) {

@@ -7,6 +7,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.SimpleChannelInboundHandler;
 import io.netty.handler.codec.CorruptedFrameException;
 import io.netty.handler.timeout.IdleState;
@@ -88,8 +89,19 @@ final class Link {
     }
     // Before the write: what throws there must not leave a call without a deadline.
     pending.watch(call, channel.eventLoop(), deadline, peer.bus());
+    try {
+      write(call, Wire.request(channel.alloc(), call.id(), service, request));
+    } catch (RuntimeException | Error e) {
+      pending.left(call);
+      pending.fail(call, new LinkException("to bus " + peer.bus(), e));
+      throw e;
+    }
+    return call.answer();
+  }
+
+  private void write(PendingCalls.Call call, ByteBuf frame) {
     channel
-        .writeAndFlush(Wire.request(channel.alloc(), call.id(), service, request))
+        .writeAndFlush(frame)
         .addListener(
             written -> {
               pending.left(call);
@@ -97,7 +109,6 @@ final class Link {
                 pending.fail(call, new LinkException("to bus " + peer.bus(), written.cause()));
               }
             });
-    return call.answer();
   }
 
   private void serve(ByteBuf in) {
@@ -185,6 +196,11 @@ final class Link {
   private final class Inbound extends SimpleChannelInboundHandler<Frame> {
     private @Nullable ChannelFuture ping;
 
+    /** What was next to leave when it was looked at last, and how much of it had. */
+    private @Nullable Object first;
+
+    private long firstBytes;
+
     @Override
     protected void channelRead0(ChannelHandlerContext ctx, Frame frame) {
       ByteBuf in = frame.content();
@@ -210,7 +226,7 @@ final class Link {
     public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
       if (event instanceof IdleStateEvent idle) {
         if (idle.state() == IdleState.WRITER_IDLE) {
-          ping(ctx, idle.isFirst());
+          ping(ctx);
         } else if (channel.config().isAutoRead()) {
           log.info("The link to bus {} is closed: silent for {}", peer.bus(), options.silence());
           ctx.close();
@@ -218,14 +234,22 @@ final class Link {
       }
     }
 
-    /** A second time without a byte that has left in between, and this side has something. */
-    private void ping(ChannelHandlerContext ctx, boolean first) {
+    /** Nothing has left for a heartbeat: because there is nothing, or because nothing is taken. */
+    private void ping(ChannelHandlerContext ctx) {
       if (ping == null || ping.isDone()) {
         ping = ctx.writeAndFlush(Wire.frame(Frame.PING, Unpooled.EMPTY_BUFFER));
-      } else if (!first) {
+        first = null;
+        return;
+      }
+      ChannelOutboundBuffer out = channel.unsafe().outboundBuffer();
+      Object now = out == null ? null : out.current();
+      long bytes = out == null ? 0 : out.currentProgress();
+      if (now != null && now == first && bytes == firstBytes) {
         log.info("The link to bus {} is closed: it takes nothing", peer.bus());
         ctx.close();
       }
+      first = now;
+      firstBytes = bytes;
     }
 
     @Override

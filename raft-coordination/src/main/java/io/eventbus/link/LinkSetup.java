@@ -131,8 +131,6 @@ record LinkSetup(LinkOptions options, Map<Integer, LinkService> services, LinkCo
   private void attach(Link link, ChannelPipeline pipeline) {
     pipeline.addLast(
         new IdleStateHandler(
-            // Bytes that leave count, also before the last one of a message has.
-            true,
             options.silence().toMillis(),
             options.heartbeat().toMillis(),
             0,

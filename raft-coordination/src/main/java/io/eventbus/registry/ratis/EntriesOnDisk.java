@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto.AppendResult;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
@@ -19,7 +20,16 @@ import org.apache.ratis.server.RaftServer;
  */
 final class EntriesOnDisk {
   private volatile AtomicInteger waiting = new AtomicInteger();
-  private volatile boolean lost;
+  private final BooleanSupplier lost;
+
+  /**
+   * Knows nothing of what an engine has taken before.
+   *
+   * @param lost whether the log could not be written, after which the engine writes nothing more
+   */
+  EntriesOnDisk(BooleanSupplier lost) {
+    this.lost = lost;
+  }
 
   /** Gives entries to an engine, which answers when they are on its disk, or throws them back. */
   interface Engine {
@@ -41,14 +51,7 @@ final class EntriesOnDisk {
       }
     }
     return answer
-        .whenComplete(
-            (reply, error) -> {
-              if (error != null) {
-                // The engine's log writes nothing more from then on.
-                lost = true;
-              }
-              now.decrementAndGet();
-            })
+        .whenComplete((reply, error) -> now.decrementAndGet())
         .thenCompose(reply -> isTrue(division, append, reply));
   }
 
@@ -68,7 +71,7 @@ final class EntriesOnDisk {
       return CompletableFuture.completedFuture(reply);
     }
     long last = append.getEntries(append.getEntriesCount() - 1).getIndex();
-    if (lost) {
+    if (lost.getAsBoolean()) {
       return no("entries: up to " + last + ", the log could not be written");
     }
     if (waiting.get() > 0) {

@@ -19,7 +19,6 @@ import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
 import org.apache.ratis.proto.RaftProtos.InstallSnapshotReplyProto;
 import org.apache.ratis.proto.RaftProtos.InstallSnapshotRequestProto;
-import org.apache.ratis.proto.RaftProtos.InstallSnapshotResult;
 import org.apache.ratis.proto.RaftProtos.RaftRpcRequestProto;
 import org.apache.ratis.proto.RaftProtos.RequestVoteReplyProto;
 import org.apache.ratis.proto.RaftProtos.RequestVoteRequestProto;
@@ -71,8 +70,7 @@ final class RaftTransport implements RaftServerRpc, Replication {
   private final ExecutorService workers;
 
   private final LinkThread quick;
-
-  private final EntriesOnDisk onDisk = new EntriesOnDisk();
+  private final EntriesOnDisk onDisk;
 
   private final RpcType type = new LinkRpcType();
 
@@ -85,7 +83,8 @@ final class RaftTransport implements RaftServerRpc, Replication {
       Duration deadline,
       Duration snapshotDeadline,
       ExecutorService workers,
-      LinkThread quick) {
+      LinkThread quick,
+      EntriesOnDisk onDisk) {
     this.links = links;
     this.peers = peers;
     this.address = address;
@@ -93,6 +92,7 @@ final class RaftTransport implements RaftServerRpc, Replication {
     this.snapshotDeadline = snapshotDeadline;
     this.workers = workers;
     this.quick = quick;
+    this.onDisk = onDisk;
   }
 
   /** Whose messages it carries, before {@link #start()}. */
@@ -117,11 +117,7 @@ final class RaftTransport implements RaftServerRpc, Replication {
           InstallSnapshotReplyProto reply = KnownSnapshot.reply(division, snapshot);
           if (reply == null) {
             ListenerWatch.end(division);
-            reply = server.installSnapshot(snapshot);
-            if (reply.getResult() == InstallSnapshotResult.SUCCESS
-                && snapshot.getSnapshotChunk().getDone()) {
-              onDisk.beginAnew();
-            }
+            reply = install(server, division, snapshot);
           }
           return CompletableFuture.completedFuture(reply.toByteArray());
         });
@@ -132,6 +128,21 @@ final class RaftTransport implements RaftServerRpc, Replication {
                 server
                     .startLeaderElection(StartLeaderElectionRequestProto.parseFrom(request))
                     .toByteArray()));
+  }
+
+  private InstallSnapshotReplyProto install(
+      RaftServer server, RaftServer.Division division, InstallSnapshotRequestProto snapshot)
+      throws IOException {
+    long index = snapshot.getSnapshotChunk().getTermIndex().getIndex();
+    long before = division.getRaftLog().getSnapshotIndex();
+    try {
+      return server.installSnapshot(snapshot);
+    } finally {
+      // Also where something failed afterwards.
+      if (before < index && division.getRaftLog().getSnapshotIndex() >= index) {
+        onDisk.beginAnew();
+      }
+    }
   }
 
   static RaftServer.Division division(RaftServer server, RaftRpcRequestProto head)

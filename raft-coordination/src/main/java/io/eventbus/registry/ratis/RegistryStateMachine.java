@@ -56,6 +56,8 @@ final class RegistryStateMachine extends BaseStateMachine {
   private final Observer observer;
   private volatile RegistryState state;
 
+  private volatile boolean logFailed;
+
   RegistryStateMachine(
       RegistryState first, RegistryClock clock, LongConsumer applied, Observer observer) {
     this.state = first;
@@ -187,8 +189,14 @@ final class RegistryStateMachine extends BaseStateMachine {
     return changed;
   }
 
+  /** Whether the engine's log could not be written, which it tells before it fails the entries. */
+  boolean hasLogFailed() {
+    return logFailed;
+  }
+
   @Override
   public void notifyLogFailed(Throwable cause, LogEntryProto entry) {
+    logFailed = true;
     observer.onFailure(cause);
   }
 }

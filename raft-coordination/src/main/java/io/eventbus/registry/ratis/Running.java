@@ -64,7 +64,8 @@ record Running(
             options.electionTimeoutMin(),
             SNAPSHOT_DEADLINE,
             parts.threads().raftWorkers(),
-            parts.quick());
+            parts.quick(),
+            new EntriesOnDisk(parts.machine()::hasLogFailed));
     Engine engine =
         Engine.start(
             options,

@@ -53,11 +53,12 @@ class EntriesServiceTest {
   private CompletableFuture<AppendEntriesReplyProto> engine = new CompletableFuture<>();
   private RaftPeerRole role = RaftPeerRole.FOLLOWER;
   private long term = TERM;
+  private boolean lost;
   private long onDisk = LAST;
 
   private final RaftServer.Division division = fake(RaftServer.Division.class, this::ofDivision);
   private final DivisionInfo info = fake(DivisionInfo.class, this::ofInfo);
-  private final EntriesOnDisk disk = new EntriesOnDisk();
+  private final EntriesOnDisk disk = new EntriesOnDisk(() -> lost);
   private final EntriesService service =
       new EntriesService(
           fake(RaftServer.class, this::ofServer),
@@ -303,10 +304,22 @@ class EntriesServiceTest {
     CompletableFuture<byte[]> first = answer(entries().build());
     engine.completeExceptionally(new IOException("a full disk"));
     assertThatThrownBy(first::get).cause().hasMessage("a full disk");
+    lost = true;
     engine = CompletableFuture.completedFuture(AppendEntriesReplyProto.getDefaultInstance());
     assertThatThrownBy(() -> answer(entries().build()).get())
         .cause()
         .hasMessage("entries: up to 11, the log could not be written");
+  }
+
+  /** The engine keeps its term in another file. */
+  @Test
+  void whatFailedBeforeTheLogDoesNotCount() throws Exception {
+    CompletableFuture<byte[]> first = answer(entries().build());
+    engine.completeExceptionally(new IOException("the term could not be written"));
+    assertThatThrownBy(first::get).cause().hasMessage("the term could not be written");
+    engine = CompletableFuture.completedFuture(AppendEntriesReplyProto.getDefaultInstance());
+    assertThat(answer(entries().build()).get()).isEmpty();
+    assertThat(later).isEmpty();
   }
 
   @Test

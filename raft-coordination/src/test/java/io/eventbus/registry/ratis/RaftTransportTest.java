@@ -13,7 +13,10 @@ import java.lang.reflect.Proxy;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -56,7 +59,14 @@ class RaftTransportTest {
 
   private RaftTransport transport(LinkNode links, PeerBook peers, InetSocketAddress address) {
     return new RaftTransport(
-        links, peers, address, DEADLINE, DEADLINE, workers, links.separate(Services.QUICK));
+        links,
+        peers,
+        address,
+        DEADLINE,
+        DEADLINE,
+        workers,
+        links.separate(Services.QUICK),
+        new EntriesOnDisk(() -> false));
   }
 
   /** An engine that tells everybody who stands for election to end. */
@@ -97,7 +107,7 @@ class RaftTransportTest {
 
   /** An engine that is busy with its first entries until somebody completes them. */
   private static RaftServer busy(
-      CountDownLatch asked, CompletableFuture<AppendEntriesReplyProto> first) {
+      CountDownLatch asked, Queue<CompletableFuture<AppendEntriesReplyProto>> answers) {
     return fake(
         RaftServer.class,
         (method, arguments) -> {
@@ -105,8 +115,8 @@ class RaftTransportTest {
             return division();
           }
           assertThat(method).isEqualTo("appendEntriesAsync");
+          Object answer = answers.remove();
           asked.countDown();
-          Object answer = first;
           return answer;
         });
   }
@@ -139,16 +149,24 @@ class RaftTransportTest {
     InetSocketAddress address =
         there.listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
     CompletableFuture<AppendEntriesReplyProto> engine = new CompletableFuture<>();
+    CompletableFuture<AppendEntriesReplyProto> later = new CompletableFuture<>();
     RaftTransport theirs = transport(there, new PeerBook(), address);
     CountDownLatch asked = new CountDownLatch(1);
-    theirs.serve(busy(asked, engine));
+    theirs.serve(busy(asked, new ConcurrentLinkedQueue<>(List.of(engine, later))));
     theirs.start();
     PeerBook peers = new PeerBook();
     peers.learn("bus-b", address);
     Duration shortest = Duration.ofMillis(100);
     RaftTransport ours =
         new RaftTransport(
-            here, peers, address, shortest, DEADLINE, workers, here.separate(Services.QUICK));
+            here,
+            peers,
+            address,
+            shortest,
+            DEADLINE,
+            workers,
+            here.separate(Services.QUICK),
+            new EntriesOnDisk(() -> false));
 
     FutureTask<AppendEntriesReplyProto> first =
         new FutureTask<>(() -> ours.appendEntries(entries(true)));
@@ -161,6 +179,7 @@ class RaftTransportTest {
         .isInstanceOf(IOException.class)
         .hasMessageContaining("no answer");
     assertThat(first.isDone()).isFalse();
+    later.complete(AppendEntriesReplyProto.getDefaultInstance());
     engine.complete(AppendEntriesReplyProto.newBuilder().setTerm(7).build());
     assertThat(first.get(DEADLINE.toSeconds(), TimeUnit.SECONDS).getTerm()).isEqualTo(7);
   }

@@ -40,7 +40,9 @@ export PYTHONDONTWRITEBYTECODE=1
 python="$work/venv/bin/python"
 
 "$eventbus" version >/dev/null || fail "the eventbus command does not work: $eventbus"
-"$eventbus" serve --host 127.0.0.1 --port 0 --set admin.enabled=false 2>"$work/bus.err" &
+# Not the one in the home of whoever runs this.
+(umask 077 && head -c 32 /dev/urandom >"$work/resume-key")
+"$eventbus" serve --host 127.0.0.1 --port 0 --set admin.enabled=false --set auth.resume-key-file="$work/resume-key" 2>"$work/bus.err" &
 pids+=($!)
 await "$work/bus.err" 'listens on ws://'
 url="$(sed -n 's/.*listens on \(ws:[^, ]*\).*/\1/p' "$work/bus.err" | head -n 1)"

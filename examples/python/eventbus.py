@@ -228,10 +228,11 @@ class EventBus:
         self._client, self._token, self._connect_seconds = client, token, connect_seconds
         self._on_lost = on_lost or (lambda lost: log.warning("lost: %s", lost))
         self._resume = None
+        self._producer = None
         self._ws = None
         self._limits = None
         self._sequences = {}  # by topic: the last number that was used
-        self._unconfirmed = OrderedDict()  # (topic, sequence) -> (frame, future)
+        self._unconfirmed = OrderedDict()  # (topic, sequence) -> (Publish, future)
         self._subscriptions = {}
         self._answers = {}  # (type code, id) -> future
         self._streams = OrderedDict()  # (topic, producer) -> _Stream, the longest silent first
@@ -285,15 +286,13 @@ class EventBus:
                 "payload": bytes(payload),
             }
             publish = {"topic": topic, "sequence": sequence, "schema": 0, "confirm": True, "events": [event]}
-            message = frame(PUBLISH, publish)
             confirmed = asyncio.get_running_loop().create_future()
             confirmed.add_done_callback(lambda _: self._room.release())
-            self._unconfirmed[topic, sequence] = (message, confirmed)
+            self._unconfirmed[topic, sequence] = (publish, confirmed)
             self._wake.set()
-            await self._send(message)
+            await self._send(frame(PUBLISH, publish))
         # Stays in order to be sent again even if the caller gives up: its number is used.
-        await asyncio.shield(confirmed)
-        return sequence
+        return await asyncio.shield(confirmed)
 
     async def subscribe(self, filter, group=None, overflow="BLOCK"):
         """Subscribes; returns once the subscription is in force."""
@@ -384,10 +383,23 @@ class EventBus:
         async with self._sending:
             for subscription in self._subscriptions.values():
                 await ws.send(frame(SUBSCRIBE, subscription.request()))
-            for message, _ in list(self._unconfirmed.values()):
-                await ws.send(message)
+            if self._producer not in (None, welcome["producer"]):
+                self._renumber()
+            self._producer = welcome["producer"]
+            for publish, _ in list(self._unconfirmed.values()):
+                await ws.send(frame(PUBLISH, publish))
             self._ws = ws
         self._ready.set()
+
+    def _renumber(self):
+        """The bus knows this client by a new producer number: every topic begins again at 1."""
+        waiting = list(self._unconfirmed.values())
+        self._sequences.clear()
+        self._unconfirmed.clear()
+        for publish, confirmed in waiting:
+            topic = publish["topic"]
+            self._sequences[topic] = publish["sequence"] = self._sequences.get(topic, 0) + 1
+            self._unconfirmed[topic, publish["sequence"]] = (publish, confirmed)
 
     def _disconnected(self):
         self._ws = None
@@ -466,7 +478,7 @@ class EventBus:
                 confirmed.set_exception(error)
                 confirmed.exception()
             else:
-                confirmed.set_result(None)
+                confirmed.set_result(sequence)
 
     def _resolve(self, type_code, id, error):
         answer = self._answers.pop((type_code, id), None)

@@ -21,6 +21,7 @@ import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.session.BusContext;
 import io.eventbus.server.session.ClusterPromises;
 import io.eventbus.server.session.LoopContext;
+import io.eventbus.server.session.ResumeKey;
 import io.eventbus.server.session.Sessions;
 import io.eventbus.server.session.SharedTokenPolicy;
 import io.eventbus.server.stats.BusCounters;
@@ -30,6 +31,7 @@ import io.netty.util.internal.PlatformDependent;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.URI;
+import java.nio.file.Path;
 import java.time.Clock;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -62,7 +64,7 @@ public final class BusServer implements AutoCloseable {
   private final @Nullable Federation federation;
   private @Nullable AdminServer admin;
 
-  private BusServer(ServerConfig config, Membership membership, Clock clock) {
+  private BusServer(ServerConfig config, Membership membership, ResumeKey resumes, Clock clock) {
     this.config = config;
     this.membership = membership;
     loops = new EventLoops(config.listen());
@@ -87,8 +89,9 @@ public final class BusServer implements AutoCloseable {
             config.limits(),
             index,
             memory,
-            new Sessions(config.bus().name(), clock, membership::others),
-            new SharedTokenPolicy(config.auth().token(), config.auth().systemTopics()),
+            new Sessions(config.bus().name(), clock, membership::others, resumes),
+            new SharedTokenPolicy(
+                config.auth().token(), config.auth().systemTopics(), config.auth().block()),
             new LoopBarrier(loops),
             counters,
             clock,
@@ -121,7 +124,7 @@ public final class BusServer implements AutoCloseable {
                 membership::announce),
             config.balance(),
             bus.sessions(),
-            new MeasuredLoad(bus, load, config),
+            new MeasuredLoad(bus, load, config, transport.connectionLimit().connections()),
             clock);
   }
 
@@ -135,7 +138,11 @@ public final class BusServer implements AutoCloseable {
 
   private static long memoryLimit(ServerConfig config) {
     long configured = config.limits().memoryBytes();
-    return configured != 0 ? configured : PlatformDependent.maxDirectMemory() / 2;
+    if (configured != 0) {
+      return configured;
+    }
+    // What waits is in direct memory, with a part on the heap, and neither has only this to hold.
+    return Math.min(PlatformDependent.maxDirectMemory() / 2, Runtime.getRuntime().maxMemory() / 4);
   }
 
   /**
@@ -153,7 +160,12 @@ public final class BusServer implements AutoCloseable {
     BusConfig named = new BusConfig(membership.busName(), config.bus().generated());
     BusServer server;
     try {
-      server = new BusServer(config.withBus(named), membership, clock);
+      ResumeKey resumes =
+          ResumeKeys.find(
+              config.withBus(named),
+              () -> membership.sharedKey("eventbus resume key"),
+              Path.of(System.getProperty("user.home", "")));
+      server = new BusServer(config.withBus(named), membership, resumes, clock);
     } catch (RuntimeException e) {
       membership.close();
       throw e;
@@ -176,6 +188,7 @@ public final class BusServer implements AutoCloseable {
   public static void check(ServerConfig config) {
     TransportServer.check(config);
     Membership.check(config);
+    ResumeKeys.check(config);
   }
 
   private void open() throws IOException {
@@ -188,7 +201,9 @@ public final class BusServer implements AutoCloseable {
               bus.clock().instant(),
               List.of(uri().toString()),
               loops.transportName(),
-              loops.count());
+              loops.count(),
+              transport.connectionLimit().connections(),
+              transport.connectionLimit().message());
       admin =
           AdminServer.start(
               config.admin(),
@@ -198,7 +213,8 @@ public final class BusServer implements AutoCloseable {
                   load,
                   summary,
                   this::health,
-                  new RunningBus.Surroundings(membership, balancer, this::figures)));
+                  new RunningBus.Surroundings(membership, balancer, this::figures)),
+              transport.connectionLimit().administration());
     }
     if (federation != null) {
       federation.start(

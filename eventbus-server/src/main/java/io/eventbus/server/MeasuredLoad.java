@@ -18,11 +18,11 @@ final class MeasuredLoad implements LoadSource {
   private long bytes;
   private long readAt = System.nanoTime();
 
-  MeasuredLoad(BusContext bus, LoopLoad loops, ServerConfig config) {
+  MeasuredLoad(BusContext bus, LoopLoad loops, ServerConfig config, int mostConnections) {
     this.bus = bus;
     this.loops = loops;
     this.config = config.balance();
-    this.mostConnections = config.listen().maxConnections();
+    this.mostConnections = mostConnections;
   }
 
   @Override

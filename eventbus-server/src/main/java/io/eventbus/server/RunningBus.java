@@ -23,6 +23,7 @@ import io.eventbus.server.stats.BusCounters;
 import io.eventbus.server.stats.DropReason;
 import io.eventbus.server.stats.LatencyBuckets;
 import io.eventbus.server.stats.LoopStats;
+import io.eventbus.server.stats.RefusalReason;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
@@ -95,7 +96,14 @@ final class RunningBus implements BusView {
       queued += session.link().queuedBytes();
     }
     return new BusStats(
-        new BusStats.Connections(c.connections.get(), c.accepted.sum(), closes(c)),
+        new BusStats.Connections(
+            c.connections.get(),
+            summary.connectionLimit(),
+            c.accepted.sum(),
+            refusals(c),
+            closes(c),
+            c.authenticationFailures.sum(),
+            c.foreignResumes.sum()),
         new BusStats.Traffic(
             c.sum(l -> l.messagesIn.get()),
             c.sum(l -> l.messagesOut.get()),
@@ -106,7 +114,8 @@ final class RunningBus implements BusView {
             c.sum(l -> l.deliveries.get()),
             c.sum(l -> l.acks.get()),
             c.sum(l -> l.publishersStopped.get())),
-        new BusStats.Memory(queued, bus.memory().used(), bus.memory().limit()),
+        new BusStats.Memory(
+            queued, bus.memory().used(), bus.memory().limit(), bus.index().routeBytes()),
         drops(c),
         c.sum(l -> l.gaps.get()),
         problems(c),
@@ -125,8 +134,17 @@ final class RunningBus implements BusView {
       counts.put(label(reason), c.closes(reason));
     }
     counts.put("closed_by_client", c.closesByPeer());
-    counts.put("too_many_connections", c.refused.sum());
+    counts.put(
+        "too_many_connections", refusals(c).values().stream().mapToLong(Long::longValue).sum());
     counts.put("not_upgraded", c.badRequests.sum());
+    return counts;
+  }
+
+  private static Map<String, Long> refusals(BusCounters c) {
+    Map<String, Long> counts = new LinkedHashMap<>();
+    for (RefusalReason reason : RefusalReason.values()) {
+      counts.put(label(reason), c.refused(reason));
+    }
     return counts;
   }
 

@@ -34,6 +34,8 @@ final class JarCommand {
     line.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     line.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
     line.add("-Djava.io.tmpdir=" + Files.createDirectories(directory.resolve("tmp")));
+    // A bus keeps a key there.
+    line.add("-Duser.home=" + directory);
     line.addAll(List.of("-jar", JAR.toString()));
     line.addAll(List.of(arguments));
     Path in = Files.writeString(Files.createTempFile(directory, "in", ".txt"), input);

@@ -2,6 +2,7 @@ package io.eventbus.it;
 
 import io.eventbus.server.BusServer;
 import io.eventbus.server.config.ServerConfig;
+import io.eventbus.server.samples.TestKey;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -23,6 +24,7 @@ final class TestBus {
     values.put("listen.port", "0");
     values.put("listen.event-loops", "2");
     values.put("admin.port", "0");
+    values.put("auth.resume-key-file", TestKey.FILE.toString());
     for (int i = 0; i < settings.length; i += 2) {
       values.put(settings[i], settings[i + 1]);
     }

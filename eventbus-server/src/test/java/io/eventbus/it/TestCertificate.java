@@ -15,7 +15,7 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
 /** A certificate for 127.0.0.1 that nobody has signed but itself, made by the JDK's keytool. */
-final class TestCertificate implements AutoCloseable {
+public final class TestCertificate implements AutoCloseable {
   private static final String PASSWORD = "only-for-tests";
 
   private final Path directory;
@@ -26,7 +26,7 @@ final class TestCertificate implements AutoCloseable {
     this.store = store;
   }
 
-  static TestCertificate make() throws Exception {
+  public static TestCertificate make() throws Exception {
     Path directory = Files.createTempDirectory("eventbus-tls");
     Path file = directory.resolve("store.p12");
     Process keytool =
@@ -79,11 +79,11 @@ final class TestCertificate implements AutoCloseable {
         "-----BEGIN " + what + "-----\n" + base64 + "\n-----END " + what + "-----\n");
   }
 
-  Path certificatePem() {
+  public Path certificatePem() {
     return directory.resolve("certificate.pem");
   }
 
-  Path keyPem() {
+  public Path keyPem() {
     return directory.resolve("key.pem");
   }
 

@@ -26,6 +26,8 @@ class ArchitectureTest {
 
   private static final String CONFIG = "io.eventbus.server.config";
   private static final String STATS = "io.eventbus.server.stats";
+  private static final String LOG = "io.eventbus.server.log";
+  private static final String ADMISSION = "io.eventbus.server.admission";
   private static final String ROUTING = "io.eventbus.server.routing";
   private static final String SESSION = "io.eventbus.server.session";
   private static final String TRANSPORT = "io.eventbus.server.transport";
@@ -64,6 +66,12 @@ class ArchitectureTest {
 
   @ArchTest static final ArchRule stats = row(STATS, PROTOCOL, SCHEMA);
 
+  @ArchTest static final ArchRule log = row(LOG);
+
+  @ArchTest
+  static final ArchRule admission =
+      row(ADMISSION, LOG, STATS, CONFIG, NETTY_UTIL, "com.sun.management");
+
   @ArchTest
   static final ArchRule routing =
       row(ROUTING, STATS, CONFIG, PROTOCOL, SCHEMA, NETTY_BUFFERS, NETTY_UTIL);
@@ -80,7 +88,9 @@ class ArchitectureTest {
 
   @ArchTest
   static final ArchRule transport =
-      row(TRANSPORT, SESSION, ROUTING, STATS, CONFIG, PROTOCOL, SCHEMA, NETTY);
+      row(
+          TRANSPORT, LINK, ADMISSION, LOG, SESSION, ROUTING, STATS, CONFIG, PROTOCOL, SCHEMA,
+          NETTY);
 
   @ArchTest
   static final ArchRule federation =
@@ -127,6 +137,7 @@ class ArchitectureTest {
           CLUSTER,
           LINK,
           TRANSPORT,
+          ADMISSION,
           SESSION,
           ROUTING,
           STATS,
@@ -164,6 +175,8 @@ class ArchitectureTest {
           .resideInAnyPackage(
               CONFIG,
               STATS,
+              LOG,
+              ADMISSION,
               ROUTING,
               SESSION,
               TRANSPORT,

@@ -13,6 +13,7 @@ import io.eventbus.client.SubscribeOptions;
 import io.eventbus.schema.ChangeBus;
 import io.eventbus.schema.ChangeReason;
 import io.eventbus.server.config.ServerConfig;
+import io.eventbus.server.samples.TestKey;
 import io.eventbus.server.session.ChangeListener;
 import io.eventbus.server.session.ChangeTokens;
 import io.eventbus.server.session.Session;
@@ -94,7 +95,9 @@ class ChangeOfBusIT {
                     "timeouts.shutdown",
                     "1s",
                     "admin.enabled",
-                    "false")));
+                    "false",
+                    "auth.resume-key-file",
+                    TestKey.FILE.toString())));
     buses.add(bus);
     return bus;
   }

@@ -3,6 +3,7 @@ package io.eventbus.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.server.config.ServerConfig;
+import io.eventbus.server.samples.TestKey;
 import io.netty.channel.EventLoop;
 import java.io.IOException;
 import java.net.HttpURLConnection;
@@ -26,7 +27,15 @@ class FailedBusTest {
   @Test
   void aLoopThatEndsFailsTheBus() throws Exception {
     Map<String, String> settings =
-        Map.of("listen.host", "127.0.0.1", "listen.port", "0", "admin.port", "0");
+        Map.of(
+            "listen.host",
+            "127.0.0.1",
+            "listen.port",
+            "0",
+            "admin.port",
+            "0",
+            "auth.resume-key-file",
+            TestKey.FILE.toString());
     try (BusServer bus = BusServer.start(ServerConfig.of(settings))) {
       assertThat(health(bus)).isEqualTo(200);
       EventLoop loop = (EventLoop) bus.loops().executor(0);

@@ -17,6 +17,7 @@ import io.eventbus.server.session.BusContext;
 import io.eventbus.server.session.LoopContext;
 import io.eventbus.server.session.Sessions;
 import io.eventbus.server.session.SharedTokenPolicy;
+import io.eventbus.server.session.TestResumes;
 import io.eventbus.server.stats.BusCounters;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.time.Clock;
@@ -49,7 +50,7 @@ final class LoadedBus {
     this.number = number;
     this.loop = new SimulatedLoop(simulator);
     String name = SimulatedBus.name(number);
-    this.sessions = new Sessions(name, clock, List::of, simulator::now);
+    this.sessions = new Sessions(name, clock, List::of, TestResumes.KEY, simulator::now);
     this.context = context(name, clock);
     this.balancer =
         new DrivenBalancer(

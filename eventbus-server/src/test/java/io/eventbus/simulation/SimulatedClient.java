@@ -15,6 +15,7 @@ import io.eventbus.server.samples.FakeSubscriber;
 import io.eventbus.server.samples.SampleFrames;
 import io.eventbus.server.session.ClientLink;
 import io.eventbus.server.session.Session;
+import io.eventbus.server.session.TestResumes;
 import java.net.URI;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -183,8 +184,8 @@ final class SimulatedClient {
     void hello(@Nullable String change, @Nullable Connection instead) {
       replaces = instead;
       token = change;
-      // Well-formed, and the same in every run.
-      String resume = String.format("%043d", number);
+      // The same in every run.
+      String resume = TestResumes.of(number);
       say(
           ControlFrames.encode(
               TypeCode.HELLO, new Hello("client", "simulated/1", null, resume, Map.of(), change)));

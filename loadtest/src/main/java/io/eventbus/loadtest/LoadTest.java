@@ -31,6 +31,7 @@ import picocli.CommandLine.Spec;
       "  loadtest run federation-hop --drivers eventbus,nats",
       "  loadtest switch one drain --output results",
       "  loadtest coordination table --servers 3 --output results",
+      "  loadtest attack ping-flood-20 --seconds 5",
       "  loadtest jmh CodecBenchmark -p batch=100 -prof gc"
     })
 public final class LoadTest implements Runnable {
@@ -60,6 +61,7 @@ public final class LoadTest implements Runnable {
     line.addSubcommand(new ListCommand(drivers));
     line.addSubcommand(new SwitchCommand());
     line.addSubcommand(new CoordinationCommand(new CoordinationSystems()));
+    line.addSubcommand(new AttackCommand());
     line.addSubcommand(new JmhCommand());
     line.setExecutionExceptionHandler(
         (failure, commandLine, parsed) -> {
@@ -75,7 +77,8 @@ public final class LoadTest implements Runnable {
   @Override
   public void run() {
     throw new ParameterException(
-        spec.commandLine(), "command: absent (expected: run, switch, coordination, list or jmh)");
+        spec.commandLine(),
+        "command: absent (expected: run, switch, coordination, attack, list or jmh)");
   }
 
   /** The version of the jar. */

@@ -101,6 +101,49 @@ class ArchitectureTest {
           .mayOnlyBeAccessedByLayers("command");
 
   @ArchTest
+  static final ArchRule ATTACK =
+      layeredArchitecture()
+          .consideringOnlyDependenciesInLayers()
+          .layer("command")
+          .definedBy(ROOT)
+          .layer("report")
+          .definedBy(ROOT + ".attack.report")
+          .layer("run")
+          .definedBy(ROOT + ".attack.run")
+          .layer("honest")
+          .definedBy(ROOT + ".attack.honest")
+          .layer("forked")
+          .definedBy(ROOT + ".attack.forked")
+          .layer("hostile")
+          .definedBy(ROOT + ".attack.hostile")
+          .layer("ports")
+          .definedBy(ROOT + ".attack")
+          .layer("wire")
+          .definedBy(ROOT + ".attack.wire")
+          .whereLayer("command")
+          .mayNotBeAccessedByAnyLayer()
+          .whereLayer("report")
+          .mayOnlyBeAccessedByLayers("command")
+          .whereLayer("run")
+          .mayOnlyBeAccessedByLayers("command", "report")
+          .whereLayer("honest")
+          .mayOnlyBeAccessedByLayers("run", "report")
+          .whereLayer("forked")
+          .mayOnlyBeAccessedByLayers("run")
+          .whereLayer("hostile")
+          .mayOnlyBeAccessedByLayers("command", "forked");
+
+  /** The honest and the hostile write their own frames: only those know the protocol. */
+  @ArchTest
+  static final ArchRule ATTACKS_KEEP_THE_PROTOCOL =
+      noClasses()
+          .that()
+          .resideInAPackage(ROOT + ".attack..")
+          .should()
+          .dependOnClassesThat()
+          .resideInAnyPackage("io.eventbus.client..", "io.eventbus.server..", "io.eventbus.cli..");
+
+  @ArchTest
   static final ArchRule COORDINATION_SYSTEMS_KEEP_THEIR_LIBRARIES =
       noClasses()
           .that()
@@ -121,7 +164,13 @@ class ArchitectureTest {
   static final ArchRule ONLY_THE_DRIVER_KNOWS_THE_CLIENT =
       noClasses()
           .that()
-          .resideOutsideOfPackages(ROOT + ".driver.eventbus..", ROOT + ".jmh..")
+          .resideOutsideOfPackages(
+              ROOT + ".driver.eventbus..",
+              ROOT + ".jmh..",
+              ROOT + ".attack.wire",
+              ROOT + ".attack.forked",
+              ROOT + ".attack.honest",
+              ROOT + ".attack.hostile")
           .should()
           .dependOnClassesThat()
           .resideInAnyPackage(

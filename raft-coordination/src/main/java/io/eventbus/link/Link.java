@@ -66,6 +66,7 @@ final class Link {
     return new Inbound();
   }
 
+  /** Never throws: what goes wrong, memory that is refused as well, is in the future. */
   CompletableFuture<byte[]> call(int service, byte[] request, Duration deadline) {
     PendingCalls.Call call = pending.begin(request.length);
     if (call == null) {
@@ -87,14 +88,14 @@ final class Link {
               false));
       return call.answer();
     }
-    // Before the write: what throws there must not leave a call without a deadline.
-    pending.watch(call, channel.eventLoop(), deadline, peer.bus());
     try {
+      // Before the write: what throws there must not leave a call without a deadline.
+      pending.watch(call, channel.eventLoop(), deadline, peer.bus());
       write(call, Wire.request(channel.alloc(), call.id(), service, request));
     } catch (RuntimeException | Error e) {
+      // Callers count what they have asked: an error that went past the future would leave that up.
       pending.left(call);
       pending.fail(call, new LinkException("to bus " + peer.bus(), e));
-      throw e;
     }
     return call.answer();
   }
@@ -144,16 +145,25 @@ final class Link {
       long id, int requestBytes, byte @Nullable [] answer, @Nullable Throwable error) {
     serving--;
     servingBytes -= requestBytes;
+    try {
+      send(response(id, answer, error));
+    } catch (RuntimeException | Error e) {
+      // Nobody would read it any more, nor notice: while it owes answers it is not read.
+      channel.close();
+      throw e;
+    }
+  }
+
+  private ByteBuf response(long id, byte @Nullable [] answer, @Nullable Throwable error) {
     if (answer != null && answer.length <= options.maxFrameBytes() - 64) {
-      send(Wire.response(channel.alloc(), id, answer));
-      return;
+      return Wire.response(channel.alloc(), id, answer);
     }
     ByteBuf body = Unpooled.buffer(64);
     Wire.writeLong(body, id);
     LinkServiceException told = told(error);
     Wire.writeString(body, told.code());
     Wire.writeString(body, String.valueOf(told.getMessage()));
-    send(Wire.frame(Frame.FAILURE, body));
+    return Wire.frame(Frame.FAILURE, body);
   }
 
   /**

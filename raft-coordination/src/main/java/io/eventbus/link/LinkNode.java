@@ -220,9 +220,19 @@ public final class LinkNode implements AutoCloseable {
    * @param request what to send
    * @param deadline the longest time to wait, opening the link included
    * @return a future that completes by the deadline with the answer, a {@link LinkException} or a
-   *     {@link LinkServiceException}
+   *     {@link LinkServiceException}; whatever goes wrong, nothing is thrown
    */
   public CompletableFuture<byte[]> call(
+      InetSocketAddress address, String channel, int service, byte[] request, Duration deadline) {
+    try {
+      return callOrThrow(address, channel, service, request, deadline);
+    } catch (RuntimeException | Error e) {
+      // Callers count what they have asked: an error that went past the future would leave that up.
+      return CompletableFuture.failedFuture(new LinkException("to " + address, e));
+    }
+  }
+
+  private CompletableFuture<byte[]> callOrThrow(
       InetSocketAddress address, String channel, int service, byte[] request, Duration deadline) {
     CompletableFuture<Link> link = outgoing.find(address, channel);
     Link open = link.isDone() && !link.isCompletedExceptionally() ? link.join() : null;

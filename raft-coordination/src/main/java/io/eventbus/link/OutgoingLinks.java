@@ -162,7 +162,8 @@ final class OutgoingLinks {
       CompletableFuture<T> opened) {
     try {
       connect(addresses, channel, group, next, opened);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
+      // A link that stayed "being opened" would be waited for by everybody, for ever.
       opened.completeExceptionally(new LinkException("cannot connect to " + addresses, e));
     }
   }
@@ -195,7 +196,7 @@ final class OutgoingLinks {
         .addListener(
             connected -> {
               if (!connected.isSuccess() && addresses.size() > 1 && !closed) {
-                connect(addresses.subList(1, addresses.size()), channel, group, next, opened);
+                connectOrFail(addresses.subList(1, addresses.size()), channel, group, next, opened);
               } else if (!connected.isSuccess()) {
                 opened.completeExceptionally(
                     new LinkException("cannot connect to " + address, connected.cause()));

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.handler.timeout.IdleStateEvent;
@@ -135,6 +136,30 @@ class LinkTest {
     passes(DEADLINE);
     assertThatThrownBy(answer::get).hasCauseInstanceOf(LinkException.class);
     assertThat(channel.isOpen()).isTrue();
+  }
+
+  /** There is no direct memory left. */
+  private void refuseMemory() {
+    channel.config().setAllocator(new RefusingAllocator());
+  }
+
+  @Test
+  void aCallForWhichThereIsNoMemoryFailsAndLeavesNothingBehind() {
+    refuseMemory();
+    CompletableFuture<byte[]> answer = link.call(1, new byte[100], DEADLINE);
+    assertThat(answer).isCompletedExceptionally();
+    assertThatThrownBy(answer::get).matches(RefusedMemory::isRefused);
+    channel.config().setAllocator(UnpooledByteBufAllocator.DEFAULT);
+    for (int calls = 0; calls < MOST_CALLS; calls++) {
+      assertThat(link.call(1, new byte[100], DEADLINE)).isNotDone();
+    }
+  }
+
+  @Test
+  void aLinkWhoseAnswersFindNoMemoryEnds() {
+    refuseMemory();
+    calls();
+    assertThat(channel.isOpen()).isFalse();
   }
 
   @Test

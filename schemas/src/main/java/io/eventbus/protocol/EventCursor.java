@@ -99,6 +99,20 @@ public final class EventCursor {
     return true;
   }
 
+  /**
+   * Goes to an event that an earlier walk has found, whose {@link #index} and {@link #eventStart}
+   * it told; {@link #next} goes on from the end of the walk, not from here.
+   *
+   * @param number the event's number
+   * @param start the index of its first byte
+   * @throws MalformedFrameException if no event starts there
+   */
+  public void moveTo(int number, int start) {
+    in.position(start);
+    index = number;
+    readEvent();
+  }
+
   private void readEvent() {
     eventStart = in.position();
     publishedAt = in.readLong("Event.publishedAt");

@@ -201,6 +201,17 @@ public final class Frames {
         + groupsSize(groups, groupCount);
   }
 
+  /**
+   * Measures what {@link #writeDeliverTail} writes.
+   *
+   * @param groups ids of the group subscriptions, may be empty
+   * @param groupCount how many of them count
+   * @return bytes, at least 1
+   */
+  public static int deliverTailSize(long[] groups, int groupCount) {
+    return groupsSize(groups, groupCount);
+  }
+
   private static int groupsSize(long[] groups, int count) {
     if (count == 0) {
       return 1;
@@ -335,6 +346,23 @@ public final class Frames {
    */
   public static void writeDeliver(
       ByteBuffer out, ByteBuffer in, DeliverView deliver, long[] groups, int groupCount) {
+    writeDeliverHead(out, in, deliver, groups, groupCount);
+    copy(out, in, deliver.eventsStart(), deliver.eventsEnd() - deliver.eventsStart());
+    writeDeliverTail(out, groups, groupCount);
+  }
+
+  /**
+   * Writes what comes before the events in a {@code Deliver} that is another one for other group
+   * subscriptions: at most {@link #MAX_DELIVER_HEAD} bytes.
+   *
+   * @param out takes the bytes at its position
+   * @param in the buffer that {@code deliver} was read from
+   * @param deliver what it is made from
+   * @param groups ids of the group subscriptions that it is for
+   * @param groupCount how many of them count
+   */
+  public static void writeDeliverHead(
+      ByteBuffer out, ByteBuffer in, DeliverView deliver, long[] groups, int groupCount) {
     writeHead(out, TypeCode.DELIVER, deliverBodySize(deliver, groups, groupCount));
     Varint.write(out, deliver.topicLength());
     copy(out, in, deliver.topicStart(), deliver.topicLength());
@@ -343,8 +371,6 @@ public final class Frames {
     Varint.write(out, deliver.schema());
     Varint.write(out, deliver.receivedAt());
     Varint.write(out, deliver.offset());
-    copy(out, in, deliver.eventsStart(), deliver.eventsEnd() - deliver.eventsStart());
-    writeDeliverTail(out, groups, groupCount);
   }
 
   private static void copy(ByteBuffer out, ByteBuffer in, int from, int length) {

@@ -19,13 +19,25 @@ import java.util.concurrent.atomic.AtomicInteger;
  * {@value #RESPONSE_SECONDS} s, costs the connection.
  */
 public final class AdminServer implements AutoCloseable {
-  static final int REQUEST_SECONDS = 5;
+  static final int REQUEST_SECONDS = 3;
   static final int RESPONSE_SECONDS = 10;
 
   /** Some more than may wait for the registry. */
   static final int THREADS = 3 + RegistryApi.MAX_OPERATIONS + RegistryApi.MAX_WATCHERS;
 
+  /**
+   * Connections beyond are closed at once. So many that one who opens hundreds and says nothing
+   * keeps nobody away.
+   */
+  static final int MOST_CONNECTIONS = 1024;
+
   private static final int WAITING_REQUESTS = 64;
+
+  /**
+   * How often the JDK's server looks for connections that have said nothing; its default is 10 s.
+   */
+  private static final int IDLE_CHECK_MILLIS = 250;
+
   private static final int BACKLOG = 64;
 
   private final HttpServer server;
@@ -46,12 +58,15 @@ public final class AdminServer implements AutoCloseable {
    *
    * @param config where to listen; {@link AdminConfig#enabled()} is not looked at
    * @param bus what to show
+   * @param mostConnections connections for which there are descriptors; the first server of a JVM
+   *     sets it for all
    * @return the running server
    * @throws IOException if the address cannot be bound; trying again helps only when somebody else
    *     gives up the port
    */
-  public static AdminServer start(AdminConfig config, BusView bus) throws IOException {
-    limitTheJdkServer();
+  public static AdminServer start(AdminConfig config, BusView bus, int mostConnections)
+      throws IOException {
+    limitTheJdkServer(Math.min(MOST_CONNECTIONS, mostConnections));
     InetSocketAddress address =
         new InetSocketAddress(InetAddress.getByName(config.host()), config.port());
     HttpServer server = HttpServer.create(address, BACKLOG);
@@ -84,12 +99,16 @@ public final class AdminServer implements AutoCloseable {
     metrics.close();
   }
 
-  /** The JDK's server has no deadlines unless these properties of the JVM set them. */
-  private static void limitTheJdkServer() {
+  /**
+   * The JDK's server has no deadlines unless these properties of the JVM set them. One that has not
+   * sent a byte has the time for a request, and that is checked by the timer for idle ones.
+   */
+  private static void limitTheJdkServer(int mostConnections) {
     Map.of(
             "sun.net.httpserver.maxReqTime", REQUEST_SECONDS,
             "sun.net.httpserver.maxRspTime", RESPONSE_SECONDS,
-            "jdk.httpserver.maxConnections", 256)
+            "sun.net.httpserver.clockTick", IDLE_CHECK_MILLIS,
+            "jdk.httpserver.maxConnections", mostConnections)
         .forEach(
             (name, value) -> {
               if (System.getProperty(name) == null) {

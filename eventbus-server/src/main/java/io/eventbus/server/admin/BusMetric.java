@@ -41,15 +41,34 @@ record BusMetric(
   static final List<BusMetric> ALL =
       List.of(
           gauge("eventbus_connections", "Open connections.", s -> s.connections().open()),
+          gauge(
+              "eventbus_connections_limit",
+              "Connections that may be open: `listen.max-connections`, or fewer where the process has"
+                  + " not the descriptors or the heap.",
+              s -> s.connections().limit()),
           counter(
               "eventbus_connections_accepted_total",
               "Connections that TCP accepted.",
               s -> s.connections().accepted()),
           counters(
+              "eventbus_refused_connections_total",
+              "reason",
+              "Connections refused before they could say anything, by the limit that was met.",
+              s -> s.connections().refusedByReason()),
+          counter(
+              "eventbus_authentication_failures_total",
+              "Clients that were refused because they showed no token or a wrong one.",
+              s -> s.connections().authenticationFailures()),
+          counters(
               "eventbus_connections_closed_total",
               "reason",
               "Connections that ended, by reason.",
               s -> s.connections().closedByReason()),
+          counter(
+              "eventbus_foreign_resumes_total",
+              "Clients that got a new producer number, because their resume was not made with this"
+                  + " bus's key.",
+              s -> s.connections().foreignResumes()),
           counter(
               "eventbus_received_messages_total",
               "WebSocket messages from clients.",
@@ -99,6 +118,11 @@ record BusMetric(
               "eventbus_memory_limit_bytes",
               "The limit that `limits.memory-bytes` sets.",
               s -> s.memory().limitBytes()),
+          gauge(
+              "eventbus_route_memory_bytes",
+              "Heap that the remembered topics and who gets their events take, by estimate; at most"
+                  + " a sixteenth of the JVM's.",
+              s -> s.memory().routeBytes()),
           counters(
               "eventbus_dropped_events_total",
               "reason",

@@ -13,7 +13,7 @@ import java.util.Map;
  *
  * @param connections what connections did
  * @param traffic what went in and out
- * @param memory what waits now
+ * @param memory what is held now
  * @param droppedByReason events that an overflow policy or the memory limit dropped
  * @param gaps {@code Gap} frames sent
  * @param problemsByCode {@code Problem} frames sent
@@ -50,12 +50,24 @@ public record BusStats(
    * What connections did.
    *
    * @param open open now
+   * @param limit how many may be open
    * @param accepted accepted
+   * @param refusedByReason refused at the door, by reason
    * @param closedByReason closed, by reason
+   * @param authenticationFailures clients that could not prove who they are
+   * @param foreignResumes welcomed with a new producer number in place of the one that they claimed
    */
-  public record Connections(long open, long accepted, Map<String, Long> closedByReason) {
-    /** Copies the map, so that the record is immutable. */
+  public record Connections(
+      long open,
+      long limit,
+      long accepted,
+      Map<String, Long> refusedByReason,
+      Map<String, Long> closedByReason,
+      long authenticationFailures,
+      long foreignResumes) {
+    /** Copies the maps, so that the record is immutable. */
     public Connections {
+      refusedByReason = Map.copyOf(refusedByReason);
       closedByReason = Map.copyOf(closedByReason);
     }
   }
@@ -85,13 +97,14 @@ public record BusStats(
       long publisherWaits) {}
 
   /**
-   * What waits now.
+   * What is held now.
    *
    * @param queueBytes bytes that wait for all subscribers together
    * @param usedBytes memory that the bus counts against its limit
    * @param limitBytes that limit
+   * @param routeBytes heap that remembered topics and routes take
    */
-  public record Memory(long queueBytes, long usedBytes, long limitBytes) {}
+  public record Memory(long queueBytes, long usedBytes, long limitBytes, long routeBytes) {}
 
   /**
    * A histogram.

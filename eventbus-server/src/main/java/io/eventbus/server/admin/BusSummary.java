@@ -12,6 +12,8 @@ import java.util.List;
  * @param urls where clients connect to
  * @param transport socket implementation in use, "epoll" or "nio"
  * @param eventLoops threads that serve connections
+ * @param connectionLimit client connections that the bus takes
+ * @param connectionLimitReason which bound that is, and its value
  */
 public record BusSummary(
     String name,
@@ -19,7 +21,9 @@ public record BusSummary(
     Instant startedAt,
     List<String> urls,
     String transport,
-    int eventLoops) {
+    int eventLoops,
+    int connectionLimit,
+    String connectionLimitReason) {
   /** Copies the list, so that the record is immutable. */
   public BusSummary {
     urls = List.copyOf(urls);

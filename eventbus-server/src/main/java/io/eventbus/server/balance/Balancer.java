@@ -2,6 +2,7 @@ package io.eventbus.server.balance;
 
 import io.eventbus.link.LinkNode;
 import io.eventbus.link.LinkPeer;
+import io.eventbus.link.RefusedMemory;
 import io.eventbus.registry.BusState;
 import io.eventbus.registry.Registry;
 import io.eventbus.schema.ChangeReason;
@@ -151,9 +152,12 @@ public final class Balancer implements BalanceView, AutoCloseable {
   }
 
   private void guardedStep() {
-    guarded(this::step);
-    long now = nanoTime.getAsLong();
-    stepAt(isBusy() ? Math.min(measureAt, now + STEP_NANOS) : measureAt, now);
+    try {
+      guarded(this::step);
+    } finally {
+      long now = nanoTime.getAsLong();
+      stepAt(isBusy() ? Math.min(measureAt, now + STEP_NANOS) : measureAt, now);
+    }
   }
 
   /** Whether there is more to do than to measure. */
@@ -181,9 +185,14 @@ public final class Balancer implements BalanceView, AutoCloseable {
   private static void guarded(Runnable step) {
     try {
       step.run();
-    } catch (RuntimeException e) {
-      // The next step may succeed; without steps nothing would be balanced any more.
-      LOG.error("a step of balancing failed", e);
+    } catch (RuntimeException | Error e) {
+      // The next step may succeed; without steps nothing would be balanced any more. Memory that is
+      // refused to a call is one reason, and comes again.
+      if (RefusedMemory.isRefused(e)) {
+        LOG.warn("a step of balancing failed: {}", e.toString());
+      } else {
+        LOG.error("a step of balancing failed", e);
+      }
     }
   }
 
@@ -250,8 +259,11 @@ public final class Balancer implements BalanceView, AutoCloseable {
   private void emptyStep() {
     emptying = draining;
     if (draining) {
-      guarded(() -> empty(nanoTime.getAsLong()));
-      var unused = executor.schedule(this::emptyStep, EMPTYING_MILLIS, TimeUnit.MILLISECONDS);
+      try {
+        guarded(() -> empty(nanoTime.getAsLong()));
+      } finally {
+        var unused = executor.schedule(this::emptyStep, EMPTYING_MILLIS, TimeUnit.MILLISECONDS);
+      }
     }
   }
 
@@ -310,7 +322,7 @@ public final class Balancer implements BalanceView, AutoCloseable {
         () -> {
           try {
             result.complete(task.get());
-          } catch (RuntimeException e) {
+          } catch (RuntimeException | Error e) {
             result.completeExceptionally(e);
           }
         });
@@ -354,12 +366,8 @@ public final class Balancer implements BalanceView, AutoCloseable {
       return CompletableFuture.failedFuture(
           new IllegalArgumentException("bus: \"" + bus + "\" (expected: a bus of this cluster)"));
     }
-    return node.call(
-            address,
-            BalanceMessages.CHANNEL,
-            BalanceMessages.DRAIN,
-            new BalanceMessages.Drain(on).encode(),
-            PATIENCE)
+    return node.ask(
+            address, BalanceMessages.DRAIN, new BalanceMessages.Drain(on).encode(), PATIENCE)
         .thenAccept(done -> {});
   }
 

@@ -16,6 +16,16 @@ interface Calls {
   CompletableFuture<byte[]> call(
       InetSocketAddress address, String channel, int service, byte[] request, Duration deadline);
 
+  /** Calls for balancing; never throws, since callers count what they have asked. */
+  default CompletableFuture<byte[]> ask(
+      InetSocketAddress address, int service, byte[] request, Duration deadline) {
+    try {
+      return call(address, BalanceMessages.CHANNEL, service, request, deadline);
+    } catch (RuntimeException | Error e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+
   /** As {@link LinkNode#offer}. */
   void offer(int number, LinkService service);
 

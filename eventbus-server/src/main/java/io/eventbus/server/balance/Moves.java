@@ -195,9 +195,9 @@ final class Moves {
             reason != ChangeReason.OVERLOAD,
             (int) Math.min(Integer.MAX_VALUE, TOKEN_DEADLINES * config.deadline().toMillis()),
             wanted);
+    byte[] encoded = request.encode();
     asking++;
-    return node.call(
-            address, BalanceMessages.CHANNEL, BalanceMessages.RESERVE, request.encode(), PATIENCE)
+    return node.ask(address, BalanceMessages.RESERVE, encoded, PATIENCE)
         .thenApply(BalanceMessages.Granted::decode)
         .handleAsync((granted, error) -> onAnswer(plan, reason, granted, error), executor);
   }

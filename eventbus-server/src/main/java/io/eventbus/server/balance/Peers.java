@@ -52,6 +52,7 @@ final class Peers {
     if (node == null) {
       return;
     }
+    byte[] said = own.encode();
     Set<String> known = ConcurrentHashMap.newKeySet();
     for (BusInfo bus : registry.snapshot().buses()) {
       String name = bus.id().value();
@@ -62,8 +63,7 @@ final class Peers {
           && address != null
           && asking.add(name)) {
         var unused =
-            node.call(
-                    address, BalanceMessages.CHANNEL, BalanceMessages.LOAD, own.encode(), PATIENCE)
+            node.ask(address, BalanceMessages.LOAD, said, PATIENCE)
                 .whenComplete(
                     (answer, error) -> {
                       asking.remove(name);

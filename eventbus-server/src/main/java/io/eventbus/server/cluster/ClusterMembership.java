@@ -51,6 +51,7 @@ final class ClusterMembership implements Membership {
   private static final Duration PATIENCE = Duration.ofSeconds(2);
 
   private final ServerConfig config;
+  private final ClusterSecurity security;
   private final BusDirectory directory;
   private final int port;
   private final Endpoint address;
@@ -68,6 +69,7 @@ final class ClusterMembership implements Membership {
 
   private ClusterMembership(
       ServerConfig config,
+      ClusterSecurity security,
       BusDirectory directory,
       int port,
       Endpoint address,
@@ -75,6 +77,7 @@ final class ClusterMembership implements Membership {
       @Nullable Discovery discovery,
       RatisRegistry registry) {
     this.config = config;
+    this.security = security;
     this.directory = directory;
     this.port = port;
     this.address = address;
@@ -122,7 +125,7 @@ final class ClusterMembership implements Membership {
               links,
               clock);
       return new ClusterMembership(
-          config, directory, bound.getPort(), address, links, discovery, registry);
+          config, security, directory, bound.getPort(), address, links, discovery, registry);
     } catch (IOException | RuntimeException e) {
       links.close();
       throw e;
@@ -200,6 +203,11 @@ final class ClusterMembership implements Membership {
   @Override
   public Optional<LinkNode> links() {
     return Optional.of(links);
+  }
+
+  @Override
+  public Optional<byte[]> sharedKey(String purpose) {
+    return security.derive(purpose);
   }
 
   @Override

@@ -8,7 +8,11 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.GeneralSecurityException;
 import java.util.List;
+import java.util.Optional;
+import javax.crypto.SecretKeyFactory;
+import javax.crypto.spec.PBEKeySpec;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,6 +25,10 @@ import org.jspecify.annotations.Nullable;
 @SuppressWarnings("ArrayRecordComponent")
 record ClusterSecurity(LinkSecurity links, byte @Nullable [] secret) {
   private static final int MAX_SECRET_FILE = 8_192;
+  private static final int DERIVED_BITS = 256;
+
+  /** About a tenth of a second of a cold JVM, once; who guesses at the secret pays it each time. */
+  private static final int ROUNDS = 20_000;
 
   static ClusterSecurity of(ClusterSecurityConfig config) {
     String text = config.secretFile() == null ? config.secret() : read(config.secretFile());
@@ -37,6 +45,34 @@ record ClusterSecurity(LinkSecurity links, byte @Nullable [] secret) {
       }
     }
     return new ClusterSecurity(links, secret);
+  }
+
+  /**
+   * Derives a key from the secret (PBKDF2, RFC 8018), which does not lead back to it. What the key
+   * signs may be shown to clients: they could guess at a secret that somebody made up, so that each
+   * guess has to be slow.
+   *
+   * @param purpose sets the key apart from those for other purposes
+   * @return 32 bytes, the same on every bus; nothing if there is no secret
+   */
+  Optional<byte[]> derive(String purpose) {
+    if (secret == null) {
+      return Optional.empty();
+    }
+    PBEKeySpec spec =
+        new PBEKeySpec(
+            new String(secret, StandardCharsets.UTF_8).toCharArray(),
+            purpose.getBytes(StandardCharsets.US_ASCII),
+            ROUNDS,
+            DERIVED_BITS);
+    try {
+      return Optional.of(
+          SecretKeyFactory.getInstance("PBKDF2WithHmacSHA256").generateSecret(spec).getEncoded());
+    } catch (GeneralSecurityException e) {
+      throw new IllegalStateException("every JDK has PBKDF2WithHmacSHA256", e);
+    } finally {
+      spec.clearPassword();
+    }
   }
 
   private static String read(Path file) {

@@ -58,6 +58,11 @@ final class LocalMembership implements Membership {
   }
 
   @Override
+  public Optional<byte[]> sharedKey(String purpose) {
+    return Optional.empty();
+  }
+
+  @Override
   public void serve(InetSocketAddress clients, int adminPort) throws IOException {
     await(registry.start());
     BusAddresses addresses = new Addresses(config, "localhost").describe(clients, adminPort, null);

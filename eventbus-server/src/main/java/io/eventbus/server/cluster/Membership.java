@@ -69,6 +69,14 @@ public interface Membership extends ClusterView, AutoCloseable {
   Optional<LinkNode> links();
 
   /**
+   * Derives a key that all buses of the cluster have, and nobody else.
+   *
+   * @param purpose sets the key apart from those for other purposes
+   * @return 32 bytes; nothing for a bus that serves alone, or whose cluster shares no secret
+   */
+  Optional<byte[]> sharedKey(String purpose);
+
+  /**
    * Registers the bus, which accepts clients now, and keeps it registered.
    *
    * @param clients the address for clients that is bound

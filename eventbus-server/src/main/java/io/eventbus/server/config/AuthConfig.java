@@ -1,5 +1,6 @@
 package io.eventbus.server.config;
 
+import java.nio.file.Path;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -8,8 +9,12 @@ import org.jspecify.annotations.Nullable;
  *
  * @param token token that every client must show, or null to let everybody in; never printed
  * @param systemTopics whether clients may subscribe to topics that start with {@code $}
+ * @param block which clients may hold publishers back
+ * @param resumeKeyFile file with the secret that producer numbers are signed with, or null for the
+ *     default
  */
-public record AuthConfig(@Nullable String token, boolean systemTopics) {
+public record AuthConfig(
+    @Nullable String token, boolean systemTopics, ClientScope block, @Nullable Path resumeKeyFile) {
   private static final Pattern TOKEN = Pattern.compile("[\\x21-\\x7e]{1,4096}");
 
   /**
@@ -17,6 +22,9 @@ public record AuthConfig(@Nullable String token, boolean systemTopics) {
    *
    * @param token token that every client must show, or null to let everybody in; never printed
    * @param systemTopics whether clients may subscribe to topics that start with {@code $}
+   * @param block which clients may hold publishers back
+   * @param resumeKeyFile file with the secret that producer numbers are signed with, or null for
+   *     the default
    * @throws IllegalArgumentException if the token is empty, too long or has other characters
    */
   public AuthConfig {
@@ -36,6 +44,10 @@ public record AuthConfig(@Nullable String token, boolean systemTopics) {
         + (token == null ? "none" : "***")
         + ", systemTopics="
         + systemTopics
+        + ", block="
+        + block
+        + ", resumeKeyFile="
+        + resumeKeyFile
         + "]";
   }
 }

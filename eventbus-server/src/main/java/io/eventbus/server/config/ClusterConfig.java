@@ -148,7 +148,7 @@ public record ClusterConfig(
   /**
    * Says whether the bus is a member of a cluster at all.
    *
-   * @return false for a bus that serves alone and writes no files
+   * @return false for a bus that serves alone and needs no directory
    */
   public boolean enabled() {
     return directory != null || !join.isEmpty() || discovery.enabled();

@@ -89,12 +89,21 @@ public record ClusterSecurityConfig(
   }
 
   /**
+   * Says whether all buses share a secret.
+   *
+   * @return true with a secret, given or in a file
+   */
+  public boolean hasSecret() {
+    return secret != null || secretFile != null;
+  }
+
+  /**
    * Says whether strangers are kept out.
    *
    * @return true with a secret or TLS
    */
   public boolean enabled() {
-    return secret != null || secretFile != null || certificate != null;
+    return hasSecret() || certificate != null;
   }
 
   /**

@@ -91,6 +91,16 @@ public enum ConfigKey {
           + " site may where that is `localhost`, an IP address or `listen.host`; under another name"
           + " it has to stand here, because any name can be made to lead to this machine."
           + " Programs that are not browsers send no `Origin` and are not asked."),
+  /** Addresses of proxies. */
+  LISTEN_PROXIES(
+      "listen.proxies",
+      ValueType.NETWORKS,
+      "",
+      "",
+      "Reverse proxies in front of the bus. Only from these is the client's own address taken: from"
+          + " the PROXY protocol (versions 1 and 2), or else from `Forwarded` or"
+          + " `X-Forwarded-For`. Limits for an address then hold for the client's, not for the"
+          + " proxy's."),
 
   /** Certificate chain. */
   TLS_CERTIFICATE(
@@ -172,6 +182,17 @@ public enum ConfigKey {
       "",
       "Different groups that one connection may be a member of: each that an event matches costs"
           + " time for that event."),
+  /** Patterns of wildcards in all filters. */
+  LIMITS_WILDCARD_PATTERNS(
+      "limits.wildcard-patterns",
+      ValueType.COUNT,
+      "1024",
+      16,
+      65_536,
+      "",
+      "Different patterns of wildcards among the filters of all clients, where `a.*.>` and `b.*.>`"
+          + " have the same: what it takes to look up a topic grows with them. One connection may"
+          + " bring in a sixteenth."),
   /** Bytes queued for one connection. */
   LIMITS_QUEUE_BYTES(
       "limits.queue-bytes",
@@ -190,8 +211,10 @@ public enum ConfigKey {
       0,
       Bytes.PIB,
       "",
-      "Bytes that may wait on the whole bus; 0 is half of the JVM's direct memory. At the limit the"
-          + " biggest queues go first."),
+      "Bytes that may wait on the whole bus; 0 is a quarter of the JVM's heap, or half of its direct"
+          + " memory if that is less. At the limit nothing is read from publishers, and the"
+          + " connections that hold the most and take the least are closed. Of it an eighth is for"
+          + " short and a quarter for long messages that have not come whole yet."),
   /** Largest message before Welcome. */
   LIMITS_HELLO_BYTES(
       "limits.hello-bytes",
@@ -201,6 +224,44 @@ public enum ConfigKey {
       Bytes.GIB,
       "",
       "Largest message from a client that the bus has not welcomed yet."),
+  /** Connections of one address. */
+  LIMITS_ADDRESS_CONNECTIONS(
+      "limits.address-connections",
+      ValueType.COUNT,
+      "4000",
+      0,
+      10_000_000,
+      "",
+      "Open connections of one client address; 0 for no limit. The limits for an address do not"
+          + " hold for loopback; of IPv6 a /64 network counts as one address."),
+  /** Unfinished handshakes of one address. */
+  LIMITS_ADDRESS_HANDSHAKES(
+      "limits.address-handshakes",
+      ValueType.COUNT,
+      "1000",
+      0,
+      10_000_000,
+      "",
+      "Connections of one client address that have not been welcomed yet; 0 for no limit."),
+  /** Rate of handshakes of one address. */
+  LIMITS_ADDRESS_HANDSHAKE_RATE(
+      "limits.address-handshake-rate",
+      ValueType.COUNT,
+      "200",
+      0,
+      1_000_000,
+      "",
+      "New connections of one client address each second, on the average of ten; 0 for no limit."),
+  /** Share of one address. */
+  LIMITS_ADDRESS_PERCENT(
+      "limits.address-percent",
+      ValueType.COUNT,
+      "25",
+      1,
+      100,
+      "",
+      "Percent of `limits.memory-bytes` and of `limits.subscription-bytes` that the connections of"
+          + " one client address may hold together."),
 
   /** Deadline of the HTTP upgrade. */
   TIMEOUTS_UPGRADE(
@@ -220,6 +281,26 @@ public enum ConfigKey {
       Millis.LONGEST,
       "",
       "From TCP accept to the client's `Hello`."),
+  /** Deadline of a message. */
+  TIMEOUTS_MESSAGE(
+      "timeouts.message",
+      ValueType.TIME,
+      "1m",
+      Millis.SHORTEST,
+      Millis.LONGEST,
+      "",
+      "From the first byte of a message to its last, while the bus reads."),
+  /** How long a subscriber may hold publishers. */
+  TIMEOUTS_BLOCK_HOLD(
+      "timeouts.block-hold",
+      ValueType.TIME,
+      "5s",
+      0,
+      Millis.LONGEST,
+      "",
+      "How long in a minute a subscriber under `BLOCK` may hold publishers back while other"
+          + " subscribers of theirs have nothing to read; from then on its policy is `DROP_OLDEST`."
+          + " 0 for no limit."),
   /** Time between pings. */
   TIMEOUTS_PING_INTERVAL(
       "timeouts.ping-interval",
@@ -303,6 +384,24 @@ public enum ConfigKey {
       "false",
       "",
       "Whether clients may subscribe to the system's topics (`$SYS.…`)."),
+  /** Who may hold publishers back. */
+  AUTH_BLOCK(
+      "auth.block",
+      ValueType.CLIENT_SCOPE,
+      "loopback",
+      "",
+      "Who may subscribe with the policy `BLOCK`, which holds publishers back: with `loopback` the"
+          + " clients of this machine and those that have shown `auth.token`."),
+  /** Key of resumes. */
+  AUTH_RESUME_KEY_FILE(
+      "auth.resume-key-file",
+      ValueType.FILE,
+      "",
+      "",
+      "File with the secret that producer numbers are signed with, at least 32 bytes, the same for"
+          + " all buses of a cluster. Without it a bus in a cluster derives one from the cluster's"
+          + " secret, and a bus alone keeps one in `.eventbus/resume-key` of the user's home. A cluster"
+          + " with TLS and no secret needs it."),
 
   /** Name of the cluster. */
   CLUSTER_ID(
@@ -322,7 +421,7 @@ public enum ConfigKey {
           + " survives a restart; makes the bus a member of a cluster, a new one of its own if it is"
           + " not told of others. Empty with `cluster.join` or `cluster.discover` is"
           + " `eventbus-data` where the bus is started; without them the bus serves alone and"
-          + " writes no files."),
+          + " needs none."),
   /** Where other buses are. */
   CLUSTER_JOIN(
       "cluster.join",

@@ -46,7 +46,8 @@ final class ConfigValues {
                     choice(ConfigKey.LISTEN_TRANSPORT, TransportType.class),
                     integer(ConfigKey.LISTEN_BACKLOG),
                     integer(ConfigKey.LISTEN_MAX_CONNECTIONS),
-                    list(ConfigKey.LISTEN_ALLOWED_ORIGINS)));
+                    list(ConfigKey.LISTEN_ALLOWED_ORIGINS),
+                    list(ConfigKey.LISTEN_PROXIES)));
     TlsConfig tls =
         part(() -> new TlsConfig(path(ConfigKey.TLS_CERTIFICATE), path(ConfigKey.TLS_KEY)));
     LimitsConfig limits =
@@ -60,15 +61,26 @@ final class ConfigValues {
                     integer(ConfigKey.LIMITS_SUBSCRIPTIONS),
                     number(ConfigKey.LIMITS_SUBSCRIPTION_BYTES),
                     integer(ConfigKey.LIMITS_GROUPS),
+                    integer(ConfigKey.LIMITS_WILDCARD_PATTERNS),
                     number(ConfigKey.LIMITS_QUEUE_BYTES),
                     number(ConfigKey.LIMITS_MEMORY_BYTES),
                     integer(ConfigKey.LIMITS_HELLO_BYTES)));
+    AddressLimitsConfig addresses =
+        part(
+            () ->
+                new AddressLimitsConfig(
+                    integer(ConfigKey.LIMITS_ADDRESS_CONNECTIONS),
+                    integer(ConfigKey.LIMITS_ADDRESS_HANDSHAKES),
+                    integer(ConfigKey.LIMITS_ADDRESS_HANDSHAKE_RATE),
+                    integer(ConfigKey.LIMITS_ADDRESS_PERCENT)));
     TimeoutsConfig timeouts =
         part(
             () ->
                 new TimeoutsConfig(
                     duration(ConfigKey.TIMEOUTS_UPGRADE),
                     duration(ConfigKey.TIMEOUTS_HELLO),
+                    duration(ConfigKey.TIMEOUTS_MESSAGE),
+                    duration(ConfigKey.TIMEOUTS_BLOCK_HOLD),
                     duration(ConfigKey.TIMEOUTS_PING_INTERVAL),
                     duration(ConfigKey.TIMEOUTS_PONG),
                     duration(ConfigKey.TIMEOUTS_SLOW_SUBSCRIBER),
@@ -84,7 +96,11 @@ final class ConfigValues {
     AuthConfig auth =
         part(
             () ->
-                new AuthConfig(optional(ConfigKey.AUTH_TOKEN), flag(ConfigKey.AUTH_SYSTEM_TOPICS)));
+                new AuthConfig(
+                    optional(ConfigKey.AUTH_TOKEN),
+                    flag(ConfigKey.AUTH_SYSTEM_TOPICS),
+                    choice(ConfigKey.AUTH_BLOCK, ClientScope.class),
+                    path(ConfigKey.AUTH_RESUME_KEY_FILE)));
     ClusterConfig cluster = part(this::cluster);
     BalanceConfig balance = part(this::balance);
     FederationConfig federation =
@@ -123,6 +139,7 @@ final class ConfigValues {
         || listen == null
         || tls == null
         || limits == null
+        || addresses == null
         || timeouts == null
         || compression == null
         || auth == null
@@ -141,6 +158,7 @@ final class ConfigValues {
                 listen,
                 tls,
                 limits,
+                addresses,
                 timeouts,
                 compression,
                 auth,

@@ -10,8 +10,9 @@ package io.eventbus.server.config;
  * @param subscriptions subscriptions of one connection
  * @param subscriptionBytes heap that all subscriptions may take, 0 for a quarter of the JVM's
  * @param groups different groups of one connection
+ * @param wildcardPatterns different patterns of wildcards among all filters
  * @param queueBytes bytes that may wait for one connection, at least twice {@code messageBytes}
- * @param memoryBytes bytes that may wait on the whole bus, 0 for half of the JVM's direct memory
+ * @param memoryBytes bytes that may wait on the whole bus, 0 for a share of the JVM's memory
  * @param helloBytes largest message before {@code Welcome}
  */
 public record LimitsConfig(
@@ -22,6 +23,7 @@ public record LimitsConfig(
     int subscriptions,
     long subscriptionBytes,
     int groups,
+    int wildcardPatterns,
     long queueBytes,
     long memoryBytes,
     int helloBytes) {
@@ -38,8 +40,9 @@ public record LimitsConfig(
    * @param subscriptions subscriptions of one connection
    * @param subscriptionBytes heap that all subscriptions may take, 0 for a quarter of the JVM's
    * @param groups different groups of one connection
+   * @param wildcardPatterns different patterns of wildcards among all filters
    * @param queueBytes bytes that may wait for one connection, at least twice {@code messageBytes}
-   * @param memoryBytes bytes that may wait on the whole bus, 0 for half of the JVM's direct memory
+   * @param memoryBytes bytes that may wait on the whole bus, 0 for a share of the JVM's memory
    * @param helloBytes largest message before {@code Welcome}
    * @throws IllegalArgumentException if a value is out of range or does not fit the others
    */
@@ -51,6 +54,7 @@ public record LimitsConfig(
     ConfigKey.LIMITS_SUBSCRIPTIONS.inRange(subscriptions);
     ConfigKey.LIMITS_SUBSCRIPTION_BYTES.inRange(subscriptionBytes);
     ConfigKey.LIMITS_GROUPS.inRange(groups);
+    ConfigKey.LIMITS_WILDCARD_PATTERNS.inRange(wildcardPatterns);
     ConfigKey.LIMITS_QUEUE_BYTES.inRange(queueBytes);
     ConfigKey.LIMITS_MEMORY_BYTES.inRange(memoryBytes);
     ConfigKey.LIMITS_HELLO_BYTES.inRange(helloBytes);

@@ -13,6 +13,7 @@ import java.util.List;
  * @param backlog connections that may wait to be accepted
  * @param maxConnections open client connections
  * @param allowedOrigins sites whose pages may connect besides the bus's own; "*" for all
+ * @param proxies addresses and networks of proxies, whose word on a client's address is taken
  */
 public record ListenConfig(
     String host,
@@ -22,7 +23,8 @@ public record ListenConfig(
     TransportType transport,
     int backlog,
     int maxConnections,
-    List<String> allowedOrigins) {
+    List<String> allowedOrigins,
+    List<String> proxies) {
   /**
    * Checks every value against its range in {@link ConfigKey}.
    *
@@ -34,6 +36,7 @@ public record ListenConfig(
    * @param backlog connections that may wait to be accepted
    * @param maxConnections open client connections
    * @param allowedOrigins sites whose pages may connect besides the bus's own; "*" for all
+   * @param proxies addresses and networks of proxies, whose word on a client's address is taken
    * @throws IllegalArgumentException if a value is out of range
    */
   public ListenConfig {
@@ -44,6 +47,8 @@ public record ListenConfig(
     ConfigKey.LISTEN_BACKLOG.inRange(backlog);
     ConfigKey.LISTEN_MAX_CONNECTIONS.inRange(maxConnections);
     allowedOrigins = List.copyOf(allowedOrigins);
+    proxies = List.copyOf(proxies);
+    proxies.forEach(network -> TextCheck.network(ConfigKey.LISTEN_PROXIES, network));
     allowedOrigins.forEach(origin -> TextCheck.origin(ConfigKey.LISTEN_ALLOWED_ORIGINS, origin));
   }
 }

@@ -9,6 +9,7 @@ import java.util.Map;
  * @param listen where it listens for clients
  * @param tls TLS of the client port
  * @param limits how much it takes and keeps
+ * @param addresses how much of that one client address may have
  * @param timeouts its deadlines
  * @param compression compression of messages
  * @param auth who may connect
@@ -24,6 +25,7 @@ public record ServerConfig(
     ListenConfig listen,
     TlsConfig tls,
     LimitsConfig limits,
+    AddressLimitsConfig addresses,
     TimeoutsConfig timeouts,
     CompressionConfig compression,
     AuthConfig auth,
@@ -40,6 +42,7 @@ public record ServerConfig(
    * @param listen where it listens for clients
    * @param tls TLS of the client port
    * @param limits how much it takes and keeps
+   * @param addresses how much of that one client address may have
    * @param timeouts its deadlines
    * @param compression compression of messages
    * @param auth who may connect
@@ -64,6 +67,15 @@ public record ServerConfig(
         && sameAddress(admin.host(), listen.host())) {
       throw new IllegalArgumentException(
           "admin.port: " + admin.port() + " (expected: another port than listen.port)");
+    }
+    if (cluster.enabled()
+        && cluster.security().certificate() != null
+        && !cluster.security().hasSecret()
+        && auth.resumeKeyFile() == null) {
+      throw new IllegalArgumentException(
+          "auth.resume-key-file: none (expected: a file, the same for all buses, because with"
+              + " cluster.tls-certificate and no cluster.secret they share nothing else to sign"
+              + " producer numbers with)");
     }
     if (cluster.enabled() && cluster.port() != 0) {
       checkLinkPort(cluster, listen.port(), listen.host(), "listen.port");
@@ -92,6 +104,7 @@ public record ServerConfig(
         listen,
         tls,
         limits,
+        addresses,
         timeouts,
         compression,
         auth,

@@ -15,6 +15,8 @@ final class TextCheck {
   private static final Pattern ORIGIN =
       Pattern.compile("\\*|[A-Za-z][A-Za-z0-9+.-]{0,31}://[A-Za-z0-9._:\\[\\]-]{1,255}");
 
+  private static final Pattern NETWORK = Pattern.compile("[0-9A-Fa-f:.]{2,45}(/\\d{1,3})?");
+
   private TextCheck() {}
 
   static void name(ConfigKey key, String value) {
@@ -40,6 +42,11 @@ final class TextCheck {
 
   static void origin(ConfigKey key, String value) {
     matches(key, value, ORIGIN);
+  }
+
+  /** Only the shape: whether it is a network shows when it is read. */
+  static void network(ConfigKey key, String value) {
+    matches(key, value, NETWORK);
   }
 
   static void matches(ConfigKey key, String value, Pattern pattern) {

@@ -7,6 +7,9 @@ import java.time.Duration;
  *
  * @param upgrade from TCP accept to the finished WebSocket upgrade
  * @param hello from TCP accept to the client's {@code Hello}
+ * @param message from the first byte of a message to its last, while the bus reads
+ * @param blockHold how long in a minute one subscriber may hold publishers back from others; zero
+ *     for no limit
  * @param pingInterval between pings to a client
  * @param pong from a ping to the next sign of life
  * @param slowSubscriber how long a full queue may hold publishers back
@@ -16,6 +19,8 @@ import java.time.Duration;
 public record TimeoutsConfig(
     Duration upgrade,
     Duration hello,
+    Duration message,
+    Duration blockHold,
     Duration pingInterval,
     Duration pong,
     Duration slowSubscriber,
@@ -26,6 +31,9 @@ public record TimeoutsConfig(
    *
    * @param upgrade from TCP accept to the finished WebSocket upgrade
    * @param hello from TCP accept to the client's {@code Hello}
+   * @param message from the first byte of a message to its last, while the bus reads
+   * @param blockHold how long in a minute one subscriber may hold publishers back from others; zero
+   *     for no limit
    * @param pingInterval between pings to a client
    * @param pong from a ping to the next sign of life
    * @param slowSubscriber how long a full queue may hold publishers back
@@ -36,6 +44,8 @@ public record TimeoutsConfig(
   public TimeoutsConfig {
     ConfigKey.TIMEOUTS_UPGRADE.inRange(upgrade);
     ConfigKey.TIMEOUTS_HELLO.inRange(hello);
+    ConfigKey.TIMEOUTS_MESSAGE.inRange(message);
+    ConfigKey.TIMEOUTS_BLOCK_HOLD.inRange(blockHold);
     ConfigKey.TIMEOUTS_PING_INTERVAL.inRange(pingInterval);
     ConfigKey.TIMEOUTS_PONG.inRange(pong);
     ConfigKey.TIMEOUTS_SLOW_SUBSCRIBER.inRange(slowSubscriber);

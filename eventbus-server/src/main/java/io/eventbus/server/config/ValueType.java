@@ -16,6 +16,8 @@ public enum ValueType {
   URL_PATH("a path such as /bus, of letters, digits, `/`, `.`, `-`, `_` and `~`"),
   /** Origins of web pages (RFC 6454); empty for none. */
   ORIGINS("origins such as https://app.example.com with commas between, or `*`"),
+  /** IP addresses and networks (RFC 4632); empty for none. */
+  NETWORKS("IP addresses and networks such as 192.0.2.7 or 10.0.0.0/8 with commas between"),
   /** Host names; empty for none. */
   HOSTS("host names such as bus.example.com with commas between, or `*`"),
   /** A host with or without a port; empty for none. */
@@ -40,6 +42,8 @@ public enum ValueType {
   TIME("a time span such as 500ms, 5s, 2m, 1h or PT5S"),
   /** A {@link TransportType}. */
   TRANSPORT("auto, epoll or nio"),
+  /** A {@link ClientScope}. */
+  CLIENT_SCOPE("everyone, loopback or nobody"),
   /** A {@link LogConfig.Level}. */
   LOG_LEVEL("error, warn, info, debug or trace"),
   /** A {@link LogConfig.Format}. */

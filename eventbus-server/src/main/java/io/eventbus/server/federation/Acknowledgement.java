@@ -1,7 +1,9 @@
 package io.eventbus.server.federation;
 
 import java.util.Collection;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
@@ -27,6 +29,15 @@ final class Acknowledgement {
    * @param done called once, by any of the loops
    */
   void of(LoopFederation source, int lane, @Nullable Collection<Peer> only, Runnable done) {
+    of(source, lane, only, false, done);
+  }
+
+  private void of(
+      LoopFederation source,
+      int lane,
+      @Nullable Collection<Peer> only,
+      boolean throughOthers,
+      Runnable done) {
     source.router().flush();
     AtomicInteger left = new AtomicInteger(lane < 0 ? loops.size() : 1);
     Runnable one =
@@ -38,13 +49,21 @@ final class Acknowledgement {
     for (LoopFederation loop : loops) {
       if (lane < 0 || loop.number() == lane) {
         // Behind what was handed over to it.
-        loop.execute(() -> here(loop, only, one));
+        loop.execute(() -> here(loop, only, throughOthers, one));
       }
     }
   }
 
-  private void here(LoopFederation loop, @Nullable Collection<Peer> only, Runnable done) {
-    List<Peer> concerned = List.copyOf(only == null ? peers.all() : only);
+  private void here(
+      LoopFederation loop, @Nullable Collection<Peer> only, boolean throughOthers, Runnable done) {
+    Set<Peer> concerned = new LinkedHashSet<>(only == null ? peers.all() : only);
+    if (throughOthers) {
+      for (Peer peer : peers.all()) {
+        if (peer.lane(loop.number()).leadsOn()) {
+          concerned.add(peer);
+        }
+      }
+    }
     AtomicInteger left = new AtomicInteger(concerned.size() + 1);
     Runnable one =
         () -> {
@@ -59,7 +78,7 @@ final class Acknowledgement {
   /**
    * Waits for what all loops have forwarded.
    *
-   * @param only only to these buses; null for all
+   * @param only only to these buses, also where others are to pass it on to them; null for all
    * @param done called once, by any of the loops
    */
   void ofAll(@Nullable Collection<Peer> only, Runnable done) {
@@ -71,6 +90,7 @@ final class Acknowledgement {
                   loop,
                   -1,
                   only,
+                  true,
                   () -> {
                     if (left.decrementAndGet() == 0) {
                       done.run();

@@ -1,21 +1,41 @@
 package io.eventbus.server.federation;
 
-import io.eventbus.schema.Overflow;
 import io.eventbus.server.routing.Delivery;
-import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The way around a bus that cannot be reached, for what it was to pass on. Confined to the loop of
  * its lane but for {@link #isOn}.
+ *
+ * <p>What goes through the bus again must not overtake what has gone past it. So a detour counts
+ * its frames that have not arrived. When the bus is back, what it is to pass on goes into its lane
+ * again at once, but that lane writes nothing of it until the count is zero: one round trip,
+ * however many frames come meanwhile. Where it takes longer, because a bus behind reads slowly, the
+ * frames that are held back are sent past the bus after all, in order, and the end is tried again
+ * later.
  */
 final class Detour {
+  /** How long frames are held back at most for those that went another way. */
+  static final long LONGEST_HOLD_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
+  /** When the end is tried again after that. */
+  static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(5);
+
   private final LoopFederation loop;
+  private final Lane lane;
   private final LaneRing ring;
   private volatile boolean on;
+  private long underWay;
+  private boolean holding;
+  private long heldFrom;
+  private long heldSince;
+  private boolean paused;
+  private long pausedSince;
 
-  Detour(LoopFederation loop, LaneRing ring) {
+  Detour(LoopFederation loop, Lane lane, LaneRing ring) {
     this.loop = loop;
+    this.lane = lane;
     this.ring = ring;
   }
 
@@ -24,36 +44,68 @@ final class Detour {
     return on;
   }
 
+  /** Whether frames that the other bus is to pass on wait for those that went past it. */
+  boolean isHolding() {
+    return holding;
+  }
+
+  /** The last frame that may be written, of those up to this one. */
+  long writable(long last) {
+    return holding ? Math.min(last, heldFrom - 1) : last;
+  }
+
+  /** The other bus cannot be reached: from now on those behind it are, by their own lanes. */
+  void begin() {
+    on = true;
+  }
+
   /**
-   * Says whether those behind the other bus are to be reached directly: from the moment that it is
-   * cut off until nothing is on its way by any lane of this loop, because what goes through it
-   * again must not overtake what has gone past it.
+   * The other bus passes on again.
+   *
+   * @param next the number of the next frame of its lane
    */
-  boolean isNeeded(boolean up) {
-    if (!up) {
-      on = true;
-    } else if (on && loop.isIdle()) {
-      on = false;
+  private void end(long next, long now) {
+    on = false;
+    paused = false;
+    if (underWay > 0) {
+      holding = true;
+      heldFrom = next;
+      heldSince = now;
+      loop.lookSoon();
     }
-    return on;
+  }
+
+  /** The lane is up: looks whether the detour can end. */
+  void onUp(long next, long now) {
+    if (holding) {
+      if (now - heldSince >= LONGEST_HOLD_NANOS) {
+        takeOver();
+        paused = true;
+        pausedSince = now;
+        lane.drainSoon();
+      }
+    } else if (on && (underWay == 0 || !paused || now - pausedSince >= PAUSE_NANOS)) {
+      end(next, now);
+    }
+  }
+
+  private void arrived() {
+    underWay--;
+    if (underWay == 0 && holding) {
+      holding = false;
+      lane.drainSoon();
+    }
   }
 
   /** Sends to those behind the other bus directly. */
-  void send(LanePath path, Delivery delivery, @Nullable RelayToken token) {
+  void send(LanePath path, Delivery delivery, @Nullable FrameToken token) {
     if (token != null) {
       token.add(path.behind().size());
     }
     for (Peer target : path.behind()) {
-      LanePath direct =
-          LanePath.of(
-              target.lane(loop.number()),
-              path.hops(),
-              true,
-              path.groupsOf(target),
-              List.of(),
-              List.of(),
-              token);
-      direct.offer(delivery, Overflow.BLOCK);
+      underWay++;
+      LanePath direct = path.past(target, new Past(token));
+      direct.offer(delivery, direct.overflow());
     }
   }
 
@@ -63,11 +115,38 @@ final class Detour {
    */
   void takeOver() {
     on = true;
+    holding = false;
+    if (!ring.leadsOn()) {
+      return;
+    }
     for (int i = 0; i < ring.size(); i++) {
       LanePath path = ring.path(i);
       if (!path.behind().isEmpty()) {
         ring.setPath(i, path.alone());
         send(path, ring.delivery(i), ring.token(i));
+      }
+    }
+  }
+
+  /** Follows a frame that goes past the other bus. */
+  private final class Past implements FrameToken {
+    private final @Nullable FrameToken token;
+
+    Past(@Nullable FrameToken token) {
+      this.token = token;
+    }
+
+    @Override
+    public void add(int children) {
+      throw new IllegalStateException("a frame that is not passed on");
+    }
+
+    @Override
+    public void done(LoopFederation on) {
+      arrived();
+      FrameToken followed = token;
+      if (followed != null) {
+        followed.done(on);
       }
     }
   }

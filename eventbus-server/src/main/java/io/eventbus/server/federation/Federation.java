@@ -274,11 +274,6 @@ public final class Federation implements ClusterPromises {
     return laneMemory;
   }
 
-  /** Whether every bus sends to every other itself. */
-  boolean isFlat() {
-    return peers.all().size() <= config.fanout();
-  }
-
   void onTick(long now) {
     members.onTick(now);
   }

@@ -25,18 +25,72 @@ final class ForwardIntake {
   private final DeliverView deliver = new DeliverView();
   private final FrameCursor frames = new FrameCursor();
   private final Relay relay;
+  private HoldListener holds = HoldListener.NONE;
+
+  /**
+   * Whether full subscribers keep a connection from being read, and for whom the frame is that
+   * waits for them. One for each connection; confined to its loop.
+   */
+  static final class Hold {
+    private @Nullable String topic;
+    private boolean plain;
+    private List<String> groups = List.of();
+    private long chargedUntil;
+
+    boolean isOn() {
+      return topic != null;
+    }
+  }
 
   ForwardIntake(LoopFederation loop) {
     this.loop = loop;
     this.relay = new Relay(loop);
   }
 
+  /** From now on this one is told who keeps lanes from being read. */
+  void tellHolds(HoldListener listener) {
+    holds = listener;
+  }
+
+  /** Charges a connection that is held until now; several times a second while it is. */
+  void onTick(Hold hold, long nowNanos) {
+    String topic = hold.topic;
+    if (topic != null) {
+      chargeSubscribers(topic, hold, nowNanos - hold.chargedUntil);
+      hold.chargedUntil = nowNanos;
+    }
+  }
+
+  private void chargeSubscribers(String topic, Hold hold, long heldNanos) {
+    if (heldNanos > 0) {
+      holds.held(topic, hold.plain, hold.groups, heldNanos);
+    }
+  }
+
+  /** The frame for which the connection was held comes again, or never will. */
+  void release(Hold hold) {
+    if (hold.isOn()) {
+      onTick(hold, loop.nanoTime());
+      hold.topic = null;
+    }
+  }
+
+  private void begin(Hold hold) {
+    hold.topic = deliver.topic();
+    hold.plain = forward.plain();
+    hold.groups = List.copyOf(forward.groups());
+    hold.chargedUntil = loop.nanoTime();
+    loop.lookSoon();
+  }
+
   /**
    * Takes the body of a {@code Forward}.
    *
+   * @param hold what is remembered of the connection while it has to wait
    * @return false if it has to wait until {@code retry} is called; then nothing was done
    */
-  boolean take(IncomingLane lane, ByteBuffer in, int from, int to, Runnable retry) {
+  boolean take(IncomingLane lane, ByteBuffer in, int from, int to, Hold hold, Runnable retry) {
+    release(hold);
     forward.read(in, from, to);
     frames.wrap(in, forward.deliverStart(), forward.deliverEnd());
     if (!frames.next()
@@ -50,7 +104,11 @@ final class ForwardIntake {
     if (problem != null) {
       throw new CorruptedFrameException(problem);
     }
+    boolean ofMemory = loop.memory().isOver();
     if (router.mustWait(forward.plain(), forward.groups(), retry)) {
+      if (!ofMemory) {
+        begin(hold);
+      }
       return false;
     }
     int relayLoop = loop.lane(deliver.producer());
@@ -144,6 +202,7 @@ final class ForwardIntake {
                 groupsOf(forward, branch.child()),
                 branch.behind(),
                 picksOf(forward, branch.behind()),
+                Overflow.BLOCK,
                 token);
         targets[i] = new Target(path, Overflow.BLOCK);
       }

@@ -242,8 +242,7 @@ final class InterestExchange {
     federation
         .acknowledgement()
         .ofAll(
-            // Where frames are passed on, what was sent to others may be on its way to this one.
-            federation.isFlat() ? List.of(peer) : null,
+            List.of(peer),
             () ->
                 federation
                     .loop(0)

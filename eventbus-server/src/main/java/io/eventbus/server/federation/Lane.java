@@ -1,6 +1,7 @@
 package io.eventbus.server.federation;
 
 import io.eventbus.link.LinkPeer;
+import io.eventbus.link.RefusedMemory;
 import io.eventbus.protocol.PeerFrames;
 import io.eventbus.schema.Overflow;
 import io.eventbus.server.routing.Delivery;
@@ -47,7 +48,7 @@ final class Lane {
     this.peer = peer;
     this.room = new LaneRoom(loop);
     this.reconnect = new Reconnect(loop);
-    this.detour = new Detour(loop, ring);
+    this.detour = new Detour(loop, this, ring);
     this.downSince = loop.nanoTime();
   }
 
@@ -93,10 +94,11 @@ final class Lane {
     return first + ring.size() - 1;
   }
 
-  void offer(LanePath path, Delivery delivery, Overflow overflow, @Nullable RelayToken token) {
-    if (!path.behind().isEmpty() && detour.isNeeded(isUp())) {
+  void offer(LanePath path, Delivery delivery, Overflow overflow, @Nullable FrameToken token) {
+    if (!path.behind().isEmpty() && mustGoPast()) {
       detour.send(path, delivery, token);
-      offer(path.alone(), delivery, overflow, token);
+      LanePath alone = path.alone();
+      offer(alone, delivery, alone.overflow(), token);
       return;
     }
     if (abandoned || state == LaneState.CLOSED) {
@@ -109,16 +111,34 @@ final class Lane {
       done(token);
       return;
     }
-    Delivery kept = delivery;
-    if (delivery.isInSlab() && mayWaitForLong()) {
-      // What may wait for long must not keep what others have long been given.
-      kept = delivery.copy(loop.allocator(), loop.memory());
-    } else {
-      delivery.retain();
-    }
+    Delivery kept = toKeep(delivery);
     ring.add(kept, path, token);
     room.add(kept.size());
     drainSoon();
+  }
+
+  private Delivery toKeep(Delivery delivery) {
+    if (delivery.isInSlab() && mayWaitForLong()) {
+      try {
+        // What may wait for long must not keep what others have long been given.
+        return delivery.copy(loop.allocator(), loop.memory());
+      } catch (OutOfMemoryError e) {
+        if (!RefusedMemory.isRefused(e)) {
+          throw e;
+        }
+        LOG.debug("no memory for a copy; what it is a part of is kept", e);
+      }
+    }
+    delivery.retain();
+    return delivery;
+  }
+
+  /** Whether those behind the other bus are to be reached directly. */
+  private boolean mustGoPast() {
+    if (abandoned || !isUp()) {
+      detour.begin();
+    }
+    return detour.isOn();
   }
 
   private boolean mayWaitForLong() {
@@ -131,7 +151,7 @@ final class Lane {
     peer.countLost(delivery.events());
   }
 
-  private void done(@Nullable RelayToken token) {
+  private void done(@Nullable FrameToken token) {
     if (token != null) {
       token.done(loop);
     }
@@ -152,9 +172,10 @@ final class Lane {
       return;
     }
     boolean wrote = false;
-    while (sent < last() && to.isWritable()) {
+    long most = detour.writable(last());
+    while (sent < most && to.isWritable()) {
       int from = (int) (sent + 1 - first);
-      int count = to.write(ring, from, loop.counters());
+      int count = to.write(ring, from, (int) (most + 1 - first), loop.counters());
       sent += count;
       wrote = true;
     }
@@ -165,6 +186,24 @@ final class Lane {
     if (wrote) {
       to.flush();
     }
+  }
+
+  /** Something went wrong here: the connection ends, and all goes on as after a lost one. */
+  void fail() {
+    LaneSender open = sender;
+    if (open != null) {
+      open.close();
+    }
+  }
+
+  /** Whether any of the frames that are held is to be passed on to further buses. */
+  boolean leadsOn() {
+    return ring.leadsOn();
+  }
+
+  /** Whether it waits for frames that went another way. */
+  boolean isHolding() {
+    return detour.isHolding();
   }
 
   /** Runs a task on this loop when everything that was offered before is acknowledged, or lost. */
@@ -195,7 +234,7 @@ final class Lane {
     }
     for (long sequence = Math.max(from, first); sequence <= to; sequence++) {
       int at = (int) (sequence - first);
-      RelayToken token = ring.token(at);
+      FrameToken token = ring.token(at);
       if (token != null) {
         ring.clearToken(at);
         token.done(loop);
@@ -206,7 +245,7 @@ final class Lane {
   /** Returns its bytes. */
   private long forgetFirst() {
     Delivery delivery = ring.delivery(0);
-    RelayToken token = ring.token(0);
+    FrameToken token = ring.token(0);
     long size = delivery.size();
     ring.removeFirst();
     first++;
@@ -296,6 +335,7 @@ final class Lane {
     acknowledged.askAgain();
     loop.counters().connects.add(1);
     LOG.info("Lane {} to bus {} is up", number(), peer.id());
+    detour.onUp(last() + 1, loop.nanoTime());
     peer.onLaneUp(this, from);
     drainSoon();
   }
@@ -334,6 +374,9 @@ final class Lane {
     if (state != LaneState.UP && !abandoned && now - downSince > loop.config().giveUp().toNanos()) {
       abandon("it could not be reached for " + loop.config().giveUp().toMillis() + " ms");
     }
+    if (isUp() && !abandoned) {
+      detour.onUp(last() + 1, now);
+    }
     if (room.bytes() == 0) {
       ring.trim();
     }
@@ -345,6 +388,12 @@ final class Lane {
       return;
     }
     abandoned = true;
+    // Those behind it are still there.
+    detour.takeOver();
+    giveUp(why);
+  }
+
+  private void giveUp(String why) {
     LaneSender greeted = sender;
     if (greeted != null && state == LaneState.CONNECTING) {
       // It was told a first number that does not hold any more.
@@ -416,7 +465,10 @@ final class Lane {
     if (state == LaneState.CLOSED) {
       return;
     }
-    abandon("its lane is closed");
+    if (!abandoned) {
+      abandoned = true;
+      giveUp("its lane is closed");
+    }
     boolean wasUp = isUp();
     state = state.to(LaneState.CLOSED);
     LaneSender open = sender;

@@ -7,4 +7,7 @@ interface LaneEnd {
 
   /** Says that this bus lives. */
   void showLife();
+
+  /** Ends the connection. */
+  void close();
 }

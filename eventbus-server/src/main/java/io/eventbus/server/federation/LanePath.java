@@ -29,7 +29,8 @@ final class LanePath implements Subscriber {
   private final List<String> groups;
   private final List<Pick> picks;
   private final int hops;
-  private final @Nullable RelayToken token;
+  private final Overflow apart;
+  private final @Nullable FrameToken token;
 
   private LanePath(
       Lane lane,
@@ -39,7 +40,8 @@ final class LanePath implements Subscriber {
       List<String> groups,
       List<Pick> picks,
       int hops,
-      @Nullable RelayToken token) {
+      Overflow apart,
+      @Nullable FrameToken token) {
     this.lane = lane;
     this.head = head;
     this.behind = behind;
@@ -47,9 +49,22 @@ final class LanePath implements Subscriber {
     this.groups = groups;
     this.picks = picks;
     this.hops = hops;
+    this.apart = apart;
     this.token = token;
   }
 
+  /**
+   * Makes a way.
+   *
+   * @param lane where it begins
+   * @param hops over how many lanes the frames have gone at its end
+   * @param plain whether they are for subscribers without a group
+   * @param groups the groups at the first bus that they are for
+   * @param behind to whom that bus passes them on
+   * @param picks the groups at those
+   * @param apart the policy where they go apart: for buses without a group that they are for
+   * @param token follows them, if anybody waits for it
+   */
   static LanePath of(
       Lane lane,
       int hops,
@@ -57,24 +72,50 @@ final class LanePath implements Subscriber {
       List<String> groups,
       List<Peer> behind,
       List<Pick> picks,
-      @Nullable RelayToken token) {
+      Overflow apart,
+      @Nullable FrameToken token) {
     int[] targets =
         behind.isEmpty() ? NONE : behind.stream().mapToInt(Peer::registryNumber).toArray();
     int[] pickBuses =
         picks.isEmpty() ? NONE : picks.stream().mapToInt(p -> p.bus().registryNumber()).toArray();
     List<String> pickGroups = picks.stream().map(Pick::group).toList();
     byte[] head = PeerFrames.forwardHead(hops, plain, groups, targets, pickBuses, pickGroups);
-    return new LanePath(lane, head, behind, plain, groups, picks, hops, token);
+    return new LanePath(lane, head, behind, plain, groups, picks, hops, apart, token);
   }
 
   /** The same without the buses behind, for when those are reached in another way. */
   LanePath alone() {
-    return of(lane, hops, plain, groups, List.of(), List.of(), token);
+    return of(lane, hops, plain, groups, List.of(), List.of(), apart, token);
+  }
+
+  /** The way of the same frames to one of the buses behind, past the first one. */
+  LanePath past(Peer bus, FrameToken follows) {
+    return of(
+        bus.lane(lane.number()), hops, true, groupsOf(bus), List.of(), List.of(), apart, follows);
+  }
+
+  /**
+   * What a full lane does with the frames when each bus is reached by its own: none must be lost
+   * for a group, whose members' policies are known at their own bus only; for the others the
+   * strictest policy of the branch is what the publisher has waited for.
+   */
+  Overflow overflow() {
+    return groups.isEmpty() ? apart : Overflow.BLOCK;
+  }
+
+  /** The lane by which frames reach a bus of this way now. */
+  Lane laneTo(Peer bus) {
+    return bus != lane.peer() && lane.isBypassing() ? bus.lane(lane.number()) : lane;
   }
 
   /** The groups at one of the buses behind. */
   List<String> groupsOf(Peer bus) {
     return picks.stream().filter(pick -> pick.bus() == bus).map(Pick::group).toList();
+  }
+
+  /** The first bus. */
+  Peer child() {
+    return lane.peer();
   }
 
   List<Peer> behind() {

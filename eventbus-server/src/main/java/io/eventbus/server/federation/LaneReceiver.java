@@ -29,6 +29,7 @@ final class LaneReceiver extends LaneDecoder implements LaneEnd {
   private final Runnable retry = this::retry;
   private @Nullable ChannelHandlerContext context;
   private final SignsOfLife signs;
+  private final ForwardIntake.Hold hold = new ForwardIntake.Hold();
   private @Nullable IncomingLane lane;
   private boolean ending;
 
@@ -99,7 +100,7 @@ final class LaneReceiver extends LaneDecoder implements LaneEnd {
     }
     switch (typeCode) {
       case PeerFrames.FORWARD -> {
-        return loop.intake().take(known, in, from, to, retry);
+        return loop.intake().take(known, in, from, to, hold, retry);
       }
       case PeerFrames.INTEREST -> {
         onFirstLane(known);
@@ -184,11 +185,17 @@ final class LaneReceiver extends LaneDecoder implements LaneEnd {
     if (isPaused()) {
       // Nothing is read, so nothing is heard.
       signs.heard(now);
+      loop.intake().onTick(hold, now);
     }
     if (signs.isSilent(now)) {
       LOG.info("The lane of bus {} is silent", who.bus());
       close();
     }
+  }
+
+  /** Whether full subscribers keep it from being read. */
+  boolean isHeld() {
+    return hold.isOn();
   }
 
   @Override
@@ -205,13 +212,15 @@ final class LaneReceiver extends LaneDecoder implements LaneEnd {
     return channel().closeFuture();
   }
 
-  void close() {
+  @Override
+  public void close() {
     channel().close();
   }
 
   @Override
   public void channelInactive(ChannelHandlerContext ctx) throws Exception {
     loop.remove(this);
+    loop.intake().release(hold);
     IncomingLane known = lane;
     try {
       if (known != null && !isPaused()) {

@@ -15,16 +15,22 @@ final class LaneRing {
   private @Nullable Object[] ring = new Object[MIN];
   private int head;
   private int size;
+  private int passing;
 
   int size() {
     return size;
+  }
+
+  /** Whether any of the frames is to be passed on to further buses. */
+  boolean leadsOn() {
+    return passing > 0;
   }
 
   private int index(int i) {
     return (head + SLOT * i) & (ring.length - 1);
   }
 
-  void add(Delivery delivery, LanePath path, @Nullable RelayToken token) {
+  void add(Delivery delivery, LanePath path, @Nullable FrameToken token) {
     if (size * SLOT == ring.length) {
       grow();
     }
@@ -32,6 +38,11 @@ final class LaneRing {
     ring[at] = delivery;
     ring[at + 1] = path;
     ring[at + 2] = token;
+    passing += passes(path);
+  }
+
+  private static int passes(LanePath path) {
+    return path.behind().isEmpty() ? 0 : 1;
   }
 
   private void grow() {
@@ -51,8 +62,8 @@ final class LaneRing {
     return (LanePath) ring[index(i) + 1];
   }
 
-  @Nullable RelayToken token(int i) {
-    return (RelayToken) ring[index(i) + 2];
+  @Nullable FrameToken token(int i) {
+    return (FrameToken) ring[index(i) + 2];
   }
 
   void clearToken(int i) {
@@ -60,11 +71,13 @@ final class LaneRing {
   }
 
   void setPath(int i, LanePath path) {
+    passing += passes(path) - passes(path(i));
     ring[index(i) + 1] = path;
   }
 
   /** Removes the first; whoever has read it before keeps its reference. */
   void removeFirst() {
+    passing -= passes(path(0));
     ring[head] = null;
     ring[head + 1] = null;
     ring[head + 2] = null;

@@ -1,7 +1,9 @@
 package io.eventbus.server.federation;
 
-import io.eventbus.server.routing.Waiters;
 import io.eventbus.server.stats.SingleWriterCounter;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * How much a lane holds, and whether there is room for more. Changed by the lane's loop only; read
@@ -11,7 +13,9 @@ final class LaneRoom {
   private final LoopFederation loop;
   private final long most;
   private final SingleWriterCounter held = new SingleWriterCounter();
-  private final Waiters waiters = new Waiters();
+  // Who waits for any of several lanes comes again to those that were not the first to have room:
+  // a set keeps each of them once.
+  private final Set<Runnable> waiting = ConcurrentHashMap.newKeySet();
   private volatile boolean full;
 
   LaneRoom(LoopFederation loop) {
@@ -42,7 +46,7 @@ final class LaneRoom {
   /** Nothing is held any more, or what comes is not held. */
   void open() {
     full = false;
-    waiters.wake();
+    wake();
   }
 
   long bytes() {
@@ -58,9 +62,21 @@ final class LaneRoom {
   }
 
   void whenNotFull(Runnable retry) {
-    waiters.add(retry);
+    waiting.add(retry);
     if (!full) {
-      waiters.wake();
+      wake();
+    }
+  }
+
+  private void wake() {
+    if (waiting.isEmpty()) {
+      return;
+    }
+    // Those who have to wait again come back, and are not called twice.
+    for (Runnable retry : List.copyOf(waiting)) {
+      if (waiting.remove(retry)) {
+        retry.run();
+      }
     }
   }
 }

@@ -81,15 +81,15 @@ final class LaneSender extends LaneDecoder implements LaneEnd {
     }
   }
 
-  /** Writes one frame or more; returns how many. */
-  int write(LaneRing ring, int from, LaneCounters counters) {
+  /** Writes one frame or more, of those before {@code end}; returns how many. */
+  int write(LaneRing ring, int from, int end, LaneCounters counters) {
     Channel c = channel;
     if (c == null) {
       throw new IllegalStateException("the lane is not open");
     }
     int bytes = 0;
     int to = from;
-    for (; to < ring.size(); to++) {
+    for (; to < end; to++) {
       Delivery delivery = ring.delivery(to);
       int size =
           PeerFrames.forwardHeadSize(ring.path(to).head(), delivery.frameBytes())
@@ -104,11 +104,16 @@ final class LaneSender extends LaneDecoder implements LaneEnd {
       return 1;
     }
     ByteBuf out = c.alloc().directBuffer(bytes, bytes);
-    for (int i = from; i < to; i++) {
-      Delivery delivery = ring.delivery(i);
-      writeHead(out, ring.path(i), delivery);
-      delivery.copyFrame(out);
-      counters.eventsOut.add(delivery.events());
+    try {
+      for (int i = from; i < to; i++) {
+        Delivery delivery = ring.delivery(i);
+        writeHead(out, ring.path(i), delivery);
+        delivery.copyFrame(out);
+        counters.eventsOut.add(delivery.events());
+      }
+    } catch (RuntimeException | Error e) {
+      out.release();
+      throw e;
     }
     counters.framesOut.add((long) to - from);
     counters.bytesOut.add(bytes);
@@ -188,7 +193,8 @@ final class LaneSender extends LaneDecoder implements LaneEnd {
     return c == null ? null : c.closeFuture();
   }
 
-  void close() {
+  @Override
+  public void close() {
     Channel c = channel;
     if (c != null) {
       c.close();

@@ -1,6 +1,7 @@
 package io.eventbus.server.federation;
 
 import io.eventbus.link.LinkPeer;
+import io.eventbus.link.RefusedMemory;
 import io.eventbus.schema.Overflow;
 import io.eventbus.server.config.FederationConfig;
 import io.eventbus.server.routing.BusMemory;
@@ -20,6 +21,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -75,6 +77,7 @@ final class LoopFederation implements RemoteForwarder {
   /** Completes it: the router needs it, and it the router. Before any lane. */
   void start(Router made) {
     router = made;
+    intake.tellHolds((topic, plain, groups, nanos) -> made.chargeHold(topic, nanos));
     execute(() -> tickIn(TICK_NANOS));
   }
 
@@ -186,10 +189,35 @@ final class LoopFederation implements RemoteForwarder {
     return (int) ((mix(producer) >>> 1) % federation.loopCount());
   }
 
-  /** The number of a lane, by the name of its channel; checked before. */
+  /**
+   * The number of a lane, by the name of its channel.
+   *
+   * @throws IllegalArgumentException if another bus has given it a name that has none
+   */
   static int laneOf(LinkPeer who) {
     String channel = who.channel();
-    return Integer.parseInt(channel.substring(channel.indexOf('.') + 1));
+    String number = channel.substring(channel.indexOf('.') + 1);
+    int lane = -1;
+    try {
+      lane = Integer.parseInt(number);
+    } catch (NumberFormatException e) {
+      LOG.trace("not a number", e);
+    }
+    if (lane < 0 || lane >= Peer.MAX_INCOMING) {
+      throw new IllegalArgumentException(
+          "channel of bus "
+              + who.bus()
+              + ": \""
+              + channel
+              + "\" (expected: "
+              + Federation.LANES
+              + ".0 to "
+              + Federation.LANES
+              + "."
+              + (Peer.MAX_INCOMING - 1)
+              + ")");
+    }
+    return lane;
   }
 
   @Override
@@ -219,32 +247,26 @@ final class LoopFederation implements RemoteForwarder {
       InetSocketAddress address,
       Function<LinkPeer, ChannelHandler> handler,
       Consumer<Throwable> failed) {
-    federation
-        .streams()
-        .open(address, Federation.LANES + "." + number, eventLoop, handler)
-        .whenComplete(
-            (who, error) -> {
-              if (error != null) {
-                execute(() -> failed.accept(error));
-              }
-            });
-  }
-
-  /** Whether everything that this loop has sent to other buses has arrived. */
-  boolean isIdle() {
-    for (Peer peer : peers().all()) {
-      if (!peer.lane(number).isIdle()) {
-        return false;
-      }
+    CompletableFuture<LinkPeer> opening;
+    try {
+      opening =
+          federation.streams().open(address, Federation.LANES + "." + number, eventLoop, handler);
+    } catch (RuntimeException | Error e) {
+      opening = CompletableFuture.failedFuture(e);
     }
-    return true;
+    opening.whenComplete(
+        (who, error) -> {
+          if (error != null) {
+            execute(() -> failed.accept(error));
+          }
+        });
   }
 
   void drainSoon(Lane lane) {
     dirty.add(lane);
     if (!drainScheduled) {
-      drainScheduled = true;
       execute(drain);
+      drainScheduled = true;
     }
   }
 
@@ -253,10 +275,32 @@ final class LoopFederation implements RemoteForwarder {
     List<Lane> round = dirty;
     dirty = draining;
     draining = round;
-    for (int i = 0; i < round.size(); i++) {
-      round.get(i).drain();
+    try {
+      for (int i = 0; i < round.size(); i++) {
+        write(round.get(i));
+      }
+    } finally {
+      round.clear();
     }
-    round.clear();
+  }
+
+  private static void write(Lane lane) {
+    try {
+      lane.drain();
+    } catch (RuntimeException | Error e) {
+      failed("lane " + lane.number() + " to " + lane.peer() + " could not be written", e);
+      lane.fail();
+    }
+  }
+
+  /** One lane fails; all others go on. */
+  private static void failed(String what, Throwable e) {
+    if (RefusedMemory.isRefused(e)) {
+      // It may be many of them, for the same reason, and again and again.
+      LOG.warn("{}; its connection ends: {}", what, e.toString());
+    } else {
+      LOG.error("{}; its connection ends", what, e);
+    }
   }
 
   /** Runs a task on this loop when the others have run what this one had collected for them. */
@@ -318,11 +362,12 @@ final class LoopFederation implements RemoteForwarder {
     long next = TICK_NANOS;
     try {
       next = Math.max(next, look(nanoTime()));
-    } catch (RuntimeException e) {
-      // Without another tick no deadline would hold any more.
+    } catch (RuntimeException | Error e) {
       LOG.error("the deadlines of the lanes could not be checked", e);
+    } finally {
+      // Without another tick no deadline would hold any more.
+      tickIn(next);
     }
-    tickIn(next);
   }
 
   /** Looks at all deadlines; returns for how long it need not be done again. */
@@ -331,23 +376,59 @@ final class LoopFederation implements RemoteForwarder {
     List<LaneEnd> ends = new ArrayList<>();
     for (Peer peer : peers().all()) {
       Lane lane = peer.lane(number);
-      lane.onTick(now);
-      quiet &= lane.isUp();
+      check(lane, now);
+      quiet &= lane.isUp() && !lane.isHolding();
       LaneSender open = lane.connection();
       if (open != null) {
         ends.add(open);
       }
     }
     for (LaneReceiver receiver : List.copyOf(receivers)) {
-      receiver.onTick(now);
+      check(receiver, now);
+      quiet &= !receiver.isHeld();
       ends.add(receiver);
     }
     if (number == 0) {
-      federation.exchange().onTick(now);
+      tickExchange(now);
       quiet &= !federation.exchange().isWaitedFor();
     }
     long next = showLife(ends, now);
     return quiet ? next : 0;
+  }
+
+  private static void check(Lane lane, long now) {
+    try {
+      lane.onTick(now);
+    } catch (RuntimeException | Error e) {
+      failed("lane " + lane.number() + " to " + lane.peer() + " could not be checked", e);
+      lane.fail();
+    }
+  }
+
+  private static void check(LaneReceiver receiver, long now) {
+    try {
+      receiver.onTick(now);
+    } catch (RuntimeException | Error e) {
+      failed("a lane of bus " + receiver.who().bus() + " could not be checked", e);
+      receiver.close();
+    }
+  }
+
+  private void tickExchange(long now) {
+    try {
+      federation.exchange().onTick(now);
+    } catch (RuntimeException | Error e) {
+      LOG.error("the deadlines of promises could not be checked", e);
+    }
+  }
+
+  private static void showLife(LaneEnd end) {
+    try {
+      end.showLife();
+    } catch (RuntimeException | Error e) {
+      failed("a sign of life could not be sent", e);
+      end.close();
+    }
   }
 
   /** Says on the lanes where it is time that this bus lives; returns when it is next. */
@@ -357,7 +438,7 @@ final class LoopFederation implements RemoteForwarder {
     for (LaneEnd end : ends) {
       SignsOfLife signs = end.signs();
       if (due && signs.isNearlyDue(now) && !signs.isSilent(now)) {
-        end.showLife();
+        showLife(end);
       }
       next = Math.min(next, Math.min(signs.untilDue(now), signs.untilSilent(now)));
     }

@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  * owns.
  */
 final class Peer implements RemoteBus {
-  private static final int MAX_INCOMING = 1024;
+  /** Lanes that another bus may open: so many event loops. */
+  static final int MAX_INCOMING = 1024;
 
   private final BusId id;
   private final Federation federation;

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * passed on have acknowledged it. The lanes that it leaves by belong to another loop than the one
  * that it came in on, where the buses have different numbers of loops. Any thread.
  */
-final class RelayToken {
+final class RelayToken implements FrameToken {
   final long sequence;
 
   /** The process that has sent it: another one counts from the beginning. */
@@ -28,13 +28,13 @@ final class RelayToken {
     return left.get() == 0;
   }
 
-  /** More buses have to acknowledge it, because the one that was to pass it on cannot. */
-  void add(int children) {
+  @Override
+  public void add(int children) {
     left.addAndGet(children);
   }
 
-  /** One of them has acknowledged it, or was given up; on the loop of the lane that it left by. */
-  void done(LoopFederation on) {
+  @Override
+  public void done(LoopFederation on) {
     IncomingLane to = lane;
     if (left.decrementAndGet() > 0 || to == null) {
       return;

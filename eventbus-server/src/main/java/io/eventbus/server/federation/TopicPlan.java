@@ -6,6 +6,7 @@ import io.eventbus.server.routing.RemotePlan;
 import io.eventbus.server.routing.Target;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -29,6 +30,7 @@ final class TopicPlan implements RemotePlan {
   private final Map<String, List<Peer>> groups;
   // For each turn of the tree and each lane, made when it is first needed.
   private final Target[] @Nullable [] known;
+  private final @Nullable Map<Peer, LanePath>[] ways;
   private final @Nullable List<Tree.Branch<Peer>>[] branches;
   private final int turns;
   private final @Nullable Fence fence;
@@ -60,6 +62,7 @@ final class TopicPlan implements RemotePlan {
                     .toList()));
     this.turns = isFlat() ? 1 : plain.size();
     this.known = new Target[turns * loop.count()][];
+    this.ways = newWays(turns * loop.count());
     this.branches = newBranches(turns);
     this.fence = fence(before instanceof TopicPlan old ? old : null);
   }
@@ -88,6 +91,12 @@ final class TopicPlan implements RemotePlan {
   @SuppressWarnings({"unchecked", "rawtypes"})
   private static @Nullable List<Tree.Branch<Peer>>[] newBranches(int size) {
     return new List[size];
+  }
+
+  // As above.
+  @SuppressWarnings({"unchecked", "rawtypes"})
+  private static @Nullable Map<Peer, LanePath>[] newWays(int size) {
+    return new Map[size];
   }
 
   private boolean isFlat() {
@@ -151,7 +160,15 @@ final class TopicPlan implements RemotePlan {
     List<String> groupsThere = picked.getOrDefault(branch.child(), List.of());
     boolean hasPicks = !picks.isEmpty() || !groupsThere.isEmpty();
     LanePath path =
-        LanePath.of(branch.child().lane(lane), 1, true, groupsThere, branch.behind(), picks, null);
+        LanePath.of(
+            branch.child().lane(lane),
+            1,
+            true,
+            groupsThere,
+            branch.behind(),
+            picks,
+            strictest,
+            null);
     // A group's members are at their own bus: the policy there decides, the lane must not drop.
     return new Target(path, hasPicks ? Overflow.BLOCK : strictest);
   }
@@ -166,7 +183,7 @@ final class TopicPlan implements RemotePlan {
     Map<Peer, List<String>> picked = new LinkedHashMap<>();
     groups.forEach(
         (group, buses) ->
-            picked.computeIfAbsent(pick(buses, turn, lane), p -> new ArrayList<>()).add(group));
+            picked.computeIfAbsent(pick(buses, turn, producer), p -> new ArrayList<>()).add(group));
     List<Target> targets = new ArrayList<>();
     List<Tree.Branch<Peer>> tree = tree(turn(producer));
     for (int i = 0; i < base.length; i++) {
@@ -180,7 +197,8 @@ final class TopicPlan implements RemotePlan {
         (peer, names) -> {
           if (!policies.containsKey(peer)) {
             LanePath path =
-                LanePath.of(peer.lane(lane), 1, false, names, List.of(), List.of(), null);
+                LanePath.of(
+                    peer.lane(lane), 1, false, names, List.of(), List.of(), Overflow.BLOCK, null);
             targets.add(new Target(path, Overflow.BLOCK));
           }
         });
@@ -188,12 +206,12 @@ final class TopicPlan implements RemotePlan {
   }
 
   /** In turn, preferring those that take what they get. */
-  private static Peer pick(List<Peer> buses, int turn, int lane) {
+  private Peer pick(List<Peer> buses, int turn, long producer) {
     int first = Math.floorMod(turn, buses.size());
     Peer notFull = null;
     for (int i = 0; i < buses.size(); i++) {
       Peer peer = buses.get((first + i) % buses.size());
-      Lane way = peer.lane(lane);
+      Lane way = laneTo(peer, producer);
       if (way.isUp() && !way.isCrowded()) {
         return peer;
       }
@@ -202,6 +220,34 @@ final class TopicPlan implements RemotePlan {
       }
     }
     return notFull != null ? notFull : buses.get(first);
+  }
+
+  /**
+   * The lane by which frames of a producer reach a bus now: its own, or in a tree that of the bus
+   * that passes them on.
+   */
+  private Lane laneTo(Peer bus, long producer) {
+    int lane = loop.lane(producer);
+    LanePath way = isFlat() ? null : ways(producer).get(bus);
+    return way == null ? bus.lane(lane) : way.laneTo(bus);
+  }
+
+  private Map<Peer, LanePath> ways(long producer) {
+    int turn = turn(producer);
+    int at = turn * loop.count() + loop.lane(producer);
+    Map<Peer, LanePath> found = ways[at];
+    if (found == null) {
+      found = new HashMap<>();
+      for (Target target : base(producer)) {
+        LanePath path = (LanePath) target.subscriber();
+        found.put(path.child(), path);
+        for (Peer behind : path.behind()) {
+          found.put(behind, path);
+        }
+      }
+      ways[at] = found;
+    }
+    return found;
   }
 
   @Override
@@ -219,13 +265,22 @@ final class TopicPlan implements RemotePlan {
     if (groups.isEmpty()) {
       return false;
     }
-    int lane = loop.lane(producer);
     for (List<Peer> buses : groups.values()) {
-      if (buses.stream().allMatch(peer -> peer.lane(lane).isFull())) {
-        buses.get(0).lane(lane).whenNotFull(retry);
+      if (allFull(buses, producer)) {
+        // Whichever has room first is the next to get a frame.
+        buses.forEach(peer -> laneTo(peer, producer).whenNotFull(retry));
         return true;
       }
     }
     return false;
+  }
+
+  private boolean allFull(List<Peer> buses, long producer) {
+    for (Peer peer : buses) {
+      if (!laneTo(peer, producer).isFull()) {
+        return false;
+      }
+    }
+    return true;
   }
 }

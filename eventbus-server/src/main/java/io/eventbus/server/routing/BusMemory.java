@@ -13,6 +13,8 @@ public final class BusMemory {
   private final long limit;
   private final AtomicLong used = new AtomicLong();
   private final Waiters waiters = new Waiters();
+  private final UnfinishedMemory shortPieces;
+  private final UnfinishedMemory longPieces;
   private volatile Runnable pressureListener = () -> {};
 
   /**
@@ -25,6 +27,27 @@ public final class BusMemory {
       throw new IllegalArgumentException("limit: " + limit + " (expected: >= 1)");
     }
     this.limit = limit;
+    this.shortPieces = new UnfinishedMemory(this, limit / 8);
+    this.longPieces = new UnfinishedMemory(this, limit / 4);
+  }
+
+  /**
+   * Returns what is held of unfinished messages of which only little has come, as of any that a
+   * read happens to cut in two.
+   *
+   * @return an eighth of the limit
+   */
+  public UnfinishedMemory shortPieces() {
+    return shortPieces;
+  }
+
+  /**
+   * Returns what is held of the other unfinished messages.
+   *
+   * @return a quarter of the limit
+   */
+  public UnfinishedMemory longPieces() {
+    return longPieces;
   }
 
   /**

@@ -2,6 +2,7 @@ package io.eventbus.server.routing;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.Unpooled;
 import io.netty.util.Recycler;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -16,6 +17,10 @@ import org.jspecify.annotations.Nullable;
  * bus does not mask (RFC 6455, section 5.1), so that these bytes are the same for every subscriber,
  * and a large delivery is written to all of them without a copy. Whoever puts several into one
  * message skips the header.
+ *
+ * <p>A delivery for members of groups says in its tail which of their subscriptions it is for. With
+ * large events it has only a head and a tail of its own, and {@linkplain #around stands around} the
+ * events of another delivery, so that an event is held once however many groups it matches.
  *
  * <p>The maker owns one reference; {@link #retain} and {@link #release} may be called by any
  * thread, everything else is read-only after {@link #finish}.
@@ -56,6 +61,12 @@ public final class Delivery {
   private int frameBytes;
   private int events;
   private long bornNanos;
+  private int generation;
+  // Whose events this one shows, from where in its frame, and before which byte of this one's own.
+  private @Nullable Delivery inner;
+  private int innerFrom;
+  private int innerBytes;
+  private int split;
 
   private Delivery(Recycler.Handle<Delivery> handle) {
     this.handle = handle;
@@ -89,6 +100,54 @@ public final class Delivery {
     return d;
   }
 
+  /**
+   * Makes a delivery with a head and a tail of its own around events that another one holds.
+   *
+   * @param allocator where the buffer comes from
+   * @param memory counts the bytes of head and tail until the last release
+   * @param events holds the events; gets a reference more
+   * @param from where they start in its frame
+   * @param bytes how many bytes of events
+   * @param head from position to limit; consumed
+   * @param tail from position to limit; consumed
+   * @return a finished delivery with one reference
+   */
+  static Delivery around(
+      ByteBufAllocator allocator,
+      BusMemory memory,
+      Delivery events,
+      int from,
+      int bytes,
+      ByteBuffer head,
+      ByteBuffer tail) {
+    int own = head.remaining() + tail.remaining();
+    int headerBytes = headerBytes(own + bytes);
+    Delivery d = POOL.get();
+    d.memory = memory;
+    d.begin(
+        allocator.directBuffer(headerBytes + own, headerBytes + own),
+        0,
+        own + bytes,
+        events.events,
+        events.bornNanos);
+    events.retain();
+    d.inner = events;
+    d.innerFrom = from;
+    d.innerBytes = bytes;
+    d.split = head.remaining();
+    d.buffer().setBytes(headerBytes, head);
+    d.buffer().setBytes(headerBytes + d.split, tail);
+    d.end = headerBytes + own;
+    d.buffer().writerIndex(d.end);
+    memory.reserve(d.heldBytes());
+    return d;
+  }
+
+  /** What the bus holds because of this delivery alone, if it is not in a slab. */
+  private int heldBytes() {
+    return size() - innerBytes;
+  }
+
   private void begin(ByteBuf into, int at, int frame, int eventCount, long born) {
     buffer = into;
     start = at;
@@ -98,7 +157,18 @@ public final class Delivery {
     events = eventCount;
     bornNanos = born;
     references = 1;
+    generation++;
     setHeader(into, at, frame);
+  }
+
+  /**
+   * Says which use of this object it is: deliveries are recycled, so that the same object may be
+   * another delivery later.
+   *
+   * @return another number for each delivery that has been in this object
+   */
+  public int generation() {
+    return generation;
   }
 
   /**
@@ -118,8 +188,22 @@ public final class Delivery {
    * @return a finished delivery with one reference
    */
   public Delivery copy(ByteBufAllocator allocator, BusMemory account) {
-    Delivery d = allocate(allocator, account, frameBytes, events, bornNanos);
-    d.buffer().setBytes(headerBytes, buffer(), start + headerBytes, frameBytes);
+    return copyTo(allocate(allocator, account, frameBytes, events, bornNanos));
+  }
+
+  /**
+   * Makes a delivery of the same frame elsewhere.
+   *
+   * @param to makes it
+   * @return a finished delivery with one reference
+   */
+  public Delivery copy(DeliveryAllocator to) {
+    return copyTo(to.allocate(frameBytes, events, bornNanos));
+  }
+
+  /** For deliveries in slabs, which stand around no other. */
+  private Delivery copyTo(Delivery d) {
+    d.buffer().setBytes(d.frameStart(), buffer(), frameStart(), frameBytes);
     d.end += frameBytes;
     d.finish();
     return d;
@@ -250,7 +334,22 @@ public final class Delivery {
    * @return a view of its own position and limit
    */
   public ByteBuffer frame() {
-    return buffer().nioBuffer(start + headerBytes, frameBytes);
+    if (inner == null) {
+      return buffer().nioBuffer(start + headerBytes, frameBytes);
+    }
+    ByteBuf whole = Unpooled.buffer(frameBytes, frameBytes);
+    copyFrame(whole);
+    return whole.nioBuffer();
+  }
+
+  /**
+   * Returns the delivery that holds the events: topic, producer and sequence numbers are the same
+   * in it.
+   *
+   * @return this one, or the one that it stands around
+   */
+  public Delivery holder() {
+    return inner == null ? this : inner;
   }
 
   /**
@@ -259,7 +358,7 @@ public final class Delivery {
    * @return a view that holds a reference to the bytes of its own
    */
   public ByteBuf message() {
-    return buffer().retainedSlice(start, headerBytes + frameBytes);
+    return view(start, headerBytes + split);
   }
 
   /**
@@ -268,7 +367,27 @@ public final class Delivery {
    * @return a view that holds a reference to the bytes of its own
    */
   public ByteBuf frameSlice() {
-    return buffer().retainedSlice(start + headerBytes, frameBytes);
+    return view(start + headerBytes, split);
+  }
+
+  /** The bytes from an index on, of which so many come before the events of another delivery. */
+  private ByteBuf view(int from, int before) {
+    ByteBuf own = buffer();
+    Delivery events = inner;
+    if (events == null) {
+      return own.retainedSlice(from, start + headerBytes + frameBytes - from);
+    }
+    return own.alloc()
+        .compositeBuffer(3)
+        .addComponents(
+            true,
+            own.retainedSlice(from, before),
+            events.buffer().retainedSlice(events.frameStart() + innerFrom, innerBytes),
+            own.retainedSlice(from + before, end - from - before));
+  }
+
+  private int frameStart() {
+    return start + headerBytes;
   }
 
   /**
@@ -277,7 +396,14 @@ public final class Delivery {
    * @param out takes {@link #frameBytes} bytes
    */
   public void copyFrame(ByteBuf out) {
-    out.writeBytes(buffer(), start + headerBytes, frameBytes);
+    Delivery events = inner;
+    if (events == null) {
+      out.writeBytes(buffer(), frameStart(), frameBytes);
+      return;
+    }
+    out.writeBytes(buffer(), frameStart(), split);
+    out.writeBytes(events.buffer(), events.frameStart() + innerFrom, innerBytes);
+    out.writeBytes(buffer(), frameStart() + split, frameBytes - innerBytes - split);
   }
 
   /**
@@ -336,6 +462,8 @@ public final class Delivery {
     ByteBuf freed = buffer();
     BusMemory account = memory;
     DeliverySlab shared = slab;
+    Delivery events = inner;
+    int held = heldBytes();
     buffer = null;
     memory = null;
     slab = null;
@@ -345,7 +473,14 @@ public final class Delivery {
       freed.release();
     }
     if (account != null) {
-      account.release(size());
+      account.release(held);
+    }
+    if (events != null) {
+      inner = null;
+      innerFrom = 0;
+      innerBytes = 0;
+      split = 0;
+      events.release();
     }
     handle.recycle(this);
   }

@@ -1,11 +1,12 @@
 package io.eventbus.server.routing;
 
 import io.netty.buffer.ByteBufAllocator;
+import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes the deliveries of one loop: small ones next to each other in a {@link DeliverySlab}, large
- * ones in buffers of their own. Confined to its loop.
+ * Makes the deliveries of one loop, or those that wait for one client: small ones next to each
+ * other in a {@link DeliverySlab}, large ones in buffers of their own. Confined to its loop.
  */
 public final class DeliveryAllocator {
   /** At least eight to a slab; beyond that, a buffer of one's own costs little for its size. */
@@ -13,6 +14,7 @@ public final class DeliveryAllocator {
 
   private final ByteBufAllocator buffers;
   private final BusMemory memory;
+  private final boolean own;
   private @Nullable DeliverySlab open;
 
   /**
@@ -22,8 +24,24 @@ public final class DeliveryAllocator {
    * @param memory counts it
    */
   public DeliveryAllocator(ByteBufAllocator buffers, BusMemory memory) {
+    this(buffers, memory, false);
+  }
+
+  private DeliveryAllocator(ByteBufAllocator buffers, BusMemory memory, boolean own) {
     this.buffers = buffers;
     this.memory = memory;
+    this.own = own;
+  }
+
+  /**
+   * Makes an allocator for what waits for one client.
+   *
+   * @param buffers where memory comes from
+   * @param memory counts it
+   * @return an allocator that holds nothing yet
+   */
+  public static DeliveryAllocator forOne(ByteBufAllocator buffers, BusMemory memory) {
+    return new DeliveryAllocator(buffers, memory, true);
   }
 
   /**
@@ -36,7 +54,7 @@ public final class DeliveryAllocator {
    */
   public Delivery allocate(int frameBytes, int events, long bornNanos) {
     int bytes = Delivery.messageBytes(frameBytes);
-    if (bytes > SMALL) {
+    if (bytes > (own ? SMALL / 2 : SMALL)) {
       return Delivery.allocate(buffers, memory, frameBytes, events, bornNanos);
     }
     DeliverySlab slab = open;
@@ -48,12 +66,28 @@ public final class DeliveryAllocator {
     return Delivery.in(slab, start, frameBytes, events, bornNanos);
   }
 
+  /**
+   * Says whether a delivery of so many bytes of events has a buffer of its own, in which others may
+   * stand {@linkplain Delivery#around around} them.
+   *
+   * @param eventBytes bytes of the events
+   * @return false where a copy costs less
+   */
+  static boolean isShared(int eventBytes) {
+    return eventBytes > SMALL;
+  }
+
+  /** As {@link Delivery#around}. */
+  Delivery around(Delivery events, int from, int bytes, ByteBuffer head, ByteBuffer tail) {
+    return Delivery.around(buffers, memory, events, from, bytes, head, tail);
+  }
+
   /** The same slab again if nobody needs what is in it, or a new one. */
   private DeliverySlab another() {
     DeliverySlab slab = open;
     if (slab == null || !slab.rewind()) {
       close();
-      slab = new DeliverySlab(buffers, memory);
+      slab = new DeliverySlab(buffers, memory, own);
       open = slab;
     }
     return slab;

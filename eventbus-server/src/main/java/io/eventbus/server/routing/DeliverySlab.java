@@ -22,31 +22,53 @@ final class DeliverySlab {
    */
   static final int BYTES = 8 * 1024;
 
+  /** The same for what waits for one client. */
+  static final int OWN_BYTES = 4 * 1024;
+
   private static final int MOST = 1 << 20;
 
   private final ByteBuf buffer;
   private final BusMemory memory;
   private final AtomicInteger references = new AtomicInteger(MOST);
-  // Set before the last reference can go.
-  private volatile long counted;
+  private final int bytes;
+  private final boolean own;
+  // Written by the filling loop, while it has a reference.
+  private long counted;
   // Confined to the filling loop.
   private int used;
   private int given;
 
-  DeliverySlab(ByteBufAllocator allocator, BusMemory memory) {
-    this.buffer = allocator.directBuffer(BYTES, BYTES);
+  /**
+   * Makes a slab.
+   *
+   * @param own whether it is for one client, of which there may be any number: then it counts as
+   *     memory while it is open, too
+   */
+  DeliverySlab(ByteBufAllocator allocator, BusMemory memory, boolean own) {
+    this.bytes = own ? OWN_BYTES : BYTES;
+    this.buffer = allocator.directBuffer(bytes, bytes);
     this.memory = memory;
-    buffer.writerIndex(BYTES);
+    this.own = own;
+    buffer.writerIndex(bytes);
+    count(own ? bytes : 0);
+  }
+
+  private void count(int more) {
+    if (more > 0) {
+      counted += more;
+      memory.reserve(more);
+    }
   }
 
   /** The filling loop: takes room and a reference; returns where it starts, or -1. */
-  int take(int bytes) {
-    if (used + bytes > BYTES) {
+  int take(int size) {
+    if (used + size > bytes) {
       return -1;
     }
     int start = used;
-    used += bytes;
+    used += size;
     given++;
+    count(own ? Delivery.OVERHEAD : 0);
     return start;
   }
 
@@ -61,6 +83,10 @@ final class DeliverySlab {
       return false;
     }
     references.set(MOST);
+    if (own) {
+      memory.release((long) given * Delivery.OVERHEAD);
+      counted = bytes;
+    }
     given = 0;
     used = 0;
     return true;
@@ -72,8 +98,7 @@ final class DeliverySlab {
 
   /** The filling loop: nothing more is put in. */
   void close() {
-    counted = BYTES + (long) given * Delivery.OVERHEAD;
-    memory.reserve(counted);
+    count(own ? 0 : bytes + given * Delivery.OVERHEAD);
     drop(MOST - given);
   }
 

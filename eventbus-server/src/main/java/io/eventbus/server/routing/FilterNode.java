@@ -19,8 +19,13 @@ final class FilterNode {
   private @Nullable SubscriptionSet here;
   private @Nullable SubscriptionSet tail;
 
-  /** Adds a subscription below this node; returns the bytes of the nodes made for it. */
-  long add(Subscription subscription) {
+  /**
+   * Adds a subscription below this node.
+   *
+   * @param changedAt the new stamp of its set
+   * @return the bytes of the nodes made for it
+   */
+  long add(Subscription subscription, long changedAt) {
     long bytes = 0;
     FilterNode node = this;
     for (String token : subscription.filter().tokens()) {
@@ -32,7 +37,7 @@ final class FilterNode {
       }
       node = next;
     }
-    node.setFor(subscription).add(subscription);
+    node.setFor(subscription).add(subscription, changedAt);
     return bytes;
   }
 
@@ -49,18 +54,23 @@ final class FilterNode {
     return here;
   }
 
-  /** Removes a subscription; returns the bytes of the nodes that went with it, -1 if not found. */
-  long remove(Subscription subscription) {
-    return remove(subscription, subscription.filter().tokens(), 0);
+  /**
+   * Removes a subscription.
+   *
+   * @param changedAt the new stamp of its set, if it is there
+   * @return the bytes of the nodes that went with it, -1 if not found
+   */
+  long remove(Subscription subscription, long changedAt) {
+    return remove(subscription, subscription.filter().tokens(), 0, changedAt);
   }
 
-  private long remove(Subscription subscription, List<String> tokens, int depth) {
+  private long remove(Subscription subscription, List<String> tokens, int depth, long changedAt) {
     if (depth == tokens.size()) {
-      return removeHere(subscription) ? 0 : -1;
+      return removeHere(subscription, changedAt) ? 0 : -1;
     }
     String token = tokens.get(depth);
     FilterNode child = child(token);
-    long freed = child == null ? -1 : child.remove(subscription, tokens, depth + 1);
+    long freed = child == null ? -1 : child.remove(subscription, tokens, depth + 1, changedAt);
     if (child != null && freed >= 0 && child.isEmpty()) {
       drop(token);
       freed += HeapBytes.ofNode(token);
@@ -68,10 +78,10 @@ final class FilterNode {
     return freed;
   }
 
-  private boolean removeHere(Subscription subscription) {
+  private boolean removeHere(Subscription subscription, long changedAt) {
     boolean inTail = subscription.filter().hasTail();
     SubscriptionSet set = inTail ? tail : here;
-    if (set == null || !set.remove(subscription)) {
+    if (set == null || !set.remove(subscription, changedAt)) {
       return false;
     }
     if (set.isEmpty() && inTail) {
@@ -138,33 +148,30 @@ final class FilterNode {
     return n;
   }
 
-  /** Collects who gets the events of a legal topic, on the root of the tree. */
-  void match(String topic, List<Subscription> found) {
-    match(topic, 0, found, topic.charAt(0) == '$');
+  /** Collects the sets that a topic selects, on the root of the tree. */
+  void match(Matches found) {
+    match(found, 0);
   }
 
-  private void match(String topic, int start, List<Subscription> found, boolean firstIsSystem) {
-    if (start > topic.length()) {
+  private void match(Matches found, int depth) {
+    found.visit();
+    if (depth == found.tokenCount()) {
       if (here != null) {
-        here.addTo(found);
+        found.add(here);
       }
       return;
     }
-    if (!firstIsSystem && tail != null) {
-      tail.addTo(found);
+    boolean onlyNamed = depth == 0 && found.isSystem();
+    if (tail != null && !onlyNamed) {
+      found.add(tail);
     }
-    if (onlyChild == null && children == null) {
-      return;
-    }
-    int dot = topic.indexOf('.', start);
-    int end = dot < 0 ? topic.length() : dot;
-    FilterNode named = child(topic.substring(start, end));
+    FilterNode named = child(found.token(depth));
     if (named != null) {
-      named.match(topic, end + 1, found, false);
+      named.match(found, depth + 1);
     }
-    FilterNode any = firstIsSystem ? null : child("*");
+    FilterNode any = onlyNamed ? null : child("*");
     if (any != null) {
-      any.match(topic, end + 1, found, false);
+      any.match(found, depth + 1);
     }
   }
 }

@@ -39,19 +39,14 @@ final class GroupChoice {
   private final List<Chosen> chosen = new ArrayList<>();
   private boolean anyPlain;
 
-  /**
-   * Returns a member to wait for if a member of the group exists and all of them are full; else
-   * null.
-   */
-  static @Nullable Subscriber allFull(Subscription[] members) {
-    Subscriber waitFor = null;
+  /** Whether publishers have to wait, because no member of a group has room. */
+  static boolean allFull(Subscription[] members) {
     for (Subscription s : members) {
       if (s.overflow() != Overflow.BLOCK || !s.subscriber().isFull()) {
-        return null;
+        return false;
       }
-      waitFor = s.subscriber();
     }
-    return waitFor;
+    return members.length > 0;
   }
 
   /** Chooses for the next frame of a topic, whose turn is counted by the caller. */

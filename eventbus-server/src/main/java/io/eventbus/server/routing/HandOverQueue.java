@@ -57,14 +57,20 @@ final class HandOverQueue {
 
     @Override
     public void run() {
-      for (int i = 0; i < size; i++) {
-        Delivery delivery = deliveries[i];
-        for (Target target : targets[i]) {
-          offer(target, delivery);
+      int next = 0;
+      try {
+        while (next < size) {
+          Delivery delivery = deliveries[next];
+          for (Target target : targets[next]) {
+            offer(target, delivery);
+          }
+          next++;
+          delivery.release();
         }
-        delivery.release();
+      } finally {
+        // After an error the rest is lost, but not the way between the loops.
+        discardFrom(next);
       }
-      done();
     }
 
     /** A subscriber must not throw; one that does all the same must not take others with it. */
@@ -76,8 +82,8 @@ final class HandOverQueue {
       }
     }
 
-    private void discard() {
-      for (int i = 0; i < size; i++) {
+    private void discardFrom(int first) {
+      for (int i = first; i < size; i++) {
         deliveries[i].release();
       }
       done();
@@ -127,7 +133,11 @@ final class HandOverQueue {
   }
 
   private static long cost(Delivery delivery, Target[] targets) {
-    return delivery.size() + (long) TARGET_BYTES * targets.length;
+    long work = 0;
+    for (Target target : targets) {
+      work += target.work(delivery.events());
+    }
+    return delivery.size() + TARGET_BYTES * work;
   }
 
   /** Source loop only: gives what was added to the destination. */
@@ -142,7 +152,7 @@ final class HandOverQueue {
       destination.execute(batch);
     } catch (RejectedExecutionException e) {
       // The destination has ended, and with it every connection that the batch was for.
-      batch.discard();
+      batch.discardFrom(0);
     }
   }
 

@@ -1,6 +1,7 @@
 package io.eventbus.server.routing;
 
 import io.eventbus.protocol.TopicFilter;
+import java.util.List;
 
 /**
  * About how much of the heap an object takes, on a 64-bit HotSpot JVM with compressed references:
@@ -19,6 +20,22 @@ public final class HeapBytes {
    * among those that are equal to it.
    */
   private static final int SUBSCRIPTION = 288;
+
+  /** A route and its place among those that are remembered. */
+  private static final int ROUTE = 136;
+
+  /** A map, and one of its entries, a little more than the smallest. */
+  private static final int MAP = 136;
+
+  private static final int MAP_ENTRY = 48;
+
+  /** A topic that a loop remembers, without its name. */
+  private static final int TOPIC_ENTRY = 120;
+
+  /** How the frames of a topic leave for a few other buses. */
+  private static final int PLAN = 1024;
+
+  private static final int REFERENCE = 4;
 
   private HeapBytes() {}
 
@@ -48,7 +65,7 @@ public final class HeapBytes {
     TopicFilter filter = subscription.filter();
     long bytes = SUBSCRIPTION + ofString(filter.toString());
     if (!filter.isExact()) {
-      bytes += aligned(16 + 4L * filter.tokens().size());
+      bytes += ofSlots(filter.tokens().size());
       for (String token : filter.tokens()) {
         bytes += ofString(token);
       }
@@ -57,7 +74,62 @@ public final class HeapBytes {
     return group == null ? bytes : bytes + ofString(group);
   }
 
+  /**
+   * Estimates a subscription with all that is kept because of it, if no other has any of that.
+   *
+   * @param subscription any
+   * @return bytes; what it adds to {@link SubscriptionIndex#bytes} is no more
+   */
+  public static long ofAlone(Subscription subscription) {
+    TopicFilter filter = subscription.filter();
+    long bytes = ofSubscription(subscription);
+    if (filter.isExact()) {
+      return bytes + ofTopic();
+    }
+    for (String token : filter.tokens()) {
+      bytes += ofNode(token);
+    }
+    return bytes;
+  }
+
   private static long aligned(long bytes) {
     return (bytes + 7) & ~7L;
+  }
+
+  /** A route; of it, so many are members of a group and subscribers on their own account. */
+  static long ofRoute(Route route, int plainMembers) {
+    long bytes = ROUTE + ofArray(route.stamps.length, Long.BYTES) + ofMap(plainMembers);
+    bytes += ofSlots(route.byLoop.length) + ofSlots(route.blocking.length);
+    for (Target[] targets : route.byLoop) {
+      bytes += targets.length == 0 ? 0 : ofSlots(targets.length);
+    }
+    bytes += ofSlots(route.groups.length);
+    for (Subscription[] members : route.groups) {
+      bytes += ofSlots(members.length);
+    }
+    bytes += ofMap(route.remotePlain.size()) + ofMap(route.remoteGroups.size());
+    for (List<RemoteBus> buses : route.remoteGroups.values()) {
+      bytes += 24 + ofSlots(buses.size() + buses.size() / 2);
+    }
+    return bytes;
+  }
+
+  private static long ofMap(int size) {
+    return size == 0 ? 0 : MAP + (long) size * MAP_ENTRY;
+  }
+
+  /** An array of references. */
+  static long ofSlots(int length) {
+    return ofArray(length, REFERENCE);
+  }
+
+  private static long ofArray(int length, int each) {
+    return aligned(16 + (long) each * length);
+  }
+
+  /** A topic that a loop remembers, without its route. */
+  static int ofTopicEntry(RouteCache.Entry entry) {
+    long bytes = TOPIC_ENTRY + ofString(entry.topic) + ofArray(entry.bytes.length, Byte.BYTES);
+    return (int) (entry.remote == null ? bytes : bytes + PLAN);
   }
 }

@@ -3,6 +3,7 @@ package io.eventbus.server.routing;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,27 +11,26 @@ import org.jspecify.annotations.Nullable;
  * published frame.
  *
  * <p>A hash table with open addressing over a power of two. It starts small and grows with the
- * number of topics in use up to {@link #MAX_SLOTS} or {@link #MAX_BYTES}; from then on a new topic
- * takes the place of another in its neighbourhood, so that any number of topics can come by and an
- * idle one costs nothing for long. Confined to its loop but for {@link #list}.
+ * number of topics in use up to {@link #MAX_SLOTS} or the bytes that the loop's topics may take;
+ * from then on a new topic takes the place of another, so that any number of topics can come by. A
+ * {@link #sweep} takes the routes from topics where they no longer hold or are not used, and leaves
+ * the topics with what was counted. Confined to its loop but for {@link #list}.
  */
 final class RouteCache {
   private static final int MIN_SLOTS = 64;
   private static final int MAX_SLOTS = 1 << 17;
   private static final int NEIGHBOURHOOD = 8;
 
-  /** What an entry takes besides twice its topic: itself, its route, and the headers of both. */
-  private static final int ENTRY_BYTES = 256;
+  /** In which a sweep comes to every topic; one that is not used between two loses its route. */
+  private static final long SWEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(1250);
 
-  /** The table no longer grows when its entries take so much, about. */
-  private static final long MAX_BYTES = 32L << 20;
+  /** How far {@link #someWithRoute} looks. */
+  private static final int LOOK = 64;
 
   /** A topic that this loop has seen. */
-  static final class Entry {
+  static final class Entry extends TopicRoute {
     final int hash;
     final byte[] bytes;
-    final String topic;
-    Route route;
 
     /** How frames leave for other buses; null if none wants them. */
     @Nullable RemotePlan remote;
@@ -43,19 +43,46 @@ final class RouteCache {
      */
     int turn;
 
-    Entry(int hash, byte[] bytes, String topic, Route route) {
+    /** What the cache counts it as. */
+    private int cost;
+
+    /** {@link #events} at the last sweep. */
+    private long eventsSwept;
+
+    Entry(int hash, byte[] bytes, String topic, Route nobody) {
+      super(topic, nobody);
       this.hash = hash;
       this.bytes = bytes;
-      this.topic = topic;
-      this.route = route;
     }
   }
 
+  private final SubscriptionIndex index;
+  private final long maxBytes;
+  private final int maxSlots;
   // Volatile for list(): the loop itself reads it once for each look-up.
   private volatile @Nullable Entry[] slots = new Entry[MIN_SLOTS];
   private int size;
   private long cost;
   private int victim;
+  private int hand;
+  private int swept;
+  private long sweptNanos;
+  private boolean sweeping;
+
+  /**
+   * Makes an empty cache.
+   *
+   * @param index where routes are given back, and bytes are counted
+   * @param maxBytes what topics may take without their routes
+   */
+  RouteCache(SubscriptionIndex index, long maxBytes) {
+    this.index = index;
+    this.maxBytes = maxBytes;
+    // A slot takes its part of the bytes, too.
+    long fitting = Math.max(MIN_SLOTS, Math.min(MAX_SLOTS, maxBytes / 64));
+    this.maxSlots = (int) Long.highestOneBit(fitting);
+    count(HeapBytes.ofSlots(MIN_SLOTS));
+  }
 
   /** Finds the entry of a published topic; null when there is none. */
   @Nullable Entry find(ByteBuffer in, int start, int length) {
@@ -71,16 +98,24 @@ final class RouteCache {
     return null;
   }
 
-  Entry add(ByteBuffer in, int start, int length, String topic, Route route) {
+  /** Adds a topic, which has no route yet. */
+  Entry add(ByteBuffer in, int start, int length, String topic) {
     byte[] bytes = new byte[length];
     in.get(start, bytes);
-    Entry entry = new Entry(hash(in, start, length), bytes, topic, route);
-    while (slots.length < MAX_SLOTS
-        && cost < MAX_BYTES
+    Entry entry = new Entry(hash(in, start, length), bytes, topic, index.nobody());
+    while (slots.length < maxSlots
+        && cost < maxBytes
         && (size >= slots.length / 2 || isCrowded(entry.hash))) {
       grow();
     }
     put(entry);
+    recount(entry);
+    for (int i = 0; cost > maxBytes && i < slots.length; i++) {
+      Entry other = next();
+      if (other != null && other != entry) {
+        remove((hand - 1) & (slots.length - 1), other);
+      }
+    }
     return entry;
   }
 
@@ -98,43 +133,108 @@ final class RouteCache {
   private void put(Entry entry) {
     @Nullable Entry[] table = slots;
     int mask = table.length - 1;
-    int free = -1;
-    int taken = -1;
     victim = (victim + 1) % NEIGHBOURHOOD;
-    for (int i = 0; i < NEIGHBOURHOOD; i++) {
-      int slot = (entry.hash + (victim + i) % NEIGHBOURHOOD) & mask;
-      if (table[slot] == null) {
-        free = slot;
-      } else if (taken < 0) {
-        taken = slot;
-      }
+    int slot = (entry.hash + victim) & mask;
+    for (int i = 1; i < NEIGHBOURHOOD && table[slot] != null; i++) {
+      slot = (entry.hash + (victim + i) % NEIGHBOURHOOD) & mask;
     }
-    // With all the memory taken another has to go, even if there is a free slot.
-    int slot = free >= 0 && (cost < MAX_BYTES || taken < 0) ? free : taken;
     Entry before = table[slot];
-    if (before == null) {
-      size++;
-    } else {
-      cost -= cost(before);
+    if (before != null) {
+      remove(slot, before);
     }
-    cost += cost(entry);
     table[slot] = entry;
+    size++;
   }
 
-  private static long cost(Entry entry) {
-    return ENTRY_BYTES + 2L * entry.bytes.length;
+  private void remove(int slot, Entry entry) {
+    slots[slot] = null;
+    size--;
+    index.forget(entry);
+    count(-entry.cost);
+  }
+
+  /** Counts what a topic takes, again when it leaves for other buses or does no longer. */
+  void recount(Entry entry) {
+    int now = HeapBytes.ofTopicEntry(entry);
+    count(now - entry.cost);
+    entry.cost = now;
+  }
+
+  private void count(long bytes) {
+    cost += bytes;
+    index.topicBytes().add(bytes);
   }
 
   private void grow() {
     @Nullable Entry[] old = slots;
     slots = new Entry[old.length * 2];
+    count(HeapBytes.ofSlots(slots.length) - HeapBytes.ofSlots(old.length));
     size = 0;
-    cost = 0;
     for (Entry entry : old) {
       if (entry != null) {
         put(entry);
       }
     }
+  }
+
+  /** Moves the hand on by one slot; returns what is in it. */
+  private @Nullable Entry next() {
+    @Nullable Entry[] table = slots;
+    Entry entry = table[hand & (table.length - 1)];
+    hand = (hand + 1) & (table.length - 1);
+    return entry;
+  }
+
+  /** Finds a topic whose route could make room for that of another; null if none is near. */
+  @Nullable Entry someWithRoute(Entry but) {
+    for (int i = 0; i < LOOK; i++) {
+      Entry entry = next();
+      if (entry != null && entry != but && entry.route != index.nobody()) {
+        return entry;
+      }
+    }
+    return null;
+  }
+
+  /**
+   * Takes the routes that no longer hold, or were not used since the last time, from some of the
+   * topics: from as many as let it come to all of them in {@link #SWEEP_NANOS}.
+   *
+   * @param nowNanos {@link System#nanoTime}
+   */
+  void sweep(long nowNanos) {
+    @Nullable Entry[] table = slots;
+    long since = sweeping ? Math.min(nowNanos - sweptNanos, SWEEP_NANOS) : 0;
+    int count = (int) (table.length * since / SWEEP_NANOS);
+    if (count <= 0 && sweeping) {
+      return;
+    }
+    sweeping = true;
+    sweptNanos = nowNanos;
+    for (int i = 0; i < count; i++) {
+      swept = (swept + 1) & (table.length - 1);
+      Entry entry = table[swept];
+      if (entry != null) {
+        if (entry.route != index.nobody()
+            && (entry.events == entry.eventsSwept || !index.holds(entry))) {
+          index.forget(entry);
+        }
+        entry.eventsSwept = entry.events;
+      }
+    }
+  }
+
+  /** Forgets everything, at the end of the loop. */
+  void clear() {
+    @Nullable Entry[] table = slots;
+    for (int i = 0; i < table.length; i++) {
+      Entry entry = table[i];
+      if (entry != null) {
+        remove(i, entry);
+      }
+    }
+    slots = new Entry[MIN_SLOTS];
+    count(-cost);
   }
 
   /** The topics seen; any thread, and perhaps a moment old. */

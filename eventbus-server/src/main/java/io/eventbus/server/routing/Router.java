@@ -7,6 +7,7 @@ import io.eventbus.protocol.Topic;
 import io.eventbus.server.stats.LoopStats;
 import io.netty.buffer.ByteBufAllocator;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -24,19 +25,17 @@ public final class Router {
   private static final int MAX_TAIL_GROUPS = 16;
 
   private final int loop;
-  private final SubscriptionIndex index;
   private final DeliveryAllocator deliveries;
   private final BusMemory memory;
   private final LoopStats stats;
   private final RemoteForwarder remote;
-  private final RouteCache cache = new RouteCache();
+  private final LoopRoutes routes;
   private final @Nullable HandOverQueue[] handOvers;
   private final GroupChoice choice = new GroupChoice();
   private final ByteBuffer scratch = ByteBuffer.allocateDirect(Frames.MAX_DELIVER_HEAD);
   private final Runnable flushDue;
   private RouteCache.@Nullable Entry selected;
   private boolean starting;
-  private int nextTurn;
 
   /**
    * Makes the router of a loop.
@@ -60,7 +59,7 @@ public final class Router {
       RemoteForwarder remote,
       Runnable flushDue) {
     this.loop = loop;
-    this.index = index;
+    this.routes = new LoopRoutes(index, remote);
     this.deliveries = new DeliveryAllocator(allocator, memory);
     this.memory = memory;
     this.stats = stats;
@@ -81,16 +80,16 @@ public final class Router {
    * @return null if the topic is legal, else what is wrong with it
    */
   public @Nullable String select(ByteBuffer in, PublishView publish) {
-    RouteCache.Entry entry = cache.find(in, publish.topicStart(), publish.topicLength());
+    RouteCache.Entry entry = routes.find(in, publish.topicStart(), publish.topicLength());
     if (entry == null) {
       String topic = publish.topic();
       String problem = Topic.problem(topic);
       if (problem != null) {
         return problem;
       }
-      entry = add(in, publish.topicStart(), publish.topicLength(), topic);
-    } else if (!index.holds(entry.route)) {
-      refresh(entry);
+      entry = routes.add(in, publish.topicStart(), publish.topicLength(), topic);
+    } else if (!routes.hold(entry)) {
+      routes.refresh(entry);
     }
     selected = entry;
     return null;
@@ -104,40 +103,19 @@ public final class Router {
    * @return null if the topic is legal, else what is wrong with it
    */
   public @Nullable String select(ByteBuffer in, DeliverView deliver) {
-    RouteCache.Entry entry = cache.find(in, deliver.topicStart(), deliver.topicLength());
+    RouteCache.Entry entry = routes.find(in, deliver.topicStart(), deliver.topicLength());
     if (entry == null) {
       String topic = deliver.topic();
       String problem = Topic.problem(topic);
       if (problem != null) {
         return problem;
       }
-      entry = add(in, deliver.topicStart(), deliver.topicLength(), topic);
-    } else if (!index.holds(entry.route)) {
-      refresh(entry);
+      entry = routes.add(in, deliver.topicStart(), deliver.topicLength(), topic);
+    } else if (!routes.hold(entry)) {
+      routes.refresh(entry);
     }
     selected = entry;
     return null;
-  }
-
-  private RouteCache.Entry add(ByteBuffer in, int start, int length, String topic) {
-    RouteCache.Entry entry = cache.add(in, start, length, topic, index.lookup(topic));
-    // Topics that are published to only once are to be shared evenly, too.
-    entry.turn = nextTurn++;
-    plan(entry);
-    return entry;
-  }
-
-  private void refresh(RouteCache.Entry entry) {
-    entry.route = index.lookup(entry.topic);
-    plan(entry);
-  }
-
-  private void plan(RouteCache.Entry entry) {
-    Route route = entry.route;
-    entry.remote =
-        route.leavesTheBus()
-            ? remote.plan(entry.remote, entry.topic, route.remotePlain, route.remoteGroups)
-            : null;
   }
 
   private RouteCache.Entry selected() {
@@ -164,8 +142,8 @@ public final class Router {
       }
       starting = false;
       // What the others subscribe to may have come in the meantime.
-      if (!index.holds(entry.route)) {
-        refresh(entry);
+      if (!routes.hold(entry)) {
+        routes.refresh(entry);
       }
     }
     if (memory.isOver()) {
@@ -183,6 +161,49 @@ public final class Router {
     }
     RemotePlan plan = entry.remote;
     return (plan != null && plan.mustWait(producer, retry)) || isHandOverFull(retry);
+  }
+
+  /**
+   * Notes who holds a publisher back that {@link #mustWait} has made wait for the selected topic.
+   *
+   * @param hold the publisher's
+   */
+  public void held(Hold hold) {
+    hold.begin(selected());
+  }
+
+  /**
+   * Notes that a publisher has published to the selected topic.
+   *
+   * @param hold the publisher's
+   */
+  public void published(Hold hold) {
+    hold.published(selected());
+  }
+
+  /**
+   * Charges the subscribers of a topic that hold back a frame of another bus, where others of them
+   * have nothing to read.
+   *
+   * @param topic as far as this loop remembers it
+   * @param nanos for how long
+   */
+  public void chargeHold(String topic, long nanos) {
+    byte[] bytes = topic.getBytes(StandardCharsets.UTF_8);
+    RouteCache.Entry entry = routes.find(ByteBuffer.wrap(bytes), 0, bytes.length);
+    if (entry != null && Hold.starves(entry.route)) {
+      Hold.charge(entry.route, nanos);
+    }
+  }
+
+  /**
+   * Returns what {@link #select} has cost beyond looking at what is remembered, since the last
+   * call.
+   *
+   * @return nodes of the tree of filters and subscribers that were looked at; mostly 0
+   */
+  public int takeLookupWork() {
+    return routes.takeWork();
   }
 
   /**
@@ -222,11 +243,14 @@ public final class Router {
   }
 
   private static boolean isFull(Subscription[] group, Runnable retry) {
-    Subscriber full = GroupChoice.allFull(group);
-    if (full != null) {
-      full.whenNotFull(retry);
+    if (!GroupChoice.allFull(group)) {
+      return false;
     }
-    return full != null;
+    // Whoever has room first takes the next event.
+    for (Subscription member : group) {
+      member.subscriber().whenNotFull(retry);
+    }
+    return true;
   }
 
   private boolean isHandOverFull(Runnable retry) {
@@ -247,7 +271,7 @@ public final class Router {
    * @param producer the publisher's number
    * @param receivedAt microseconds since the epoch
    * @param nowNanos {@link System#nanoTime} at the receipt
-   * @return to how many subscribers
+   * @return about how much work that is, in units of what one subscriber costs
    */
   public int deliver(
       ByteBuffer in, PublishView publish, long producer, long receivedAt, long nowNanos) {
@@ -261,8 +285,18 @@ public final class Router {
     int far = 0;
     if (route.targetCount > 0 || route.groups.length > 0 || plan != null) {
       choice.choose(route, entry.turn++);
-      if (route.targetCount > 0 || plan != null) {
-        Delivery shared = build(in, publish, producer, receivedAt, nowNanos, NO_GROUPS, 0);
+      boolean plain = route.targetCount > 0 || plan != null;
+      Delivery shared =
+          plain || (choice.size() > 0 && DeliveryAllocator.isShared(publish.eventsSize()))
+              ? build(in, publish, producer, receivedAt, nowNanos, NO_GROUPS, 0)
+              : null;
+      for (int i = 0; i < choice.size(); i++) {
+        Delivery own = forGroups(shared, i, in, publish, producer, receivedAt, nowNanos);
+        Subscriber member = choice.member(i);
+        give(own, member.loop(), HandOverQueue.single(member, choice.overflow(i)));
+        own.release();
+      }
+      if (shared != null) {
         for (int to = 0; to < route.byLoop.length; to++) {
           give(shared, to, choice.without(route.byLoop[to]));
         }
@@ -273,16 +307,9 @@ public final class Router {
         }
         shared.release();
       }
-      for (int i = 0; i < choice.size(); i++) {
-        Delivery own =
-            build(in, publish, producer, receivedAt, nowNanos, choice.ids(i), choice.idCount(i));
-        Subscriber member = choice.member(i);
-        give(own, member.loop(), HandOverQueue.single(member, choice.overflow(i)));
-        own.release();
-      }
       choice.clear();
     }
-    return route.targetCount + route.groups.length + far;
+    return route.work(events) + far;
   }
 
   /**
@@ -316,28 +343,83 @@ public final class Router {
     int here = plain ? route.targetCount : 0;
     entry.events += events;
     entry.deliveries += (long) events * (here + choice.size());
-    if (here > 0 || relays.length > 0) {
-      Delivery shared = deliveries.allocate(to - from, events, nowNanos);
+    boolean sharing =
+        choice.size() > 0
+            && DeliveryAllocator.isShared(deliver.eventsEnd() - deliver.eventsStart());
+    Delivery shared = null;
+    if (here > 0 || relays.length > 0 || sharing) {
+      shared = deliveries.allocate(to - from, events, nowNanos);
       shared.append(in, from, to - from);
       shared.finish();
+    }
+    for (int i = 0; i < choice.size(); i++) {
+      Delivery own = forGroups(sharing ? shared : null, i, in, from, deliver, nowNanos);
+      Subscriber member = choice.member(i);
+      give(own, member.loop(), HandOverQueue.single(member, choice.overflow(i)));
+      own.release();
+    }
+    if (shared != null) {
       for (int i = 0; here > 0 && i < route.byLoop.length; i++) {
         give(shared, i, choice.without(route.byLoop[i]));
       }
       give(shared, relayLoop, relays);
       shared.release();
     }
-    for (int i = 0; i < choice.size(); i++) {
-      long[] ids = choice.ids(i);
-      int count = choice.idCount(i);
-      Delivery own = deliveries.allocate(Frames.deliverSize(deliver, ids, count), events, nowNanos);
-      Frames.writeDeliver(own.writable(), in, deliver, ids, count);
-      own.finish();
-      Subscriber member = choice.member(i);
-      give(own, member.loop(), HandOverQueue.single(member, choice.overflow(i)));
-      own.release();
-    }
     choice.clear();
     return missing;
+  }
+
+  /** The delivery of a published frame for the i-th chosen member of groups. */
+  private Delivery forGroups(
+      @Nullable Delivery shared,
+      int i,
+      ByteBuffer in,
+      PublishView publish,
+      long producer,
+      long receivedAt,
+      long nowNanos) {
+    long[] ids = choice.ids(i);
+    int count = choice.idCount(i);
+    if (shared == null || !DeliveryAllocator.isShared(publish.eventsSize())) {
+      return build(in, publish, producer, receivedAt, nowNanos, ids, count);
+    }
+    Frames.writeDeliverHead(scratch.clear(), in, publish, producer, receivedAt, -1, ids, count);
+    // In the frame without groups one byte follows the events.
+    int from = shared.frameBytes() - 1 - publish.eventsSize();
+    return deliveries.around(shared, from, publish.eventsSize(), scratch.flip(), tail(ids, count));
+  }
+
+  /** The delivery of a frame from another bus for the i-th chosen member of groups. */
+  private Delivery forGroups(
+      @Nullable Delivery shared,
+      int i,
+      ByteBuffer in,
+      int frameStart,
+      DeliverView deliver,
+      long nowNanos) {
+    long[] ids = choice.ids(i);
+    int count = choice.idCount(i);
+    if (shared == null) {
+      Delivery own =
+          deliveries.allocate(
+              Frames.deliverSize(deliver, ids, count), deliver.eventCount(), nowNanos);
+      Frames.writeDeliver(own.writable(), in, deliver, ids, count);
+      own.finish();
+      return own;
+    }
+    Frames.writeDeliverHead(scratch.clear(), in, deliver, ids, count);
+    return deliveries.around(
+        shared,
+        deliver.eventsStart() - frameStart,
+        deliver.eventsEnd() - deliver.eventsStart(),
+        scratch.flip(),
+        tail(ids, count));
+  }
+
+  private static ByteBuffer tail(long[] ids, int count) {
+    ByteBuffer tail = ByteBuffer.allocate(Frames.deliverTailSize(ids, count));
+    Frames.writeDeliverTail(tail, ids, count);
+    return tail.flip();
   }
 
   private Delivery build(
@@ -402,7 +484,7 @@ public final class Router {
    */
   public List<TopicCount> topics() {
     List<TopicCount> counts = new ArrayList<>();
-    for (RouteCache.Entry entry : cache.list()) {
+    for (RouteCache.Entry entry : routes.list()) {
       counts.add(new TopicCount(entry.topic, entry.events, entry.deliveries));
     }
     return counts;
@@ -417,8 +499,20 @@ public final class Router {
     return deliveries;
   }
 
+  /**
+   * Gives back what is not needed: memory of deliveries, and routes that no longer hold or were not
+   * used for a second or two. To be called from time to time, at least once a second.
+   *
+   * @param nowNanos {@link System#nanoTime}
+   */
+  public void trim(long nowNanos) {
+    deliveries.trim();
+    routes.trim(nowNanos);
+  }
+
   /** Gives back what the router holds; on its loop, or when that has ended. */
   public void close() {
+    routes.clear();
     deliveries.close();
   }
 

@@ -6,7 +6,8 @@ import io.eventbus.schema.Overflow;
  * One connection as routing sees it.
  *
  * <p>An implementation must not block and must not throw: it runs inside the read cycle of a
- * publisher, and whoever comes after it in the fan-out would be left without the event.
+ * publisher, and whoever comes after it in the fan-out would be left without the event. One for
+ * which there is no memory ends itself.
  */
 public interface Subscriber {
   /**
@@ -39,6 +40,23 @@ public interface Subscriber {
    * @return true when more than half of the queue is taken, whatever the overflow policies
    */
   boolean isCrowded();
+
+  /**
+   * Says whether there has mostly been nothing to read for some seconds. Any thread; cheap.
+   *
+   * @return true if so, whether or not anything was published
+   */
+  default boolean isStarving() {
+    return false;
+  }
+
+  /**
+   * Notes that this subscriber, being full, has held a publisher back from others that had nothing
+   * to read. Any thread.
+   *
+   * @param nanos for how long
+   */
+  default void chargeHold(long nanos) {}
 
   /**
    * Asks for a call when {@link #isFull} may have become false. Any thread. It may come at once,

@@ -10,11 +10,11 @@ import org.jspecify.annotations.Nullable;
  * @see SubscriptionIndex
  */
 public final class Subscription {
-  private final Subscriber subscriber;
+  // Holds the subscriber and the policy: the routes of all topics share it.
+  private final Target target;
   private final long id;
   private final TopicFilter filter;
   private final @Nullable String group;
-  private final Overflow overflow;
 
   /**
    * Makes a subscription; it has no effect until it is in the index.
@@ -31,11 +31,10 @@ public final class Subscription {
       TopicFilter filter,
       @Nullable String group,
       Overflow overflow) {
-    this.subscriber = subscriber;
+    this.target = new Target(subscriber, overflow);
     this.id = id;
     this.filter = filter;
     this.group = group;
-    this.overflow = overflow;
   }
 
   /**
@@ -44,7 +43,7 @@ public final class Subscription {
    * @return the subscriber
    */
   public Subscriber subscriber() {
-    return subscriber;
+    return target.subscriber();
   }
 
   /**
@@ -80,6 +79,11 @@ public final class Subscription {
    * @return the policy
    */
   public Overflow overflow() {
-    return overflow;
+    return target.overflow();
+  }
+
+  /** The subscriber with the policy, as a route gives it. */
+  Target target() {
+    return target;
   }
 }

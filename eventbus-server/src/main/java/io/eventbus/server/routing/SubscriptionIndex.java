@@ -1,12 +1,10 @@
 package io.eventbus.server.routing;
 
 import io.eventbus.protocol.TopicFilter;
-import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 
@@ -15,23 +13,31 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
  *
  * <p>Filters without wildcards are found by hash, the others in a tree with one level for each
  * token. A lookup takes a read lock, but a loop looks a topic up only when its remembered {@link
- * Route} no longer holds: every change counts up a version, that of the topic's stripe for a plain
- * filter, that of the first token's stripe for one with wildcards further behind, a common one for
- * the others, so that a change elsewhere leaves most routes valid. A topic that nobody subscribes
- * to is nowhere in here.
+ * TopicRoute} no longer holds: every change counts up one of the {@link IndexVersions}. A topic
+ * that nobody subscribes to is nowhere in here.
+ *
+ * <p>A change gives the set of subscriptions with its filter a stamp that no set has had. What a
+ * look-up finds is known by the stamps of the sets: the {@link Route} is made once for all topics
+ * with the same, and found again where a change has been undone.
  */
 public final class SubscriptionIndex {
-  private static final int STRIPES = 4096;
+  /** One part of the heap in so many is for routes and the topics that loops remember. */
+  private static final int ROUTE_SHARE = 16;
 
   private final ReadWriteLock lock = new ReentrantReadWriteLock();
   private final Map<String, SubscriptionSet> exact = new HashMap<>();
   private final FilterNode root = new FilterNode();
-  private final AtomicLongArray versions = new AtomicLongArray(STRIPES);
-  private final AtomicLongArray firstTokenVersions = new AtomicLongArray(STRIPES);
-  private final AtomicLong wildcardVersion = new AtomicLong();
+  private final Map<WildcardPattern, Integer> patterns = new HashMap<>();
+  private final IndexVersions versions = new IndexVersions();
   private final AtomicLong size = new AtomicLong();
   private final AtomicLong bytes = new AtomicLong();
+  private final LongAdder topicBytes = new LongAdder();
   private final int loops;
+  private final long routeLimit;
+  private final RouteTable routes;
+  private final Route nobody;
+  // The last stamp given; guarded by the lock.
+  private long changes;
   private volatile LocalSubscriptions local = LocalSubscriptions.NOBODY;
 
   /**
@@ -40,7 +46,15 @@ public final class SubscriptionIndex {
    * @param loops number of event loops
    */
   public SubscriptionIndex(int loops) {
+    this(loops, Runtime.getRuntime().maxMemory() / ROUTE_SHARE);
+  }
+
+  /** The limit is in bytes: half of it for routes, half for the topics that loops remember. */
+  SubscriptionIndex(int loops, long routeLimit) {
     this.loops = loops;
+    this.routeLimit = routeLimit;
+    this.routes = new RouteTable(routeLimit / 2);
+    this.nobody = Route.ofNobody(loops);
   }
 
   /**
@@ -54,7 +68,7 @@ public final class SubscriptionIndex {
 
   /** Makes every remembered route be looked up again; for when other buses have other names. */
   public void invalidate() {
-    wildcardVersion.incrementAndGet();
+    versions.invalidate();
   }
 
   /**
@@ -66,13 +80,14 @@ public final class SubscriptionIndex {
     TopicFilter filter = subscription.filter();
     lock.writeLock().lock();
     try {
-      long grown = filter.isExact() ? addExact(subscription) : root.add(subscription);
+      long grown = filter.isExact() ? addExact(subscription) : root.add(subscription, ++changes);
       bytes.addAndGet(grown);
       if (!(subscription.subscriber() instanceof RemoteBus)) {
         size.incrementAndGet();
+        countPattern(filter, 1);
         local.added(subscription);
       }
-      changed(filter);
+      versions.changed(filter);
     } finally {
       lock.writeLock().unlock();
     }
@@ -116,17 +131,26 @@ public final class SubscriptionIndex {
     TopicFilter filter = subscription.filter();
     lock.writeLock().lock();
     try {
-      long freed = filter.isExact() ? removeExact(subscription) : root.remove(subscription);
+      long freed =
+          filter.isExact() ? removeExact(subscription) : root.remove(subscription, ++changes);
       if (freed >= 0) {
         bytes.addAndGet(-freed);
         if (!(subscription.subscriber() instanceof RemoteBus)) {
           size.decrementAndGet();
+          countPattern(filter, -1);
           local.removed(subscription);
         }
-        changed(filter);
+        versions.changed(filter);
       }
     } finally {
       lock.writeLock().unlock();
+    }
+  }
+
+  private void countPattern(TopicFilter filter, int by) {
+    WildcardPattern pattern = WildcardPattern.of(filter);
+    if (pattern != null && patterns.merge(pattern, by, Integer::sum) == 0) {
+      patterns.remove(pattern);
     }
   }
 
@@ -135,11 +159,11 @@ public final class SubscriptionIndex {
     String topic = subscription.filter().toString();
     SubscriptionSet all = exact.get(topic);
     if (all != null) {
-      all.add(subscription);
+      all.add(subscription, ++changes);
       return 0;
     }
     all = new SubscriptionSet();
-    all.add(subscription);
+    all.add(subscription, ++changes);
     exact.put(topic, all);
     return HeapBytes.ofTopic();
   }
@@ -148,7 +172,7 @@ public final class SubscriptionIndex {
   private long removeExact(Subscription subscription) {
     String topic = subscription.filter().toString();
     SubscriptionSet all = exact.get(topic);
-    if (all == null || !all.remove(subscription)) {
+    if (all == null || !all.remove(subscription, ++changes)) {
       return -1;
     }
     if (!all.isEmpty()) {
@@ -158,59 +182,94 @@ public final class SubscriptionIndex {
     return HeapBytes.ofTopic();
   }
 
-  private void changed(TopicFilter filter) {
-    String text = filter.toString();
-    if (filter.isExact()) {
-      versions.incrementAndGet(stripe(text, text.length()));
-    } else if (!filter.tokens().isEmpty() && !filter.tokens().get(0).equals("*")) {
-      firstTokenVersions.incrementAndGet(stripe(text, filter.tokens().get(0).length()));
-    } else {
-      wildcardVersion.incrementAndGet();
-    }
+  /** Whether a topic's route is what a look-up would find; cheap. */
+  boolean holds(TopicRoute of) {
+    return versions.hold(of);
   }
 
-  /** The stripe of the first so many characters. */
-  private static int stripe(String topic, int length) {
-    int h = 0;
-    for (int i = 0; i < length; i++) {
-      h = 31 * h + topic.charAt(i);
-    }
-    return (h ^ (h >>> 16)) & (STRIPES - 1);
-  }
-
-  boolean holds(Route route) {
-    Route.Version version = route.version;
-    return versions.get(version.stripe()) == version.exact()
-        && firstTokenVersions.get(version.firstTokenStripe()) == version.firstToken()
-        && wildcardVersion.get() == version.wildcard();
-  }
-
-  private Route.Version version(String topic) {
-    int stripe = stripe(topic, topic.length());
-    int dot = topic.indexOf('.');
-    int firstTokenStripe = stripe(topic, dot < 0 ? topic.length() : dot);
-    return new Route.Version(
-        stripe,
-        versions.get(stripe),
-        firstTokenStripe,
-        firstTokenVersions.get(firstTokenStripe),
-        wildcardVersion.get());
-  }
-
-  /** Finds who gets the events of a legal topic. */
-  Route lookup(String topic) {
+  /**
+   * Looks up who gets the events of a topic. If there is no room to remember its route, that is not
+   * {@link Route#isShared shared}: then it should be forgotten soon, or shared once there is room.
+   */
+  void refresh(TopicRoute of, Matches found) {
     lock.readLock().lock();
     try {
-      List<Subscription> found = new ArrayList<>();
-      SubscriptionSet named = exact.get(topic);
-      if (named != null) {
-        named.addTo(found);
+      match(of.topic, found);
+      if (!found.are(of.route.stamps)) {
+        Route now = route(found);
+        routes.give(of.route);
+        of.route = now;
       }
-      root.match(topic, found);
-      return new Route(version(topic), loops, found);
+      versions.note(of);
     } finally {
       lock.readLock().unlock();
+      found.clear();
     }
+  }
+
+  private void match(String topic, Matches found) {
+    found.begin(topic);
+    SubscriptionSet named = exact.get(topic);
+    if (named != null) {
+      found.add(named);
+    }
+    root.match(found);
+  }
+
+  private Route route(Matches found) {
+    if (found.isEmpty()) {
+      return nobody;
+    }
+    long[] stamps = found.stamps();
+    Route known = routes.take(stamps);
+    if (known != null) {
+      return known;
+    }
+    Route made = new Route(loops, stamps, found.subscriptions());
+    found.made(made);
+    return routes.share(made);
+  }
+
+  /** Tries again to have a topic's route remembered. */
+  void share(TopicRoute of) {
+    if (!of.route.isShared()) {
+      of.route = routes.share(of.route);
+    }
+  }
+
+  /** Gives back a topic's route; the next look at it finds that it no longer holds. */
+  void forget(TopicRoute of) {
+    routes.give(of.route);
+    of.route = nobody;
+    of.wildcard = TopicRoute.UNKNOWN;
+  }
+
+  Route nobody() {
+    return nobody;
+  }
+
+  /** How many routes are remembered. */
+  int routeCount() {
+    return routes.size();
+  }
+
+  /** What one loop's topics may take, without their routes. */
+  long topicLimit() {
+    return routeLimit / 2 / loops;
+  }
+
+  /** Where the loops count what their topics take. */
+  LongAdder topicBytes() {
+    return topicBytes;
+  }
+
+  /**
+   * Estimates the heap that the loops' memory of topics and of who gets them takes.
+   *
+   * @return bytes, about a sixteenth of the JVM's heap at most
+   */
+  public long routeBytes() {
+    return routes.bytes() + topicBytes.sum();
   }
 
   /**
@@ -220,8 +279,15 @@ public final class SubscriptionIndex {
    * @return subscribers without a group, and groups
    */
   public int subscribers(String topic) {
-    Route route = lookup(topic);
-    return route.targetCount + route.groups.length;
+    lock.readLock().lock();
+    try {
+      Matches found = new Matches();
+      match(topic, found);
+      Route route = new Route(loops, found.stamps(), found.subscriptions());
+      return route.targetCount + route.groups.length;
+    } finally {
+      lock.readLock().unlock();
+    }
   }
 
   /**
@@ -231,6 +297,36 @@ public final class SubscriptionIndex {
    */
   public long size() {
     return size.get();
+  }
+
+  /**
+   * Counts the different patterns of wildcards among the filters of clients. Those that other buses
+   * tell of are not among them: each bus bounds its own.
+   *
+   * @return 0 or more
+   */
+  public int patterns() {
+    lock.readLock().lock();
+    try {
+      return patterns.size();
+    } finally {
+      lock.readLock().unlock();
+    }
+  }
+
+  /**
+   * Says whether a filter of a client has a pattern.
+   *
+   * @param pattern of another filter
+   * @return true if that filter adds nothing to {@link #patterns}
+   */
+  public boolean hasPattern(WildcardPattern pattern) {
+    lock.readLock().lock();
+    try {
+      return patterns.containsKey(pattern);
+    } finally {
+      lock.readLock().unlock();
+    }
   }
 
   /**

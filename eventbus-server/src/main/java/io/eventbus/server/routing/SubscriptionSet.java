@@ -12,8 +12,15 @@ import org.jspecify.annotations.Nullable;
 final class SubscriptionSet {
   private @Nullable Subscription one;
   private @Nullable Set<Subscription> more;
+  private long stamp;
 
-  void add(Subscription subscription) {
+  /**
+   * Adds a subscription.
+   *
+   * @param changedAt the new stamp, which no set has had
+   */
+  void add(Subscription subscription, long changedAt) {
+    stamp = changedAt;
     if (more != null) {
       more.add(subscription);
     } else if (one == null) {
@@ -26,26 +33,44 @@ final class SubscriptionSet {
     }
   }
 
-  /** Returns whether it was there. */
-  boolean remove(Subscription subscription) {
+  /**
+   * Removes a subscription.
+   *
+   * @param changedAt the new stamp if it was there, which no set has had
+   * @return whether it was there
+   */
+  boolean remove(Subscription subscription, long changedAt) {
+    boolean found;
     if (more == null) {
-      boolean found = one == subscription;
+      found = one == subscription;
       if (found) {
         one = null;
       }
-      return found;
+    } else {
+      found = more.remove(subscription);
+      if (more.size() == 1) {
+        // Also gives back the table, which does not shrink by itself.
+        one = more.iterator().next();
+        more = null;
+      }
     }
-    boolean found = more.remove(subscription);
-    if (more.size() == 1) {
-      // Also gives back the table, which does not shrink by itself.
-      one = more.iterator().next();
-      more = null;
+    if (found) {
+      stamp = changedAt;
     }
     return found;
   }
 
+  /** Stands for this set with what is in it now: two with the same stamp are the same. */
+  long stamp() {
+    return stamp;
+  }
+
   boolean isEmpty() {
     return one == null && more == null;
+  }
+
+  int size() {
+    return more != null ? more.size() : one != null ? 1 : 0;
   }
 
   void addTo(List<Subscription> found) {

@@ -9,6 +9,24 @@ import io.eventbus.schema.Overflow;
  * @param overflow of several subscriptions that match, the strictest promise
  */
 public record Target(Subscriber subscriber, Overflow overflow) {
+  /** Of one frame CONFLATE looks at no more events than about so many. */
+  private static final int MOST_CONFLATED = 1024;
+
+  /**
+   * About what it costs to give events to this subscriber when it is behind, in units of what it
+   * costs to give them to one that is not.
+   *
+   * @param events how many
+   * @return at least 1
+   */
+  int work(int events) {
+    return switch (overflow) {
+      case CONFLATE -> 1 + 16 * Math.min(events, MOST_CONFLATED);
+      case DROP_OLDEST -> 2;
+      case BLOCK, DISCONNECT -> 1;
+    };
+  }
+
   /** From the weakest promise to the strictest. */
   private static int strictness(Overflow overflow) {
     return switch (overflow) {

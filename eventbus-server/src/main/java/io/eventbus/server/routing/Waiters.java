@@ -1,16 +1,24 @@
 package io.eventbus.server.routing;
 
 import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Those who wait for room somewhere. Any thread may wait or wake; bounded by the number of
- * connections, because each waits in one place at a time.
+ * connections, because each stands here once, however often it asks.
  */
 public final class Waiters {
+  /** Those who wait, in the order in which they came. */
+  private static final class Line {
+    final Queue<Runnable> order = new ConcurrentLinkedQueue<>();
+    final Set<Runnable> members = ConcurrentHashMap.newKeySet();
+  }
+
   // Made for the first who waits: most connections never make anybody wait.
-  private volatile @Nullable Queue<Runnable> waiting;
+  private volatile @Nullable Line waiting;
 
   /** Makes an empty list. */
   public Waiters() {}
@@ -22,17 +30,22 @@ public final class Waiters {
    * @param retry called once, by whoever wakes
    */
   public void add(Runnable retry) {
-    Queue<Runnable> queue = waiting;
-    (queue == null ? begin() : queue).add(retry);
+    Line line = waiting;
+    if (line == null) {
+      line = begin();
+    }
+    if (line.members.add(retry)) {
+      line.order.add(retry);
+    }
   }
 
-  private synchronized Queue<Runnable> begin() {
-    Queue<Runnable> queue = waiting;
-    if (queue == null) {
-      queue = new ConcurrentLinkedQueue<>();
-      waiting = queue;
+  private synchronized Line begin() {
+    Line line = waiting;
+    if (line == null) {
+      line = new Line();
+      waiting = line;
     }
-    return queue;
+    return line;
   }
 
   /**
@@ -40,15 +53,17 @@ public final class Waiters {
    * called twice.
    */
   public void wake() {
-    Queue<Runnable> queue = waiting;
-    if (queue == null) {
+    Line line = waiting;
+    if (line == null) {
       return;
     }
-    for (int n = queue.size(); n > 0; n--) {
-      Runnable retry = queue.poll();
+    for (int n = line.order.size(); n > 0; n--) {
+      Runnable retry = line.order.poll();
       if (retry == null) {
         return;
       }
+      // First, so that it can come back while it runs.
+      line.members.remove(retry);
       retry.run();
     }
   }
@@ -59,7 +74,7 @@ public final class Waiters {
    * @return false if nobody does
    */
   public boolean isEmpty() {
-    Queue<Runnable> queue = waiting;
-    return queue == null || queue.isEmpty();
+    Line line = waiting;
+    return line == null || line.order.isEmpty();
   }
 }

@@ -1,6 +1,7 @@
 package io.eventbus.server.session;
 
 import io.eventbus.protocol.TopicFilter;
+import io.eventbus.schema.Overflow;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,4 +26,13 @@ public interface AccessPolicy {
    * @return null if it may subscribe, else the reason
    */
   @Nullable String refuseSubscription(TopicFilter filter);
+
+  /**
+   * Decides on an overflow policy.
+   *
+   * @param overflow what the client asks for
+   * @param isLocal whether it is on this machine
+   * @return null if it may have it, else the reason
+   */
+  @Nullable String refuseOverflow(Overflow overflow, boolean isLocal);
 }

@@ -44,6 +44,17 @@ public interface ClientLink {
   boolean mustWait(Runnable retry);
 
   /**
+   * Notes that the client could not prove who it is, and says whether it may be told so only later,
+   * because that happens often where it is.
+   *
+   * @param retry if so, called once when the time has come
+   * @return true if the session has to wait
+   */
+  default boolean refusalMustWait(Runnable retry) {
+    return false;
+  }
+
+  /**
    * Asks for a call in one of the next turns of the loop, behind those who asked before.
    *
    * @param retry called once on this loop
@@ -110,6 +121,34 @@ public interface ClientLink {
    * @return events
    */
   long dropped();
+
+  /**
+   * Takes some of what the subscriptions of all connections from the client's address may hold
+   * together.
+   *
+   * @param bytes by estimate
+   * @return false if there is not so much left; then nothing was taken
+   */
+  default boolean takeSubscriptionBytes(long bytes) {
+    return true;
+  }
+
+  /**
+   * Gives back what was taken with {@link #takeSubscriptionBytes}; at the latest in {@link
+   * Session#onClosed}.
+   *
+   * @param bytes all of it or a part
+   */
+  default void giveSubscriptionBytes(long bytes) {}
+
+  /**
+   * Says whether the client is on this machine, as far as the bus can know; any thread.
+   *
+   * @return false where a proxy that the bus trusts says so
+   */
+  default boolean isLocal() {
+    return true;
+  }
 
   /**
    * Returns where the client is; any thread.

@@ -23,7 +23,7 @@ public final class LoopContext {
   final FrameCursor frames = new FrameCursor();
   final PublishView publish = new PublishView();
   final FrameLimits frameLimits;
-  private final TurnBudget budget = new TurnBudget();
+  private final TurnBudget budget;
   final ByteBuffer scratch = ByteBuffer.allocateDirect(SCRATCH_BYTES);
 
   /**
@@ -35,6 +35,25 @@ public final class LoopContext {
    * @param allocator where answers get their buffers
    */
   public LoopContext(BusContext bus, Router router, LoopStats stats, ByteBufAllocator allocator) {
+    this(bus, router, stats, allocator, new TurnBudget());
+  }
+
+  /**
+   * Makes the context of a loop with a budget of the caller's, as tests do.
+   *
+   * @param bus what all loops share
+   * @param router the loop's router
+   * @param stats the loop's counters
+   * @param allocator where answers get their buffers
+   * @param budget how much work is left for a turn
+   */
+  public LoopContext(
+      BusContext bus,
+      Router router,
+      LoopStats stats,
+      ByteBufAllocator allocator,
+      TurnBudget budget) {
+    this.budget = budget;
     this.bus = bus;
     this.router = router;
     this.stats = stats;

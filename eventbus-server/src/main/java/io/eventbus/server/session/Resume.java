@@ -4,8 +4,6 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
-import java.security.SecureRandom;
-import java.util.Base64;
 
 /**
  * Producer numbers that prove themselves: the number is a hash of a secret that only the client
@@ -13,22 +11,15 @@ import java.util.Base64;
  *
  * <p>Every bus can check a resume without asking another one and without having kept anything, also
  * after it was killed and started again; and who only sees a producer's number, as every subscriber
- * does, cannot take its place. See docs/adr/0002-producer-numbers.md.
+ * does, cannot take its place. The text says which number it leads to; whether it leads there at
+ * all is the {@link ResumeKey}'s to say. See docs/adr/0002-producer-numbers.md.
  */
 final class Resume {
-  private static final int SECRET_BYTES = 32;
   private static final int TEXT_LENGTH = 43;
 
   private Resume() {}
 
-  /** Makes a new secret. */
-  static String create(SecureRandom random) {
-    byte[] secret = new byte[SECRET_BYTES];
-    random.nextBytes(secret);
-    return Base64.getUrlEncoder().withoutPadding().encodeToString(secret);
-  }
-
-  /** Says whether a text has the form of what {@link #create} makes. */
+  /** Says whether a text has the form of a resume, whoever made it. */
   static boolean isWellFormed(String resume) {
     if (resume.length() != TEXT_LENGTH) {
       return false;

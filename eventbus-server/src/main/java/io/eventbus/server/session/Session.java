@@ -23,6 +23,9 @@ import org.jspecify.annotations.Nullable;
  * from there when it is called again.
  */
 public final class Session {
+  /** What an answer that refuses something costs beside the frame that it refuses. */
+  private static final int PROBLEM_UNITS = 32;
+
   private final LoopContext loop;
   private final ClientLink link;
   private final SessionPublishing publishing;
@@ -31,6 +34,10 @@ public final class Session {
   private final PendingChange change = new PendingChange();
 
   private SessionState state = SessionState.AWAITING_HELLO;
+
+  // Why the client is not let in, where it hears so only later.
+  private @Nullable String lateRefusal;
+
   private volatile Identity identity = Identity.UNKNOWN;
   private volatile ChangeTokens.@Nullable Grant arrival;
 
@@ -77,7 +84,7 @@ public final class Session {
     FrameCursor frames = loop.frames.wrap(message, from, to);
     try {
       while (state != SessionState.CLOSED && frames.next()) {
-        if (loop.budget().isSpent()) {
+        if (loop.budget().mustYield()) {
           link.nextTurn(retry);
           return frames.frameStart();
         }
@@ -107,6 +114,25 @@ public final class Session {
           "the first frame has type code " + frames.typeCode() + " (expected: 0, Hello)", frames);
       return true;
     }
+    if (type == TypeCode.PUBLISH) {
+      settled = true;
+      return publishing.publish(
+          in,
+          frames.bodyStart(),
+          frames.bodyEnd(),
+          identity.producer(),
+          receivedAt,
+          nowNanos,
+          retry);
+    }
+    long began = loop.budget().now();
+    boolean handled = onOther(in, frames, type, retry);
+    loop.budget().spendSince(began);
+    return handled;
+  }
+
+  private boolean onOther(
+      ByteBuffer in, FrameCursor frames, @Nullable TypeCode type, Runnable retry) {
     int from = frames.bodyStart();
     int to = frames.bodyEnd();
     if (type != TypeCode.HELLO && type != TypeCode.SUBSCRIBE) {
@@ -124,10 +150,9 @@ public final class Session {
       return true;
     }
     switch (type) {
-      case PUBLISH -> {
-        return publishing.publish(in, from, to, identity.producer(), receivedAt, nowNanos, retry);
+      case HELLO -> {
+        return onHello(in, from, to, frames, retry);
       }
-      case HELLO -> onHello(in, from, to, frames);
       case SUBSCRIBE -> subscriptions.subscribe(ControlFrames.subscribe(in, from, to));
       case UNSUBSCRIBE -> {
         subscriptions.unsubscribe(ControlFrames.unsubscribe(in, from, to).getId());
@@ -147,6 +172,7 @@ public final class Session {
       }
       case CHANGE_BUS, DELIVER, WELCOME, PROBLEM, CONFIRM, GAP, DRAINED ->
           violation("a client sent " + type + ", which only a bus may send", frames);
+      case PUBLISH -> throw new IllegalStateException("handled before");
     }
     return true;
   }
@@ -183,13 +209,20 @@ public final class Session {
     closeHere(CloseReason.PROTOCOL_ERROR, message);
   }
 
-  private void onHello(ByteBuffer in, int from, int to, FrameCursor frames) {
+  private boolean onHello(ByteBuffer in, int from, int to, FrameCursor frames, Runnable retry) {
     if (state != SessionState.AWAITING_HELLO) {
       violation("a second Hello (expected: one in a connection)", frames);
-      return;
+      return true;
     }
     Hello hello = ControlFrames.hello(in, from, to);
-    String refusal = loop.bus.access().refuseConnection(hello.getToken());
+    String refusal = lateRefusal;
+    if (refusal == null) {
+      refusal = loop.bus.access().refuseConnection(hello.getToken());
+      if (refusal != null && link.refusalMustWait(retry)) {
+        lateRefusal = refusal;
+        return false;
+      }
+    }
     String resume = hello.getResume();
     if (refusal == null && resume != null && !Resume.isWellFormed(resume)) {
       refusal = "Hello.resume is not one that a bus gave (expected: Welcome.resume, unchanged)";
@@ -201,12 +234,15 @@ public final class Session {
     if (refusal != null) {
       refuse(ErrorCode.UNAUTHENTICATED, refusal, 0, TypeCode.HELLO.code(), "");
       closeHere(CloseReason.UNAUTHENTICATED, refusal);
-      return;
+      return true;
     }
     identity =
         loop.bus
             .sessions()
             .identify(hello, number -> loop.bus.cluster().leavesOn(loop.router.loop(), number));
+    if (resume != null && !resume.equals(identity.resume())) {
+      loop.bus.stats().foreignResumes.increment();
+    }
     loop.bus.memory().reserve(identity.attributeBytes());
     state = state.to(SessionState.OPEN);
     loop.bus.sessions().add(this, arrival != null);
@@ -218,12 +254,18 @@ public final class Session {
     welcome.setLimits(WireLimits.of(loop.bus.limits()));
     welcome.setOthers(loop.bus.sessions().others());
     link.send(ControlFrames.encode(TypeCode.WELCOME, welcome));
+    return true;
   }
 
   /** Lets a client in that comes from another bus; null, or why not. */
   private @Nullable String arrive(String token, @Nullable String resume) {
     if (resume == null) {
       return "Hello.change without Hello.resume (expected: both, or none)";
+    }
+    if (!loop.bus.sessions().isGood(resume)) {
+      // It would get another number, and the token is for the one that it claims.
+      return "Hello.change with a Hello.resume that was not made with this bus's key (expected: one"
+          + " of a bus with the same key; see auth.resume-key-file)";
     }
     ChangeTokens.Redeemed redeemed =
         loop.bus.sessions().tokens().redeem(token, Resume.producer(resume));
@@ -238,6 +280,7 @@ public final class Session {
 
   private void tell(Problem problem) {
     loop.bus.stats().countProblem(problem.getCode());
+    loop.budget().spend(PROBLEM_UNITS);
     link.send(ControlFrames.encode(TypeCode.PROBLEM, problem));
   }
 
@@ -297,6 +340,24 @@ public final class Session {
       link.close(reason, message);
       onClosed();
     }
+  }
+
+  /**
+   * Looks at what lasts; to be called several times a second on the loop.
+   *
+   * @param nowNanos as {@link System#nanoTime}
+   */
+  public void onTick(long nowNanos) {
+    publishing.onTick(nowNanos);
+  }
+
+  /**
+   * Tells the client that it may not hold publishers back any longer.
+   *
+   * @param message for the client, in English
+   */
+  public void onHeldTooLong(String message) {
+    refuse(ErrorCode.SLOW_CONSUMER, message, 0, TypeCode.SUBSCRIBE.code(), "");
   }
 
   /** Ends the session, once the connection is closed or about to be. */

@@ -6,15 +6,22 @@ import io.eventbus.protocol.PublishView;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.ErrorCode;
 import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.routing.Hold;
 import io.eventbus.server.stats.SingleWriterCounter;
 import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
 
 /** What one session publishes. Confined to its loop but for {@link #events}. */
 final class SessionPublishing {
+  /** What it costs to give a frame to one subscriber, writing to its socket included. */
+  private static final int TARGET_UNITS = 4;
+
   private final LoopContext loop;
   private final ClientLink link;
   private final Refusal refusal;
   private final SingleWriterCounter published = new SingleWriterCounter();
+  // Made with the first frame: most clients never publish.
+  private @Nullable Hold hold;
 
   SessionPublishing(LoopContext loop, ClientLink link, Refusal refusal) {
     this.loop = loop;
@@ -51,16 +58,36 @@ final class SessionPublishing {
       refuse(ErrorCode.ILLEGAL_TOPIC, problem, publish);
       return true;
     }
+    loop.budget().spend(loop.router.takeLookupWork());
     if (loop.router.mustWait(producer, retry)) {
       loop.stats.publishersStopped.add(1);
+      loop.router.held(hold());
       return false;
     }
-    loop.budget().spend(loop.router.deliver(in, publish, producer, receivedAt, nowNanos));
+    loop.budget()
+        .spend(TARGET_UNITS * loop.router.deliver(in, publish, producer, receivedAt, nowNanos));
+    loop.router.published(hold());
     published.add(publish.eventCount());
     if (publish.confirm()) {
       confirm(in, publish, nowNanos);
     }
     return true;
+  }
+
+  private Hold hold() {
+    Hold made = hold;
+    if (made == null) {
+      made = new Hold();
+      hold = made;
+    }
+    return made;
+  }
+
+  /** Charges those who hold this publisher back. */
+  void onTick(long nowNanos) {
+    if (hold != null) {
+      hold.onTick(nowNanos);
+    }
   }
 
   private void confirm(ByteBuffer in, PublishView publish, long nowNanos) {

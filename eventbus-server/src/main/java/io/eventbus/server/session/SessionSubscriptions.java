@@ -28,6 +28,7 @@ public final class SessionSubscriptions {
   // Made with the first subscription: a session that only publishes needs none.
   private volatile Map<Long, Subscription> byId = Map.of();
   private @Nullable EqualSubscriptions equal;
+  private @Nullable SubscriptionShare share;
   // Confined to the loop: whose Confirm waits for other buses, and whose Drained does.
   private Set<Subscription> unconfirmed = Set.of();
   private Set<Subscription> leaving = Set.of();
@@ -73,6 +74,11 @@ public final class SessionSubscriptions {
       refuse(ErrorCode.FORBIDDEN, forbidden, request.getId());
       return;
     }
+    String notFor = loop.bus.access().refuseOverflow(request.getOverflow(), link.isLocal());
+    if (notFor != null) {
+      refuse(ErrorCode.FORBIDDEN, notFor, request.getId());
+      return;
+    }
     if (byId.containsKey(request.getId())) {
       refuse(
           ErrorCode.DUPLICATE_SUBSCRIPTION,
@@ -96,18 +102,6 @@ public final class SessionSubscriptions {
           request.getId());
       return;
     }
-    // Two loops may pass it by one each: a bound on memory, not an account.
-    long budget = loop.bus.limits().subscriptionBudget();
-    if (loop.bus.index().bytes() >= budget) {
-      refuse(
-          ErrorCode.LIMIT_EXCEEDED,
-          "the bus has all the subscriptions that it may (expected: at most "
-              + budget
-              + " bytes of them, limits.subscription-bytes); use fewer or shorter filters, or"
-              + " another bus",
-          request.getId());
-      return;
-    }
     String tooMany = loop.bus.cluster().refuse(request.getFilter(), group);
     if (tooMany != null) {
       refuse(ErrorCode.LIMIT_EXCEEDED, tooMany, request.getId());
@@ -115,6 +109,11 @@ public final class SessionSubscriptions {
     }
     Subscription subscription =
         new Subscription(link.subscriber(), request.getId(), filter, group, request.getOverflow());
+    String overLimit = share().take(subscription);
+    if (overLimit != null) {
+      refuse(ErrorCode.LIMIT_EXCEEDED, overLimit, request.getId());
+      return;
+    }
     if (byId.isEmpty()) {
       byId = new ConcurrentHashMap<>(4);
     }
@@ -148,7 +147,7 @@ public final class SessionSubscriptions {
       return;
     }
     byId.remove(subscription.id());
-    equal().remove(subscription);
+    remove(subscription);
     ErrorCode code = ErrorCode.OVERLOADED;
     Problem problem =
         new Problem(
@@ -178,6 +177,20 @@ public final class SessionSubscriptions {
       equal = e;
     }
     return e;
+  }
+
+  private SubscriptionShare share() {
+    SubscriptionShare s = share;
+    if (s == null) {
+      s = new SubscriptionShare(link, loop.bus.index(), loop.bus.limits());
+      share = s;
+    }
+    return s;
+  }
+
+  private void remove(Subscription subscription) {
+    equal().remove(subscription);
+    share().give(subscription);
   }
 
   void unsubscribe(long id) {
@@ -251,7 +264,7 @@ public final class SessionSubscriptions {
   }
 
   private void end(Subscription subscription) {
-    equal().remove(subscription);
+    remove(subscription);
     sendLast(ControlFrames.encode(TypeCode.DRAINED, new Drained(subscription.id())));
   }
 
@@ -285,6 +298,9 @@ public final class SessionSubscriptions {
     closed = true;
     if (equal != null) {
       equal.removeAll();
+    }
+    if (share != null) {
+      share.giveAll();
     }
     unconfirmed = Set.of();
     leaving = Set.of();

@@ -19,9 +19,6 @@ import org.jspecify.annotations.Nullable;
 
 /** The sessions of a bus that have said Hello. Any thread. */
 public final class Sessions {
-  /** Each takes a microsecond or two; one in as many as there are loops fits. */
-  private static final int MOST_DRAWS = 64;
-
   private final NavigableMap<Long, Session> byNumber = new ConcurrentSkipListMap<>();
   private final Map<Long, Session> byProducer = new ConcurrentHashMap<>();
   // The second session of a client that changes from this bus to this bus, and the first.
@@ -33,16 +30,17 @@ public final class Sessions {
   private final Clock clock;
   private final Supplier<List<String>> others;
   private final ChangeTokens tokens;
+  private final ResumeKey key;
 
   /**
-   * Makes an empty registry.
+   * Makes an empty registry, whose clients are known for as long as it is there.
    *
    * @param bus the bus's name, the first part of each session's id
    * @param clock for the time of each welcome, and to start numbering where no earlier run of the
    *     same bus was
    */
   public Sessions(String bus, Clock clock) {
-    this(bus, clock, List::of);
+    this(bus, clock, List::of, ResumeKey.ofThisRun());
   }
 
   /**
@@ -51,9 +49,10 @@ public final class Sessions {
    * @param bus as above
    * @param clock as above
    * @param others gives the addresses of other buses, where clients may go instead; must not block
+   * @param key which resumes are good here
    */
-  public Sessions(String bus, Clock clock, Supplier<List<String>> others) {
-    this(bus, clock, others, System::nanoTime);
+  public Sessions(String bus, Clock clock, Supplier<List<String>> others, ResumeKey key) {
+    this(bus, clock, others, key, System::nanoTime);
   }
 
   /**
@@ -62,10 +61,17 @@ public final class Sessions {
    * @param bus as above
    * @param clock as above
    * @param others as above
+   * @param key as above
    * @param nanoTime as {@link System#nanoTime}
    */
-  public Sessions(String bus, Clock clock, Supplier<List<String>> others, LongSupplier nanoTime) {
+  public Sessions(
+      String bus,
+      Clock clock,
+      Supplier<List<String>> others,
+      ResumeKey key,
+      LongSupplier nanoTime) {
     this.others = others;
+    this.key = key;
     this.clock = clock;
     this.tokens = new ChangeTokens(bus, random, nanoTime);
     this.run = bus + "-" + Long.toString(clock.millis(), Character.MAX_RADIX) + "-";
@@ -84,14 +90,20 @@ public final class Sessions {
     return tokens;
   }
 
+  /** Says whether a resume leads to a number here. */
+  boolean isGood(String resume) {
+    return key.hasSigned(resume);
+  }
+
   /**
-   * Gives a client that was let in its identity.
+   * Gives a client that was let in its identity. A resume that was not made with this key counts as
+   * none: whoever could choose it could choose the number.
    *
    * @param fitting which producer numbers are the better ones for a client that has none yet
    */
   Identity identify(Hello hello, LongPredicate fitting) {
     String given = hello.getResume();
-    String resume = given != null ? given : draw(fitting);
+    String resume = given != null && isGood(given) ? given : key.create(random, fitting);
     long number = lastNumber.incrementAndGet();
     return new Identity(
         number,
@@ -102,15 +114,6 @@ public final class Sessions {
         Resume.producer(resume),
         resume,
         clock.instant());
-  }
-
-  /** A new secret; one that does not fit costs speed only. */
-  private String draw(LongPredicate fitting) {
-    String drawn = Resume.create(random);
-    for (int i = 1; i < MOST_DRAWS && !fitting.test(Resume.producer(drawn)); i++) {
-      drawn = Resume.create(random);
-    }
-    return drawn;
   }
 
   /**

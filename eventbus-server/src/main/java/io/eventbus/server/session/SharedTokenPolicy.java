@@ -1,14 +1,18 @@
 package io.eventbus.server.session;
 
 import io.eventbus.protocol.TopicFilter;
+import io.eventbus.schema.Overflow;
+import io.eventbus.server.config.ClientScope;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /** One token for all clients, or none; and a switch for the topics of the system. */
 public final class SharedTokenPolicy implements AccessPolicy {
   private final byte @Nullable [] expected;
   private final boolean systemTopics;
+  private final ClientScope block;
 
   /**
    * Makes a policy.
@@ -17,6 +21,18 @@ public final class SharedTokenPolicy implements AccessPolicy {
    * @param systemTopics whether topics that start with {@code $} may be subscribed to
    */
   public SharedTokenPolicy(@Nullable String token, boolean systemTopics) {
+    this(token, systemTopics, ClientScope.EVERYONE);
+  }
+
+  /**
+   * Makes a policy.
+   *
+   * @param token what each client has to show, null for nothing
+   * @param systemTopics whether topics that start with {@code $} may be subscribed to
+   * @param block who may hold publishers back
+   */
+  public SharedTokenPolicy(@Nullable String token, boolean systemTopics, ClientScope block) {
+    this.block = block;
     this.expected = token == null ? null : token.getBytes(StandardCharsets.UTF_8);
     this.systemTopics = systemTopics;
   }
@@ -33,6 +49,22 @@ public final class SharedTokenPolicy implements AccessPolicy {
     return MessageDigest.isEqual(expected, token.getBytes(StandardCharsets.UTF_8))
         ? null
         : "the token in Hello.token is not the one that this bus expects";
+  }
+
+  @Override
+  public @Nullable String refuseOverflow(Overflow overflow, boolean isLocal) {
+    // Whoever is connected has shown the token, if there is one.
+    boolean may =
+        switch (block) {
+          case EVERYONE -> true;
+          case LOOPBACK -> isLocal || expected != null;
+          case NOBODY -> false;
+        };
+    return may || overflow != Overflow.BLOCK
+        ? null
+        : "the policy BLOCK may hold publishers back, and auth.block="
+            + block.name().toLowerCase(Locale.ROOT)
+            + " does not let this client (expected: DROP_OLDEST, CONFLATE or DISCONNECT)";
   }
 
   @Override

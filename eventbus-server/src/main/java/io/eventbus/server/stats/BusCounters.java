@@ -21,14 +21,18 @@ public final class BusCounters {
   /** Connections accepted. */
   public final LongAdder accepted = new LongAdder();
 
-  /** Connections refused because there were too many. */
-  public final LongAdder refused = new LongAdder();
+  /** Clients that could not prove who they are. */
+  public final LongAdder authenticationFailures = new LongAdder();
 
   /** HTTP requests that did not become a connection. */
   public final LongAdder badRequests = new LongAdder();
 
+  /** Clients whose resume was not made with this bus's key, and that got a new one. */
+  public final LongAdder foreignResumes = new LongAdder();
+
   private final List<LoopStats> loops;
   private final Map<CloseReason, LongAdder> closed = counters(CloseReason.class);
+  private final Map<RefusalReason, LongAdder> refused = counters(RefusalReason.class);
   private final Map<ErrorCode, LongAdder> problems = counters(ErrorCode.class);
   private final LongAdder closedByPeer = new LongAdder();
 
@@ -71,6 +75,25 @@ public final class BusCounters {
    */
   public void countClose(CloseReason reason) {
     counter(closed, reason).increment();
+  }
+
+  /**
+   * Counts a connection that was refused before it could say anything.
+   *
+   * @param reason why
+   */
+  public void countRefused(RefusalReason reason) {
+    counter(refused, reason).increment();
+  }
+
+  /**
+   * Returns the connections that were refused for a reason.
+   *
+   * @param reason which
+   * @return how many
+   */
+  public long refused(RefusalReason reason) {
+    return counter(refused, reason).sum();
   }
 
   /** Counts a connection that ended without a Close from this bus. */

@@ -2,6 +2,7 @@ package io.eventbus.server.transport;
 
 import io.eventbus.schema.Overflow;
 import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.routing.DeliveryAllocator;
 import io.eventbus.server.session.LoopContext;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
@@ -14,6 +15,8 @@ import org.jspecify.annotations.Nullable;
 final class Backlog {
   private final LoopContext context;
   private final long bound;
+  private final LastEvents lastEvents;
+  private final DeliveryAllocator own;
   private final DeliveryRing ring = new DeliveryRing();
 
   // Made when first needed: most clients are never too slow.
@@ -24,11 +27,19 @@ final class Backlog {
    * Makes an empty backlog.
    *
    * @param context the loop's context
+   * @param lastEvents the loop's
    * @param bound bytes that the queue should hold at most, and again as many aside
    */
-  Backlog(LoopContext context, long bound) {
+  Backlog(LoopContext context, LastEvents lastEvents, long bound) {
     this.context = context;
+    this.lastEvents = lastEvents;
     this.bound = bound;
+    this.own = DeliveryAllocator.forOne(context.allocator(), context.bus().memory());
+  }
+
+  /** Makes the deliveries that wait for this client only. */
+  DeliveryAllocator own() {
+    return own;
   }
 
   DeliveryRing ring() {
@@ -123,7 +134,7 @@ final class Backlog {
   Conflater.Dropped addConflating(Delivery delivery) {
     Conflater c = conflater;
     if (c == null) {
-      c = new Conflater(context.allocator(), context.bus().memory(), bound);
+      c = new Conflater(context.bus().memory(), lastEvents, bound);
       conflater = c;
     }
     return c.add(delivery);
@@ -154,7 +165,7 @@ final class Backlog {
       }
       QueueGaps.tell(
           context, ring, c.gaps().takeBefore(next.topic(), next.producer(), next.sequence()));
-      ring.add(next.delivery(), next.isControl() ? null : Overflow.CONFLATE);
+      ring.add(next.delivery(own), next.isControl() ? null : Overflow.CONFLATE);
     }
   }
 
@@ -175,6 +186,12 @@ final class Backlog {
     return !ring.isEmpty();
   }
 
+  /** Gives back room that is not used. */
+  void trim() {
+    ring.trim();
+    own.trim();
+  }
+
   /** Frees everything and tells how many events are lost with it. */
   void clear(IntConsumer lostEvents) {
     ring.clear(
@@ -186,5 +203,6 @@ final class Backlog {
       lostEvents.accept(conflater.events());
       conflater.clear();
     }
+    own.close();
   }
 }

@@ -1,13 +1,17 @@
 package io.eventbus.server.transport;
 
 import io.eventbus.protocol.CloseReason;
+import io.eventbus.server.admission.ConnectionAccount;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.Subscriber;
 import io.eventbus.server.session.ClientLink;
 import io.eventbus.server.session.Session;
+import java.net.InetAddress;
 import java.nio.ByteBuffer;
+import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,14 +19,19 @@ import org.jspecify.annotations.Nullable;
  * connection's loop.
  */
 final class BusHandler implements MessageHandler, ClientLink {
+  /** How late a client is told that it could not prove who it is, where that happens often. */
+  private static final long REFUSAL_SECONDS = 1;
+
   private final LoopState loop;
   private final WebSocketConnection connection;
   private final OutboundQueue queue;
   private final Session session;
   private final ServerConfig config;
   private final long acceptedAt;
+  private final ConnectionAccount account;
   private @Nullable Ending ending;
   private @Nullable Runnable whenRead;
+  private @Nullable Future<?> lateRefusal;
   private boolean asked;
   private byte question;
 
@@ -34,7 +43,8 @@ final class BusHandler implements MessageHandler, ClientLink {
     this.connection = connection;
     this.config = loop.config();
     this.acceptedAt = acceptedAt;
-    this.queue = new OutboundQueue(loop, connection, this::closeSlow);
+    this.account = FrontDoor.account(connection.channel());
+    this.queue = new OutboundQueue(loop, connection, this::closeSlow, this::heldTooLong);
     this.session = new Session(loop.context(), this);
   }
 
@@ -51,7 +61,12 @@ final class BusHandler implements MessageHandler, ClientLink {
   @Override
   public int onMessage(
       ByteBuffer message, int from, int to, boolean text, long nowNanos, Runnable retry) {
-    return session.onMessage(message, from, to, nowNanos, retry);
+    boolean awaited = !session.isWelcomed();
+    int at = session.onMessage(message, from, to, nowNanos, retry);
+    if (awaited && session.isWelcomed()) {
+      account.welcomed();
+    }
+    return at;
   }
 
   @Override
@@ -70,6 +85,7 @@ final class BusHandler implements MessageHandler, ClientLink {
       return;
     }
     queue.onTick(nowNanos);
+    session.onTick(nowNanos);
     Ending end = ending;
     if (end != null && nowNanos - end.begunNanos() > end.longestNanos()) {
       close(end.reason(), end.message());
@@ -131,12 +147,19 @@ final class BusHandler implements MessageHandler, ClientLink {
     }
   }
 
+  private void heldTooLong(String message) {
+    session.onHeldTooLong(message);
+  }
+
   private void closeSlow(String why) {
     connection.close(CloseReason.SLOW_CONSUMER, why);
   }
 
   @Override
   public void onClosed() {
+    if (lateRefusal != null) {
+      lateRefusal.cancel(false);
+    }
     session.onClosed();
     queue.close();
   }
@@ -213,7 +236,40 @@ final class BusHandler implements MessageHandler, ClientLink {
   }
 
   @Override
+  public boolean isLocal() {
+    InetAddress address = account.client().getAddress();
+    return account.isExempt() && address != null && address.isLoopbackAddress();
+  }
+
+  @Override
   public String remoteAddress() {
-    return String.valueOf(connection.channel().remoteAddress());
+    return account.toString();
+  }
+
+  @Override
+  public boolean refusalMustWait(Runnable retry) {
+    loop.context().bus().stats().authenticationFailures.increment();
+    if (!account.authenticationFailed()) {
+      return false;
+    }
+    try {
+      lateRefusal = loop.eventLoop().schedule(retry, REFUSAL_SECONDS, TimeUnit.SECONDS);
+      return true;
+    } catch (RejectedExecutionException e) {
+      // The bus has ended.
+      return false;
+    }
+  }
+
+  /** Takes room for a subscription from the share of the client's address, if there is some. */
+  @Override
+  public boolean takeSubscriptionBytes(long bytes) {
+    return account.takeSubscriptionBytes(bytes);
+  }
+
+  /** Gives back what a subscription took. */
+  @Override
+  public void giveSubscriptionBytes(long bytes) {
+    account.giveSubscriptionBytes(bytes);
   }
 }

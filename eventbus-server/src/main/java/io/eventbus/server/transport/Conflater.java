@@ -2,13 +2,12 @@ package io.eventbus.server.transport;
 
 import io.eventbus.protocol.DeliverView;
 import io.eventbus.protocol.EventCursor;
-import io.eventbus.protocol.FrameCursor;
-import io.eventbus.protocol.FrameLimits;
 import io.eventbus.protocol.Frames;
 import io.eventbus.schema.GapReason;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.Delivery;
-import io.netty.buffer.ByteBufAllocator;
+import io.eventbus.server.routing.DeliveryAllocator;
+import io.eventbus.server.routing.HeapBytes;
 import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.Iterator;
@@ -22,32 +21,78 @@ import org.jspecify.annotations.Nullable;
  * <p>A new event of a key takes the place of the old one and goes to the end, so that those that
  * are left are in the order in which they came. Events without a key share one place for their
  * topic. Confined to the subscriber's loop; bounded in bytes: when even the last events of all keys
- * are too many, the oldest go.
+ * are too many, the oldest go, and nothing is copied that would have to go at once. What is kept is
+ * on the heap and counted as what it takes there.
  */
 final class Conflater {
+  /** The event, its places in the map, its key's record, and the headers of its bytes. */
+  private static final int KEPT_BYTES = 208;
+
   private record Key(String topic, @Nullable String key) {}
 
-  /**
-   * One event that is kept.
-   *
-   * @param delivery the event alone in a frame
-   * @param topic its topic
-   * @param producer its producer
-   * @param sequence its sequence number
-   */
-  record Kept(Delivery delivery, String topic, long producer, long sequence) {
+  /** One event that is kept, or a frame that only waits for its turn behind events. */
+  static final class Kept {
+    private final String topic;
+    private final long producer;
+    private final long sequence;
+    private final byte[] frame;
+    private final long bornNanos;
+    private final long bytes;
+    private final @Nullable Delivery control;
+
+    private Kept(
+        String topic, long producer, long sequence, byte[] frame, long bornNanos, long bytes) {
+      this.topic = topic;
+      this.producer = producer;
+      this.sequence = sequence;
+      this.frame = frame;
+      this.bornNanos = bornNanos;
+      this.bytes = bytes;
+      this.control = null;
+    }
+
+    private Kept(Delivery control) {
+      this.topic = "";
+      this.producer = 0;
+      this.sequence = 0;
+      this.frame = new byte[0];
+      this.bornNanos = 0;
+      this.bytes = control.size();
+      this.control = control;
+    }
+
+    String topic() {
+      return topic;
+    }
+
+    long producer() {
+      return producer;
+    }
+
+    long sequence() {
+      return sequence;
+    }
+
     /** Whether it is a frame that only waits for its turn, rather than an event. */
     boolean isControl() {
-      return topic.isEmpty();
+      return control != null;
+    }
+
+    /** Makes what is to be queued; once. The caller gets its reference. */
+    Delivery delivery(DeliveryAllocator deliveries) {
+      Delivery waiting = control;
+      if (waiting != null) {
+        return waiting;
+      }
+      Delivery made = deliveries.allocate(frame.length, 1, bornNanos);
+      made.append(ByteBuffer.wrap(frame));
+      made.finish();
+      return made;
     }
   }
 
-  // What was checked when it was published need not be measured against the limits again.
-  private static final FrameLimits UNLIMITED =
-      new FrameLimits(Integer.MAX_VALUE, Integer.MAX_VALUE, Integer.MAX_VALUE);
-
-  private final ByteBufAllocator allocator;
   private final BusMemory memory;
+  private final LastEvents lastEvents;
   private final GapLedger gaps = new GapLedger();
   private final long limit;
   private final Map<Key, Kept> kept = new LinkedHashMap<>();
@@ -55,42 +100,74 @@ final class Conflater {
   private long bytes;
   private long controls;
 
-  Conflater(ByteBufAllocator allocator, BusMemory memory, long limit) {
-    this.allocator = allocator;
+  Conflater(BusMemory memory, LastEvents lastEvents, long limit) {
     this.memory = memory;
+    this.lastEvents = lastEvents;
     this.limit = limit;
+  }
+
+  /** About what it takes to keep an event. */
+  static long keptBytes(int eventBytes, @Nullable String key) {
+    return KEPT_BYTES + eventBytes + (key == null ? 0 : HeapBytes.ofString(key));
   }
 
   /** What was dropped to take in a delivery. */
   record Dropped(int conflated, int overLimit) {}
 
-  /** Takes in the events of a delivery one by one. */
+  /** Takes in the last event of each key of a delivery; tells the others as gaps. */
   Dropped add(Delivery delivery) {
-    ByteBuffer in = delivery.frame();
-    FrameCursor frame = new FrameCursor().wrap(in, 0, in.limit());
-    frame.next();
-    DeliverView view = new DeliverView();
-    view.read(in, frame.bodyStart(), frame.bodyEnd(), UNLIMITED);
-    String topic = view.topic();
-    int conflated = 0;
-    for (EventCursor event = view.events(); event.next(); ) {
-      Delivery single =
-          Delivery.allocate(
-              allocator, memory, Frames.singleDeliverSize(view, event), 1, delivery.bornNanos());
-      Frames.writeSingleDeliver(single.writable(), in, view, event);
-      single.finish();
-      Kept now = new Kept(single, topic, view.producer(), view.sequence() + event.index());
-      Key key = new Key(topic, event.key());
+    lastEvents.find(delivery, limit);
+    DeliverView frame = lastEvents.frame();
+    String topic = lastEvents.topic();
+    int cut = lastEvents.cut();
+    int conflated = frame.eventCount() - cut - lastEvents.count();
+    int overLimit = cut;
+    tell(topic, frame, 0, cut, GapReason.QUEUE_FULL);
+    int next = cut;
+    for (int i = lastEvents.count() - 1; i >= 0; i--) {
+      int number = lastEvents.number(i);
+      tell(topic, frame, next, number, GapReason.CONFLATED);
+      next = number + 1;
+      Key key = new Key(topic, lastEvents.key(i));
       Kept before = kept.remove(key);
       if (before != null) {
         drop(before, GapReason.CONFLATED);
         conflated++;
       }
-      kept.put(key, now);
-      topics.merge(topic, 1, Integer::sum);
-      bytes += single.size();
+      EventCursor event = lastEvents.event(i);
+      long size = keptBytes(event.eventEnd() - event.eventStart(), key.key());
+      overLimit += makeRoom(size);
+      if (bytes + size > room()) {
+        tell(topic, frame, number, number + 1, GapReason.QUEUE_FULL);
+        overLimit++;
+        continue;
+      }
+      byte[] single = new byte[Frames.singleDeliverSize(frame, event)];
+      Frames.writeSingleDeliver(ByteBuffer.wrap(single), lastEvents.bytes(), frame, event);
+      long sequence = frame.sequence() + number;
+      keep(key, new Kept(topic, frame.producer(), sequence, single, delivery.bornNanos(), size));
     }
-    return new Dropped(conflated, dropOldest());
+    return new Dropped(conflated, overLimit);
+  }
+
+  /** What may be kept now: no more than is, while the bus has too much. */
+  private long room() {
+    return memory.isOver() ? Math.min(limit, bytes) : limit;
+  }
+
+  private void keep(Key key, Kept now) {
+    kept.put(key, now);
+    topics.merge(now.topic, 1, Integer::sum);
+    bytes += now.bytes;
+    memory.reserve(now.bytes);
+  }
+
+  /** Tells events of a frame, from one number to before another. */
+  private void tell(String topic, DeliverView frame, int from, int to, GapReason reason) {
+    if (from < to) {
+      long first = frame.sequence();
+      gaps.add(topic, frame.producer(), first + from, first + to - 1, reason);
+    }
   }
 
   /**
@@ -99,14 +176,15 @@ final class Conflater {
    */
   void addControl(Delivery frame) {
     // No event has an empty topic.
-    kept.put(new Key("", Long.toString(controls++)), new Kept(frame, "", 0, 0));
+    kept.put(new Key("", Long.toString(controls++)), new Kept(frame));
     bytes += frame.size();
   }
 
-  private int dropOldest() {
+  private int makeRoom(long size) {
+    long room = room();
     int dropped = 0;
     Iterator<Kept> oldest = kept.values().iterator();
-    while (bytes > limit && oldest.hasNext()) {
+    while (bytes + size > room && oldest.hasNext()) {
       Kept victim = oldest.next();
       if (!victim.isControl()) {
         oldest.remove();
@@ -123,17 +201,19 @@ final class Conflater {
   }
 
   private void forget(Kept gone) {
-    bytes -= gone.delivery().size();
-    topics.computeIfPresent(gone.topic(), (t, n) -> n == 1 ? null : n - 1);
+    bytes -= gone.bytes;
+    if (!gone.isControl()) {
+      memory.release(gone.bytes);
+      topics.computeIfPresent(gone.topic, (t, n) -> n == 1 ? null : n - 1);
+    }
   }
 
   private void drop(Kept victim, GapReason reason) {
     forget(victim);
-    gaps.add(victim.topic(), victim.producer(), victim.sequence(), victim.sequence(), reason);
-    victim.delivery().release();
+    gaps.add(victim.topic, victim.producer, victim.sequence, victim.sequence, reason);
   }
 
-  /** Takes out the oldest event; the caller gets its reference. */
+  /** Takes out the oldest event. */
   @Nullable Kept poll() {
     Iterator<Kept> oldest = kept.values().iterator();
     if (!oldest.hasNext()) {
@@ -167,11 +247,22 @@ final class Conflater {
 
   /** The events among what is kept. */
   int events() {
-    return kept.values().stream().mapToInt(k -> k.delivery().events()).sum();
+    int events = 0;
+    for (Kept one : kept.values()) {
+      events += one.isControl() ? 0 : 1;
+    }
+    return events;
   }
 
   void clear() {
-    kept.values().forEach(k -> k.delivery().release());
+    for (Kept one : kept.values()) {
+      Delivery control = one.control;
+      if (control != null) {
+        control.release();
+      } else {
+        memory.release(one.bytes);
+      }
+    }
     kept.clear();
     topics.clear();
     bytes = 0;

@@ -1,6 +1,6 @@
 package io.eventbus.server.transport;
 
-import io.eventbus.server.stats.BusCounters;
+import io.eventbus.server.admission.Admission;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.EventLoop;
@@ -9,7 +9,7 @@ import io.netty.handler.codec.http.HttpRequestDecoder;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslHandler;
 import java.util.IdentityHashMap;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Sets up a connection that was just accepted. Shared by all loops. */
@@ -19,24 +19,23 @@ final class ConnectionInitializer extends ChannelInitializer<Channel> {
   private static final int MAX_REQUEST_LINE = 4096;
   private static final int MAX_REQUEST_HEADERS = 32 * 1024;
 
-  /** Connections too many that are told so; those beyond are closed without a word. */
-  private static final int MOST_REFUSED = 64;
-
   private final IdentityHashMap<EventLoop, LoopState> loops;
   private final Handshake handshake;
   private final @Nullable SslContext tls;
-  private final BusCounters stats;
-  private final AtomicInteger refused = new AtomicInteger();
+  private final TlsTasks tlsTasks;
+  private final FrontDoor door;
 
   ConnectionInitializer(
       IdentityHashMap<EventLoop, LoopState> loops,
       Handshake handshake,
       @Nullable SslContext tls,
-      BusCounters stats) {
+      TlsTasks tlsTasks,
+      FrontDoor door) {
     this.loops = loops;
     this.handshake = handshake;
     this.tls = tls;
-    this.stats = stats;
+    this.tlsTasks = tlsTasks;
+    this.door = door;
   }
 
   @Override
@@ -45,25 +44,20 @@ final class ConnectionInitializer extends ChannelInitializer<Channel> {
     if (loop == null) {
       throw new IllegalStateException("a connection on an unknown loop");
     }
-    stats.accepted.increment();
-    boolean tooMany = stats.connections.incrementAndGet() > loop.config().listen().maxConnections();
-    AtomicInteger account = tooMany ? refused : stats.connections;
-    if (tooMany) {
-      stats.connections.decrementAndGet();
-      stats.refused.increment();
-      if (refused.incrementAndGet() > MOST_REFUSED) {
-        refused.decrementAndGet();
-        channel.close();
-        return;
-      }
+    Optional<Admission.Refused> refusal = door.enter(channel);
+    if (refusal.isPresent() && !door.takeAnswer(channel)) {
+      channel.close();
+      return;
     }
-    channel.closeFuture().addListener(f -> account.decrementAndGet());
+    UpgradeHandler upgrade = new UpgradeHandler(loop, handshake, door);
+    if (door.isProxy(channel.remoteAddress()) && refusal.isEmpty()) {
+      channel.pipeline().addLast(new ProxyPreface(upgrade::proxied));
+    }
     if (tls != null) {
-      SslHandler handler = tls.newHandler(channel.alloc());
+      SslHandler handler = tls.newHandler(channel.alloc(), tlsTasks.forConnection());
       handler.setHandshakeTimeoutMillis(loop.config().timeouts().upgrade().toMillis());
       channel.pipeline().addLast(handler);
     }
-    UpgradeHandler upgrade = new UpgradeHandler(loop, handshake);
     channel
         .pipeline()
         .addLast(
@@ -72,8 +66,6 @@ final class ConnectionInitializer extends ChannelInitializer<Channel> {
                     .setMaxInitialLineLength(MAX_REQUEST_LINE)
                     .setMaxHeaderSize(MAX_REQUEST_HEADERS)))
         .addLast(upgrade);
-    if (tooMany) {
-      upgrade.refuseBusy(channel.pipeline().lastContext());
-    }
+    refusal.ifPresent(upgrade::refuseBusy);
   }
 }

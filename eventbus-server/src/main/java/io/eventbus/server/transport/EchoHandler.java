@@ -21,6 +21,8 @@ final class EchoHandler implements MessageHandler {
   EchoHandler(LoopState loop, WebSocketConnection connection) {
     this.loop = loop;
     this.connection = connection;
+    // There is no Hello to wait for.
+    FrontDoor.account(connection.channel()).welcomed();
   }
 
   @Override

@@ -128,13 +128,17 @@ public final class EventLoops implements Loops {
     return serverChannel;
   }
 
+  boolean isEpoll() {
+    return serverChannel == EpollServerSocketChannel.class;
+  }
+
   /**
    * Returns what the sockets are driven by.
    *
    * @return epoll or nio
    */
   public String transportName() {
-    return serverChannel == EpollServerSocketChannel.class ? "epoll" : "nio";
+    return isEpoll() ? "epoll" : "nio";
   }
 
   /** Ends the threads; waits at most a second. */

@@ -71,6 +71,13 @@ final class Handshake {
     if (!request.decoderResult().isSuccess()) {
       return unreadable(request.decoderResult());
     }
+    if (HttpVersion.HTTP_1_1.equals(request.protocolVersion())) {
+      // RFC 9112, section 3.2.
+      int hosts = request.headers().getAll(HttpHeaderNames.HOST).size();
+      if (hosts != 1) {
+        return page(400, "Host: " + hosts + " of them (expected: one; RFC 9112, section 3.2).");
+      }
+    }
     Endpoint endpoint = endpoint(request.uri());
     if (endpoint == null) {
       return page(404, "There is nothing here. The bus is at " + busPath + ".");
@@ -108,15 +115,27 @@ final class Handshake {
           Map.of("Sec-WebSocket-Version", "13"));
     }
     HttpHeaders headers = request.headers();
-    if (endpoint == Endpoint.BUS
-        && origins.isForeign(
-            headers.get(HttpHeaderNames.ORIGIN), headers.get(HttpHeaderNames.HOST))) {
+    List<String> pages = headers.getAll(HttpHeaderNames.ORIGIN);
+    if (pages.size() > 1) {
+      return page(
+          400,
+          "Origin: " + pages.size() + " of them (expected: at most one; RFC 6454, section 7.3).");
+    }
+    if (origins.isForeign(headers.get(HttpHeaderNames.ORIGIN), headers.get(HttpHeaderNames.HOST))) {
       return page(
           403,
           "Origin: a page of another site may not use this bus"
               + " (expected: the bus's own, or one in listen.allowed-origins).");
     }
-    String key = request.headers().get(HttpHeaderNames.SEC_WEBSOCKET_KEY);
+    List<String> keys = headers.getAll(HttpHeaderNames.SEC_WEBSOCKET_KEY);
+    if (keys.size() > 1) {
+      return page(
+          400,
+          "Sec-WebSocket-Key: "
+              + keys.size()
+              + " of them (expected: one; RFC 6455, section 11.3.1).");
+    }
+    String key = headers.get(HttpHeaderNames.SEC_WEBSOCKET_KEY);
     if (key == null || !isKey(key.strip())) {
       return page(
           400,

@@ -2,6 +2,8 @@ package io.eventbus.server.transport;
 
 import io.eventbus.protocol.CloseReason;
 import io.eventbus.server.routing.BusMemory;
+import io.eventbus.server.routing.UnfinishedMemory;
+import io.eventbus.server.session.TurnBudget;
 import io.netty.buffer.ByteBuf;
 import java.nio.ByteBuffer;
 import java.util.concurrent.RejectedExecutionException;
@@ -26,6 +28,25 @@ final class InboundFrames {
 
   private final ParkedInput parked;
   private @Nullable Utf8Stream utf8;
+
+  /** What a parked message lies in, if it was put together from pieces. */
+  private enum Later {
+    NOTHING,
+    PARTIAL,
+    MESSAGE
+  }
+
+  private final BusMemory memory;
+  private final UnfinishedMemory longPieces;
+  private Later handledLater = Later.NOTHING;
+  // Whether what is being handled counts as memory of pieces, and what is taken for an inflated
+  // one.
+  private boolean assembled;
+  private long inflated;
+  private boolean inflatedLacks;
+  private final TurnBudget budget;
+  private final TurnBudget.Share share = new TurnBudget.Share();
+  private final long deadlineNanos;
   private boolean ignoring;
   private boolean discarding;
 
@@ -38,7 +59,11 @@ final class InboundFrames {
     this.connection = connection;
     this.handler = handler;
     this.deflateNegotiated = deflateNegotiated;
+    this.budget = loop.context().budget();
+    this.deadlineNanos = loop.config().timeouts().message().toNanos();
     BusMemory memory = loop.context().bus().memory();
+    this.memory = memory;
+    this.longPieces = memory.longPieces();
     this.parked = new ParkedInput(memory);
     this.assembler = new MessageAssembler(loop.context().allocator(), memory);
   }
@@ -57,7 +82,12 @@ final class InboundFrames {
     @Override
     public void run() {
       InboundFrames frames = waiting;
-      if (frames != null) {
+      if (frames == null) {
+        return;
+      }
+      if (frames.loop.isInTurn()) {
+        frames.connection.guarded(frames::resume);
+      } else {
         frames.resumeSoon();
       }
     }
@@ -69,13 +99,24 @@ final class InboundFrames {
       parked.keep(in, false);
       return;
     }
+    budget.enter(share);
     boolean kept = false;
     try {
-      while (in.isReadable() && !discarding) {
-        step(in, nowNanos);
+      while (!discarding && (in.isReadable() || isFrameComplete())) {
+        boolean forRoom = false;
+        if (budget.mustYield()) {
+          parked.hold(nowNanos);
+          loop.nextTurn(retry);
+        } else if (!step(in, nowNanos)) {
+          parked.hold(nowNanos);
+          forRoom = !memory.isOver();
+          lacking().whenRoom(retry);
+          inflatedLacks = false;
+        }
         if (parked.isWaiting()) {
           parked.keep(in, true);
           kept = true;
+          pause(forRoom);
           return;
         }
       }
@@ -83,52 +124,119 @@ final class InboundFrames {
       if (!kept) {
         in.release();
       }
+      budget.leave();
     }
   }
 
-  private void step(ByteBuf in, long nowNanos) throws WebSocketViolation {
+  /** What a message has to wait for: room for itself, or for what it is inflated to. */
+  private UnfinishedMemory lacking() {
+    return inflatedLacks ? longPieces : assembler.lacking();
+  }
+
+  /**
+   * Takes one frame, or a part of one.
+   *
+   * @return false if there is no memory for it now; then it is as if it had not come
+   */
+  private boolean step(ByteBuf in, long nowNanos) throws WebSocketViolation {
+    budget.spend(1);
     ByteBuf partial = assembler.partialFrame();
     if (partial != null) {
-      completePartial(partial, in, nowNanos);
-    } else if (header.read(in, deflateNegotiated)) {
-      checkHeader();
-      long total = header.headerBytes + header.length;
-      if (in.readableBytes() >= total) {
-        int end = in.readerIndex() + (int) total;
-        onFrame(in, nowNanos);
-        in.readerIndex(end);
-      } else {
-        assembler.addToPartial(in, in.readableBytes());
-      }
-    } else {
-      assembler.addToPartial(in, in.readableBytes());
+      return completePartial(partial, in, nowNanos);
     }
+    if (!header.read(in, deflateNegotiated)) {
+      return assembler.addToPartial(
+          in, in.readableBytes(), FrameHeader.MAX_BYTES + in.readableBytes(), nowNanos);
+    }
+    checkHeader();
+    long total = header.headerBytes + header.length;
+    if (in.readableBytes() < total) {
+      return assembler.addToPartial(in, in.readableBytes(), total, nowNanos);
+    }
+    if (!hasRoom(nowNanos)) {
+      return false;
+    }
+    int end = in.readerIndex() + (int) total;
+    onFrame(in, nowNanos);
+    in.readerIndex(end);
+    return true;
   }
 
-  private void completePartial(ByteBuf partial, ByteBuf in, long nowNanos)
+  /** Whether a frame that came in pieces has come whole and still waits for memory. */
+  private boolean isFrameComplete() throws WebSocketViolation {
+    ByteBuf partial = assembler.partialFrame();
+    return partial != null
+        && header.read(partial, deflateNegotiated)
+        && partial.readableBytes() == header.headerBytes + header.length;
+  }
+
+  private boolean completePartial(ByteBuf partial, ByteBuf in, long nowNanos)
       throws WebSocketViolation {
     if (!header.read(partial, deflateNegotiated)) {
       // One byte at a time, until the header tells how many more there are.
-      assembler.addToPartial(in, 1);
+      if (!assembler.addToPartial(in, 1, FrameHeader.MAX_BYTES, nowNanos)) {
+        return false;
+      }
       if (header.read(partial, deflateNegotiated)) {
         checkHeader();
-        finishPartialIfComplete(partial, nowNanos);
+        return finishPartialIfComplete(partial, nowNanos);
       }
-      return;
+      return true;
     }
-    long missing = header.headerBytes + header.length - partial.readableBytes();
-    assembler.addToPartial(in, (int) Math.min(missing, Integer.MAX_VALUE));
-    finishPartialIfComplete(partial, nowNanos);
+    long total = header.headerBytes + header.length;
+    int missing = (int) Math.min(total - partial.readableBytes(), Integer.MAX_VALUE);
+    return (missing == 0 || assembler.addToPartial(in, missing, total, nowNanos))
+        && finishPartialIfComplete(partial, nowNanos);
   }
 
-  private void finishPartialIfComplete(ByteBuf partial, long nowNanos) throws WebSocketViolation {
-    if (partial.readableBytes() == header.headerBytes + header.length) {
-      try {
-        onFrame(partial, nowNanos);
-      } finally {
+  private boolean finishPartialIfComplete(ByteBuf partial, long nowNanos)
+      throws WebSocketViolation {
+    if (partial.readableBytes() < header.headerBytes + header.length) {
+      return true;
+    }
+    if (!hasRoom(nowNanos)) {
+      return false;
+    }
+    boolean inPlace = !assembler.isPiece(header);
+    boolean kept = false;
+    try {
+      assembled = true;
+      onFrame(partial, nowNanos);
+      kept = inPlace && parked.holdsPiece();
+    } finally {
+      assembled = false;
+      if (kept) {
+        handledLater = Later.PARTIAL;
+      } else {
         assembler.clearPartial();
       }
     }
+    return true;
+  }
+
+  /** Whether there is room for the current frame's payload, if it has to be kept. */
+  private boolean hasRoom(long nowNanos) {
+    return ignoring
+        || Opcode.isControl(header.opcode)
+        || !assembler.isPiece(header)
+        || (assembler.makeRoom((int) header.length, nowNanos)
+            && (!header.fin || !assembler.needsInflating(header) || takeInflated()));
+  }
+
+  /** What is inflated is held beside what it is inflated from. */
+  private boolean takeInflated() {
+    int most = handler.maxMessageBytes();
+    inflatedLacks = !longPieces.take(most);
+    if (inflatedLacks) {
+      return false;
+    }
+    inflated = most;
+    return true;
+  }
+
+  private void giveInflated() {
+    longPieces.give(inflated);
+    inflated = 0;
   }
 
   /** What can be refused before the payload has come. */
@@ -166,6 +274,7 @@ final class InboundFrames {
       return;
     }
     boolean fin = header.fin;
+    boolean piece = assembler.isPiece(header);
     if (header.opcode != Opcode.CONTINUATION) {
       assembler.begin(header);
     }
@@ -173,11 +282,11 @@ final class InboundFrames {
     if (assembler.isText() && !compressed) {
       checkUtf8(buf, start, length, fin);
     }
-    if (fin && !assembler.isFragmented() && !compressed) {
+    if (!piece) {
       deliver(buf, start, length, nowNanos);
       return;
     }
-    assembler.addFragment(buf.slice(start, length));
+    assembler.addFragment(buf, start, length);
     if (fin) {
       deliverAssembled(compressed, nowNanos);
     }
@@ -189,23 +298,36 @@ final class InboundFrames {
       // Handling it may close this connection, which frees what is assembled.
       message.retain();
       try {
+        assembled = true;
         deliver(message, message.readerIndex(), message.readableBytes(), nowNanos);
       } finally {
+        assembled = false;
         message.release();
       }
-      assembler.endMessage();
+      if (parked.holdsPiece()) {
+        handledLater = Later.MESSAGE;
+      } else {
+        assembler.endMessage();
+      }
       return;
     }
+    long began = budget.now();
     ByteBuf plain =
         loop.deflate().inflate(loop.context().allocator(), message, handler.maxMessageBytes());
+    budget.spendSince(began);
     assembler.endMessage();
     try {
+      assembled = true;
       if (assembler.isText()) {
         checkUtf8(plain, plain.readerIndex(), plain.readableBytes(), true);
       }
       deliver(plain, plain.readerIndex(), plain.readableBytes(), nowNanos);
     } finally {
+      assembled = false;
       plain.release();
+      if (!parked.holdsPiece()) {
+        giveInflated();
+      }
     }
   }
 
@@ -230,12 +352,20 @@ final class InboundFrames {
     ByteBuffer message = buf.internalNioBuffer(start, length);
     int from = message.position();
     int to = message.limit();
+    long turns = loop.turnsAsked();
     int at = handler.onMessage(message, from, to, assembler.isText(), nowNanos, retry);
     if (at < to && connection.isOpen()) {
       int done = at - from;
-      parked.park(buf.retainedSlice(start + done, length - done), nowNanos);
-      connection.pauseReading();
+      // What others hold up is no longer a piece.
+      boolean isPiece = assembled && loop.turnsAsked() != turns;
+      parked.park(buf.retainedSlice(start + done, length - done), isPiece, nowNanos);
+      pause(false);
     }
+  }
+
+  private void pause(boolean forRoom) {
+    assembler.pause(forRoom, System.nanoTime());
+    connection.pauseReading();
   }
 
   private void resumeSoon() {
@@ -248,15 +378,26 @@ final class InboundFrames {
   }
 
   private void resume() throws WebSocketViolation {
-    long nowNanos = parked.receivedNanos();
-    ByteBuf rest = ignoring ? null : parked.takeMessage();
-    if (rest == null) {
+    if (!parked.isWaiting()) {
       return;
     }
-    try {
-      handle(rest, rest.readerIndex(), rest.readableBytes(), nowNanos);
-    } finally {
-      rest.release();
+    parked.goOn();
+    assembler.goOn(System.nanoTime());
+    long nowNanos = parked.receivedNanos();
+    ByteBuf rest = parked.takeMessage();
+    if (rest != null) {
+      budget.enter(share);
+      try {
+        assembled = handledLater != Later.NOTHING || inflated > 0;
+        handle(rest, rest.readerIndex(), rest.readableBytes(), nowNanos);
+      } finally {
+        assembled = false;
+        rest.release();
+        budget.leave();
+      }
+      if (!parked.holdsPiece()) {
+        handled();
+      }
     }
     // Handling may close this connection, which frees what is parked: look again each time.
     while (!parked.isWaiting()) {
@@ -276,10 +417,34 @@ final class InboundFrames {
     return assembler.held() + parked.held();
   }
 
+  /** Gives back what was kept until a parked message was handled. */
+  private void handled() {
+    switch (handledLater) {
+      case NOTHING -> {}
+      case PARTIAL -> assembler.clearPartial();
+      case MESSAGE -> assembler.endMessage();
+    }
+    handledLater = Later.NOTHING;
+    giveInflated();
+  }
+
+  /** The bytes of unfinished messages; for the loop. */
+  MessageAssembler unfinished() {
+    return assembler;
+  }
+
+  /** Whether the time for the message that has begun is over. */
+  boolean isOverdue(long nowNanos) {
+    return assembler.isUnfinished()
+        && !parked.isWaiting()
+        && nowNanos - assembler.beganNanos() > deadlineNanos;
+  }
+
   /** Data messages are skipped from now on; control frames are still understood. */
   void ignoreMessages() {
     ignoring = true;
     parked.clear();
+    handled();
     assembler.endMessage();
   }
 
@@ -295,6 +460,7 @@ final class InboundFrames {
     discarding = true;
     ignoring = true;
     parked.clear();
+    handled();
     assembler.close();
   }
 }

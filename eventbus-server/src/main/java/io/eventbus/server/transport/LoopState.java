@@ -1,9 +1,10 @@
 package io.eventbus.server.transport;
 
+import io.eventbus.link.RefusedMemory;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.session.LoopContext;
+import io.eventbus.server.session.TurnBudget;
 import io.netty.channel.EventLoop;
-import io.netty.util.internal.OutOfDirectMemoryError;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -38,6 +39,9 @@ final class LoopState implements Runnable {
    */
   private static final long EMPTY_TICK_MILLIS = 1_000;
 
+  /** Tasks in one turn where the first ones have nothing to do any more. */
+  private static final int MOST_IN_TURN = 64;
+
   /** Something with deadlines of its own. */
   interface Ticking {
     void onTick(long nowNanos);
@@ -51,6 +55,13 @@ final class LoopState implements Runnable {
     /** Bytes held for this connection; any thread. */
     long heldBytes();
 
+    /**
+     * Says how much reason there is to end this connection where memory is short; on its loop.
+     *
+     * @return 0 or less for none; the greatest goes first
+     */
+    double claim(MemoryPressure.Kind kind, long nowNanos);
+
     /** Ends because the bus is out of memory. */
     void evict();
   }
@@ -58,6 +69,7 @@ final class LoopState implements Runnable {
   private final int number;
   private final EventLoop eventLoop;
   private final ServerConfig config;
+  private final LastEvents lastEvents = new LastEvents();
   private final @Nullable PermessageDeflate deflate;
   private final Set<Ticking> connections = Collections.newSetFromMap(new IdentityHashMap<>());
   private List<OutboundQueue> dirty = new ArrayList<>();
@@ -69,6 +81,8 @@ final class LoopState implements Runnable {
 
   private boolean ticking;
   private boolean flushScheduled;
+  private boolean inTurn;
+  private long turnsAsked;
   private final Deque<Runnable> nextTurns = new ArrayDeque<>();
   private @Nullable Future<?> turn;
   private Consumer<Throwable> onFatal = cause -> {};
@@ -91,6 +105,10 @@ final class LoopState implements Runnable {
 
   int number() {
     return number;
+  }
+
+  LastEvents lastEvents() {
+    return lastEvents;
   }
 
   EventLoop eventLoop() {
@@ -141,13 +159,25 @@ final class LoopState implements Runnable {
    * for everybody. What is merely executed would come before that.
    */
   void nextTurn(Runnable task) {
+    turnsAsked++;
     nextTurns.add(task);
-    if (nextTurns.size() == 1) {
-      scheduleTurn();
-    }
+    scheduleTurn();
+  }
+
+  /** How often a turn was asked for. */
+  long turnsAsked() {
+    return turnsAsked;
+  }
+
+  /** Whether the task that runs is one that {@link #nextTurn} was asked for. */
+  boolean isInTurn() {
+    return inTurn;
   }
 
   private void scheduleTurn() {
+    if (turn != null || inTurn || nextTurns.isEmpty()) {
+      return;
+    }
     try {
       turn = eventLoop.schedule(this::takeTurn, 1, TimeUnit.NANOSECONDS);
     } catch (RejectedExecutionException e) {
@@ -157,13 +187,23 @@ final class LoopState implements Runnable {
   }
 
   private void takeTurn() {
-    context().budget().renew();
-    Runnable next = nextTurns.poll();
-    if (!nextTurns.isEmpty()) {
+    turn = null;
+    inTurn = true;
+    TurnBudget budget = context().budget();
+    try {
+      budget.renew(nextTurns.size());
+      long before = budget.total();
+      // Those who have gone meanwhile use nothing of it.
+      for (int i = 0; i < MOST_IN_TURN && budget.total() == before; i++) {
+        Runnable next = nextTurns.poll();
+        if (next == null) {
+          break;
+        }
+        next.run();
+      }
+    } finally {
+      inTurn = false;
       scheduleTurn();
-    }
-    if (next != null) {
-      next.run();
     }
   }
 
@@ -184,7 +224,7 @@ final class LoopState implements Runnable {
    * refused before anything has happened.)
    */
   void onError(Throwable cause) {
-    if (cause instanceof OutOfMemoryError && !(cause instanceof OutOfDirectMemoryError)) {
+    if (cause instanceof OutOfMemoryError && !RefusedMemory.isRefused(cause)) {
       onFatal.accept(cause);
     }
   }
@@ -195,6 +235,10 @@ final class LoopState implements Runnable {
       flushScheduled = false;
       flush();
     } catch (Error e) {
+      if (RefusedMemory.isRefused(e)) {
+        LOG.error("no memory to hand over what this loop has routed", e);
+        return;
+      }
       // The loop would go on with whatever was left half done.
       onFatal.accept(e);
       throw e;
@@ -216,8 +260,13 @@ final class LoopState implements Runnable {
   private static void drain(OutboundQueue queue) {
     try {
       queue.drain();
-    } catch (RuntimeException | OutOfDirectMemoryError e) {
+    } catch (RuntimeException e) {
       LOG.error("a queue could not be written; its connection ends", e);
+      queue.fail();
+    } catch (OutOfMemoryError e) {
+      if (!RefusedMemory.isRefused(e)) {
+        throw e;
+      }
       queue.fail();
     }
   }
@@ -257,11 +306,18 @@ final class LoopState implements Runnable {
   private void tick() {
     long nowNanos = System.nanoTime();
     context().bus().memory().wakeIfBelow();
-    context().router().deliveries().trim();
+    context().router().trim(nowNanos);
+    lastEvents.clear();
+    context().budget().nextWindow();
+    context().bus().memory().shortPieces().press();
+    context().bus().memory().longPieces().press();
     for (Ticking connection : connections()) {
       try {
         connection.onTick(nowNanos);
-      } catch (RuntimeException e) {
+      } catch (RuntimeException | OutOfMemoryError e) {
+        if (e instanceof OutOfMemoryError && !RefusedMemory.isRefused(e)) {
+          throw e;
+        }
         // One connection's failure must not keep the others from their deadlines.
         LOG.error("a connection's deadlines could not be checked", e);
       }

@@ -1,91 +1,153 @@
 package io.eventbus.server.transport;
 
+import io.eventbus.server.log.RateLimitedLog;
 import io.eventbus.server.routing.BusMemory;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import java.util.PriorityQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
-import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * At the bus's memory limit first gives up what waits for buses that cannot be reached, then closes
- * the connections that hold the most, one after another, until there is room again.
+ * Makes room where memory is short: first gives up what waits for buses that cannot be reached,
+ * then closes the connections with the strongest {@linkplain LoopState.Ticking#claim claim} to go,
+ * a few at a time, until there is room again.
  *
- * <p>Each loop looks for its biggest connection on its own thread; the biggest of these goes. That
- * is repeated only after it has had an effect, so that one burst does not cost many connections.
+ * <p>Each loop asks its connections on its own thread, and each closes its own. That is repeated
+ * only after it has had an effect, so that one burst does not cost many connections.
  */
 final class MemoryPressure implements Runnable {
-  private static final Logger LOG = LoggerFactory.getLogger(MemoryPressure.class);
+  private static final RateLimitedLog EVICTIONS =
+      new RateLimitedLog(LoggerFactory.getLogger(MemoryPressure.class));
 
-  private final BusMemory memory;
+  /** What is short. */
+  enum Kind {
+    /** The bus's memory as a whole. */
+    ALL("limits.memory-bytes", 1),
+    /** Room for messages of which little has come. */
+    SHORT_PIECES("an eighth of limits.memory-bytes, for short unfinished messages", 32),
+    /** Room for other unfinished messages. */
+    LONG_PIECES("a quarter of limits.memory-bytes, for long unfinished messages", 4);
+
+    private final String what;
+    private final int most;
+
+    Kind(String what, int most) {
+      this.what = what;
+      this.most = most;
+    }
+  }
+
+  private final Kind kind;
+  private final BooleanSupplier needed;
   private final List<LoopState> loops;
   private final BooleanSupplier others;
   private final AtomicBoolean working = new AtomicBoolean();
 
-  /**
-   * Makes one that has nothing to do yet.
-   *
-   * @param others gives up another bus, if it can
-   */
-  MemoryPressure(BusMemory memory, List<LoopState> loops, BooleanSupplier others) {
-    this.memory = memory;
+  private MemoryPressure(
+      Kind kind, BooleanSupplier needed, List<LoopState> loops, BooleanSupplier others) {
+    this.kind = kind;
+    this.needed = needed;
     this.loops = loops;
     this.others = others;
   }
 
-  /** Called at every reservation above the limit, by any thread. */
+  /**
+   * Makes room from now on.
+   *
+   * @param others gives up another bus, if it can
+   */
+  static void relieve(BusMemory memory, List<LoopState> loops, BooleanSupplier others) {
+    memory.onPressure(new MemoryPressure(Kind.ALL, memory::isOver, loops, others));
+    memory
+        .shortPieces()
+        .onPressure(
+            new MemoryPressure(
+                Kind.SHORT_PIECES, memory.shortPieces()::isShort, loops, () -> false));
+    memory
+        .longPieces()
+        .onPressure(
+            new MemoryPressure(Kind.LONG_PIECES, memory.longPieces()::isShort, loops, () -> false));
+  }
+
+  /** Called whenever something did not fit, by any thread. */
   @Override
   public void run() {
     if (!working.get() && working.compareAndSet(false, true)) {
-      new Search().start();
+      new Search().ask(0);
     }
   }
 
-  /** Asks the loops one after the other, then closes the biggest. */
+  /** A connection and how strong its claim to go is. */
+  private record Candidate(int loop, LoopState.Ticking connection, double claim) {}
+
+  /** Asks the loops one after the other, then closes those with the strongest claims. */
   private final class Search {
-    private LoopState.@Nullable Ticking biggest;
-    private int biggestLoop;
-    private long bytes;
+    private final long nowNanos = System.nanoTime();
+    private final PriorityQueue<Candidate> first =
+        new PriorityQueue<>(Comparator.comparingDouble(Candidate::claim));
+    private final List<Candidate> victims = new ArrayList<>();
 
-    void start() {
-      ask(0);
-    }
-
-    private void ask(int i) {
+    void ask(int i) {
       execute(
           i,
           () -> {
             for (LoopState.Ticking connection : loops.get(i).connections()) {
-              if (connection.heldBytes() > bytes) {
-                biggest = connection;
-                biggestLoop = i;
-                bytes = connection.heldBytes();
+              double claim = connection.claim(kind, nowNanos);
+              if (claim > 0) {
+                first.add(new Candidate(i, connection, claim));
+                if (first.size() > kind.most) {
+                  first.poll();
+                }
               }
             }
             if (i + 1 < loops.size()) {
               ask(i + 1);
             } else {
-              execute(biggestLoop, this::evict);
+              victims.addAll(first);
+              victims.sort(Comparator.comparingDouble(Candidate::claim).reversed());
+              relieve();
             }
           });
     }
 
-    private void evict() {
-      LoopState.Ticking victim = biggest;
-      boolean relieved = memory.isOver() && others.getAsBoolean();
-      if (!relieved && memory.isOver() && victim != null) {
-        LOG.warn(
-            "memory limit of {} bytes reached: closing the connection that holds the most, {} bytes",
-            memory.limit(),
-            bytes);
-        victim.evict();
+    private void relieve() {
+      if (needed.getAsBoolean() && others.getAsBoolean()) {
+        again();
+      } else {
+        evict(0);
       }
+    }
+
+    private void evict(int next) {
+      if (next == victims.size() || !needed.getAsBoolean()) {
+        working.set(false);
+        if (next > 0 && needed.getAsBoolean()) {
+          again();
+        }
+        return;
+      }
+      Candidate victim = victims.get(next);
+      execute(
+          victim.loop(),
+          () -> {
+            EVICTIONS.warn(
+                kind.name(),
+                "memory is short ({}): closing {}, which holds {} bytes",
+                kind.what,
+                victim.connection(),
+                victim.connection().heldBytes());
+            victim.connection().evict();
+            evict(next + 1);
+          });
+    }
+
+    private void again() {
       working.set(false);
-      if (memory.isOver() && (relieved || victim != null)) {
-        MemoryPressure.this.run();
-      }
+      MemoryPressure.this.run();
     }
 
     private void execute(int loop, Runnable task) {

@@ -1,5 +1,6 @@
 package io.eventbus.server.transport;
 
+import io.eventbus.link.RefusedMemory;
 import io.eventbus.protocol.CloseReason;
 import io.eventbus.schema.Overflow;
 import io.eventbus.server.routing.Delivery;
@@ -8,6 +9,7 @@ import io.eventbus.server.routing.Waiters;
 import io.eventbus.server.session.LoopContext;
 import io.eventbus.server.stats.DropReason;
 import io.eventbus.server.stats.SingleWriterCounter;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -33,12 +35,20 @@ final class OutboundQueue implements Subscriber {
   /** What a range that is to be told takes, with its topic. */
   private static final int GAP_BYTES = 512;
 
+  /** A queue that is full for less is not what holds publishers back. */
+  private static final long BRIEF_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
+  /** Of the last 32 ticks, three seconds, so many have to find nothing in the queue. */
+  private static final int STARVING_TICKS = 24;
+
   private final LoopState loop;
   private final LoopContext context;
   private final WebSocketConnection connection;
   private final long bound;
   private final Consumer<String> slow;
+  private final Consumer<String> heldTooLong;
   private final ReaderPace pace;
+  private final HoldBudget holdBudget;
   private final Backlog backlog;
   private final DeliveryRing ring;
   private final Waiters waiters = new Waiters();
@@ -48,6 +58,11 @@ final class OutboundQueue implements Subscriber {
 
   private @Nullable Runnable waitingSession;
   private volatile boolean full;
+  private volatile boolean starving;
+  // When it became full; for those who are held.
+  private volatile long fullSince;
+  private boolean mayBlock = true;
+  private int idleTicks;
   private volatile long queued;
   private boolean drainScheduled;
   private boolean usedSinceTick;
@@ -55,16 +70,28 @@ final class OutboundQueue implements Subscriber {
   private long gapBytes;
   private long oldestNanos;
 
-  OutboundQueue(LoopState loop, WebSocketConnection connection, Consumer<String> slow) {
+  /**
+   * Makes an empty queue.
+   *
+   * @param slow closes the connection of a client that is too slow; gets the reason
+   * @param heldTooLong tells the client that it may hold publishers back no longer
+   */
+  OutboundQueue(
+      LoopState loop,
+      WebSocketConnection connection,
+      Consumer<String> slow,
+      Consumer<String> heldTooLong) {
     this.slow = slow;
+    this.heldTooLong = heldTooLong;
     this.loop = loop;
     this.context = loop.context();
     this.connection = connection;
     this.bound = loop.config().limits().queueBytes();
-    this.backlog = new Backlog(context, bound);
+    this.backlog = new Backlog(context, loop.lastEvents(), bound);
     this.ring = backlog.ring();
     this.writer = new QueueWriter(loop, connection);
     this.pace = new ReaderPace(loop.config().timeouts(), bound);
+    this.holdBudget = new HoldBudget(loop.config().timeouts().blockHold(), System.nanoTime());
   }
 
   @Override
@@ -80,6 +107,19 @@ final class OutboundQueue implements Subscriber {
   @Override
   public boolean isCrowded() {
     return full || queued > bound / 2;
+  }
+
+  @Override
+  public boolean isStarving() {
+    return starving;
+  }
+
+  /** A queue that is emptied quickly is one that all are waiting for on a busy machine. */
+  @Override
+  public void chargeHold(long nanos) {
+    if (full && System.nanoTime() - fullSince > BRIEF_NANOS) {
+      holdBudget.charge(nanos);
+    }
   }
 
   @Override
@@ -101,15 +141,23 @@ final class OutboundQueue implements Subscriber {
       context.stats().drops(DropReason.DISCONNECTED).add(delivery.events());
       return;
     }
-    if (!mustLeaveSlab(delivery)) {
-      take(delivery, overflow);
-      return;
-    }
-    Delivery own = delivery.copy(context.allocator(), context.bus().memory());
     try {
-      take(own, overflow);
-    } finally {
-      own.release();
+      if (!mustLeaveSlab(delivery)) {
+        take(delivery, overflow);
+        return;
+      }
+      Delivery own = delivery.copy(backlog.own());
+      try {
+        take(own, overflow);
+      } finally {
+        own.release();
+      }
+    } catch (OutOfMemoryError e) {
+      if (!RefusedMemory.isRefused(e)) {
+        throw e;
+      }
+      countDrop(DropReason.DISCONNECTED, delivery.events());
+      tooSlow("there is no memory for what waits for it");
     }
   }
 
@@ -118,7 +166,8 @@ final class OutboundQueue implements Subscriber {
     return delivery.isInSlab() && !connection.isWritable();
   }
 
-  private void take(Delivery delivery, Overflow overflow) {
+  private void take(Delivery delivery, Overflow policy) {
+    Overflow overflow = policy == Overflow.BLOCK && !mayBlock ? Overflow.DROP_OLDEST : policy;
     context.stats().deliveries.add(delivery.events());
     delivered.add(delivery.events());
     if (oldestNanos == 0) {
@@ -189,8 +238,10 @@ final class OutboundQueue implements Subscriber {
 
   private void markFull() {
     if (!full) {
+      long now = System.nanoTime();
+      fullSince = now;
       full = true;
-      pace.full(System.nanoTime());
+      pace.full(now);
     }
   }
 
@@ -219,7 +270,7 @@ final class OutboundQueue implements Subscriber {
     }
     Delivery kept = frame;
     if (mustLeaveSlab(frame)) {
-      kept = frame.copy(context.allocator(), context.bus().memory());
+      kept = frame.copy(backlog.own());
       frame.release();
     }
     ring.add(kept, null);
@@ -303,10 +354,29 @@ final class OutboundQueue implements Subscriber {
     if (tooSlow != null) {
       tooSlow(tooSlow);
     }
+    if (holdBudget.isUsedUp(nowNanos) && mayBlock) {
+      holdNoLonger();
+    }
+    idleTicks = (idleTicks << 1) | (queued == 0 ? 1 : 0);
+    starving = Integer.bitCount(idleTicks) >= STARVING_TICKS;
     if (!usedSinceTick) {
-      ring.trim();
+      backlog.trim();
     }
     usedSinceTick = false;
+  }
+
+  private void holdNoLonger() {
+    mayBlock = false;
+    heldTooLong.accept(
+        "this connection has held publishers back from other subscribers for "
+            + loop.config().timeouts().blockHold()
+            + " within a minute (timeouts.block-hold); from now on its subscriptions have the policy"
+            + " DROP_OLDEST instead of BLOCK: read faster, or choose another overflow policy");
+    if (full) {
+      full = false;
+      pace.noLongerFull();
+      waiters.wake();
+    }
   }
 
   private void tooSlow(String why) {

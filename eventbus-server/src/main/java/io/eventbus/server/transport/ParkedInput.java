@@ -17,15 +17,29 @@ final class ParkedInput {
   private final SingleWriterCounter bytes = new SingleWriterCounter();
   private @Nullable ByteBuf message;
   private @Nullable Deque<ByteBuf> behind;
+  private int messageBytes;
+  private boolean isPiece;
+  private boolean waiting;
   private long receivedNanos;
 
   ParkedInput(BusMemory memory) {
     this.memory = memory;
   }
 
-  /** Whether a message waits. */
+  /** Whether anything waits: a message, or what follows before it is looked at. */
   boolean isWaiting() {
-    return message != null;
+    return waiting;
+  }
+
+  /** What comes from now on waits, though no message does. */
+  void hold(long nowNanos) {
+    waiting = true;
+    receivedNanos = nowNanos;
+  }
+
+  /** Nothing waits any more, but what is kept. */
+  void goOn() {
+    waiting = false;
   }
 
   /** When the message that waits was received; what came behind it came at about the same time. */
@@ -33,12 +47,24 @@ final class ParkedInput {
     return receivedNanos;
   }
 
-  /** Takes over the rest of a message. */
-  void park(ByteBuf rest, long nowNanos) {
+  /** Whether a message waits whose bytes count as memory of pieces. */
+  boolean holdsPiece() {
+    return message != null && isPiece;
+  }
+
+  /**
+   * Takes over the rest of a message.
+   *
+   * @param asPiece whether its bytes count as memory of pieces, and not here
+   */
+  void park(ByteBuf rest, boolean asPiece, long nowNanos) {
     message = rest;
+    isPiece = asPiece;
+    messageBytes = asPiece ? 0 : rest.readableBytes();
+    waiting = true;
     // The wait counts for the latency of what is parked.
     receivedNanos = nowNanos;
-    count(rest.readableBytes());
+    count(messageBytes);
   }
 
   /** Takes over a buffer; first or last of those behind the message. */
@@ -61,7 +87,7 @@ final class ParkedInput {
     ByteBuf taken = message;
     message = null;
     if (taken != null) {
-      count(-taken.readableBytes());
+      count(-messageBytes);
     }
     return taken;
   }
@@ -91,6 +117,7 @@ final class ParkedInput {
 
   /** Frees all. */
   void clear() {
+    waiting = false;
     if (message != null) {
       message.release();
       message = null;

@@ -4,7 +4,9 @@ import io.eventbus.protocol.CloseReason;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import java.nio.ByteBuffer;
+import java.util.HashSet;
 import java.util.Locale;
+import java.util.Set;
 import java.util.zip.DataFormatException;
 import java.util.zip.Deflater;
 import java.util.zip.Inflater;
@@ -57,6 +59,7 @@ final class PermessageDeflate implements AutoCloseable {
     if (!parts[0].strip().equalsIgnoreCase(NAME)) {
       return false;
     }
+    Set<String> names = new HashSet<>();
     for (int i = 1; i < parts.length; i++) {
       String parameter = parts[i].strip().toLowerCase(Locale.ROOT);
       boolean known =
@@ -65,7 +68,8 @@ final class PermessageDeflate implements AutoCloseable {
               || parameter.equals("client_max_window_bits")
               || parameter.matches("client_max_window_bits=\"?(8|9|1[0-5])\"?")
               || parameter.matches("server_max_window_bits=\"?15\"?");
-      if (!known) {
+      // A parameter that is there twice is reason enough to decline (RFC 7692, section 7.1).
+      if (!known || !names.add(parameter.split("=", -1)[0])) {
         return false;
       }
     }

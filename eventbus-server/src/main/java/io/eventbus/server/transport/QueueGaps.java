@@ -20,7 +20,7 @@ import java.util.List;
  */
 final class QueueGaps {
   // What was checked when it was published need not be measured against the limits again.
-  private static final FrameLimits UNLIMITED =
+  static final FrameLimits UNLIMITED =
       new FrameLimits(Integer.MAX_VALUE, Integer.MAX_VALUE, Integer.MAX_VALUE);
 
   private final LoopContext context;
@@ -32,11 +32,11 @@ final class QueueGaps {
   }
 
   private static DeliverView read(Delivery delivery) {
-    ByteBuffer in = delivery.frame();
+    ByteBuffer in = delivery.holder().frame();
     FrameCursor frame = new FrameCursor().wrap(in, 0, in.limit());
     frame.next();
     DeliverView view = new DeliverView();
-    view.read(in, frame.bodyStart(), frame.bodyEnd(), UNLIMITED);
+    view.readOneBlock(in, frame.bodyStart(), frame.bodyEnd());
     return view;
   }
 

@@ -45,8 +45,7 @@ final class QueueWriter {
     } else if (count == 1 && !mustLeaveSlab(ring.get(0))) {
       Delivery only = ring.poll();
       loop.context().stats().eventsOut.add(only.events());
-      connection.writeMessage(only.message());
-      only.release();
+      connection.writeMessage(only);
     } else {
       ByteBuf message = loop.context().allocator().directBuffer(bytes + 10);
       Delivery.writeHeader(message, bytes);

@@ -1,18 +1,24 @@
 package io.eventbus.server.transport;
 
+import io.eventbus.server.admission.AddressAccounts;
+import io.eventbus.server.admission.AuthenticationFailures;
+import io.eventbus.server.admission.ConnectionLimit;
+import io.eventbus.server.admission.ProxyNetworks;
 import io.eventbus.server.config.ConfigException;
+import io.eventbus.server.config.ConfigKey;
 import io.eventbus.server.config.ServerConfig;
+import io.eventbus.server.log.RateLimitedLog;
 import io.eventbus.server.routing.Router;
 import io.eventbus.server.session.BusContext;
 import io.eventbus.server.session.LoopContext;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.PooledByteBufAllocator;
-import io.netty.channel.AdaptiveRecvByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
 import io.netty.channel.WriteBufferWaterMark;
+import io.netty.channel.epoll.EpollChannelOption;
 import io.netty.handler.ssl.SslContext;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -23,14 +29,24 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The listening socket and the loops behind it, from start to an orderly end. */
 public final class TransportServer {
+  /** Bytes that the system takes for a client beyond what the network has room for. */
+  private static final long UNSENT_BYTES = 128 * 1024;
+
+  private static final Logger LOG = LoggerFactory.getLogger(TransportServer.class);
+
   private final ServerConfig config;
   private final EventLoops loops;
   private final BusContext bus;
   private final List<LoopState> states = new ArrayList<>();
   private final IdentityHashMap<EventLoop, LoopState> byLoop = new IdentityHashMap<>();
+  private final ConnectionLimit limit;
+  private final FrontDoor door;
+  private final TlsTasks tlsTasks;
   private @Nullable Channel listening;
 
   /**
@@ -62,7 +78,22 @@ public final class TransportServer {
       byLoop.put(loops.loop(i), state);
     }
     loops.onHandOver(i -> states.get(i).context().router().flush());
-    bus.memory().onPressure(new MemoryPressure(bus.memory(), states, bus.cluster()::relieve));
+    limit = ConnectionLimit.ofProcess(config.listen().maxConnections());
+    door =
+        new FrontDoor(
+            limit,
+            new AddressAccounts(
+                config.addresses(),
+                bus.memory().limit(),
+                config.limits().subscriptionBudget(),
+                new AuthenticationFailures(
+                    new RateLimitedLog(LoggerFactory.getLogger("eventbus.audit")),
+                    System::nanoTime),
+                System::nanoTime),
+            ProxyNetworks.of(config.listen().proxies()),
+            bus.stats());
+    tlsTasks = new TlsTasks(door::tlsBusy);
+    MemoryPressure.relieve(bus.memory(), states, bus.cluster()::relieve);
   }
 
   /** Makes the router of a loop. */
@@ -85,6 +116,7 @@ public final class TransportServer {
    * @throws ConfigException if the TLS files cannot be used
    */
   public void start() throws IOException {
+    tellLimit();
     SslContext tls = TlsContexts.of(config.tls());
     Handshake handshake =
         new Handshake(
@@ -93,26 +125,31 @@ public final class TransportServer {
             config.compression().enabled(),
             new OriginCheck(config.listen().allowedOrigins(), config.listen().host()));
     states.forEach(LoopState::startTicking);
-    ChannelFuture bound =
+    ServerBootstrap server =
         new ServerBootstrap()
             .group(loops.group())
             .channel(loops.serverChannel())
+            .handler(new AcceptGuard(door))
             .option(ChannelOption.SO_BACKLOG, config.listen().backlog())
             .option(ChannelOption.SO_REUSEADDR, true)
             .childOption(ChannelOption.TCP_NODELAY, true)
             .childOption(ChannelOption.ALLOCATOR, PooledByteBufAllocator.DEFAULT)
-            // Shared: it only makes the handle of each connection. One read in a turn of the loop,
-            // so
-            // that a busy client does not keep the others waiting.
+            // Shared: it only makes the handle of each connection.
             .childOption(
                 ChannelOption.RECVBUF_ALLOCATOR,
-                new AdaptiveRecvByteBufAllocator().maxMessagesPerRead(1))
+                new ReadSizes(bus.memory().limit() / 8, bus.stats().connections::get))
             .childOption(
                 ChannelOption.WRITE_BUFFER_WATER_MARK,
                 new WriteBufferWaterMark(32 * 1024, 128 * 1024))
-            .childHandler(new ConnectionInitializer(byLoop, handshake, tls, bus.stats()))
-            .bind(config.listen().host(), config.listen().port())
-            .awaitUninterruptibly();
+            .childHandler(new ConnectionInitializer(byLoop, handshake, tls, tlsTasks, door));
+    if (loops.isEpoll()) {
+      // What a client has not taken waits in the bus, where it is counted, and not in the system:
+      // so
+      // the bus also sees soon what the client takes.
+      server.childOption(EpollChannelOption.TCP_NOTSENT_LOWAT, UNSENT_BYTES);
+    }
+    ChannelFuture bound =
+        server.bind(config.listen().host(), config.listen().port()).awaitUninterruptibly();
     if (!bound.isSuccess()) {
       throw new IOException(
           "cannot listen on "
@@ -125,6 +162,29 @@ public final class TransportServer {
           bound.cause());
     }
     listening = bound.channel();
+    listening.pipeline().addLast(new AcceptFailures());
+  }
+
+  private void tellLimit() {
+    int configured = config.listen().maxConnections();
+    if (limit.connections() == configured) {
+      return;
+    }
+    String line = "at most {} client connections, not {} as in listen.max-connections: {}";
+    if (ConfigKey.LISTEN_MAX_CONNECTIONS.defaultText().equals(Integer.toString(configured))) {
+      LOG.info(line, limit.connections(), configured, limit.message());
+    } else {
+      LOG.warn(line, limit.connections(), configured, limit.message());
+    }
+  }
+
+  /**
+   * Returns how many client connections the bus takes.
+   *
+   * @return what is configured, or fewer
+   */
+  public ConnectionLimit connectionLimit() {
+    return limit;
   }
 
   /**
@@ -135,6 +195,7 @@ public final class TransportServer {
    */
   public static void check(ServerConfig config) {
     TlsContexts.of(config.tls());
+    ProxyNetworks.of(config.listen().proxies());
   }
 
   /**
@@ -165,6 +226,7 @@ public final class TransportServer {
       listening.close().awaitUninterruptibly(1, TimeUnit.SECONDS);
     }
     loops.close();
+    tlsTasks.close();
     states.forEach(LoopState::close);
   }
 
@@ -183,6 +245,7 @@ public final class TransportServer {
     new Shutdown(states, bus).run(deadline);
     last.accept(deadline);
     loops.close();
+    tlsTasks.close();
     contexts().forEach(context -> context.router().close());
     states.forEach(LoopState::close);
   }

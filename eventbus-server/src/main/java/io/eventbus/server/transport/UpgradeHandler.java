@@ -1,18 +1,24 @@
 package io.eventbus.server.transport;
 
+import io.eventbus.server.admission.Admission;
+import io.eventbus.server.admission.ForwardedClient;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.socket.DuplexChannel;
+import io.netty.handler.codec.DecoderException;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpRequestDecoder;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.ReferenceCountUtil;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -35,13 +41,18 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements LoopS
 
   private final LoopState loop;
   private final Handshake handshake;
+  private final FrontDoor door;
   private @Nullable ChannelHandlerContext own;
   private final long acceptedAt = System.nanoTime();
   private Handshake.@Nullable Upgrade pending;
   private boolean answered;
   private long deadlineNanos;
 
-  UpgradeHandler(LoopState loop, Handshake handshake) {
+  /** Where a proxy said with the PROXY protocol that the client is. */
+  private @Nullable InetSocketAddress source;
+
+  UpgradeHandler(LoopState loop, Handshake handshake, FrontDoor door) {
+    this.door = door;
     this.loop = loop;
     this.handshake = handshake;
     this.deadlineNanos = loop.config().timeouts().upgrade().toNanos();
@@ -62,12 +73,7 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements LoopS
   public void channelRead(ChannelHandlerContext ctx, Object message) {
     if (message instanceof HttpRequest request && !answered) {
       answered = true;
-      Handshake.Answer answer = handshake.answer(request);
-      if (answer instanceof Handshake.Upgrade upgrade) {
-        pending = upgrade;
-      } else if (answer instanceof Handshake.Page page) {
-        refuse(ctx, page);
-      }
+      onRequest(ctx, request);
     }
     Handshake.Upgrade upgrade = pending;
     if (message instanceof LastHttpContent last && upgrade != null) {
@@ -80,6 +86,38 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements LoopS
     }
     // A body, or what follows a refused request, is of no interest.
     ReferenceCountUtil.release(message);
+  }
+
+  private void onRequest(ChannelHandlerContext ctx, HttpRequest request) {
+    Handshake.Answer answer = handshake.answer(request);
+    if (!FrontDoor.isAdmitted(ctx.channel())) {
+      Optional<Admission.Refused> refusal;
+      try {
+        SocketAddress proxy = source != null ? source : ctx.channel().remoteAddress();
+        refusal = door.admit(ctx.channel(), door.clientOf(proxy, request.headers()));
+      } catch (ForwardedClient.ContradictionException e) {
+        refuse(ctx, new Handshake.Page(400, String.valueOf(e.getMessage()), Map.of()));
+        return;
+      }
+      if (refusal.isPresent()) {
+        refuseLate(refusal.get());
+        return;
+      }
+    }
+    if (answer instanceof Handshake.Upgrade upgrade) {
+      pending = upgrade;
+    } else if (answer instanceof Handshake.Page page) {
+      refuse(ctx, page);
+    }
+  }
+
+  /** A proxy has said where the client is, before the request. */
+  void proxied(InetSocketAddress client) {
+    source = client;
+    ChannelHandlerContext ctx = own;
+    if (ctx != null && !door.isProxy(client)) {
+      door.admit(ctx.channel(), client).ifPresent(this::refuseLate);
+    }
   }
 
   private void upgrade(ChannelHandlerContext ctx, Handshake.Upgrade upgrade) {
@@ -153,16 +191,29 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements LoopS
     ctx.write(bytes, ctx.voidPromise());
   }
 
+  /** Refuses a connection that was taken in before it was known whose it is. */
+  private void refuseLate(Admission.Refused refusal) {
+    ChannelHandlerContext ctx = own;
+    if (ctx == null || door.takeAnswer(ctx.channel())) {
+      refuseBusy(refusal);
+    } else {
+      answered = true;
+      ctx.close();
+    }
+  }
+
   /** Refuses a connection because there are too many. */
-  void refuseBusy(ChannelHandlerContext ctx) {
+  void refuseBusy(Admission.Refused refusal) {
     answered = true;
-    deadlineNanos = Math.min(deadlineNanos, REFUSED_NANOS);
-    refuse(
-        ctx,
-        new Handshake.Page(
-            503,
-            "The bus has as many connections as it may. Try again later.",
-            Map.of("Retry-After", "1")));
+    long age = System.nanoTime() - acceptedAt;
+    deadlineNanos = Math.min(deadlineNanos, age + REFUSED_NANOS);
+    ChannelHandlerContext ctx = own;
+    if (ctx != null) {
+      refuse(
+          ctx,
+          new Handshake.Page(
+              503, refusal.message() + ". Try again later.", Map.of("Retry-After", "1")));
+    }
   }
 
   @Override
@@ -199,6 +250,11 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements LoopS
   }
 
   @Override
+  public double claim(MemoryPressure.Kind kind, long nowNanos) {
+    return 0;
+  }
+
+  @Override
   public void evict() {
     shutdown();
   }
@@ -206,6 +262,11 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements LoopS
   @Override
   public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
     loop.onError(cause);
+    if (cause instanceof DecoderException && !answered) {
+      // What it says is neither TLS nor a proxy's preface.
+      answered = true;
+      loop.context().bus().stats().badRequests.increment();
+    }
     LOG.debug(
         "{}: closing before the upgrade: {}", ctx.channel().remoteAddress(), cause.toString());
     ctx.close();

@@ -1,6 +1,10 @@
 package io.eventbus.server.transport;
 
+import io.eventbus.link.RefusedMemory;
 import io.eventbus.protocol.CloseReason;
+import io.eventbus.server.admission.ConnectionAccount;
+import io.eventbus.server.log.RateLimitedLog;
+import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.stats.LoopStats;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -14,6 +18,7 @@ import io.netty.handler.codec.DecoderException;
 import io.netty.handler.ssl.SslHandler;
 import java.io.IOException;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,14 +31,26 @@ import org.slf4j.LoggerFactory;
 @SuppressWarnings("FutureReturnValueIgnored")
 final class WebSocketConnection extends ChannelInboundHandlerAdapter implements LoopState.Ticking {
   private static final Logger LOG = LoggerFactory.getLogger(WebSocketConnection.class);
+  private static final RateLimitedLog ERRORS = new RateLimitedLog(LOG);
+
+  /** What it is not worth closing a connection for, in bytes. */
+  private static final long LEAST_TO_GAIN = 4 * 1024;
+
+  /** A client that needs longer for what waits is slow. */
+  private static final double SLOW_SECONDS = 2;
+
+  /** More than any connection holds. */
+  private static final double RANK = 1e15;
 
   private final LoopState loop;
   private final LoopStats stats;
   private final boolean deflateNegotiated;
   private final MessageHandler handler;
   private final InboundFrames inbound;
+  private final ConnectionAccount account;
 
   private final Channel channel;
+  private final boolean encrypted;
   private ConnectionPhase phase = ConnectionPhase.OPEN;
   private long closeSentAt;
   private long closeDeadlineFrom = Long.MIN_VALUE;
@@ -41,6 +58,9 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
   private final Heartbeat heartbeat;
   private boolean awaitingWritten;
   private long accounted;
+  private byte @Nullable [] lastPing;
+  private final TakingPace taking;
+  private final SharedWrites sharedWrites = new SharedWrites();
 
   WebSocketConnection(
       LoopState loop,
@@ -49,10 +69,13 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
       Function<WebSocketConnection, MessageHandler> handler) {
     this.loop = loop;
     this.channel = channel;
+    this.encrypted = channel.pipeline().get(SslHandler.class) != null;
+    this.account = FrontDoor.account(channel);
     this.stats = loop.context().stats();
     this.deflateNegotiated = deflateNegotiated;
     this.handler = handler.apply(this);
     this.inbound = new InboundFrames(loop, this, this.handler, deflateNegotiated);
+    this.taking = new TakingPace(System.nanoTime());
     this.heartbeat = new Heartbeat(loop.config().timeouts(), System.nanoTime());
   }
 
@@ -71,7 +94,10 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
   @Override
   public void channelRead(ChannelHandlerContext context, Object message) {
     ByteBuf in = (ByteBuf) message;
-    stats.bytesIn.add(in.readableBytes());
+    int bytes = in.readableBytes();
+    stats.bytesIn.add(bytes);
+    // To read and unmask them takes time as well.
+    loop.context().budget().spend(bytes >> 9);
     heartbeat.heard();
     long nowNanos = System.nanoTime();
     guarded(() -> inbound.feed(in, nowNanos));
@@ -92,16 +118,39 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
       halfClose();
     } catch (RuntimeException e) {
       LOG.error("{}: closing after an unexpected error", channel.remoteAddress(), e);
-      inbound.discardAll();
-      close(CloseReason.INTERNAL_ERROR, "the bus met an unexpected error; reconnect");
-      halfClose();
+      endAfterError("the bus met an unexpected error; reconnect");
+    } catch (OutOfMemoryError e) {
+      if (!RefusedMemory.isRefused(e)) {
+        loop.onError(e);
+        throw e;
+      }
+      endAfterError("the bus has no memory for this now; reconnect");
     }
+    answerPing();
   }
 
+  private void endAfterError(String message) {
+    inbound.discardAll();
+    close(CloseReason.INTERNAL_ERROR, message);
+    halfClose();
+  }
+
+  /** Only the last ping needs an answer (RFC 6455, section 5.5.3). */
   void onPing(ByteBuf payload) {
+    byte[] copy = new byte[payload.readableBytes()];
+    payload.readBytes(copy);
+    lastPing = copy;
+  }
+
+  private void answerPing() {
+    byte[] payload = lastPing;
+    if (payload == null) {
+      return;
+    }
+    lastPing = null;
     if (phase == ConnectionPhase.OPEN && pendingBytes() < 64 * 1024) {
-      ByteBuf pong = channel.alloc().directBuffer(2 + payload.readableBytes());
-      pong.writeByte(0x80 | Opcode.PONG).writeByte(payload.readableBytes()).writeBytes(payload);
+      ByteBuf pong = channel.alloc().directBuffer(2 + payload.length);
+      pong.writeByte(0x80 | Opcode.PONG).writeByte(payload.length).writeBytes(payload);
       write(pong);
       flush();
     }
@@ -172,8 +221,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
         .writeAndFlush(Unpooled.EMPTY_BUFFER)
         .addListener(
             f -> {
-              if (channel.pipeline().get(SslHandler.class) == null
-                  && channel instanceof DuplexChannel duplex) {
+              if (!encrypted && channel instanceof DuplexChannel duplex) {
                 duplex.shutdownOutput();
               } else {
                 channel.close();
@@ -195,6 +243,22 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
     write(message);
   }
 
+  /** Writes a whole message that is a delivery; takes over the caller's reference. */
+  void writeMessage(Delivery delivery) {
+    ByteBuf message = delivery.message();
+    if (encrypted) {
+      // What is encrypted is the connection's own, whoever else gets the same.
+      delivery.release();
+      writeMessage(message);
+      return;
+    }
+    int bytes = message.readableBytes();
+    stats.messagesOut.add(1);
+    stats.bytesOut.add(bytes);
+    channel.write(message, channel.voidPromise());
+    sharedWrites.wrote(delivery, bytes);
+  }
+
   /** Writes one frame. */
   void writeFrame(boolean compressed, int opcode, ByteBuf payload) {
     int length = payload.readableBytes();
@@ -206,8 +270,10 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
   }
 
   private void write(ByteBuf bytes) {
-    stats.bytesOut.add(bytes.readableBytes());
+    int size = bytes.readableBytes();
+    stats.bytesOut.add(size);
     channel.write(bytes, channel.voidPromise());
+    sharedWrites.wrote(size);
   }
 
   /** Writes to the system what it takes; what it does not take counts as held by the bus. */
@@ -218,8 +284,9 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
 
   /** Notes in the bus's memory how much is on its way to the system now. */
   private void account(long pending) {
-    long change = pending - accounted;
-    accounted = pending;
+    long own = sharedWrites.settle(pending);
+    long change = own - accounted;
+    accounted = own;
     loop.context().bus().memory().change(change);
   }
 
@@ -269,12 +336,23 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
 
   @Override
   public void onTick(long nowNanos) {
-    account(pendingBytes());
+    long pending = pendingBytes();
+    account(pending);
+    taking.look(sharedWrites.taken(pending), waitingBytes(pending) > 0, nowNanos);
+    account.holds(heldBytes());
     if (phase == ConnectionPhase.CLOSING) {
       closingTick(nowNanos);
       return;
     }
     handler.onTick(nowNanos);
+    if (phase == ConnectionPhase.OPEN && inbound.isOverdue(nowNanos)) {
+      close(
+          CloseReason.IDLE,
+          "a message was not complete within "
+              + loop.config().timeouts().message()
+              + " of its first byte; reconnect and send it faster");
+      return;
+    }
     // While nothing is read, no sign of life can be seen.
     if (phase == ConnectionPhase.OPEN && channel.config().isAutoRead()) {
       beat(nowNanos);
@@ -334,6 +412,43 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
     return handler.queuedBytes() + handler.keptBytes() + inbound.held() + pendingBytes();
   }
 
+  /** What waits for the client to take it. */
+  private long waitingBytes(long pending) {
+    return handler.queuedBytes() + pending;
+  }
+
+  @Override
+  public double claim(MemoryPressure.Kind kind, long nowNanos) {
+    return switch (kind) {
+      case ALL -> claimToAll(nowNanos);
+      case SHORT_PIECES -> inbound.unfinished().claimToShort(nowNanos);
+      case LONG_PIECES -> inbound.unfinished().claimToLong(nowNanos);
+    };
+  }
+
+  /**
+   * First clients of an address that holds more than its share, then who takes nothing of what
+   * waits, then who is slow, then anybody, and of these the biggest; a publisher that waits itself
+   * comes last.
+   */
+  private double claimToAll(long nowNanos) {
+    long waiting = waitingBytes(pendingBytes());
+    // Unfinished messages have rooms of their own.
+    long held = waiting + handler.keptBytes();
+    if (held < LEAST_TO_GAIN) {
+      return heldBytes() < LEAST_TO_GAIN ? 0 : heldBytes();
+    }
+    int rank = 1;
+    if (account.isOverShare()) {
+      rank = 4;
+    } else if (taking.isStuck(nowNanos)) {
+      rank = 3;
+    } else if (taking.secondsFor(waiting) > SLOW_SECONDS) {
+      rank = 2;
+    }
+    return rank * RANK + held;
+  }
+
   @Override
   public void evict() {
     if (phase == ConnectionPhase.CLOSING) {
@@ -357,6 +472,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
     }
     phase = phase.to(ConnectionPhase.CLOSED);
     inbound.close();
+    sharedWrites.close();
     account(0);
     loop.remove(this);
   }
@@ -368,8 +484,18 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
     if (cause instanceof IOException || cause instanceof DecoderException) {
       LOG.debug("{}: connection lost: {}", channel.remoteAddress(), cause.toString());
     } else {
-      LOG.warn("{}: connection ended by an error", channel.remoteAddress(), cause);
+      ERRORS.warn(
+          cause.getClass().getName(),
+          "{}: connection ended by an error: {}",
+          channel.remoteAddress(),
+          cause);
+      LOG.debug("connection ended by an error", cause);
     }
     channel.close();
+  }
+
+  @Override
+  public String toString() {
+    return account.toString();
   }
 }

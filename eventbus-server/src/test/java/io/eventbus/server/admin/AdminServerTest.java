@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.Socket;
+import java.net.SocketException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -35,7 +36,11 @@ class AdminServerTest {
   private final HttpClient client = HttpClient.newHttpClient();
 
   AdminServerTest() throws IOException {
-    server = AdminServer.start(new AdminConfig(true, "127.0.0.1", 0, List.of("bus.example")), bus);
+    server =
+        AdminServer.start(
+            new AdminConfig(true, "127.0.0.1", 0, List.of("bus.example")),
+            bus,
+            AdminServer.MOST_CONNECTIONS);
   }
 
   @AfterEach
@@ -247,7 +252,10 @@ class AdminServerTest {
     assertThat(lines)
         .contains(
             "eventbus_connections 3.0",
+            "eventbus_connections_limit 12.0",
             "eventbus_connections_accepted_total 17.0",
+            "eventbus_refused_connections_total{reason=\"descriptors\"} 14.0",
+            "eventbus_authentication_failures_total 15.0",
             "eventbus_connections_closed_total{reason=\"SLOW_CONSUMER\"} 1.0",
             "eventbus_received_messages_total 10.0",
             "eventbus_sent_messages_total 20.0",
@@ -303,6 +311,56 @@ class AdminServerTest {
           .isGreaterThan(Duration.ofSeconds(AdminServer.REQUEST_SECONDS - 1));
     }
     assertThat(get("/healthz").statusCode()).isEqualTo(200);
+  }
+
+  @Test
+  void connectionsThatSayNothingKeepNobodyAway() throws Exception {
+    try (Crowd crowd = new Crowd(256, server.port())) {
+      assertThat(crowd.size()).isEqualTo(256);
+      assertThat(raw("GET", "/healthz", "localhost")).startsWith("HTTP/1.1 200");
+    }
+  }
+
+  @Test
+  void moreThanItTakesAreClosedSoon() throws Exception {
+    try (Crowd crowd = new Crowd(AdminServer.MOST_CONNECTIONS + 100, server.port())) {
+      // Whoever says nothing loses the connection; the deadline of the socket is the test's.
+      for (Socket socket : crowd.sockets) {
+        socket.setSoTimeout((int) DEADLINE.toMillis());
+        assertThat(end(socket)).isTrue();
+      }
+      assertThat(raw("GET", "/healthz", "localhost")).startsWith("HTTP/1.1 200");
+    }
+  }
+
+  /** A connection that is closed before it was accepted may be reset. */
+  private static boolean end(Socket socket) throws IOException {
+    try {
+      return socket.getInputStream().read() == -1;
+    } catch (SocketException e) {
+      return true;
+    }
+  }
+
+  private static final class Crowd implements AutoCloseable {
+    final List<Socket> sockets = new ArrayList<>();
+
+    Crowd(int count, int port) throws IOException {
+      for (int i = 0; i < count; i++) {
+        sockets.add(new Socket(InetAddress.getLoopbackAddress(), port));
+      }
+    }
+
+    int size() {
+      return sockets.size();
+    }
+
+    @Override
+    public void close() throws IOException {
+      for (Socket socket : sockets) {
+        socket.close();
+      }
+    }
   }
 
   @Test

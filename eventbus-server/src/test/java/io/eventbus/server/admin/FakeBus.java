@@ -48,15 +48,23 @@ final class FakeBus implements BusView {
     if (broken) {
       throw new IllegalStateException("a secret detail");
     }
-    return new BusSummary("bus-1", "1.2.3", STARTED, List.of("ws://localhost:1/bus"), "nio", 2);
+    return new BusSummary(
+        "bus-1", "1.2.3", STARTED, List.of("ws://localhost:1/bus"), "nio", 2, 12, "so configured");
   }
 
   @Override
   public BusStats stats() {
     return new BusStats(
-        new BusStats.Connections(3, 17, Map.of("NORMAL", 4L, "SLOW_CONSUMER", 1L)),
+        new BusStats.Connections(
+            3,
+            12,
+            17,
+            Map.of("descriptors", 14L),
+            Map.of("NORMAL", 4L, "SLOW_CONSUMER", 1L),
+            15,
+            12),
         new BusStats.Traffic(10, 20, 30, 40, 50, 60, 70, 80, 90),
-        new BusStats.Memory(100, 200, 300),
+        new BusStats.Memory(100, 200, 300, 400),
         Map.of("DROP_OLDEST", 5L),
         6,
         Map.of("ILLEGAL_TOPIC", 7L),

@@ -44,7 +44,7 @@ class RegistryApiTest {
 
   RegistryApiTest() throws Exception {
     bus.cluster.start().toCompletableFuture().get(10, TimeUnit.SECONDS);
-    server = AdminServer.start(new AdminConfig(true, "127.0.0.1", 0, List.of()), bus);
+    server = AdminServer.start(new AdminConfig(true, "127.0.0.1", 0, List.of()), bus, 100);
   }
 
   @AfterEach

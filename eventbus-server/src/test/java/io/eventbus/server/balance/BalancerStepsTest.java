@@ -6,6 +6,7 @@ import io.eventbus.link.LinkPeer;
 import io.eventbus.registry.local.LocalRegistry;
 import io.eventbus.registry.local.LocalRegistryOptions;
 import io.eventbus.server.config.ServerConfig;
+import io.eventbus.server.session.ResumeKey;
 import io.eventbus.server.session.Sessions;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.time.Clock;
@@ -14,6 +15,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -25,6 +27,7 @@ class BalancerStepsTest {
   private long nanos;
   private int measured;
   private double load = 0.25;
+  private @Nullable Error error;
   private final DrivenBalancer balancer =
       new DrivenBalancer(
           new DrivenBalancer.Stand(
@@ -36,9 +39,12 @@ class BalancerStepsTest {
               () -> nanos,
               new SplittableRandom(1)),
           ServerConfig.defaults().balance(),
-          new Sessions("a", Clock.systemUTC(), List::of, () -> nanos),
+          new Sessions("a", Clock.systemUTC(), List::of, ResumeKey.ofThisRun(), () -> nanos),
           () -> {
             measured++;
+            if (error != null) {
+              throw error;
+            }
             return new LoadFigures(load, 0, 0, 0, 0);
           },
           Clock.systemUTC());
@@ -86,6 +92,20 @@ class BalancerStepsTest {
     pass(SECOND);
     assertThat(pass(SECOND)).isEqualTo(2);
     assertThat(balancer.status().draining()).isFalse();
+  }
+
+  @Test
+  void aStepThatFailsForWantOfMemoryIsFollowedByTheNext() {
+    error = new OutOfMemoryError("Cannot reserve 1 bytes of direct buffer memory");
+    pass(SECOND.multipliedBy(5));
+    assertThat(measured).isEqualTo(11);
+    error = new StackOverflowError();
+    pass(SECOND);
+    assertThat(measured).isEqualTo(13);
+    error = null;
+    load = 0.75;
+    pass(SECOND.multipliedBy(5));
+    assertThat(balancer.status().load()).isGreaterThan(0.5);
   }
 
   @Test

@@ -120,8 +120,31 @@ class ClusterConfigTest {
                 "cluster.tls-key",
                 "k",
                 "cluster.tls-ca",
-                "a"))
+                "a",
+                "auth.resume-key-file",
+                "r"))
         .isNotNull();
+  }
+
+  @Test
+  void tlsWithoutASecretNeedsAKeyForResumes() {
+    String[] tls = {
+      "cluster.join", "bus-2:8082",
+      "cluster.tls-certificate", "c",
+      "cluster.tls-key", "k",
+      "cluster.tls-ca", "a",
+      "", ""
+    };
+    tls[8] = "bus.name";
+    tls[9] = "bus-1";
+    assertThatThrownBy(() -> of(tls))
+        .hasMessageContaining("auth.resume-key-file: none (expected: a file, the same for all");
+    tls[8] = "auth.resume-key-file";
+    tls[9] = "r";
+    assertThat(of(tls)).isNotNull();
+    tls[8] = "cluster.secret";
+    tls[9] = SECRET;
+    assertThat(of(tls)).isNotNull();
   }
 
   @ParameterizedTest

@@ -26,16 +26,28 @@ class ConfigLoaderTest {
     assertThat(config.listen())
         .isEqualTo(
             new ListenConfig(
-                "0.0.0.0", 8080, "/bus", 0, TransportType.AUTO, 4096, 100_000, List.of()));
+                "0.0.0.0",
+                8080,
+                "/bus",
+                0,
+                TransportType.AUTO,
+                4096,
+                100_000,
+                List.of(),
+                List.of()));
     assertThat(config.tls()).isEqualTo(new TlsConfig(null, null));
     assertThat(config.tls().enabled()).isFalse();
     assertThat(config.limits())
         .isEqualTo(
-            new LimitsConfig(1 << 20, 4 << 20, 64, 16 << 10, 10_000, 0, 32, 8L << 20, 0, 64 << 10));
+            new LimitsConfig(
+                1 << 20, 4 << 20, 64, 16 << 10, 10_000, 0, 32, 1024, 8L << 20, 0, 64 << 10));
+    assertThat(config.addresses()).isEqualTo(new AddressLimitsConfig(4000, 1000, 200, 25));
     assertThat(config.timeouts())
         .isEqualTo(
             new TimeoutsConfig(
                 Duration.ofSeconds(5),
+                Duration.ofSeconds(5),
+                Duration.ofSeconds(60),
                 Duration.ofSeconds(5),
                 Duration.ofSeconds(25),
                 Duration.ofSeconds(10),
@@ -43,7 +55,7 @@ class ConfigLoaderTest {
                 Duration.ofSeconds(2),
                 Duration.ofSeconds(10)));
     assertThat(config.compression()).isEqualTo(new CompressionConfig(false, 1, 256));
-    assertThat(config.auth()).isEqualTo(new AuthConfig(null, false));
+    assertThat(config.auth()).isEqualTo(new AuthConfig(null, false, ClientScope.LOOPBACK, null));
     assertThat(config.cluster().enabled()).isFalse();
     assertThat(config.cluster().port()).isEqualTo(8082);
     assertThat(config.cluster().bindHost()).isEqualTo("127.0.0.1");

@@ -2,6 +2,7 @@ package io.eventbus.server.federation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.eventbus.link.LinkPeer;
 import io.eventbus.protocol.PeerFrames;
 import io.eventbus.server.samples.FakeSubscriber;
 import io.netty.channel.embedded.EmbeddedChannel;
@@ -28,6 +29,42 @@ class InterestExchangeTest {
     bus.run();
     assertThat(answers).containsExactly(true, true, true);
     assertThat(bus.federation.isAlone()).isTrue();
+  }
+
+  /** A bus asks whether all that was sent to it has arrived. */
+  private EmbeddedChannel asks(String who) {
+    EmbeddedChannel channel =
+        new EmbeddedChannel(new LaneReceiver(bus.loop(0), new LinkPeer("", "", who, 7, "lane.0")));
+    channel.writeInbound(
+        LaneFrames.of(LaneFrames.hello(0, 1), LaneFrames.number(PeerFrames.SYNC, 5)));
+    bus.run();
+    return channel;
+  }
+
+  @Test
+  void whatOthersAreToPassOnIsWaitedForHoweverManyBusesThereAre() {
+    Peer b = bus.peer("b", 2);
+    Peer c = bus.peer("c", 3);
+    b.lane(0).connect();
+    EmbeddedChannel toB = bus.opening().answer("b", 7);
+    toB.writeInbound(LaneFrames.of(LaneFrames.number(PeerFrames.LANE_WELCOME, 0)));
+    bus.run();
+    // There were more buses a moment ago, and the way to c led through b.
+    bus.offer(b.lane(0), 1, List.of(c));
+    bus.run();
+    EmbeddedChannel fromC = asks("c");
+    assertThat(LaneFrames.written(fromC)).doesNotContain("synced 5");
+    toB.writeInbound(LaneFrames.of(LaneFrames.number(PeerFrames.LANE_ACK, 1)));
+    bus.run();
+    assertThat(LaneFrames.written(fromC)).containsExactly("synced 5");
+  }
+
+  @Test
+  void whatIsForOthersAloneIsNotWaitedFor() {
+    Peer b = bus.peer("b", 2);
+    bus.peer("c", 3);
+    bus.offer(b.lane(0), 1);
+    assertThat(LaneFrames.written(asks("c"))).contains("synced 5");
   }
 
   @Test

@@ -61,6 +61,7 @@ final class LaneFrames {
               yield "ack " + range[0] + " to " + range[1];
             }
             case PeerFrames.SYNC -> "sync " + PeerFrames.number(all, from, to);
+            case PeerFrames.SYNCED -> "synced " + PeerFrames.number(all, from, to);
             case PeerFrames.FORWARD -> "forward";
             case PeerFrames.INTEREST -> "interest";
             default -> "type " + frames.typeCode();

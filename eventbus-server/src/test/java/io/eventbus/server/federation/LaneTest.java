@@ -3,6 +3,7 @@ package io.eventbus.server.federation;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.protocol.PeerFrames;
+import io.eventbus.schema.Overflow;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -70,7 +71,8 @@ class LaneTest {
   void aWayAroundABusIsAsFullAsThoseThatItTakes() {
     Peer c = bus.peer("c", 3);
     EmbeddedChannel toB = up(lane, "b");
-    LanePath path = LanePath.of(lane, 1, true, List.of(), List.of(c), List.of(), null);
+    LanePath path =
+        LanePath.of(lane, 1, true, List.of(), List.of(c), List.of(), Overflow.BLOCK, null);
     Lane toC = c.lane(0);
     for (int i = 1; !toC.isFull(); i++) {
       bus.offer(toC, i);

@@ -40,6 +40,7 @@ final class TestBus {
   private final Deque<Opening> openings = new ArrayDeque<>();
   private long nextSubscription = 1;
   private long nanos;
+  private boolean refusing;
 
   final SubscriptionIndex index;
   final Federation federation;
@@ -111,6 +112,9 @@ final class TestBus {
     federation.start(
         routers,
         (address, channel, loop, handler) -> {
+          if (refusing) {
+            throw new OutOfMemoryError("Cannot reserve 1 bytes of direct buffer memory");
+          }
           openings.add(new Opening(channel, handler));
           return new CompletableFuture<>();
         });
@@ -150,6 +154,11 @@ final class TestBus {
 
   boolean isOpening() {
     return !openings.isEmpty();
+  }
+
+  /** Whether there is no memory to open connections. */
+  void refuseOpening(boolean now) {
+    refusing = now;
   }
 
   LoopFederation loop(int number) {
@@ -233,7 +242,8 @@ final class TestBus {
   /** The same, to be passed on to further buses. */
   void offer(Lane lane, long sequence, List<Peer> behind) {
     Delivery delivery = delivery("t", 1, sequence, "x");
-    LanePath.of(lane, 1, true, List.of(), behind, List.of(), null).offer(delivery, Overflow.BLOCK);
+    LanePath.of(lane, 1, true, List.of(), behind, List.of(), Overflow.BLOCK, null)
+        .offer(delivery, Overflow.BLOCK);
     delivery.release();
   }
 

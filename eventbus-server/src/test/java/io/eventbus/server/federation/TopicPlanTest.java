@@ -2,11 +2,16 @@ package io.eventbus.server.federation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.eventbus.protocol.PeerFrames;
 import io.eventbus.schema.Overflow;
+import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.RemoteBus;
 import io.eventbus.server.routing.RemotePlan;
 import io.eventbus.server.routing.Target;
+import io.netty.channel.embedded.EmbeddedChannel;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
@@ -112,6 +117,125 @@ class TopicPlanTest {
       }
     }
     three.close();
+  }
+
+  /** Fills the lanes to some buses. */
+  private void fill(TestBus at, Peer... peers) {
+    for (Peer peer : peers) {
+      for (int i = 1; !peer.lane(0).isFull(); i++) {
+        at.offer(peer.lane(0), i);
+      }
+    }
+  }
+
+  private static void makeRoom(Peer peer) {
+    peer.lane(0).abandon("it has everything");
+  }
+
+  @Test
+  void whoWaitsForAGroupIsWokenByAnyBusWithAMember() {
+    for (String first : List.of("b", "c", "d")) {
+      TestBus flat = new TestBus(1, TestBus.fanout(8));
+      List<Peer> all = List.of(flat.peer("b", 2), flat.peer("c", 3), flat.peer("d", 4));
+      RemotePlan plan =
+          flat.loop(0).plan(null, "t", Map.of(), Map.of("g", List.<RemoteBus>copyOf(all)));
+      fill(flat, all.toArray(new Peer[0]));
+      assertThat(plan.mustWait(PRODUCER, retries::incrementAndGet)).isTrue();
+      retries.set(0);
+      for (Peer peer : all) {
+        if (peer.id().value().equals(first)) {
+          makeRoom(peer);
+        }
+      }
+      assertThat(retries).as("room at " + first).hasValue(1);
+      flat.close();
+    }
+  }
+
+  @Test
+  void whoWaitsForAGroupAgainAndAgainWaitsOnceInEachLane() {
+    TestBus flat = new TestBus(1, TestBus.fanout(8));
+    Peer slow = flat.peer("b", 2);
+    Peer quick = flat.peer("c", 3);
+    RemotePlan plan =
+        flat.loop(0).plan(null, "t", Map.of(), Map.of("g", List.<RemoteBus>of(slow, quick)));
+    Runnable retry = retries::incrementAndGet;
+    fill(flat, slow);
+    for (int i = 0; i < 5; i++) {
+      fill(flat, quick);
+      assertThat(plan.mustWait(PRODUCER, retry)).isTrue();
+      makeRoom(quick);
+      quick.lane(0).revive();
+    }
+    assertThat(retries).hasValue(5);
+    makeRoom(slow);
+    assertThat(retries).hasValue(6);
+    flat.close();
+  }
+
+  @Test
+  void aLaneInATreeKeepsItsBoundWhenAGroupIsBehindIt() {
+    Map<RemoteBus, Overflow> plain = new LinkedHashMap<>();
+    for (Peer peer : List.of(b, c, d)) {
+      plain.put(peer, Overflow.DROP_OLDEST);
+      up(bus, peer);
+    }
+    RemotePlan plan = bus.loop(0).plan(null, "t", plain, Map.of("g", List.<RemoteBus>of(b, c, d)));
+    bus.run();
+    long largest = 0;
+    int offered = 0;
+    while (offered < 3_000 && !plan.mustWait(PRODUCER, retries::incrementAndGet)) {
+      Delivery delivery = bus.delivery("t", PRODUCER, ++offered, "x".repeat(50));
+      for (Target target : plan.targets(PRODUCER, offered)) {
+        target.subscriber().offer(delivery, target.overflow());
+      }
+      largest = Math.max(largest, delivery.size());
+      delivery.release();
+    }
+    assertThat(offered).as("the publisher waits").isLessThan(3_000);
+    long bound = bus.federation.config().queueBytes() + largest;
+    for (Peer peer : List.of(b, c, d)) {
+      assertThat(peer.lane(0).bytes()).isLessThanOrEqualTo(bound);
+    }
+    retries.set(0);
+    for (Peer peer : List.of(b, c, d)) {
+      makeRoom(peer);
+    }
+    assertThat(retries.get()).isPositive();
+  }
+
+  @Test
+  void aGroupsFramesGoWhereThereIsRoomAlsoInATree() {
+    TestBus two = new TestBus(1, TestBus.fanout(2));
+    List<Peer> all = new ArrayList<>();
+    Map<RemoteBus, Overflow> plain = new LinkedHashMap<>();
+    for (int i = 2; i <= 5; i++) {
+      Peer peer = two.peer("bus-" + i, i);
+      up(two, peer);
+      all.add(peer);
+      plain.put(peer, Overflow.DROP_OLDEST);
+    }
+    RemotePlan plan = two.loop(0).plan(null, "t", plain, Map.of("g", List.<RemoteBus>copyOf(all)));
+    two.run();
+    Peer full = ((LanePath) plan.targets(PRODUCER, 0)[0].subscriber()).child();
+    fill(two, full);
+    for (int turn = 0; turn < all.size(); turn++) {
+      assertThat(plan.mustWait(PRODUCER, retries::incrementAndGet)).isFalse();
+      for (Target target : plan.targets(PRODUCER, turn)) {
+        boolean isFull = ((LanePath) target.subscriber()).child() == full;
+        assertThat(target.overflow()).isEqualTo(isFull ? Overflow.DROP_OLDEST : Overflow.BLOCK);
+      }
+    }
+    two.close();
+  }
+
+  private static void up(TestBus at, Peer peer) {
+    peer.lane(0).connect();
+    EmbeddedChannel channel = at.opening().answer(peer.id().value(), 7);
+    channel.writeInbound(LaneFrames.of(LaneFrames.number(PeerFrames.LANE_WELCOME, 0)));
+    at.run();
+    // It takes nothing more from now on.
+    channel.unsafe().outboundBuffer().setUserDefinedWritability(1, false);
   }
 
   @Test

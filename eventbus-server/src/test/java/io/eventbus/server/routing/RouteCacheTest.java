@@ -6,21 +6,30 @@ import io.eventbus.protocol.PublishView;
 import io.eventbus.server.samples.SampleFrames;
 import java.nio.ByteBuffer;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class RouteCacheTest {
   private static final int MANY = 300_000;
 
-  private final RouteCache cache = new RouteCache();
-  private final Route nobody = new Route(new Route.Version(0, 0, 0, 0, 0), 1, List.of());
+  private static final long BYTES = 32 << 20;
 
-  private RouteCache.Entry add(RouteCache to, String topic) {
+  private final SubscriptionIndex index = new SubscriptionIndex(1);
+  private final RouteCache cache = new RouteCache(index, BYTES);
+
+  @AfterEach
+  void nothingIsLeft() {
+    cache.clear();
+    assertThat(cache.list()).isEmpty();
+    assertThat(index.routeBytes()).isZero();
+  }
+
+  private static RouteCache.Entry add(RouteCache to, String topic) {
     ByteBuffer in = ByteBuffer.wrap(SampleFrames.publish(topic, 1, false, "x"));
     PublishView view = SampleFrames.view(in);
-    return to.add(in, view.topicStart(), view.topicLength(), topic, nobody);
+    return to.add(in, view.topicStart(), view.topicLength(), topic);
   }
 
   private static RouteCache.@Nullable Entry find(RouteCache in, String topic) {
@@ -80,7 +89,19 @@ class RouteCacheTest {
     for (int i = 0; i < MANY; i++) {
       add(cache, prefix + i);
     }
-    assertThat(cache.list()).hasSizeBetween(40_000, 60_000);
+    assertThat(cache.list()).hasSizeBetween(40_000, 70_000);
+    assertThat(index.routeBytes()).isLessThanOrEqualTo(BYTES);
+  }
+
+  @Test
+  void aSmallLimitHolds() {
+    RouteCache small = new RouteCache(index, 100_000);
+    for (int i = 0; i < MANY; i++) {
+      add(small, "topic." + i);
+    }
+    assertThat(small.list()).hasSizeBetween(100, 500);
+    assertThat(index.routeBytes()).isLessThanOrEqualTo(101_000);
+    small.clear();
   }
 
   @Test
@@ -92,7 +113,7 @@ class RouteCacheTest {
       String other = byHash.put(add(cache, topic).hash, topic);
       if (other != null) {
         pairs++;
-        RouteCache fresh = new RouteCache();
+        RouteCache fresh = new RouteCache(new SubscriptionIndex(1), BYTES);
         RouteCache.Entry one = add(fresh, other);
         assertThat(find(fresh, topic)).isNull();
         RouteCache.Entry two = add(fresh, topic);

@@ -260,8 +260,11 @@ class RouterTest {
     assertThat(publish("j", 1, "x")).isFalse();
     assertThat(retries).hasValue(0);
     there.full(false);
+    assertThat(retries).as("whoever has room first").hasValue(1);
+    there.full(true);
+    assertThat(publish("j", 1, "x")).isFalse();
     here.full(false);
-    assertThat(retries).hasValue(1);
+    assertThat(retries).hasValueGreaterThan(1);
     here.full(true);
     there.full(true);
     Subscription dropping = subscribe(elsewhere, "j", "g", Overflow.DROP_OLDEST);
@@ -386,5 +389,102 @@ class RouterTest {
     new LoopBarrier(loops).afterAll(0, ran::incrementAndGet);
     loops.runAll();
     assertThat(ran).hasValue(0);
+  }
+
+  @Test
+  void anEventIsHeldOnceForAnyNumberOfGroups() {
+    List<FakeSubscriber> members = new ArrayList<>();
+    for (int i = 0; i < 100; i++) {
+      FakeSubscriber member = new FakeSubscriber(1 + i % 2);
+      members.add(member);
+      subscribe(member, "big", "g" + i, Overflow.BLOCK);
+    }
+    String payload = "x".repeat(1 << 20);
+    assertThat(publish("big", 7, payload)).isTrue();
+    assertThat(memory.used()).isLessThan((1 << 20) + 100 * 512);
+    runAll();
+    for (int i = 0; i < 100; i++) {
+      SampleFrames.Delivered got = members.get(i).got.get(0);
+      assertThat(got.topic()).isEqualTo("big");
+      assertThat(got.producer()).isEqualTo(PRODUCER);
+      assertThat(got.sequence()).isEqualTo(7);
+      assertThat(got.payloads()).containsExactly(payload);
+      assertThat(got.groups()).containsExactly(i + 1L);
+    }
+    assertThat(memory.used()).isZero();
+  }
+
+  @Test
+  void subscribersWithoutAGroupShareItWithThem() {
+    subscribe(here, "big");
+    subscribe(there, "big", "g", Overflow.BLOCK);
+    subscribe(there, "*", "h", Overflow.BLOCK);
+    String payload = "y".repeat(5_000);
+    assertThat(publish("big", 1, payload, "z")).isTrue();
+    runAll();
+    assertThat(here.got.get(0).groups()).isEmpty();
+    assertThat(here.got.get(0).payloads()).containsExactly(payload, "z");
+    assertThat(there.got).hasSize(1);
+    assertThat(there.got.get(0).groups()).containsExactlyInAnyOrder(2L, 3L);
+    assertThat(there.got.get(0).payloads()).containsExactly(payload, "z");
+  }
+
+  private void publish(Hold hold, String topic) {
+    ByteBuffer in = ByteBuffer.wrap(SampleFrames.publish(topic, 1, false, "x"));
+    PublishView view = SampleFrames.view(in);
+    assertThat(router.select(in, view)).isNull();
+    if (router.mustWait(PRODUCER, retries::incrementAndGet)) {
+      router.held(hold);
+    } else {
+      router.deliver(in, view, PRODUCER, 5, 6);
+      router.published(hold);
+    }
+  }
+
+  @Test
+  void whoHoldsAPublisherBackFromOthersIsChargedForIt() {
+    Hold hold = new Hold();
+    subscribe(here, ">");
+    subscribe(there, "t", null, Overflow.DROP_OLDEST);
+    publish(hold, "t");
+    here.full(true);
+    publish(hold, "t");
+    hold.onTick(1_000);
+    hold.onTick(2_000);
+    assertThat(here.heldNanos).as("the other has something to read").isZero();
+    there.starving(true);
+    hold.onTick(3_000);
+    hold.onTick(3_500);
+    assertThat(here.heldNanos).isEqualTo(1_500);
+    assertThat(there.heldNanos).isZero();
+    here.full(false);
+    publish(hold, "t");
+    hold.onTick(9_000);
+    assertThat(here.heldNanos).as("no longer").isEqualTo(1_500);
+  }
+
+  @Test
+  void whoHoldsBackWhatOnlyItReadsIsNotCharged() {
+    Hold hold = new Hold();
+    subscribe(here, "own");
+    here.full(true);
+    publish(hold, "own");
+    hold.onTick(1_000);
+    hold.onTick(2_000);
+    assertThat(here.heldNanos).isZero();
+  }
+
+  @Test
+  void otherTopicsOfThePublisherCountAsWell() {
+    Hold hold = new Hold();
+    subscribe(there, "other");
+    subscribe(here, "own");
+    publish(hold, "other");
+    here.full(true);
+    there.starving(true);
+    publish(hold, "own");
+    hold.onTick(1_000);
+    hold.onTick(2_000);
+    assertThat(here.heldNanos).isEqualTo(1_000);
   }
 }

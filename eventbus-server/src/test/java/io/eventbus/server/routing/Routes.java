@@ -10,7 +10,15 @@ public final class Routes {
   /** The other buses that get what is published to a topic, groups left out. */
   public static Set<String> remote(SubscriptionIndex index, String topic) {
     Set<String> buses = new HashSet<>();
-    index.lookup(topic).remotePlain.keySet().forEach(bus -> buses.add(bus.toString()));
+    Route route = lookup(index, topic).route;
+    route.remotePlain.keySet().forEach(bus -> buses.add(bus.toString()));
     return buses;
+  }
+
+  /** Looks a topic up as a loop does. */
+  static TopicRoute lookup(SubscriptionIndex index, String topic) {
+    TopicRoute found = new TopicRoute(topic, index.nobody());
+    index.refresh(found, new Matches());
+    return found;
   }
 }

@@ -270,17 +270,20 @@ class RoutingStressTest {
     tasks.add(
         () -> {
           List<String> topics = List.of("plain.a", "wild.a");
-          Route[] routes = {index.lookup(topics.get(0)), index.lookup(topics.get(1))};
+          TopicRoute[] routes = {
+            Routes.lookup(index, topics.get(0)), Routes.lookup(index, topics.get(1))
+          };
+          Matches matches = new Matches();
           while (judged.get() < ROUNDS && !Thread.currentThread().isInterrupted()) {
             for (int t = 0; t < 2; t++) {
               Known topic = known.get(t);
               long stamp = topic.stamp().get();
               boolean subscribed = topic.subscribed().get();
               if (!index.holds(routes[t])) {
-                routes[t] = index.lookup(topics.get(t));
+                index.refresh(routes[t], matches);
               }
               if (stamp % 2 == 0 && topic.stamp().get() == stamp) {
-                assertThat(routes[t].targetCount).isEqualTo(subscribed ? 1 : 0);
+                assertThat(routes[t].route.targetCount).isEqualTo(subscribed ? 1 : 0);
                 judged.incrementAndGet();
               }
             }

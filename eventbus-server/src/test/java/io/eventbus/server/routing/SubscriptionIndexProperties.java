@@ -73,7 +73,8 @@ class SubscriptionIndexProperties {
       subscribers.add(new FakeSubscriber(i % LOOPS));
     }
     List<Subscription> model = new ArrayList<>();
-    Map<String, Route> remembered = new LinkedHashMap<>();
+    Map<String, TopicRoute> remembered = new LinkedHashMap<>();
+    Matches matches = new Matches();
     long id = 0;
     for (Step step : steps) {
       if (step instanceof Add add) {
@@ -93,22 +94,44 @@ class SubscriptionIndexProperties {
         index.remove(gone);
         index.remove(new Subscription(gone.subscriber(), 0, gone.filter(), null, gone.overflow()));
       } else if (step instanceof Lookup lookup) {
-        Route route = index.lookup(lookup.topic());
+        TopicRoute route =
+            remembered.computeIfAbsent(
+                lookup.topic(), topic -> new TopicRoute(topic, index.nobody()));
+        index.refresh(route, matches);
         assertThat(index.holds(route)).isTrue();
-        check(route, model, lookup.topic());
-        remembered.put(lookup.topic(), route);
+        assertThat(route.route.isShared()).isTrue();
+        check(route.route, model, lookup.topic());
       }
       assertThat(index.size()).isEqualTo(model.size());
+      assertThat(index.patterns()).isEqualTo(patterns(model));
       remembered.forEach(
           (topic, route) -> {
             if (index.holds(route)) {
-              check(route, model, topic);
+              check(route.route, model, topic);
             }
           });
     }
+    assertThat(index.routeBytes())
+        .isEqualTo(
+            remembered.values().stream().map(r -> r.route).distinct().mapToLong(r -> r.bytes).sum()
+                - (remembered.values().stream().anyMatch(r -> r.route == index.nobody())
+                    ? index.nobody().bytes
+                    : 0));
+    remembered.values().forEach(index::forget);
+    assertThat(index.routeBytes()).as("routes that nobody remembers").isZero();
     model.forEach(index::remove);
     assertThat(index.size()).isZero();
     assertThat(index.footprint()).as("what is left of subscriptions that are gone").isZero();
+  }
+
+  /** Filters with the names of their tokens left out. */
+  private static long patterns(List<Subscription> model) {
+    return model.stream()
+        .map(Subscription::filter)
+        .filter(f -> !f.isExact())
+        .map(f -> f.toString().replaceAll("[^.*>]+", "name"))
+        .distinct()
+        .count();
   }
 
   private static void check(Route route, List<Subscription> model, String topic) {
@@ -151,9 +174,11 @@ class SubscriptionIndexProperties {
     }
     assertThat(foundGroups).containsExactlyInAnyOrderElementsOf(groups.values());
     assertThat(route.isEmpty()).isEqualTo(plain.isEmpty() && groups.isEmpty());
-    if (!groups.isEmpty()) {
-      plain.forEach((s, overflow) -> assertThat(route.plainOverflow(s)).isEqualTo(overflow));
-    }
+    groups
+        .values()
+        .forEach(
+            members ->
+                members.forEach(s -> assertThat(route.plainOverflow(s)).isEqualTo(plain.get(s))));
   }
 
   private static Overflow stricter(Overflow a, Overflow b) {

@@ -13,17 +13,22 @@ import org.junit.jupiter.params.provider.ValueSource;
 class SubscriptionIndexTest {
   private final SubscriptionIndex index = new SubscriptionIndex(1);
 
-  private void comeAndGo(String filter) {
+  private Subscription add(String filter) {
     Subscription s =
         new Subscription(new FakeSubscriber(0), 1, TopicFilter.parse(filter), null, Overflow.BLOCK);
     index.add(s);
+    return s;
+  }
+
+  private void comeAndGo(String filter) {
+    Subscription s = add(filter);
     index.remove(s);
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"flights", "flights.BOS", "other.*", "other.>", "other.*.landed"})
   void aChangeElsewhereLeavesARouteValid(String filter) {
-    Route route = index.lookup("flights.JFK.landed");
+    TopicRoute route = Routes.lookup(index, "flights.JFK.landed");
     comeAndGo(filter);
     assertThat(index.holds(route)).isTrue();
   }
@@ -32,15 +37,97 @@ class SubscriptionIndexTest {
   @ValueSource(
       strings = {"flights.JFK.landed", "flights.*.landed", "flights.>", ">", "*.JFK.landed", "*.>"})
   void aChangeThatConcernsItDoesNot(String filter) {
-    Route route = index.lookup("flights.JFK.landed");
+    TopicRoute route = Routes.lookup(index, "flights.JFK.landed");
     comeAndGo(filter);
     assertThat(index.holds(route)).isFalse();
   }
 
   @Test
   void aTopicOfOneTokenIsItsOwnFirstToken() {
-    Route route = index.lookup("flights");
+    TopicRoute route = Routes.lookup(index, "flights");
     comeAndGo("flights.>");
     assertThat(index.holds(route)).isFalse();
+  }
+
+  @Test
+  void topicsThatTheSameFiltersSelectHaveOneRoute() {
+    add("flights.>");
+    add("*.*.landed");
+    add("flights.JFK.landed");
+    TopicRoute one = Routes.lookup(index, "flights.BOS.landed");
+    TopicRoute other = Routes.lookup(index, "flights.LAX.landed");
+    assertThat(one.route.targetCount).isEqualTo(2);
+    assertThat(other.route).isSameAs(one.route);
+    assertThat(Routes.lookup(index, "flights.JFK.landed").route).isNotSameAs(one.route);
+    assertThat(Routes.lookup(index, "flights.BOS.departed").route).isNotSameAs(one.route);
+    assertThat(index.routeCount()).isEqualTo(3);
+  }
+
+  @Test
+  void aChangeThatIsUndoneLeavesTheRoute() {
+    add("flights.>");
+    TopicRoute topic = Routes.lookup(index, "flights.JFK");
+    Route before = topic.route;
+    comeAndGo(">");
+    assertThat(index.holds(topic)).isFalse();
+    index.refresh(topic, new Matches());
+    assertThat(index.holds(topic)).isTrue();
+    assertThat(topic.route).isSameAs(before);
+  }
+
+  @Test
+  void oneThatCameAndWentInTheSameSetIsNotTheSame() {
+    Subscription first = add("flights.>");
+    TopicRoute topic = Routes.lookup(index, "flights.JFK");
+    Route before = topic.route;
+    Subscription second = add("flights.>");
+    index.remove(first);
+    index.refresh(topic, new Matches());
+    assertThat(topic.route).isNotSameAs(before);
+    assertThat(topic.route.byLoop[0]).containsExactly(second.target());
+    index.remove(second);
+    index.refresh(topic, new Matches());
+    assertThat(topic.route).isSameAs(index.nobody());
+  }
+
+  @Test
+  void aRouteIsCountedOnceUntilTheLastTopicForgetsIt() {
+    add("flights.>");
+    TopicRoute one = Routes.lookup(index, "flights.BOS");
+    long bytes = index.routeBytes();
+    assertThat(bytes).isEqualTo(one.route.bytes).isPositive();
+    TopicRoute other = Routes.lookup(index, "flights.LAX");
+    assertThat(index.routeBytes()).isEqualTo(bytes);
+    index.forget(one);
+    assertThat(index.holds(one)).isFalse();
+    assertThat(one.route).isSameAs(index.nobody());
+    // Twice has no effect.
+    index.forget(one);
+    assertThat(index.routeBytes()).isEqualTo(bytes);
+    index.forget(other);
+    assertThat(index.routeBytes()).isZero();
+    assertThat(index.routeCount()).isZero();
+  }
+
+  @Test
+  void whatThereIsNoRoomForIsNotShared() {
+    SubscriptionIndex small = new SubscriptionIndex(1, 1000);
+    for (String filter : new String[] {"a", "b", "c"}) {
+      small.add(
+          new Subscription(
+              new FakeSubscriber(0), 1, TopicFilter.parse(filter), null, Overflow.BLOCK));
+    }
+    TopicRoute a = Routes.lookup(small, "a");
+    TopicRoute b = Routes.lookup(small, "b");
+    TopicRoute c = Routes.lookup(small, "c");
+    assertThat(a.route.isShared()).isTrue();
+    assertThat(c.route.isShared()).isFalse();
+    assertThat(c.route.targetCount).as("good for use").isEqualTo(1);
+    assertThat(small.routeBytes()).isLessThanOrEqualTo(500);
+    small.forget(a);
+    small.forget(b);
+    small.share(c);
+    assertThat(c.route.isShared()).isTrue();
+    assertThat(small.routeBytes()).isEqualTo(c.route.bytes);
   }
 }

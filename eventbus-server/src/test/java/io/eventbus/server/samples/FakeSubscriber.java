@@ -19,6 +19,10 @@ public final class FakeSubscriber implements Subscriber {
   private final int loop;
   private volatile boolean full;
   private volatile boolean crowded;
+  private volatile boolean starving;
+
+  /** For how long it was said to hold publishers back from others. */
+  public long heldNanos;
 
   /** Makes a subscriber of a loop. */
   public FakeSubscriber(int loop) {
@@ -36,6 +40,21 @@ public final class FakeSubscriber implements Subscriber {
   /** Fills more than half of the queue, or less. */
   public void crowded(boolean now) {
     crowded = now;
+  }
+
+  /** Says whether there was nothing to read lately. */
+  public void starving(boolean now) {
+    starving = now;
+  }
+
+  @Override
+  public boolean isStarving() {
+    return starving;
+  }
+
+  @Override
+  public void chargeHold(long nanos) {
+    heldNanos += nanos;
   }
 
   @Override

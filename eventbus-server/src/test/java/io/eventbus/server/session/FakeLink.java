@@ -32,6 +32,17 @@ final class FakeLink implements ClientLink {
   /** What waits for the client. */
   long queued;
 
+  /** What the subscriptions of the client's address may take together, and take. */
+  long addressRoom = Long.MAX_VALUE;
+
+  long addressTaken;
+
+  /** Whether a client that could not prove who it is hears so only later. */
+  boolean late;
+
+  /** How often it could not. */
+  int failures;
+
   @Nullable Runnable retry;
 
   /** Who waits until the client has read what was sent. */
@@ -74,6 +85,15 @@ final class FakeLink implements ClientLink {
       retry = later;
     }
     return full;
+  }
+
+  @Override
+  public boolean refusalMustWait(Runnable later) {
+    failures++;
+    if (late) {
+      retry = later;
+    }
+    return late;
   }
 
   @Override
@@ -120,6 +140,23 @@ final class FakeLink implements ClientLink {
   @Override
   public long dropped() {
     return 0;
+  }
+
+  @Override
+  public boolean takeSubscriptionBytes(long bytes) {
+    if (bytes <= 0 || addressTaken + bytes > addressRoom) {
+      return false;
+    }
+    addressTaken += bytes;
+    return true;
+  }
+
+  @Override
+  public void giveSubscriptionBytes(long bytes) {
+    if (bytes <= 0 || bytes > addressTaken) {
+      throw new AssertionError("gives back " + bytes + " of " + addressTaken);
+    }
+    addressTaken -= bytes;
   }
 
   @Override

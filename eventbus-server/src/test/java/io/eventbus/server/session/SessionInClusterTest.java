@@ -28,7 +28,6 @@ import io.eventbus.server.samples.FakeLoops;
 import io.eventbus.server.stats.BusCounters;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.nio.ByteBuffer;
-import java.security.SecureRandom;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -51,7 +50,8 @@ class SessionInClusterTest {
   private final BusMemory memory = new BusMemory(1 << 30);
   private final BusCounters counters = new BusCounters(1);
   private final Others others = new Others();
-  private final Sessions sessions = new Sessions("bus", Clock.systemUTC());
+  private final Sessions sessions =
+      new Sessions("bus", Clock.systemUTC(), List::of, TestResumes.KEY);
   private final FakeLink link = new FakeLink();
   private final Session session = new Session(context(), link);
 
@@ -140,7 +140,8 @@ class SessionInClusterTest {
             counters.loops().get(0),
             RemoteForwarder.NONE,
             () -> {});
-    return new LoopContext(bus, router, counters.loops().get(0), allocator);
+    return new LoopContext(
+        bus, router, counters.loops().get(0), allocator, new TurnBudget(() -> 0));
   }
 
   @BeforeEach
@@ -307,7 +308,7 @@ class SessionInClusterTest {
     for (int i = 0; i < 20; i++) {
       assertThat(hello(null).getProducer() % 4).isEqualTo(3);
     }
-    String resume = Resume.create(new SecureRandom());
+    String resume = TestResumes.of(1);
     others.leavesHere = producer -> false;
     assertThat(hello(resume).getProducer()).isEqualTo(Resume.producer(resume));
     assertThat(hello(null).getResume()).as("one all the same").hasSize(43);
@@ -330,7 +331,7 @@ class SessionInClusterTest {
 
   @Test
   void aClientThatComesFromAnotherBusIsSentBackWhenSomebodyDoesNotKnowWhatItWants() {
-    String resume = Resume.create(new SecureRandom());
+    String resume = TestResumes.of(1);
     String token =
         sessions
             .tokens()

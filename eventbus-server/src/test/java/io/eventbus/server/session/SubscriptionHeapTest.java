@@ -7,7 +7,7 @@ import io.eventbus.schema.Overflow;
 import io.eventbus.server.routing.Subscription;
 import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.samples.FakeSubscriber;
-import java.lang.management.ManagementFactory;
+import io.eventbus.server.samples.UsedHeap;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -43,20 +43,6 @@ class SubscriptionHeapTest {
     session.equal.add(subscription);
   }
 
-  /** Until it gets no less: what earlier tests left goes in several collections. */
-  private static long usedHeap() {
-    long least = Long.MAX_VALUE;
-    for (int i = 0, same = 0; i < 30 && same < 3; i++, same++) {
-      System.gc();
-      long used = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
-      if (used < least) {
-        least = used;
-        same = 0;
-      }
-    }
-    return least;
-  }
-
   /** The filter with a number. */
   private static IntFunction<String> filters(String kind) {
     return switch (kind) {
@@ -89,11 +75,11 @@ class SubscriptionHeapTest {
   })
   void theCountIsWhatTheHeapGrowsBy(String kind, long most) {
     IntFunction<String> filter = filters(kind);
-    long before = usedHeap();
+    long before = UsedHeap.bytes();
     for (int i = 0; i < MANY; i++) {
       subscribe(1000 + i, filter.apply(i));
     }
-    long measured = (usedHeap() - before) / MANY;
+    long measured = (UsedHeap.bytes() - before) / MANY;
     long counted = index.bytes() / MANY;
     System.out.println(kind + ": " + measured + " bytes of heap, counted as " + counted);
     assertThat(measured).isLessThan(most);

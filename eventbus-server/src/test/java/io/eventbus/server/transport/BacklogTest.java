@@ -16,7 +16,7 @@ class BacklogTest {
   private static final long BOUND = 100 * 1024;
 
   private final Wire wire = new Wire();
-  private final Backlog backlog = new Backlog(wire.loop.context(), BOUND);
+  private final Backlog backlog = new Backlog(wire.loop.context(), wire.loop.lastEvents(), BOUND);
 
   @AfterEach
   void everythingIsGivenBack() {

@@ -2,14 +2,18 @@ package io.eventbus.server.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.eventbus.protocol.EventCursor;
 import io.eventbus.schema.Gap;
 import io.eventbus.schema.GapReason;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.routing.DeliveryAllocator;
 import io.eventbus.server.samples.SampleFrames;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -56,12 +60,13 @@ class ConflaterProperties {
       @ForAll("adds") List<Add> adds, @ForAll boolean bounded) {
     UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(true);
     BusMemory memory = new BusMemory(1 << 30);
-    long limit = bounded ? 900 : 1 << 20;
-    Conflater conflater = new Conflater(allocator, memory, limit);
+    long limit = bounded ? 1500 : 1 << 20;
+    Conflater conflater = new Conflater(memory, new LastEvents(), limit);
     Map<Key, Value> model = new LinkedHashMap<>();
     Map<String, Set<Long>> conflated = new HashMap<>();
     Map<String, Set<Long>> overLimit = new HashMap<>();
     Map<String, Long> sequences = new HashMap<>();
+    DeliveryAllocator deliveries = DeliveryAllocator.forOne(allocator, memory);
     long bytes = 0;
 
     for (Add add : adds) {
@@ -75,32 +80,39 @@ class ConflaterProperties {
       delivery.release();
 
       int lost = 0;
-      for (int i = 0; i < add.events().size(); i++) {
-        SampleFrames.Event e = add.events().get(i);
-        Delivery alone =
-            SampleFrames.delivery(
-                allocator, memory, add.topic(), add.producer(), first + i, 9, List.of(e));
-        Key key = new Key(add.topic(), e.key());
+      int over = 0;
+      List<Value> last = lastOfEachKey(allocator, memory, add, first, limit);
+      long cut = first + cut(allocator, memory, add, limit);
+      for (long n = first; n < first + add.events().size(); n++) {
+        long sequence = n;
+        if (n < cut) {
+          overLimit.computeIfAbsent(stream, s -> new TreeSet<>()).add(n);
+          over++;
+        } else if (last.stream().noneMatch(v -> v.sequence() == sequence)) {
+          conflated.computeIfAbsent(stream, s -> new TreeSet<>()).add(n);
+          lost++;
+        }
+      }
+      Collections.reverse(last);
+      for (Value v : last) {
+        Key key = new Key(add.topic(), add.events().get((int) (v.sequence() - first)).key());
         Value before = model.remove(key);
         if (before != null) {
           bytes -= before.bytes();
           conflated.computeIfAbsent(stream(before), s -> new TreeSet<>()).add(before.sequence());
           lost++;
         }
-        model.put(
-            key, new Value(add.topic(), add.producer(), first + i, e.payload(), alone.size()));
-        bytes += alone.size();
-        alone.release();
+        for (Iterator<Value> oldest = model.values().iterator(); bytes + v.bytes() > limit; ) {
+          Value victim = oldest.next();
+          oldest.remove();
+          bytes -= victim.bytes();
+          overLimit.computeIfAbsent(stream(victim), s -> new TreeSet<>()).add(victim.sequence());
+          over++;
+        }
+        model.put(key, v);
+        bytes += v.bytes();
       }
       assertThat(dropped.conflated()).isEqualTo(lost);
-      int over = 0;
-      for (Iterator<Value> oldest = model.values().iterator(); bytes > limit; ) {
-        Value v = oldest.next();
-        oldest.remove();
-        bytes -= v.bytes();
-        overLimit.computeIfAbsent(stream(v), s -> new TreeSet<>()).add(v.sequence());
-        over++;
-      }
       assertThat(dropped.overLimit()).isEqualTo(over);
 
       for (int i = 0; i < add.polls(); i++) {
@@ -111,7 +123,7 @@ class ConflaterProperties {
         }
         Value v = model.remove(model.keySet().iterator().next());
         bytes -= v.bytes();
-        check(kept, v);
+        check(kept, v, deliveries);
       }
       assertThat(conflater.bytes()).isEqualTo(bytes).isLessThanOrEqualTo(limit);
       assertThat(conflater.size()).isEqualTo(model.size());
@@ -137,7 +149,7 @@ class ConflaterProperties {
     List<Value> left = new ArrayList<>(model.values());
     if (adds.size() % 2 == 0) {
       for (Value v : left) {
-        check(conflater.poll(), v);
+        check(conflater.poll(), v, deliveries);
       }
       assertThat(conflater.poll()).isNull();
     }
@@ -148,23 +160,72 @@ class ConflaterProperties {
     assertThat(allocator.metric().usedDirectMemory()).isZero();
   }
 
+  /** How many events at the beginning are older than what fits. */
+  private static int cut(
+      UnpooledByteBufAllocator allocator, BusMemory memory, Add add, long limit) {
+    Set<@Nullable String> seen = new HashSet<>();
+    long bytes = 0;
+    for (int i = add.events().size() - 1; i >= 0; i--) {
+      SampleFrames.Event e = add.events().get(i);
+      bytes += seen.add(e.key()) ? keptBytes(allocator, memory, e) : 0;
+      if (bytes > limit) {
+        return i + 1;
+      }
+    }
+    return 0;
+  }
+
+  /** The newest first, as many as fit. */
+  private static List<Value> lastOfEachKey(
+      UnpooledByteBufAllocator allocator, BusMemory memory, Add add, long first, long limit) {
+    List<Value> last = new ArrayList<>();
+    Set<@Nullable String> seen = new HashSet<>();
+    long bytes = 0;
+    for (int i = add.events().size() - 1; i >= 0; i--) {
+      SampleFrames.Event e = add.events().get(i);
+      if (!seen.add(e.key())) {
+        continue;
+      }
+      long size = keptBytes(allocator, memory, e);
+      bytes += size;
+      if (bytes > limit) {
+        break;
+      }
+      last.add(new Value(add.topic(), add.producer(), first + i, e.payload(), size));
+    }
+    return last;
+  }
+
+  private static long keptBytes(
+      UnpooledByteBufAllocator allocator, BusMemory memory, SampleFrames.Event e) {
+    Delivery alone = SampleFrames.delivery(allocator, memory, "a", 1, 1, 9, List.of(e));
+    LastEvents events = new LastEvents();
+    events.find(alone, Long.MAX_VALUE);
+    EventCursor event = events.event(0);
+    long size = Conflater.keptBytes(event.eventEnd() - event.eventStart(), e.key());
+    alone.release();
+    return size;
+  }
+
   private static String stream(Value v) {
     return v.topic() + " " + v.producer();
   }
 
-  private static void check(Conflater.@Nullable Kept kept, Value v) {
+  private static void check(Conflater.@Nullable Kept kept, Value v, DeliveryAllocator deliveries) {
     if (kept == null) {
       throw new AssertionError("nothing (expected: " + v + ")");
     }
-    SampleFrames.Delivered d = SampleFrames.read(kept.delivery());
+    Delivery delivery = kept.delivery(deliveries);
+    SampleFrames.Delivered d = SampleFrames.read(delivery);
     assertThat(new Value(d.topic(), d.producer(), d.sequence(), d.payloads().get(0), v.bytes()))
         .isEqualTo(v);
     assertThat(d.events()).hasSize(1);
     assertThat(kept.topic()).isEqualTo(v.topic());
     assertThat(kept.producer()).isEqualTo(v.producer());
     assertThat(kept.sequence()).isEqualTo(v.sequence());
-    assertThat(kept.delivery().events()).isEqualTo(1);
-    assertThat(kept.delivery().bornNanos()).isEqualTo(9);
-    kept.delivery().release();
+    assertThat(delivery.events()).isEqualTo(1);
+    assertThat(delivery.bornNanos()).isEqualTo(9);
+    delivery.release();
+    deliveries.close();
   }
 }

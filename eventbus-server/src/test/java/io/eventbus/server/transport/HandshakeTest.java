@@ -174,6 +174,39 @@ class HandshakeTest {
   }
 
   @Test
+  void aRequestHasOneHost() {
+    DefaultHttpRequest r = request("/bus");
+    r.headers().remove("Host");
+    assertThat(page(plain.answer(r)).status()).isEqualTo(400);
+    assertThat(page(plain.answer(r)).body()).contains("Host", "expected: one");
+    r.headers().add("Host", "localhost").add("Host", "localhost");
+    assertThat(page(plain.answer(r)).status()).isEqualTo(400);
+  }
+
+  @Test
+  void aRequestHasOneKeyAndComesFromOnePage() {
+    DefaultHttpRequest r = request("/bus");
+    r.headers().add("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ==");
+    assertThat(page(plain.answer(r)).status()).isEqualTo(400);
+    assertThat(page(plain.answer(r)).body()).contains("Sec-WebSocket-Key: 2");
+    DefaultHttpRequest two = request("/bus");
+    two.headers().add("Origin", "https://app.example.com").add("Origin", "http://evil.example");
+    assertThat(page(plain.answer(two)).status()).isEqualTo(400);
+    assertThat(page(plain.answer(two)).body()).contains("Origin: 2");
+  }
+
+  @Test
+  void theEchoIsNotForPagesOfOtherSites() {
+    Handshake echo =
+        new Handshake("/bus", "/echo", false, new OriginCheck(List.of(), "bus.example.com"));
+    DefaultHttpRequest r = request("/echo");
+    r.headers().set("Origin", "http://evil.example");
+    assertThat(page(echo.answer(r)).status()).isEqualTo(403);
+    r.headers().remove("Origin");
+    assertThat(upgrade(echo.answer(r)).endpoint()).isEqualTo(Handshake.Endpoint.ECHO);
+  }
+
+  @Test
   void theEchoNeedsNoSubprotocol() {
     DefaultHttpRequest r = request("/echo");
     assertThat(upgrade(full.answer(r)).endpoint()).isEqualTo(Handshake.Endpoint.ECHO);

@@ -29,6 +29,11 @@ class LoopTickTest {
     }
 
     @Override
+    public double claim(MemoryPressure.Kind kind, long nowNanos) {
+      return 0;
+    }
+
+    @Override
     public void evict() {}
   }
 

@@ -20,7 +20,7 @@ class MemoryPressureTest {
   private long forOthers;
 
   MemoryPressureTest() {
-    memory.onPressure(new MemoryPressure(memory, List.of(state), this::relieve));
+    MemoryPressure.relieve(memory, List.of(state), this::relieve);
     state.add(new Connection("small", 300));
     state.add(new Connection("big", 600));
   }
@@ -59,6 +59,11 @@ class MemoryPressureTest {
     }
 
     @Override
+    public double claim(MemoryPressure.Kind kind, long nowNanos) {
+      return held;
+    }
+
+    @Override
     public void evict() {
       gone.add(name);
       memory.release(held);
@@ -72,7 +77,7 @@ class MemoryPressureTest {
   }
 
   @Test
-  void theBiggestConnectionIsClosed() {
+  void theConnectionWithTheStrongestClaimIsClosed() {
     reserve(900);
     assertThat(gone).isEmpty();
     reserve(200);

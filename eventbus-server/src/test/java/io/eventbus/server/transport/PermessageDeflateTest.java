@@ -82,6 +82,15 @@ class PermessageDeflateTest {
   }
 
   @Test
+  void anOfferWithAParameterTwiceIsDeclined() {
+    String twice = "permessage-deflate; client_max_window_bits; client_max_window_bits=10";
+    assertThat(PermessageDeflate.negotiate(List.of(twice))).isNull();
+    assertThat(PermessageDeflate.negotiate(List.of(twice + ", permessage-deflate")))
+        .as("the next offer")
+        .isNotNull();
+  }
+
+  @Test
   void aBombStopsAtTheLimit() {
     ByteBuf bomb = deflate.deflate(allocator, ByteBuffer.wrap(new byte[50_000_000]));
     assertThat(bomb.readableBytes()).isLessThan(100_000);

@@ -8,6 +8,7 @@ import java.util.List;
 final class QueueHandler implements MessageHandler {
   final OutboundQueue queue;
   final List<String> tooSlow = new ArrayList<>();
+  final List<String> heldTooLong = new ArrayList<>();
   int closed;
 
   QueueHandler(Wire wire, WebSocketConnection connection) {
@@ -18,7 +19,8 @@ final class QueueHandler implements MessageHandler {
             why -> {
               tooSlow.add(why);
               connection.close(io.eventbus.protocol.CloseReason.SLOW_CONSUMER, why);
-            });
+            },
+            heldTooLong::add);
   }
 
   @Override

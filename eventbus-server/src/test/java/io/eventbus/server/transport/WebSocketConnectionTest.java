@@ -9,6 +9,7 @@ import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Hello;
 import io.eventbus.schema.Problem;
 import io.eventbus.schema.Welcome;
+import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.samples.SampleFrames;
 import java.nio.ByteBuffer;
 import java.util.List;
@@ -268,10 +269,13 @@ class WebSocketConnectionTest {
   void fragmentsWithoutEndAndWithoutBytesEnd() {
     welcome();
     ClientBytes many = new ClientBytes().frame(Opcode.BINARY, new byte[0], 3);
-    for (int i = 0; i < 70_000; i++) {
+    for (int i = 0; i < MessageAssembler.MAX_FRAGMENTS; i++) {
       many.frame(Opcode.CONTINUATION, new byte[0], 3);
     }
+    wire.freezeTime();
     wire.read(many.array());
+    // A turn takes some thousands of frames.
+    wire.pass(java.time.Duration.ofMillis(1));
     assertThat(only(wire.written()).code()).isEqualTo(1009);
   }
 
@@ -299,5 +303,96 @@ class WebSocketConnectionTest {
     wire.hangUp();
     assertThat(wire.counters.closesByPeer()).isEqualTo(1);
     assertThat(wire.loop.connectionCount()).isZero();
+  }
+
+  /** The beginning of a message that goes on. */
+  private static byte[] part(int whole, int bytes) {
+    return java.util.Arrays.copyOf(new ClientBytes().binary(new byte[whole]).array(), bytes);
+  }
+
+  @Test
+  void aMessageThatIsNotFinishedInTimeEnds() {
+    welcome();
+    wire.read(part(100_000, 50_000));
+    long now = System.nanoTime();
+    connection.onTick(now + TimeUnit.SECONDS.toNanos(59));
+    assertThat(connection.isOpen()).isTrue();
+    connection.onTick(now + TimeUnit.SECONDS.toNanos(61));
+    Wire.Close close = only(wire.written().stream().filter(f -> f instanceof Wire.Close).toList());
+    assertThat(close.code()).isEqualTo(4002);
+    assertThat(close.reason()).contains("PT1M");
+  }
+
+  @Test
+  void whereThereIsNoRoomForAPieceReadingPausesUntilThereIs() {
+    welcome();
+    long room = wire.memory.shortPieces().limit();
+    assertThat(wire.memory.shortPieces().take(room)).isTrue();
+    byte[] whole = new ClientBytes().binary(new byte[10_000]).array();
+    wire.read(java.util.Arrays.copyOf(whole, 6_000));
+    assertThat(wire.isReading()).isFalse();
+    wire.memory.shortPieces().give(room);
+    wire.run();
+    assertThat(wire.isReading()).isTrue();
+    wire.read(java.util.Arrays.copyOfRange(whole, 6_000, whole.length));
+    assertThat(close(wire.written().get(1)).code()).as("zeros are no frames").isEqualTo(1002);
+  }
+
+  @Test
+  void whatIsOnItsWayToManyCountsOnce() {
+    welcome();
+    wire.stick();
+    long before = wire.memory.used();
+    Delivery big =
+        SampleFrames.delivery(
+            wire.allocator,
+            wire.memory,
+            "t",
+            1,
+            1,
+            9,
+            List.of(new SampleFrames.Event(null, "x".repeat(500_000))));
+    long one = wire.memory.used() - before;
+    big.retain();
+    connection.writeMessage(big);
+    connection.flush();
+    assertThat(wire.memory.used() - before)
+        .as("not for the connection as well")
+        .isBetween(one, one + 100);
+    big.release();
+    assertThat(wire.memory.used() - before)
+        .as("until the network has it")
+        .isBetween(one, one + 100);
+    wire.unstick();
+    connection.onTick(System.nanoTime());
+    assertThat(wire.memory.used()).isEqualTo(before);
+    wire.written();
+  }
+
+  @Test
+  void onlyTheLastPingIsAnswered() {
+    welcome();
+    ClientBytes pings = new ClientBytes();
+    for (byte i = 0; i < 100; i++) {
+      pings.frame(ClientBytes.FIN | Opcode.PING, new byte[] {i}, 5);
+    }
+    wire.read(pings.array());
+    assertThat(wire.written())
+        .containsExactly(new Wire.Message(Opcode.PONG, false, ByteBuffer.wrap(new byte[] {99})));
+  }
+
+  @Test
+  void pingsThatTakeMoreThanATurnAreHandledInSeveral() {
+    welcome();
+    ClientBytes pings = new ClientBytes();
+    for (int i = 0; i < 20_000; i++) {
+      pings.frame(ClientBytes.FIN | Opcode.PING, new byte[0], 5);
+    }
+    wire.freezeTime();
+    wire.read(pings.array());
+    assertThat(wire.isReading()).as("others go first").isFalse();
+    wire.pass(java.time.Duration.ofMillis(1));
+    assertThat(wire.isReading()).isTrue();
+    assertThat(wire.written().size()).isBetween(2, 4);
   }
 }

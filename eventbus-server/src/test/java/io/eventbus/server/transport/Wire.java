@@ -14,6 +14,7 @@ import io.eventbus.server.session.BusContext;
 import io.eventbus.server.session.LoopContext;
 import io.eventbus.server.session.Sessions;
 import io.eventbus.server.session.SharedTokenPolicy;
+import io.eventbus.server.session.TurnBudget;
 import io.eventbus.server.stats.BusCounters;
 import io.eventbus.server.stats.LoopStats;
 import io.netty.buffer.ByteBuf;
@@ -92,7 +93,7 @@ final class Wire {
     Router router =
         new Router(
             0, loops, index, allocator, memory, stats, RemoteForwarder.NONE, loop::flushSoon);
-    loop.start(new LoopContext(bus, router, stats, allocator));
+    loop.start(new LoopContext(bus, router, stats, allocator, new TurnBudget(() -> 0)));
   }
 
   /** Settings under which 40 KiB wait at most. */

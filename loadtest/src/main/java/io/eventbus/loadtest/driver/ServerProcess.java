@@ -1,6 +1,7 @@
 package io.eventbus.loadtest.driver;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -88,6 +89,35 @@ public final class ServerProcess implements AutoCloseable {
    */
   public boolean isAlive() {
     return process.isAlive();
+  }
+
+  /**
+   * Says how the process has ended.
+   *
+   * @return its exit code, -1 while it runs
+   */
+  public int exitCode() {
+    return process.isAlive() ? -1 : process.exitValue();
+  }
+
+  /**
+   * Counts what it has written so far.
+   *
+   * @return ended lines
+   */
+  public long outputLines() {
+    byte[] buffer = new byte[1 << 16];
+    long lines = 0;
+    try (InputStream in = Files.newInputStream(output)) {
+      for (int n = in.read(buffer); n >= 0; n = in.read(buffer)) {
+        for (int i = 0; i < n; i++) {
+          lines += buffer[i] == '\n' ? 1 : 0;
+        }
+      }
+      return lines;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   /** Ends the process at once, with SIGKILL where there are signals, and waits until it is gone. */

@@ -111,7 +111,8 @@ public class OutboundQueueBenchmark {
               connection,
               why -> {
                 throw new IllegalStateException(why);
-              });
+              },
+              why -> {});
     }
 
     @Override

@@ -92,6 +92,8 @@ final class SystemBus {
     command.addAll(List.of("--join", join));
     Map<String, String> variables = new HashMap<>(settings);
     variables.put("EVENTBUS_BUS_NAME", name);
+    // In a network of its own a client is on another machine.
+    variables.put("EVENTBUS_AUTH_BLOCK", "everyone");
     variables.put("EVENTBUS_CLUSTER_HOST", place.links());
     variables.put("EVENTBUS_CLUSTER_PORT", Integer.toString(linkPort));
     ServerProcess server = ServerProcess.start(name, command, variables);

@@ -4,14 +4,17 @@ import io.eventbus.registry.BusCommand;
 import io.eventbus.registry.BusDescription;
 import io.eventbus.registry.BusInfo;
 import io.eventbus.registry.BusState;
+import io.eventbus.registry.CommandId;
 import io.eventbus.registry.CommandResult;
 import io.eventbus.registry.Registry;
 import io.eventbus.registry.RegistryCommand;
+import io.eventbus.registry.RegistryException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -26,6 +29,10 @@ import org.slf4j.LoggerFactory;
  * Keeps a bus registered: registers it, renews its lease three times in its length, and begins a
  * new life when the registry has taken the bus DOWN. Any thread may call any method; the thread
  * "registry-lease" does the work.
+ *
+ * <p>A command whose outcome is not known is repeated with its id until it is: it may have been
+ * applied, and a second registration or change of state would be another one. A renewal that is
+ * made anew does no harm, while a repeated one would only bring back an old lease.
  */
 public final class LeaseKeeper implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(LeaseKeeper.class);
@@ -45,7 +52,16 @@ public final class LeaseKeeper implements AutoCloseable {
   private CommandResult.@Nullable BusRegistered life;
   private BusState reached = BusState.JOINING;
   private boolean busy;
+  private @Nullable Unknown unknown;
+  private boolean renewAtOnce;
   private @Nullable Future<?> nextTurn;
+
+  /** A command that may have been applied. */
+  private record Unknown(CommandId id, RegistryCommand command) {
+    boolean isAbout(BusState state) {
+      return command instanceof BusCommand.ChangeState change && change.next() == state;
+    }
+  }
 
   private volatile long renewedNanos = System.nanoTime();
 
@@ -125,7 +141,15 @@ public final class LeaseKeeper implements AutoCloseable {
       return;
     }
     CommandResult.BusRegistered now = life;
-    if (wanted == BusState.DOWN && (now == null || reached == BusState.DOWN)) {
+    Unknown before = unknown;
+    if (before != null && wanted == BusState.DOWN && !before.isAbout(BusState.DOWN)) {
+      // It cannot have an effect after DOWN any more.
+      before = null;
+      unknown = null;
+    }
+    if (before != null) {
+      send(before.id(), before.command());
+    } else if (wanted == BusState.DOWN && (now == null || reached == BusState.DOWN)) {
       // Nothing more may come, or the bus would begin another life.
       cancelNextTurn();
       finishWaiting();
@@ -135,7 +159,8 @@ public final class LeaseKeeper implements AutoCloseable {
       submit(new BusCommand.ChangeState(description.id(), now.epoch(), step()));
     } else {
       finishWaiting();
-      schedule(this::renew, lease.toMillis() / 3);
+      schedule(this::renew, renewAtOnce ? 0 : lease.toMillis() / 3);
+      renewAtOnce = false;
     }
   }
 
@@ -168,7 +193,7 @@ public final class LeaseKeeper implements AutoCloseable {
 
   private void renew() {
     CommandResult.BusRegistered now = life;
-    if (busy || now == null || wanted == BusState.DOWN) {
+    if (busy || now == null || unknown != null || wanted == BusState.DOWN) {
       turn();
     } else {
       submit(new BusCommand.RenewLease(description.id(), now.epoch(), lease.toMillis()));
@@ -176,19 +201,40 @@ public final class LeaseKeeper implements AutoCloseable {
   }
 
   private void submit(RegistryCommand command) {
-    busy = true;
-    Duration deadline = lease.compareTo(LONGEST_WAIT) < 0 ? lease : LONGEST_WAIT;
-    var unused = registry.submit(command, deadline).whenCompleteAsync(this::answered, worker);
+    send(registry.newCommandId(), command);
   }
 
-  private void answered(@Nullable CommandResult result, @Nullable Throwable error) {
+  private void send(CommandId id, RegistryCommand command) {
+    busy = true;
+    Duration deadline = lease.compareTo(LONGEST_WAIT) < 0 ? lease : LONGEST_WAIT;
+    var unused =
+        registry
+            .submit(id, command, deadline)
+            .whenCompleteAsync((result, error) -> answered(id, command, result, error), worker);
+  }
+
+  private void answered(
+      CommandId id,
+      RegistryCommand command,
+      @Nullable CommandResult result,
+      @Nullable Throwable error) {
     busy = false;
+    boolean repeated = unknown != null;
+    unknown = null;
     if (result == null) {
       log.debug("The registry did not take what keeps the lease", error);
+      if (!(command instanceof BusCommand.RenewLease) && (repeated || mayBeApplied(error))) {
+        unknown = new Unknown(id, command);
+      }
     } else if (result instanceof CommandResult.Refused refused) {
       refused(refused);
     } else {
-      renewedNanos = System.nanoTime();
+      if (repeated) {
+        // It may have been applied long ago, and the lease be about to run out.
+        renewAtOnce = true;
+      } else {
+        renewedNanos = System.nanoTime();
+      }
       if (result instanceof CommandResult.BusRegistered registered) {
         log.info("Registered as bus number {}", registered.number());
         life = registered;
@@ -203,14 +249,39 @@ public final class LeaseKeeper implements AutoCloseable {
     schedule(this::turn, lease.toMillis() / 10);
   }
 
+  private static boolean mayBeApplied(@Nullable Throwable error) {
+    Throwable cause =
+        error instanceof CompletionException && error.getCause() != null ? error.getCause() : error;
+    return !(cause instanceof RegistryException known) || known.maybeApplied();
+  }
+
   private void refused(CommandResult.Refused refused) {
     switch (refused.reason()) {
-      case BUS_IS_DOWN, STALE_EPOCH, UNKNOWN_BUS, ILLEGAL_TRANSITION -> {
-        log.warn("This bus has to register again: {}", refused.message());
-        life = null;
+      case BUS_IS_DOWN, STALE_EPOCH, UNKNOWN_BUS -> registerAgain(refused);
+      case ILLEGAL_TRANSITION -> {
+        BusState there = stateOfThisLife();
+        if (there == null || there == BusState.DOWN) {
+          registerAgain(refused);
+        } else {
+          // It is there already, or somebody else has moved it; this bus goes on from there.
+          log.info("This bus is {}: {}", there, refused.message());
+          reached = there;
+        }
       }
       default -> log.info("The registry refused: {}", refused.message());
     }
+  }
+
+  private void registerAgain(CommandResult.Refused refused) {
+    log.warn("This bus has to register again: {}", refused.message());
+    life = null;
+  }
+
+  /** What the newest snapshot says of this life; null if it knows another one, or none. */
+  private @Nullable BusState stateOfThisLife() {
+    CommandResult.BusRegistered now = life;
+    BusInfo known = registry.snapshot().bus(description.id());
+    return now == null || known == null || known.epoch() != now.epoch() ? null : known.state();
   }
 
   /** Stops renewing; the lease runs out by itself unless the bus became DOWN before. */

@@ -3,6 +3,7 @@ package io.eventbus.registry.ratis;
 import io.eventbus.registry.CommandResult;
 import io.eventbus.registry.Endpoint;
 import io.eventbus.registry.RegistryStatus;
+import io.eventbus.registry.membership.VoterPolicy;
 import io.eventbus.registry.state.TimedCommand;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -51,7 +52,7 @@ import org.jspecify.annotations.Nullable;
  * the engine's lock for a short while, and what depends on them must neither wait nor call the
  * engine other than through here.
  */
-final class Engine implements AutoCloseable, FallenLeader.Raft {
+final class Engine implements AutoCloseable, FallenLeader.Raft, LeaderDuties.Raft {
   private final RaftServer server;
   private final RaftGroupId group;
   private final RaftPeerId self;
@@ -209,12 +210,19 @@ final class Engine implements AutoCloseable, FallenLeader.Raft {
         .thenAccept(reply -> {});
   }
 
-  CompletableFuture<Void> transferLeadership(String bus, long timeoutMillis) {
+  @Override
+  public CompletableFuture<Void> transferLeadership(String bus, long timeoutMillis) {
     return giveUpLeadership(RaftPeerId.valueOf(bus), timeoutMillis);
   }
 
+  @Override
+  public CompletableFuture<Void> change(Members members, VoterPolicy.Step step) {
+    return VoterChanges.apply(this, members, step);
+  }
+
   /** Leads no more; who does next, perhaps this bus again, is for the voters to say. */
-  CompletableFuture<Void> stepDown(long timeoutMillis) {
+  @Override
+  public CompletableFuture<Void> stepDown(long timeoutMillis) {
     return giveUpLeadership(null, timeoutMillis);
   }
 
@@ -292,7 +300,8 @@ final class Engine implements AutoCloseable, FallenLeader.Raft {
     }
   }
 
-  Members members() {
+  @Override
+  public Members members() {
     try {
       RaftConfiguration now = server.getDivision(group).getRaftConf();
       return new Members(
@@ -340,7 +349,8 @@ final class Engine implements AutoCloseable, FallenLeader.Raft {
     }
   }
 
-  boolean isLeaderReady() {
+  @Override
+  public boolean isLeaderReady() {
     try {
       return server.getDivision(group).getInfo().isLeaderReady();
     } catch (IOException e) {
@@ -400,7 +410,8 @@ final class Engine implements AutoCloseable, FallenLeader.Raft {
    * began with the members before and after, ended the change itself, and let nobody go. It would
    * refuse to take such a bus in again, which it has already.
    */
-  boolean servesStrangers() {
+  @Override
+  public boolean servesStrangers() {
     // In this order: a bus that is taken in meanwhile is served first and a member later.
     Set<String> served = followerSilenceMillis().keySet();
     if (changes.get() != 0 || isChanging(Long.MAX_VALUE)) {

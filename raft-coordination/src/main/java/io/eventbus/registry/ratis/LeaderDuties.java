@@ -8,6 +8,7 @@ import io.eventbus.registry.CommandId;
 import io.eventbus.registry.RegistrySnapshot;
 import io.eventbus.registry.membership.VoterPolicy;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -16,17 +17,45 @@ import org.slf4j.LoggerFactory;
 
 /**
  * What a bus does while it leads: takes buses DOWN whose leases have run out, and lets the policy
- * choose who votes. Called every now and then on one thread, and does not wait.
+ * choose who votes. Called several times a second on one thread, and does not wait.
  *
  * <p>A new leader first waits as long as the longest lease: while there was no leader, nobody could
- * renew.
+ * renew. The same holds for a leader that stood still, whose turns are far apart: it could not take
+ * renewals either, and does not know yet whether it still leads.
  */
 final class LeaderDuties {
   private static final Logger log = LoggerFactory.getLogger(LeaderDuties.class);
 
   private static final long STEP_DOWN_MILLIS = 3_000;
 
-  private final Engine engine;
+  /** Turns that are farther apart are those of a bus that stood still; they come each 200 ms. */
+  static final long STANDSTILL_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+  /** What the engine says and does. */
+  interface Raft {
+    /** As {@link Engine#leader}. */
+    @Nullable String leader();
+
+    /** As {@link Engine#isLeaderReady}. */
+    boolean isLeaderReady();
+
+    /** As {@link Engine#servesStrangers}. */
+    boolean servesStrangers();
+
+    /** As {@link Engine#members}. */
+    Members members();
+
+    /** As {@link Engine#stepDown}. */
+    CompletableFuture<Void> stepDown(long timeoutMillis);
+
+    /** As {@link Engine#transferLeadership}. */
+    CompletableFuture<Void> transferLeadership(String bus, long timeoutMillis);
+
+    /** As {@link VoterChanges#apply}. */
+    CompletableFuture<Void> change(Members members, VoterPolicy.Step step);
+  }
+
+  private final Raft engine;
   private final LeaderGate gate;
   private final RegistryClock clock;
   private final Supplier<RegistrySnapshot> snapshot;
@@ -36,6 +65,7 @@ final class LeaderDuties {
 
   private boolean leading;
   private long leadingSinceNanos;
+  private long performedNanos;
   private @Nullable CompletableFuture<?> expiring;
   private @Nullable CompletableFuture<?> changing;
   private @Nullable CompletableFuture<?> steppingDown;
@@ -44,7 +74,7 @@ final class LeaderDuties {
   private int strange;
 
   LeaderDuties(
-      Engine engine,
+      Raft engine,
       LeaderGate gate,
       RegistryClock clock,
       Supplier<RegistrySnapshot> snapshot,
@@ -66,12 +96,15 @@ final class LeaderDuties {
       strange = 0;
       return;
     }
+    long nanos = nanoTime.getAsLong();
+    leading &= nanos - performedNanos <= STANDSTILL_NANOS;
+    performedNanos = nanos;
     if (endsForStrangers()) {
       return;
     }
     if (!leading) {
       leading = true;
-      leadingSinceNanos = nanoTime.getAsLong();
+      leadingSinceNanos = nanos;
     }
     RegistrySnapshot now = snapshot.get();
     expireLeases(now);
@@ -133,7 +166,7 @@ final class LeaderDuties {
     }
     log.info("Voters {}: {}", members.voterIds(), step);
     CompletableFuture<Void> change =
-        step.handOver() ? handOver(members, step) : VoterChanges.apply(engine, members, step);
+        step.handOver() ? handOver(members, step) : engine.change(members, step);
     changing =
         change.whenComplete(
             (nothing, error) -> {
@@ -155,7 +188,7 @@ final class LeaderDuties {
       return CompletableFuture.completedFuture(null);
     }
     // Nobody else votes yet: the successor does first.
-    return VoterChanges.apply(engine, members, new VoterPolicy.Step(null, step.in(), false));
+    return engine.change(members, new VoterPolicy.Step(null, step.in(), false));
   }
 
   private static boolean isUnderWay(@Nullable CompletableFuture<?> future) {

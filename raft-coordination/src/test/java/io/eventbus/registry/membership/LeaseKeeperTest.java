@@ -8,20 +8,31 @@ import io.eventbus.registry.BusDescription;
 import io.eventbus.registry.BusId;
 import io.eventbus.registry.BusInfo;
 import io.eventbus.registry.BusState;
+import io.eventbus.registry.CommandId;
 import io.eventbus.registry.CommandResult;
 import io.eventbus.registry.ListenerRegistration;
+import io.eventbus.registry.Registry;
+import io.eventbus.registry.RegistryCommand;
 import io.eventbus.registry.RegistrySnapshot;
+import io.eventbus.registry.RegistryTimeoutException;
 import io.eventbus.registry.local.LocalRegistry;
 import io.eventbus.registry.local.LocalRegistryOptions;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -48,9 +59,98 @@ class LeaseKeeperTest {
     registry.close();
   }
 
+  /** The registry, whose answer to some commands is lost after they were applied. */
+  private final class Forgetful implements InvocationHandler {
+    private final Predicate<RegistryCommand> loses;
+    private final Queue<CommandId> ids = new ConcurrentLinkedQueue<>();
+    private int left;
+
+    Forgetful(int times, Predicate<RegistryCommand> loses) {
+      this.left = times;
+      this.loses = loses;
+    }
+
+    private Registry asRegistry() {
+      return (Registry)
+          Proxy.newProxyInstance(
+              Registry.class.getClassLoader(), new Class<?>[] {Registry.class}, this);
+    }
+
+    @Override
+    public @Nullable Object invoke(Object proxy, Method method, Object @Nullable [] arguments)
+        throws Throwable {
+      Object answer = method.invoke(registry, arguments);
+      if (method.getName().equals("submit")
+          && arguments != null
+          && arguments[0] instanceof CommandId id
+          && arguments[1] instanceof RegistryCommand command
+          && loses.test(command)) {
+        ids.add(id);
+        if (left-- > 0 && answer instanceof CompletionStage<?> stage) {
+          return stage.thenCompose(
+              result ->
+                  CompletableFuture.failedFuture(new RegistryTimeoutException("no answer", true)));
+        }
+      }
+      return answer;
+    }
+  }
+
+  @Test
+  void aChangeOfStateWhoseAnswerIsLostIsRepeatedWithItsId() throws Exception {
+    Forgetful forgetful = new Forgetful(2, BusCommand.ChangeState.class::isInstance);
+    try (LeaseKeeper patient = keeper(forgetful.asRegistry(), true)) {
+      await(patient.become(BusState.UP));
+      assertThat(info().state()).isEqualTo(BusState.UP);
+      assertThat(lives).as("one life only").hasSize(1);
+      assertThat(forgetful.ids).hasSize(3);
+      assertThat(new HashSet<>(forgetful.ids)).hasSize(1);
+    }
+  }
+
+  @Test
+  void aRegistrationWhoseAnswerIsLostBeginsOneLife() throws Exception {
+    Forgetful forgetful = new Forgetful(2, BusCommand.Register.class::isInstance);
+    try (LeaseKeeper patient = keeper(forgetful.asRegistry(), false)) {
+      await(patient.become(BusState.UP));
+      assertThat(lives).hasSize(1);
+      assertThat(lives.element().number()).isEqualTo(info().number());
+      assertThat(new HashSet<>(forgetful.ids)).hasSize(1);
+    }
+  }
+
+  @Test
+  void aRenewalWhoseAnswerIsLostIsMadeAnew() throws Exception {
+    Forgetful forgetful = new Forgetful(1, BusCommand.RenewLease.class::isInstance);
+    try (LeaseKeeper patient = keeper(forgetful.asRegistry(), true)) {
+      await(patient.start());
+      long expires = info().lease().expiresAtMillis();
+      until(bus -> bus.lease().expiresAtMillis() > expires + 3 * LEASE.toMillis());
+      assertThat(forgetful.ids).doesNotHaveDuplicates();
+    }
+  }
+
+  @Test
+  void aStateThatTheBusIsInAlreadyIsNoNewLife() throws Exception {
+    await(keeper.start());
+    BusInfo first = info();
+    // An operator was faster.
+    await(registry.submit(new BusCommand.ChangeState(BUS, first.epoch(), BusState.UP), DEADLINE));
+    await(keeper.become(BusState.UP));
+    assertThat(info().epoch()).isEqualTo(first.epoch());
+    assertThat(info().state()).isEqualTo(BusState.UP);
+    await(keeper.become(BusState.DRAINING));
+    assertThat(info().state()).isEqualTo(BusState.DRAINING);
+    assertThat(lives).hasSize(1);
+  }
+
   private LeaseKeeper keeper(boolean ownsId) {
+    return keeper(registry, ownsId);
+  }
+
+  private LeaseKeeper keeper(Registry to, boolean ownsId) {
     return new LeaseKeeper(
-        registry,
+        to,
         new BusDescription(
             BUS,
             new BusAddresses(List.of("ws://127.0.0.1:8080/bus"), null, null, null),

@@ -391,6 +391,31 @@ class BusClientTest {
   }
 
   @Test
+  void aNewResumeIsTheOneThatIsGivenFromThenOn() throws Exception {
+    EventBusClient client = connect();
+    get(client.publish("a", "one"));
+    bus.connection().end(1006, "");
+    bus.producer = 99;
+    scheduler.advance(Duration.ofMillis(100));
+    while (!told.next().equals("producer 77 99")) {
+      // As above.
+    }
+    assertThat(bus.hellos.get(1).getResume()).isEqualTo("resume-77");
+    assertThat(client.connection().orElseThrow().producer()).isEqualTo(99);
+    scheduler.advance(Duration.ofSeconds(5));
+    bus.confirms = false;
+    CompletionStage<Published> stage = client.publish("a", "two");
+    bus.awaitPayload("two");
+    bus.connection().end(1006, "");
+    bus.confirms = true;
+    bus.arrivals.clear();
+    scheduler.advance(Duration.ofMillis(100));
+    // The number of the second bus is as good as the first was: nothing is numbered again.
+    assertThat(get(stage)).isEqualTo(new Published("a", 99, 1));
+    assertThat(bus.hellos.get(2).getResume()).isEqualTo("resume-99");
+  }
+
+  @Test
   void plainEventsThatWereUnderWayAreToldAsUncertain() throws Exception {
     EventBusClient client = connect();
     client.send("a", "known");

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -29,6 +30,8 @@ final class BusCluster implements AutoCloseable {
   /** As many as vote: the others find the cluster through them. */
   private static final int SEEDS = 3;
 
+  private static final int KEY_BYTES = 32;
+
   private final List<BusProcess> buses = new CopyOnWriteArrayList<>();
   private final Path directory;
   private final Thread hook = new Thread(this::clear, "clear-buses");
@@ -51,6 +54,7 @@ final class BusCluster implements AutoCloseable {
   static BusCluster start(int count, List<String> jvmOptions, Map<String, String> settings) {
     BusCluster cluster = new BusCluster(temporary());
     try {
+      Path key = cluster.resumeKey();
       List<Integer> links = FreePorts.find(count);
       String join =
           links.stream()
@@ -64,9 +68,10 @@ final class BusCluster implements AutoCloseable {
         } else {
           arguments.addAll(cluster.member(i, links.get(i), join));
         }
-        settings.forEach((key, value) -> arguments.addAll(List.of("--set", key + "=" + value)));
-        String name = count == 1 ? "eventbus" : name(i);
-        cluster.buses.add(new BusProcess(name, jvmOptions, arguments));
+        arguments.addAll(List.of("--set", "auth.resume-key-file=" + key));
+        settings.forEach((name, value) -> arguments.addAll(List.of("--set", name + "=" + value)));
+        String shown = count == 1 ? "eventbus" : name(i);
+        cluster.buses.add(new BusProcess(shown, jvmOptions, arguments));
       }
       cluster.buses.forEach(BusProcess::start);
       cluster.buses.forEach(BusProcess::awaitListening);
@@ -81,6 +86,18 @@ final class BusCluster implements AutoCloseable {
   private static Path temporary() {
     try {
       return Files.createTempDirectory("loadtest-buses-");
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** One that all have, so that none looks for one in the home of whoever runs the load test. */
+  private Path resumeKey() {
+    byte[] key = new byte[KEY_BYTES];
+    new SecureRandom().nextBytes(key);
+    try {
+      Path file = Files.createTempFile(directory, "resume", ".key");
+      return Files.write(file, key);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

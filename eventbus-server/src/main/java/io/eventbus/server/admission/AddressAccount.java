@@ -1,0 +1,32 @@
+package io.eventbus.server.admission;
+
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * What the clients of one address have together. The counts of connections are for whoever has the
+ * registry's entry locked, the bytes for any thread.
+ */
+final class AddressAccount {
+  final HandshakeRate rate;
+  final AtomicLong held = new AtomicLong();
+  final AtomicLong subscriptionBytes = new AtomicLong();
+  int connections;
+  int handshakes;
+
+  /** Whether it is among those that are looked at later because their rate is remembered. */
+  boolean lingers;
+
+  AddressAccount(HandshakeRate rate) {
+    this.rate = rate;
+  }
+
+  void enter(long nowNanos) {
+    rate.take(nowNanos);
+    connections++;
+    handshakes++;
+  }
+
+  boolean isForgettable(long nowNanos) {
+    return connections == 0 && rate.isFull(nowNanos);
+  }
+}

@@ -1,0 +1,21 @@
+package io.eventbus.server.admission;
+
+import io.eventbus.server.stats.RefusalReason;
+
+/** Whether a connection may come in. */
+public sealed interface Admission {
+  /**
+   * It may.
+   *
+   * @param account what it has of its address's share; to be closed with the connection
+   */
+  record Admitted(ConnectionAccount account) implements Admission {}
+
+  /**
+   * It may not, for now.
+   *
+   * @param reason which limit was met
+   * @param message for the client, in English: the limit and its value
+   */
+  record Refused(RefusalReason reason, String message) implements Admission {}
+}

@@ -1,0 +1,90 @@
+package io.eventbus.server.admission;
+
+import io.eventbus.server.log.RateLimitedLog;
+import io.netty.util.NetUtil;
+import java.net.InetAddress;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+
+/**
+ * How often the clients of each address have lately failed to prove who they are. Any thread.
+ *
+ * <p>At most {@value #MOST_ADDRESSES} addresses are remembered; the one that failed least lately is
+ * forgotten first.
+ */
+public final class AuthenticationFailures {
+  /** Failures in a minute that are answered at once. */
+  public static final int PROMPT_ANSWERS = 5;
+
+  static final int MOST_ADDRESSES = 16_384;
+  private static final long WINDOW_NANOS = TimeUnit.MINUTES.toNanos(1);
+
+  private final RateLimitedLog audit;
+  private final LongSupplier nanoTime;
+  private final Map<ClientAddress, Recent> addresses = new LinkedHashMap<>(16, 0.75f, true);
+
+  /** The times of the last failures, in a ring. */
+  private static final class Recent {
+    private final long[] times = new long[PROMPT_ANSWERS];
+    private int count;
+
+    boolean add(long now) {
+      int at = count % PROMPT_ANSWERS;
+      boolean many = count >= PROMPT_ANSWERS && now - times[at] < WINDOW_NANOS;
+      times[at] = now;
+      // Stays where the ring is, and never overflows.
+      count = count + 1 == 2 * PROMPT_ANSWERS ? PROMPT_ANSWERS : count + 1;
+      return many;
+    }
+
+    boolean isOld(long now) {
+      return now - times[(count - 1) % PROMPT_ANSWERS] >= WINDOW_NANOS;
+    }
+  }
+
+  /**
+   * Makes one that remembers nothing.
+   *
+   * @param audit where each failure is told
+   * @param nanoTime as {@link System#nanoTime}
+   */
+  public AuthenticationFailures(RateLimitedLog audit, LongSupplier nanoTime) {
+    this.audit = audit;
+    this.nanoTime = nanoTime;
+  }
+
+  /**
+   * Notes a failure.
+   *
+   * @param address where the client is
+   * @return whether there were already {@value #PROMPT_ANSWERS} from there within a minute, so that
+   *     the answer should be late
+   */
+  public boolean note(InetAddress address) {
+    ClientAddress key = ClientAddress.of(address);
+    audit.warn(
+        key.toString(),
+        "authentication failed: a client at {} showed no token or a wrong one",
+        NetUtil.toAddressString(address));
+    return note(key);
+  }
+
+  private synchronized boolean note(ClientAddress address) {
+    long now = nanoTime.getAsLong();
+    Recent recent = addresses.computeIfAbsent(address, key -> new Recent());
+    boolean many = recent.add(now);
+    Iterator<Recent> oldest = addresses.values().iterator();
+    Recent first = oldest.next();
+    if (addresses.size() > MOST_ADDRESSES || first.isOld(now)) {
+      oldest.remove();
+    }
+    return many;
+  }
+
+  synchronized int size() {
+    return addresses.size();
+  }
+}

@@ -1,0 +1,103 @@
+package io.eventbus.server.admission;
+
+import com.sun.management.UnixOperatingSystemMXBean;
+import io.eventbus.server.stats.RefusalReason;
+import java.lang.management.ManagementFactory;
+
+/**
+ * How many client connections a bus takes: what is configured, or what the process has descriptors
+ * or heap for, whichever is least.
+ *
+ * @param connections client connections, at least 1
+ * @param reason which of the three it is
+ * @param message for people: the bound that was met, and its value
+ * @param spare descriptors that are left when all connections are open
+ */
+public record ConnectionLimit(int connections, RefusalReason reason, String message, int spare) {
+  /** What a connection takes of the heap, with a margin. */
+  static final int HEAP_BYTES = 4096;
+
+  private static final int LEAST_RESERVE = 64;
+  private static final int MOST_RESERVE = 1024;
+  private static final int MOST_ANSWERED = 64;
+  private static final int MOST_ADMINISTRATION = 1024;
+
+  /** What a process has. A limit of descriptors that is not positive is not known. */
+  record Resources(long descriptors, long descriptorsInUse, long maxHeapBytes) {
+    static Resources ofProcess() {
+      long most = 0;
+      long used = 0;
+      if (ManagementFactory.getOperatingSystemMXBean() instanceof UnixOperatingSystemMXBean unix) {
+        most = unix.getMaxFileDescriptorCount();
+        used = unix.getOpenFileDescriptorCount();
+      }
+      return new Resources(most, used, Runtime.getRuntime().maxMemory());
+    }
+  }
+
+  /**
+   * Finds the limit of this process, as it is now.
+   *
+   * @param configured {@code listen.max-connections}
+   * @return the least of the bounds
+   */
+  public static ConnectionLimit ofProcess(int configured) {
+    return of(configured, Resources.ofProcess());
+  }
+
+  static ConnectionLimit of(int configured, Resources resources) {
+    long reserve = Math.min(MOST_RESERVE, Math.max(LEAST_RESERVE, resources.descriptors() / 16));
+    long free = resources.descriptors() - resources.descriptorsInUse();
+    long byDescriptors =
+        resources.descriptors() > 0 ? Math.max(1, free - reserve) : Integer.MAX_VALUE;
+    long byHeap = Math.max(1, resources.maxHeapBytes() / 4 / HEAP_BYTES);
+    int least = (int) Math.min(configured, Math.min(byDescriptors, byHeap));
+    long spare = resources.descriptors() > 0 ? Math.max(0, free - least) : Integer.MAX_VALUE;
+    int left = (int) Math.min(Integer.MAX_VALUE, spare);
+    if (least == configured) {
+      return new ConnectionLimit(
+          least, RefusalReason.MAX_CONNECTIONS, "listen.max-connections is " + configured, left);
+    }
+    if (least == byDescriptors) {
+      return new ConnectionLimit(
+          least,
+          RefusalReason.DESCRIPTORS,
+          "the limit of open files (ulimit -n) is "
+              + resources.descriptors()
+              + ", of which "
+              + resources.descriptorsInUse()
+              + " were in use at the start and "
+              + reserve
+              + " are kept in reserve",
+          left);
+    }
+    return new ConnectionLimit(
+        least,
+        RefusalReason.HEAP,
+        "the heap is at most "
+            + resources.maxHeapBytes()
+            + " bytes, a quarter of which has room for so many with "
+            + HEAP_BYTES
+            + " bytes each",
+        left);
+  }
+
+  /**
+   * Returns how many connections too many may have a descriptor at a time, so that they can be told
+   * so.
+   *
+   * @return a quarter of what is spare, at least 1
+   */
+  public int answered() {
+    return Math.min(MOST_ANSWERED, Math.max(1, spare / 4));
+  }
+
+  /**
+   * Returns how many connections the administration port may take.
+   *
+   * @return half of what is spare, at least 1
+   */
+  public int administration() {
+    return Math.min(MOST_ADMINISTRATION, Math.max(1, spare / 2));
+  }
+}

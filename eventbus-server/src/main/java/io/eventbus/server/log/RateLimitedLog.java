@@ -1,0 +1,113 @@
+package io.eventbus.server.log;
+
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+
+/**
+ * Warnings that others can cause as often as they like. The first of a kind is written at once;
+ * from then on at most one in ten seconds, which says how many were left out. It writes no stack
+ * traces. Any thread.
+ *
+ * <p>Kinds may come from outside, an address for instance: beyond {@value #MOST_KINDS} within ten
+ * seconds all others count as one kind.
+ */
+public final class RateLimitedLog {
+  static final int MOST_KINDS = 64;
+  static final long INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(10);
+  private static final String OTHERS = "others";
+
+  private final Logger log;
+  private final LongSupplier nanoTime;
+  private final Map<String, Gate> gates = new HashMap<>();
+
+  private static final class Gate {
+    long writtenAt;
+    long suppressed;
+  }
+
+  /**
+   * Makes one that has written nothing yet.
+   *
+   * @param log where the lines go
+   */
+  public RateLimitedLog(Logger log) {
+    this(log, System::nanoTime);
+  }
+
+  /**
+   * Makes one with a clock of its own.
+   *
+   * @param log where the lines go
+   * @param nanoTime as {@link System#nanoTime}
+   */
+  public RateLimitedLog(Logger log, LongSupplier nanoTime) {
+    this.log = log;
+    this.nanoTime = nanoTime;
+  }
+
+  /**
+   * Writes a warning, or counts it.
+   *
+   * @param kind what is limited together
+   * @param format a message with {@code {}} for each argument
+   * @param arguments an exception is written as its text
+   */
+  public void warn(String kind, String format, Object... arguments) {
+    if (!log.isWarnEnabled()) {
+      return;
+    }
+    long before = pass(kind);
+    if (before < 0) {
+      return;
+    }
+    Object[] texts = new Object[arguments.length + 1];
+    for (int i = 0; i < arguments.length; i++) {
+      texts[i] = arguments[i] instanceof Throwable t ? t.toString() : arguments[i];
+    }
+    if (before == 0) {
+      // The spare place would be taken for an exception.
+      texts[arguments.length] = "";
+      log.warn(format, texts);
+    } else {
+      texts[arguments.length] = before;
+      log.warn(format + " (and {} more like this since the last such line)", texts);
+    }
+  }
+
+  /** Returns how many were left out since the last line of the kind, or -1 for one more of them. */
+  private synchronized long pass(String kind) {
+    long now = nanoTime.getAsLong();
+    Gate gate = gates.get(kind);
+    if (gate == null && gates.size() >= MOST_KINDS) {
+      forgetOld(now);
+      gate = gates.size() < MOST_KINDS ? null : gates.get(OTHERS);
+    }
+    if (gate == null) {
+      Gate made = new Gate();
+      made.writtenAt = now;
+      gates.put(gates.size() < MOST_KINDS ? kind : OTHERS, made);
+      return 0;
+    }
+    if (now - gate.writtenAt < INTERVAL_NANOS) {
+      gate.suppressed++;
+      return -1;
+    }
+    gate.writtenAt = now;
+    long before = gate.suppressed;
+    gate.suppressed = 0;
+    return before;
+  }
+
+  private void forgetOld(long now) {
+    for (Iterator<Gate> i = gates.values().iterator(); i.hasNext(); ) {
+      Gate gate = i.next();
+      if (gate.suppressed == 0 && now - gate.writtenAt >= INTERVAL_NANOS) {
+        i.remove();
+      }
+    }
+  }
+}

@@ -1,0 +1,2 @@
+/** A log that cannot be flooded. */
+package io.eventbus.server.log;

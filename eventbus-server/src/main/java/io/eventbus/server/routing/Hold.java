@@ -1,0 +1,105 @@
+package io.eventbus.server.routing;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one publisher waits for, and whom that keeps from being served: a subscriber under BLOCK
+ * that holds a publisher back is charged for it while another subscriber of that publisher has
+ * nothing to read. Confined to the publisher's loop.
+ */
+public final class Hold {
+  /** Topics of the publisher that are remembered: whoever reads one of them may be the one. */
+  private static final int RECENT = 8;
+
+  /** Subscribers of one topic that are asked whether they have something to read. */
+  private static final int ASKED = 64;
+
+  private final RouteCache.@Nullable Entry[] recent = new RouteCache.Entry[RECENT];
+  private RouteCache.@Nullable Entry last;
+  private RouteCache.@Nullable Entry held;
+  private int next;
+  private long chargedUntil;
+
+  /** Makes one for a publisher that does not wait. */
+  public Hold() {}
+
+  /** The publisher has published to a topic. */
+  void published(RouteCache.Entry entry) {
+    held = null;
+    if (entry != last) {
+      last = entry;
+      recent[next++ & (RECENT - 1)] = entry;
+    }
+  }
+
+  /** Subscribers of a topic hold the publisher back. */
+  void begin(RouteCache.Entry entry) {
+    if (held == null) {
+      chargedUntil = Long.MIN_VALUE;
+    }
+    held = entry;
+  }
+
+  /**
+   * Charges those who hold the publisher back; to be called several times a second.
+   *
+   * @param nowNanos as {@link System#nanoTime}
+   */
+  public void onTick(long nowNanos) {
+    RouteCache.Entry topic = held;
+    if (topic == null) {
+      return;
+    }
+    long nanos = chargedUntil == Long.MIN_VALUE ? 0 : nowNanos - chargedUntil;
+    chargedUntil = nowNanos;
+    if (nanos > 0 && someoneStarves(topic)) {
+      charge(topic.route, nanos);
+    }
+  }
+
+  private boolean someoneStarves(RouteCache.Entry topic) {
+    if (starves(topic.route)) {
+      return true;
+    }
+    for (RouteCache.Entry other : recent) {
+      if (other != null && starves(other.route)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  static boolean starves(Route route) {
+    int left = ASKED;
+    for (Target[] targets : route.byLoop) {
+      for (int i = 0; i < targets.length && left > 0; i++, left--) {
+        if (targets[i].subscriber().isStarving()) {
+          return true;
+        }
+      }
+    }
+    for (Subscription[] group : route.groups) {
+      for (int i = 0; i < group.length && left > 0; i++, left--) {
+        if (group[i].subscriber().isStarving()) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  static void charge(Route route, long nanos) {
+    for (Subscriber subscriber : route.blocking) {
+      if (subscriber.isFull()) {
+        subscriber.chargeHold(nanos);
+      }
+    }
+    for (Subscription[] group : route.groups) {
+      if (GroupChoice.allFull(group)) {
+        for (Subscription member : group) {
+          member.subscriber().chargeHold(nanos);
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,63 @@
+package io.eventbus.server.routing;
+
+import io.eventbus.protocol.TopicFilter;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
+
+/**
+ * Counts the changes of an index, so that a loop sees whether what it remembers of a topic still
+ * holds: that of the topic's stripe for a plain filter, that of the first token's stripe for one
+ * with wildcards further behind, a common one for the others. So a change elsewhere leaves most
+ * routes valid. Any thread; changes come under the index's lock, but for {@link #invalidate}.
+ */
+final class IndexVersions {
+  private static final int STRIPES = 4096;
+
+  private final AtomicLongArray exact = new AtomicLongArray(STRIPES);
+  private final AtomicLongArray firstToken = new AtomicLongArray(STRIPES);
+  private final AtomicLong wildcard = new AtomicLong();
+  private final AtomicLong invalidations = new AtomicLong();
+
+  /** The subscriptions with a filter have changed. */
+  void changed(TopicFilter filter) {
+    String text = filter.toString();
+    if (filter.isExact()) {
+      exact.incrementAndGet(stripe(text, text.length()));
+    } else if (!filter.tokens().isEmpty() && !filter.tokens().get(0).equals("*")) {
+      firstToken.incrementAndGet(stripe(text, filter.tokens().get(0).length()));
+    } else {
+      wildcard.incrementAndGet();
+    }
+  }
+
+  /** Nothing that is remembered holds any more. */
+  void invalidate() {
+    invalidations.incrementAndGet();
+    wildcard.incrementAndGet();
+  }
+
+  /** Whether nothing that concerns a topic has changed since it was noted; cheap. */
+  boolean hold(TopicRoute of) {
+    return exact.get(of.stripe) == of.exact
+        && firstToken.get(of.firstTokenStripe) == of.firstToken
+        && wildcard.get() == of.wildcard;
+  }
+
+  /** Notes what a look-up is as of; under the lock that it was made under. */
+  void note(TopicRoute of) {
+    // The first of the two that an invalidation counts up: it may be taken for later, not earlier.
+    of.invalidations = invalidations.get();
+    of.exact = exact.get(of.stripe);
+    of.firstToken = firstToken.get(of.firstTokenStripe);
+    of.wildcard = wildcard.get();
+  }
+
+  /** The stripe of the first so many characters. */
+  static int stripe(String topic, int length) {
+    int h = 0;
+    for (int i = 0; i < length; i++) {
+      h = 31 * h + topic.charAt(i);
+    }
+    return (h ^ (h >>> 16)) & (STRIPES - 1);
+  }
+}

@@ -1,0 +1,124 @@
+package io.eventbus.server.routing;
+
+import java.nio.ByteBuffer;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who gets the events of the topics that one loop has seen, and how they leave for other buses:
+ * looked up once, and again when it no longer holds. Confined to its loop but for {@link #list}.
+ */
+final class LoopRoutes {
+  /** Routes that one other may push out. */
+  private static final int ROUTES_FOR_ONE = 8;
+
+  private final SubscriptionIndex index;
+  private final RemoteForwarder remote;
+  private final RouteCache cache;
+  private final Matches matches = new Matches();
+  private int nextTurn;
+
+  /** The only topic whose route is not {@link Route#isShared shared}, if there is one. */
+  private RouteCache.@Nullable Entry unshared;
+
+  LoopRoutes(SubscriptionIndex index, RemoteForwarder remote) {
+    this.index = index;
+    this.remote = remote;
+    this.cache = new RouteCache(index, index.topicLimit());
+  }
+
+  /** Finds a published topic; null if the loop does not remember it. */
+  RouteCache.@Nullable Entry find(ByteBuffer in, int start, int length) {
+    return cache.find(in, start, length);
+  }
+
+  /** Whether a topic's route is what a look-up would find. */
+  boolean hold(RouteCache.Entry entry) {
+    return index.holds(entry);
+  }
+
+  /** What looking up has cost since the last call; see {@link Matches#takeWork}. */
+  int takeWork() {
+    return matches.takeWork();
+  }
+
+  /** Looks up a legal topic that the loop does not remember. */
+  RouteCache.Entry add(ByteBuffer in, int start, int length, String topic) {
+    RouteCache.Entry entry = cache.add(in, start, length, topic);
+    // Topics that are published to only once are to be shared evenly, too.
+    entry.turn = nextTurn++;
+    refresh(entry);
+    return entry;
+  }
+
+  /** Looks up a topic again. */
+  void refresh(RouteCache.Entry entry) {
+    Route before = entry.route;
+    long invalidations = entry.invalidations;
+    index.refresh(entry, matches);
+    if (!entry.route.isShared()) {
+      makeRoomFor(entry);
+    }
+    if (entry.route != before || entry.invalidations != invalidations) {
+      plan(entry);
+    }
+  }
+
+  /** Where the routes take all that they may, others of this loop go, or this one does soon. */
+  private void makeRoomFor(RouteCache.Entry entry) {
+    for (int i = 0; i < ROUTES_FOR_ONE && !entry.route.isShared(); i++) {
+      RouteCache.Entry other = cache.someWithRoute(entry);
+      if (other == null) {
+        break;
+      }
+      index.forget(other);
+      index.share(entry);
+    }
+    if (!entry.route.isShared() && unshared != entry) {
+      forgetUnshared();
+      unshared = entry;
+    }
+  }
+
+  /** Keeps the loop from holding more than one route that is not counted. */
+  private void forgetUnshared() {
+    RouteCache.Entry entry = unshared;
+    unshared = null;
+    if (entry != null && !entry.route.isShared()) {
+      index.forget(entry);
+    }
+  }
+
+  private void plan(RouteCache.Entry entry) {
+    Route route = entry.route;
+    RemotePlan before = entry.remote;
+    entry.remote =
+        route.leavesTheBus()
+            ? remote.plan(before, entry.topic, route.remotePlain, route.remoteGroups)
+            : null;
+    if ((before == null) != (entry.remote == null)) {
+      cache.recount(entry);
+    }
+  }
+
+  /**
+   * Takes the routes from topics where they no longer hold, or are not used.
+   *
+   * @param nowNanos {@link System#nanoTime}
+   */
+  void trim(long nowNanos) {
+    forgetUnshared();
+    cache.sweep(nowNanos);
+  }
+
+  /** Forgets everything, at the end of the loop. */
+  void clear() {
+    forgetUnshared();
+    cache.clear();
+  }
+
+  /** The topics seen; any thread, and perhaps a moment old. */
+  List<RouteCache.Entry> list() {
+    return cache.list();
+  }
+}

@@ -1,0 +1,54 @@
+package io.eventbus.server.routing;
+
+import io.eventbus.protocol.TopicFilter;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where a filter has its wildcards: how many tokens it has, which of them are {@code *}, and
+ * whether {@code >} follows. Of all filters with the same pattern a topic is selected by one at
+ * most, so the number of patterns bounds what a look-up comes by.
+ *
+ * @param shape a bit for each {@code *}, and above them the number of tokens and the tail
+ */
+public record WildcardPattern(int shape) {
+  /** The places where a token can be. */
+  private static final int TOKENS = 16;
+
+  private static final int TAIL = 1 << 30;
+
+  /**
+   * There are 57 patterns of up to so many tokens, the tail not counted: too few to make a look-up
+   * slow, and the ones that most clients need.
+   */
+  private static final int SHORT_TOKENS = 4;
+
+  /**
+   * Returns the pattern of a filter.
+   *
+   * @param filter any filter
+   * @return its pattern, null for a filter without wildcards
+   */
+  public static @Nullable WildcardPattern of(TopicFilter filter) {
+    if (filter.isExact()) {
+      return null;
+    }
+    List<String> tokens = filter.tokens();
+    int shape = tokens.size() << TOKENS | (filter.hasTail() ? TAIL : 0);
+    for (int i = 0; i < tokens.size(); i++) {
+      if (tokens.get(i).equals("*")) {
+        shape |= 1 << i;
+      }
+    }
+    return new WildcardPattern(shape);
+  }
+
+  /**
+   * Says whether this is one of the few patterns that need no bound.
+   *
+   * @return true for at most four tokens before a tail
+   */
+  public boolean isShort() {
+    return (shape & ~TAIL) >>> TOKENS <= SHORT_TOKENS;
+  }
+}

@@ -1,0 +1,186 @@
+package io.eventbus.server.transport;
+
+import io.eventbus.server.admission.AddressAccounts;
+import io.eventbus.server.admission.Admission;
+import io.eventbus.server.admission.ConnectionAccount;
+import io.eventbus.server.admission.ConnectionLimit;
+import io.eventbus.server.admission.ForwardedClient;
+import io.eventbus.server.admission.ProxyNetworks;
+import io.eventbus.server.log.RateLimitedLog;
+import io.eventbus.server.stats.BusCounters;
+import io.eventbus.server.stats.RefusalReason;
+import io.netty.channel.Channel;
+import io.netty.handler.codec.http.HttpHeaders;
+import io.netty.util.AttributeKey;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Who may come in, of those who connect to one bus: counts connections, knows the proxies, and
+ * tells of those that were refused. Shared by all loops; what has a channel as its argument is for
+ * that channel's loop.
+ */
+// The listeners of a channel's end cannot fail.
+@SuppressWarnings("FutureReturnValueIgnored")
+final class FrontDoor {
+  private static final AttributeKey<ConnectionAccount> ACCOUNT =
+      AttributeKey.valueOf(FrontDoor.class, "account");
+
+  private final ConnectionLimit limit;
+  private final AddressAccounts accounts;
+  private final ProxyNetworks proxies;
+  private final ForwardedClient forwarded;
+  private final BusCounters stats;
+  private final RateLimitedLog log = new RateLimitedLog(LoggerFactory.getLogger(FrontDoor.class));
+  private final AtomicInteger sockets = new AtomicInteger();
+  private final AtomicInteger answered = new AtomicInteger();
+
+  FrontDoor(
+      ConnectionLimit limit, AddressAccounts accounts, ProxyNetworks proxies, BusCounters stats) {
+    this.limit = limit;
+    this.accounts = accounts;
+    this.proxies = proxies;
+    this.forwarded = new ForwardedClient(proxies);
+    this.stats = stats;
+  }
+
+  /**
+   * Takes a descriptor for a connection that was just accepted, on the thread that accepts: those
+   * that find none must not wait for a loop before theirs is given back.
+   *
+   * @return false if there is none, neither to serve the connection nor to refuse it with an answer
+   */
+  boolean takeSocket(Channel accepted) {
+    stats.accepted.increment();
+    if (sockets.incrementAndGet() > (long) limit.connections() + limit.answered()) {
+      sockets.decrementAndGet();
+      refused(accepted.remoteAddress(), tooMany());
+      return false;
+    }
+    accepted.closeFuture().addListener(f -> sockets.decrementAndGet());
+    return true;
+  }
+
+  /** Lets a connection in, or says why not. One of a proxy is not yet that of an address. */
+  Optional<Admission.Refused> enter(Channel channel) {
+    Optional<Admission.Refused> refusal;
+    if (stats.connections.incrementAndGet() > limit.connections()) {
+      refusal = Optional.of(tooMany());
+      refused(channel.remoteAddress(), tooMany());
+    } else if (isProxy(channel.remoteAddress())) {
+      refusal = Optional.empty();
+    } else {
+      refusal = admit(channel, channel.remoteAddress());
+    }
+    if (refusal.isPresent()) {
+      stats.connections.decrementAndGet();
+    } else {
+      channel.closeFuture().addListener(f -> stats.connections.decrementAndGet());
+    }
+    return refusal;
+  }
+
+  private Admission.Refused tooMany() {
+    return new Admission.Refused(
+        limit.reason(),
+        "the bus has as many connections as it may, "
+            + limit.connections()
+            + ": "
+            + limit.message());
+  }
+
+  /** Lets a connection in as one of a client, or says why not. */
+  Optional<Admission.Refused> admit(Channel channel, @Nullable SocketAddress client) {
+    if (!(client instanceof InetSocketAddress address)) {
+      // It has ended already.
+      return Optional.empty();
+    }
+    // A proxy elsewhere that speaks of loopback means another machine's.
+    boolean exempt = isLoopback(address) && isLoopback(channel.remoteAddress());
+    Admission verdict = accounts.admit(address, exempt);
+    if (verdict instanceof Admission.Refused refusal) {
+      refused(address, refusal);
+      return Optional.of(refusal);
+    }
+    ConnectionAccount account = ((Admission.Admitted) verdict).account();
+    channel.attr(ACCOUNT).set(account);
+    channel.closeFuture().addListener(f -> account.close());
+    return Optional.empty();
+  }
+
+  private static boolean isLoopback(@Nullable SocketAddress address) {
+    return address instanceof InetSocketAddress ip
+        && ip.getAddress() != null
+        && ProxyNetworks.LOOPBACK.contains(ip.getAddress());
+  }
+
+  private void refused(@Nullable SocketAddress client, Admission.Refused refusal) {
+    countRefused(refusal.reason());
+    log.warn(
+        refusal.reason().name(),
+        "refused a connection of {}: {}",
+        String.valueOf(client),
+        refusal.message());
+  }
+
+  /** Counts a connection that is refused for another reason. */
+  void countRefused(RefusalReason reason) {
+    stats.countRefused(reason);
+  }
+
+  /** The threads for TLS have too much to do; any thread. */
+  void tlsBusy() {
+    countRefused(RefusalReason.TLS_BUSY);
+    log.warn(
+        RefusalReason.TLS_BUSY.name(),
+        "closed a new connection: too many TLS handshakes wait for their turn");
+  }
+
+  /** Says whether a refused connection gets an answer; those beyond are closed without a word. */
+  boolean takeAnswer(Channel channel) {
+    if (answered.incrementAndGet() > limit.answered()) {
+      answered.decrementAndGet();
+      return false;
+    }
+    channel.closeFuture().addListener(f -> answered.decrementAndGet());
+    return true;
+  }
+
+  boolean isProxy(@Nullable SocketAddress address) {
+    return address instanceof InetSocketAddress ip && proxies.contains(ip.getAddress());
+  }
+
+  /**
+   * Finds the client of a request that came from a proxy.
+   *
+   * @param proxy the proxy next to the client of whom the bus knows from the connection
+   */
+  SocketAddress clientOf(SocketAddress proxy, HttpHeaders headers)
+      throws ForwardedClient.ContradictionException {
+    Optional<InetSocketAddress> told =
+        forwarded.find(headers.getAll("Forwarded"), headers.getAll("X-Forwarded-For"));
+    return told.isPresent() ? told.get() : proxy;
+  }
+
+  /** Says whether it is known already which address a connection counts for. */
+  static boolean isAdmitted(Channel channel) {
+    return channel.attr(ACCOUNT).get() != null;
+  }
+
+  /** Returns the account of a connection; of one that came in by no door, an unlimited one. */
+  static ConnectionAccount account(Channel channel) {
+    ConnectionAccount account = channel.attr(ACCOUNT).get();
+    if (account != null) {
+      return account;
+    }
+    InetSocketAddress client =
+        channel.remoteAddress() instanceof InetSocketAddress ip
+            ? ip
+            : InetSocketAddress.createUnresolved("unknown", 0);
+    return ConnectionAccount.unlimited(client, null);
+  }
+}

@@ -1,0 +1,45 @@
+package io.eventbus.server.transport;
+
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * How long one subscriber under BLOCK may hold publishers back from others: so much in a minute.
+ * Any thread may charge it; the subscriber's loop looks whether it is used up.
+ */
+final class HoldBudget {
+  private static final double MINUTE_NANOS = TimeUnit.MINUTES.toNanos(1);
+
+  private final long capacity;
+  private final AtomicLong charged = new AtomicLong();
+  private long left;
+  private long lookedAt;
+
+  /**
+   * Makes a budget that is not used yet.
+   *
+   * @param capacity zero for no limit
+   */
+  HoldBudget(Duration capacity, long nowNanos) {
+    this.capacity = capacity.toNanos();
+    this.left = this.capacity;
+    this.lookedAt = nowNanos;
+  }
+
+  void charge(long nanos) {
+    charged.addAndGet(nanos);
+  }
+
+  /** Whether it is used up; what is not used comes back within a minute. */
+  boolean isUsedUp(long nowNanos) {
+    if (capacity == 0) {
+      return false;
+    }
+    long passed = nowNanos - lookedAt;
+    lookedAt = nowNanos;
+    double back = capacity * (passed / MINUTE_NANOS);
+    left = Math.min(capacity, left + (long) back) - charged.getAndSet(0);
+    return left <= 0;
+  }
+}

@@ -1,0 +1,92 @@
+package io.eventbus.server.transport;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.handler.codec.ByteToMessageDecoder;
+import io.netty.handler.codec.ProtocolDetectionState;
+import io.netty.handler.codec.haproxy.HAProxyCommand;
+import io.netty.handler.codec.haproxy.HAProxyMessage;
+import io.netty.handler.codec.haproxy.HAProxyMessageDecoder;
+import io.netty.util.NetUtil;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The beginning of a connection from a proxy: the PROXY protocol (versions 1 and 2), if the proxy
+ * speaks it, tells where the client is. What follows goes on unchanged. The deadline for the
+ * upgrade holds here, too.
+ */
+final class ProxyPreface extends ByteToMessageDecoder {
+  /** Room for what proxies say beside the addresses. */
+  private static final int MAX_EXTENSION_BYTES = 4096;
+
+  private final Consumer<InetSocketAddress> source;
+
+  /**
+   * Makes one.
+   *
+   * @param source is told where the client is; not if the proxy speaks for itself, or does not say
+   */
+  ProxyPreface(Consumer<InetSocketAddress> source) {
+    this.source = source;
+  }
+
+  @Override
+  protected void decode(ChannelHandlerContext ctx, ByteBuf in, List<Object> out) {
+    ProtocolDetectionState state = HAProxyMessageDecoder.detectProtocol(in).state();
+    if (state == ProtocolDetectionState.NEEDS_MORE_DATA) {
+      return;
+    }
+    if (state == ProtocolDetectionState.DETECTED) {
+      ctx.pipeline().addAfter(ctx.name(), "proxy-source", new Source(source));
+      ctx.pipeline()
+          .addAfter(ctx.name(), "proxy-decoder", new HAProxyMessageDecoder(MAX_EXTENSION_BYTES));
+    }
+    // The next handler gets what is here already.
+    ctx.pipeline().remove(this);
+  }
+
+  /** Takes the one message that the decoder makes. */
+  private static final class Source extends ChannelInboundHandlerAdapter {
+    private final Consumer<InetSocketAddress> source;
+
+    Source(Consumer<InetSocketAddress> source) {
+      this.source = source;
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext ctx, Object message) {
+      if (!(message instanceof HAProxyMessage preface)) {
+        ctx.fireChannelRead(message);
+        return;
+      }
+      try {
+        InetSocketAddress told = address(preface);
+        ctx.pipeline().remove(this);
+        if (told != null) {
+          source.accept(told);
+        }
+      } finally {
+        preface.release();
+      }
+    }
+
+    private static @Nullable InetSocketAddress address(HAProxyMessage preface) {
+      String text = preface.sourceAddress();
+      byte[] bytes = text == null ? null : NetUtil.createByteArrayFromIpAddressString(text);
+      if (preface.command() != HAProxyCommand.PROXY || bytes == null) {
+        return null;
+      }
+      try {
+        return new InetSocketAddress(InetAddress.getByAddress(bytes), preface.sourcePort());
+      } catch (UnknownHostException e) {
+        throw new IllegalStateException(bytes.length + " bytes (expected: 4 or 16)", e);
+      }
+    }
+  }
+}

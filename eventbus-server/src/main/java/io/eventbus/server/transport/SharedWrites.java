@@ -1,0 +1,62 @@
+package io.eventbus.server.transport;
+
+import io.eventbus.server.routing.Delivery;
+import java.util.ArrayDeque;
+import java.util.Deque;
+
+/**
+ * Deliveries on their way from a connection's queue to the network. Their bytes may be on their way
+ * to many clients and are held once: so each is kept until the network has taken it, and does not
+ * count as the connection's own. Confined to the connection's loop.
+ */
+final class SharedWrites {
+  /** What Netty adds to each write that waits. */
+  private static final int ENTRY_BYTES = 96;
+
+  /** One delivery and how much had been written with it, since the beginning. */
+  private record Under(Delivery delivery, long bytes, long end) {}
+
+  private final Deque<Under> underWay = new ArrayDeque<>(2);
+  private long written;
+  private long shared;
+
+  /** Counts bytes that are given to the channel. */
+  void wrote(int bytes) {
+    written += bytes + ENTRY_BYTES;
+  }
+
+  /** Keeps a delivery whose bytes were given to the channel; takes over the caller's reference. */
+  void wrote(Delivery delivery, int bytes) {
+    wrote(bytes);
+    underWay.add(new Under(delivery, bytes, written));
+    shared += bytes;
+  }
+
+  /**
+   * Lets go of what the network has taken.
+   *
+   * @param pending what waits in the channel, as it counts
+   * @return how much of that is the connection's own
+   */
+  long settle(long pending) {
+    long taken = written - pending;
+    for (Under first = underWay.peek();
+        first != null && (pending == 0 || first.end() <= taken);
+        first = underWay.peek()) {
+      underWay.remove();
+      shared -= first.bytes();
+      first.delivery().release();
+    }
+    return Math.max(0, pending - shared);
+  }
+
+  /** Bytes that the network has taken since the beginning, of so many pending. */
+  long taken(long pending) {
+    return written - pending;
+  }
+
+  /** Lets go of everything, at the end of the connection. */
+  void close() {
+    settle(0);
+  }
+}

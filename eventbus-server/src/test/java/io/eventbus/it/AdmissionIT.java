@@ -1,0 +1,289 @@
+package io.eventbus.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.eventbus.protocol.ControlFrames;
+import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.Hello;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** Who comes in: limits for an address, proxies, and clients that show a wrong token. */
+@ExtendWith(LeakWatch.class)
+@Timeout(60)
+class AdmissionIT {
+  private static final String AVRO = "Sec-WebSocket-Protocol: eventbus.v1.avro\r\n";
+
+  private static WatchedBus behindAProxy(String... settings) throws IOException {
+    List<String> all = new ArrayList<>(List.of("listen.proxies", "127.0.0.0/8"));
+    all.addAll(List.of(settings));
+    return WatchedBus.start(all.toArray(new String[0]));
+  }
+
+  private static double refused(WatchedBus bus, String reason) {
+    return bus.metric("eventbus_refused_connections_total{reason=\"" + reason + "\"}");
+  }
+
+  /** A client as a proxy shows it in a header. */
+  private static RawClient forwarded(WatchedBus bus, String header) throws IOException {
+    return RawClient.tcp(bus.uri()).upgrade("/bus", AVRO + header + "\r\n");
+  }
+
+  /** A client as a proxy shows it in front of everything. */
+  private static RawClient prefaced(WatchedBus bus, byte[] preface) throws IOException {
+    RawClient client = RawClient.tcp(bus.uri());
+    client.raw(preface);
+    return client.upgrade("/bus", AVRO);
+  }
+
+  private static byte[] v1(String client) {
+    return ("PROXY TCP4 " + client + " 192.0.2.1 4711 443\r\n").getBytes(StandardCharsets.US_ASCII);
+  }
+
+  private static String connections(WatchedBus bus) throws IOException {
+    URI uri = URI.create("http://127.0.0.1:" + bus.server().adminPort() + "/api/v1/connections");
+    try (var in = uri.toURL().openStream()) {
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+    }
+  }
+
+  @Test
+  void anAddressHasSoManyConnections() throws Exception {
+    try (WatchedBus bus = behindAProxy("limits.address-connections", "2");
+        RawClient first = forwarded(bus, "X-Forwarded-For: 203.0.113.7");
+        RawClient second = forwarded(bus, "Forwarded: for=203.0.113.7;proto=http");
+        RawClient other = forwarded(bus, "X-Forwarded-For: 203.0.113.8")) {
+      assertThat(first.httpResponse).startsWith("HTTP/1.1 101 ");
+      assertThat(second.httpResponse).startsWith("HTTP/1.1 101 ");
+      assertThat(other.httpResponse).startsWith("HTTP/1.1 101 ");
+      try (RawClient third = forwarded(bus, "X-Forwarded-For: 203.0.113.7")) {
+        assertThat(third.httpResponse).startsWith("HTTP/1.1 503 ").contains("Retry-After");
+        assertThat(new String(third.input().readAllBytes(), StandardCharsets.UTF_8))
+            .contains("limits.address-connections", "203.0.113.7", "at most 2");
+      }
+      assertThat(refused(bus, "address_connections")).isEqualTo(1);
+      first.hello(null);
+      assertThat(connections(bus)).contains("203.0.113.7");
+      first.socket().close();
+      WatchedBus.await(
+          () -> {
+            try (RawClient again = forwarded(bus, "X-Forwarded-For: 203.0.113.7")) {
+              return again.httpResponse.startsWith("HTTP/1.1 101 ");
+            } catch (IOException e) {
+              throw new AssertionError(e);
+            }
+          },
+          () -> "there is no room again");
+    }
+  }
+
+  @Test
+  void whoIsNotWelcomedCountsAsAHandshake() throws Exception {
+    try (WatchedBus bus = behindAProxy("limits.address-handshakes", "1");
+        RawClient first = forwarded(bus, "X-Forwarded-For: 2001:db8::1")) {
+      try (RawClient second = forwarded(bus, "X-Forwarded-For: 2001:db8::2")) {
+        assertThat(second.httpResponse).startsWith("HTTP/1.1 503 ");
+      }
+      first.hello(null);
+      try (RawClient second = forwarded(bus, "X-Forwarded-For: 2001:db8::2")) {
+        assertThat(second.httpResponse).startsWith("HTTP/1.1 101 ");
+      }
+      assertThat(refused(bus, "address_handshakes")).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void newConnectionsHaveARate() throws Exception {
+    try (WatchedBus bus = behindAProxy("limits.address-handshake-rate", "1")) {
+      int upgraded = 0;
+      while (refused(bus, "address_handshake_rate") == 0) {
+        try (RawClient client = prefaced(bus, v1("203.0.113.7"))) {
+          upgraded += client.httpResponse.startsWith("HTTP/1.1 101 ") ? 1 : 0;
+        }
+      }
+      assertThat(upgraded).isGreaterThanOrEqualTo(10);
+    }
+  }
+
+  @Test
+  void loopbackHasNoLimits() throws Exception {
+    try (WatchedBus bus =
+        WatchedBus.start(
+            "limits.address-connections",
+            "1",
+            "limits.address-handshakes",
+            "1",
+            "limits.address-handshake-rate",
+            "1")) {
+      List<RawClient> clients = new ArrayList<>();
+      for (int i = 0; i < 30; i++) {
+        clients.add(RawClient.upgraded(bus.uri()));
+        assertThat(clients.get(i).httpResponse).startsWith("HTTP/1.1 101 ");
+      }
+      for (RawClient client : clients) {
+        client.close();
+      }
+    }
+  }
+
+  @Test
+  void aProxyTellsTheClientBeforeTheRequest() throws Exception {
+    byte[] v2 = HexFormat.of().parseHex("0d0a0d0a000d0a515549540a2111000ccb007107c0000201126701bb");
+    try (WatchedBus bus = behindAProxy();
+        RawClient one = prefaced(bus, v1("198.51.100.9"));
+        RawClient two = prefaced(bus, v2)) {
+      one.hello(null);
+      two.hello(null);
+      assertThat(connections(bus)).contains("198.51.100.9:4711", "203.0.113.7:4711");
+    }
+  }
+
+  @Test
+  void aProxyBehindAProxyTellsTheClientInTheRequest() throws Exception {
+    try (WatchedBus bus = behindAProxy("listen.proxies", "127.0.0.1,10.0.0.0/8");
+        RawClient client = RawClient.tcp(bus.uri())) {
+      client.raw(v1("10.1.2.3"));
+      client.upgrade("/bus", AVRO + "X-Forwarded-For: 192.0.2.66, 203.0.113.7\r\n");
+      client.hello(null);
+      assertThat(connections(bus)).contains("\"203.0.113.7\"").doesNotContain("192.0.2.66");
+    }
+  }
+
+  @Test
+  void nobodyElseIsBelieved() throws Exception {
+    try (WatchedBus bus = WatchedBus.start("listen.proxies", "192.0.2.1");
+        RawClient preface = RawClient.tcp(bus.uri());
+        RawClient binary = RawClient.tcp(bus.uri());
+        RawClient header = forwarded(bus, "X-Forwarded-For: 203.0.113.7")) {
+      double before = bus.closed("not_upgraded");
+      preface.raw(v1("203.0.113.7"));
+      preface.http("");
+      assertThat(preface.httpResponse).startsWith("HTTP/1.1 400 ");
+      binary.raw(
+          HexFormat.of().parseHex("0d0a0d0a000d0a515549540a2111000ccb007107c0000201126701bb"));
+      binary.http("\r\n\r\n");
+      assertThat(binary.httpResponse).startsWith("HTTP/1.1 400 ");
+      assertThat(bus.closed("not_upgraded")).isEqualTo(before + 2);
+      header.hello(null);
+      assertThat(connections(bus)).doesNotContain("203.0.113.7");
+    }
+  }
+
+  @Test
+  void aBrokenPrefaceEndsTheConnection() throws Exception {
+    try (WatchedBus bus = behindAProxy();
+        RawClient client = RawClient.tcp(bus.uri())) {
+      double before = bus.closed("not_upgraded");
+      client.raw("PROXY TCP4 nobody\r\n".getBytes(StandardCharsets.US_ASCII));
+      client.awaitEnd();
+      WatchedBus.await(() -> bus.closed("not_upgraded") == before + 1, () -> "not counted");
+    }
+  }
+
+  @Test
+  void headersThatContradictEachOtherAreRefused() throws Exception {
+    try (WatchedBus bus = behindAProxy();
+        RawClient client =
+            forwarded(bus, "X-Forwarded-For: 203.0.113.7\r\nForwarded: for=198.51.100.9")) {
+      assertThat(client.httpResponse).startsWith("HTTP/1.1 400 ");
+    }
+  }
+
+  @Test
+  void guessingTokensIsSlow() throws Exception {
+    try (WatchedBus bus = WatchedBus.alone("auth.token", "right")) {
+      for (int i = 1; i <= 6; i++) {
+        try (RawClient client = RawClient.upgraded(bus.uri())) {
+          long before = System.nanoTime();
+          client.send(hello("wrong"));
+          // What comes behind it is not read before the answer.
+          client.send(TestFrames.barrier(1));
+          assertThat(client.expectProblem().getMessage())
+              .isEqualTo("the token in Hello.token is not the one that this bus expects");
+          assertThat(client.awaitClose()).isEqualTo(4500);
+          if (i > 5) {
+            assertThat(System.nanoTime() - before).isGreaterThan(900_000_000);
+          }
+        }
+        assertThat(bus.metric("eventbus_authentication_failures_total")).isEqualTo(i);
+      }
+      try (RawClient client = RawClient.upgraded(bus.uri())) {
+        client.send(hello("right"));
+        client.expect(TypeCode.WELCOME);
+      }
+    }
+  }
+
+  private static byte[] hello(String token) {
+    return ControlFrames.encode(
+        TypeCode.HELLO, new Hello("raw", "test", token, null, Map.of(), null));
+  }
+
+  @Test
+  void aBusWithFewDescriptorsServesItsAdministration() throws Exception {
+    BusProcess process = BusProcess.limited(300, "admin.port", "0");
+    List<RawClient> clients = new ArrayList<>();
+    try {
+      int welcome = 0;
+      for (int i = 0; i < 400; i++) {
+        RawClient client = RawClient.tcp(process.uri());
+        clients.add(client);
+        welcome += isUpgraded(client) ? 1 : 0;
+      }
+      assertThat(welcome).isBetween(1, 235);
+      String metrics = process.admin("/metrics");
+      assertThat(process.admin("/healthz")).contains("UP");
+      assertThat(metrics).contains("eventbus_connections_limit " + welcome + ".0");
+      double refused = 400 - welcome;
+      assertThat(metrics.lines().filter(l -> l.contains("{reason=\"descriptors\"}")).toList())
+          .anyMatch(l -> l.endsWith(" " + refused));
+      assertThat(process.admin("/api/v1/bus")).contains("ulimit -n");
+    } finally {
+      for (RawClient client : clients) {
+        client.close();
+      }
+      process.kill();
+    }
+  }
+
+  private static boolean isUpgraded(RawClient client) {
+    try {
+      client.upgrade("/bus", AVRO);
+      return client.httpResponse.startsWith("HTTP/1.1 101 ");
+    } catch (IOException e) {
+      // Closed without a word.
+      return false;
+    }
+  }
+
+  @Test
+  void handshakesOfTlsAreNotDoneByTheLoops() throws Exception {
+    try (TestCertificate certificate = TestCertificate.make();
+        WatchedBus bus =
+            WatchedBus.alone(
+                "tls.certificate",
+                certificate.certificatePem().toString(),
+                "tls.key",
+                certificate.keyPem().toString())) {
+      try (RawClient client =
+          RawClient.over(
+              certificate
+                  .trusting()
+                  .getSocketFactory()
+                  .createSocket("127.0.0.1", bus.uri().getPort()))) {
+        client.upgrade("/bus", AVRO).hello(null);
+      }
+      Set<Thread> threads = Thread.getAllStackTraces().keySet();
+      assertThat(threads).anyMatch(t -> t.getName().startsWith("eventbus-tls-"));
+    }
+  }
+}

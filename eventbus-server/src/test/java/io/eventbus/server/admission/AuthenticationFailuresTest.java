@@ -1,0 +1,60 @@
+package io.eventbus.server.admission;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.eventbus.server.log.RateLimitedLog;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+import org.slf4j.helpers.NOPLogger;
+
+class AuthenticationFailuresTest {
+  private final AtomicLong now = new AtomicLong(Long.MAX_VALUE - 7);
+  private final AuthenticationFailures failures =
+      new AuthenticationFailures(new RateLimitedLog(NOPLogger.NOP_LOGGER), now::get);
+
+  private int prompt(String address, int times) {
+    int prompt = 0;
+    for (int i = 0; i < times; i++) {
+      prompt += failures.note(Ip.of(address)) ? 0 : 1;
+    }
+    return prompt;
+  }
+
+  @Test
+  void theSixthInAMinuteIsLateAndAllAfterIt() {
+    assertThat(prompt("203.0.113.7", 100)).isEqualTo(5);
+    assertThat(prompt("203.0.113.8", 1)).as("another address").isEqualTo(1);
+    assertThat(prompt("127.0.0.1", 100)).as("this machine is no exception").isEqualTo(5);
+  }
+
+  @Test
+  void aMinuteLaterItBeginsAnew() {
+    assertThat(prompt("203.0.113.7", 17)).isEqualTo(5);
+    now.addAndGet(Duration.ofSeconds(59).toNanos());
+    assertThat(prompt("203.0.113.7", 1)).isZero();
+    now.addAndGet(Duration.ofSeconds(60).toNanos());
+    assertThat(prompt("203.0.113.7", 17)).isEqualTo(5);
+  }
+
+  @Test
+  void fewerThanSixInAnyMinuteAreNeverLate() {
+    for (int i = 0; i < 100; i++) {
+      assertThat(prompt("203.0.113.7", 1)).isEqualTo(1);
+      now.addAndGet(Duration.ofSeconds(12).toNanos());
+    }
+  }
+
+  @Test
+  void soManyAddressesAreRememberedAndNoMore() {
+    for (int i = 0; i < AuthenticationFailures.MOST_ADDRESSES + 1000; i++) {
+      failures.note(Ip.of("10." + (i >> 16) + "." + (i >> 8 & 255) + "." + (i & 255)));
+    }
+    assertThat(failures.size()).isEqualTo(AuthenticationFailures.MOST_ADDRESSES);
+    now.addAndGet(Duration.ofMinutes(2).toNanos());
+    for (int i = 0; i < 1000; i++) {
+      failures.note(Ip.of("203.0.113.7"));
+    }
+    assertThat(failures.size()).isLessThan(AuthenticationFailures.MOST_ADDRESSES - 900);
+  }
+}

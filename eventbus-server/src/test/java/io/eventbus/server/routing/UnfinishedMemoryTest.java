@@ -1,0 +1,69 @@
+package io.eventbus.server.routing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+class UnfinishedMemoryTest {
+  private final BusMemory memory = new BusMemory(8_000);
+  private final UnfinishedMemory pieces = memory.shortPieces();
+  private final AtomicInteger pressed = new AtomicInteger();
+  private final AtomicInteger retries = new AtomicInteger();
+
+  @Test
+  void whatIsTakenCountsAsTheBusesUntilItIsGivenBack() {
+    assertThat(pieces.limit()).isEqualTo(1_000);
+    assertThat(pieces.take(600)).isTrue();
+    assertThat(memory.used()).isEqualTo(600);
+    pieces.give(600);
+    assertThat(memory.used()).isZero();
+    assertThat(pieces.used()).isZero();
+  }
+
+  @Test
+  void whatDoesNotFitIsNotTakenAndPresses() {
+    pieces.onPressure(pressed::incrementAndGet);
+    assertThat(pieces.take(600)).isTrue();
+    assertThat(pieces.take(600)).isFalse();
+    assertThat(memory.used()).isEqualTo(600);
+    assertThat(pressed).hasValue(1);
+    pieces.whenRoom(retries::incrementAndGet);
+    assertThat(pieces.isWaitedFor()).isTrue();
+    assertThat(retries).hasValue(0);
+    pieces.press();
+    assertThat(pressed).hasValue(3);
+    pieces.give(600);
+    assertThat(retries).hasValue(1);
+    assertThat(pieces.isWaitedFor()).isFalse();
+    pieces.press();
+    assertThat(pressed).as("nobody waits").hasValue(3);
+  }
+
+  @Test
+  void oneMessageMayAlwaysBePutTogether() {
+    assertThat(pieces.take(5_000)).isTrue();
+    assertThat(pieces.take(1)).isFalse();
+    pieces.give(5_000);
+    assertThat(pieces.take(1)).isTrue();
+  }
+
+  @Test
+  void theOtherKindHasItsOwnRoom() {
+    assertThat(pieces.take(1_000)).isTrue();
+    assertThat(memory.longPieces().take(2_000)).isTrue();
+    assertThat(memory.longPieces().take(1)).isFalse();
+  }
+
+  @Test
+  void whileTheBusIsOverItsLimitNothingIsRead() {
+    pieces.onPressure(pressed::incrementAndGet);
+    memory.reserve(8_001);
+    assertThat(pieces.take(1)).isFalse();
+    pieces.whenRoom(retries::incrementAndGet);
+    assertThat(pressed).as("it is not for pieces that there is no room").hasValue(0);
+    memory.release(8_001);
+    assertThat(retries).hasValue(1);
+    assertThat(pieces.take(1)).isTrue();
+  }
+}

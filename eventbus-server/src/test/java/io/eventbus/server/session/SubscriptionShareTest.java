@@ -1,0 +1,264 @@
+package io.eventbus.server.session;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.eventbus.protocol.ControlFrames;
+import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.Confirm;
+import io.eventbus.schema.ErrorCode;
+import io.eventbus.schema.Hello;
+import io.eventbus.schema.Overflow;
+import io.eventbus.schema.Problem;
+import io.eventbus.schema.Subscribe;
+import io.eventbus.schema.Unsubscribe;
+import io.eventbus.server.config.ServerConfig;
+import io.eventbus.server.routing.BusMemory;
+import io.eventbus.server.routing.LoopBarrier;
+import io.eventbus.server.routing.RemoteForwarder;
+import io.eventbus.server.routing.Router;
+import io.eventbus.server.routing.SubscriptionIndex;
+import io.eventbus.server.samples.FakeLoops;
+import io.eventbus.server.stats.BusCounters;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import java.nio.ByteBuffer;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What some clients' subscriptions leave for others. */
+class SubscriptionShareTest {
+  private static final long POT = 512 << 10;
+  private static final long OWN = POT / 8;
+  private static final int PATTERNS = 64;
+  private static final int OWN_PATTERNS = 16;
+
+  private final FakeLoops loops = new FakeLoops(1);
+  private final SubscriptionIndex index = new SubscriptionIndex(1);
+  private final BusCounters counters = new BusCounters(1);
+  private final LoopContext context = context();
+  private final List<Client> clients = new ArrayList<>();
+
+  private LoopContext context() {
+    ServerConfig config =
+        ServerConfig.of(
+            Map.of(
+                "limits.subscription-bytes",
+                String.valueOf(POT),
+                "limits.wildcard-patterns",
+                String.valueOf(PATTERNS)));
+    BusMemory memory = new BusMemory(1 << 30);
+    UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(true);
+    BusContext bus =
+        new BusContext(
+            "bus",
+            config.limits(),
+            index,
+            memory,
+            new Sessions("bus", Clock.systemUTC()),
+            new SharedTokenPolicy(null, false),
+            new LoopBarrier(loops),
+            counters,
+            Clock.systemUTC());
+    Router router =
+        new Router(
+            0,
+            loops,
+            index,
+            allocator,
+            memory,
+            counters.loops().get(0),
+            RemoteForwarder.NONE,
+            () -> {});
+    return new LoopContext(bus, router, counters.loops().get(0), allocator);
+  }
+
+  /** A client that was welcomed. */
+  private final class Client {
+    final FakeLink link = new FakeLink();
+    final Session session = new Session(context, link);
+    long ids;
+
+    Client() {
+      handle(
+          ControlFrames.encode(
+              TypeCode.HELLO, new Hello("client", "agent/1", null, null, Map.of(), null)));
+      assertThat(link.taken()).hasSize(1);
+      clients.add(this);
+    }
+
+    private void handle(byte[] frame) {
+      context.budget().renew();
+      int end = session.onMessage(ByteBuffer.wrap(frame), 0, frame.length, 77, () -> {});
+      assertThat(end).isEqualTo(frame.length);
+    }
+
+    /** Returns why it was refused; empty if it was not. */
+    String subscribe(String filter) {
+      ids++;
+      handle(
+          ControlFrames.encode(
+              TypeCode.SUBSCRIBE, new Subscribe(ids, filter, null, Overflow.BLOCK)));
+      Object answer = link.taken().get(0);
+      if (answer instanceof Problem problem) {
+        assertThat(problem.getCode()).isEqualTo(ErrorCode.LIMIT_EXCEEDED);
+        assertThat(problem.getAbout()).isEqualTo(ids);
+        return problem.getMessage();
+      }
+      assertThat(answer).isInstanceOf(Confirm.class);
+      return "";
+    }
+
+    void unsubscribe(long id) {
+      handle(ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(id)));
+      loops.runAll();
+      link.taken();
+    }
+
+    /** Subscribes to topics of its own until it is refused; returns why. */
+    String fill() {
+      for (int i = 0; ; i++) {
+        String refusal = subscribe("client" + clients.indexOf(this) + ".topic." + i);
+        if (!refusal.isEmpty()) {
+          return refusal;
+        }
+      }
+    }
+  }
+
+  @AfterEach
+  void everythingIsGivenBack() {
+    for (Client client : clients) {
+      client.session.onClosed();
+      assertThat(client.link.addressTaken).isZero();
+    }
+    assertThat(index.bytes()).isZero();
+    assertThat(index.patterns()).isZero();
+  }
+
+  @Test
+  void oneConnectionHoldsAnEighthAtMost() {
+    Client client = new Client();
+    assertThat(client.fill())
+        .contains("the subscriptions of the connection")
+        .contains("at most " + OWN + " together, an eighth of limits.subscription-bytes");
+    assertThat(index.bytes()).isBetween(OWN * 9 / 10, OWN);
+    client.unsubscribe(1);
+    assertThat(client.subscribe("client0.topic.0")).isEmpty();
+    assertThat(client.subscribe("client0.topic.x")).isNotEmpty();
+    assertThat(new Client().subscribe("a")).isEmpty();
+  }
+
+  @Test
+  void nodesAreEstimatedBeforeTheyAreMade() {
+    Client client = new Client();
+    String refusal = "";
+    for (int i = 0; refusal.isEmpty(); i++) {
+      StringBuilder filter = new StringBuilder();
+      for (int token = 0; token < 15; token++) {
+        filter.append(i).append('_').append(token).append('.');
+      }
+      refusal = client.subscribe(filter.append('*').toString());
+      assertThat(index.bytes()).isLessThanOrEqualTo(OWN);
+    }
+    assertThat(index.bytes()).isGreaterThan(OWN * 8 / 10);
+  }
+
+  @Test
+  void whoWantsLittleGetsItWhileOthersSitOnTheirShares() {
+    List<Client> greedy = new ArrayList<>();
+    for (int i = 0; i < 8; i++) {
+      greedy.add(new Client());
+    }
+    String last = "";
+    for (Client client : greedy) {
+      last = client.fill();
+    }
+    assertThat(last).contains("three quarters of " + POT).contains("less than 32768");
+    for (Client client : greedy) {
+      assertThat(client.subscribe("more." + clients.indexOf(client))).isNotEmpty();
+    }
+    Client newcomer = new Client();
+    for (int i = 0; i < 20; i++) {
+      assertThat(newcomer.subscribe("mine." + i + ".>")).isEmpty();
+    }
+  }
+
+  @Test
+  void theBusIsFullWhenManyHaveTakenIt() {
+    String refusal = "";
+    while (!refusal.contains("the bus has all")) {
+      assertThat(clients).hasSizeLessThan(20);
+      refusal = new Client().fill();
+    }
+    assertThat(refusal).contains("at most " + POT + " together, limits.subscription-bytes");
+    assertThat(index.bytes()).isBetween(POT * 9 / 10, POT);
+    clients.get(0).session.onClosed();
+    assertThat(new Client().subscribe("a")).isEmpty();
+  }
+
+  @Test
+  void anAddressHasAShareOfItsOwn() {
+    Client client = new Client();
+    client.link.addressRoom = 2000;
+    assertThat(client.fill()).contains("address").contains("limits.address-percent of " + POT);
+    assertThat(client.link.addressTaken).isBetween(1500L, 2000L);
+    long full = client.link.addressTaken;
+    client.unsubscribe(1);
+    assertThat(client.link.addressTaken).isLessThan(full);
+    assertThat(client.subscribe("client0.topic.0")).isEmpty();
+    assertThat(client.link.addressTaken).isEqualTo(full);
+  }
+
+  /** A filter of eight tokens with wildcards where the bits are. */
+  private static String filter(int bits) {
+    StringBuilder filter = new StringBuilder("x");
+    for (int i = 0; i < 7; i++) {
+      filter.append((bits >> i & 1) == 1 ? ".*" : ".a");
+    }
+    return filter.toString();
+  }
+
+  @Test
+  void oneConnectionBringsInASixteenthOfThePatterns() {
+    Client client = new Client();
+    for (int bits = 1; bits <= OWN_PATTERNS; bits++) {
+      assertThat(client.subscribe(filter(bits))).isEmpty();
+    }
+    assertThat(client.subscribe(filter(100)))
+        .contains("patterns of wildcards with more than four tokens")
+        .contains("at most 16, a sixteenth of limits.wildcard-patterns");
+    assertThat(client.subscribe(filter(1).replace('a', 'b'))).as("the same pattern").isEmpty();
+    assertThat(new Client().subscribe(filter(100))).isEmpty();
+    assertThat(client.subscribe(filter(100))).as("it is there now").isEmpty();
+    client.unsubscribe(1);
+    assertThat(client.subscribe(filter(101))).as("another one has it still").isNotEmpty();
+    client.unsubscribe(2);
+    client.unsubscribe(3);
+    assertThat(client.subscribe(filter(101))).isEmpty();
+  }
+
+  @Test
+  void theBusHasABoundForPatterns() {
+    int bits = 1;
+    for (int i = 0; i < PATTERNS / OWN_PATTERNS; i++) {
+      Client client = new Client();
+      for (int n = 0; n < OWN_PATTERNS; n++) {
+        assertThat(client.subscribe(filter(bits++))).isEmpty();
+      }
+    }
+    assertThat(index.patterns()).isEqualTo(PATTERNS);
+    Client newcomer = new Client();
+    assertThat(newcomer.subscribe(filter(bits)))
+        .contains("the filters of all clients have 64 patterns")
+        .contains("at most 64, limits.wildcard-patterns");
+    assertThat(newcomer.subscribe(filter(1))).as("a pattern that is there").isEmpty();
+    assertThat(newcomer.subscribe("a.*.*.c.>")).as("one of the few short ones").isEmpty();
+    assertThat(newcomer.subscribe("a.b.c.d.e.f")).as("no wildcards").isEmpty();
+    assertThat(newcomer.subscribe(">")).isEmpty();
+    clients.get(0).session.onClosed();
+    assertThat(newcomer.subscribe(filter(bits))).isEmpty();
+  }
+}

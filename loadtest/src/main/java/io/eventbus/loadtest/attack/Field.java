@@ -1,0 +1,107 @@
+package io.eventbus.loadtest.attack;
+
+import io.eventbus.loadtest.attack.wire.BusAddress;
+import io.eventbus.loadtest.attack.wire.Wires;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/** What one attack has to do with. The thread of the attack. */
+public final class Field {
+  private final Wires wires;
+  private final Map<String, Long> knobs;
+  private final Tally tally;
+  private final long end;
+
+  /**
+   * Makes one; the attack begins now.
+   *
+   * @param wires for its connections
+   * @param knobs what was set
+   * @param tally what it observes
+   * @param seconds how long it lasts
+   */
+  public Field(Wires wires, Map<String, Long> knobs, Tally tally, long seconds) {
+    this.wires = wires;
+    this.knobs = Map.copyOf(knobs);
+    this.tally = tally;
+    this.end = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
+  }
+
+  /**
+   * Returns what opens connections.
+   *
+   * @return for any number
+   */
+  public Wires wires() {
+    return wires;
+  }
+
+  /**
+   * Returns what is attacked.
+   *
+   * @return its addresses
+   */
+  public BusAddress bus() {
+    return wires.bus();
+  }
+
+  /**
+   * Returns what it observes.
+   *
+   * @return for any thread
+   */
+  public Tally tally() {
+    return tally;
+  }
+
+  /**
+   * Returns a setting.
+   *
+   * @param name one that the attack has named
+   * @return its value
+   */
+  public int knob(String name) {
+    Long value = knobs.get(name);
+    if (value == null) {
+      throw new IllegalArgumentException("knob: " + name + " (expected: one of " + knobs + ")");
+    }
+    return Math.toIntExact(value);
+  }
+
+  /**
+   * Says whether the time has passed.
+   *
+   * @return true from then on
+   */
+  public boolean over() {
+    return leftMillis() <= 0;
+  }
+
+  /**
+   * Returns how long it still lasts.
+   *
+   * @return 0 or less once it is over
+   */
+  public long leftMillis() {
+    return TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime());
+  }
+
+  /**
+   * Waits, but not beyond the end.
+   *
+   * @param millis how long
+   * @throws InterruptedException if the thread is interrupted
+   */
+  public void sleep(long millis) throws InterruptedException {
+    Thread.sleep(Math.max(0, Math.min(millis, leftMillis())));
+  }
+
+  /**
+   * Waits until the attack is over.
+   *
+   * @throws InterruptedException if the thread is interrupted
+   */
+  public void untilOver() throws InterruptedException {
+    sleep(Long.MAX_VALUE);
+  }
+}

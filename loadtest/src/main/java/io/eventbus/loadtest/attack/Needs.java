@@ -1,0 +1,212 @@
+package io.eventbus.loadtest.attack;
+
+import java.util.Map;
+import java.util.TreeMap;
+
+/** What an attack needs beside its own program, and what it may do to others. Immutable. */
+public final class Needs {
+  /** The default configuration, and nothing else. */
+  public static final Needs NOTHING = new Needs();
+
+  private static final int MAX_MILLIS = 250;
+
+  /** For attacks at which one step of the bus is long by its nature. */
+  private static final int LONG_STEPS = 500;
+
+  private Map<String, String> settings = Map.of();
+  private boolean tls;
+  private String token = "";
+  private int descriptors;
+  private int leastSeconds;
+  private int bulkBytesPerSecond;
+  private int maxMillis = MAX_MILLIS;
+  private int logLinesPerSecond = Integer.MAX_VALUE;
+  private boolean log;
+
+  private Needs() {}
+
+  private Needs copy() {
+    Needs copy = new Needs();
+    copy.settings = settings;
+    copy.tls = tls;
+    copy.token = token;
+    copy.descriptors = descriptors;
+    copy.leastSeconds = leastSeconds;
+    copy.bulkBytesPerSecond = bulkBytesPerSecond;
+    copy.maxMillis = maxMillis;
+    copy.logLinesPerSecond = logLinesPerSecond;
+    copy.log = log;
+    return copy;
+  }
+
+  /**
+   * Returns these needs and a setting.
+   *
+   * @param key of the bus's configuration
+   * @param value its value
+   * @return the needs
+   */
+  public Needs with(String key, String value) {
+    Needs copy = copy();
+    Map<String, String> all = new TreeMap<>(settings);
+    all.put(key, value);
+    copy.settings = Map.copyOf(all);
+    return copy;
+  }
+
+  /**
+   * Returns these needs with TLS.
+   *
+   * @return the needs
+   */
+  public Needs withTls() {
+    Needs copy = copy();
+    copy.tls = true;
+    return copy;
+  }
+
+  /**
+   * Returns these needs with a token.
+   *
+   * @param secret what clients show
+   * @return the needs
+   */
+  public Needs withToken(String secret) {
+    Needs copy = copy();
+    copy.token = secret;
+    return copy;
+  }
+
+  /**
+   * Returns these needs with few descriptors.
+   *
+   * @param most of the bus's process
+   * @return the needs
+   */
+  public Needs withDescriptors(int most) {
+    Needs copy = copy();
+    copy.descriptors = most;
+    return copy;
+  }
+
+  /**
+   * Returns these needs with a duration.
+   *
+   * @param seconds at least, because it shows nothing in less
+   * @return the needs
+   */
+  public Needs lasting(int seconds) {
+    Needs copy = copy();
+    copy.leastSeconds = seconds;
+    return copy;
+  }
+
+  /**
+   * Returns these needs with one more honest pair.
+   *
+   * @param bytesPerSecond what it publishes
+   * @return the needs
+   */
+  public Needs withBulk(int bytesPerSecond) {
+    Needs copy = copy();
+    copy.bulkBytesPerSecond = bytesPerSecond;
+    return copy;
+  }
+
+  /**
+   * Returns these needs with a longer time that an event may take.
+   *
+   * @return the needs
+   */
+  public Needs withLongSteps() {
+    Needs copy = copy();
+    copy.maxMillis = LONG_STEPS;
+    return copy;
+  }
+
+  /**
+   * Returns these needs with a bound for the log.
+   *
+   * @param lines that the bus may write in a second
+   * @return the needs
+   */
+  public Needs withLogLinesPerSecond(int lines) {
+    Needs copy = copy();
+    copy.logLinesPerSecond = lines;
+    return copy;
+  }
+
+  /**
+   * Returns these needs with a log that has to tell of the attack.
+   *
+   * @return the needs
+   */
+  public Needs withLog() {
+    Needs copy = copy();
+    copy.log = true;
+    return copy;
+  }
+
+  /**
+   * Returns the configuration.
+   *
+   * @return keys and values
+   */
+  public Map<String, String> settings() {
+    return settings;
+  }
+
+  /**
+   * Says whether the bus speaks TLS.
+   *
+   * @return true if it does
+   */
+  public boolean tls() {
+    return tls;
+  }
+
+  /**
+   * Returns what clients have to show.
+   *
+   * @return empty for nothing
+   */
+  public String token() {
+    return token;
+  }
+
+  /**
+   * Returns what the bus may open at most.
+   *
+   * @return 0 for what this process may
+   */
+  public int descriptors() {
+    return descriptors;
+  }
+
+  /**
+   * Returns how long it lasts at least.
+   *
+   * @return seconds
+   */
+  public int leastSeconds() {
+    return leastSeconds;
+  }
+
+  /**
+   * Returns what the large pair publishes.
+   *
+   * @return bytes per second, 0 for no such pair
+   */
+  public int bulkBytesPerSecond() {
+    return bulkBytesPerSecond;
+  }
+
+  /**
+   * Returns what the honest may notice.
+   *
+   * @return the targets
+   */
+  public Targets targets() {
+    return new Targets(maxMillis, logLinesPerSecond, log);
+  }
+}

@@ -1,0 +1,33 @@
+package io.eventbus.loadtest.attack;
+
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What the attackers saw.
+ *
+ * @param figures counts by name
+ * @param closes connections that the bus ended, by the code, see {@link
+ *     io.eventbus.loadtest.attack.wire.Peer#closed}
+ * @param checks what was expected of the bus
+ * @param error what ended the attack early, empty for nothing
+ */
+public record Observed(
+    Map<String, Long> figures, Map<Integer, Long> closes, List<Check> checks, String error) {
+  /** Takes copies. */
+  public Observed {
+    figures = Map.copyOf(figures);
+    closes = Map.copyOf(closes);
+    checks = List.copyOf(checks);
+  }
+
+  /**
+   * Makes what is known of attackers that did not report.
+   *
+   * @param error why
+   * @return nothing but that
+   */
+  public static Observed failed(String error) {
+    return new Observed(Map.of(), Map.of(), List.of(), error);
+  }
+}

@@ -1,0 +1,10 @@
+package io.eventbus.loadtest.attack;
+
+/**
+ * The targets that differ from attack to attack.
+ *
+ * @param maxMillis the longest that an event of an honest pair may take
+ * @param logLinesPerSecond what the bus may write to its log in a second of the attack
+ * @param log whether the log has to tell of the attack
+ */
+public record Targets(int maxMillis, int logLinesPerSecond, boolean log) {}

@@ -1,0 +1,2 @@
+/** The process that attacks, and the handle that its starter has on it. */
+package io.eventbus.loadtest.attack.forked;

@@ -1,0 +1,19 @@
+package io.eventbus.loadtest.attack.honest;
+
+/**
+ * What the honest pairs came to.
+ *
+ * @param events of all pairs
+ * @param quiet latency before the attack
+ * @param attack latency of what was due during the attack, or was held up by it
+ * @param after latency of what was due after it
+ * @param bulkQuiet bytes per second that the large pair received before the attack, 0 without one
+ * @param bulkAttack bytes per second that it received during the attack
+ */
+public record HonestOutcome(
+    PairOutcome events,
+    Latency quiet,
+    Latency attack,
+    Latency after,
+    double bulkQuiet,
+    double bulkAttack) {}

@@ -1,0 +1,144 @@
+package io.eventbus.loadtest.attack.honest;
+
+import io.eventbus.loadtest.attack.wire.BusAddress;
+import io.eventbus.loadtest.attack.wire.WireCounts;
+import io.eventbus.loadtest.attack.wire.Wires;
+import io.eventbus.loadtest.driver.DriverException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/** All honest pairs of one attack, and the large one where there is one. For one thread. */
+public final class HonestPairs implements AutoCloseable {
+  private static final int PER_SECOND = 200;
+  private static final int BYTES = 200;
+  private static final int BULK_BYTES = 20_000;
+  private static final int CONNECT_SECONDS = 10;
+  private static final int LOOPS = 2;
+
+  private final Phases phases = new Phases();
+  private final Wires wires;
+  private final List<Pair> pairs = new ArrayList<>();
+  private final @Nullable Pair bulk;
+  private long bulkReceived;
+  private long bulkSince = System.nanoTime();
+
+  private HonestPairs(BusAddress bus, int count, int bulkBytesPerSecond) {
+    this.wires = new Wires(bus, LOOPS, 0, new WireCounts());
+    long origin = System.nanoTime() - 1;
+    for (int i = 0; i < count; i++) {
+      pairs.add(new Pair(i, PER_SECOND, BYTES, phases, origin));
+    }
+    // Its latency is that of its own queue: what it says is how much gets through.
+    bulk =
+        bulkBytesPerSecond == 0
+            ? null
+            : new Pair(count, bulkBytesPerSecond / BULK_BYTES, BULK_BYTES, new Phases(), origin);
+  }
+
+  /**
+   * Connects pairs and has them publish.
+   *
+   * @param bus where to
+   * @param count how many pairs
+   * @param bulkBytesPerSecond of one more, 0 for none
+   * @return pairs whose events flow
+   * @throws InterruptedException if the thread is interrupted
+   */
+  public static HonestPairs start(BusAddress bus, int count, int bulkBytesPerSecond)
+      throws InterruptedException {
+    HonestPairs honest = new HonestPairs(bus, count, bulkBytesPerSecond);
+    try {
+      for (Pair pair : honest.all()) {
+        pair.connect(honest.wires).get(CONNECT_SECONDS, TimeUnit.SECONDS);
+      }
+    } catch (ExecutionException | TimeoutException e) {
+      honest.close();
+      throw new DriverException("the honest pairs cannot connect to " + bus, e);
+    }
+    honest.all().forEach(Pair::start);
+    return honest;
+  }
+
+  private List<Pair> all() {
+    List<Pair> all = new ArrayList<>(pairs);
+    if (bulk != null) {
+      all.add(bulk);
+    }
+    return all;
+  }
+
+  /**
+   * Returns what tells the phases apart.
+   *
+   * @return to be told when each begins
+   */
+  public Phases phases() {
+    return phases;
+  }
+
+  /**
+   * Measures the large pair.
+   *
+   * @return bytes per second since the last call, 0 without one
+   */
+  public double bulkRate() {
+    if (bulk == null) {
+      return 0;
+    }
+    long now = System.nanoTime();
+    long received = bulk.outcome().received();
+    double rate = (received - bulkReceived) * (double) BULK_BYTES * 1e9 / (now - bulkSince);
+    bulkReceived = received;
+    bulkSince = now;
+    return rate;
+  }
+
+  /**
+   * Stops publishing and waits for what is on its way.
+   *
+   * @param longest how long to wait
+   * @throws InterruptedException if the thread is interrupted
+   */
+  public void stop(Duration longest) throws InterruptedException {
+    all().forEach(Pair::stop);
+    long end = System.nanoTime() + longest.toNanos();
+    // One that was sent at this moment is counted a moment later.
+    Thread.sleep(50);
+    while (System.nanoTime() < end && !complete()) {
+      Thread.sleep(20);
+    }
+  }
+
+  private boolean complete() {
+    return all().stream().allMatch(p -> p.complete() || !p.outcome().closed().isEmpty());
+  }
+
+  /**
+   * Returns what they came to.
+   *
+   * @param bulkQuiet what {@link #bulkRate} gave before the attack
+   * @param bulkAttack what it gave for the attack
+   * @return all figures
+   */
+  public HonestOutcome outcome(double bulkQuiet, double bulkAttack) {
+    PairOutcome events =
+        all().stream().map(Pair::outcome).reduce(PairOutcome.NOTHING, PairOutcome::plus);
+    return new HonestOutcome(
+        events,
+        phases.quietLatency(),
+        phases.attackLatency(),
+        phases.afterLatency(),
+        bulkQuiet,
+        bulkAttack);
+  }
+
+  @Override
+  public void close() {
+    wires.close();
+  }
+}

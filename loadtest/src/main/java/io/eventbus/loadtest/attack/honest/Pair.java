@@ -1,0 +1,209 @@
+package io.eventbus.loadtest.attack.honest;
+
+import io.eventbus.loadtest.attack.wire.ClientFrames;
+import io.eventbus.loadtest.attack.wire.Opening;
+import io.eventbus.loadtest.attack.wire.Peer;
+import io.eventbus.loadtest.attack.wire.Wire;
+import io.eventbus.loadtest.attack.wire.Wires;
+import io.eventbus.loadtest.run.EventMark;
+import io.eventbus.loadtest.run.SequenceCheck;
+import io.eventbus.loadtest.run.Ticker;
+import io.eventbus.loadtest.run.UniformRate;
+import io.eventbus.protocol.DeliverView;
+import io.eventbus.protocol.EventCursor;
+import io.eventbus.protocol.FrameLimits;
+import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.Overflow;
+import io.eventbus.schema.Welcome;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * A publisher and a subscriber of a topic of their own. The publisher sends when an event is due
+ * and the socket takes it; an event that waits stays due when it was. Neither connects a second
+ * time.
+ */
+final class Pair {
+  private final int number;
+  private final String topic;
+  private final byte[] payload;
+  private final int perSecond;
+  private final Phases phases;
+  private final long origin;
+  private final SequenceCheck check = new SequenceCheck(1);
+  private final AtomicLong sent = new AtomicLong();
+  private final AtomicLong confirmed = new AtomicLong();
+  private final AtomicLong foreign = new AtomicLong();
+  private final List<String> closed = new CopyOnWriteArrayList<>();
+  private final CompletableFuture<Wire> ready = new CompletableFuture<>();
+  private volatile boolean stopped;
+
+  Pair(int number, int perSecond, int bytes, Phases phases, long origin) {
+    this.number = number;
+    this.topic = "honest." + number;
+    this.payload = new byte[bytes];
+    this.perSecond = perSecond;
+    this.phases = phases;
+    this.origin = origin;
+  }
+
+  /** Connects both; the future ends when events can flow. */
+  CompletableFuture<Wire> connect(Wires wires) {
+    Opening opening =
+        Opening.client(wires.bus())
+            .withHello(ClientFrames.hello("honest-" + number, wires.bus().token(), null));
+    wires.openHonest(opening, new Receiver(wires, opening));
+    return ready;
+  }
+
+  void start() {
+    ready.join().after(0, () -> begin(ready.join()));
+  }
+
+  private void begin(Wire wire) {
+    publisher.rate = new UniformRate(Ticker.SYSTEM, System.nanoTime(), perSecond, 1, 0);
+    publisher.due = publisher.rate.next();
+    publisher.pump(wire);
+  }
+
+  /** Sends no more. */
+  void stop() {
+    stopped = true;
+  }
+
+  private final Publisher publisher = new Publisher();
+
+  boolean complete() {
+    return check.highest(0) >= sent.get() && check.missing() == 0;
+  }
+
+  PairOutcome outcome() {
+    long tail = Math.max(0, sent.get() - check.highest(0));
+    return new PairOutcome(
+        sent.get(),
+        confirmed.get(),
+        check.highest(0) - check.missing(),
+        check.missing() + tail,
+        check.doubled(),
+        check.reordered(),
+        foreign.get(),
+        List.copyOf(closed));
+  }
+
+  private final class Publisher implements Peer {
+    private UniformRate rate = new UniformRate(Ticker.SYSTEM, 0, 1, 1, 0);
+    private long due = Long.MAX_VALUE;
+    private boolean scheduled;
+
+    @Override
+    public void welcomed(Wire wire, Welcome welcome) {
+      ready.complete(wire);
+    }
+
+    @Override
+    public boolean reads() {
+      return true;
+    }
+
+    @Override
+    public void frame(Wire wire, int type, ByteBuffer message, int from, int to) {
+      if (type == TypeCode.CONFIRM.code()) {
+        confirmed.incrementAndGet();
+      } else {
+        closed.add("publisher got a frame of type " + type);
+      }
+    }
+
+    @Override
+    public void writable(Wire wire) {
+      if (due != Long.MAX_VALUE) {
+        pump(wire);
+      }
+    }
+
+    private void pump(Wire wire) {
+      while (!stopped && wire.isWritable() && !scheduled) {
+        long left = due - System.nanoTime();
+        if (left > 0) {
+          scheduled = true;
+          wire.afterNanos(
+              left,
+              () -> {
+                scheduled = false;
+                pump(wire);
+              });
+          return;
+        }
+        long n = sent.incrementAndGet();
+        EventMark.write(payload, number, 0, n, due - origin);
+        wire.sendMessage(ClientFrames.publish(topic, n, true, 1, payload));
+        due = rate.next();
+      }
+    }
+
+    @Override
+    public void closed(Wire wire, int code) {
+      lost("publisher", code);
+    }
+  }
+
+  private void lost(String who, int code) {
+    closed.add(who + " " + code);
+    ready.completeExceptionally(
+        new IllegalStateException("an honest " + who + " was closed with " + code));
+  }
+
+  private final class Receiver implements Peer {
+    private final Wires wires;
+    private final Opening opening;
+    private final DeliverView deliver = new DeliverView();
+
+    Receiver(Wires wires, Opening opening) {
+      this.wires = wires;
+      this.opening = opening;
+    }
+
+    @Override
+    public void welcomed(Wire wire, Welcome welcome) {
+      wire.sendMessage(ClientFrames.subscribe(1, topic, Overflow.BLOCK));
+    }
+
+    @Override
+    public boolean reads() {
+      return true;
+    }
+
+    @Override
+    public void frame(Wire wire, int type, ByteBuffer message, int from, int to) {
+      if (type == TypeCode.CONFIRM.code()) {
+        wires.openHonest(opening, publisher);
+      } else if (type == TypeCode.DELIVER.code()) {
+        deliver.read(message, from, to, FrameLimits.DEFAULT);
+        EventCursor events = deliver.events();
+        while (events.next()) {
+          event(message.duplicate().position(events.payloadStart()), System.nanoTime());
+        }
+      } else {
+        closed.add("subscriber got a frame of type " + type);
+      }
+    }
+
+    private void event(ByteBuffer event, long now) {
+      long first = EventMark.first(event);
+      if (EventMark.publisher(first) != number) {
+        foreign.incrementAndGet();
+        return;
+      }
+      phases.record(origin + EventMark.due(first), now);
+      check.accept(0, EventMark.number(EventMark.second(event)));
+    }
+
+    @Override
+    public void closed(Wire wire, int code) {
+      lost("subscriber", code);
+    }
+  }
+}

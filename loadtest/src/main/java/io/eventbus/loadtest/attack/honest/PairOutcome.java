@@ -1,0 +1,47 @@
+package io.eventbus.loadtest.attack.honest;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What became of the events of honest pairs.
+ *
+ * @param sent events published
+ * @param confirmed of them by the bus
+ * @param received different ones
+ * @param lost never came
+ * @param doubled came again
+ * @param reordered came after a later one
+ * @param foreign of others
+ * @param closed which side the bus closed, with its code, or answered with a problem
+ */
+public record PairOutcome(
+    long sent,
+    long confirmed,
+    long received,
+    long lost,
+    long doubled,
+    long reordered,
+    long foreign,
+    List<String> closed) {
+  static final PairOutcome NOTHING = new PairOutcome(0, 0, 0, 0, 0, 0, 0, List.of());
+
+  /** Takes a copy. */
+  public PairOutcome {
+    closed = List.copyOf(closed);
+  }
+
+  PairOutcome plus(PairOutcome other) {
+    List<String> all = new ArrayList<>(closed);
+    all.addAll(other.closed);
+    return new PairOutcome(
+        sent + other.sent,
+        confirmed + other.confirmed,
+        received + other.received,
+        lost + other.lost,
+        doubled + other.doubled,
+        reordered + other.reordered,
+        foreign + other.foreign,
+        all);
+  }
+}

@@ -1,0 +1,79 @@
+package io.eventbus.loadtest.attack.hostile;
+
+import io.eventbus.loadtest.attack.Attack;
+import io.eventbus.loadtest.attack.hostile.FrameFlood.Kind;
+import io.eventbus.schema.Overflow;
+import java.util.ArrayList;
+import java.util.List;
+
+/** All attacks there are. */
+public final class Attacks {
+  private static final int LARGEST_MESSAGE = 4 * 1024 * 1024;
+  private static final int SMALL_MESSAGE = 60 * 1024;
+
+  private Attacks() {}
+
+  /**
+   * Returns all of them.
+   *
+   * @return in the order in which they are best read
+   */
+  public static List<Attack> all() {
+    List<Attack> all = new ArrayList<>();
+    all.add(new None());
+    all.add(new Busy());
+    addMemory(all);
+    addProcessorTime(all);
+    addConnections(all);
+    return all;
+  }
+
+  private static void addMemory(List<Attack> all) {
+    all.add(new PartialBurst());
+    all.add(new GroupCopies("group-copies", 300, 1, false));
+    all.add(new GroupCopies("groups-honest", 1_000, 3, true));
+    all.add(new NeverRead("conflate-burst", Overflow.CONFLATE, 10, 0, LARGEST_MESSAGE, 4));
+    all.add(new NeverRead("never-read-block", Overflow.BLOCK, 20, 50, SMALL_MESSAGE, 0));
+    all.add(new NeverRead("never-read-drop", Overflow.DROP_OLDEST, 20, 50, SMALL_MESSAGE, 0));
+    all.add(new NeverRead("never-read-conflate", Overflow.CONFLATE, 20, 50, SMALL_MESSAGE, 0));
+    all.add(new NeverRead("never-read-disconnect", Overflow.DISCONNECT, 20, 50, SMALL_MESSAGE, 0));
+    all.add(new RouteHeap("route-heap", false));
+    all.add(new RouteHeap("route-heap-own", true));
+    all.add(new SubBudget());
+    all.add(new PartialHold());
+  }
+
+  private static void addProcessorTime(List<Attack> all) {
+    all.add(new LookupBomb());
+    all.add(new BlockDrip("block-drip-0", 0));
+    all.add(new BlockDrip("block-drip-300k", 300_000));
+    all.add(new FrameFlood("ping-flood-20", Kind.PING, 20, false));
+    all.add(new FrameFlood("ping-flood-100", Kind.PING, 100, false));
+    all.add(new FrameFlood("ping-flood-300", Kind.PING, 300, false));
+    all.add(new FrameFlood("ping-flood-early", Kind.PING, 20, true));
+    all.add(new FrameFlood("pong-flood", Kind.PONG, 20, false));
+    all.add(new FrameFlood("empty-flood", Kind.EMPTY, 20, false));
+    all.add(new FrameFlood("unknown-type-20", Kind.UNKNOWN, 20, false));
+    all.add(new FrameFlood("unknown-type-300", Kind.UNKNOWN, 300, false));
+    all.add(new FrameFlood("tiny-frames", Kind.TINY, 20, false));
+    all.add(new Inflate("inflate-1", 1));
+    all.add(new Inflate("inflate-10", 10));
+    all.add(new SubscribeChurn());
+    all.add(new BigFanout());
+    all.add(new DripCut());
+  }
+
+  private static void addConnections(List<Attack> all) {
+    all.add(new ConnFlood());
+    all.add(new TlsHello());
+    all.add(new PreauthFill());
+    all.add(new TokenGuess());
+    all.add(new AdminIdle());
+    all.add(new ConnectionChurn("http-flood", ConnectionChurn.Kind.HTTP, 200));
+    all.add(new ConnectionChurn("slowloris", ConnectionChurn.Kind.SLOWLORIS, 5_000));
+    all.add(new ConnectionChurn("hello-churn", ConnectionChurn.Kind.HELLO, 50));
+    all.add(new HandshakeCases());
+    all.add(new ForgedResume());
+    all.add(new Fragments());
+  }
+}

@@ -1,0 +1,59 @@
+package io.eventbus.loadtest.attack.report;
+
+import io.eventbus.loadtest.attack.run.AttackResult;
+import io.eventbus.loadtest.attack.run.BusSpec;
+import io.eventbus.loadtest.report.Machine;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * Everything that one command found, for a JSON file.
+ *
+ * @param startedAt in ISO 8601
+ * @param machine where
+ * @param command how it was called
+ * @param bus which one, for people
+ * @param results in their order
+ * @param missed for each attack that has missed any, which targets
+ */
+public record AttackReport(
+    String startedAt,
+    Machine machine,
+    String command,
+    String bus,
+    List<AttackResult> results,
+    Map<String, List<String>> missed) {
+  /** Takes copies. */
+  public AttackReport {
+    results = List.copyOf(results);
+    missed = Map.copyOf(missed);
+  }
+
+  /**
+   * Puts a report together.
+   *
+   * @param startedAt in ISO 8601
+   * @param command how it was called
+   * @param spec which bus
+   * @param results in their order
+   * @return the report
+   */
+  public static AttackReport of(
+      String startedAt, String command, BusSpec spec, List<AttackResult> results) {
+    Map<String, List<String>> missed = new TreeMap<>();
+    for (AttackResult result : results) {
+      List<String> found = Verdict.missed(result);
+      if (!found.isEmpty()) {
+        missed.put(result.attack() + "/" + result.round(), found);
+      }
+    }
+    return new AttackReport(
+        startedAt,
+        Machine.here(),
+        command,
+        spec.jar() + " -Xmx" + spec.heap() + " " + spec.settings() + " on " + spec.javaHome(),
+        results,
+        missed);
+  }
+}

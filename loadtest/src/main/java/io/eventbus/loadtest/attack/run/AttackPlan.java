@@ -1,0 +1,35 @@
+package io.eventbus.loadtest.attack.run;
+
+import java.util.Map;
+
+/**
+ * How attacks are run.
+ *
+ * @param pairs honest ones
+ * @param quietSeconds how long the warm-up lasts, and the quiet phase
+ * @param seconds how long an attack lasts at least
+ * @param sources from how many addresses it comes
+ * @param options of attacks, by name; each is for the attacks that know it
+ */
+public record AttackPlan(
+    int pairs, int quietSeconds, int seconds, int sources, Map<String, Long> options) {
+  private static final int MOST_SOURCES = 250;
+
+  /** Checks the figures. */
+  public AttackPlan {
+    if (pairs < 1) {
+      throw new IllegalArgumentException("pairs: " + pairs + " (expected: >= 1)");
+    }
+    if (quietSeconds < 1) {
+      throw new IllegalArgumentException("quiet: " + quietSeconds + " (expected: >= 1)");
+    }
+    if (seconds < 1) {
+      throw new IllegalArgumentException("seconds: " + seconds + " (expected: >= 1)");
+    }
+    if (sources < 0 || sources > MOST_SOURCES) {
+      throw new IllegalArgumentException(
+          "sources: " + sources + " (expected: 0.." + MOST_SOURCES + ")");
+    }
+    options = Map.copyOf(options);
+  }
+}

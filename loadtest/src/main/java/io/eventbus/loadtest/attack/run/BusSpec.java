@@ -1,0 +1,34 @@
+package io.eventbus.loadtest.attack.run;
+
+import java.nio.file.Path;
+import java.util.Map;
+
+/**
+ * Which bus is attacked.
+ *
+ * @param jar of the bus
+ * @param javaHome of the JDK that runs it
+ * @param heap its largest heap, for example 256m
+ * @param settings its configuration, beside what an attack needs
+ */
+public record BusSpec(Path jar, Path javaHome, String heap, Map<String, String> settings) {
+  private static final int KILO = 1024;
+
+  /** Takes a copy. */
+  public BusSpec {
+    settings = Map.copyOf(settings);
+    if (!heap.matches("[0-9]{1,9}[mMgG]")) {
+      throw new IllegalArgumentException("heap: " + heap + " (expected: such as 256m or 1g)");
+    }
+  }
+
+  /**
+   * Returns the heap as a number.
+   *
+   * @return megabytes
+   */
+  public long heapMegabytes() {
+    long number = Long.parseLong(heap.substring(0, heap.length() - 1));
+    return heap.endsWith("g") || heap.endsWith("G") ? number * KILO : number;
+  }
+}

@@ -1,0 +1,32 @@
+package io.eventbus.loadtest.attack.run;
+
+/** When memory counts as given back. */
+public final class Recovery {
+  private static final long COUNTED_SLACK = 1 << 20;
+  private static final double HEAP_FACTOR = 1.5;
+  private static final long HEAP_SLACK = 20L << 20;
+
+  private Recovery() {}
+
+  /**
+   * Judges what the bus counts.
+   *
+   * @param before the attack, in bytes
+   * @param after the recovery, in bytes
+   * @return whether next to nothing is left
+   */
+  public static boolean counted(long before, long after) {
+    return after >= 0 && after <= Math.max(0, before) + COUNTED_SLACK;
+  }
+
+  /**
+   * Judges the heap after a collection.
+   *
+   * @param before the attack, in bytes
+   * @param after the recovery, in bytes
+   * @return whether it is within half as much again and 20 MiB
+   */
+  public static boolean heap(long before, long after) {
+    return after >= 0 && after <= Math.max(0, before) * HEAP_FACTOR + HEAP_SLACK;
+  }
+}

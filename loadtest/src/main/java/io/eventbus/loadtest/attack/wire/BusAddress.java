@@ -1,0 +1,20 @@
+package io.eventbus.loadtest.attack.wire;
+
+/**
+ * Where a bus is reached.
+ *
+ * @param port for clients, on the loopback interface
+ * @param path of the WebSocket endpoint
+ * @param adminPort for operators, on the loopback interface
+ * @param tls whether clients speak TLS
+ * @param token what clients have to show, empty for nothing
+ */
+public record BusAddress(int port, String path, int adminPort, boolean tls, String token) {
+  /** The host of all of them. */
+  public static final String HOST = "127.0.0.1";
+
+  @Override
+  public String toString() {
+    return (tls ? "wss://" : "ws://") + HOST + ":" + port + path;
+  }
+}

@@ -18,6 +18,7 @@ import io.eventbus.server.session.LoopContext;
 import io.eventbus.server.session.Sessions;
 import io.eventbus.server.session.SharedTokenPolicy;
 import io.eventbus.server.session.TestResumes;
+import io.eventbus.server.session.TurnBudget;
 import io.eventbus.server.stats.BusCounters;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.time.Clock;
@@ -51,7 +52,7 @@ final class LoadedBus {
     this.loop = new SimulatedLoop(simulator);
     String name = SimulatedBus.name(number);
     this.sessions = new Sessions(name, clock, List::of, TestResumes.KEY, simulator::now);
-    this.context = context(name, clock);
+    this.context = context(simulator, name, clock);
     this.balancer =
         new DrivenBalancer(
             new DrivenBalancer.Stand(
@@ -69,7 +70,7 @@ final class LoadedBus {
             clock);
   }
 
-  private LoopContext context(String name, Clock clock) {
+  private LoopContext context(Simulator simulator, String name, Clock clock) {
     SubscriptionIndex index = new SubscriptionIndex(1);
     BusMemory memory = new BusMemory(MEMORY_BYTES);
     BusCounters counters = new BusCounters(1);
@@ -109,7 +110,12 @@ final class LoadedBus {
             counters.loops().get(0),
             RemoteForwarder.NONE,
             () -> {});
-    return new LoopContext(bus, router, counters.loops().get(0), UnpooledByteBufAllocator.DEFAULT);
+    return new LoopContext(
+        bus,
+        router,
+        counters.loops().get(0),
+        UnpooledByteBufAllocator.DEFAULT,
+        new TurnBudget(simulator::now));
   }
 
   void start() {

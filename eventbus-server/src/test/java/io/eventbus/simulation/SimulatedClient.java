@@ -194,13 +194,11 @@ final class SimulatedClient {
     void say(byte[] frame) {
       bus.loop()
           .perform(
-              () ->
-                  session.onMessage(
-                      ByteBuffer.wrap(frame),
-                      0,
-                      frame.length,
-                      cluster.simulator().now(),
-                      () -> {}));
+              () -> {
+                bus.context().budget().renew();
+                session.onMessage(
+                    ByteBuffer.wrap(frame), 0, frame.length, cluster.simulator().now(), () -> {});
+              });
     }
 
     void count() {

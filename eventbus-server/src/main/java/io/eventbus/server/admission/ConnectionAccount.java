@@ -58,6 +58,15 @@ public final class ConnectionAccount {
   }
 
   /**
+   * Returns what all connections have in common that share the limits of one address; any thread.
+   *
+   * @return equal for the connections of one address, and for all that no limits hold for
+   */
+  public Object shareOf() {
+    return entry == null ? ConnectionAccount.class : entry.address;
+  }
+
+  /**
    * Says whether the client is on this machine, so that no limits for addresses hold; any thread.
    *
    * @return true if it is exempt

@@ -424,6 +424,11 @@ public final class Delivery {
     return headerBytes + frameBytes + OVERHEAD;
   }
 
+  /** What it holds in memory that no other delivery holds too, overhead included. */
+  int ownBytes() {
+    return heldBytes() + OVERHEAD;
+  }
+
   /**
    * Returns how many events the frame holds.
    *

@@ -20,19 +20,19 @@ import org.slf4j.LoggerFactory;
  */
 final class HandOverQueue {
   /**
-   * Bytes between two loops beyond which publishers wait: a few milliseconds of work for the
+   * Bytes between two loops beyond which publishers wait: some milliseconds of work for the
    * destination.
    */
   static final long LIMIT = 16L * 1024 * 1024;
 
   /** What one subscriber of a delivery counts for besides the bytes: it is work as well. */
-  private static final int TARGET_BYTES = 64;
+  private static final int TARGET_BYTES = 512;
 
   /**
-   * Subscribers that one task at the destination gives deliveries to: Netty looks at the clock only
+   * Work, in subscribers, that one task at the destination does: Netty looks at the clock only
    * after 64 tasks, so that other work comes in between.
    */
-  private static final int BATCH_TARGETS = 512;
+  private static final int BATCH_WORK = 512;
 
   private static final Logger LOG = LoggerFactory.getLogger(HandOverQueue.class);
 
@@ -51,8 +51,9 @@ final class HandOverQueue {
       }
       deliveries[size] = delivery;
       targets[size++] = to;
-      work += to.length;
-      bytes += cost(delivery, to);
+      int more = work(delivery, to);
+      work += more;
+      bytes += delivery.ownBytes() + (long) TARGET_BYTES * more;
     }
 
     @Override
@@ -126,18 +127,18 @@ final class HandOverQueue {
       open = batch;
     }
     batch.add(delivery, targets);
-    if (batch.work >= BATCH_TARGETS) {
+    if (batch.work >= BATCH_WORK) {
       flush();
     }
     return first;
   }
 
-  private static long cost(Delivery delivery, Target[] targets) {
-    long work = 0;
+  private static int work(Delivery delivery, Target[] targets) {
+    int work = 0;
     for (Target target : targets) {
       work += target.work(delivery.events());
     }
-    return delivery.size() + TARGET_BYTES * work;
+    return work;
   }
 
   /** Source loop only: gives what was added to the destination. */

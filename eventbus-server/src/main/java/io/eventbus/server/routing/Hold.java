@@ -40,20 +40,25 @@ public final class Hold {
     held = entry;
   }
 
-  /**
-   * Charges those who hold the publisher back; to be called several times a second.
-   *
-   * @param nowNanos as {@link System#nanoTime}
-   */
-  public void onTick(long nowNanos) {
-    RouteCache.Entry topic = held;
+  /** Charges those who hold the publisher back; to be called several times a second. */
+  void onTick(long nowNanos, LoopRoutes routes) {
+    RouteCache.Entry topic = held == null ? null : routes.current(held.bytes);
     if (topic == null) {
       return;
     }
-    long nanos = chargedUntil == Long.MIN_VALUE ? 0 : nowNanos - chargedUntil;
-    chargedUntil = nowNanos;
-    if (nanos > 0 && someoneStarves(topic)) {
-      charge(topic.route, nanos);
+    held = topic;
+    for (RouteCache.Entry other : recent) {
+      if (other != null) {
+        other.keep();
+      }
+    }
+    topic.keep();
+    if (chargedUntil == Long.MIN_VALUE) {
+      chargedUntil = nowNanos;
+    } else if (someoneStarves(topic)) {
+      // With the time in which they still had something to read, and could not be seen to starve.
+      charge(topic.route, nowNanos - chargedUntil);
+      chargedUntil = nowNanos;
     }
   }
 

@@ -51,6 +51,15 @@ final class LoopRoutes {
     return entry;
   }
 
+  /** A topic as it is remembered now, with a route that holds; null if it was forgotten. */
+  RouteCache.@Nullable Entry current(byte[] topic) {
+    RouteCache.Entry now = find(ByteBuffer.wrap(topic), 0, topic.length);
+    if (now != null && !hold(now)) {
+      refresh(now);
+    }
+    return now;
+  }
+
   /** Looks up a topic again. */
   void refresh(RouteCache.Entry entry) {
     Route before = entry.route;

@@ -49,6 +49,13 @@ final class RouteCache {
     /** {@link #events} at the last sweep. */
     private long eventsSwept;
 
+    /**
+     * Keeps its route through the next sweep, though nothing may be published: it is waited for.
+     */
+    void keep() {
+      eventsSwept = -1;
+    }
+
     Entry(int hash, byte[] bytes, String topic, Route nobody) {
       super(topic, nobody);
       this.hash = hash;

@@ -182,6 +182,17 @@ public final class Router {
   }
 
   /**
+   * Charges the subscribers that hold a publisher back, if any do; to be called several times a
+   * second.
+   *
+   * @param hold the publisher's
+   * @param nowNanos as {@link System#nanoTime}
+   */
+  public void chargeHold(Hold hold, long nowNanos) {
+    hold.onTick(nowNanos, routes);
+  }
+
+  /**
    * Charges the subscribers of a topic that hold back a frame of another bus, where others of them
    * have nothing to read.
    *
@@ -190,7 +201,7 @@ public final class Router {
    */
   public void chargeHold(String topic, long nanos) {
     byte[] bytes = topic.getBytes(StandardCharsets.UTF_8);
-    RouteCache.Entry entry = routes.find(ByteBuffer.wrap(bytes), 0, bytes.length);
+    RouteCache.Entry entry = routes.current(bytes);
     if (entry != null && Hold.starves(entry.route)) {
       Hold.charge(entry.route, nanos);
     }

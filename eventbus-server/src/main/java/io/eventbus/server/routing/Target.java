@@ -22,7 +22,8 @@ public record Target(Subscriber subscriber, Overflow overflow) {
   int work(int events) {
     return switch (overflow) {
       case CONFLATE -> 1 + 16 * Math.min(events, MOST_CONFLATED);
-      case DROP_OLDEST -> 2;
+      // What is dropped is read once more, to tell which events those were.
+      case DROP_OLDEST -> subscriber.isCrowded() ? 4 : 1;
       case BLOCK, DISCONNECT -> 1;
     };
   }

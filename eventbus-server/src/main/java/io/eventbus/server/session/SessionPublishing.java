@@ -86,7 +86,7 @@ final class SessionPublishing {
   /** Charges those who hold this publisher back. */
   void onTick(long nowNanos) {
     if (hold != null) {
-      hold.onTick(nowNanos);
+      loop.router.chargeHold(hold, nowNanos);
     }
   }
 

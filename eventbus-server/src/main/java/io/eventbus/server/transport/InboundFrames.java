@@ -7,6 +7,7 @@ import io.eventbus.server.session.TurnBudget;
 import io.netty.buffer.ByteBuf;
 import java.nio.ByteBuffer;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,6 +37,12 @@ final class InboundFrames {
     MESSAGE
   }
 
+  /** Longer than it takes to inflate a message of some hundred kilobytes. */
+  private static final long LONG_INFLATE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+  /** More than one read brings. */
+  private static final int MOST_BEHIND = 128 * 1024;
+
   private final BusMemory memory;
   private final UnfinishedMemory longPieces;
   private Later handledLater = Later.NOTHING;
@@ -44,6 +51,12 @@ final class InboundFrames {
   private boolean assembled;
   private long inflated;
   private boolean inflatedLacks;
+  private boolean waitsForRoom;
+
+  /** How long the last message took to inflate; of the first one nothing is known. */
+  private long inflateNanos = LONG_INFLATE_NANOS;
+
+  private long waitForInflate;
   private final TurnBudget budget;
   private final TurnBudget.Share share = new TurnBudget.Share();
   private final long deadlineNanos;
@@ -96,7 +109,12 @@ final class InboundFrames {
   /** Takes over a buffer and handles all that it completes. */
   void feed(ByteBuf in, long nowNanos) throws WebSocketViolation {
     if (parked.isWaiting()) {
-      parked.keep(in, false);
+      if (mayKeep()) {
+        parked.keep(in, false);
+      } else {
+        in.release();
+        connection.abandon();
+      }
       return;
     }
     budget.enter(share);
@@ -110,8 +128,7 @@ final class InboundFrames {
         } else if (!step(in, nowNanos)) {
           parked.hold(nowNanos);
           forRoom = !memory.isOver();
-          lacking().whenRoom(retry);
-          inflatedLacks = false;
+          waitForRoom();
         }
         if (parked.isWaiting()) {
           parked.keep(in, true);
@@ -128,9 +145,28 @@ final class InboundFrames {
     }
   }
 
-  /** What a message has to wait for: room for itself, or for what it is inflated to. */
-  private UnfinishedMemory lacking() {
-    return inflatedLacks ? longPieces : assembler.lacking();
+  /**
+   * Whether what comes although nothing is read may be kept. Behind TLS some of it may have come
+   * with what was read before. Otherwise the client has gone: then the system delivers all that it
+   * had sent, at the end of which the connection ends, and what waits with it. Nothing of that was
+   * confirmed.
+   */
+  private boolean mayKeep() {
+    boolean hasRoom = connection.isEncrypted() || (!waitsForRoom && !memory.isOver());
+    return hasRoom && parked.bytesBehind() < MOST_BEHIND;
+  }
+
+  /** A message has to wait for its turn to be inflated, for room for that, or for itself. */
+  private void waitForRoom() {
+    if (waitForInflate > 0) {
+      loop.later(retry, waitForInflate);
+      waitForInflate = 0;
+    } else if (inflatedLacks) {
+      longPieces.whenRoom(retry);
+      inflatedLacks = false;
+    } else {
+      assembler.lacking().whenRoom(retry);
+    }
   }
 
   /**
@@ -225,6 +261,12 @@ final class InboundFrames {
 
   /** What is inflated is held beside what it is inflated from. */
   private boolean takeInflated() {
+    if (inflateNanos >= LONG_INFLATE_NANOS) {
+      waitForInflate = loop.inflateFrom() - budget.now();
+      if (waitForInflate > 0) {
+        return false;
+      }
+    }
     int most = handler.maxMessageBytes();
     inflatedLacks = !longPieces.take(most);
     if (inflatedLacks) {
@@ -315,6 +357,11 @@ final class InboundFrames {
     ByteBuf plain =
         loop.deflate().inflate(loop.context().allocator(), message, handler.maxMessageBytes());
     budget.spendSince(began);
+    long now = budget.now();
+    inflateNanos = now - began;
+    if (inflateNanos >= LONG_INFLATE_NANOS) {
+      loop.inflated(inflateNanos, now);
+    }
     assembler.endMessage();
     try {
       assembled = true;
@@ -364,6 +411,7 @@ final class InboundFrames {
   }
 
   private void pause(boolean forRoom) {
+    waitsForRoom = forRoom;
     assembler.pause(forRoom, System.nanoTime());
     connection.pauseReading();
   }

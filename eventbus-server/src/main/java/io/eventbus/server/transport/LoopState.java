@@ -21,8 +21,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What belongs to one event loop: its connections, the queues that have something to write, and
- * what is due at the end of the current round of reads. Confined to the loop.
+ * What belongs to one event loop: its connections, those that have something to write, and what is
+ * due at the end of the current round of reads. Confined to the loop.
  *
  * <p>Deliveries are written once for each round, not once for each message: the first thing that
  * becomes due submits one task, which the loop runs when it has read from every socket that was
@@ -38,6 +38,12 @@ final class LoopState implements Runnable {
    * Without connections there is nothing to look at but memory to give back, and who waits for it.
    */
   private static final long EMPTY_TICK_MILLIS = 1_000;
+
+  /**
+   * How long connections are written to before the sockets are read again. Writing to a thousand
+   * sockets takes longer; what comes for them meanwhile goes with the same write.
+   */
+  private static final long DRAIN_NANOS = 300_000;
 
   /** Tasks in one turn where the first ones have nothing to do any more. */
   private static final int MOST_IN_TURN = 64;
@@ -72,8 +78,9 @@ final class LoopState implements Runnable {
   private final LastEvents lastEvents = new LastEvents();
   private final @Nullable PermessageDeflate deflate;
   private final Set<Ticking> connections = Collections.newSetFromMap(new IdentityHashMap<>());
-  private List<OutboundQueue> dirty = new ArrayList<>();
-  private List<OutboundQueue> draining = new ArrayList<>();
+  private final DrainOrder dirty = new DrainOrder();
+  private boolean moreToDrain;
+  private long inflateFrom = System.nanoTime();
   private @Nullable Future<?> ticker;
 
   /** Whether the next tick is as late as one without connections may be. */
@@ -164,6 +171,30 @@ final class LoopState implements Runnable {
     scheduleTurn();
   }
 
+  /**
+   * Inflating cannot be interrupted. Those whose messages take long to inflate leave two thirds of
+   * the time to everybody else.
+   *
+   * @param nanos how long the last one took
+   */
+  void inflated(long nanos, long nowNanos) {
+    inflateFrom = nowNanos + 2 * nanos;
+  }
+
+  /** When the next message that may take long to inflate has its turn. */
+  long inflateFrom() {
+    return inflateFrom;
+  }
+
+  /** Runs a task when so much time has passed. */
+  void later(Runnable task, long nanos) {
+    try {
+      var unused = eventLoop.schedule(task, nanos, TimeUnit.NANOSECONDS);
+    } catch (RejectedExecutionException e) {
+      LOG.debug("loop {} has ended, and every connection with it", number);
+    }
+  }
+
   /** How often a turn was asked for. */
   long turnsAsked() {
     return turnsAsked;
@@ -207,9 +238,13 @@ final class LoopState implements Runnable {
     }
   }
 
-  /** A queue has something to write at the end of this round. */
-  void drainSoon(OutboundQueue queue) {
-    dirty.add(queue);
+  DrainOrder drainOrder() {
+    return dirty;
+  }
+
+  /** A connection has something to write at the end of this round; it is not in the order yet. */
+  void drainSoon(WebSocketConnection connection) {
+    dirty.add(connection);
     flushSoon();
   }
 
@@ -248,27 +283,28 @@ final class LoopState implements Runnable {
   private void flush() {
     context().budget().renew();
     context().router().flush();
-    List<OutboundQueue> round = dirty;
-    dirty = draining;
-    draining = round;
-    for (int i = 0; i < round.size(); i++) {
-      drain(round.get(i));
-    }
-    round.clear();
+    drainSome();
   }
 
-  private static void drain(OutboundQueue queue) {
-    try {
-      queue.drain();
-    } catch (RuntimeException e) {
-      LOG.error("a queue could not be written; its connection ends", e);
-      queue.fail();
-    } catch (OutOfMemoryError e) {
-      if (!RefusedMemory.isRefused(e)) {
-        throw e;
+  private void drainSome() {
+    long began = System.nanoTime();
+    for (WebSocketConnection next = dirty.poll(); next != null; next = dirty.poll()) {
+      next.drain();
+      if (System.nanoTime() - began > DRAIN_NANOS) {
+        break;
       }
-      queue.fail();
     }
+    if (!dirty.isEmpty() && !moreToDrain) {
+      moreToDrain = true;
+      // Not executed at once: that would come before the sockets are read.
+      later(this::drainMore, 1);
+    }
+  }
+
+  private void drainMore() {
+    moreToDrain = false;
+    // With what has come since, in one write.
+    flushSoon();
   }
 
   /** Looks at all deadlines from now on: ten times a second while there are connections. */

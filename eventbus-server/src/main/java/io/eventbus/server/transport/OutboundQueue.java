@@ -1,7 +1,6 @@
 package io.eventbus.server.transport;
 
 import io.eventbus.link.RefusedMemory;
-import io.eventbus.protocol.CloseReason;
 import io.eventbus.schema.Overflow;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.Subscriber;
@@ -64,7 +63,6 @@ final class OutboundQueue implements Subscriber {
   private boolean mayBlock = true;
   private int idleTicks;
   private volatile long queued;
-  private boolean drainScheduled;
   private boolean usedSinceTick;
   private boolean closed;
   private long gapBytes;
@@ -227,10 +225,7 @@ final class OutboundQueue implements Subscriber {
   private void changed() {
     int gaps = backlog.gapCount();
     account(gaps);
-    if (!drainScheduled) {
-      drainScheduled = true;
-      loop.drainSoon(this);
-    }
+    connection.drainSoon();
     if (gaps > MAX_GAPS) {
       tooSlow("more than " + MAX_GAPS + " gaps wait to be told");
     }
@@ -303,7 +298,6 @@ final class OutboundQueue implements Subscriber {
 
   /** Writes as much as the socket takes. */
   void drain() {
-    drainScheduled = false;
     if (!closed) {
       write();
     }
@@ -381,11 +375,6 @@ final class OutboundQueue implements Subscriber {
 
   private void tooSlow(String why) {
     slow.accept("too slow: " + why + "; read faster, or choose another overflow policy");
-  }
-
-  /** Ends a connection whose queue met an error that was not expected, so that no other suffers. */
-  void fail() {
-    connection.close(CloseReason.INTERNAL_ERROR, "the bus met an unexpected error; reconnect");
   }
 
   /** Frees everything; what was queued is lost, and counted. */

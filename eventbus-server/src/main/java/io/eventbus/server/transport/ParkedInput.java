@@ -18,6 +18,7 @@ final class ParkedInput {
   private @Nullable ByteBuf message;
   private @Nullable Deque<ByteBuf> behind;
   private int messageBytes;
+  private int bytesBehind;
   private boolean isPiece;
   private boolean waiting;
   private long receivedNanos;
@@ -79,7 +80,13 @@ final class ParkedInput {
     } else {
       kept.addLast(in);
     }
+    bytesBehind += in.capacity();
     count(in.capacity());
+  }
+
+  /** Bytes held behind the message. */
+  int bytesBehind() {
+    return bytesBehind;
   }
 
   /** Gives the message that waits to the caller; null for none. */
@@ -96,6 +103,7 @@ final class ParkedInput {
   @Nullable ByteBuf takeNext() {
     ByteBuf next = behind == null ? null : behind.pollFirst();
     if (next != null) {
+      bytesBehind -= next.capacity();
       count(-next.capacity());
     }
     return next;
@@ -125,6 +133,7 @@ final class ParkedInput {
     if (behind != null) {
       behind.forEach(ByteBuf::release);
       behind = null;
+      bytesBehind = 0;
     }
     memory.release(bytes.get());
     bytes.add(-bytes.get());

@@ -61,6 +61,12 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
   private byte @Nullable [] lastPing;
   private final TakingPace taking;
   private final SharedWrites sharedWrites = new SharedWrites();
+  private final PacedWrites pacedWrites = new PacedWrites(this::drainSoon);
+  private final DrainOrder.Lane lane;
+  private boolean drainDue;
+
+  /** For {@link DrainOrder}. */
+  @Nullable WebSocketConnection nextInLane;
 
   WebSocketConnection(
       LoopState loop,
@@ -71,6 +77,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
     this.channel = channel;
     this.encrypted = channel.pipeline().get(SslHandler.class) != null;
     this.account = FrontDoor.account(channel);
+    this.lane = loop.drainOrder().join(account.shareOf());
     this.stats = loop.context().stats();
     this.deflateNegotiated = deflateNegotiated;
     this.handler = handler.apply(this);
@@ -85,6 +92,15 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
 
   Channel channel() {
     return channel;
+  }
+
+  DrainOrder.Lane lane() {
+    return lane;
+  }
+
+  /** What has to be in the pipeline before this connection. */
+  PacedWrites pacedWrites() {
+    return pacedWrites;
   }
 
   boolean isOpen() {
@@ -127,6 +143,16 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
       endAfterError("the bus has no memory for this now; reconnect");
     }
     answerPing();
+  }
+
+  boolean isEncrypted() {
+    return encrypted;
+  }
+
+  /** Ends without a word: the client has gone already. */
+  void abandon() {
+    inbound.discardAll();
+    channel.close();
   }
 
   private void endAfterError(String message) {
@@ -234,7 +260,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
   }
 
   boolean isWritable() {
-    return phase == ConnectionPhase.OPEN && channel.isWritable();
+    return phase == ConnectionPhase.OPEN && channel.isWritable() && !pacedWrites.isWaiting();
   }
 
   /** Writes a whole message that has its header. */
@@ -276,6 +302,33 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
     sharedWrites.wrote(size);
   }
 
+  /** There is something to write at the end of this round. */
+  void drainSoon() {
+    if (!drainDue) {
+      drainDue = true;
+      loop.drainSoon(this);
+    }
+  }
+
+  /** Writes as much as the socket takes, within what one connection may in a turn. */
+  void drain() {
+    drainDue = false;
+    try {
+      if (pacedWrites.isWaiting()) {
+        flush();
+      }
+      handler.onWritable();
+    } catch (RuntimeException e) {
+      LOG.error("{}: could not be written to; it ends", channel.remoteAddress(), e);
+      close(CloseReason.INTERNAL_ERROR, "the bus met an unexpected error; reconnect");
+    } catch (OutOfMemoryError e) {
+      if (!RefusedMemory.isRefused(e)) {
+        throw e;
+      }
+      close(CloseReason.INTERNAL_ERROR, "the bus has no memory for this now; reconnect");
+    }
+  }
+
   /** Writes to the system what it takes; what it does not take counts as held by the bus. */
   void flush() {
     channel.flush();
@@ -293,13 +346,13 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
   /** Bytes on the way to the system. */
   long pendingBytes() {
     ChannelOutboundBuffer out = channel.unsafe().outboundBuffer();
-    return out == null ? 0 : out.totalPendingWriteBytes();
+    return (out == null ? 0 : out.totalPendingWriteBytes()) + pacedWrites.bytes();
   }
 
   /** Whether everything has gone to the system; if not, the handler is told when it has. */
   boolean hasWrittenAll() {
     ChannelOutboundBuffer out = channel.unsafe().outboundBuffer();
-    if (out == null || out.isEmpty()) {
+    if (out == null || (out.isEmpty() && !pacedWrites.isWaiting())) {
       return true;
     }
     if (!awaitingWritten) {
@@ -320,7 +373,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
     account(pendingBytes());
     if (isWritable()) {
       heartbeat.took(System.nanoTime());
-      handler.onWritable();
+      drainSoon();
     }
   }
 
@@ -474,6 +527,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
     inbound.close();
     sharedWrites.close();
     account(0);
+    loop.drainOrder().leave(lane);
     loop.remove(this);
   }
 

@@ -14,6 +14,7 @@ import io.netty.buffer.UnpooledByteBufAllocator;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -449,18 +450,36 @@ class RouterTest {
     publish(hold, "t");
     here.full(true);
     publish(hold, "t");
-    hold.onTick(1_000);
-    hold.onTick(2_000);
+    router.chargeHold(hold, 1_000);
+    router.chargeHold(hold, 2_000);
     assertThat(here.heldNanos).as("the other has something to read").isZero();
     there.starving(true);
-    hold.onTick(3_000);
-    hold.onTick(3_500);
-    assertThat(here.heldNanos).isEqualTo(1_500);
+    router.chargeHold(hold, 3_000);
+    router.chargeHold(hold, 3_500);
+    assertThat(here.heldNanos).as("also for the time before").isEqualTo(2_500);
     assertThat(there.heldNanos).isZero();
     here.full(false);
     publish(hold, "t");
-    hold.onTick(9_000);
-    assertThat(here.heldNanos).as("no longer").isEqualTo(1_500);
+    router.chargeHold(hold, 9_000);
+    assertThat(here.heldNanos).as("no longer").isEqualTo(2_500);
+  }
+
+  /** Routes that are not used are forgotten after a while; one that is waited for is in use. */
+  @Test
+  void whoHoldsAPublisherBackIsChargedForAsLongAsThatTakes() {
+    Hold hold = new Hold();
+    subscribe(here, "own");
+    subscribe(there, "other");
+    publish(hold, "other");
+    publish(hold, "own");
+    here.full(true);
+    there.starving(true);
+    publish(hold, "own");
+    for (int second = 1; second <= 60; second++) {
+      router.trim(TimeUnit.SECONDS.toNanos(second));
+      router.chargeHold(hold, TimeUnit.SECONDS.toNanos(second));
+    }
+    assertThat(here.heldNanos).isEqualTo(TimeUnit.SECONDS.toNanos(59));
   }
 
   @Test
@@ -469,8 +488,8 @@ class RouterTest {
     subscribe(here, "own");
     here.full(true);
     publish(hold, "own");
-    hold.onTick(1_000);
-    hold.onTick(2_000);
+    router.chargeHold(hold, 1_000);
+    router.chargeHold(hold, 2_000);
     assertThat(here.heldNanos).isZero();
   }
 
@@ -483,8 +502,8 @@ class RouterTest {
     here.full(true);
     there.starving(true);
     publish(hold, "own");
-    hold.onTick(1_000);
-    hold.onTick(2_000);
+    router.chargeHold(hold, 1_000);
+    router.chargeHold(hold, 2_000);
     assertThat(here.heldNanos).isEqualTo(1_000);
   }
 }

@@ -13,6 +13,9 @@ public final class Needs {
   /** For attacks at which one step of the bus is long by its nature. */
   private static final int LONG_STEPS = 500;
 
+  /** The default of {@code timeouts.block-hold}, and a second until that is seen. */
+  private static final int BLOCK_HOLD = 6_000;
+
   private Map<String, String> settings = Map.of();
   private boolean tls;
   private String token = "";
@@ -121,6 +124,17 @@ public final class Needs {
   public Needs withLongSteps() {
     Needs copy = copy();
     copy.maxMillis = LONG_STEPS;
+    return copy;
+  }
+
+  /**
+   * Returns these needs with the time for which one subscriber may hold publishers back.
+   *
+   * @return the needs
+   */
+  public Needs withBlockHold() {
+    Needs copy = copy();
+    copy.maxMillis = BLOCK_HOLD;
     return copy;
   }
 

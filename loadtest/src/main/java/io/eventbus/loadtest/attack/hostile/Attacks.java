@@ -45,8 +45,10 @@ public final class Attacks {
 
   private static void addProcessorTime(List<Attack> all) {
     all.add(new LookupBomb());
-    all.add(new BlockDrip("block-drip-0", 0));
-    all.add(new BlockDrip("block-drip-300k", 300_000));
+    all.add(new BlockDrip("block-drip-0", 0, false));
+    all.add(new BlockDrip("block-drip-300k", 300_000, false));
+    all.add(new BlockDrip("block-permitted-0", 0, true));
+    all.add(new BlockDrip("block-permitted-300k", 300_000, true));
     all.add(new FrameFlood("ping-flood-20", Kind.PING, 20, false));
     all.add(new FrameFlood("ping-flood-100", Kind.PING, 100, false));
     all.add(new FrameFlood("ping-flood-300", Kind.PING, 300, false));

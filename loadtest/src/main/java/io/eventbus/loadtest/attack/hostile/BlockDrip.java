@@ -14,14 +14,28 @@ import java.util.Map;
  *
  * @param name of the attack
  * @param bytesPerSecond how fast it reads
+ * @param permitted whether it may, as clients of the same machine may by default; a stranger comes
+ *     through a proxy, which says so
  */
-record BlockDrip(String name, long bytesPerSecond) implements Attack {
+record BlockDrip(String name, long bytesPerSecond, boolean permitted) implements Attack {
   private static final int BULK = 20_000_000;
+
+  /** An address for documents (RFC 5737), so that it is nobody's. */
+  private static final String STRANGER = "Forwarded: for=192.0.2.1\r\n";
+
   private static final int LEAST_SECONDS = 10;
+
+  /** Several times as long as what it may hold publishers for. */
+  private static final int PERMITTED_SECONDS = 30;
 
   @Override
   public String what() {
-    return "a subscriber of > under BLOCK that reads " + bytesPerSecond + " B/s";
+    return (permitted ? "a permitted subscriber" : "a stranger that would subscribe to")
+        + (permitted ? " of" : "")
+        + " > under BLOCK"
+        + (permitted ? " that reads " : " and reads ")
+        + bytesPerSecond
+        + " B/s";
   }
 
   @Override
@@ -31,18 +45,24 @@ record BlockDrip(String name, long bytesPerSecond) implements Attack {
 
   @Override
   public Needs needs(Map<String, Long> knobs) {
-    return Needs.NOTHING
-        .lasting(LEAST_SECONDS)
-        .withBulk(Math.toIntExact(knobs.getOrDefault("bulk", 0L)));
+    Needs needs = Needs.NOTHING.withBulk(Math.toIntExact(knobs.getOrDefault("bulk", 0L)));
+    return permitted
+        ? needs.lasting(PERMITTED_SECONDS).withBlockHold()
+        : needs.lasting(LEAST_SECONDS).with("listen.proxies", "127.0.0.0/8");
   }
 
   @Override
   public void run(Field field) throws InterruptedException {
+    Opening opening = Opening.client(field.bus());
+    if (!permitted) {
+      opening = opening.withHeaders(field.bus(), STRANGER);
+    }
+    Opening small = opening.withReceiveBuffer(64 * 1024);
     byte[] subscribe = ClientFrames.subscribe(1, ">", Overflow.BLOCK);
     int drip = field.knob("drip");
     new Swarm(
             field,
-            Opening.client(field.bus()).withReceiveBuffer(64 * 1024),
+            small,
             field.knob("conns"),
             i -> new Subscriber(field.tally(), List.of(subscribe), drip, false))
         .hold();

@@ -12,14 +12,32 @@ import org.jspecify.annotations.Nullable;
  */
 final class DrainOrder {
   /** The connections of one address on this loop. */
-  static final class Lane {
-    private final Object address;
-    private int connections;
-    private @Nullable WebSocketConnection first;
-    private @Nullable WebSocketConnection last;
+  private static final class Lane {
+    final Object address;
+    int connections;
+    @Nullable Entry first;
+    @Nullable Entry last;
 
-    private Lane(Object address) {
+    Lane(Object address) {
       this.address = address;
+    }
+  }
+
+  /** One connection's place. */
+  static final class Entry {
+    private final Lane lane;
+    private final Runnable drain;
+    private @Nullable Entry next;
+    private boolean due;
+
+    private Entry(Lane lane, Runnable drain) {
+      this.lane = lane;
+      this.drain = drain;
+    }
+
+    /** Writes to the connection. */
+    void drain() {
+      drain.run();
     }
   }
 
@@ -30,56 +48,72 @@ final class DrainOrder {
    * A connection has come.
    *
    * @param address what connections have in common that share a turn
-   * @return for {@link #leave}
+   * @param drain writes to it; called by whoever {@linkplain #poll took} the entry
    */
-  Lane join(Object address) {
+  Entry join(Object address, Runnable drain) {
     Lane lane = lanes.computeIfAbsent(address, Lane::new);
     lane.connections++;
-    return lane;
+    return new Entry(lane, drain);
   }
 
-  /** A connection has gone, which may still wait for its turn. */
-  void leave(Lane lane) {
+  /** A connection has gone, which may still wait for its turn. Once for each. */
+  void leave(Entry entry) {
+    Lane lane = entry.lane;
     lane.connections--;
     if (lane.connections == 0) {
       lanes.remove(lane.address);
     }
   }
 
-  /** Puts a connection at the end of its lane. It must not be in the order already. */
-  void add(WebSocketConnection connection) {
-    Lane lane = connection.lane();
-    WebSocketConnection last = lane.last;
-    lane.last = connection;
+  /**
+   * Puts a connection at the end of those of its address.
+   *
+   * @return false if it waits already
+   */
+  boolean add(Entry entry) {
+    if (entry.due) {
+      return false;
+    }
+    entry.due = true;
+    Lane lane = entry.lane;
+    Entry last = lane.last;
+    lane.last = entry;
     if (last == null) {
-      lane.first = connection;
+      lane.first = entry;
       waiting.add(lane);
     } else {
-      last.nextInLane = connection;
+      last.next = entry;
     }
+    return true;
   }
 
-  /** Takes out the connection whose turn it is. */
-  @Nullable WebSocketConnection poll() {
+  /** Takes out the connection whose turn it is; null for none. */
+  @Nullable Entry poll() {
     Lane lane = waiting.poll();
     if (lane == null) {
       return null;
     }
-    WebSocketConnection connection = lane.first;
-    if (connection == null) {
-      throw new IllegalStateException("a lane without connections waited for its turn");
+    Entry entry = lane.first;
+    if (entry == null) {
+      throw new IllegalStateException("an address without connections waited for its turn");
     }
-    lane.first = connection.nextInLane;
-    connection.nextInLane = null;
+    lane.first = entry.next;
     if (lane.first == null) {
       lane.last = null;
     } else {
       waiting.add(lane);
     }
-    return connection;
+    entry.next = null;
+    entry.due = false;
+    return entry;
   }
 
   boolean isEmpty() {
     return waiting.isEmpty();
+  }
+
+  /** How many addresses have connections. */
+  int addresses() {
+    return lanes.size();
   }
 }

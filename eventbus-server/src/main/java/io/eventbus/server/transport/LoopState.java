@@ -80,7 +80,7 @@ final class LoopState implements Runnable {
   private final Set<Ticking> connections = Collections.newSetFromMap(new IdentityHashMap<>());
   private final DrainOrder dirty = new DrainOrder();
   private boolean moreToDrain;
-  private long inflateFrom = System.nanoTime();
+  private long inflateFrom;
   private @Nullable Future<?> ticker;
 
   /** Whether the next tick is as late as one without connections may be. */
@@ -108,6 +108,7 @@ final class LoopState implements Runnable {
    */
   void start(LoopContext loopContext) {
     context = loopContext;
+    inflateFrom = loopContext.budget().now();
   }
 
   int number() {
@@ -242,10 +243,11 @@ final class LoopState implements Runnable {
     return dirty;
   }
 
-  /** A connection has something to write at the end of this round; it is not in the order yet. */
-  void drainSoon(WebSocketConnection connection) {
-    dirty.add(connection);
-    flushSoon();
+  /** A connection has something to write at the end of this round. */
+  void drainSoon(DrainOrder.Entry connection) {
+    if (dirty.add(connection)) {
+      flushSoon();
+    }
   }
 
   /** Sets who hears that the bus cannot go on. Before any connection. */
@@ -288,7 +290,7 @@ final class LoopState implements Runnable {
 
   private void drainSome() {
     long began = System.nanoTime();
-    for (WebSocketConnection next = dirty.poll(); next != null; next = dirty.poll()) {
+    for (DrainOrder.Entry next = dirty.poll(); next != null; next = dirty.poll()) {
       next.drain();
       if (System.nanoTime() - began > DRAIN_NANOS) {
         break;

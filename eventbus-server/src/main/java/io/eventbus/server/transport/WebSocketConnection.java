@@ -62,11 +62,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
   private final TakingPace taking;
   private final SharedWrites sharedWrites = new SharedWrites();
   private final PacedWrites pacedWrites = new PacedWrites(this::drainSoon);
-  private final DrainOrder.Lane lane;
-  private boolean drainDue;
-
-  /** For {@link DrainOrder}. */
-  @Nullable WebSocketConnection nextInLane;
+  private final DrainOrder.Entry place;
 
   WebSocketConnection(
       LoopState loop,
@@ -77,7 +73,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
     this.channel = channel;
     this.encrypted = channel.pipeline().get(SslHandler.class) != null;
     this.account = FrontDoor.account(channel);
-    this.lane = loop.drainOrder().join(account.shareOf());
+    this.place = loop.drainOrder().join(account.shareOf(), this::drain);
     this.stats = loop.context().stats();
     this.deflateNegotiated = deflateNegotiated;
     this.handler = handler.apply(this);
@@ -92,10 +88,6 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
 
   Channel channel() {
     return channel;
-  }
-
-  DrainOrder.Lane lane() {
-    return lane;
   }
 
   /** What has to be in the pipeline before this connection. */
@@ -304,15 +296,11 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
 
   /** There is something to write at the end of this round. */
   void drainSoon() {
-    if (!drainDue) {
-      drainDue = true;
-      loop.drainSoon(this);
-    }
+    loop.drainSoon(place);
   }
 
   /** Writes as much as the socket takes, within what one connection may in a turn. */
-  void drain() {
-    drainDue = false;
+  private void drain() {
     try {
       if (pacedWrites.isWaiting()) {
         flush();
@@ -527,7 +515,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
     inbound.close();
     sharedWrites.close();
     account(0);
-    loop.drainOrder().leave(lane);
+    loop.drainOrder().leave(place);
     loop.remove(this);
   }
 

@@ -338,6 +338,40 @@ class WebSocketConnectionTest {
     assertThat(close(wire.written().get(1)).code()).as("zeros are no frames").isEqualTo(1002);
   }
 
+  /** At the end of a stream the system gives all that has come, whether anything is read or not. */
+  @Test
+  void aClientThatHasGoneLeavesNothingThatWaitsForRoom() {
+    welcome();
+    long room = wire.memory.shortPieces().limit();
+    assertThat(wire.memory.shortPieces().take(room)).isTrue();
+    byte[] whole = new ClientBytes().binary(new byte[10_000]).array();
+    wire.read(java.util.Arrays.copyOf(whole, 6_000));
+    assertThat(wire.isReading()).isFalse();
+    long held = connection.heldBytes();
+    wire.read(new byte[60_000]);
+    assertThat(held).isLessThan(10_000);
+    assertThat(wire.isOpen()).isFalse();
+    wire.memory.shortPieces().give(room);
+  }
+
+  @Test
+  void aClientThatHasGoneLeavesLittleThatWaitsForItsTurn() {
+    welcome();
+    ClientBytes pings = new ClientBytes();
+    for (int i = 0; i < 20_000; i++) {
+      pings.frame(ClientBytes.FIN | Opcode.PING, new byte[0], 5);
+    }
+    wire.freezeTime();
+    wire.read(pings.array());
+    assertThat(wire.isReading()).isFalse();
+    int reads = 0;
+    while (wire.isOpen()) {
+      wire.read(new byte[64 * 1024]);
+      reads++;
+      assertThat(reads).isLessThan(5);
+    }
+  }
+
   @Test
   void whatIsOnItsWayToManyCountsOnce() {
     welcome();

@@ -11,6 +11,7 @@ import io.netty.handler.codec.CorruptedFrameException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.ObjLongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,16 +26,14 @@ final class ForwardIntake {
   private final DeliverView deliver = new DeliverView();
   private final FrameCursor frames = new FrameCursor();
   private final Relay relay;
-  private HoldListener holds = HoldListener.NONE;
+  private ObjLongConsumer<String> holds = (topic, nanos) -> {};
 
   /**
-   * Whether full subscribers keep a connection from being read, and for whom the frame is that
-   * waits for them. One for each connection; confined to its loop.
+   * Whether full subscribers keep a connection from being read, and of which topic. One for each
+   * connection; confined to its loop.
    */
   static final class Hold {
     private @Nullable String topic;
-    private boolean plain;
-    private List<String> groups = List.of();
     private long chargedUntil;
 
     boolean isOn() {
@@ -47,8 +46,11 @@ final class ForwardIntake {
     this.relay = new Relay(loop);
   }
 
-  /** From now on this one is told who keeps lanes from being read. */
-  void tellHolds(HoldListener listener) {
+  /**
+   * From now on this one is told which topics' subscribers keep lanes from being read, and for how
+   * many nanoseconds; on the loop, several times a second while it lasts.
+   */
+  void tellHolds(ObjLongConsumer<String> listener) {
     holds = listener;
   }
 
@@ -56,14 +58,8 @@ final class ForwardIntake {
   void onTick(Hold hold, long nowNanos) {
     String topic = hold.topic;
     if (topic != null) {
-      chargeSubscribers(topic, hold, nowNanos - hold.chargedUntil);
+      holds.accept(topic, nowNanos - hold.chargedUntil);
       hold.chargedUntil = nowNanos;
-    }
-  }
-
-  private void chargeSubscribers(String topic, Hold hold, long heldNanos) {
-    if (heldNanos > 0) {
-      holds.held(topic, hold.plain, hold.groups, heldNanos);
     }
   }
 
@@ -77,8 +73,6 @@ final class ForwardIntake {
 
   private void begin(Hold hold) {
     hold.topic = deliver.topic();
-    hold.plain = forward.plain();
-    hold.groups = List.copyOf(forward.groups());
     hold.chargedUntil = loop.nanoTime();
     loop.lookSoon();
   }

@@ -77,7 +77,7 @@ final class LoopFederation implements RemoteForwarder {
   /** Completes it: the router needs it, and it the router. Before any lane. */
   void start(Router made) {
     router = made;
-    intake.tellHolds((topic, plain, groups, nanos) -> made.chargeHold(topic, nanos));
+    intake.tellHolds(made::chargeHold);
     execute(() -> tickIn(TICK_NANOS));
   }
 

@@ -80,19 +80,9 @@ public final class Router {
    * @return null if the topic is legal, else what is wrong with it
    */
   public @Nullable String select(ByteBuffer in, PublishView publish) {
-    RouteCache.Entry entry = routes.find(in, publish.topicStart(), publish.topicLength());
-    if (entry == null) {
-      String topic = publish.topic();
-      String problem = Topic.problem(topic);
-      if (problem != null) {
-        return problem;
-      }
-      entry = routes.add(in, publish.topicStart(), publish.topicLength(), topic);
-    } else if (!routes.hold(entry)) {
-      routes.refresh(entry);
-    }
-    selected = entry;
-    return null;
+    int start = publish.topicStart();
+    int length = publish.topicLength();
+    return selectKnown(in, start, length) ? null : selectNew(in, start, length, publish.topic());
   }
 
   /**
@@ -103,19 +93,29 @@ public final class Router {
    * @return null if the topic is legal, else what is wrong with it
    */
   public @Nullable String select(ByteBuffer in, DeliverView deliver) {
-    RouteCache.Entry entry = routes.find(in, deliver.topicStart(), deliver.topicLength());
+    int start = deliver.topicStart();
+    int length = deliver.topicLength();
+    return selectKnown(in, start, length) ? null : selectNew(in, start, length, deliver.topic());
+  }
+
+  private boolean selectKnown(ByteBuffer in, int start, int length) {
+    RouteCache.Entry entry = routes.find(in, start, length);
     if (entry == null) {
-      String topic = deliver.topic();
-      String problem = Topic.problem(topic);
-      if (problem != null) {
-        return problem;
-      }
-      entry = routes.add(in, deliver.topicStart(), deliver.topicLength(), topic);
-    } else if (!routes.hold(entry)) {
+      return false;
+    }
+    if (!routes.hold(entry)) {
       routes.refresh(entry);
     }
     selected = entry;
-    return null;
+    return true;
+  }
+
+  private @Nullable String selectNew(ByteBuffer in, int start, int length, String topic) {
+    String problem = Topic.problem(topic);
+    if (problem == null) {
+      selected = routes.add(in, start, length, topic);
+    }
+    return problem;
   }
 
   private RouteCache.Entry selected() {

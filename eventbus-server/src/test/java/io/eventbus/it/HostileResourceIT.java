@@ -311,7 +311,8 @@ class HostileResourceIT extends HostileTests {
       for (int i = 0; i < 20; i++) {
         RawClient client = RawClient.connected(bus.uri());
         holders.add(client);
-        // A message of which only fragments come, and of the last one only a part: room is taken for
+        // A message of which only fragments come, and of the last one only a part: room is taken
+        // for
         // all of it.
         client.raw(RawClient.frame(0x02, new byte[50_000]));
         client.raw(RawClient.frame(0x80, new byte[50_000], 100_000));

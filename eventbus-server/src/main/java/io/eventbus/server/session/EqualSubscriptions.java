@@ -4,6 +4,7 @@ import io.eventbus.schema.Overflow;
 import io.eventbus.server.routing.Subscription;
 import io.eventbus.server.routing.SubscriptionIndex;
 import java.util.ArrayDeque;
+import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -18,7 +19,21 @@ import org.jspecify.annotations.Nullable;
  * Confined to the loop.
  */
 final class EqualSubscriptions {
-  private record Key(String filter, @Nullable String group, Overflow overflow) {
+  /**
+   * Comparable, because clients choose filters: a table in which all of them collide stays fast.
+   */
+  private record Key(String filter, @Nullable String group, Overflow overflow)
+      implements Comparable<Key> {
+    private static final Comparator<Key> ORDER =
+        Comparator.comparing(Key::filter)
+            .thenComparing(Key::group, Comparator.nullsFirst(Comparator.<String>naturalOrder()))
+            .thenComparing(Key::overflow);
+
+    @Override
+    public int compareTo(Key other) {
+      return ORDER.compare(this, other);
+    }
+
     static Key of(Subscription s) {
       return new Key(s.filter().toString(), s.group(), s.overflow());
     }

@@ -28,7 +28,17 @@ final class Conflater {
   /** The event, its places in the map, its key's record, and the headers of its bytes. */
   private static final int KEPT_BYTES = 208;
 
-  private record Key(String topic, @Nullable String key) {}
+  /** Comparable, because clients choose keys: a table in which all of them collide stays fast. */
+  private record Key(String topic, @Nullable String key) implements Comparable<Key> {
+    @Override
+    public int compareTo(Key other) {
+      int byTopic = topic.compareTo(other.topic);
+      if (byTopic != 0 || key == null || other.key == null) {
+        return byTopic != 0 ? byTopic : Boolean.compare(key != null, other.key != null);
+      }
+      return key.compareTo(other.key);
+    }
+  }
 
   /** One event that is kept, or a frame that only waits for its turn behind events. */
   static final class Kept {

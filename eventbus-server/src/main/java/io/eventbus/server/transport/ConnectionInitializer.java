@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 @SuppressWarnings("FutureReturnValueIgnored")
 final class ConnectionInitializer extends ChannelInitializer<Channel> {
   private static final int MAX_REQUEST_LINE = 4096;
-  private static final int MAX_REQUEST_HEADERS = 32 * 1024;
+  private static final int MAX_REQUEST_HEADERS = 16 * 1024;
 
   private final IdentityHashMap<EventLoop, LoopState> loops;
   private final Handshake handshake;
@@ -58,8 +58,15 @@ final class ConnectionInitializer extends ChannelInitializer<Channel> {
       handler.setHandshakeTimeoutMillis(loop.config().timeouts().upgrade().toMillis());
       channel.pipeline().addLast(handler);
     }
+    RequestHead head =
+        new RequestHead(
+            MAX_REQUEST_LINE + MAX_REQUEST_HEADERS,
+            loop.context().bus().memory().shortPieces(),
+            upgrade::refuseNoRoom);
+    upgrade.waitsFor(head);
     channel
         .pipeline()
+        .addLast(head)
         .addLast(
             new HttpRequestDecoder(
                 new HttpDecoderConfig()

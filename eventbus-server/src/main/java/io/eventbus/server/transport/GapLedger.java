@@ -16,7 +16,16 @@ import java.util.TreeMap;
  * bounded by the caller with {@link #size}.
  */
 final class GapLedger {
-  private record Stream(String topic, long producer, GapReason reason) {}
+  /** Comparable, because clients choose topics: a table in which all of them collide stays fast. */
+  private record Stream(String topic, long producer, GapReason reason)
+      implements Comparable<Stream> {
+    @Override
+    public int compareTo(Stream other) {
+      int order = topic.compareTo(other.topic);
+      order = order != 0 ? order : Long.compare(producer, other.producer);
+      return order != 0 ? order : reason.compareTo(other.reason);
+    }
+  }
 
   private final Map<Stream, TreeMap<Long, Long>> ranges = new LinkedHashMap<>();
   private int size;

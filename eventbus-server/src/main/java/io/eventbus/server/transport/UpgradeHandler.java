@@ -39,6 +39,9 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements LoopS
   /** How long a client that is refused for want of room may take to read the answer. */
   private static final long REFUSED_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+  /** Longer than it takes to send a request. */
+  private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+
   private final LoopState loop;
   private final Handshake handshake;
   private final FrontDoor door;
@@ -47,6 +50,9 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements LoopS
   private Handshake.@Nullable Upgrade pending;
   private boolean answered;
   private long deadlineNanos;
+
+  /** What has come of the request. */
+  private @Nullable RequestHead head;
 
   /** Where a proxy said with the PROXY protocol that the client is. */
   private @Nullable InetSocketAddress source;
@@ -216,6 +222,26 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements LoopS
     }
   }
 
+  /** The request comes by way of this one. */
+  void waitsFor(RequestHead requestHead) {
+    head = requestHead;
+  }
+
+  /** Refuses a request that comes in pieces, for which there is no memory. */
+  void refuseNoRoom() {
+    answered = true;
+    ChannelHandlerContext ctx = own;
+    if (ctx != null) {
+      refuse(
+          ctx,
+          new Handshake.Page(
+              503,
+              "the bus has no room for unfinished requests. Try again, with the request in one"
+                  + " piece.",
+              Map.of("Retry-After", "1")));
+    }
+  }
+
   @Override
   public void onTick(long nowNanos) {
     ChannelHandlerContext ctx = own;
@@ -246,12 +272,16 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements LoopS
 
   @Override
   public long heldBytes() {
-    return 0;
+    return head == null ? 0 : head.heldBytes();
   }
 
+  /** The oldest request goes first, as with unfinished messages; what comes at once does not. */
   @Override
   public double claim(MemoryPressure.Kind kind, long nowNanos) {
-    return 0;
+    long age = nowNanos - acceptedAt;
+    return kind == MemoryPressure.Kind.SHORT_PIECES && heldBytes() > 0 && age > PATIENCE_NANOS
+        ? age
+        : 0;
   }
 
   @Override

@@ -32,11 +32,16 @@ public final class Attacks {
     all.add(new PartialBurst());
     all.add(new GroupCopies("group-copies", 300, 1, false));
     all.add(new GroupCopies("groups-honest", 1_000, 3, true));
-    all.add(new NeverRead("conflate-burst", Overflow.CONFLATE, 10, 0, LARGEST_MESSAGE, 4));
-    all.add(new NeverRead("never-read-block", Overflow.BLOCK, 20, 50, SMALL_MESSAGE, 0));
-    all.add(new NeverRead("never-read-drop", Overflow.DROP_OLDEST, 20, 50, SMALL_MESSAGE, 0));
-    all.add(new NeverRead("never-read-conflate", Overflow.CONFLATE, 20, 50, SMALL_MESSAGE, 0));
-    all.add(new NeverRead("never-read-disconnect", Overflow.DISCONNECT, 20, 50, SMALL_MESSAGE, 0));
+    all.add(new NeverRead("conflate-burst", Overflow.CONFLATE, 10, 0, LARGEST_MESSAGE, 4, false));
+    all.add(new NeverRead("never-read-block", Overflow.BLOCK, 20, 50, SMALL_MESSAGE, 0, false));
+    all.add(
+        new NeverRead("never-read-drop", Overflow.DROP_OLDEST, 20, 50, SMALL_MESSAGE, 0, false));
+    all.add(
+        new NeverRead("never-read-conflate", Overflow.CONFLATE, 20, 50, SMALL_MESSAGE, 0, false));
+    all.add(
+        new NeverRead(
+            "never-read-disconnect", Overflow.DISCONNECT, 20, 50, SMALL_MESSAGE, 0, false));
+    all.add(new NeverRead("conflate-collide", Overflow.CONFLATE, 1, 1_024, SMALL_MESSAGE, 0, true));
     all.add(new RouteHeap("route-heap", false));
     all.add(new RouteHeap("route-heap-own", true));
     all.add(new SubBudget());
@@ -73,6 +78,7 @@ public final class Attacks {
     all.add(new AdminIdle());
     all.add(new ConnectionChurn("http-flood", ConnectionChurn.Kind.HTTP, 200));
     all.add(new ConnectionChurn("slowloris", ConnectionChurn.Kind.SLOWLORIS, 5_000));
+    all.add(new ConnectionChurn("head-bomb", ConnectionChurn.Kind.HEADERS, 5_000));
     all.add(new ConnectionChurn("hello-churn", ConnectionChurn.Kind.HELLO, 50));
     all.add(new HandshakeCases());
     all.add(new ForgedResume());

@@ -27,6 +27,8 @@ record ConnectionChurn(String name, Kind kind, long conns) implements Attack {
     HTTP,
     /** Sends an upgrade, one octet at a time. */
     SLOWLORIS,
+    /** Sends an upgrade of many tiny header lines that never ends. */
+    HEADERS,
     /** Says hello, and goes when it is let in. */
     HELLO
   }
@@ -36,6 +38,7 @@ record ConnectionChurn(String name, Kind kind, long conns) implements Attack {
     return switch (kind) {
       case HTTP -> "plain HTTP requests, a connection for each";
       case SLOWLORIS -> conns + " upgrades that come one octet at a time";
+      case HEADERS -> conns + " upgrades of 3,900 header lines that never end";
       case HELLO -> "connections that say hello and go";
     };
   }
@@ -56,6 +59,7 @@ record ConnectionChurn(String name, Kind kind, long conns) implements Attack {
                 switch (kind) {
                   case HTTP -> new Asks();
                   case SLOWLORIS -> new Drips();
+                  case HEADERS -> new Lines();
                   case HELLO -> new Goes();
                 })
         .hold();
@@ -85,6 +89,16 @@ record ConnectionChurn(String name, Kind kind, long conns) implements Attack {
       at++;
       wire.send(ascii(String.valueOf(next)));
       wire.after(DRIP_MILLIS, () -> connected(wire));
+    }
+  }
+
+  private static final class Lines implements Peer {
+    private static final String REQUEST =
+        "GET /bus HTTP/1.1\r\nHost: localhost\r\n" + "a:\r\n".repeat(3_900);
+
+    @Override
+    public void connected(Wire wire) {
+      wire.send(ascii(REQUEST));
     }
   }
 

@@ -8,6 +8,7 @@ import io.eventbus.loadtest.attack.wire.Opening;
 import io.eventbus.schema.Overflow;
 import io.netty.buffer.ByteBuf;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -21,16 +22,27 @@ import java.util.Map;
  * @param batch events of a frame
  * @param messageBytes of a message
  * @param messages how many until a pause of a second, 0 for no pause
+ * @param colliding whether all keys have the same {@link String#hashCode}
  */
 record NeverRead(
-    String name, Overflow policy, long subscribers, long batch, long messageBytes, long messages)
+    String name,
+    Overflow policy,
+    long subscribers,
+    long batch,
+    long messageBytes,
+    long messages,
+    boolean colliding)
     implements Attack {
   private static final int PAUSE_MILLIS = 1_000;
   private static final String TOPIC = "unread";
 
   @Override
   public String what() {
-    return subscribers + " subscribers under " + policy + " that never read tiny keyed events";
+    return subscribers
+        + (subscribers == 1 ? " subscriber under " : " subscribers under ")
+        + policy
+        + " that never read tiny events"
+        + (colliding ? ", whose keys collide" : "");
   }
 
   @Override
@@ -57,7 +69,7 @@ record NeverRead(
             Opening.client(field.bus()).withReceiveBuffer(4096),
             count,
             i -> new Subscriber(field.tally(), List.of(subscribe), Subscriber.NOTHING, false));
-    ByteBuf message = message(field.knob("batch"), field.knob("bytes"));
+    ByteBuf message = message(field.knob("batch"), field.knob("bytes"), colliding);
     int times = field.knob("times");
     while (!field.over()) {
       swarm.fill();
@@ -79,7 +91,7 @@ record NeverRead(
   }
 
   /** One message full of frames, or with one frame that is as large. */
-  private static ByteBuf message(int batch, int bytes) {
+  private static ByteBuf message(int batch, int bytes, boolean colliding) {
     byte[] payload = new byte[1];
     List<byte[]> frames = new ArrayList<>();
     long sequence = 1;
@@ -88,7 +100,7 @@ record NeverRead(
       int events = batch > 0 ? batch : bytes / 10 - 8;
       byte[][] keys = new byte[events][];
       for (int i = 0; i < events; i++) {
-        keys[i] = ByteBuffer.allocate(4).putInt(printable((int) sequence + i)).array();
+        keys[i] = colliding ? collided(i) : distinct((int) sequence + i);
       }
       byte[] frame = ClientFrames.publish(TOPIC, sequence, false, keys, payload);
       frames.add(frame);
@@ -96,6 +108,19 @@ record NeverRead(
       sequence += events;
     }
     return Octets.message(frames.toArray(byte[][]::new));
+  }
+
+  private static byte[] distinct(int n) {
+    return ByteBuffer.allocate(4).putInt(printable(n)).array();
+  }
+
+  /** A key for each number up to 2^12; "Aa" and "BB" have the same hash code. */
+  private static byte[] collided(int n) {
+    StringBuilder key = new StringBuilder();
+    for (int bit = 0; bit < 12; bit++) {
+      key.append((n >> bit & 1) == 0 ? "Aa" : "BB");
+    }
+    return key.toString().getBytes(StandardCharsets.US_ASCII);
   }
 
   /** Spreads a number over four octets of seven bits, so that a key is UTF-8. */

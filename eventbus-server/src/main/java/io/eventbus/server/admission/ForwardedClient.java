@@ -25,11 +25,14 @@ public final class ForwardedClient {
     this.proxies = proxies;
   }
 
-  /** The two headers name different clients: one of them may come from the client itself. */
-  public static final class ContradictionException extends Exception {
+  /**
+   * The headers do not tell one client: they name two, of whom one may be the client's own
+   * invention, or the last that they name is no address.
+   */
+  public static final class UnusableException extends Exception {
     private static final long serialVersionUID = 1L;
 
-    ContradictionException(String message) {
+    UnusableException(String message) {
       super(message);
     }
   }
@@ -41,22 +44,30 @@ public final class ForwardedClient {
    * @param forwardedFor the values of {@code X-Forwarded-For}, in their order
    * @return the last address that is not a proxy's; the first of all if all are proxies'; empty if
    *     the proxy did not tell one. A port of 0 is not known.
-   * @throws ContradictionException if the headers name two clients
+   * @throws UnusableException if the headers name two clients, or what the proxy added is no
+   *     address
    */
   public Optional<InetSocketAddress> find(List<String> forwarded, List<String> forwardedFor)
-      throws ContradictionException {
-    InetSocketAddress first = last(forwardedNodes(forwarded));
-    InetSocketAddress second = last(list(forwardedFor, ','));
+      throws UnusableException {
+    InetSocketAddress first = last("Forwarded", forwardedNodes(forwarded));
+    InetSocketAddress second = last("X-Forwarded-For", addresses(forwardedFor));
     if (first != null && second != null && !first.getAddress().equals(second.getAddress())) {
-      throw new ContradictionException(
+      throw new UnusableException(
           "Forwarded and X-Forwarded-For name different clients (expected: the proxy sets one of"
               + " them and removes the other)");
     }
     return Optional.ofNullable(first != null ? first : second);
   }
 
-  private @Nullable InetSocketAddress last(List<String> nodes) {
+  private @Nullable InetSocketAddress last(String header, List<String> nodes)
+      throws UnusableException {
     InetSocketAddress found = null;
+    // Taking the proxy for the client instead would give the client what only the proxy may have.
+    String added = nodes.isEmpty() ? "" : nodes.get(nodes.size() - 1);
+    if (!added.isEmpty() && address(added) == null) {
+      throw new UnusableException(
+          "the last client in " + header + " is no address (expected: one that the proxy has set)");
+    }
     for (int i = nodes.size() - 1; i >= 0; i--) {
       InetSocketAddress node = address(nodes.get(i));
       if (node == null) {
@@ -74,7 +85,7 @@ public final class ForwardedClient {
   /** The values of {@code for} of all elements; an element without one is an empty text. */
   private static List<String> forwardedNodes(List<String> headers) {
     List<String> nodes = new ArrayList<>();
-    for (String element : list(headers, ',')) {
+    for (String element : elements(headers)) {
       String node = "";
       for (String pair : split(element, ';')) {
         if (pair.toLowerCase(Locale.ROOT).startsWith("for=")) {
@@ -92,20 +103,35 @@ public final class ForwardedClient {
         : value;
   }
 
-  private static List<String> list(List<String> headers, char separator) {
+  private static List<String> elements(List<String> headers) {
     List<String> all = new ArrayList<>();
-    headers.forEach(header -> all.addAll(split(header, separator)));
+    headers.forEach(header -> all.addAll(split(header, ',')));
     return all;
   }
 
-  /** Separators within quotes do not count. */
+  /** In this header nothing is quoted: a quotation mark is the client's invention. */
+  private static List<String> addresses(List<String> headers) {
+    List<String> all = new ArrayList<>();
+    for (String header : headers) {
+      for (String node : header.split(",", -1)) {
+        all.add(node.strip());
+      }
+    }
+    return all;
+  }
+
+  /**
+   * Separators within quotes do not count, but where quotes are not balanced: then what stands
+   * before was made up, so that the proxy's own would be taken for a part of it.
+   */
   private static List<String> split(String text, char separator) {
     List<String> parts = new ArrayList<>();
+    boolean balanced = text.chars().filter(c -> c == '"').count() % 2 == 0;
     boolean quoted = false;
     int from = 0;
     for (int i = 0; i < text.length(); i++) {
       char c = text.charAt(i);
-      if (c == '"') {
+      if (c == '"' && balanced) {
         quoted = !quoted;
       } else if (c == separator && !quoted) {
         parts.add(text.substring(from, i).strip());

@@ -68,7 +68,11 @@ final class LoopRoutes {
     if (!entry.route.isShared()) {
       makeRoomFor(entry);
     }
-    if (entry.route != before || entry.invalidations != invalidations) {
+    // A route that was taken from its topic has left its plan behind.
+    boolean planned = entry.remote != null;
+    if (entry.route != before
+        || entry.invalidations != invalidations
+        || planned != entry.route.leavesTheBus()) {
       plan(entry);
     }
   }

@@ -301,24 +301,25 @@ public final class Router {
           plain || (choice.size() > 0 && DeliveryAllocator.isShared(publish.eventsSize()))
               ? build(in, publish, producer, receivedAt, nowNanos, NO_GROUPS, 0)
               : null;
-      for (int i = 0; i < choice.size(); i++) {
-        Delivery own = forGroups(shared, i, in, publish, producer, receivedAt, nowNanos);
-        Subscriber member = choice.member(i);
-        give(own, member.loop(), HandOverQueue.single(member, choice.overflow(i)));
-        own.release();
-      }
-      if (shared != null) {
-        for (int to = 0; to < route.byLoop.length; to++) {
-          give(shared, to, choice.without(route.byLoop[to]));
+      try {
+        for (int i = 0; i < choice.size(); i++) {
+          giveOne(i, forGroups(shared, i, in, publish, producer, receivedAt, nowNanos));
         }
-        if (plan != null) {
-          Target[] ways = plan.targets(producer, entry.turn);
-          far = ways.length;
-          give(shared, plan.loop(producer), ways);
+        if (shared != null) {
+          for (int to = 0; to < route.byLoop.length; to++) {
+            give(shared, to, choice.without(route.byLoop[to]));
+          }
+          if (plan != null) {
+            Target[] ways = plan.targets(producer, entry.turn);
+            far = ways.length;
+            give(shared, plan.loop(producer), ways);
+          }
         }
-        shared.release();
+      } finally {
+        // Also where memory is refused.
+        release(shared);
+        choice.clear();
       }
-      choice.clear();
     }
     return route.work(events) + far;
   }
@@ -363,21 +364,37 @@ public final class Router {
       shared.append(in, from, to - from);
       shared.finish();
     }
-    for (int i = 0; i < choice.size(); i++) {
-      Delivery own = forGroups(sharing ? shared : null, i, in, from, deliver, nowNanos);
+    try {
+      for (int i = 0; i < choice.size(); i++) {
+        giveOne(i, forGroups(sharing ? shared : null, i, in, from, deliver, nowNanos));
+      }
+      if (shared != null) {
+        for (int i = 0; here > 0 && i < route.byLoop.length; i++) {
+          give(shared, i, choice.without(route.byLoop[i]));
+        }
+        give(shared, relayLoop, relays);
+      }
+    } finally {
+      release(shared);
+      choice.clear();
+    }
+    return missing;
+  }
+
+  /** Gives a delivery to the chosen member of a group; takes over the caller's reference. */
+  private void giveOne(int i, Delivery own) {
+    try {
       Subscriber member = choice.member(i);
       give(own, member.loop(), HandOverQueue.single(member, choice.overflow(i)));
+    } finally {
       own.release();
     }
+  }
+
+  private static void release(@Nullable Delivery shared) {
     if (shared != null) {
-      for (int i = 0; here > 0 && i < route.byLoop.length; i++) {
-        give(shared, i, choice.without(route.byLoop[i]));
-      }
-      give(shared, relayLoop, relays);
       shared.release();
     }
-    choice.clear();
-    return missing;
   }
 
   /** The delivery of a published frame for the i-th chosen member of groups. */

@@ -186,7 +186,7 @@ final class BusHandler implements MessageHandler, ClientLink {
 
   @Override
   public void nextTurn(Runnable retry) {
-    loop.nextTurn(retry);
+    connection.nextTurn();
   }
 
   @Override

@@ -139,6 +139,8 @@ final class Conflater {
       tell(topic, frame, next, number, GapReason.CONFLATED);
       next = number + 1;
       Key key = new Key(topic, lastEvents.key(i));
+      // Before the old value goes, whose room the new one may have.
+      long room = room();
       Kept before = kept.remove(key);
       if (before != null) {
         drop(before, GapReason.CONFLATED);
@@ -146,8 +148,8 @@ final class Conflater {
       }
       EventCursor event = lastEvents.event(i);
       long size = keptBytes(event.eventEnd() - event.eventStart(), key.key());
-      overLimit += makeRoom(size);
-      if (bytes + size > room()) {
+      overLimit += makeRoom(size, room);
+      if (bytes + size > room) {
         tell(topic, frame, number, number + 1, GapReason.QUEUE_FULL);
         overLimit++;
         continue;
@@ -190,8 +192,7 @@ final class Conflater {
     bytes += frame.size();
   }
 
-  private int makeRoom(long size) {
-    long room = room();
+  private int makeRoom(long size, long room) {
     int dropped = 0;
     Iterator<Kept> oldest = kept.values().iterator();
     while (bytes + size > room && oldest.hasNext()) {

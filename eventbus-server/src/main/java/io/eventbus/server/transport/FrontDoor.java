@@ -160,7 +160,7 @@ final class FrontDoor {
    * @param proxy the proxy next to the client of whom the bus knows from the connection
    */
   SocketAddress clientOf(SocketAddress proxy, HttpHeaders headers)
-      throws ForwardedClient.ContradictionException {
+      throws ForwardedClient.UnusableException {
     Optional<InetSocketAddress> told =
         forwarded.find(headers.getAll("Forwarded"), headers.getAll("X-Forwarded-For"));
     return told.isPresent() ? told.get() : proxy;

@@ -26,6 +26,7 @@ final class InboundFrames {
   private final MessageAssembler assembler;
   private final FrameHeader header = new FrameHeader();
   private final Retry retry = new Retry(this);
+  private final Runnable turn = retry::inTurn;
 
   private final ParkedInput parked;
   private @Nullable Utf8Stream utf8;
@@ -52,6 +53,7 @@ final class InboundFrames {
   private long inflated;
   private boolean inflatedLacks;
   private boolean waitsForRoom;
+  private boolean waitsForTurn;
 
   /** How long the last message took to inflate; of the first one nothing is known. */
   private long inflateNanos = LONG_INFLATE_NANOS;
@@ -98,11 +100,24 @@ final class InboundFrames {
       if (frames == null) {
         return;
       }
-      if (frames.loop.isInTurn()) {
+      frames.resumeSoon();
+    }
+
+    /** The turn that the connection waited for. */
+    void inTurn() {
+      InboundFrames frames = waiting;
+      if (frames != null) {
+        frames.waitsForTurn = false;
         frames.connection.guarded(frames::resume);
-      } else {
-        frames.resumeSoon();
       }
+    }
+  }
+
+  /** Goes on in a turn of the loop. Until then nothing else makes it go on. */
+  void nextTurn() {
+    if (!waitsForTurn) {
+      waitsForTurn = true;
+      loop.nextTurn(turn);
     }
   }
 
@@ -124,7 +139,7 @@ final class InboundFrames {
         boolean forRoom = false;
         if (budget.mustYield()) {
           parked.hold(nowNanos);
-          loop.nextTurn(retry);
+          nextTurn();
         } else if (!step(in, nowNanos)) {
           parked.hold(nowNanos);
           forRoom = !memory.isOver();
@@ -399,13 +414,14 @@ final class InboundFrames {
     ByteBuffer message = buf.internalNioBuffer(start, length);
     int from = message.position();
     int to = message.limit();
-    long turns = loop.turnsAsked();
     int at = handler.onMessage(message, from, to, assembler.isText(), nowNanos, retry);
     if (at < to && connection.isOpen()) {
       int done = at - from;
       // What others hold up is no longer a piece.
-      boolean isPiece = assembled && loop.turnsAsked() != turns;
-      parked.park(buf.retainedSlice(start + done, length - done), isPiece, nowNanos);
+      boolean isPiece = assembled && waitsForTurn;
+      // The whole buffer is kept, however little of it is left.
+      int bytes = isPiece ? 0 : buf.capacity();
+      parked.park(buf.retainedSlice(start + done, length - done), isPiece, bytes, nowNanos);
       pause(false);
     }
   }
@@ -426,7 +442,7 @@ final class InboundFrames {
   }
 
   private void resume() throws WebSocketViolation {
-    if (!parked.isWaiting()) {
+    if (!parked.isWaiting() || waitsForTurn) {
       return;
     }
     parked.goOn();

@@ -89,7 +89,6 @@ final class LoopState implements Runnable {
   private boolean ticking;
   private boolean flushScheduled;
   private boolean inTurn;
-  private long turnsAsked;
   private final Deque<Runnable> nextTurns = new ArrayDeque<>();
   private @Nullable Future<?> turn;
   private Consumer<Throwable> onFatal = cause -> {};
@@ -167,7 +166,6 @@ final class LoopState implements Runnable {
    * for everybody. What is merely executed would come before that.
    */
   void nextTurn(Runnable task) {
-    turnsAsked++;
     nextTurns.add(task);
     scheduleTurn();
   }
@@ -194,16 +192,6 @@ final class LoopState implements Runnable {
     } catch (RejectedExecutionException e) {
       LOG.debug("loop {} has ended, and every connection with it", number);
     }
-  }
-
-  /** How often a turn was asked for. */
-  long turnsAsked() {
-    return turnsAsked;
-  }
-
-  /** Whether the task that runs is one that {@link #nextTurn} was asked for. */
-  boolean isInTurn() {
-    return inTurn;
   }
 
   private void scheduleTurn() {
@@ -284,22 +272,28 @@ final class LoopState implements Runnable {
 
   private void flush() {
     context().budget().renew();
-    context().router().flush();
-    drainSome();
+    try {
+      context().router().flush();
+    } finally {
+      drainSome();
+    }
   }
 
   private void drainSome() {
     long began = System.nanoTime();
-    for (DrainOrder.Entry next = dirty.poll(); next != null; next = dirty.poll()) {
-      next.drain();
-      if (System.nanoTime() - began > DRAIN_NANOS) {
-        break;
+    try {
+      for (DrainOrder.Entry next = dirty.poll(); next != null; next = dirty.poll()) {
+        next.drain();
+        if (System.nanoTime() - began > DRAIN_NANOS) {
+          break;
+        }
       }
-    }
-    if (!dirty.isEmpty() && !moreToDrain) {
-      moreToDrain = true;
-      // Not executed at once: that would come before the sockets are read.
-      later(this::drainMore, 1);
+    } finally {
+      if (!dirty.isEmpty() && !moreToDrain) {
+        moreToDrain = true;
+        // Not executed at once: that would come before the sockets are read.
+        later(this::drainMore, 1);
+      }
     }
   }
 

@@ -1,5 +1,6 @@
 package io.eventbus.server.transport;
 
+import io.eventbus.link.RefusedMemory;
 import io.eventbus.server.log.RateLimitedLog;
 import io.eventbus.server.routing.BusMemory;
 import java.util.ArrayList;
@@ -9,6 +10,7 @@ import java.util.PriorityQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
+import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -20,6 +22,7 @@ import org.slf4j.LoggerFactory;
  * only after it has had an effect, so that one burst does not cost many connections.
  */
 final class MemoryPressure implements Runnable {
+  private static final Logger LOG = LoggerFactory.getLogger(MemoryPressure.class);
   private static final RateLimitedLog EVICTIONS =
       new RateLimitedLog(LoggerFactory.getLogger(MemoryPressure.class));
 
@@ -96,7 +99,7 @@ final class MemoryPressure implements Runnable {
           i,
           () -> {
             for (LoopState.Ticking connection : loops.get(i).connections()) {
-              double claim = connection.claim(kind, nowNanos);
+              double claim = claim(connection);
               if (claim > 0) {
                 first.add(new Candidate(i, connection, claim));
                 if (first.size() > kind.most) {
@@ -112,6 +115,27 @@ final class MemoryPressure implements Runnable {
               relieve();
             }
           });
+    }
+
+    private double claim(LoopState.Ticking connection) {
+      try {
+        return connection.claim(kind, nowNanos);
+      } catch (RuntimeException e) {
+        LOG.error("a connection could not say what it holds", e);
+        return 0;
+      }
+    }
+
+    /** Whatever goes wrong with one, others can still go. */
+    private static void evict(LoopState.Ticking connection) {
+      try {
+        connection.evict();
+      } catch (RuntimeException | OutOfMemoryError e) {
+        if (e instanceof OutOfMemoryError && !RefusedMemory.isRefused(e)) {
+          throw e;
+        }
+        LOG.error("a connection could not be closed for want of memory", e);
+      }
     }
 
     private void relieve() {
@@ -140,7 +164,7 @@ final class MemoryPressure implements Runnable {
                 kind.what,
                 victim.connection(),
                 victim.connection().heldBytes());
-            victim.connection().evict();
+            evict(victim.connection());
             evict(next + 1);
           });
     }

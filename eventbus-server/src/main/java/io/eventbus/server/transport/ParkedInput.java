@@ -57,11 +57,12 @@ final class ParkedInput {
    * Takes over the rest of a message.
    *
    * @param asPiece whether its bytes count as memory of pieces, and not here
+   * @param counted the bytes that are held because of it
    */
-  void park(ByteBuf rest, boolean asPiece, long nowNanos) {
+  void park(ByteBuf rest, boolean asPiece, int counted, long nowNanos) {
     message = rest;
     isPiece = asPiece;
-    messageBytes = asPiece ? 0 : rest.readableBytes();
+    messageBytes = counted;
     waiting = true;
     // The wait counts for the latency of what is parked.
     receivedNanos = nowNanos;

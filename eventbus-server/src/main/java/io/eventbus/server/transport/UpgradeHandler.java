@@ -101,7 +101,7 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements LoopS
       try {
         SocketAddress proxy = source != null ? source : ctx.channel().remoteAddress();
         refusal = door.admit(ctx.channel(), door.clientOf(proxy, request.headers()));
-      } catch (ForwardedClient.ContradictionException e) {
+      } catch (ForwardedClient.UnusableException e) {
         refuse(ctx, new Handshake.Page(400, String.valueOf(e.getMessage()), Map.of()));
         return;
       }

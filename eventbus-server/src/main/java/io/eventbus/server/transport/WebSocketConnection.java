@@ -137,6 +137,11 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
     answerPing();
   }
 
+  /** Handles what waits in a turn of the loop. */
+  void nextTurn() {
+    inbound.nextTurn();
+  }
+
   boolean isEncrypted() {
     return encrypted;
   }
@@ -205,7 +210,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
       closeSentAt = System.nanoTime();
       loop.context().bus().stats().countClosedByPeer();
       handler.onClosed();
-      write(CloseFrame.encode(channel.alloc(), code, ""));
+      writeClose(code, "");
     }
     channel.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(f -> channel.close());
   }
@@ -223,10 +228,22 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
     LOG.debug("{}: closing with {}: {}", channel.remoteAddress(), reason, message);
     handler.onClosed();
     inbound.ignoreMessages();
-    write(CloseFrame.encode(channel.alloc(), reason.code(), message));
+    writeClose(reason.code(), message);
     flush();
     // The client's Close is still to be read.
     resumeReading();
+  }
+
+  /** Without memory for a Close the client sees that the stream ends. */
+  private void writeClose(int code, String message) {
+    try {
+      write(CloseFrame.encode(channel.alloc(), code, message));
+    } catch (OutOfMemoryError e) {
+      if (!RefusedMemory.isRefused(e)) {
+        throw e;
+      }
+      channel.close();
+    }
   }
 
   /**

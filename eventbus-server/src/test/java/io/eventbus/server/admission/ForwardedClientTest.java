@@ -32,12 +32,10 @@ class ForwardedClientTest {
         "198.51.100.9, 203.0.113.7, 10.1.1.1 | 203.0.113.7",
         "10.3.3.3, 10.1.1.1 | 10.3.3.3",
         "unknown, 10.1.1.1 | 10.1.1.1",
-        "unknown | ",
-        "203.0.113.7, _hidden | ",
         "'' | ",
         "203.0.113.7, | ",
-        "localhost | ",
-        "1.2.3.4.5 | ",
+        "\", 203.0.113.7 | 203.0.113.7",
+        "\"a, b\", 203.0.113.7 | 203.0.113.7",
         "::ffff:203.0.113.7 | 203.0.113.7"
       })
   void theLastThatIsNoProxyIsTheClient(String value, @Nullable String client) throws Exception {
@@ -55,12 +53,37 @@ class ForwardedClientTest {
         "proto=http;for=203.0.113.7, for=10.1.1.1 | 203.0.113.7",
         "for=\"203.0.113.7:_port\" | 203.0.113.7",
         "for=203.0.113.7, proto=http | ",
-        "for=_hidden | ",
-        "for=198.51.100.9, for=\"a,for=b\" | ",
-        "for=\" | "
+        "for=\", for=203.0.113.7 | 203.0.113.7",
+        "for=\"a, for=\"[2001:db8::1]\" | 2001:db8::1",
+        "for=\"a\\\", for=203.0.113.7 | 203.0.113.7"
       })
   void soInTheStandardsHeader(String value, @Nullable String client) throws Exception {
     assertThat(text(headers.find(List.of(value), List.of()))).isEqualTo(client);
+  }
+
+  /** The proxy next to the bus counts for itself only where it tells nothing. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '\'',
+      value = {
+        "X | unknown",
+        "X | 203.0.113.7, _hidden",
+        "X | localhost",
+        "X | 1.2.3.4.5",
+        "X | 203.0.113.7\"",
+        "F | for=_hidden",
+        "F | for=198.51.100.9, for=\"a,for=b\"",
+        "F | for=\""
+      })
+  void whatIsNoAddressIsRefused(String header, String value) {
+    List<String> given = List.of(value);
+    assertThatThrownBy(
+            () ->
+                headers.find(
+                    header.equals("F") ? given : List.of(), header.equals("X") ? given : List.of()))
+        .isInstanceOf(ForwardedClient.UnusableException.class)
+        .hasMessageContaining("is no address");
   }
 
   @Test
@@ -74,7 +97,7 @@ class ForwardedClientTest {
     assertThat(text(headers.find(List.of("for=203.0.113.7"), List.of("203.0.113.7"))))
         .isEqualTo("203.0.113.7");
     assertThatThrownBy(() -> headers.find(List.of("for=198.51.100.9"), List.of("203.0.113.7")))
-        .isInstanceOf(ForwardedClient.ContradictionException.class)
+        .isInstanceOf(ForwardedClient.UnusableException.class)
         .hasMessageContaining("X-Forwarded-For");
   }
 }

@@ -77,6 +77,12 @@ final class Backlog {
     ring.add(delivery, overflow);
   }
 
+  /** Bytes of answers and other frames that are never dropped. */
+  long controlBytes() {
+    Conflater c = conflater;
+    return ring.controlBytes() + (c == null ? 0 : c.controlBytes());
+  }
+
   /**
    * Adds a frame that is not a delivery behind all events, also those kept aside. Takes over the
    * caller's reference.

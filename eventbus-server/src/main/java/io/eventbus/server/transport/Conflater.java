@@ -108,6 +108,7 @@ final class Conflater {
   private final Map<Key, Kept> kept = new LinkedHashMap<>();
   private final Map<String, Integer> topics = new HashMap<>();
   private long bytes;
+  private long controlBytes;
   private long controls;
 
   Conflater(BusMemory memory, LastEvents lastEvents, long limit) {
@@ -190,6 +191,7 @@ final class Conflater {
     // No event has an empty topic.
     kept.put(new Key("", Long.toString(controls++)), new Kept(frame));
     bytes += frame.size();
+    controlBytes += frame.size();
   }
 
   private int makeRoom(long size, long room) {
@@ -213,6 +215,7 @@ final class Conflater {
 
   private void forget(Kept gone) {
     bytes -= gone.bytes;
+    controlBytes -= gone.isControl() ? gone.bytes : 0;
     if (!gone.isControl()) {
       memory.release(gone.bytes);
       topics.computeIfPresent(gone.topic, (t, n) -> n == 1 ? null : n - 1);
@@ -252,6 +255,11 @@ final class Conflater {
     return bytes;
   }
 
+  /** Bytes of the frames that are not deliveries. */
+  long controlBytes() {
+    return controlBytes;
+  }
+
   int size() {
     return kept.size();
   }
@@ -277,5 +285,6 @@ final class Conflater {
     kept.clear();
     topics.clear();
     bytes = 0;
+    controlBytes = 0;
   }
 }

@@ -288,7 +288,7 @@ final class OutboundQueue implements Subscriber {
 
   /** Whether the client has to read some answers before more of its requests are served. */
   boolean mustWait(Runnable retry) {
-    if (ring.controlBytes() <= MAX_CONTROL_BYTES) {
+    if (backlog.controlBytes() <= MAX_CONTROL_BYTES) {
       return false;
     }
     waitingSession = retry;
@@ -335,7 +335,7 @@ final class OutboundQueue implements Subscriber {
       waiters.wake();
     }
     Runnable session = waitingSession;
-    if (session != null && ring.controlBytes() <= MAX_CONTROL_BYTES / 2) {
+    if (session != null && backlog.controlBytes() <= MAX_CONTROL_BYTES / 2) {
       waitingSession = null;
       pace.answersTaken();
       session.run();

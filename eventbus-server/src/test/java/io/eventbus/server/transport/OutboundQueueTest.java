@@ -477,4 +477,22 @@ class OutboundQueueTest {
     queue.send(ControlFrames.encode(TypeCode.DRAINED, new Drained(1L)));
     assertThat(queue.bytes()).isZero();
   }
+
+  @Test
+  void answersBehindConflatedEventsCountAsAnswers() {
+    long last = stickAndFill("t", Overflow.CONFLATE);
+    offer("t", last + 1, 1000, Overflow.CONFLATE);
+    byte[] drained = ControlFrames.encode(TypeCode.DRAINED, new Drained(1L));
+    int sent = 0;
+    while (!queue.mustWait(woken::incrementAndGet)) {
+      queue.sendLast(drained);
+      sent++;
+      assertThat(sent).as("answers that are not read are bounded").isLessThan(10_000);
+    }
+    assertThat(sent).isGreaterThan(100);
+    wire.unstick();
+    wire.run();
+    assertThat(woken).hasValue(1);
+    wire.written();
+  }
 }

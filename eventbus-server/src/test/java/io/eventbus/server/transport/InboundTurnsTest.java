@@ -1,0 +1,126 @@
+package io.eventbus.server.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** What wakes a connection, and when it goes on. */
+class InboundTurnsTest {
+  /** Takes nothing of its first message until it may. */
+  private static final class Reluctant implements MessageHandler {
+    final List<String> calls = new ArrayList<>();
+    @Nullable Runnable retry;
+    boolean willing;
+
+    @Override
+    public boolean acceptsText() {
+      return false;
+    }
+
+    @Override
+    public int maxMessageBytes() {
+      return 1 << 20;
+    }
+
+    @Override
+    public int onMessage(
+        ByteBuffer message, int from, int to, boolean text, long nowNanos, Runnable again) {
+      calls.add(Thread.currentThread().getName());
+      retry = again;
+      return willing ? to : from;
+    }
+
+    @Override
+    public void onWritable() {}
+
+    @Override
+    public void onTick(long nowNanos) {}
+
+    @Override
+    public long queuedBytes() {
+      return 0;
+    }
+
+    @Override
+    public void onShutdown() {}
+
+    @Override
+    public void onClosed() {}
+
+    void wake() {
+      Runnable again = retry;
+      if (again == null) {
+        throw new AssertionError("nothing waits");
+      }
+      again.run();
+    }
+  }
+
+  private final Wire wire = new Wire();
+  private final Reluctant handler = new Reluctant();
+
+  private void begin() {
+    wire.connect(false, c -> handler);
+    wire.freezeTime();
+    wire.read(new ClientBytes().binary(new byte[] {1, 2, 3}).array());
+    assertThat(handler.calls).hasSize(1);
+    handler.willing = true;
+  }
+
+  /**
+   * What wakes it may be in the middle of another connection's frame, and use what the loop has.
+   */
+  @Test
+  void itDoesNotGoOnWithinTheTurnOfAnother() {
+    begin();
+    List<Integer> within = new ArrayList<>();
+    wire.loop.nextTurn(
+        () -> {
+          handler.wake();
+          within.add(handler.calls.size());
+        });
+    wire.pass(Duration.ofMillis(1));
+    assertThat(within).containsExactly(1);
+    assertThat(handler.calls).hasSize(2);
+    assertThat(wire.isReading()).isTrue();
+  }
+
+  @Test
+  void wokenByAnotherThreadItGoesOnOnItsOwn() throws InterruptedException {
+    begin();
+    Thread other = new Thread(handler::wake, "another");
+    // A turn is going on meanwhile.
+    wire.loop.nextTurn(
+        () -> {
+          other.start();
+          try {
+            other.join();
+          } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+          }
+        });
+    wire.pass(Duration.ofMillis(1));
+    assertThat(handler.calls).hasSize(2).doesNotContain("another");
+  }
+
+  /** Otherwise each wake would take one more place in the ring of turns. */
+  @Test
+  void whatWaitsForItsTurnHasOnePlace() {
+    begin();
+    handler.willing = false;
+    WebSocketConnection connection = wire.connection();
+    connection.nextTurn();
+    connection.nextTurn();
+    handler.wake();
+    handler.wake();
+    wire.run();
+    assertThat(handler.calls).as("not before its turn").hasSize(1);
+    wire.pass(Duration.ofMillis(1));
+    assertThat(handler.calls).hasSize(2);
+  }
+}

@@ -355,7 +355,8 @@ public enum ConfigKey {
       ValueType.SWITCH,
       "false",
       "--compression",
-      "Offers permessage-deflate (RFC 7692); it saves bytes and costs processor time."),
+      "Offers permessage-deflate (RFC 7692); it saves bytes and costs processor time; messages of"
+          + " more than 256 KiB are sent as they are."),
   /** Deflate level. */
   COMPRESSION_LEVEL(
       "compression.level", ValueType.COUNT, "1", 1, 9, "", "Deflate level, 1 (fast) to 9 (small)."),

@@ -27,8 +27,12 @@ final class HoldBudget {
     this.lookedAt = nowNanos;
   }
 
+  /**
+   * Charges the time for which a publisher was held. Of all that were held between two looks the
+   * longest counts: together they were held for no longer.
+   */
   void charge(long nanos) {
-    charged.addAndGet(nanos);
+    charged.accumulateAndGet(nanos, Math::max);
   }
 
   /** Whether it is used up; what is not used comes back within a minute. */

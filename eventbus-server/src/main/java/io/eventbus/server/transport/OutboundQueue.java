@@ -34,6 +34,9 @@ final class OutboundQueue implements Subscriber {
   /** What a range that is to be told takes, with its topic. */
   private static final int GAP_BYTES = 512;
 
+  /** Bytes of one connection that are deflated before others have their turn. */
+  private static final int DEFLATED_IN_TURN = 64 * 1024;
+
   /** A queue that is full for less is not what holds publishers back. */
   private static final long BRIEF_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
@@ -306,9 +309,15 @@ final class OutboundQueue implements Subscriber {
   private void write() {
     usedSinceTick = true;
     boolean wrote = false;
+    int deflated = 0;
     while (connection.isWritable() && backlog.refill()) {
+      if (deflated > DEFLATED_IN_TURN) {
+        // Others first: it takes milliseconds.
+        connection.drainSoon();
+        break;
+      }
       long before = ring.bytes();
-      writer.writeNext(ring);
+      deflated += writer.writeNext(ring);
       pace.wrote(before - ring.bytes());
       wrote = true;
     }

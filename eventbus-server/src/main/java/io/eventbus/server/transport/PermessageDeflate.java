@@ -7,6 +7,7 @@ import java.nio.ByteBuffer;
 import java.util.HashSet;
 import java.util.Locale;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.zip.DataFormatException;
 import java.util.zip.Deflater;
 import java.util.zip.Inflater;
@@ -20,6 +21,19 @@ import org.jspecify.annotations.Nullable;
 final class PermessageDeflate implements AutoCloseable {
   private static final String NAME = "permessage-deflate";
   private static final byte[] TAIL = {0, 0, (byte) 0xFF, (byte) 0xFF};
+
+  /**
+   * Larger messages are sent as they are: a loop deflates without interruption, for each client.
+   */
+  static final int MOST_DEFLATED = 256 * 1024;
+
+  /** Offers of a request that are looked at; browsers make one. */
+  private static final int MOST_OFFERS = 16;
+
+  private static final Pattern CLIENT_BITS =
+      Pattern.compile("client_max_window_bits=\"?(8|9|1[0-5])\"?");
+  private static final Pattern SERVER_BITS = Pattern.compile("server_max_window_bits=\"?15\"?");
+
   private static final int CHUNK = 16 * 1024;
 
   private final Inflater inflater = new Inflater(true);
@@ -36,8 +50,12 @@ final class PermessageDeflate implements AutoCloseable {
    * @return the answer's header value, or null when none of the offers is acceptable
    */
   static @Nullable String negotiate(Iterable<String> offers) {
+    int seen = 0;
     for (String header : offers) {
       for (String offer : header.split(",", -1)) {
+        if (seen++ == MOST_OFFERS) {
+          return null;
+        }
         if (isAcceptable(offer)) {
           // A limit that the client asked for has to be repeated (RFC 7692, section 7.1.2.1).
           boolean limited = offer.toLowerCase(Locale.ROOT).contains("server_max_window_bits");
@@ -66,8 +84,8 @@ final class PermessageDeflate implements AutoCloseable {
           parameter.equals("server_no_context_takeover")
               || parameter.equals("client_no_context_takeover")
               || parameter.equals("client_max_window_bits")
-              || parameter.matches("client_max_window_bits=\"?(8|9|1[0-5])\"?")
-              || parameter.matches("server_max_window_bits=\"?15\"?");
+              || CLIENT_BITS.matcher(parameter).matches()
+              || SERVER_BITS.matcher(parameter).matches();
       // A parameter that is there twice is reason enough to decline (RFC 7692, section 7.1).
       if (!known || !names.add(parameter.split("=", -1)[0])) {
         return false;

@@ -26,8 +26,12 @@ final class QueueWriter {
     this.connection = connection;
   }
 
-  /** Writes one message with the first frames of a queue that is not empty. */
-  void writeNext(DeliveryRing ring) {
+  /**
+   * Writes one message with the first frames of a queue that is not empty.
+   *
+   * @return how many bytes had to be deflated for it
+   */
+  int writeNext(DeliveryRing ring) {
     int count = 1;
     int bytes = ring.get(0).frameBytes();
     if (bytes <= SMALL) {
@@ -42,7 +46,9 @@ final class QueueWriter {
     }
     if (connection.compresses(bytes)) {
       writeCompressed(ring, count, bytes);
-    } else if (count == 1 && !mustLeaveSlab(ring.get(0))) {
+      return bytes;
+    }
+    if (count == 1 && !mustLeaveSlab(ring.get(0))) {
       Delivery only = ring.poll();
       loop.context().stats().eventsOut.add(only.events());
       connection.writeMessage(only);
@@ -52,6 +58,7 @@ final class QueueWriter {
       copy(ring, count, message);
       connection.writeMessage(message);
     }
+    return 0;
   }
 
   /** Bytes that wait in the socket's queue would keep their slab, which nobody would count. */

@@ -265,7 +265,9 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
   }
 
   boolean compresses(int bytes) {
-    return deflateNegotiated && bytes >= loop.config().compression().minBytes();
+    return deflateNegotiated
+        && bytes >= loop.config().compression().minBytes()
+        && bytes <= PermessageDeflate.MOST_DEFLATED;
   }
 
   boolean isWritable() {

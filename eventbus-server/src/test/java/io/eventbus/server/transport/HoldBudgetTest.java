@@ -18,6 +18,18 @@ class HoldBudgetTest {
     assertThat(budget.isUsedUp(0)).isTrue();
   }
 
+  /** Or as many publishers as one likes could use it up in a moment. */
+  @Test
+  void publishersThatAreHeldTogetherCountOnce() {
+    HoldBudget budget = new HoldBudget(Duration.ofSeconds(5), 0);
+    for (int publisher = 0; publisher < 100; publisher++) {
+      budget.charge(SECOND);
+    }
+    assertThat(budget.isUsedUp(0)).isFalse();
+    budget.charge(4 * SECOND);
+    assertThat(budget.isUsedUp(0)).isTrue();
+  }
+
   @Test
   void whatIsNotUsedComesBackWithinAMinuteAndNoMore() {
     HoldBudget budget = new HoldBudget(Duration.ofSeconds(6), 0);

@@ -1,6 +1,5 @@
 package io.eventbus.server.routing;
 
-import io.eventbus.link.RefusedMemory;
 import io.eventbus.schema.Overflow;
 import java.util.Arrays;
 import java.util.concurrent.Executor;
@@ -81,11 +80,6 @@ final class HandOverQueue {
         target.subscriber().offer(delivery, target.overflow());
       } catch (RuntimeException e) {
         LOG.error("a subscriber failed to take a delivery", e);
-      } catch (OutOfMemoryError e) {
-        if (!RefusedMemory.isRefused(e)) {
-          throw e;
-        }
-        LOG.error("no memory to give a subscriber what is for it: {}", e.toString());
       }
     }
 

@@ -419,8 +419,9 @@ final class InboundFrames {
       int done = at - from;
       // What others hold up is no longer a piece.
       boolean isPiece = assembled && waitsForTurn;
-      // The whole buffer is kept, however little of it is left.
-      int bytes = isPiece ? 0 : buf.capacity();
+      // What was put together is kept as a whole, however little of it is left; what lies in a
+      // buffer of the network counts with that.
+      int bytes = isPiece ? 0 : assembled ? buf.capacity() : length - done;
       parked.park(buf.retainedSlice(start + done, length - done), isPiece, bytes, nowNanos);
       pause(false);
     }

@@ -4,6 +4,7 @@ import io.eventbus.server.routing.UnfinishedMemory;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,6 +14,10 @@ import org.jspecify.annotations.Nullable;
  * the unfinished messages. Confined to the loop.
  */
 final class RequestHead extends ChannelInboundHandlerAdapter {
+  // From here to there are the control characters above ASCII's printable ones.
+  private static final int DELETE = 0x7F;
+  private static final int LAST_CONTROL = 0x9F;
+
   private final int most;
   private final UnfinishedMemory memory;
   private final Runnable noRoom;
@@ -25,7 +30,7 @@ final class RequestHead extends ChannelInboundHandlerAdapter {
    * Makes the handler of one connection.
    *
    * @param most bytes after which the decoder gets the head whether it is whole or not, to say what
-   *     is wrong with it
+   *     is wrong with it, and nothing more
    * @param memory is asked for what is kept
    * @param noRoom called when there is none: what comes from then on is dropped
    */
@@ -52,13 +57,21 @@ final class RequestHead extends ChannelInboundHandlerAdapter {
       refuse();
       return;
     }
-    if (isWhole(all) || all.readableBytes() >= most) {
+    if (isWhole(all)) {
       head = null;
       ctx.fireChannelRead(all);
       // What it says may have ended the channel, and with it the pipeline.
       if (!ctx.isRemoved()) {
         ctx.pipeline().remove(this);
       }
+      return;
+    }
+    if (all.readableBytes() >= most || !isHttp(all)) {
+      // The decoder says what is wrong with it, and gets nothing more.
+      refused = true;
+      head = null;
+      ctx.fireChannelRead(all);
+      free();
       return;
     }
     if (head == null && !keep(ctx, in)) {
@@ -113,7 +126,7 @@ final class RequestHead extends ChannelInboundHandlerAdapter {
   /** Whether there is an empty line, which ends the head, with or without carriage returns. */
   private boolean isWhole(ByteBuf all) {
     int end = all.writerIndex();
-    for (int i = Math.max(all.readerIndex(), searched - 2); i < end; i++) {
+    for (int i = Math.max(start(all), searched - 2); i < end; i++) {
       if (all.getByte(i) == '\n'
           && i + 1 < end
           && (all.getByte(i + 1) == '\n'
@@ -123,6 +136,24 @@ final class RequestHead extends ChannelInboundHandlerAdapter {
     }
     searched = end;
     return false;
+  }
+
+  /** Where the request begins: the decoder skips what is not printable before it. */
+  private static int start(ByteBuf all) {
+    int start = all.forEachByte(RequestHead::isSkipped);
+    return start < 0 ? all.writerIndex() : start;
+  }
+
+  private static boolean isSkipped(byte octet) {
+    int c = octet & 0xFF;
+    return c <= ' ' || (c >= DELETE && c <= LAST_CONTROL);
+  }
+
+  /** False if the first line has come and is none of a request. */
+  private static boolean isHttp(ByteBuf all) {
+    int start = start(all);
+    int line = all.bytesBefore(start, all.writerIndex() - start, (byte) '\n');
+    return line < 0 || all.toString(start, line, StandardCharsets.ISO_8859_1).contains(" HTTP/");
   }
 
   private void free() {

@@ -14,10 +14,6 @@ import org.jspecify.annotations.Nullable;
  * the unfinished messages. Confined to the loop.
  */
 final class RequestHead extends ChannelInboundHandlerAdapter {
-  // From here to there are the control characters above ASCII's printable ones.
-  private static final int DELETE = 0x7F;
-  private static final int LAST_CONTROL = 0x9F;
-
   private final int most;
   private final UnfinishedMemory memory;
   private final Runnable noRoom;
@@ -138,15 +134,10 @@ final class RequestHead extends ChannelInboundHandlerAdapter {
     return false;
   }
 
-  /** Where the request begins: the decoder skips what is not printable before it. */
+  /** Where the request begins: empty lines may be before it (RFC 9112, section 2.2). */
   private static int start(ByteBuf all) {
-    int start = all.forEachByte(RequestHead::isSkipped);
+    int start = all.forEachByte(octet -> octet == '\r' || octet == '\n');
     return start < 0 ? all.writerIndex() : start;
-  }
-
-  private static boolean isSkipped(byte octet) {
-    int c = octet & 0xFF;
-    return c <= ' ' || (c >= DELETE && c <= LAST_CONTROL);
   }
 
   /** False if the first line has come and is none of a request. */

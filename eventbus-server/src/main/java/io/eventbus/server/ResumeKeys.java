@@ -46,7 +46,7 @@ final class ResumeKeys {
    * Finds the key.
    *
    * @param config names a file, or none
-   * @param ofCluster what all buses of the cluster share and nobody else has
+   * @param ofCluster a secret of all buses of the cluster and of no other program
    * @param home where a bus that has neither keeps its key
    * @throws ConfigException if the file that the configuration names cannot be used
    */

@@ -40,6 +40,18 @@ public final class RefusedMemory {
     return false;
   }
 
+  /**
+   * Lets go on what can cope with a refused allocation, and nothing else.
+   *
+   * @param error was caught
+   * @throws OutOfMemoryError the same, if it is not {@linkplain #isRefused refused} direct memory
+   */
+  public static void rethrowOthers(OutOfMemoryError error) {
+    if (!isRefused(error)) {
+      throw error;
+    }
+  }
+
   private static boolean isOfDirectMemory(OutOfMemoryError error) {
     if (error instanceof OutOfDirectMemoryError) {
       return true;

@@ -26,8 +26,8 @@ public final class AdminServer implements AutoCloseable {
   static final int THREADS = 3 + RegistryApi.MAX_OPERATIONS + RegistryApi.MAX_WATCHERS;
 
   /**
-   * Connections beyond are closed at once. So many that one who opens hundreds and says nothing
-   * keeps nobody away.
+   * Connections beyond are closed at once. So many that hundreds of silent ones keep no other
+   * client away.
    */
   static final int MOST_CONNECTIONS = 1024;
 

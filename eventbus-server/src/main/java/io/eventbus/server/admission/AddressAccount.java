@@ -3,8 +3,8 @@ package io.eventbus.server.admission;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * What the clients of one address have together. The counts of connections are for whoever has the
- * registry's entry locked, the bytes for any thread.
+ * What the clients of one address have together. The counts of connections are read and changed
+ * while the entry of {@link AddressAccounts} is locked, the bytes by any thread.
  */
 final class AddressAccount {
   final HandshakeRate rate;

@@ -40,7 +40,7 @@ public final class AddressAccounts {
    * @param limits what one address may have
    * @param memoryBytes all that the bus may hold for clients
    * @param subscriptionBytes all that subscriptions may take
-   * @param failures remembers who could not prove who they are, also on this machine
+   * @param failures remembers the addresses of failed authentications, also on this machine
    * @param nanoTime as {@link System#nanoTime}
    */
   public AddressAccounts(

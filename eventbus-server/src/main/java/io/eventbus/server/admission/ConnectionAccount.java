@@ -40,7 +40,7 @@ public final class ConnectionAccount {
    * Makes the account of a connection for which no limits hold.
    *
    * @param client where the client is
-   * @param failures remembers who could not prove who they are; null to remember nobody
+   * @param failures remembers the addresses of failed authentications; null to remember none
    * @return an account that takes everything
    */
   public static ConnectionAccount unlimited(

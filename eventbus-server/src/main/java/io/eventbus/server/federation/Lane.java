@@ -123,9 +123,7 @@ final class Lane {
         // What may wait for long must not keep what others have long been given.
         return delivery.copy(loop.allocator(), loop.memory());
       } catch (OutOfMemoryError e) {
-        if (!RefusedMemory.isRefused(e)) {
-          throw e;
-        }
+        RefusedMemory.rethrowOthers(e);
         LOG.debug("no memory for a copy; what it is a part of is kept", e);
       }
     }

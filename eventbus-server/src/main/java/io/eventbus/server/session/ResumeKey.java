@@ -62,7 +62,7 @@ public final class ResumeKey {
   }
 
   /**
-   * Makes a key that nobody else has, and nobody keeps.
+   * Makes a random key that is not stored anywhere.
    *
    * @return a random key
    */

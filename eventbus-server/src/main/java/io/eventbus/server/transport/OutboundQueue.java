@@ -154,9 +154,7 @@ final class OutboundQueue implements Subscriber {
         own.release();
       }
     } catch (OutOfMemoryError e) {
-      if (!RefusedMemory.isRefused(e)) {
-        throw e;
-      }
+      RefusedMemory.rethrowOthers(e);
       countDrop(DropReason.DISCONNECTED, delivery.events());
       tooSlow("there is no memory for what waits for it");
     }

@@ -239,9 +239,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
     try {
       write(CloseFrame.encode(channel.alloc(), code, message));
     } catch (OutOfMemoryError e) {
-      if (!RefusedMemory.isRefused(e)) {
-        throw e;
-      }
+      RefusedMemory.rethrowOthers(e);
       channel.close();
     }
   }
@@ -329,9 +327,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
       LOG.error("{}: could not be written to; it ends", channel.remoteAddress(), e);
       close(CloseReason.INTERNAL_ERROR, "the bus met an unexpected error; reconnect");
     } catch (OutOfMemoryError e) {
-      if (!RefusedMemory.isRefused(e)) {
-        throw e;
-      }
+      RefusedMemory.rethrowOthers(e);
       close(CloseReason.INTERNAL_ERROR, "the bus has no memory for this now; reconnect");
     }
   }

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 class InboundFramesProperties {
   /** Handles what it likes of each message and then waits. */
-  private static final class Whimsical implements MessageHandler {
+  private static final class Whimsical extends InboundOnly {
     final List<byte[]> messages = new ArrayList<>();
     final List<Boolean> texts = new ArrayList<>();
     @Nullable Runnable waiting;
@@ -38,11 +38,6 @@ class InboundFramesProperties {
     @Override
     public boolean acceptsText() {
       return true;
-    }
-
-    @Override
-    public int maxMessageBytes() {
-      return 1 << 20;
     }
 
     @Override
@@ -74,23 +69,6 @@ class InboundFramesProperties {
       retry.run();
       return true;
     }
-
-    @Override
-    public void onWritable() {}
-
-    @Override
-    public void onTick(long nowNanos) {}
-
-    @Override
-    public long queuedBytes() {
-      return 0;
-    }
-
-    @Override
-    public void onShutdown() {}
-
-    @Override
-    public void onClosed() {}
   }
 
   private final List<byte[]> sent = new ArrayList<>();

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 /** What wakes a connection, and when it goes on. */
 class InboundTurnsTest {
   /** Takes nothing of its first message until it may. */
-  private static final class Reluctant implements MessageHandler {
+  private static final class Reluctant extends InboundOnly {
     final List<String> calls = new ArrayList<>();
     @Nullable Runnable retry;
     boolean willing;
@@ -23,34 +23,12 @@ class InboundTurnsTest {
     }
 
     @Override
-    public int maxMessageBytes() {
-      return 1 << 20;
-    }
-
-    @Override
     public int onMessage(
         ByteBuffer message, int from, int to, boolean text, long nowNanos, Runnable again) {
       calls.add(Thread.currentThread().getName());
       retry = again;
       return willing ? to : from;
     }
-
-    @Override
-    public void onWritable() {}
-
-    @Override
-    public void onTick(long nowNanos) {}
-
-    @Override
-    public long queuedBytes() {
-      return 0;
-    }
-
-    @Override
-    public void onShutdown() {}
-
-    @Override
-    public void onClosed() {}
 
     void wake() {
       Runnable again = retry;

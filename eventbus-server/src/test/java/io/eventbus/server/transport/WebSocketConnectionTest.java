@@ -42,6 +42,16 @@ class WebSocketConnectionTest {
     assertThat(wire.frames()).hasSize(1).first().isInstanceOf(Welcome.class);
   }
 
+  /** So many pings come in one read that the connection has to let others go first. */
+  private void readMoreThanATurn() {
+    ClientBytes pings = new ClientBytes();
+    for (int i = 0; i < 20_000; i++) {
+      pings.frame(ClientBytes.FIN | Opcode.PING, new byte[0], 5);
+    }
+    wire.freezeTime();
+    wire.read(pings.array());
+  }
+
   private static Wire.Close close(Object frame) {
     assertThat(frame).isInstanceOf(Wire.Close.class);
     return (Wire.Close) frame;
@@ -357,12 +367,7 @@ class WebSocketConnectionTest {
   @Test
   void aClientThatHasGoneLeavesLittleThatWaitsForItsTurn() {
     welcome();
-    ClientBytes pings = new ClientBytes();
-    for (int i = 0; i < 20_000; i++) {
-      pings.frame(ClientBytes.FIN | Opcode.PING, new byte[0], 5);
-    }
-    wire.freezeTime();
-    wire.read(pings.array());
+    readMoreThanATurn();
     assertThat(wire.isReading()).isFalse();
     int reads = 0;
     while (wire.isOpen()) {
@@ -418,12 +423,7 @@ class WebSocketConnectionTest {
   @Test
   void pingsThatTakeMoreThanATurnAreHandledInSeveral() {
     welcome();
-    ClientBytes pings = new ClientBytes();
-    for (int i = 0; i < 20_000; i++) {
-      pings.frame(ClientBytes.FIN | Opcode.PING, new byte[0], 5);
-    }
-    wire.freezeTime();
-    wire.read(pings.array());
+    readMoreThanATurn();
     assertThat(wire.isReading()).as("others go first").isFalse();
     wire.pass(java.time.Duration.ofMillis(1));
     assertThat(wire.isReading()).isTrue();

@@ -6,9 +6,6 @@ import io.eventbus.loadtest.attack.Needs;
 import io.eventbus.loadtest.attack.wire.ClientFrames;
 import io.eventbus.loadtest.attack.wire.Octets;
 import io.eventbus.loadtest.attack.wire.Opening;
-import io.eventbus.loadtest.attack.wire.Peer;
-import io.eventbus.loadtest.attack.wire.Wire;
-import io.eventbus.schema.Welcome;
 import io.netty.buffer.ByteBuf;
 import java.util.Map;
 
@@ -43,17 +40,7 @@ record PartialBurst() implements Attack {
     ByteBuf message =
         Octets.message(ClientFrames.publish("partial", 1, false, EVENTS, new byte[PAYLOAD]));
     message.writerIndex(message.writerIndex() - 1);
-    new Swarm(
-            field,
-            Opening.client(field.bus()),
-            field.knob("conns"),
-            i ->
-                new Peer() {
-                  @Override
-                  public void welcomed(Wire wire, Welcome welcome) {
-                    wire.send(message.retainedDuplicate());
-                  }
-                })
+    new Swarm(field, Opening.client(field.bus()), field.knob("conns"), i -> new Says(message))
         .hold();
   }
 }

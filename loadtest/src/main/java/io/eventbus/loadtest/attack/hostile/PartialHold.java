@@ -5,9 +5,6 @@ import io.eventbus.loadtest.attack.Field;
 import io.eventbus.loadtest.attack.Needs;
 import io.eventbus.loadtest.attack.wire.Octets;
 import io.eventbus.loadtest.attack.wire.Opening;
-import io.eventbus.loadtest.attack.wire.Peer;
-import io.eventbus.loadtest.attack.wire.Wire;
-import io.eventbus.schema.Welcome;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.util.Map;
@@ -43,18 +40,7 @@ record PartialHold() implements Attack {
     Octets.head(part, Octets.FINAL | Octets.BINARY, SAID);
     part.writeZero(field.knob("bytes"));
     SteadyReader reader = SteadyReader.begin(field);
-    new Swarm(
-            field,
-            Opening.client(field.bus()),
-            field.knob("conns"),
-            i ->
-                new Peer() {
-                  @Override
-                  public void welcomed(Wire wire, Welcome welcome) {
-                    wire.send(part.retainedDuplicate());
-                  }
-                })
-        .hold();
+    new Swarm(field, Opening.client(field.bus()), field.knob("conns"), i -> new Says(part)).hold();
     reader.judge();
   }
 }

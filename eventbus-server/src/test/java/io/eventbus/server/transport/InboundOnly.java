@@ -1,0 +1,26 @@
+package io.eventbus.server.transport;
+
+/** A handler that takes messages in, and has nothing to write. */
+abstract class InboundOnly implements MessageHandler {
+  @Override
+  public int maxMessageBytes() {
+    return 1 << 20;
+  }
+
+  @Override
+  public void onWritable() {}
+
+  @Override
+  public void onTick(long nowNanos) {}
+
+  @Override
+  public long queuedBytes() {
+    return 0;
+  }
+
+  @Override
+  public void onShutdown() {}
+
+  @Override
+  public void onClosed() {}
+}

@@ -54,6 +54,14 @@ final class AttackOptions {
   private int sources = 1;
 
   @Option(
+      names = "--nice",
+      paramLabel = "N",
+      description =
+          "How nice the attackers' process is, 0 to 19: with 19 it takes processor time that the bus"
+              + " leaves, as on machines of its own (default: ${DEFAULT-VALUE}).")
+  private int nice;
+
+  @Option(
       names = "--option",
       paramLabel = "NAME=NUMBER",
       description = "Sets a figure of the attacks that know it, see attack list.")
@@ -84,7 +92,7 @@ final class AttackOptions {
    * @throws IllegalArgumentException if a value is out of its range
    */
   AttackPlan plan() {
-    return new AttackPlan(pairs, quiet, seconds, sources, options);
+    return new AttackPlan(pairs, quiet, seconds, sources, nice, options);
   }
 
   int rounds() {

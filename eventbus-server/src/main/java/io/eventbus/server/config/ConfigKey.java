@@ -182,6 +182,17 @@ public enum ConfigKey {
       "",
       "Different groups that one connection may be a member of: each that an event matches costs"
           + " time for that event."),
+  /** Groups of one topic. */
+  LIMITS_TOPIC_GROUPS(
+      "limits.topic-groups",
+      ValueType.COUNT,
+      "1024",
+      16,
+      65_536,
+      "",
+      "Different groups among the subscriptions with wildcards of all clients, and again among those"
+          + " to one topic by its name: a member is chosen in each for every event. When half of"
+          + " them are taken, a connection may bring in one."),
   /** Patterns of wildcards in all filters. */
   LIMITS_WILDCARD_PATTERNS(
       "limits.wildcard-patterns",

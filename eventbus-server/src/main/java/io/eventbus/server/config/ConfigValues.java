@@ -61,6 +61,7 @@ final class ConfigValues {
                     integer(ConfigKey.LIMITS_SUBSCRIPTIONS),
                     number(ConfigKey.LIMITS_SUBSCRIPTION_BYTES),
                     integer(ConfigKey.LIMITS_GROUPS),
+                    integer(ConfigKey.LIMITS_TOPIC_GROUPS),
                     integer(ConfigKey.LIMITS_WILDCARD_PATTERNS),
                     number(ConfigKey.LIMITS_QUEUE_BYTES),
                     number(ConfigKey.LIMITS_MEMORY_BYTES),

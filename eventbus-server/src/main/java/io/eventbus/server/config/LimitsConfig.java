@@ -10,6 +10,7 @@ package io.eventbus.server.config;
  * @param subscriptions subscriptions of one connection
  * @param subscriptionBytes heap that all subscriptions may take, 0 for a quarter of the JVM's
  * @param groups different groups of one connection
+ * @param topicGroups groups that the events of one topic may be for
  * @param wildcardPatterns different patterns of wildcards among all filters
  * @param queueBytes bytes that may wait for one connection, at least twice {@code messageBytes}
  * @param memoryBytes bytes that may wait on the whole bus, 0 for a share of the JVM's memory
@@ -23,6 +24,7 @@ public record LimitsConfig(
     int subscriptions,
     long subscriptionBytes,
     int groups,
+    int topicGroups,
     int wildcardPatterns,
     long queueBytes,
     long memoryBytes,
@@ -40,6 +42,7 @@ public record LimitsConfig(
    * @param subscriptions subscriptions of one connection
    * @param subscriptionBytes heap that all subscriptions may take, 0 for a quarter of the JVM's
    * @param groups different groups of one connection
+   * @param topicGroups groups that the events of one topic may be for
    * @param wildcardPatterns different patterns of wildcards among all filters
    * @param queueBytes bytes that may wait for one connection, at least twice {@code messageBytes}
    * @param memoryBytes bytes that may wait on the whole bus, 0 for a share of the JVM's memory
@@ -54,6 +57,7 @@ public record LimitsConfig(
     ConfigKey.LIMITS_SUBSCRIPTIONS.inRange(subscriptions);
     ConfigKey.LIMITS_SUBSCRIPTION_BYTES.inRange(subscriptionBytes);
     ConfigKey.LIMITS_GROUPS.inRange(groups);
+    ConfigKey.LIMITS_TOPIC_GROUPS.inRange(topicGroups);
     ConfigKey.LIMITS_WILDCARD_PATTERNS.inRange(wildcardPatterns);
     ConfigKey.LIMITS_QUEUE_BYTES.inRange(queueBytes);
     ConfigKey.LIMITS_MEMORY_BYTES.inRange(memoryBytes);

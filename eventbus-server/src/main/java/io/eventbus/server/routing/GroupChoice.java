@@ -3,8 +3,8 @@ package io.eventbus.server.routing;
 import io.eventbus.schema.Overflow;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.IdentityHashMap;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Chooses, for one frame, one member of each group: in turn, and preferring those whose queues have
@@ -37,52 +37,25 @@ final class GroupChoice {
   }
 
   private final List<Chosen> chosen = new ArrayList<>();
-  private boolean anyPlain;
 
-  /** Whether publishers have to wait, because no member of a group has room. */
-  static boolean allFull(Subscription[] members) {
-    for (Subscription s : members) {
-      if (s.overflow() != Overflow.BLOCK || !s.subscriber().isFull()) {
-        return false;
-      }
-    }
-    return members.length > 0;
-  }
+  /** The same by connection: there may be thousands. */
+  private final IdentityHashMap<Subscriber, Chosen> byMember = new IdentityHashMap<>();
+
+  private boolean anyPlain;
 
   /** Chooses for the next frame of a topic, whose turn is counted by the caller. */
   void choose(Route route, int turn) {
     // An error may have kept the last frame's choice from being cleared.
     clear();
-    if (route.groups.length == 0) {
-      return;
-    }
-    for (Subscription[] members : route.groups) {
-      choose(route, members, turn);
+    for (int g = 0; g < route.groups.size(); g++) {
+      choose(route, g, turn);
     }
   }
 
-  /**
-   * Chooses for a frame that another bus has sent for some groups.
-   *
-   * @return how many of them have no member here
-   */
-  int choose(Route route, int turn, List<String> groups) {
-    clear();
-    int missing = 0;
-    for (String group : groups) {
-      Subscription[] members = route.group(group);
-      if (members == null) {
-        missing++;
-      } else {
-        choose(route, members, turn);
-      }
-    }
-    return missing;
-  }
-
-  private void choose(Route route, Subscription[] members, int turn) {
-    Subscription s = pick(members, turn);
-    Chosen c = find(s.subscriber());
+  /** Chooses a member of one group. */
+  void choose(Route route, int group, int turn) {
+    Subscription s = pick(route.groups, group, turn);
+    Chosen c = byMember.get(s.subscriber());
     if (c == null) {
       c = new Chosen(s.subscriber(), s.overflow());
       Overflow plain = route.plainOverflow(s.subscriber());
@@ -92,15 +65,17 @@ final class GroupChoice {
         anyPlain = true;
       }
       chosen.add(c);
+      byMember.put(s.subscriber(), c);
     }
     c.add(s);
   }
 
-  private static Subscription pick(Subscription[] members, int turn) {
-    int first = Math.floorMod(turn, members.length);
+  private static Subscription pick(RouteGroups groups, int group, int turn) {
+    int size = groups.size(group);
+    int first = Math.floorMod(turn, size);
     Subscription withRoom = null;
-    for (int i = 0; i < members.length; i++) {
-      Subscription s = members[(first + i) % members.length];
+    for (int i = 0; i < size; i++) {
+      Subscription s = groups.member(group, (first + i) % size);
       if (!s.subscriber().isCrowded()) {
         return s;
       }
@@ -113,22 +88,13 @@ final class GroupChoice {
     }
     // All are full, and nobody had to wait for that: some member's policy makes room, others' would
     // take the event beyond their bound.
-    for (int i = 0; i < members.length; i++) {
-      Subscription s = members[(first + i) % members.length];
+    for (int i = 0; i < size; i++) {
+      Subscription s = groups.member(group, (first + i) % size);
       if (s.overflow() != Overflow.BLOCK) {
         return s;
       }
     }
-    return members[first];
-  }
-
-  private @Nullable Chosen find(Subscriber member) {
-    for (Chosen c : chosen) {
-      if (c.member == member) {
-        return c;
-      }
-    }
-    return null;
+    return groups.member(group, first);
   }
 
   /** Leaves out those who get a delivery of their own. */
@@ -136,9 +102,12 @@ final class GroupChoice {
     if (!anyPlain) {
       return targets;
     }
-    return Arrays.stream(targets)
-        .filter(t -> chosen.stream().noneMatch(c -> c.alsoPlain && c.member == t.subscriber()))
-        .toArray(Target[]::new);
+    return Arrays.stream(targets).filter(t -> !hasOwn(t.subscriber())).toArray(Target[]::new);
+  }
+
+  private boolean hasOwn(Subscriber subscriber) {
+    Chosen c = byMember.get(subscriber);
+    return c != null && c.alsoPlain;
   }
 
   int size() {
@@ -162,6 +131,10 @@ final class GroupChoice {
   }
 
   void clear() {
+    // One by one: a table that has been large once is long.
+    for (int i = 0; i < chosen.size(); i++) {
+      byMember.remove(chosen.get(i).member);
+    }
     chosen.clear();
     anyPlain = false;
   }

@@ -16,10 +16,10 @@ public final class HeapBytes {
   private static final int TOPIC = 72;
 
   /**
-   * The subscription, its filter, and its places in a set of the index, in its session's map, and
-   * among those that are equal to it.
+   * The subscription, its filter, and its places in a set of the index and its copy, in its
+   * session's map, and among those that are equal to it.
    */
-  private static final int SUBSCRIPTION = 288;
+  private static final int SUBSCRIPTION = 300;
 
   /** A route and its place among those that are remembered. */
   private static final int ROUTE = 136;
@@ -103,10 +103,7 @@ public final class HeapBytes {
     for (Target[] targets : route.byLoop) {
       bytes += targets.length == 0 ? 0 : ofSlots(targets.length);
     }
-    bytes += ofSlots(route.groups.length);
-    for (Subscription[] members : route.groups) {
-      bytes += ofSlots(members.length);
-    }
+    bytes += route.groups.bytes();
     bytes += ofMap(route.remotePlain.size()) + ofMap(route.remoteGroups.size());
     for (List<RemoteBus> buses : route.remoteGroups.values()) {
       bytes += 24 + ofSlots(buses.size() + buses.size() / 2);
@@ -116,6 +113,14 @@ public final class HeapBytes {
 
   private static long ofMap(int size) {
     return size == 0 ? 0 : MAP + (long) size * MAP_ENTRY;
+  }
+
+  static long ofInts(int length) {
+    return ofArray(length, Integer.BYTES);
+  }
+
+  static long ofLongs(int length) {
+    return ofArray(length, Long.BYTES);
   }
 
   /** An array of references. */

@@ -83,9 +83,9 @@ public final class Hold {
         }
       }
     }
-    for (Subscription[] group : route.groups) {
-      for (int i = 0; i < group.length && left > 0; i++, left--) {
-        if (group[i].subscriber().isStarving()) {
+    for (int g = 0; g < route.groups.size() && left > 0; g++) {
+      for (int i = 0; i < route.groups.size(g) && left > 0; i++, left--) {
+        if (route.groups.member(g, i).subscriber().isStarving()) {
           return true;
         }
       }
@@ -99,10 +99,10 @@ public final class Hold {
         subscriber.chargeHold(nanos);
       }
     }
-    for (Subscription[] group : route.groups) {
-      if (GroupChoice.allFull(group)) {
-        for (Subscription member : group) {
-          member.subscriber().chargeHold(nanos);
+    for (int g = 0; g < route.groups.blocking(); g++) {
+      if (route.groups.isFull(g)) {
+        for (int i = 0; i < route.groups.size(g); i++) {
+          route.groups.member(g, i).subscriber().chargeHold(nanos);
         }
       }
     }

@@ -32,6 +32,11 @@ final class LoopRoutes {
     return cache.find(in, start, length);
   }
 
+  /** Where a group of a name is in a route; -1 if it has no member there. */
+  int group(Route route, String name) {
+    return index.group(route, name);
+  }
+
   /** Whether a topic's route is what a look-up would find. */
   boolean hold(RouteCache.Entry entry) {
     return index.holds(entry);

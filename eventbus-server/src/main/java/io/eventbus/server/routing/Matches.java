@@ -1,8 +1,6 @@
 package io.eventbus.server.routing;
 
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
 
 /**
  * What a look-up in the index goes by and finds: the tokens of the topic, cut once, and the sets of
@@ -64,8 +62,8 @@ final class Matches {
   }
 
   /** A route was made of what was found. */
-  void made(Route route) {
-    work += route.targetCount + route.groups.length;
+  void made() {
+    work += count();
   }
 
   /** What look-ups have cost since the last call, in nodes and subscribers. */
@@ -101,14 +99,20 @@ final class Matches {
     return stamps;
   }
 
-  List<Subscription> subscriptions() {
+  /** How many subscriptions were found. */
+  int count() {
     int count = 0;
     for (int i = 0; i < size; i++) {
       count += sets[i].size();
     }
-    List<Subscription> all = new ArrayList<>(count);
+    return count;
+  }
+
+  Subscription[] subscriptions() {
+    Subscription[] all = new Subscription[count()];
+    int at = 0;
     for (int i = 0; i < size; i++) {
-      sets[i].addTo(all);
+      at = sets[i].copyTo(all, at);
     }
     return all;
   }

@@ -31,8 +31,8 @@ final class Route {
   /** Those of {@link #byLoop} that publishers have to wait for. */
   final Subscriber[] blocking;
 
-  /** For each group its members; one of them gets each frame. */
-  final Subscription[][] groups;
+  /** One member of each group gets each frame. */
+  final RouteGroups groups;
 
   /** Other buses with subscribers without a group, and the strictest of their policies. */
   final Map<RemoteBus, Overflow> remotePlain;
@@ -52,15 +52,15 @@ final class Route {
   // Of members of the groups only: who else is here on its own account is of no interest.
   private final Map<Subscriber, Overflow> plainMembers;
 
-  Route(int loops, long[] stamps, List<Subscription> matching) {
+  Route(int loops, long[] stamps, Subscription... matching) {
     this.stamps = stamps;
 
-    UniqueTargets single = new UniqueTargets(matching.size());
-    Map<String, Map<Subscriber, Subscription>> grouped = Map.of();
+    UniqueTargets single = new UniqueTargets(matching.length);
+    Subscription[] grouped = new Subscription[matching.length];
+    int groupedCount = 0;
     Map<RemoteBus, Overflow> far = Map.of();
     Map<String, List<RemoteBus>> farGroups = Map.of();
-    for (int i = 0; i < matching.size(); i++) {
-      Subscription s = matching.get(i);
+    for (Subscription s : matching) {
       String group = s.group();
       if (s.subscriber() instanceof RemoteBus bus) {
         if (group == null) {
@@ -76,39 +76,26 @@ final class Route {
       } else if (group == null) {
         single.add(s.target());
       } else {
-        grouped = grouped.isEmpty() ? new LinkedHashMap<>() : grouped;
-        grouped.computeIfAbsent(group, g -> new LinkedHashMap<>()).putIfAbsent(s.subscriber(), s);
+        grouped[groupedCount++] = s;
       }
     }
-    if (!farGroups.isEmpty()) {
-      farGroups.keySet().removeAll(grouped.keySet());
+    groups = RouteGroups.of(grouped, groupedCount);
+    for (int g = 0; g < groups.size() && !farGroups.isEmpty(); g++) {
+      farGroups.remove(groups.member(g, 0).group());
     }
     remotePlain = far;
     remoteGroups = farGroups;
     byLoop = single.byLoop(loops);
-    targetCount = single.size;
+    targetCount = single.size();
     blocking = single.blocking();
     isPlain = blocking.length == targetCount;
-    groups = new Subscription[grouped.size()][];
-    Map<Subscriber, Overflow> both = Map.of();
-    int g = 0;
-    for (Map<Subscriber, Subscription> members : grouped.values()) {
-      groups[g++] = members.values().toArray(new Subscription[0]);
-      for (Subscriber member : members.keySet()) {
-        Target own = single.find(member);
-        if (own != null) {
-          both = both.isEmpty() ? new HashMap<>() : both;
-          both.put(member, own.overflow());
-        }
-      }
-    }
-    plainMembers = both;
-    bytes = HeapBytes.ofRoute(this, both.size());
+    plainMembers = single.among(groups);
+    bytes = HeapBytes.ofRoute(this, plainMembers.size());
   }
 
   /** The route of a topic that nobody subscribes to; it takes part in no count. */
   static Route ofNobody(int loops) {
-    Route nobody = new Route(loops, NO_STAMPS, List.of());
+    Route nobody = new Route(loops, NO_STAMPS);
     nobody.shared = true;
     return nobody;
   }
@@ -127,9 +114,9 @@ final class Route {
   /** About what it costs to deliver a frame of so many events here, in units of a target. */
   int work(int events) {
     if (isPlain) {
-      return targetCount + groups.length;
+      return targetCount + groups.size();
     }
-    int work = groups.length;
+    int work = groups.size();
     for (Target[] targets : byLoop) {
       for (Target target : targets) {
         work += target.work(events);
@@ -139,21 +126,11 @@ final class Route {
   }
 
   boolean isEmpty() {
-    return targetCount == 0 && groups.length == 0;
+    return targetCount == 0 && groups.size() == 0;
   }
 
   boolean leavesTheBus() {
     return !remotePlain.isEmpty() || !remoteGroups.isEmpty();
-  }
-
-  /** The members of a group; null if it has none here. */
-  Subscription @Nullable [] group(String name) {
-    for (Subscription[] members : groups) {
-      if (name.equals(members[0].group())) {
-        return members;
-      }
-    }
-    return null;
   }
 
   /**
@@ -161,62 +138,55 @@ final class Route {
    * does not.
    */
   @Nullable Overflow plainOverflow(Subscriber member) {
-    return plainMembers.get(member);
+    return plainMembers.isEmpty() ? null : plainMembers.get(member);
   }
 
-  /**
-   * Collects each subscriber once, with the strictest of its policies. A hash table of places in a
-   * list: a map would make an object for each subscriber, and a look-up for a route that there is
-   * no room for is made for each frame.
-   */
+  /** Collects each subscriber once, with the strictest of its policies. */
   private static final class UniqueTargets {
-    private Target[] targets;
-    private int size;
-    private int[] places;
+    private final SubscriberSet subscribers;
+    private final Target[] targets;
 
     UniqueTargets(int most) {
+      subscribers = new SubscriberSet(most);
       targets = new Target[most];
-      // One by itself, the usual case, needs none.
-      places = most < 2 ? new int[0] : new int[Integer.highestOneBit(most) << 2];
     }
 
     void add(Target target) {
-      if (places.length > 0) {
-        int slot = slot(target.subscriber());
-        if (places[slot] != 0) {
-          int at = places[slot] - 1;
-          Target before = targets[at];
-          if (Target.stricter(before.overflow(), target.overflow()) != before.overflow()) {
-            targets[at] = target;
+      int before = subscribers.add(target.subscriber());
+      if (before < 0) {
+        targets[subscribers.size() - 1] = target;
+      } else if (Target.stricter(targets[before].overflow(), target.overflow())
+          != targets[before].overflow()) {
+        targets[before] = target;
+      }
+    }
+
+    int size() {
+      return subscribers.size();
+    }
+
+    /** The policies of those who are members of groups, too. */
+    Map<Subscriber, Overflow> among(RouteGroups groups) {
+      if (size() == 0 || groups.size() == 0) {
+        return Map.of();
+      }
+      Map<Subscriber, Overflow> both = Map.of();
+      for (int g = 0; g < groups.size(); g++) {
+        for (int i = 0; i < groups.size(g); i++) {
+          Subscriber member = groups.member(g, i).subscriber();
+          int own = subscribers.find(member);
+          if (own >= 0) {
+            both = both.isEmpty() ? new HashMap<>() : both;
+            both.put(member, targets[own].overflow());
           }
-          return;
         }
-        places[slot] = size + 1;
       }
-      targets[size++] = target;
-    }
-
-    /** Where a subscriber is, or would be. */
-    private int slot(Subscriber subscriber) {
-      int mask = places.length - 1;
-      int slot = (System.identityHashCode(subscriber) * 0x9e3779b9) >>> 7 & mask;
-      while (places[slot] != 0 && targets[places[slot] - 1].subscriber() != subscriber) {
-        slot = (slot + 1) & mask;
-      }
-      return slot;
-    }
-
-    @Nullable Target find(Subscriber subscriber) {
-      if (places.length > 0) {
-        int place = places[slot(subscriber)];
-        return place == 0 ? null : targets[place - 1];
-      }
-      return size > 0 && targets[0].subscriber() == subscriber ? targets[0] : null;
+      return both;
     }
 
     Target[][] byLoop(int loops) {
       int[] counts = new int[loops];
-      for (int i = 0; i < size; i++) {
+      for (int i = 0; i < size(); i++) {
         counts[targets[i].subscriber().loop()]++;
       }
       Target[][] all = new Target[loops][];
@@ -224,7 +194,7 @@ final class Route {
         all[i] = counts[i] == 0 ? NOBODY : new Target[counts[i]];
       }
       Arrays.fill(counts, 0);
-      for (int i = 0; i < size; i++) {
+      for (int i = 0; i < size(); i++) {
         int loop = targets[i].subscriber().loop();
         all[loop][counts[loop]++] = targets[i];
       }
@@ -233,7 +203,7 @@ final class Route {
 
     Subscriber[] blocking() {
       int count = 0;
-      for (int i = 0; i < size; i++) {
+      for (int i = 0; i < size(); i++) {
         count += targets[i].overflow() == Overflow.BLOCK ? 1 : 0;
       }
       if (count == 0) {
@@ -241,7 +211,7 @@ final class Route {
       }
       Subscriber[] waits = new Subscriber[count];
       int at = 0;
-      for (int i = 0; i < size; i++) {
+      for (int i = 0; i < size(); i++) {
         if (targets[i].overflow() == Overflow.BLOCK) {
           waits[at++] = targets[i].subscriber();
         }

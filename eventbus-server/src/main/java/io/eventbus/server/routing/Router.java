@@ -154,8 +154,8 @@ public final class Router {
     if (anyFull(route.blocking, retry)) {
       return true;
     }
-    for (Subscription[] group : route.groups) {
-      if (isFull(group, retry)) {
+    for (int g = 0; g < route.groups.blocking(); g++) {
+      if (isFull(route.groups, g, retry)) {
         return true;
       }
     }
@@ -235,8 +235,8 @@ public final class Router {
       return true;
     }
     for (int i = 0; i < groups.size(); i++) {
-      Subscription[] members = route.group(groups.get(i));
-      if (members != null && isFull(members, retry)) {
+      int group = routes.group(route, groups.get(i));
+      if (group >= 0 && isFull(route.groups, group, retry)) {
         return true;
       }
     }
@@ -253,13 +253,13 @@ public final class Router {
     return false;
   }
 
-  private static boolean isFull(Subscription[] group, Runnable retry) {
-    if (!GroupChoice.allFull(group)) {
+  private static boolean isFull(RouteGroups groups, int group, Runnable retry) {
+    if (!groups.isFull(group)) {
       return false;
     }
     // Whoever has room first takes the next event.
-    for (Subscription member : group) {
-      member.subscriber().whenNotFull(retry);
+    for (int i = 0; i < groups.size(group); i++) {
+      groups.member(group, i).subscriber().whenNotFull(retry);
     }
     return true;
   }
@@ -290,11 +290,11 @@ public final class Router {
     Route route = entry.route;
     int events = publish.eventCount();
     entry.events += events;
-    entry.deliveries += (long) events * (route.targetCount + route.groups.length);
+    entry.deliveries += (long) events * (route.targetCount + route.groups.size());
     stats.eventsIn.add(events);
     RemotePlan plan = entry.remote;
     int far = 0;
-    if (route.targetCount > 0 || route.groups.length > 0 || plan != null) {
+    if (route.targetCount > 0 || route.groups.size() > 0 || plan != null) {
       choice.choose(route, entry.turn++);
       boolean plain = route.targetCount > 0 || plan != null;
       Delivery shared =
@@ -351,7 +351,7 @@ public final class Router {
     RouteCache.Entry entry = selected();
     Route route = entry.route;
     int events = deliver.eventCount();
-    int missing = choice.choose(route, entry.turn++, groups);
+    int missing = choose(route, entry.turn++, groups);
     int here = plain ? route.targetCount : 0;
     entry.events += events;
     entry.deliveries += (long) events * (here + choice.size());
@@ -377,6 +377,21 @@ public final class Router {
     } finally {
       release(shared);
       choice.clear();
+    }
+    return missing;
+  }
+
+  /** Chooses for a frame that another bus has sent; returns how many groups have no member here. */
+  private int choose(Route route, int turn, List<String> groups) {
+    choice.clear();
+    int missing = 0;
+    for (int i = 0; i < groups.size(); i++) {
+      int group = routes.group(route, groups.get(i));
+      if (group < 0) {
+        missing++;
+      } else {
+        choice.choose(route, group, turn);
+      }
     }
     return missing;
   }

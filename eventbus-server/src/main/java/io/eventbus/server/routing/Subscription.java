@@ -5,7 +5,8 @@ import io.eventbus.schema.Overflow;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One subscription of one connection. Immutable; compared by identity.
+ * One subscription of one connection. Immutable but for its place in the index; compared by
+ * identity.
  *
  * @see SubscriptionIndex
  */
@@ -15,6 +16,7 @@ public final class Subscription {
   private final long id;
   private final TopicFilter filter;
   private final @Nullable String group;
+  private long groupNumber = GroupNames.NONE;
 
   /**
    * Makes a subscription; it has no effect until it is in the index.
@@ -80,6 +82,16 @@ public final class Subscription {
    */
   public Overflow overflow() {
     return target.overflow();
+  }
+
+  /** The group's number in the index that it is in; guarded by the lock of the index. */
+  long groupNumber() {
+    return groupNumber;
+  }
+
+  /** It is in an index from now on, where its group has a number. */
+  void joined(long number) {
+    groupNumber = number;
   }
 
   /** The subscriber with the policy, as a route gives it. */

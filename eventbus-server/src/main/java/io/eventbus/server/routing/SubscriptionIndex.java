@@ -21,6 +21,9 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
  * with the same, and found again where a change has been undone.
  */
 public final class SubscriptionIndex {
+  /** A topic with as many subscribers has a route that takes long to make. */
+  private static final int MANY = 256;
+
   /** One part of the heap in so many is for routes and the topics that loops remember. */
   private static final int ROUTE_SHARE = 16;
 
@@ -28,7 +31,11 @@ public final class SubscriptionIndex {
   private final Map<String, SubscriptionSet> exact = new HashMap<>();
   private final FilterNode root = new FilterNode();
   private final Map<WildcardPattern, Integer> patterns = new HashMap<>();
+  // Of clients: how many subscriptions with wildcards each has.
+  private final Map<String, Integer> wildcardGroups = new HashMap<>();
+  private final GroupNames groups = new GroupNames();
   private final IndexVersions versions = new IndexVersions();
+  private final RebuildBudget rebuilds = new RebuildBudget();
   private final AtomicLong size = new AtomicLong();
   private final AtomicLong bytes = new AtomicLong();
   private final LongAdder topicBytes = new LongAdder();
@@ -72,6 +79,44 @@ public final class SubscriptionIndex {
   }
 
   /**
+   * Says whether subscriptions with a filter may not be added or removed just now, because the
+   * routes of many were made again too often.
+   *
+   * @param filter of the subscription
+   * @param retry if so, called once when it is worth trying again, by any thread; must not block
+   * @return true for parts of a second at a time
+   */
+  public boolean mustWait(TopicFilter filter, Runnable retry) {
+    if (!rebuilds.isSpent() || !mayConcernMany(filter)) {
+      return false;
+    }
+    rebuilds.whenLeft(retry);
+    return true;
+  }
+
+  private boolean mayConcernMany(TopicFilter filter) {
+    if (!filter.isExact()) {
+      return true;
+    }
+    lock.readLock().lock();
+    try {
+      SubscriptionSet named = exact.get(filter.toString());
+      return named != null && named.size() >= MANY;
+    } finally {
+      lock.readLock().unlock();
+    }
+  }
+
+  /**
+   * Lets changes go on that had to wait; to be called several times a second.
+   *
+   * @param nowNanos {@link System#nanoTime}
+   */
+  public void onTick(long nowNanos) {
+    rebuilds.onTick(nowNanos);
+  }
+
+  /**
    * Adds a subscription: every frame that is routed after the return sees it.
    *
    * @param subscription not in the index yet
@@ -80,11 +125,13 @@ public final class SubscriptionIndex {
     TopicFilter filter = subscription.filter();
     lock.writeLock().lock();
     try {
+      subscription.joined(groups.join(subscription.group()));
       long grown = filter.isExact() ? addExact(subscription) : root.add(subscription, ++changes);
       bytes.addAndGet(grown);
       if (!(subscription.subscriber() instanceof RemoteBus)) {
         size.incrementAndGet();
         countPattern(filter, 1);
+        countGroup(subscription, 1);
         local.added(subscription);
       }
       versions.changed(filter);
@@ -134,10 +181,12 @@ public final class SubscriptionIndex {
       long freed =
           filter.isExact() ? removeExact(subscription) : root.remove(subscription, ++changes);
       if (freed >= 0) {
+        groups.leave(subscription.group());
         bytes.addAndGet(-freed);
         if (!(subscription.subscriber() instanceof RemoteBus)) {
           size.decrementAndGet();
           countPattern(filter, -1);
+          countGroup(subscription, -1);
           local.removed(subscription);
         }
         versions.changed(filter);
@@ -151,6 +200,15 @@ public final class SubscriptionIndex {
     WildcardPattern pattern = WildcardPattern.of(filter);
     if (pattern != null && patterns.merge(pattern, by, Integer::sum) == 0) {
       patterns.remove(pattern);
+    }
+  }
+
+  private void countGroup(Subscription subscription, int by) {
+    String group = subscription.group();
+    if (group != null
+        && !subscription.filter().isExact()
+        && wildcardGroups.merge(group, by, Integer::sum) == 0) {
+      wildcardGroups.remove(group);
     }
   }
 
@@ -196,7 +254,7 @@ public final class SubscriptionIndex {
     try {
       match(of.topic, found);
       if (!found.are(of.route.stamps)) {
-        Route now = route(found);
+        Route now = route(found, of.wildcard != TopicRoute.UNKNOWN);
         routes.give(of.route);
         of.route = now;
       }
@@ -216,7 +274,8 @@ public final class SubscriptionIndex {
     root.match(found);
   }
 
-  private Route route(Matches found) {
+  /** Finds or makes the route; again, if what was known of it does not hold any more. */
+  private Route route(Matches found, boolean again) {
     if (found.isEmpty()) {
       return nobody;
     }
@@ -226,7 +285,12 @@ public final class SubscriptionIndex {
       return known;
     }
     Route made = new Route(loops, stamps, found.subscriptions());
-    found.made(made);
+    if (again) {
+      // By those who change subscriptions, not by whoever publishes.
+      rebuilds.spend(found.count());
+    } else {
+      found.made();
+    }
     return routes.share(made);
   }
 
@@ -242,6 +306,11 @@ public final class SubscriptionIndex {
     routes.give(of.route);
     of.route = nobody;
     of.wildcard = TopicRoute.UNKNOWN;
+  }
+
+  /** Where a group of a name is in a route; -1 if it has no member there. */
+  int group(Route route, String name) {
+    return route.groups.find(groups.number(name));
   }
 
   Route nobody() {
@@ -284,7 +353,7 @@ public final class SubscriptionIndex {
       Matches found = new Matches();
       match(topic, found);
       Route route = new Route(loops, found.stamps(), found.subscriptions());
-      return route.targetCount + route.groups.length;
+      return route.targetCount + route.groups.size();
     } finally {
       lock.readLock().unlock();
     }
@@ -324,6 +393,27 @@ public final class SubscriptionIndex {
     lock.readLock().lock();
     try {
       return patterns.containsKey(pattern);
+    } finally {
+      lock.readLock().unlock();
+    }
+  }
+
+  /**
+   * Counts the groups of clients with which another would share a limit: for a filter without
+   * wildcards those of its topic, else all that have wildcards.
+   *
+   * @param filter of a subscription
+   * @param group of that subscription
+   * @return without that group; 0 if it is there already
+   */
+  public int otherGroups(TopicFilter filter, String group) {
+    lock.readLock().lock();
+    try {
+      if (!filter.isExact()) {
+        return wildcardGroups.containsKey(group) ? 0 : wildcardGroups.size();
+      }
+      SubscriptionSet named = exact.get(filter.toString());
+      return named == null ? 0 : named.otherGroups(group);
     } finally {
       lock.readLock().unlock();
     }

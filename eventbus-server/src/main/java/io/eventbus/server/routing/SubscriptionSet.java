@@ -1,8 +1,8 @@
 package io.eventbus.server.routing;
 
 import java.util.LinkedHashSet;
-import java.util.List;
 import java.util.Set;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,12 +15,19 @@ final class SubscriptionSet {
   private long stamp;
 
   /**
+   * {@link #more}, as long as nothing has changed: going through a set is slow, and a route is made
+   * of many of which one has changed. Volatile, because loops that look up share the lock.
+   */
+  private volatile Subscription @Nullable [] copy;
+
+  /**
    * Adds a subscription.
    *
    * @param changedAt the new stamp, which no set has had
    */
   void add(Subscription subscription, long changedAt) {
     stamp = changedAt;
+    copy = null;
     if (more != null) {
       more.add(subscription);
     } else if (one == null) {
@@ -56,6 +63,7 @@ final class SubscriptionSet {
     }
     if (found) {
       stamp = changedAt;
+      copy = null;
     }
     return found;
   }
@@ -73,11 +81,40 @@ final class SubscriptionSet {
     return more != null ? more.size() : one != null ? 1 : 0;
   }
 
-  void addTo(List<Subscription> found) {
-    if (one != null) {
-      found.add(one);
-    } else if (more != null) {
-      found.addAll(more);
+  /** Puts all into an array; returns the place behind the last. */
+  int copyTo(Subscription[] all, int at) {
+    Set<Subscription> several = more;
+    if (several == null) {
+      Subscription only = one;
+      if (only == null) {
+        return at;
+      }
+      all[at] = only;
+      return at + 1;
     }
+    Subscription[] copied = copy;
+    if (copied == null) {
+      copied = several.toArray(new Subscription[0]);
+      copy = copied;
+    }
+    System.arraycopy(copied, 0, all, at, copied.length);
+    return at + copied.length;
+  }
+
+  /** Counts the groups of clients; 0 if a group is one of them. */
+  int otherGroups(String but) {
+    Set<String> groups = new TreeSet<>();
+    Subscription[] all = new Subscription[size()];
+    copyTo(all, 0);
+    for (Subscription s : all) {
+      String group = s.subscriber() instanceof RemoteBus ? null : s.group();
+      if (but.equals(group)) {
+        return 0;
+      }
+      if (group != null) {
+        groups.add(group);
+      }
+    }
+    return groups.size();
   }
 }

@@ -153,9 +153,13 @@ public final class Session {
       case HELLO -> {
         return onHello(in, from, to, frames, retry);
       }
-      case SUBSCRIBE -> subscriptions.subscribe(ControlFrames.subscribe(in, from, to));
+      case SUBSCRIBE -> {
+        return subscriptions.subscribe(ControlFrames.subscribe(in, from, to), retry);
+      }
       case UNSUBSCRIBE -> {
-        subscriptions.unsubscribe(ControlFrames.unsubscribe(in, from, to).getId());
+        if (!subscriptions.unsubscribe(ControlFrames.unsubscribe(in, from, to).getId(), retry)) {
+          return false;
+        }
         change.progresses();
       }
       case ACK -> {

@@ -54,11 +54,17 @@ public final class SessionSubscriptions {
     this.changing = changing;
   }
 
-  void subscribe(Subscribe request) {
+  /**
+   * Adds a subscription, or refuses it.
+   *
+   * @param retry called once, by any thread, if it has to wait
+   * @return false if it has to wait; then nothing was done
+   */
+  boolean subscribe(Subscribe request, Runnable retry) {
     String problem = TopicFilter.problem(request.getFilter());
     if (problem != null) {
       refuse(ErrorCode.ILLEGAL_FILTER, problem, request.getId());
-      return;
+      return true;
     }
     String group = request.getGroup();
     if (group != null && group.isBlank()) {
@@ -66,25 +72,25 @@ public final class SessionSubscriptions {
           ErrorCode.ILLEGAL_FILTER,
           "the group is blank (expected: null for none, or a name)",
           request.getId());
-      return;
+      return true;
     }
     TopicFilter filter = TopicFilter.parse(request.getFilter());
     String forbidden = loop.bus.access().refuseSubscription(filter);
     if (forbidden != null) {
       refuse(ErrorCode.FORBIDDEN, forbidden, request.getId());
-      return;
+      return true;
     }
     String notFor = loop.bus.access().refuseOverflow(request.getOverflow(), link.isLocal());
     if (notFor != null) {
       refuse(ErrorCode.FORBIDDEN, notFor, request.getId());
-      return;
+      return true;
     }
     if (byId.containsKey(request.getId())) {
       refuse(
           ErrorCode.DUPLICATE_SUBSCRIPTION,
           "subscription " + request.getId() + " exists already (expected: a new id)",
           request.getId());
-      return;
+      return true;
     }
     int limit = loop.bus.limits().subscriptions();
     if (byId.size() >= limit) {
@@ -92,27 +98,35 @@ public final class SessionSubscriptions {
           ErrorCode.LIMIT_EXCEEDED,
           "the connection has " + byId.size() + " subscriptions (expected: at most " + limit + ")",
           request.getId());
-      return;
+      return true;
     }
-    int groups = loop.bus.limits().groups();
-    if (equal().groupsWith(group) > groups) {
+    int groups = equal().groupsWith(group);
+    int mostGroups = loop.bus.limits().groups();
+    if (groups > mostGroups) {
       refuse(
           ErrorCode.LIMIT_EXCEEDED,
-          "the connection is a member of " + groups + " groups (expected: at most " + groups + ")",
+          "the connection is a member of "
+              + mostGroups
+              + " groups (expected: at most "
+              + mostGroups
+              + ")",
           request.getId());
-      return;
+      return true;
     }
     String tooMany = loop.bus.cluster().refuse(request.getFilter(), group);
     if (tooMany != null) {
       refuse(ErrorCode.LIMIT_EXCEEDED, tooMany, request.getId());
-      return;
+      return true;
     }
     Subscription subscription =
         new Subscription(link.subscriber(), request.getId(), filter, group, request.getOverflow());
-    String overLimit = share().take(subscription);
+    if (loop.bus.index().mustWait(filter, retry)) {
+      return false;
+    }
+    String overLimit = share().take(subscription, groups);
     if (overLimit != null) {
       refuse(ErrorCode.LIMIT_EXCEEDED, overLimit, request.getId());
-      return;
+      return true;
     }
     if (byId.isEmpty()) {
       byId = new ConcurrentHashMap<>(4);
@@ -122,7 +136,7 @@ public final class SessionSubscriptions {
     equal().add(subscription);
     if (loop.bus.cluster().isAlone()) {
       confirm(TypeCode.SUBSCRIBE, request.getId());
-      return;
+      return true;
     }
     unconfirmed = with(unconfirmed, subscription);
     loop.bus
@@ -136,6 +150,7 @@ public final class SessionSubscriptions {
                 withdraw(subscription);
               }
             });
+    return true;
   }
 
   /**
@@ -193,8 +208,14 @@ public final class SessionSubscriptions {
     share().give(subscription);
   }
 
-  void unsubscribe(long id) {
-    Subscription subscription = byId.isEmpty() ? null : byId.remove(id);
+  /**
+   * Ends a subscription.
+   *
+   * @param retry called once, by any thread, if it has to wait
+   * @return false if it has to wait; then nothing was done
+   */
+  boolean unsubscribe(long id, Runnable retry) {
+    Subscription subscription = byId.get(id);
     if (subscription == null) {
       refusal.refuse(
           ErrorCode.UNKNOWN_SUBSCRIPTION,
@@ -202,11 +223,20 @@ public final class SessionSubscriptions {
           id,
           TypeCode.UNSUBSCRIBE.code(),
           "");
-      return;
+      return true;
     }
+    if (loop.bus.index().mustWait(subscription.filter(), retry)) {
+      return false;
+    }
+    unsubscribe(subscription);
+    return true;
+  }
+
+  private void unsubscribe(Subscription subscription) {
+    byId.remove(subscription.id());
     left = byId.isEmpty();
     confirmOnce(subscription);
-    confirm(TypeCode.UNSUBSCRIBE, id);
+    confirm(TypeCode.UNSUBSCRIBE, subscription.id());
     // What other buses have sent already is still for this subscription: a client that changes the
     // bus gets it nowhere else.
     if (loop.bus.cluster().isAlone()) {

@@ -1,5 +1,6 @@
 package io.eventbus.server.session;
 
+import io.eventbus.protocol.TopicFilter;
 import io.eventbus.server.config.LimitsConfig;
 import io.eventbus.server.routing.HeapBytes;
 import io.eventbus.server.routing.Subscription;
@@ -48,11 +49,16 @@ final class SubscriptionShare {
   /**
    * Takes what a subscription needs.
    *
+   * @param subscription is not in the index
+   * @param groups how many different groups the connection has with it
    * @return null, or which limit it would pass, to be shown to the client; then nothing was taken
    */
-  @Nullable String take(Subscription subscription) {
+  @Nullable String take(Subscription subscription, int groups) {
     WildcardPattern pattern = bounded(subscription);
     String problem = pattern == null ? null : problem(pattern);
+    if (problem == null && subscription.group() != null) {
+      problem = problem(subscription.filter(), subscription.group(), groups);
+    }
     long cost = HeapBytes.ofAlone(subscription);
     if (problem == null) {
       problem = problem(cost);
@@ -98,6 +104,21 @@ final class SubscriptionShare {
           + " most four tokens, or another bus";
     }
     return null;
+  }
+
+  private @Nullable String problem(TopicFilter filter, String group, int own) {
+    int others = index.otherGroups(filter, group);
+    int most = limits.topicGroups();
+    if (others < most / 2 || (others < most && own <= 1)) {
+      return null;
+    }
+    return "the "
+        + (filter.isExact() ? "topic " + filter + " has " : "filters with wildcards have ")
+        + others
+        + " groups (expected: at most "
+        + most
+        + ", limits.topic-groups, of which from the middle on a connection may bring in one); use"
+        + " a group that is there, or another bus";
   }
 
   private @Nullable String problem(long cost) {

@@ -338,6 +338,7 @@ final class LoopState implements Runnable {
   private void tick() {
     long nowNanos = System.nanoTime();
     context().bus().memory().wakeIfBelow();
+    context().bus().index().onTick(nowNanos);
     context().router().trim(nowNanos);
     lastEvents.clear();
     context().budget().nextWindow();

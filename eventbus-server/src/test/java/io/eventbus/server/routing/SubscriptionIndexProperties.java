@@ -100,14 +100,14 @@ class SubscriptionIndexProperties {
         index.refresh(route, matches);
         assertThat(index.holds(route)).isTrue();
         assertThat(route.route.isShared()).isTrue();
-        check(route.route, model, lookup.topic());
+        check(index, route.route, model, lookup.topic());
       }
       assertThat(index.size()).isEqualTo(model.size());
       assertThat(index.patterns()).isEqualTo(patterns(model));
       remembered.forEach(
           (topic, route) -> {
             if (index.holds(route)) {
-              check(route.route, model, topic);
+              check(index, route.route, model, topic);
             }
           });
     }
@@ -134,7 +134,8 @@ class SubscriptionIndexProperties {
         .count();
   }
 
-  private static void check(Route route, List<Subscription> model, String topic) {
+  private static void check(
+      SubscriptionIndex index, Route route, List<Subscription> model, String topic) {
     Map<Subscriber, Overflow> plain = new LinkedHashMap<>();
     Map<String, Set<Subscriber>> groups = new LinkedHashMap<>();
     for (Subscription s : model) {
@@ -164,13 +165,23 @@ class SubscriptionIndexProperties {
                 .map(Map.Entry::getKey)
                 .toArray(Subscriber[]::new));
     List<Set<Subscriber>> foundGroups = new ArrayList<>();
-    for (Subscription[] members : route.groups) {
+    for (int g = 0; g < route.groups.size(); g++) {
       Set<Subscriber> once = new LinkedHashSet<>();
-      for (Subscription s : members) {
+      String name = route.groups.member(g, 0).group();
+      assertThat(index.group(route, String.valueOf(name))).isEqualTo(g);
+      for (int i = 0; i < route.groups.size(g); i++) {
+        Subscription s = route.groups.member(g, i);
         assertThat(once.add(s.subscriber())).as("once in a group").isTrue();
         assertThat(s.filter().matches(topic)).isTrue();
+        assertThat(s.group()).isEqualTo(name);
       }
       foundGroups.add(once);
+      assertThat(groups.get(name)).isEqualTo(once);
+      assertThat(g < route.groups.blocking())
+          .isEqualTo(
+              model.stream()
+                  .filter(s -> s.filter().matches(topic) && String.valueOf(name).equals(s.group()))
+                  .allMatch(s -> s.overflow() == Overflow.BLOCK));
     }
     assertThat(foundGroups).containsExactlyInAnyOrderElementsOf(groups.values());
     assertThat(route.isEmpty()).isEqualTo(plain.isEmpty() && groups.isEmpty());

@@ -25,8 +25,11 @@ import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What some clients' subscriptions leave for others. */
 class SubscriptionShareTest {
@@ -34,6 +37,7 @@ class SubscriptionShareTest {
   private static final long OWN = POT / 8;
   private static final int PATTERNS = 64;
   private static final int OWN_PATTERNS = 16;
+  private static final int GROUPS = 16;
 
   private final FakeLoops loops = new FakeLoops(1);
   private final SubscriptionIndex index = new SubscriptionIndex(1);
@@ -48,7 +52,9 @@ class SubscriptionShareTest {
                 "limits.subscription-bytes",
                 String.valueOf(POT),
                 "limits.wildcard-patterns",
-                String.valueOf(PATTERNS)));
+                String.valueOf(PATTERNS),
+                "limits.topic-groups",
+                String.valueOf(GROUPS)));
     BusMemory memory = new BusMemory(1 << 30);
     UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(true);
     BusContext bus =
@@ -97,10 +103,15 @@ class SubscriptionShareTest {
 
     /** Returns why it was refused; empty if it was not. */
     String subscribe(String filter) {
+      return subscribe(filter, null);
+    }
+
+    /** Returns why it was refused; empty if it was not. */
+    String subscribe(String filter, @Nullable String group) {
       ids++;
       handle(
           ControlFrames.encode(
-              TypeCode.SUBSCRIBE, new Subscribe(ids, filter, null, Overflow.BLOCK)));
+              TypeCode.SUBSCRIBE, new Subscribe(ids, filter, group, Overflow.BLOCK)));
       Object answer = link.taken().get(0);
       if (answer instanceof Problem problem) {
         assertThat(problem.getCode()).isEqualTo(ErrorCode.LIMIT_EXCEEDED);
@@ -136,6 +147,29 @@ class SubscriptionShareTest {
     }
     assertThat(index.bytes()).isZero();
     assertThat(index.patterns()).isZero();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"a.b", "a.*", ">"})
+  void groupsOfOneTopicAreBounded(String filter) {
+    Client greedy = new Client();
+    for (int g = 0; g < GROUPS / 2; g++) {
+      assertThat(greedy.subscribe(filter, "g" + g)).isEmpty();
+    }
+    assertThat(greedy.subscribe(filter, "one more"))
+        .contains(GROUPS / 2 + " groups", "expected: at most " + GROUPS, "limits.topic-groups");
+    assertThat(greedy.subscribe(filter, "g0")).as("a group that is there").isEmpty();
+
+    for (int g = GROUPS / 2; g < GROUPS; g++) {
+      assertThat(new Client().subscribe(filter, "g" + g)).as("the first of a client").isEmpty();
+    }
+    Client late = new Client();
+    assertThat(late.subscribe(filter, "one more")).contains(GROUPS + " groups");
+    assertThat(late.subscribe(filter, "g3")).isEmpty();
+    assertThat(late.subscribe("x.y", "one more")).as("another topic").isEmpty();
+
+    clients.get(3).session.onClosed();
+    assertThat(new Client().subscribe(filter, "one more")).isEmpty();
   }
 
   @Test

@@ -48,7 +48,7 @@ class AttackSystemIT {
             Path.of(System.getProperty("java.home")),
             HEAP,
             Map.of());
-    return new Experiment(attack, bus, new AttackPlan(2, 1, seconds, 1, Map.of())).play(1);
+    return new Experiment(attack, bus, new AttackPlan(2, 1, seconds, 1, 0, Map.of())).play(1);
   }
 
   @Test

@@ -11,6 +11,7 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
@@ -40,17 +41,22 @@ public final class AttackerProcess implements AutoCloseable {
    * Starts the process and waits until it is ready to attack.
    *
    * @param orders what it is to do
+   * @param nice how nice it is to other processes, 0 to 19
    * @return the handle
    * @throws IOException if it cannot be started
    */
-  public static AttackerProcess start(Orders orders) throws IOException {
+  public static AttackerProcess start(Orders orders, int nice) throws IOException {
     Path result = Files.createTempFile("loadtest-attack-", ".json");
     Path errors = Files.createTempFile("loadtest-attack-", ".log");
-    List<String> command =
+    List<String> command = new ArrayList<>();
+    if (nice > 0) {
+      command.addAll(List.of("nice", "-n", String.valueOf(nice)));
+    }
+    command.addAll(
         JavaCommand.of(
             List.of("-Xmx2g", "-XX:MaxDirectMemorySize=1g", "-XX:+UseSerialGC"),
             AttackerMain.class.getName(),
-            List.of(result.toString()));
+            List.of(result.toString())));
     Process process = new ProcessBuilder(command).redirectError(errors.toFile()).start();
     AttackerProcess attacker = new AttackerProcess(process, result, errors);
     attacker.say(JSON.writeValueAsString(orders));

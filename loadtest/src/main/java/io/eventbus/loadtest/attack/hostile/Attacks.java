@@ -66,6 +66,9 @@ public final class Attacks {
     all.add(new Inflate("inflate-1", 1));
     all.add(new Inflate("inflate-10", 10));
     all.add(new SubscribeChurn());
+    all.add(new RouteRebuild("route-rebuild", false));
+    all.add(new RouteRebuild("route-rebuild-guests", true));
+    all.add(new GroupCrowd());
     all.add(new BigFanout());
     all.add(new DripCut());
   }

@@ -5,13 +5,7 @@ import io.eventbus.loadtest.attack.Field;
 import io.eventbus.loadtest.attack.Needs;
 import io.eventbus.loadtest.attack.wire.ClientFrames;
 import io.eventbus.loadtest.attack.wire.Opening;
-import io.eventbus.loadtest.attack.wire.Peer;
-import io.eventbus.loadtest.attack.wire.Wire;
-import io.eventbus.protocol.ControlFrames;
-import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Overflow;
-import io.eventbus.schema.Welcome;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -53,13 +47,14 @@ record SubBudget() implements Attack {
                 field.knob("conns"),
                 i -> new Subscriber(field.tally(), filters(i), Subscriber.ALL, false))
             .fill();
+    int newcomers = 0;
     while (!field.over()) {
       field
           .wires()
           .openHonest(
               Opening.client(field.bus())
                   .withHello(ClientFrames.hello("newcomer", field.bus().token(), null)),
-              new Newcomer(field));
+              new Newcomer(field, "newcomer." + newcomers++, Overflow.BLOCK));
       swarm.fill();
       field.sleep(NEWCOMER_MILLIS);
     }
@@ -82,31 +77,5 @@ record SubBudget() implements Attack {
       subscribes.add(ClientFrames.subscribe(i + 1, filter + ".*", Overflow.DROP_OLDEST));
     }
     return subscribes;
-  }
-
-  /** Subscribes once and goes. */
-  private record Newcomer(Field field) implements Peer {
-    @Override
-    public void welcomed(Wire wire, Welcome welcome) {
-      wire.sendMessage(
-          ClientFrames.subscribe(1, "newcomer." + welcome.getProducer(), Overflow.BLOCK));
-    }
-
-    @Override
-    public boolean reads() {
-      return true;
-    }
-
-    @Override
-    public void frame(Wire wire, int type, ByteBuffer message, int from, int to) {
-      if (type == TypeCode.CONFIRM.code()) {
-        field.tally().add("newcomersSubscribed", 1);
-        wire.end();
-      } else if (type == TypeCode.PROBLEM.code()) {
-        field.tally().add("newcomersRefused", 1);
-        field.tally().add("newcomers" + ControlFrames.problem(message, from, to).getCode(), 1);
-        wire.end();
-      }
-    }
   }
 }

@@ -9,11 +9,14 @@ import java.util.Map;
  * @param quietSeconds how long the warm-up lasts, and the quiet phase
  * @param seconds how long an attack lasts at least
  * @param sources from how many addresses it comes
+ * @param nice how nice the attackers' process is to the others: 0, or 1 to 19 where it stands for
+ *     machines of its own
  * @param options of attacks, by name; each is for the attacks that know it
  */
 public record AttackPlan(
-    int pairs, int quietSeconds, int seconds, int sources, Map<String, Long> options) {
+    int pairs, int quietSeconds, int seconds, int sources, int nice, Map<String, Long> options) {
   private static final int MOST_SOURCES = 250;
+  private static final int NICEST = 19;
 
   /** Checks the figures. */
   public AttackPlan {
@@ -29,6 +32,9 @@ public record AttackPlan(
     if (sources < 0 || sources > MOST_SOURCES) {
       throw new IllegalArgumentException(
           "sources: " + sources + " (expected: 0.." + MOST_SOURCES + ")");
+    }
+    if (nice < 0 || nice > NICEST) {
+      throw new IllegalArgumentException("nice: " + nice + " (expected: 0.." + NICEST + ")");
     }
     options = Map.copyOf(options);
   }

@@ -64,7 +64,8 @@ public final class Experiment {
             HonestPairs.start(bus.address(), plan.pairs(), needs.bulkBytesPerSecond());
         AttackerProcess attackers =
             AttackerProcess.start(
-                new Orders(attack.name(), bus.address(), knobs, seconds, plan.sources()))) {
+                new Orders(attack.name(), bus.address(), knobs, seconds, plan.sources()),
+                plan.nice())) {
       ProcessFigures process = new ProcessFigures(spec.javaHome(), bus.pid());
       Admin admin = new Admin(bus.address().adminPort());
       try (HealthProbe probe = new HealthProbe(admin, process)) {

@@ -52,8 +52,20 @@ public final class ClientFrames {
    * @return the frame
    */
   public static byte[] subscribe(long id, String filter, String group) {
-    return ControlFrames.encode(
-        TypeCode.SUBSCRIBE, new Subscribe(id, filter, group, Overflow.BLOCK));
+    return subscribe(id, filter, group, Overflow.BLOCK);
+  }
+
+  /**
+   * Writes a {@code Subscribe} in a group.
+   *
+   * @param id of the subscription
+   * @param filter what it selects
+   * @param group its group
+   * @param overflow its policy
+   * @return the frame
+   */
+  public static byte[] subscribe(long id, String filter, String group, Overflow overflow) {
+    return ControlFrames.encode(TypeCode.SUBSCRIBE, new Subscribe(id, filter, group, overflow));
   }
 
   /**

@@ -1,0 +1,53 @@
+package io.eventbus.server.routing;
+
+/**
+ * Different numbers, each with its place in the order in which they came: a hash table without an
+ * object for each. Confined to one thread until nothing is added any more.
+ */
+final class NumberTable {
+  private final long[] numbers;
+  private final int[] places;
+  private int size;
+
+  /**
+   * Makes an empty table.
+   *
+   * @param most how many numbers it may get
+   */
+  NumberTable(int most) {
+    numbers = new long[most];
+    places = new int[Integer.highestOneBit(Math.max(1, most)) << 2];
+  }
+
+  /** Returns a number's place; it gets the next one if it is new. */
+  int add(long number) {
+    int slot = slot(number);
+    if (places[slot] == 0) {
+      numbers[size++] = number;
+      places[slot] = size;
+    }
+    return places[slot] - 1;
+  }
+
+  /** Returns a number's place, -1 if it has none. */
+  int find(long number) {
+    return places[slot(number)] - 1;
+  }
+
+  int size() {
+    return size;
+  }
+
+  long bytes() {
+    return HeapBytes.ofLongs(numbers.length) + HeapBytes.ofInts(places.length);
+  }
+
+  private int slot(long number) {
+    int mask = places.length - 1;
+    int slot = (int) ((number * 0x9e3779b97f4a7c15L) >>> 40) & mask;
+    while (places[slot] != 0 && numbers[places[slot] - 1] != number) {
+      slot = (slot + 1) & mask;
+    }
+    return slot;
+  }
+}

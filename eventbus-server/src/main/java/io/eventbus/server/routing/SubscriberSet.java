@@ -1,0 +1,58 @@
+package io.eventbus.server.routing;
+
+/**
+ * Different subscribers, numbered in the order in which they came: a hash table of places in an
+ * array, because a map would make an object for each of very many. Confined to one thread.
+ */
+final class SubscriberSet {
+  private static final int[] NO_PLACES = {};
+
+  private final Subscriber[] members;
+  private final int[] places;
+  private int size;
+
+  /**
+   * Makes an empty set.
+   *
+   * @param most how many it may get
+   */
+  SubscriberSet(int most) {
+    members = new Subscriber[most];
+    // One by itself, the usual case, needs none.
+    places = most < 2 ? NO_PLACES : new int[Integer.highestOneBit(most) << 2];
+  }
+
+  /** Adds a subscriber; returns the number of one that is there already, else -1. */
+  int add(Subscriber subscriber) {
+    if (places.length > 0) {
+      int slot = slot(subscriber);
+      if (places[slot] != 0) {
+        return places[slot] - 1;
+      }
+      places[slot] = size + 1;
+    }
+    members[size++] = subscriber;
+    return -1;
+  }
+
+  /** Returns a subscriber's number, -1 if it is not there. */
+  int find(Subscriber subscriber) {
+    if (places.length > 0) {
+      return places[slot(subscriber)] - 1;
+    }
+    return size > 0 && members[0] == subscriber ? 0 : -1;
+  }
+
+  int size() {
+    return size;
+  }
+
+  private int slot(Subscriber subscriber) {
+    int mask = places.length - 1;
+    int slot = (System.identityHashCode(subscriber) * 0x9e3779b9) >>> 7 & mask;
+    while (places[slot] != 0 && members[places[slot] - 1] != subscriber) {
+      slot = (slot + 1) & mask;
+    }
+    return slot;
+  }
+}

@@ -25,7 +25,15 @@ public final class Main {
       // event's cost. The tests look at every buffer instead.
       System.setProperty(LEAK_DETECTION, "disabled");
     }
-    System.exit(new CommandRunner(Surroundings.ofProcess(Main::start)).run(arguments));
+    int code = ExitCode.FAILED;
+    try {
+      code = new CommandRunner(Surroundings.ofProcess(Main::start)).run(arguments);
+    } catch (Error e) {
+      // Without heap neither a message nor an orderly end can be relied on, and threads of the bus
+      // would keep the process alive.
+      Runtime.getRuntime().halt(code);
+    }
+    System.exit(code);
   }
 
   static BusLauncher.RunningBus start(ServerConfig config) throws IOException {

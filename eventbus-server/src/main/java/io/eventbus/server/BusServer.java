@@ -232,8 +232,9 @@ public final class BusServer implements AutoCloseable {
   /** Any thread. What happens while the bus ends is part of its end. */
   private void fail(String reason) {
     if (state.compareAndSet(ServerState.UP, ServerState.FAILED)) {
-      LOG.error("the bus has failed: {}", reason);
+      // First, because the heap may be used up, and then there is no message.
       failure.complete(reason);
+      LOG.error("the bus has failed: {}", reason);
     }
   }
 

@@ -11,6 +11,9 @@ public record FrameLimits(int payloadBytes, int headers, int headerBytes) {
   /** The longest key of an event, in bytes of UTF-8. */
   public static final int MAX_KEY_BYTES = 4096;
 
+  /** The most events in one Publish. */
+  public static final int MAX_PUBLISHED_EVENTS = 65_536;
+
   /** The longest name in Hello, Subscribe and the like, in bytes of UTF-8. */
   public static final int MAX_NAME_BYTES = 255;
 

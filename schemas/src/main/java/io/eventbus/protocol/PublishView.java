@@ -60,6 +60,10 @@ public final class PublishView {
     int count = 0;
     while (events.next()) {
       count++;
+      if (count > FrameLimits.MAX_PUBLISHED_EVENTS) {
+        throw in.tooBig(
+            "Publish.events count", eventsStart, count, FrameLimits.MAX_PUBLISHED_EVENTS);
+      }
     }
     eventsEnd = events.arrayEnd();
     if (count == 0) {

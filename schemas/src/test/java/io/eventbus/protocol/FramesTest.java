@@ -9,6 +9,7 @@ import io.eventbus.schema.Publish;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -57,6 +58,20 @@ class FramesTest {
   void aPublishNeedsAnEvent() {
     assertThatThrownBy(() -> Bodies.read(TypeCode.PUBLISH, Bodies.avro(publish(1))))
         .hasMessageStartingWith("Publish.events: no event");
+  }
+
+  @Test
+  void aPublishHasABoundedNumberOfEvents() {
+    Event[] events = new Event[FrameLimits.MAX_PUBLISHED_EVENTS + 1];
+    Arrays.fill(events, event(null, Map.of(), 0));
+    read(SMALL, Arrays.copyOf(events, events.length - 1));
+    assertThatThrownBy(() -> read(SMALL, events))
+        .isInstanceOfSatisfying(
+            MalformedFrameException.class,
+            e -> {
+              assertThat(e.isTooBig()).isTrue();
+              assertThat(e).hasMessageStartingWith("Publish.events count: 65537");
+            });
   }
 
   @ParameterizedTest

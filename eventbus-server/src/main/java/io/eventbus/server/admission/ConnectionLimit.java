@@ -14,8 +14,10 @@ import java.lang.management.ManagementFactory;
  * @param spare descriptors that are left when all connections are open
  */
 public record ConnectionLimit(int connections, RefusalReason reason, String message, int spare) {
-  /** What a connection takes of the heap, with a margin. */
+  /** What a connection takes of the heap, with a margin, and what one with TLS does. */
   static final int HEAP_BYTES = 4096;
+
+  static final int TLS_HEAP_BYTES = 12 * 1024;
 
   private static final int LEAST_RESERVE = 64;
   private static final int MOST_RESERVE = 1024;
@@ -23,15 +25,17 @@ public record ConnectionLimit(int connections, RefusalReason reason, String mess
   private static final int MOST_ADMINISTRATION = 1024;
 
   /** What a process has. A limit of descriptors that is not positive is not known. */
-  record Resources(long descriptors, long descriptorsInUse, long maxHeapBytes) {
-    static Resources ofProcess() {
+  record Resources(
+      long descriptors, long descriptorsInUse, long maxHeapBytes, int heapBytesForOne) {
+    static Resources ofProcess(boolean tls) {
       long most = 0;
       long used = 0;
       if (ManagementFactory.getOperatingSystemMXBean() instanceof UnixOperatingSystemMXBean unix) {
         most = unix.getMaxFileDescriptorCount();
         used = unix.getOpenFileDescriptorCount();
       }
-      return new Resources(most, used, Runtime.getRuntime().maxMemory());
+      return new Resources(
+          most, used, Runtime.getRuntime().maxMemory(), tls ? TLS_HEAP_BYTES : HEAP_BYTES);
     }
   }
 
@@ -39,10 +43,11 @@ public record ConnectionLimit(int connections, RefusalReason reason, String mess
    * Finds the limit of this process, as it is now.
    *
    * @param configured {@code listen.max-connections}
+   * @param tls whether clients connect with TLS
    * @return the least of the bounds
    */
-  public static ConnectionLimit ofProcess(int configured) {
-    return of(configured, Resources.ofProcess());
+  public static ConnectionLimit ofProcess(int configured, boolean tls) {
+    return of(configured, Resources.ofProcess(tls));
   }
 
   static ConnectionLimit of(int configured, Resources resources) {
@@ -50,7 +55,7 @@ public record ConnectionLimit(int connections, RefusalReason reason, String mess
     long free = resources.descriptors() - resources.descriptorsInUse();
     long byDescriptors =
         resources.descriptors() > 0 ? Math.max(1, free - reserve) : Integer.MAX_VALUE;
-    long byHeap = Math.max(1, resources.maxHeapBytes() / 4 / HEAP_BYTES);
+    long byHeap = Math.max(1, resources.maxHeapBytes() / 4 / resources.heapBytesForOne());
     int least = (int) Math.min(configured, Math.min(byDescriptors, byHeap));
     long spare = resources.descriptors() > 0 ? Math.max(0, free - least) : Integer.MAX_VALUE;
     int left = (int) Math.min(Integer.MAX_VALUE, spare);
@@ -77,7 +82,7 @@ public record ConnectionLimit(int connections, RefusalReason reason, String mess
         "the heap is at most "
             + resources.maxHeapBytes()
             + " bytes, a quarter of which has room for so many with "
-            + HEAP_BYTES
+            + resources.heapBytesForOne()
             + " bytes each",
         left);
   }

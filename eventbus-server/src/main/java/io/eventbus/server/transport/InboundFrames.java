@@ -58,7 +58,9 @@ final class InboundFrames {
   /** How long the last message took to inflate; of the first one nothing is known. */
   private long inflateNanos = LONG_INFLATE_NANOS;
 
-  private long waitForInflate;
+  // When a message may be inflated that may take long; 0 for none that is in the line.
+  private long inflateAt;
+  private boolean waitsToInflate;
   private final TurnBudget budget;
   private final TurnBudget.Share share = new TurnBudget.Share();
   private final long deadlineNanos;
@@ -173,9 +175,9 @@ final class InboundFrames {
 
   /** A message has to wait for its turn to be inflated, for room for that, or for itself. */
   private void waitForRoom() {
-    if (waitForInflate > 0) {
-      loop.later(retry, waitForInflate);
-      waitForInflate = 0;
+    if (waitsToInflate) {
+      loop.later(retry, inflateAt - budget.now());
+      waitsToInflate = false;
     } else if (inflatedLacks) {
       longPieces.whenRoom(retry);
       inflatedLacks = false;
@@ -277,8 +279,12 @@ final class InboundFrames {
   /** What is inflated is held beside what it is inflated from. */
   private boolean takeInflated() {
     if (inflateNanos >= LONG_INFLATE_NANOS) {
-      waitForInflate = loop.inflateFrom() - budget.now();
-      if (waitForInflate > 0) {
+      long now = budget.now();
+      if (inflateAt == 0) {
+        inflateAt = loop.inflateFrom(inflateNanos, now);
+      }
+      waitsToInflate = inflateAt > now;
+      if (waitsToInflate) {
         return false;
       }
     }
@@ -372,11 +378,14 @@ final class InboundFrames {
     ByteBuf plain =
         loop.deflate().inflate(loop.context().allocator(), message, handler.maxMessageBytes());
     budget.spendSince(began);
-    long now = budget.now();
-    inflateNanos = now - began;
-    if (inflateNanos >= LONG_INFLATE_NANOS) {
-      loop.inflated(inflateNanos, now);
+    long taken = budget.now() - began;
+    if (inflateAt != 0) {
+      loop.inflatedLater(taken - inflateNanos);
+      inflateAt = 0;
+    } else if (taken >= LONG_INFLATE_NANOS) {
+      loop.inflateFrom(taken, began);
     }
+    inflateNanos = taken;
     assembler.endMessage();
     try {
       assembled = true;

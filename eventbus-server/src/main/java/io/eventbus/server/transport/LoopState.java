@@ -31,6 +31,9 @@ import org.slf4j.LoggerFactory;
 final class LoopState implements Runnable {
   private static final Logger LOG = LoggerFactory.getLogger(LoopState.class);
 
+  /** Messages that take long to inflate get one part of the time in so many. */
+  private static final int INFLATE_SPACING = 3;
+
   /** How often deadlines are looked at: each may be late by as much. */
   private static final long TICK_MILLIS = 100;
 
@@ -80,6 +83,7 @@ final class LoopState implements Runnable {
   private final Set<Ticking> connections = Collections.newSetFromMap(new IdentityHashMap<>());
   private final DrainOrder dirty = new DrainOrder();
   private boolean moreToDrain;
+  // Who comes to the end of the line of messages to inflate may begin then.
   private long inflateFrom;
   private @Nullable Future<?> ticker;
 
@@ -171,18 +175,21 @@ final class LoopState implements Runnable {
   }
 
   /**
-   * Inflating cannot be interrupted. Those whose messages take long to inflate leave two thirds of
-   * the time to everybody else.
+   * Gives a message that may take long to inflate, which cannot be interrupted, its place in the
+   * line of those: together they leave two thirds of the time to everybody else.
    *
-   * @param nanos how long the last one took
+   * @param nanos how long it is expected to take
+   * @return when it may begin, which is not before {@code nowNanos}
    */
-  void inflated(long nanos, long nowNanos) {
-    inflateFrom = nowNanos + 2 * nanos;
+  long inflateFrom(long nanos, long nowNanos) {
+    long from = Math.max(inflateFrom, nowNanos);
+    inflateFrom = from + INFLATE_SPACING * nanos;
+    return from;
   }
 
-  /** When the next message that may take long to inflate has its turn. */
-  long inflateFrom() {
-    return inflateFrom;
+  /** A message in the line has taken so much longer than expected, or shorter if negative. */
+  void inflatedLater(long nanos) {
+    inflateFrom += INFLATE_SPACING * nanos;
   }
 
   /** Runs a task when so much time has passed. */

@@ -78,7 +78,7 @@ public final class TransportServer {
       byLoop.put(loops.loop(i), state);
     }
     loops.onHandOver(i -> states.get(i).context().router().flush());
-    limit = ConnectionLimit.ofProcess(config.listen().maxConnections());
+    limit = ConnectionLimit.ofProcess(config.listen().maxConnections(), config.tls().enabled());
     door =
         new FrontDoor(
             limit,

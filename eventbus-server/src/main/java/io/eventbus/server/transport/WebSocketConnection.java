@@ -483,9 +483,10 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
   }
 
   /**
-   * First clients of an address that holds more than its share, then who takes nothing of what
-   * waits, then who is slow, then anybody, and of these the biggest; a publisher that waits itself
-   * comes last.
+   * First who takes nothing of what waits, then who is slow, of both those first whose address
+   * holds more than its share; then anybody, and of these the biggest. A publisher that waits
+   * itself comes last. (The address of very many readers of the same events seems to hold each
+   * event many times; that alone is no reason to end them.)
    */
   private double claimToAll(long nowNanos) {
     long waiting = waitingBytes(pendingBytes());
@@ -495,12 +496,10 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
       return heldBytes() < LEAST_TO_GAIN ? 0 : heldBytes();
     }
     int rank = 1;
-    if (account.isOverShare()) {
-      rank = 4;
-    } else if (taking.isStuck(nowNanos)) {
-      rank = 3;
+    if (taking.isStuck(nowNanos)) {
+      rank = account.isOverShare() ? 5 : 4;
     } else if (taking.secondsFor(waiting) > SLOW_SECONDS) {
-      rank = 2;
+      rank = account.isOverShare() ? 3 : 2;
     }
     return rank * RANK + held;
   }

@@ -1,5 +1,7 @@
 package io.eventbus.server.admission;
 
+import static io.eventbus.server.admission.ConnectionLimit.HEAP_BYTES;
+import static io.eventbus.server.admission.ConnectionLimit.TLS_HEAP_BYTES;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.server.admission.ConnectionLimit.Resources;
@@ -25,18 +27,24 @@ class ConnectionLimitTest {
   void theLeastBoundHolds(
       int configured, long descriptors, long inUse, long heapGib, int limit, RefusalReason reason) {
     ConnectionLimit found =
-        ConnectionLimit.of(configured, new Resources(descriptors, inUse, heapGib * GIB));
+        ConnectionLimit.of(
+            configured, new Resources(descriptors, inUse, heapGib * GIB, HEAP_BYTES));
     assertThat(found.connections()).isEqualTo(limit);
     assertThat(found.reason()).isEqualTo(reason);
   }
 
   @Test
   void theMessageNamesTheBoundAndItsValue() {
-    assertThat(ConnectionLimit.of(500, new Resources(300, 100, GIB)).message())
+    assertThat(ConnectionLimit.of(500, new Resources(300, 100, GIB, HEAP_BYTES)).message())
         .contains("ulimit -n", "300", "100", "64");
-    assertThat(ConnectionLimit.of(Integer.MAX_VALUE, new Resources(0, 0, GIB)).message())
+    assertThat(
+            ConnectionLimit.of(Integer.MAX_VALUE, new Resources(0, 0, GIB, HEAP_BYTES)).message())
         .contains("heap", Long.toString(GIB));
-    assertThat(ConnectionLimit.of(7, new Resources(0, 0, GIB)).message())
+    assertThat(
+            ConnectionLimit.of(Integer.MAX_VALUE, new Resources(0, 0, GIB, TLS_HEAP_BYTES))
+                .connections())
+        .isEqualTo(GIB / 4 / TLS_HEAP_BYTES);
+    assertThat(ConnectionLimit.of(7, new Resources(0, 0, GIB, HEAP_BYTES)).message())
         .isEqualTo("listen.max-connections is 7");
   }
 
@@ -44,11 +52,11 @@ class ConnectionLimitTest {
   void whatIsSpareIsEnoughForTheAdministrationAndThoseWhoAreTold() {
     for (int descriptors : new int[] {200, 300, 1024, 4096, 65_536}) {
       ConnectionLimit limit =
-          ConnectionLimit.of(1_000_000, new Resources(descriptors, 100, 100 * GIB));
+          ConnectionLimit.of(1_000_000, new Resources(descriptors, 100, 100 * GIB, HEAP_BYTES));
       assertThat(limit.connections() + limit.answered() + limit.administration())
           .isLessThanOrEqualTo(descriptors - 100 - 16);
     }
-    ConnectionLimit roomy = ConnectionLimit.of(1000, new Resources(1 << 20, 100, GIB));
+    ConnectionLimit roomy = ConnectionLimit.of(1000, new Resources(1 << 20, 100, GIB, HEAP_BYTES));
     assertThat(roomy.answered()).isEqualTo(64);
     assertThat(roomy.administration()).isEqualTo(1024);
   }

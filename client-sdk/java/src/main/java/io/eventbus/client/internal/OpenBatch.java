@@ -2,6 +2,7 @@ package io.eventbus.client.internal;
 
 import io.eventbus.client.Published;
 import io.eventbus.protocol.EncodedHeaders;
+import io.eventbus.protocol.FrameLimits;
 import io.eventbus.protocol.Frames;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -70,7 +71,10 @@ final class OpenBatch {
       EncodedEvent event,
       @Nullable CompletableFuture<Published> stage,
       long nowNanos) {
-    if (to != topic || event.schema != schema || isEmpty()) {
+    if (to != topic
+        || event.schema != schema
+        || isEmpty()
+        || runEvents == FrameLimits.MAX_PUBLISHED_EVENTS) {
       endRun(false);
       startRun(to, sequence, event);
     } else if (runEvents == 1) {

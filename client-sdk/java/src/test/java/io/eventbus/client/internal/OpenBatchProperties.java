@@ -18,6 +18,7 @@ import java.util.concurrent.CompletableFuture;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Combinators;
+import net.jqwik.api.Example;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
@@ -92,6 +93,22 @@ class OpenBatchProperties {
           .isEqualTo(new Out(out.topic, out.sequence + 999, out.schema, out.payloadBytes));
     }
     assertThat(plain).isZero();
+  }
+
+  @Example
+  void aFrameHasNoMoreEventsThanABusTakes() {
+    TopicState topic = new TopicState("t");
+    OpenBatch open = new OpenBatch(new byte[1024 * 1024]);
+    OpenBatch.EncodedEvent event =
+        new OpenBatch.EncodedEvent(7, null, EncodedHeaders.NONE, new byte[0], 0);
+    int count = FrameLimits.MAX_PUBLISHED_EVENTS + 5;
+    for (int i = 0; i < count; i++) {
+      open.add(topic, topic.nextSequence++, event, null, 0);
+    }
+    List<Out> actual = new ArrayList<>();
+    assertThat(read(open.seal(false), actual)).isEqualTo(2);
+    assertThat(actual).hasSize(count);
+    assertThat(actual.get(count - 1).sequence()).isEqualTo(count);
   }
 
   private static int read(Batch batch, List<Out> into) {

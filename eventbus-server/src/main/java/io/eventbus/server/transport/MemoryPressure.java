@@ -93,6 +93,8 @@ final class MemoryPressure implements Runnable {
     private final PriorityQueue<Candidate> first =
         new PriorityQueue<>(Comparator.comparingDouble(Candidate::claim));
     private final List<Candidate> victims = new ArrayList<>();
+    // Only ever on one loop at a time.
+    private boolean effective;
 
     void ask(int i) {
       execute(
@@ -127,9 +129,10 @@ final class MemoryPressure implements Runnable {
     }
 
     /** Whatever goes wrong with one, others can still go. */
-    private static void evict(LoopState.Ticking connection) {
+    private void evict(LoopState.Ticking connection) {
       try {
         connection.evict();
+        effective = true;
       } catch (RuntimeException | OutOfMemoryError e) {
         if (e instanceof OutOfMemoryError && !RefusedMemory.isRefused(e)) {
           throw e;
@@ -149,7 +152,7 @@ final class MemoryPressure implements Runnable {
     private void evict(int next) {
       if (next == victims.size() || !needed.getAsBoolean()) {
         working.set(false);
-        if (next > 0 && needed.getAsBoolean()) {
+        if (effective && needed.getAsBoolean()) {
           again();
         }
         return;

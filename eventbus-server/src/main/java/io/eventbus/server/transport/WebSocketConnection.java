@@ -511,12 +511,19 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
       channel.close();
       return;
     }
-    // Half a frame may be what holds the memory; without it the rest cannot be read.
-    inbound.discardAll();
-    close(
-        CloseReason.SLOW_CONSUMER,
-        "the bus is out of memory and this connection holds the most of it; reconnect and read faster");
-    halfClose();
+    try {
+      // Half a frame may be what holds the memory; without it the rest cannot be read.
+      inbound.discardAll();
+      close(
+          CloseReason.SLOW_CONSUMER,
+          "the bus is out of memory and this connection holds the most of it; reconnect and read"
+              + " faster");
+      halfClose();
+    } catch (RuntimeException | OutOfMemoryError e) {
+      // It would be the next one again.
+      channel.close();
+      throw e;
+    }
   }
 
   @Override

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.eventbus.link.LinkPeer;
 import io.eventbus.protocol.PeerFrames;
+import io.eventbus.server.samples.RefusingAllocator;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.time.Duration;
@@ -40,7 +41,7 @@ class LaneFailureTest {
 
   @Test
   void aLaneThatCannotBeWrittenEndsAndTheOthersAreWritten() {
-    b.config().setAllocator(new RefusingAllocator());
+    b.config().setAllocator(new RefusingAllocator(UnpooledByteBufAllocator.DEFAULT));
     bus.offer(toB, 1);
     bus.offer(toC, 1);
     bus.run();
@@ -54,7 +55,7 @@ class LaneFailureTest {
 
   @Test
   void whatALaneCouldNotWriteGoesByTheNextConnection() {
-    b.config().setAllocator(new RefusingAllocator());
+    b.config().setAllocator(new RefusingAllocator(UnpooledByteBufAllocator.DEFAULT));
     bus.offer(toB, 1);
     bus.run();
     bus.pass(Duration.ofSeconds(2));

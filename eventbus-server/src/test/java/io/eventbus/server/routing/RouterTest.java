@@ -8,8 +8,10 @@ import io.eventbus.protocol.TopicFilter;
 import io.eventbus.schema.Overflow;
 import io.eventbus.server.samples.FakeLoops;
 import io.eventbus.server.samples.FakeSubscriber;
+import io.eventbus.server.samples.RefusingAllocator;
 import io.eventbus.server.samples.SampleFrames;
 import io.eventbus.server.stats.LoopStats;
+import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -26,25 +28,22 @@ class RouterTest {
   private final FakeLoops loops = new FakeLoops(3);
   private final SubscriptionIndex index = new SubscriptionIndex(3);
   private final UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(true);
+  private final RefusingAllocator refusing = new RefusingAllocator(allocator);
   private final BusMemory memory = new BusMemory(1 << 30);
   private final LoopStats stats = new LoopStats();
   private final AtomicInteger flushes = new AtomicInteger();
-  private final Router router =
-      new Router(
-          0,
-          loops,
-          index,
-          allocator,
-          memory,
-          stats,
-          RemoteForwarder.NONE,
-          flushes::incrementAndGet);
+  private final Router router = router(allocator);
   private final AtomicInteger retries = new AtomicInteger();
   private final FakeSubscriber here = new FakeSubscriber(0);
   private final FakeSubscriber there = new FakeSubscriber(1);
   private final FakeSubscriber alsoThere = new FakeSubscriber(1);
   private final FakeSubscriber elsewhere = new FakeSubscriber(2);
   private long nextId = 1;
+
+  private Router router(ByteBufAllocator from) {
+    return new Router(
+        0, loops, index, from, memory, stats, RemoteForwarder.NONE, flushes::incrementAndGet);
+  }
 
   @AfterEach
   void everyReferenceIsGivenBack() {
@@ -66,8 +65,12 @@ class RouterTest {
     return subscribe(who, filter, null, Overflow.BLOCK);
   }
 
-  /** Publishes as a session does; false if the publisher has to wait. */
   private boolean publish(String topic, long sequence, String... payloads) {
+    return publish(router, topic, sequence, payloads);
+  }
+
+  /** Publishes as a session does; false if the publisher has to wait. */
+  private boolean publish(Router router, String topic, long sequence, String... payloads) {
     ByteBuffer in = ByteBuffer.wrap(SampleFrames.publish(topic, sequence, false, payloads));
     PublishView view = SampleFrames.view(in);
     assertThat(router.select(in, view)).isNull();
@@ -505,5 +508,30 @@ class RouterTest {
     router.chargeHold(hold, 1_000);
     router.chargeHold(hold, 2_000);
     assertThat(here.heldNanos).isEqualTo(1_000);
+  }
+
+  @Test
+  void aFrameForWhichThereIsNoMemoryLeavesNothingBehind() {
+    subscribe(here, "a.b");
+    subscribe(here, "a.b", "g", Overflow.BLOCK);
+    subscribe(there, "a.b", "h", Overflow.BLOCK);
+    Router poor = router(refusing);
+    for (int allowed = 0; allowed < 3; allowed++) {
+      refusing.allow(allowed);
+      assertThatThrownBy(() -> publish(poor, "a.b", 1, "x".repeat(1_000)))
+          .isInstanceOf(OutOfMemoryError.class);
+      refusing.allow(Integer.MAX_VALUE);
+      poor.flush();
+      loops.runAll();
+      here.got.clear();
+      there.got.clear();
+      assertThat(publish(poor, "a.b", 2, "y")).isTrue();
+      poor.flush();
+      loops.runAll();
+      assertThat(here.got).hasSize(1);
+      assertThat(here.got.get(0).groups()).hasSize(1);
+      assertThat(there.got).hasSize(1);
+    }
+    poor.close();
   }
 }

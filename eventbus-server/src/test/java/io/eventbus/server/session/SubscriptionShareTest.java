@@ -3,6 +3,7 @@ package io.eventbus.server.session;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.protocol.ControlFrames;
+import io.eventbus.protocol.TopicFilter;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Confirm;
 import io.eventbus.schema.ErrorCode;
@@ -16,8 +17,11 @@ import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.LoopBarrier;
 import io.eventbus.server.routing.RemoteForwarder;
 import io.eventbus.server.routing.Router;
+import io.eventbus.server.routing.Subscription;
 import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.samples.FakeLoops;
+import io.eventbus.server.samples.FakeSubscriber;
+import io.eventbus.server.samples.SampleFrames;
 import io.eventbus.server.stats.BusCounters;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.nio.ByteBuffer;
@@ -25,6 +29,8 @@ import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -147,6 +153,59 @@ class SubscriptionShareTest {
     }
     assertThat(index.bytes()).isZero();
     assertThat(index.patterns()).isZero();
+  }
+
+  /** Subscriptions to a topic of very many come and go, and events are published between. */
+  private boolean makeRoutesAnew(Client publisher) {
+    Subscription guest = other(">");
+    for (long n = 1; n < 10_000; n++) {
+      publisher.handle(SampleFrames.publish("a.b", n, false, "x"));
+      if (index.mustWait(guest.filter(), () -> {})) {
+        return true;
+      }
+      index.add(guest);
+      publisher.handle(SampleFrames.publish("a.b", ++n, false, "x"));
+      index.remove(guest);
+    }
+    return false;
+  }
+
+  private Subscription other(String filter) {
+    return new Subscription(
+        new FakeSubscriber(0), 1, TopicFilter.parse(filter), null, Overflow.DROP_OLDEST);
+  }
+
+  @Test
+  void whereRoutesOfManyAreMadeAnewTooOftenChangesWait() {
+    List<Subscription> crowd = IntStream.range(0, 1_000).mapToObj(i -> other("a.*")).toList();
+    crowd.forEach(index::add);
+    Client client = new Client();
+    assertThat(client.subscribe("x.*")).isEmpty();
+    assertThat(makeRoutesAnew(new Client())).isTrue();
+
+    assertThat(client.subscribe("a.c")).as("what concerns few").isEmpty();
+    List<String> retries = new ArrayList<>();
+    byte[] subscribe =
+        ControlFrames.encode(
+            TypeCode.SUBSCRIBE, new Subscribe(7L, ">", null, Overflow.DROP_OLDEST));
+    byte[] unsubscribe = ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(1L));
+    for (byte[] frame : List.of(subscribe, unsubscribe)) {
+      ByteBuffer in = ByteBuffer.wrap(frame);
+      long size = index.size();
+      context.budget().renew();
+      assertThat(client.session.onMessage(in, 0, frame.length, 77, () -> retries.add("retry")))
+          .isZero();
+      assertThat(index.size()).as("nothing was done").isEqualTo(size);
+    }
+    assertThat(client.link.taken()).isEmpty();
+
+    index.onTick(TimeUnit.HOURS.toNanos(1));
+    assertThat(retries).hasSize(2);
+    client.handle(subscribe);
+    client.handle(unsubscribe);
+    loops.runAll();
+    assertThat(client.link.taken()).hasSize(3).doesNotHaveAnyElementsOfTypes(Problem.class);
+    crowd.forEach(index::remove);
   }
 
   @ParameterizedTest

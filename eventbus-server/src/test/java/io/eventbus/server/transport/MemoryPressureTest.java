@@ -35,7 +35,7 @@ class MemoryPressureTest {
     return true;
   }
 
-  private final class Connection implements LoopState.Ticking {
+  private class Connection implements LoopState.Ticking {
     final String name;
     long held;
 
@@ -100,5 +100,35 @@ class MemoryPressureTest {
     reserve(900);
     reserve(950);
     assertThat(gone).containsExactly("bus", "big", "small");
+  }
+
+  @Test
+  void oneThatCannotBeClosedIsTriedOnceForEachTime() {
+    state.add(
+        new Connection("broken", 5_000) {
+          @Override
+          public void evict() {
+            gone.add(name);
+            throw new IllegalStateException("on purpose");
+          }
+        });
+    reserve(1_001);
+    assertThat(gone).containsExactly("broken");
+    reserve(1);
+    assertThat(gone).as("it goes on").containsExactly("broken", "broken");
+  }
+
+  @Test
+  void oneThatCannotSayWhatItHoldsDoesNotKeepTheOthers() {
+    state.add(
+        new Connection("dumb", 4_000) {
+          @Override
+          public double claim(MemoryPressure.Kind kind, long nowNanos) {
+            throw new IllegalStateException("on purpose");
+          }
+        });
+    reserve(900);
+    reserve(950);
+    assertThat(gone).containsExactly("big", "small");
   }
 }

@@ -38,11 +38,22 @@ public final class UnfinishedMemory {
    * @return false if there is no room; then nothing was taken
    */
   public boolean take(long bytes) {
+    return take(bytes, 0);
+  }
+
+  /**
+   * Asks for bytes, as {@link #take(long)}, for a message that has some already.
+   *
+   * @param bytes at least 0
+   * @param own what the same message has taken
+   * @return false if there is no room; then nothing was taken
+   */
+  public boolean take(long bytes, long own) {
     if (memory.isOver()) {
       return false;
     }
     long before = used.getAndAdd(bytes);
-    if (before + bytes > limit && before > 0) {
+    if (before + bytes > limit && before > own) {
       used.addAndGet(-bytes);
       refused = bytes;
       pressureListener.run();

@@ -289,7 +289,7 @@ final class InboundFrames {
       }
     }
     int most = handler.maxMessageBytes();
-    inflatedLacks = !longPieces.take(most);
+    inflatedLacks = !longPieces.take(most, assembler.heldOfLong());
     if (inflatedLacks) {
       return false;
     }

@@ -213,7 +213,7 @@ final class MessageAssembler {
     long before = held.get();
     boolean becomesLong = !isLong && before + bytes > SHORT_BYTES;
     UnfinishedMemory from = isLong || becomesLong ? longPieces : shortPieces;
-    if (!from.take(becomesLong ? before + bytes : bytes)) {
+    if (becomesLong ? !from.take(before + bytes) : !from.take(bytes, before)) {
       lacking = from;
       return false;
     }
@@ -223,6 +223,11 @@ final class MessageAssembler {
     }
     held.add(bytes);
     return true;
+  }
+
+  /** What the message has taken of the room for long ones. */
+  long heldOfLong() {
+    return isLong ? held.get() : 0;
   }
 
   /** Gives memory back that could not be allocated after all. */

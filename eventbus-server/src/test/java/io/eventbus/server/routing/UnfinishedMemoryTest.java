@@ -44,7 +44,12 @@ class UnfinishedMemoryTest {
   void oneMessageMayAlwaysBePutTogether() {
     assertThat(pieces.take(5_000)).isTrue();
     assertThat(pieces.take(1)).isFalse();
-    pieces.give(5_000);
+    assertThat(pieces.take(2_000, 5_000)).as("the same one").isTrue();
+    pieces.give(7_000);
+    assertThat(pieces.take(600)).isTrue();
+    assertThat(pieces.take(300)).isTrue();
+    assertThat(pieces.take(200, 600)).as("another has some").isFalse();
+    pieces.give(900);
     assertThat(pieces.take(1)).isTrue();
   }
 

@@ -35,15 +35,19 @@ final class HoldBudget {
     charged.accumulateAndGet(nanos, Math::max);
   }
 
-  /** Whether it is used up; what is not used comes back within a minute. */
+  /**
+   * Whether it is used up; what is not used comes back within a minute, but not while it is used: a
+   * single hold lasts no longer than the budget.
+   */
   boolean isUsedUp(long nowNanos) {
     if (capacity == 0) {
       return false;
     }
     long passed = nowNanos - lookedAt;
     lookedAt = nowNanos;
-    double back = capacity * (passed / MINUTE_NANOS);
-    left = Math.min(capacity, left + (long) back) - charged.getAndSet(0);
+    long used = charged.getAndSet(0);
+    double back = capacity * (Math.max(0, passed - used) / MINUTE_NANOS);
+    left = Math.min(capacity, left + (long) back) - used;
     return left <= 0;
   }
 }

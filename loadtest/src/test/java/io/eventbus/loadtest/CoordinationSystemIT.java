@@ -9,12 +9,11 @@ import java.nio.file.Path;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Experiments for a moment, with real processes: the registry and ZooKeeper, which come with the
- * build, and etcd if it happens to be installed. {@code -Deventbus.coordination.all=true} for all.
+ * build, and etcd if it happens to be installed.
  */
 @Timeout(240)
 class CoordinationSystemIT {
@@ -40,6 +39,7 @@ class CoordinationSystemIT {
   }
 
   @Test
+  @Nightly
   void closedLoopClientsOfEverySystem() throws Exception {
     assertThat(run("table", "--servers=3", "--clients=2")).as(out::toString).isZero();
     assertThat(out.toString()).contains("eventbus", "zookeeper", "etcd").doesNotContain("failed");
@@ -47,9 +47,9 @@ class CoordinationSystemIT {
     assertThat(Files.readString(output.resolve("results.json"))).contains("\"phases\"");
   }
 
-  /** A cluster of three is started once for most of it: for a nightly run. */
+  /** A cluster of three is started once for most of it. */
   @Test
-  @EnabledIfSystemProperty(named = "eventbus.coordination.all", matches = "true")
+  @Nightly
   void everyOtherExperiment() {
     assertThat(
             run(

@@ -30,8 +30,11 @@ class SmokeSystemIT {
   @TempDir private Path output = Path.of("");
   private final StringWriter out = new StringWriter();
 
+  /** All of them in a nightly run, else those that the others vary. */
   static Stream<String> workloads() {
-    return Workloads.shipped().select("smoke").stream().map(Workload::name);
+    return Boolean.getBoolean(Nightly.PROPERTY)
+        ? Workloads.shipped().select("smoke").stream().map(Workload::name)
+        : Stream.of("one-to-one/smoke", "fan-out/smoke", "federation-hop/smoke", "idle/smoke");
   }
 
   @BeforeAll
@@ -63,6 +66,7 @@ class SmokeSystemIT {
   }
 
   @Test
+  @Nightly
   void systemsAreKeptBetweenTheRunsOfAWorkload() {
     assertThat(
             run(
@@ -99,6 +103,7 @@ class SmokeSystemIT {
   }
 
   @ParameterizedTest
+  @Nightly
   @MethodSource("peers")
   void everyEventOfAPeerIsAccountedFor(String workload, String driver) {
     Availability found = new Drivers().create(driver, List.of()).availability();
@@ -110,6 +115,7 @@ class SmokeSystemIT {
   }
 
   @Test
+  @Nightly
   void oneEventInAMillionIsMissed() throws Exception {
     Path workload = output.resolve("million.yaml");
     Files.writeString(
@@ -123,6 +129,7 @@ class SmokeSystemIT {
   }
 
   @Test
+  @Nightly
   void aRunInAJvmOfItsOwn() {
     assertThat(run("one-to-one/smoke", "--client-jvm=-Xmx256m"))
         .as(out::toString)

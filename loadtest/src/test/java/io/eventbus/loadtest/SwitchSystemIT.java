@@ -9,13 +9,9 @@ import java.nio.file.Path;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
-/**
- * Clients that change the bus, for a moment, with real processes. {@code
- * -Deventbus.switch.all=true} for every experiment.
- */
+/** Clients that change the bus, for a moment, with real processes. */
 @Timeout(240)
 class SwitchSystemIT {
   @TempDir private Path output = Path.of("");
@@ -39,6 +35,7 @@ class SwitchSystemIT {
   }
 
   @Test
+  @Nightly
   void aBusIsDrained() throws Exception {
     assertThat(run("drain", "--clients=20", "--rounds=2")).as(out::toString).isZero();
     assertThat(out.toString())
@@ -49,6 +46,7 @@ class SwitchSystemIT {
   }
 
   @Test
+  @Nightly
   void whatIsBrokenIsSeen() {
     assertThat(run("hot-topic", "--hot-subscribers=5", "--rounds=1", "--break=drop:50"))
         .as(out::toString)
@@ -57,15 +55,15 @@ class SwitchSystemIT {
   }
 
   @Test
-  @EnabledIfSystemProperty(named = "eventbus.system.long", matches = "true")
+  @Nightly
   void aBusIsDrainedOfAThousandClients() {
     assertThat(run("drain", "--rounds=1")).as(out::toString).isZero();
     assertThat(out.toString()).contains("1000 clients went", "0/0/0").doesNotContain("failed");
   }
 
-  /** Most of it is waiting for buses to start: for a nightly run. */
+  /** Most of it is waiting for buses to start. */
   @Test
-  @EnabledIfSystemProperty(named = "eventbus.switch.all", matches = "true")
+  @Nightly
   void everyOtherExperiment() {
     assertThat(run("one", "rolling-restart", "kill", "--moves=10", "--members=30", "--kills=1"))
         .as(out::toString)

@@ -2,6 +2,7 @@ package io.eventbus.loadtest.system;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.eventbus.loadtest.Nightly;
 import io.eventbus.loadtest.attack.Attack;
 import io.eventbus.loadtest.attack.hostile.Attacks;
 import io.eventbus.loadtest.attack.report.AttackTable;
@@ -17,7 +18,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -30,7 +30,6 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 @Timeout(value = 180, unit = TimeUnit.SECONDS)
 class AttackSystemIT {
-  private static final String LONG = "eventbus.system.long";
   private static final String HEAP = "256m";
   private static final List<String> SPEED =
       List.of("p50 ", "max ", "healthz ", "large pair ", "not so: guesses ");
@@ -65,7 +64,7 @@ class AttackSystemIT {
 
   @ParameterizedTest
   @MethodSource("attacks")
-  @EnabledIfSystemProperty(named = LONG, matches = "true")
+  @Nightly
   void theHonestDoNotSuffer(String name) throws Exception {
     AttackResult result = play(name, 5);
     assertThat(missed(result)).as(AttackTable.of(List.of(result))).isEmpty();

@@ -3,6 +3,7 @@ package io.eventbus.loadtest.system;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.eventbus.loadtest.Nightly;
 import io.eventbus.loadtest.system.Streams.Faults;
 import io.eventbus.loadtest.system.Traffic.Client;
 import io.eventbus.loadtest.system.Traffic.Subscriber;
@@ -16,7 +17,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Runs with {@code -Pnightly}.
  */
 @Timeout(value = 300, unit = TimeUnit.SECONDS)
-@EnabledIfSystemProperty(named = "eventbus.system.long", matches = "true")
+@Nightly
 class FillingUpSystemIT {
   /** Events of each publisher in a second; each comes in once and goes out once. */
   private static final int RATE = 25;

@@ -3,6 +3,7 @@ package io.eventbus.loadtest.system;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.eventbus.loadtest.Nightly;
 import io.eventbus.loadtest.system.Streams.Faults;
 import io.eventbus.loadtest.system.Traffic.Client;
 import io.eventbus.loadtest.system.Traffic.Publisher;
@@ -24,7 +25,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -38,9 +38,8 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 @Timeout(value = 240, unit = TimeUnit.SECONDS)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-@EnabledIfSystemProperty(named = NetworkSystemIT.LONG, matches = "true")
+@Nightly
 class NetworkSystemIT {
-  static final String LONG = "eventbus.system.long";
   private static final String GIVEN_UP =
       "eventbus_federation_lost_events_total{reason=\"given_up\"}";
 

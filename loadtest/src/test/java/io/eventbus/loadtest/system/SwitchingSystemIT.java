@@ -2,6 +2,7 @@ package io.eventbus.loadtest.system;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.eventbus.loadtest.Nightly;
 import io.eventbus.loadtest.system.Streams.Faults;
 import io.eventbus.loadtest.system.Traffic.Client;
 import io.eventbus.loadtest.system.Traffic.Publisher;
@@ -21,7 +22,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -38,8 +38,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(value = 240, unit = TimeUnit.SECONDS)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class SwitchingSystemIT {
-  private static final String LONG = "eventbus.system.long";
-
   private final SystemCluster cluster;
   private final Gate gate;
   private Traffic traffic = new Traffic();
@@ -141,7 +139,7 @@ class SwitchingSystemIT {
 
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 200})
-  @EnabledIfSystemProperty(named = LONG, matches = "true")
+  @Nightly
   void aClientStaysWhereItIsWhenTheBusThatItGoesToIsKilled(int bytes) throws Exception {
     SystemBus from = cluster.bus(0);
     SystemBus to = cluster.bus(1);
@@ -169,7 +167,7 @@ class SwitchingSystemIT {
 
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 400, 2_000})
-  @EnabledIfSystemProperty(named = LONG, matches = "true")
+  @Nightly
   void aClientIsServedByTheBusThatItGoesToWhenTheOldOneIsKilled(int bytes) throws Exception {
     SystemBus from = cluster.bus(0);
     SystemBus to = cluster.bus(1);
@@ -198,7 +196,7 @@ class SwitchingSystemIT {
   // ---- A bus stands still
 
   @Test
-  @EnabledIfSystemProperty(named = LONG, matches = "true")
+  @Nightly
   void aBusThatStoodStillForTooLongIsWholeAgain() throws Exception {
     SystemBus still = cluster.bus(2);
     List<String> elsewhere = new ArrayList<>();
@@ -256,7 +254,7 @@ class SwitchingSystemIT {
   // ---- Nothing fails
 
   @Test
-  @EnabledIfSystemProperty(named = LONG, matches = "true")
+  @Nightly
   void aHotTopicLeavesABus() throws Exception {
     SystemBus from = cluster.bus(0);
     traffic.publisher(from, "hot", 100);
@@ -281,6 +279,7 @@ class SwitchingSystemIT {
   }
 
   @Test
+  @Nightly
   void allBusesAreRestartedOneAfterTheOther() throws Exception {
     for (SystemBus bus : cluster.buses()) {
       traffic.publisher(bus, "rolling." + bus.name(), 200);

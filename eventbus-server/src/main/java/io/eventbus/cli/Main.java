@@ -29,9 +29,13 @@ public final class Main {
     try {
       code = new CommandRunner(Surroundings.ofProcess(Main::start)).run(arguments);
     } catch (Error e) {
-      // Without heap neither a message nor an orderly end can be relied on, and threads of the bus
-      // would keep the process alive.
-      Runtime.getRuntime().halt(code);
+      // The heap may be used up: then no message and no orderly end can be relied on, and threads
+      // of the bus would keep the process alive.
+      try {
+        e.printStackTrace();
+      } finally {
+        Runtime.getRuntime().halt(code);
+      }
     }
     System.exit(code);
   }

@@ -111,7 +111,7 @@ public final class BusServer implements AutoCloseable {
                     counters.loops().get(loop),
                     forwarder(loop),
                     flushDue),
-            cause -> fail("an event loop met " + cause));
+            this::failLoop);
     watch = new LoopWatch(loops, this::fail);
     load = new LoopLoad(loops, watch);
     balancer =
@@ -227,6 +227,16 @@ public final class BusServer implements AutoCloseable {
     state.set(ServerState.UP);
     membership.refused().thenAccept(this::fail);
     LOG.debug("bus {} serves {} with {}", config.bus().name(), uri(), loops.transportName());
+  }
+
+  private void failLoop(Throwable cause) {
+    String reason = "an event loop met an error";
+    try {
+      reason = "an event loop met " + cause;
+    } finally {
+      // Also where the heap has no room for the message.
+      fail(reason);
+    }
   }
 
   /** Any thread. What happens while the bus ends is part of its end. */

@@ -254,6 +254,11 @@ final class SimulatedClient {
     }
 
     @Override
+    public void later(Runnable retry, long nanos) {
+      cluster.simulator().after(nanos, () -> bus.loop().execute(retry));
+    }
+
+    @Override
     public void close(CloseReason reason, String message) {}
 
     @Override

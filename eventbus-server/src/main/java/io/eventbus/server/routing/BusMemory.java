@@ -96,6 +96,13 @@ public final class BusMemory {
     }
   }
 
+  /** Tells the listener again if the limit is passed; for a timer. */
+  public void press() {
+    if (isOver()) {
+      pressureListener.run();
+    }
+  }
+
   /**
    * Says whether publishers have to wait.
    *

@@ -1,16 +1,20 @@
 package io.eventbus.server.routing;
 
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
 
 /**
  * How much of the loops' time goes into making routes again because subscriptions have changed. A
  * route takes as long as there are subscriptions in it, for each topic and each change; without a
  * bound, one client that comes and goes could keep a bus busy whose topics have many subscribers.
  *
- * <p>When the budget is used up, changes that may concern many routes wait. All of them go on
- * together, so that they cost about as much as one. Any thread.
+ * <p>When the budget is used up, changes that concern long routes wait until it has come back, and
+ * then all of them go on within a moment, so that they cost about as much as one. Any thread.
  */
 final class RebuildBudget {
+  /** A route of more subscriptions is long; shorter ones are made as fast as events delivered. */
+  static final int SHORT = 256;
+
   /**
    * Subscriptions that may be put into routes in a second: a tenth of a processor's time, or less.
    */
@@ -19,45 +23,70 @@ final class RebuildBudget {
   /** What may be saved up. */
   private static final long MOST = RATE / 4;
 
-  /** Shorter routes are made as fast as their events are delivered. */
-  private static final int SHORT = 256;
+  /** However much was spent, nothing waits for more than this time. */
+  private static final long MOST_SECONDS = 3;
 
-  private final AtomicLong left = new AtomicLong(MOST);
-  private final AtomicLong refilledAt = new AtomicLong();
-  private final Waiters waiters = new Waiters();
+  /** How long those who have waited may go on, whatever they spend. */
+  private static final long OPEN_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
+  private final LongAdder waits = new LongAdder();
+  private volatile long left = MOST;
+  // Guarded by this: when it was last refilled, and until when it is open, where those are known.
+  private long refilledNanos;
+  private long openUntil;
+  private boolean isWaitedFor;
 
   /** A route of so many subscriptions was made again. */
   void spend(int subscriptions) {
     if (subscriptions > SHORT) {
-      left.addAndGet(-subscriptions);
+      synchronized (this) {
+        left = Math.max(left - subscriptions, -MOST_SECONDS * RATE);
+      }
     }
   }
 
-  /** Whether changes have to wait. */
+  /** Whether changes may have to wait; cheap. */
   boolean isSpent() {
-    return left.get() <= 0;
+    return left <= 0;
   }
 
   /**
-   * Asks for a call when changes may go on.
+   * Asks whether a change has to wait.
    *
-   * @param retry called once, by any thread; must not block
+   * @param nowNanos as {@link System#nanoTime}
+   * @return for how many nanoseconds, 0 if it may go on
    */
-  void whenLeft(Runnable retry) {
-    waiters.add(retry);
-  }
-
-  /** Lets those who wait go on if it is time; to be called several times a second. */
-  void onTick(long nowNanos) {
-    long before = refilledAt.get();
-    // Less would be nothing, by rounding, and as often as the loops come by.
-    long micros = Math.min((nowNanos - before) / 1_000, 1_000_000);
-    if (micros >= 1_000 && refilledAt.compareAndSet(before, nowNanos)) {
-      long more = micros * RATE / 1_000_000;
-      left.updateAndGet(now -> Math.min(MOST, now + more));
+  synchronized long waitNanos(long nowNanos) {
+    if (!isWaitedFor) {
+      if (!isSpent()) {
+        return 0;
+      }
+      // Nobody has asked since it was used up: the time begins.
+      isWaitedFor = true;
+      refilledNanos = nowNanos;
+      openUntil = nowNanos;
+    }
+    if (openUntil - nowNanos > 0) {
+      return 0;
+    }
+    // More than it takes from the bottom to the top would change nothing.
+    long passed = Math.min(nowNanos - refilledNanos, TimeUnit.SECONDS.toNanos(2 * MOST_SECONDS));
+    long more = passed * RATE / TimeUnit.SECONDS.toNanos(1);
+    if (more > 0) {
+      refilledNanos = nowNanos;
+      left = Math.min(MOST, left + more);
     }
     if (!isSpent()) {
-      waiters.wake();
+      openUntil = nowNanos + OPEN_NANOS;
+      isWaitedFor = left < MOST;
+      return 0;
     }
+    waits.increment();
+    return (1 - left) * TimeUnit.SECONDS.toNanos(1) / RATE;
+  }
+
+  /** How often changes had to wait. */
+  long waits() {
+    return waits.sum();
   }
 }

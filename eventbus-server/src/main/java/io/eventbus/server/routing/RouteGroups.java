@@ -1,7 +1,6 @@
 package io.eventbus.server.routing;
 
 import io.eventbus.schema.Overflow;
-import java.util.Arrays;
 
 /**
  * The groups of a route, each with its members, one after the other in one array: there may be tens
@@ -46,53 +45,66 @@ final class RouteGroups {
     for (int i = 0; i < count; i++) {
       groupOf[i] = found.add(matching[i].groupNumber());
     }
-    int[] sizes = new int[found.size()];
-    boolean[] mayHold = new boolean[found.size()];
-    Arrays.fill(mayHold, true);
-    for (int i = 0; i < count; i++) {
-      sizes[groupOf[i]]++;
-      mayHold[groupOf[i]] &= matching[i].overflow() == Overflow.BLOCK;
+    int groups = found.size();
+    int[] ends = new int[groups + 1];
+    for (int g : groupOf) {
+      ends[g + 1]++;
     }
-    int[] order = new int[found.size()];
-    int blocking = 0;
-    for (int g = 0; g < order.length; g++) {
-      blocking += mayHold[g] ? 1 : 0;
+    for (int g = 0; g < groups; g++) {
+      ends[g + 1] += ends[g];
     }
-    int first = 0;
-    int other = blocking;
-    for (int g = 0; g < order.length; g++) {
-      order[mayHold[g] ? first++ : other++] = g;
-    }
-    int[] at = new int[order.length];
-    int end = 0;
-    for (int g : order) {
-      at[g] = end;
-      end += sizes[g];
-    }
+    int[] starts = ends.clone();
     Subscription[] sorted = new Subscription[count];
+    int[] at = ends.clone();
     for (int i = 0; i < count; i++) {
       sorted[at[groupOf[i]]++] = matching[i];
     }
-    return unique(sorted, order, sizes, blocking);
-  }
-
-  /** Leaves of each member of a group only the first subscription. */
-  private static RouteGroups unique(Subscription[] sorted, int[] order, int[] sizes, int blocking) {
-    int[] starts = new int[order.length + 1];
-    int from = 0;
+    // Of each member of a group only the first subscription stays, and decides.
+    boolean[] mayHold = new boolean[groups];
+    int blocking = 0;
+    int members = 0;
+    for (int g = 0; g < groups; g++) {
+      ends[g] = unique(sorted, starts[g], starts[g + 1]);
+      mayHold[g] = allBlock(sorted, starts[g], ends[g]);
+      blocking += mayHold[g] ? 1 : 0;
+      members += ends[g] - starts[g];
+    }
+    Subscription[] all = new Subscription[members];
+    int[] allStarts = new int[groups + 1];
     int to = 0;
-    for (int i = 0; i < order.length; i++) {
-      int size = sizes[order[i]];
-      SubscriberSet seen = new SubscriberSet(size);
-      for (int end = from + size; from < end; from++) {
-        if (seen.add(sorted[from].subscriber()) < 0) {
-          sorted[to++] = sorted[from];
+    int done = 0;
+    for (boolean first : new boolean[] {true, false}) {
+      for (int g = 0; g < groups; g++) {
+        if (mayHold[g] == first) {
+          int size = ends[g] - starts[g];
+          System.arraycopy(sorted, starts[g], all, to, size);
+          to += size;
+          allStarts[++done] = to;
         }
       }
-      starts[i + 1] = to;
     }
-    return new RouteGroups(
-        to == sorted.length ? sorted : Arrays.copyOf(sorted, to), starts, blocking);
+    return new RouteGroups(all, allStarts, blocking);
+  }
+
+  /** Moves the first subscription of each member to the front; returns the end of these. */
+  private static int unique(Subscription[] sorted, int from, int to) {
+    SubscriberSet seen = new SubscriberSet(to - from);
+    int end = from;
+    for (int i = from; i < to; i++) {
+      if (seen.add(sorted[i].subscriber()) < 0) {
+        sorted[end++] = sorted[i];
+      }
+    }
+    return end;
+  }
+
+  private static boolean allBlock(Subscription[] sorted, int from, int to) {
+    for (int i = from; i < to; i++) {
+      if (sorted[i].overflow() != Overflow.BLOCK) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /** How many groups there are. */

@@ -12,11 +12,17 @@ import org.jspecify.annotations.Nullable;
  * it was made of. Any thread; a loop comes here only when a topic's subscriptions have changed.
  */
 final class RouteTable {
-  private static final class Key {
+  /** Comparable, because a client can choose stamps of which all hashes are equal. */
+  private static final class Key implements Comparable<Key> {
     private final long[] stamps;
 
     Key(long[] stamps) {
       this.stamps = stamps;
+    }
+
+    @Override
+    public int compareTo(Key other) {
+      return Arrays.compare(stamps, other.stamps);
     }
 
     @Override

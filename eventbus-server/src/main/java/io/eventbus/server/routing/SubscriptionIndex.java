@@ -21,9 +21,6 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
  * with the same, and found again where a change has been undone.
  */
 public final class SubscriptionIndex {
-  /** A topic with as many subscribers has a route that takes long to make. */
-  private static final int MANY = 256;
-
   /** One part of the heap in so many is for routes and the topics that loops remember. */
   private static final int ROUTE_SHARE = 16;
 
@@ -79,41 +76,39 @@ public final class SubscriptionIndex {
   }
 
   /**
-   * Says whether subscriptions with a filter may not be added or removed just now, because the
-   * routes of many were made again too often.
+   * Says for how long subscriptions with a filter may not be added or removed, because long routes
+   * were made again too often.
    *
    * @param filter of the subscription
-   * @param retry if so, called once when it is worth trying again, by any thread; must not block
-   * @return true for parts of a second at a time
+   * @param nowNanos as {@link System#nanoTime}
+   * @return nanoseconds, at most some seconds; 0 if it need not wait
    */
-  public boolean mustWait(TopicFilter filter, Runnable retry) {
-    if (!rebuilds.isSpent() || !mayConcernMany(filter)) {
-      return false;
-    }
-    rebuilds.whenLeft(retry);
-    return true;
+  public long waitNanos(TopicFilter filter, long nowNanos) {
+    return rebuilds.isSpent() && mayConcernMany(filter) ? rebuilds.waitNanos(nowNanos) : 0;
   }
 
+  /**
+   * Counts how often a change of subscriptions had to wait.
+   *
+   * @return 0 or more
+   */
+  public long changesDelayed() {
+    return rebuilds.waits();
+  }
+
+  /** Whether a change makes long routes be made again, or with wildcards perhaps does. */
   private boolean mayConcernMany(TopicFilter filter) {
     if (!filter.isExact()) {
       return true;
     }
     lock.readLock().lock();
     try {
-      SubscriptionSet named = exact.get(filter.toString());
-      return named != null && named.size() >= MANY;
+      Matches found = new Matches();
+      match(filter.toString(), found);
+      return found.count() > RebuildBudget.SHORT;
     } finally {
       lock.readLock().unlock();
     }
-  }
-
-  /**
-   * Lets changes go on that had to wait; to be called several times a second.
-   *
-   * @param nowNanos {@link System#nanoTime}
-   */
-  public void onTick(long nowNanos) {
-    rebuilds.onTick(nowNanos);
   }
 
   /**
@@ -285,11 +280,9 @@ public final class SubscriptionIndex {
       return known;
     }
     Route made = new Route(loops, stamps, found.subscriptions());
+    found.made();
     if (again) {
-      // By those who change subscriptions, not by whoever publishes.
       rebuilds.spend(found.count());
-    } else {
-      found.made();
     }
     return routes.share(made);
   }

@@ -62,6 +62,14 @@ public interface ClientLink {
   void nextTurn(Runnable retry);
 
   /**
+   * Asks for a call when some time has passed.
+   *
+   * @param retry called once on this loop
+   * @param nanos how long
+   */
+  void later(Runnable retry, long nanos);
+
+  /**
    * Closes the connection after all that was sent before; nothing is received or sent afterwards.
    *
    * @param reason the close code

@@ -16,6 +16,9 @@ final class SessionPublishing {
   /** What it costs to give a frame to one subscriber, writing to its socket included. */
   private static final int TARGET_UNITS = 4;
 
+  /** So many events are checked in the time of one unit of work. */
+  private static final int CHECKED_EVENTS = 16;
+
   private final LoopContext loop;
   private final ClientLink link;
   private final Refusal refusal;
@@ -50,9 +53,12 @@ final class SessionPublishing {
       if (!e.isTooBig() || publish.topicLength() == 0) {
         throw e;
       }
+      // As if all of it had been events that are as small as they can be.
+      loop.budget().spend((to - from) / (4 * CHECKED_EVENTS));
       refuse(ErrorCode.TOO_BIG, String.valueOf(e.getMessage()), publish);
       return true;
     }
+    loop.budget().spend(publish.eventCount() / CHECKED_EVENTS);
     String problem = loop.router.select(in, publish);
     if (problem != null) {
       refuse(ErrorCode.ILLEGAL_TOPIC, problem, publish);

@@ -120,7 +120,7 @@ public final class SessionSubscriptions {
     }
     Subscription subscription =
         new Subscription(link.subscriber(), request.getId(), filter, group, request.getOverflow());
-    if (loop.bus.index().mustWait(filter, retry)) {
+    if (mustWait(filter, retry)) {
       return false;
     }
     String overLimit = share().take(subscription, groups);
@@ -151,6 +151,14 @@ public final class SessionSubscriptions {
               }
             });
     return true;
+  }
+
+  private boolean mustWait(TopicFilter filter, Runnable retry) {
+    long nanos = loop.bus.index().waitNanos(filter, loop.budget().now());
+    if (nanos > 0) {
+      link.later(retry, nanos);
+    }
+    return nanos > 0;
   }
 
   /**
@@ -225,7 +233,7 @@ public final class SessionSubscriptions {
           "");
       return true;
     }
-    if (loop.bus.index().mustWait(subscription.filter(), retry)) {
+    if (mustWait(subscription.filter(), retry)) {
       return false;
     }
     unsubscribe(subscription);

@@ -190,6 +190,11 @@ final class BusHandler implements MessageHandler, ClientLink {
   }
 
   @Override
+  public void later(Runnable retry, long nanos) {
+    connection.later(nanos);
+  }
+
+  @Override
   public void close(CloseReason reason, String message) {
     // What was sent before, a Problem for instance, goes out first as far as the socket takes it.
     queue.drain();

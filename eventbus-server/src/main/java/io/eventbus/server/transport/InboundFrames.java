@@ -58,9 +58,9 @@ final class InboundFrames {
   /** How long the last message took to inflate; of the first one nothing is known. */
   private long inflateNanos = LONG_INFLATE_NANOS;
 
-  // When a message may be inflated that may take long; 0 for none that is in the line.
-  private long inflateAt;
+  // Whether a message is in the line of those that may take long to inflate, or is the one.
   private boolean waitsToInflate;
+  private boolean isInflating;
   private final TurnBudget budget;
   private final TurnBudget.Share share = new TurnBudget.Share();
   private final long deadlineNanos;
@@ -123,6 +123,14 @@ final class InboundFrames {
     }
   }
 
+  /** Goes on when so much time has passed. Until then nothing else makes it go on. */
+  void later(long nanos) {
+    if (!waitsForTurn) {
+      waitsForTurn = true;
+      loop.later(turn, nanos);
+    }
+  }
+
   /** Takes over a buffer and handles all that it completes. */
   void feed(ByteBuf in, long nowNanos) throws WebSocketViolation {
     if (parked.isWaiting()) {
@@ -176,9 +184,9 @@ final class InboundFrames {
   /** A message has to wait for its turn to be inflated, for room for that, or for itself. */
   private void waitForRoom() {
     if (waitsToInflate) {
-      loop.later(retry, inflateAt - budget.now());
-      waitsToInflate = false;
-    } else if (inflatedLacks) {
+      return;
+    }
+    if (inflatedLacks) {
       longPieces.whenRoom(retry);
       inflatedLacks = false;
     } else {
@@ -279,11 +287,8 @@ final class InboundFrames {
   /** What is inflated is held beside what it is inflated from. */
   private boolean takeInflated() {
     if (inflateNanos >= LONG_INFLATE_NANOS) {
-      long now = budget.now();
-      if (inflateAt == 0) {
-        inflateAt = loop.inflateFrom(inflateNanos, now);
-      }
-      waitsToInflate = inflateAt > now;
+      isInflating = loop.inflateLine().mayBegin(retry, budget.now());
+      waitsToInflate = !isInflating;
       if (waitsToInflate) {
         return false;
       }
@@ -291,10 +296,25 @@ final class InboundFrames {
     int most = handler.maxMessageBytes();
     inflatedLacks = !longPieces.take(most, assembler.heldOfLong());
     if (inflatedLacks) {
+      // Others may have what they need.
+      endInflating(0);
       return false;
     }
     inflated = most;
     return true;
+  }
+
+  private void leaveInflating() {
+    loop.inflateLine().leave(retry, budget.now());
+    endInflating(0);
+  }
+
+  private void endInflating(long nanos) {
+    if (isInflating || nanos >= LONG_INFLATE_NANOS) {
+      isInflating = false;
+      // What is short leaves enough to others by itself.
+      loop.inflateLine().took(nanos < LONG_INFLATE_NANOS ? 0 : nanos, budget.now());
+    }
   }
 
   private void giveInflated() {
@@ -375,17 +395,15 @@ final class InboundFrames {
       return;
     }
     long began = budget.now();
-    ByteBuf plain =
-        loop.deflate().inflate(loop.context().allocator(), message, handler.maxMessageBytes());
-    budget.spendSince(began);
-    long taken = budget.now() - began;
-    if (inflateAt != 0) {
-      loop.inflatedLater(taken - inflateNanos);
-      inflateAt = 0;
-    } else if (taken >= LONG_INFLATE_NANOS) {
-      loop.inflateFrom(taken, began);
+    ByteBuf plain;
+    try {
+      plain =
+          loop.deflate().inflate(loop.context().allocator(), message, handler.maxMessageBytes());
+    } finally {
+      budget.spendSince(began);
+      inflateNanos = budget.now() - began;
+      endInflating(inflateNanos);
     }
-    inflateNanos = taken;
     assembler.endMessage();
     try {
       assembled = true;
@@ -517,6 +535,7 @@ final class InboundFrames {
   /** Data messages are skipped from now on; control frames are still understood. */
   void ignoreMessages() {
     ignoring = true;
+    leaveInflating();
     parked.clear();
     handled();
     assembler.endMessage();
@@ -530,6 +549,7 @@ final class InboundFrames {
   }
 
   void close() {
+    leaveInflating();
     retry.waiting = null;
     discarding = true;
     ignoring = true;

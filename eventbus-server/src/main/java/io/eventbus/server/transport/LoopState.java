@@ -31,9 +31,6 @@ import org.slf4j.LoggerFactory;
 final class LoopState implements Runnable {
   private static final Logger LOG = LoggerFactory.getLogger(LoopState.class);
 
-  /** Messages that take long to inflate get one part of the time in so many. */
-  private static final int INFLATE_SPACING = 3;
-
   /** How often deadlines are looked at: each may be late by as much. */
   private static final long TICK_MILLIS = 100;
 
@@ -83,8 +80,7 @@ final class LoopState implements Runnable {
   private final Set<Ticking> connections = Collections.newSetFromMap(new IdentityHashMap<>());
   private final DrainOrder dirty = new DrainOrder();
   private boolean moreToDrain;
-  // Who comes to the end of the line of messages to inflate may begin then.
-  private long inflateFrom;
+  private final InflateLine inflateLine = new InflateLine(this::later);
   private @Nullable Future<?> ticker;
 
   /** Whether the next tick is as late as one without connections may be. */
@@ -111,7 +107,6 @@ final class LoopState implements Runnable {
    */
   void start(LoopContext loopContext) {
     context = loopContext;
-    inflateFrom = loopContext.budget().now();
   }
 
   int number() {
@@ -174,22 +169,9 @@ final class LoopState implements Runnable {
     scheduleTurn();
   }
 
-  /**
-   * Gives a message that may take long to inflate, which cannot be interrupted, its place in the
-   * line of those: together they leave two thirds of the time to everybody else.
-   *
-   * @param nanos how long it is expected to take
-   * @return when it may begin, which is not before {@code nowNanos}
-   */
-  long inflateFrom(long nanos, long nowNanos) {
-    long from = Math.max(inflateFrom, nowNanos);
-    inflateFrom = from + INFLATE_SPACING * nanos;
-    return from;
-  }
-
-  /** A message in the line has taken so much longer than expected, or shorter if negative. */
-  void inflatedLater(long nanos) {
-    inflateFrom += INFLATE_SPACING * nanos;
+  /** The messages that may take long to inflate. */
+  InflateLine inflateLine() {
+    return inflateLine;
   }
 
   /** Runs a task when so much time has passed. */
@@ -345,7 +327,7 @@ final class LoopState implements Runnable {
   private void tick() {
     long nowNanos = System.nanoTime();
     context().bus().memory().wakeIfBelow();
-    context().bus().index().onTick(nowNanos);
+    context().bus().memory().press();
     context().router().trim(nowNanos);
     lastEvents.clear();
     context().budget().nextWindow();

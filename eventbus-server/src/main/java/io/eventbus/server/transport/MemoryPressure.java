@@ -4,9 +4,12 @@ import io.eventbus.link.RefusedMemory;
 import io.eventbus.server.log.RateLimitedLog;
 import io.eventbus.server.routing.BusMemory;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.PriorityQueue;
+import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
@@ -49,6 +52,10 @@ final class MemoryPressure implements Runnable {
   private final List<LoopState> loops;
   private final BooleanSupplier others;
   private final AtomicBoolean working = new AtomicBoolean();
+
+  /** Connections that could not be closed while memory was short; for the search that works. */
+  private final Set<LoopState.Ticking> failed =
+      Collections.newSetFromMap(Collections.synchronizedMap(new IdentityHashMap<>()));
 
   private MemoryPressure(
       Kind kind, BooleanSupplier needed, List<LoopState> loops, BooleanSupplier others) {
@@ -93,15 +100,13 @@ final class MemoryPressure implements Runnable {
     private final PriorityQueue<Candidate> first =
         new PriorityQueue<>(Comparator.comparingDouble(Candidate::claim));
     private final List<Candidate> victims = new ArrayList<>();
-    // Only ever on one loop at a time.
-    private boolean effective;
 
     void ask(int i) {
       execute(
           i,
           () -> {
             for (LoopState.Ticking connection : loops.get(i).connections()) {
-              double claim = claim(connection);
+              double claim = failed.contains(connection) ? 0 : claim(connection);
               if (claim > 0) {
                 first.add(new Candidate(i, connection, claim));
                 if (first.size() > kind.most) {
@@ -132,11 +137,11 @@ final class MemoryPressure implements Runnable {
     private void evict(LoopState.Ticking connection) {
       try {
         connection.evict();
-        effective = true;
       } catch (RuntimeException | OutOfMemoryError e) {
         if (e instanceof OutOfMemoryError && !RefusedMemory.isRefused(e)) {
           throw e;
         }
+        failed.add(connection);
         LOG.error("a connection could not be closed for want of memory", e);
       }
     }
@@ -152,7 +157,9 @@ final class MemoryPressure implements Runnable {
     private void evict(int next) {
       if (next == victims.size() || !needed.getAsBoolean()) {
         working.set(false);
-        if (effective && needed.getAsBoolean()) {
+        if (!needed.getAsBoolean()) {
+          failed.clear();
+        } else if (next > 0) {
           again();
         }
         return;

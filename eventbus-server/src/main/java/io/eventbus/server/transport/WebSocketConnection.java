@@ -142,6 +142,11 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
     inbound.nextTurn();
   }
 
+  /** Handles what waits when so much time has passed. */
+  void later(long nanos) {
+    inbound.later(nanos);
+  }
+
   boolean isEncrypted() {
     return encrypted;
   }

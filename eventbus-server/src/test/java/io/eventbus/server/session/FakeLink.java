@@ -45,6 +45,9 @@ final class FakeLink implements ClientLink {
 
   @Nullable Runnable retry;
 
+  /** For how long the session waits. */
+  long laterNanos;
+
   /** Who waits until the client has read what was sent. */
   @Nullable Runnable reading;
 
@@ -99,6 +102,12 @@ final class FakeLink implements ClientLink {
   @Override
   public void nextTurn(Runnable retry) {
     turns.add(retry);
+  }
+
+  @Override
+  public void later(Runnable again, long nanos) {
+    laterNanos = nanos;
+    retry = again;
   }
 
   @Override

@@ -36,6 +36,9 @@ final class GroupChoice {
     }
   }
 
+  /** So many members of a group are asked whether they have much to read; then any will do. */
+  private static final int LOOKED = 16;
+
   private final List<Chosen> chosen = new ArrayList<>();
 
   /** The same by connection: there may be thousands. */
@@ -74,7 +77,8 @@ final class GroupChoice {
     int size = groups.size(group);
     int first = Math.floorMod(turn, size);
     Subscription withRoom = null;
-    for (int i = 0; i < size; i++) {
+    int looked = Math.min(size, LOOKED);
+    for (int i = 0; i < looked; i++) {
       Subscription s = groups.member(group, (first + i) % size);
       if (!s.subscriber().isCrowded()) {
         return s;
@@ -86,11 +90,11 @@ final class GroupChoice {
     if (withRoom != null) {
       return withRoom;
     }
-    // All are full, and nobody had to wait for that: some member's policy makes room, others' would
+    // Nobody had to wait for these: some member's policy makes room, or one has room; others' would
     // take the event beyond their bound.
     for (int i = 0; i < size; i++) {
       Subscription s = groups.member(group, (first + i) % size);
-      if (s.overflow() != Overflow.BLOCK) {
+      if (s.overflow() != Overflow.BLOCK || (i >= looked && !s.subscriber().isFull())) {
         return s;
       }
     }

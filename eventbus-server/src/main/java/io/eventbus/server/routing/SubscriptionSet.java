@@ -1,8 +1,9 @@
 package io.eventbus.server.routing;
 
+import java.util.HashMap;
 import java.util.LinkedHashSet;
+import java.util.Map;
 import java.util.Set;
-import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 final class SubscriptionSet {
   private @Nullable Subscription one;
   private @Nullable Set<Subscription> more;
+  private @Nullable Map<String, Integer> groups;
   private long stamp;
 
   /**
@@ -28,6 +30,7 @@ final class SubscriptionSet {
   void add(Subscription subscription, long changedAt) {
     stamp = changedAt;
     copy = null;
+    countGroup(subscription, 1);
     if (more != null) {
       more.add(subscription);
     } else if (one == null) {
@@ -64,6 +67,7 @@ final class SubscriptionSet {
     if (found) {
       stamp = changedAt;
       copy = null;
+      countGroup(subscription, -1);
     }
     return found;
   }
@@ -103,18 +107,23 @@ final class SubscriptionSet {
 
   /** Counts the groups of clients; 0 if a group is one of them. */
   int otherGroups(String but) {
-    Set<String> groups = new TreeSet<>();
-    Subscription[] all = new Subscription[size()];
-    copyTo(all, 0);
-    for (Subscription s : all) {
-      String group = s.subscriber() instanceof RemoteBus ? null : s.group();
-      if (but.equals(group)) {
-        return 0;
-      }
-      if (group != null) {
-        groups.add(group);
-      }
+    Map<String, Integer> all = groups;
+    return all == null || all.containsKey(but) ? 0 : all.size();
+  }
+
+  private void countGroup(Subscription subscription, int by) {
+    String group = subscription.group();
+    if (group == null || subscription.subscriber() instanceof RemoteBus) {
+      return;
     }
-    return groups.size();
+    Map<String, Integer> all = groups;
+    if (all == null) {
+      all = new HashMap<>(4);
+      groups = all;
+    }
+    if (all.merge(group, by, Integer::sum) == 0) {
+      all.remove(group);
+      groups = all.isEmpty() ? null : all;
+    }
   }
 }

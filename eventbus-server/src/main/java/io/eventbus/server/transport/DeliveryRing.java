@@ -2,47 +2,66 @@ package io.eventbus.server.transport;
 
 import io.eventbus.schema.Overflow;
 import io.eventbus.server.routing.Delivery;
-import java.util.Arrays;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A queue of deliveries with the policy of each; it grows by doubling. It counts bytes but does not
- * bound them. Confined to one loop.
+ * bound them. What is dropped leaves a hole until the queue is read again, so that it takes the
+ * same time wherever it was. Confined to one loop.
  */
 final class DeliveryRing {
   private static final int MIN = 8;
+
+  /** So many holes, and more than there are deliveries, are too many. */
+  private static final int MANY_HOLES = 64;
+
+  /** What a short queue takes is part of its connection. */
+  private static final int SMALL_HEAP = 1024;
+
   private static final Object[] NOTHING = {};
 
   // Pairs: a delivery and its policy; null for a frame that must not be dropped.
   private @Nullable Object[] ring = NOTHING;
   private int head;
   private int size;
+  // Deliveries and holes between them.
+  private int span;
+  // So many of these, the first, are nothing that may be dropped.
+  private int kept;
   private long bytes;
   private long droppableBytes;
   private long controlBytes;
 
   void add(Delivery delivery, @Nullable Overflow overflow) {
-    if (size * 2 == ring.length) {
-      grow();
-    }
-    int at = index(size);
+    makeRoom();
+    int at = index(span);
     ring[at] = delivery;
     ring[at + 1] = overflow;
+    span++;
     size++;
     count(delivery, overflow, 1);
   }
 
   /** Puts a frame that must not be dropped, and is no answer, before all others. */
   void addFirst(Delivery delivery) {
-    if (size * 2 == ring.length) {
-      grow();
-    }
+    makeRoom();
     head = index(-1);
     ring[head] = delivery;
     ring[head + 1] = Overflow.BLOCK;
+    span++;
+    kept++;
     size++;
     count(delivery, Overflow.BLOCK, 1);
+  }
+
+  private void makeRoom() {
+    if (span * 2 == ring.length) {
+      closeUp();
+    }
+    if (span * 2 == ring.length) {
+      grow();
+    }
   }
 
   private int index(int i) {
@@ -61,7 +80,7 @@ final class DeliveryRing {
 
   private void grow() {
     @Nullable Object[] bigger = new Object[Math.max(2 * MIN, ring.length * 2)];
-    for (int i = 0; i < size; i++) {
+    for (int i = 0; i < span; i++) {
       bigger[2 * i] = ring[index(i)];
       bigger[2 * i + 1] = ring[index(i) + 1];
     }
@@ -70,22 +89,25 @@ final class DeliveryRing {
   }
 
   Delivery get(int i) {
+    closeUp();
     return (Delivery) ring[index(i)];
-  }
-
-  private @Nullable Overflow overflow(int i) {
-    return (Overflow) ring[index(i) + 1];
   }
 
   /** Removes the first; the caller gets its reference. */
   Delivery poll() {
     Delivery first = get(0);
-    count(first, overflow(0), -1);
+    count(first, (Overflow) ring[head + 1], -1);
     ring[head] = null;
+    size--;
+    skipFirst();
+    return first;
+  }
+
+  private void skipFirst() {
     ring[head + 1] = null;
     head = index(1);
-    size--;
-    return first;
+    span--;
+    kept = Math.max(0, kept - 1);
   }
 
   /**
@@ -94,48 +116,68 @@ final class DeliveryRing {
    * @param victims gets each with its reference; must not touch this ring
    */
   void dropOldest(long toFree, Consumer<Delivery> victims) {
-    if (droppableBytes == 0) {
-      return;
-    }
     long freed = 0;
-    int end = 0;
-    for (; freed < toFree && droppableBytes > 0; end++) {
-      if (overflow(end) == Overflow.DROP_OLDEST) {
-        Delivery victim = get(end);
-        ring[index(end)] = null;
+    while (freed < toFree && droppableBytes > 0) {
+      int at = index(kept);
+      kept++;
+      if (ring[at + 1] == Overflow.DROP_OLDEST && ring[at] instanceof Delivery victim) {
+        ring[at] = null;
+        size--;
         count(victim, Overflow.DROP_OLDEST, -1);
         freed += victim.size();
         victims.accept(victim);
       }
     }
-    closeUp(end);
+    while (span > 0 && ring[head] == null) {
+      skipFirst();
+    }
+    if (span - size > Math.max(size, MANY_HOLES)) {
+      closeUp();
+    }
   }
 
-  /** Moves what is left of the first entries together, away from the head. */
-  private void closeUp(int end) {
-    int to = end;
-    for (int i = end - 1; i >= 0; i--) {
-      Object left = ring[index(i)];
-      Object overflow = ring[index(i) + 1];
-      ring[index(i)] = null;
-      ring[index(i) + 1] = null;
+  /** Moves what is left together, so that there are no holes. */
+  private void closeUp() {
+    if (span == size) {
+      return;
+    }
+    int to = 0;
+    int keptThere = 0;
+    for (int i = 0; i < span; i++) {
+      int from = index(i);
+      Object left = ring[from];
+      Object overflow = ring[from + 1];
+      ring[from] = null;
+      ring[from + 1] = null;
       if (left != null) {
-        to--;
         ring[index(to)] = left;
         ring[index(to) + 1] = overflow;
+        to++;
+        keptThere += i < kept ? 1 : 0;
       }
     }
-    head = index(to);
-    size -= to;
+    span = to;
+    kept = keptThere;
+  }
+
+  /** What the queue itself takes of the heap, where that is much. */
+  long heapBytes() {
+    long bytesOfRing = 16 + 4L * ring.length;
+    return bytesOfRing > SMALL_HEAP ? bytesOfRing : 0;
   }
 
   void clear(Consumer<Delivery> each) {
     while (size > 0) {
       each.accept(poll());
     }
-    Arrays.fill(ring, null);
+    reset();
+  }
+
+  private void reset() {
     ring = NOTHING;
     head = 0;
+    span = 0;
+    kept = 0;
   }
 
   /**
@@ -144,8 +186,7 @@ final class DeliveryRing {
    */
   void trim() {
     if (size == 0) {
-      ring = NOTHING;
-      head = 0;
+      reset();
     }
   }
 

@@ -32,7 +32,7 @@ final class MemoryPressure implements Runnable {
   /** What is short. */
   enum Kind {
     /** The bus's memory as a whole. */
-    ALL("limits.memory-bytes", 1),
+    ALL("limits.memory-bytes", 8),
     /** Room for messages of which little has come. */
     SHORT_PIECES("an eighth of limits.memory-bytes, for short unfinished messages", 32),
     /** Room for other unfinished messages. */

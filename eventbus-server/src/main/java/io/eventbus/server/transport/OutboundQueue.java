@@ -68,7 +68,7 @@ final class OutboundQueue implements Subscriber {
   private volatile long queued;
   private boolean usedSinceTick;
   private boolean closed;
-  private long gapBytes;
+  private long heapBytes;
   private long oldestNanos;
 
   /**
@@ -214,11 +214,11 @@ final class OutboundQueue implements Subscriber {
     }
   }
 
-  /** Publishes what is held now, and counts the ranges that are to be told as memory. */
+  /** Publishes what is held now, and counts as memory what is no delivery. */
   private void account(int gaps) {
-    long now = (long) GAP_BYTES * gaps;
-    long change = now - gapBytes;
-    gapBytes = now;
+    long now = (long) GAP_BYTES * gaps + ring.heapBytes();
+    long change = now - heapBytes;
+    heapBytes = now;
     context.bus().memory().change(change);
     queued = backlog.bytes() + now;
   }

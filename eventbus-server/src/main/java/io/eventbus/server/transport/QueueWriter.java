@@ -34,7 +34,8 @@ final class QueueWriter {
   int writeNext(DeliveryRing ring) {
     int count = 1;
     int bytes = ring.get(0).frameBytes();
-    if (bytes <= SMALL) {
+    // A copy is the connection's own, where what is copied may be held once for thousands.
+    if (bytes <= SMALL && !loop.context().bus().memory().isOver()) {
       while (count < ring.size()) {
         int next = ring.get(count).frameBytes();
         if (next > SMALL || bytes + next > MAX_COALESCED) {

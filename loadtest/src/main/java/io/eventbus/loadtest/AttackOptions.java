@@ -57,8 +57,8 @@ final class AttackOptions {
       names = "--nice",
       paramLabel = "N",
       description =
-          "How nice the attackers' process is, 0 to 19: with 19 it takes processor time that the bus"
-              + " leaves, as on machines of its own (default: ${DEFAULT-VALUE}).")
+          "The nice value of the attackers' process, 0 to 19: with 19 it takes processor time that"
+              + " the bus leaves, as if it ran on a machine of its own (default: ${DEFAULT-VALUE}).")
   private int nice;
 
   @Option(

@@ -106,6 +106,11 @@ record BusMetric(
               "Times that the bus stopped reading a publisher, because a queue under BLOCK, the way"
                   + " to another loop or the memory was full.",
               s -> s.traffic().publisherWaits()),
+          counter(
+              "eventbus_subscription_waits_total",
+              "Times that a Subscribe or Unsubscribe had to wait, because routes with very many"
+                  + " subscriptions were made again too often.",
+              s -> s.traffic().subscriptionWaits()),
           gauge(
               "eventbus_queue_bytes",
               "Bytes that wait for all subscribers together.",

@@ -84,6 +84,7 @@ public record BusStats(
    * @param deliveries events times the subscribers that they were queued for
    * @param acknowledgements {@code Ack} frames from subscribers
    * @param publisherWaits times that a publisher had to wait
+   * @param subscriptionWaits times that a change of subscriptions had to wait
    */
   public record Traffic(
       long messagesReceived,
@@ -94,7 +95,8 @@ public record BusStats(
       long bytesSent,
       long deliveries,
       long acknowledgements,
-      long publisherWaits) {}
+      long publisherWaits,
+      long subscriptionWaits) {}
 
   /**
    * What is held now.

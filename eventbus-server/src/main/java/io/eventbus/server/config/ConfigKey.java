@@ -192,7 +192,7 @@ public enum ConfigKey {
       "",
       "Different groups among the subscriptions with wildcards of all clients, and again among those"
           + " to one topic by its name: a member is chosen in each for every event. When half of"
-          + " them are taken, a connection may bring in one."),
+          + " them are taken, only a connection without another group may bring in one."),
   /** Patterns of wildcards in all filters. */
   LIMITS_WILDCARD_PATTERNS(
       "limits.wildcard-patterns",
@@ -271,8 +271,8 @@ public enum ConfigKey {
       1,
       100,
       "",
-      "Percent of `limits.memory-bytes` and of `limits.subscription-bytes` that the connections of"
-          + " one client address may hold together."),
+      "Percent of `limits.subscription-bytes` that the connections of one client address may hold"
+          + " together; of `limits.memory-bytes` more is a reason to be among the first to go."),
 
   /** Deadline of the HTTP upgrade. */
   TIMEOUTS_UPGRADE(

@@ -10,7 +10,7 @@ package io.eventbus.server.config;
  * @param subscriptions subscriptions of one connection
  * @param subscriptionBytes heap that all subscriptions may take, 0 for a quarter of the JVM's
  * @param groups different groups of one connection
- * @param topicGroups groups that the events of one topic may be for
+ * @param topicGroups groups of one topic, and again of all filters with wildcards
  * @param wildcardPatterns different patterns of wildcards among all filters
  * @param queueBytes bytes that may wait for one connection, at least twice {@code messageBytes}
  * @param memoryBytes bytes that may wait on the whole bus, 0 for a share of the JVM's memory
@@ -42,7 +42,7 @@ public record LimitsConfig(
    * @param subscriptions subscriptions of one connection
    * @param subscriptionBytes heap that all subscriptions may take, 0 for a quarter of the JVM's
    * @param groups different groups of one connection
-   * @param topicGroups groups that the events of one topic may be for
+   * @param topicGroups groups of one topic, and again of all filters with wildcards
    * @param wildcardPatterns different patterns of wildcards among all filters
    * @param queueBytes bytes that may wait for one connection, at least twice {@code messageBytes}
    * @param memoryBytes bytes that may wait on the whole bus, 0 for a share of the JVM's memory

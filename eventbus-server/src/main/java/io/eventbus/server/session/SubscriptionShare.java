@@ -117,8 +117,8 @@ final class SubscriptionShare {
         + others
         + " groups (expected: at most "
         + most
-        + ", limits.topic-groups, of which from the middle on a connection may bring in one); use"
-        + " a group that is there, or another bus";
+        + ", limits.topic-groups, or half of it where the connection has another group); use a group"
+        + " that is there, or another bus";
   }
 
   private @Nullable String problem(long cost) {

@@ -216,11 +216,12 @@ final class OutboundQueue implements Subscriber {
 
   /** Publishes what is held now, and counts as memory what is no delivery. */
   private void account(int gaps) {
-    long now = (long) GAP_BYTES * gaps + ring.heapBytes();
+    long told = (long) GAP_BYTES * gaps;
+    long now = told + ring.heapBytes();
     long change = now - heapBytes;
     heapBytes = now;
     context.bus().memory().change(change);
-    queued = backlog.bytes() + now;
+    queued = backlog.bytes() + told;
   }
 
   private void changed() {
@@ -362,6 +363,7 @@ final class OutboundQueue implements Subscriber {
     starving = Integer.bitCount(idleTicks) >= STARVING_TICKS;
     if (!usedSinceTick) {
       backlog.trim();
+      account(backlog.gapCount());
     }
     usedSinceTick = false;
   }

@@ -41,6 +41,9 @@ public final class Attacks {
     all.add(
         new NeverRead(
             "never-read-disconnect", Overflow.DISCONNECT, 20, 50, SMALL_MESSAGE, 0, false));
+    all.add(
+        new NeverRead(
+            "never-read-crowd", Overflow.DROP_OLDEST, 3_500, 50, SMALL_MESSAGE, 0, false));
     all.add(new NeverRead("conflate-collide", Overflow.CONFLATE, 1, 1_024, SMALL_MESSAGE, 0, true));
     all.add(new RouteHeap("route-heap", false));
     all.add(new RouteHeap("route-heap-own", true));

@@ -26,13 +26,13 @@ record RouteRebuild(String name, boolean reconnects) implements Attack {
 
   @Override
   public String what() {
-    return "105,000 matching subscriptions, one more "
-        + (reconnects ? "comes with each new connection" : "comes and goes 192 times a second");
+    return "90,000 matching subscriptions, one more "
+        + (reconnects ? "comes with each new connection" : "comes and goes without end");
   }
 
   @Override
   public Map<String, Long> knobs(long heapMegabytes) {
-    return Map.of("conns", 1_000L, "rate", reconnects ? 100L : 192L);
+    return Map.of("conns", 1_000L, "rate", reconnects ? 100L : 200L);
   }
 
   @Override
@@ -52,7 +52,7 @@ record RouteRebuild(String name, boolean reconnects) implements Attack {
                 i -> new Subscriber(field.tally(), subscribes, Subscriber.ALL, false))
             .fill();
     swarm.awaitWelcomed(conns, SETTLE_MILLIS);
-    int millis = Math.max(1, 1_000 / field.knob("rate"));
+    int millis = (int) Math.max(1, 1_000L / Math.max(1, field.knob("rate")));
     if (reconnects) {
       Newcomer guest = new Newcomer(field, ">", Overflow.CONFLATE);
       while (!field.over()) {

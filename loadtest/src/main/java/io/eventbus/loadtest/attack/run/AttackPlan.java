@@ -9,8 +9,8 @@ import java.util.Map;
  * @param quietSeconds how long the warm-up lasts, and the quiet phase
  * @param seconds how long an attack lasts at least
  * @param sources from how many addresses it comes
- * @param nice how nice the attackers' process is to the others: 0, or 1 to 19 where it stands for
- *     machines of its own
+ * @param nice the nice value of the attackers' process, 0 to 19; with 19 it takes processor time
+ *     that others leave, as if it ran on a machine of its own
  * @param options of attacks, by name; each is for the attacks that know it
  */
 public record AttackPlan(

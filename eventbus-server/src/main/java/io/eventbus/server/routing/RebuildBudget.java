@@ -26,7 +26,7 @@ final class RebuildBudget {
   /** However much was spent, nothing waits for more than this time. */
   private static final long MOST_SECONDS = 3;
 
-  /** How long those who have waited may go on, whatever they spend. */
+  /** For how long changes that have waited go on, whatever they spend. */
   private static final long OPEN_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
   private final LongAdder waits = new LongAdder();

@@ -165,7 +165,7 @@ final class Route {
       return subscribers.size();
     }
 
-    /** The policies of those who are members of groups, too. */
+    /** The policies of the subscribers that are members of groups, too. */
     Map<Subscriber, Overflow> among(RouteGroups groups) {
       if (size() == 0 || groups.size() == 0) {
         return Map.of();

@@ -200,9 +200,16 @@ public final class SubscriptionIndex {
 
   private void countGroup(Subscription subscription, int by) {
     String group = subscription.group();
-    if (group != null
-        && !subscription.filter().isExact()
-        && wildcardGroups.merge(group, by, Integer::sum) == 0) {
+    if (group == null) {
+      return;
+    }
+    if (subscription.filter().isExact()) {
+      SubscriptionSet named = exact.get(subscription.filter().toString());
+      // The set has gone with the last of its subscriptions.
+      if (named != null) {
+        named.countGroup(group, by);
+      }
+    } else if (wildcardGroups.merge(group, by, Integer::sum) == 0) {
       wildcardGroups.remove(group);
     }
   }

@@ -30,7 +30,6 @@ final class SubscriptionSet {
   void add(Subscription subscription, long changedAt) {
     stamp = changedAt;
     copy = null;
-    countGroup(subscription, 1);
     if (more != null) {
       more.add(subscription);
     } else if (one == null) {
@@ -67,7 +66,6 @@ final class SubscriptionSet {
     if (found) {
       stamp = changedAt;
       copy = null;
-      countGroup(subscription, -1);
     }
     return found;
   }
@@ -105,17 +103,14 @@ final class SubscriptionSet {
     return at + copied.length;
   }
 
-  /** Counts the groups of clients; 0 if a group is one of them. */
+  /** Counts the groups that were {@linkplain #countGroup counted}; 0 if a group is among them. */
   int otherGroups(String but) {
     Map<String, Integer> all = groups;
     return all == null || all.containsKey(but) ? 0 : all.size();
   }
 
-  private void countGroup(Subscription subscription, int by) {
-    String group = subscription.group();
-    if (group == null || subscription.subscriber() instanceof RemoteBus) {
-      return;
-    }
+  /** A subscription of a group has come, or gone. */
+  void countGroup(String group, int by) {
     Map<String, Integer> all = groups;
     if (all == null) {
       all = new HashMap<>(4);

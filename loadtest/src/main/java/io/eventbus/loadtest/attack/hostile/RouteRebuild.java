@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Very many subscriptions that match the topics of the honest, and one that comes and goes: who
- * gets an event is found anew each time.
+ * Very many subscriptions that match the topics of the honest pairs, and one that comes and goes:
+ * the subscribers of a topic are found anew each time.
  *
  * @param name of the attack
  * @param reconnects whether it comes and goes with its connection

@@ -90,6 +90,16 @@ public final class TurnBudget {
   }
 
   /**
+   * Notes work by the time that it took, but for what was noted meanwhile already.
+   *
+   * @param began {@link #now} when it began
+   * @param noted {@link #total} when it began
+   */
+  public void spendSince(long began, long noted) {
+    total = Math.max(total, noted + ((nanoTime.getAsLong() - began) >> NANOS_SHIFT));
+  }
+
+  /**
    * Returns all work that was noted.
    *
    * @return units since the start

@@ -56,7 +56,7 @@ final class ConnectionInitializer extends ChannelInitializer<Channel> {
     if (tls != null) {
       SslHandler handler = tls.newHandler(channel.alloc(), tlsTasks.forConnection());
       handler.setHandshakeTimeoutMillis(loop.config().timeouts().upgrade().toMillis());
-      channel.pipeline().addLast(handler);
+      channel.pipeline().addLast(new TlsTurns(loop)).addLast(handler);
     }
     RequestHead head =
         new RequestHead(

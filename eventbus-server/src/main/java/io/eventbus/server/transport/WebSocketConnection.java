@@ -15,7 +15,6 @@ import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.socket.DuplexChannel;
 import io.netty.handler.codec.DecoderException;
-import io.netty.handler.ssl.SslHandler;
 import java.io.IOException;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -50,7 +49,10 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
   private final ConnectionAccount account;
 
   private final Channel channel;
-  private final boolean encrypted;
+
+  /** In the pipeline of a connection with TLS only. */
+  private final @Nullable TlsTurns tls;
+
   private ConnectionPhase phase = ConnectionPhase.OPEN;
   private long closeSentAt;
   private long closeDeadlineFrom = Long.MIN_VALUE;
@@ -71,7 +73,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
       Function<WebSocketConnection, MessageHandler> handler) {
     this.loop = loop;
     this.channel = channel;
-    this.encrypted = channel.pipeline().get(SslHandler.class) != null;
+    this.tls = channel.pipeline().get(TlsTurns.class);
     this.account = FrontDoor.account(channel);
     this.place = loop.drainOrder().join(account.shareOf(), this::drain);
     this.stats = loop.context().stats();
@@ -148,7 +150,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
   }
 
   boolean isEncrypted() {
-    return encrypted;
+    return tls != null;
   }
 
   /** Ends without a word: the client has gone already. */
@@ -259,7 +261,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
         .writeAndFlush(Unpooled.EMPTY_BUFFER)
         .addListener(
             f -> {
-              if (!encrypted && channel instanceof DuplexChannel duplex) {
+              if (tls == null && channel instanceof DuplexChannel duplex) {
                 duplex.shutdownOutput();
               } else {
                 channel.close();
@@ -286,7 +288,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
   /** Writes a whole message that is a delivery; takes over the caller's reference. */
   void writeMessage(Delivery delivery) {
     ByteBuf message = delivery.message();
-    if (encrypted) {
+    if (tls != null) {
       // What is encrypted is the connection's own, whoever else gets the same.
       delivery.release();
       writeMessage(message);
@@ -387,12 +389,20 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
 
   /** Stops reading from the socket, so that the client feels the back-pressure. */
   void pauseReading() {
-    channel.config().setAutoRead(false);
+    if (tls == null) {
+      channel.config().setAutoRead(false);
+    } else {
+      tls.pauseReading();
+    }
   }
 
   void resumeReading() {
     heartbeat.restart(System.nanoTime());
-    channel.config().setAutoRead(true);
+    if (tls == null) {
+      channel.config().setAutoRead(true);
+    } else {
+      tls.resumeReading();
+    }
   }
 
   @Override

@@ -20,6 +20,7 @@ import io.eventbus.server.stats.LoopStats;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.embedded.EmbeddedChannel;
@@ -65,6 +66,10 @@ final class Wire {
   final ServerConfig config;
   final LoopState loop;
   final SubscriptionIndex index = new SubscriptionIndex(1);
+
+  /** What the loop's work has taken, by the clock that it is charged by. */
+  long workNanos;
+
   private @Nullable WebSocketConnection connection;
   private final ByteBuf pending = Unpooled.buffer();
 
@@ -93,7 +98,7 @@ final class Wire {
     Router router =
         new Router(
             0, loops, index, allocator, memory, stats, RemoteForwarder.NONE, loop::flushSoon);
-    loop.start(new LoopContext(bus, router, stats, allocator, new TurnBudget(() -> 0)));
+    loop.start(new LoopContext(bus, router, stats, allocator, new TurnBudget(() -> workNanos)));
   }
 
   /** Settings under which 40 KiB wait at most. */
@@ -119,6 +124,11 @@ final class Wire {
     loop.add(made);
     connection = made;
     return made;
+  }
+
+  /** Puts something in front of the connection. */
+  void insert(ChannelHandler handler) {
+    channel.pipeline().addFirst(handler);
   }
 
   WebSocketConnection connection() {

@@ -79,6 +79,7 @@ public final class Attacks {
   private static void addConnections(List<Attack> all) {
     all.add(new ConnFlood());
     all.add(new TlsHello());
+    all.add(new KeyUpdates());
     all.add(new PreauthFill());
     all.add(new TokenGuess());
     all.add(new AdminIdle());

@@ -1,0 +1,125 @@
+package io.eventbus.server.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** A stand-in decrypts: what a record costs is the test's to say. */
+class TlsTurnsTest {
+  private static final int RECORD_BYTES = 27;
+
+  private final class Decryptor extends ChannelInboundHandlerAdapter {
+    final ByteBuf got = Unpooled.buffer();
+    final List<Integer> sizes = new ArrayList<>();
+
+    @Override
+    public void channelRead(ChannelHandlerContext ctx, Object message) {
+      ByteBuf in = (ByteBuf) message;
+      sizes.add(in.readableBytes());
+      wire.workNanos += nanosEach * in.readableBytes() / RECORD_BYTES;
+      got.writeBytes(in);
+      in.release();
+    }
+  }
+
+  private final Wire wire = new Wire();
+  private final TlsTurns turns = new TlsTurns(wire.loop);
+  private final Decryptor decryptor = new Decryptor();
+  private long nanosEach = TimeUnit.MICROSECONDS.toNanos(20);
+
+  @BeforeEach
+  void connect() {
+    wire.insert(decryptor);
+    wire.insert(turns);
+    wire.freezeTime();
+  }
+
+  private static byte[] records(int count) {
+    ByteBuf all = Unpooled.buffer();
+    for (int i = 0; i < count; i++) {
+      all.writeByte(23).writeShort(0x0303).writeShort(RECORD_BYTES - 5);
+      all.writeInt(i).writeZero(RECORD_BYTES - 9);
+    }
+    byte[] bytes = new byte[all.readableBytes()];
+    all.readBytes(bytes);
+    return bytes;
+  }
+
+  @Test
+  void aFloodGoesOnInLaterTurnsAndTheSocketIsNotRead() {
+    byte[] flood = records(1_000);
+    wire.read(flood);
+    long share = TimeUnit.MICROSECONDS.toNanos(300);
+    assertThat(wire.workNanos).isBetween(share, share + 8 * nanosEach);
+    assertThat(wire.isReading()).isFalse();
+    assertThat(wire.memory.used()).isEqualTo(flood.length - decryptor.got.readableBytes());
+    List<Long> between = new ArrayList<>();
+    for (int i = 0; i < 3; i++) {
+      wire.loop.nextTurn(() -> between.add(wire.workNanos));
+    }
+    wire.pass(Duration.ofMillis(1));
+    assertThat(between).as("others have turns, one after each of its own").hasSize(3);
+    assertThat(between.get(0)).isBetween(2 * share, 2 * share + 16 * nanosEach);
+    assertThat(decryptor.got).isEqualTo(Unpooled.wrappedBuffer(flood));
+    assertThat(wire.isReading()).isTrue();
+    assertThat(wire.memory.used()).isZero();
+  }
+
+  @Test
+  void whatIsCheapGoesOnAtOnce() {
+    nanosEach = 0;
+    byte[] all = records(100);
+    wire.read(all);
+    assertThat(decryptor.got).isEqualTo(Unpooled.wrappedBuffer(all));
+    assertThat(wire.isReading()).isTrue();
+  }
+
+  @Test
+  void workIsCharged() {
+    long before = wire.loop.context().budget().total();
+    wire.read(records(8));
+    assertThat(wire.loop.context().budget().total() - before).isEqualTo(8 * nanosEach / 128);
+  }
+
+  @Test
+  void whoeverPausesWaitsAndWhatIsHeldWaitsToo() {
+    wire.read(records(100));
+    turns.pauseReading();
+    wire.pass(Duration.ofMillis(1));
+    assertThat(decryptor.got.readableBytes()).isEqualTo(100 * RECORD_BYTES);
+    assertThat(wire.isReading()).as("paused by the connection").isFalse();
+    turns.resumeReading();
+    assertThat(wire.isReading()).isTrue();
+    wire.read(records(100));
+    turns.resumeReading();
+    assertThat(wire.isReading()).as("records wait").isFalse();
+  }
+
+  @Test
+  void whatComesAllTheSameStaysInOrder() {
+    byte[] flood = records(100);
+    wire.read(flood);
+    wire.read(flood);
+    wire.pass(Duration.ofMillis(1));
+    assertThat(decryptor.got).isEqualTo(Unpooled.wrappedBuffer(flood, flood));
+  }
+
+  @Test
+  void whatIsHeldEndsWithTheConnection() {
+    wire.read(records(1_000));
+    wire.hangUp();
+    assertThat(wire.memory.used()).isZero();
+    int seen = decryptor.got.readableBytes();
+    wire.pass(Duration.ofMillis(1));
+    assertThat(decryptor.got.readableBytes()).isEqualTo(seen);
+  }
+}

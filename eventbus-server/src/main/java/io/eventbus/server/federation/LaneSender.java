@@ -132,7 +132,7 @@ final class LaneSender extends LaneDecoder implements LaneEnd {
     ByteBuf head = c.alloc().directBuffer(size, size);
     writeHead(head, path, delivery);
     c.write(head, c.voidPromise());
-    c.write(delivery.frameSlice(), c.voidPromise());
+    c.write(delivery.slice(0), c.voidPromise());
     counters.eventsOut.add(delivery.events());
     counters.framesOut.add(1);
     counters.bytesOut.add((long) size + delivery.frameBytes());

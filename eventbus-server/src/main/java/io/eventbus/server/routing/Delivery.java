@@ -13,10 +13,9 @@ import org.jspecify.annotations.Nullable;
  * One frame on its way to any number of subscribers: built once, shared by reference, counted,
  * recycled.
  *
- * <p>The buffer starts with a complete WebSocket header for a message that holds just this frame. A
- * bus does not mask (RFC 6455, section 5.1), so that these bytes are the same for every subscriber,
- * and a large delivery is written to all of them without a copy. Whoever puts several into one
- * message skips the header.
+ * <p>In front of the frame there is room for what a transport puts before it, so that a large
+ * delivery is written to all subscribers without a copy. Whoever writes it there may do so from any
+ * thread and more than once, as long as these are always the same bytes.
  *
  * <p>A delivery for members of groups says in its tail which of their subscriptions it is for. With
  * large events it has only a head and a tail of its own, and {@linkplain #around stands around} the
@@ -28,6 +27,9 @@ import org.jspecify.annotations.Nullable;
 public final class Delivery {
   /** What a delivery costs beyond its bytes: this object, the buffer's, and a place in a queue. */
   static final int OVERHEAD = 128;
+
+  /** The room in front of each frame, in bytes. */
+  public static final int HEADROOM = 10;
 
   private static final VarHandle REFERENCES;
 
@@ -54,10 +56,9 @@ public final class Delivery {
   private @Nullable BusMemory memory;
   // Instead of the account, which does not count these bytes for themselves.
   private @Nullable DeliverySlab slab;
-  // Where the message starts in the buffer, and how far the frame has been written.
+  // Where the frame starts in the buffer, and how far it has been written.
   private int start;
   private int end;
-  private int headerBytes;
   private int frameBytes;
   private int events;
   private long bornNanos;
@@ -84,7 +85,7 @@ public final class Delivery {
    */
   public static Delivery allocate(
       ByteBufAllocator allocator, BusMemory memory, int frameBytes, int events, long bornNanos) {
-    int bytes = messageBytes(frameBytes);
+    int bytes = HEADROOM + frameBytes;
     Delivery d = POOL.get();
     d.memory = memory;
     d.begin(allocator.directBuffer(bytes, bytes), 0, frameBytes, events, bornNanos);
@@ -121,11 +122,10 @@ public final class Delivery {
       ByteBuffer head,
       ByteBuffer tail) {
     int own = head.remaining() + tail.remaining();
-    int headerBytes = headerBytes(own + bytes);
     Delivery d = POOL.get();
     d.memory = memory;
     d.begin(
-        allocator.directBuffer(headerBytes + own, headerBytes + own),
+        allocator.directBuffer(HEADROOM + own, HEADROOM + own),
         0,
         own + bytes,
         events.events,
@@ -135,9 +135,9 @@ public final class Delivery {
     d.innerFrom = from;
     d.innerBytes = bytes;
     d.split = head.remaining();
-    d.buffer().setBytes(headerBytes, head);
-    d.buffer().setBytes(headerBytes + d.split, tail);
-    d.end = headerBytes + own;
+    d.buffer().setBytes(HEADROOM, head);
+    d.buffer().setBytes(HEADROOM + d.split, tail);
+    d.end = HEADROOM + own;
     d.buffer().writerIndex(d.end);
     memory.reserve(d.heldBytes());
     return d;
@@ -150,15 +150,13 @@ public final class Delivery {
 
   private void begin(ByteBuf into, int at, int frame, int eventCount, long born) {
     buffer = into;
-    start = at;
-    headerBytes = headerBytes(frame);
-    end = at + headerBytes;
+    start = at + HEADROOM;
+    end = start;
     frameBytes = frame;
     events = eventCount;
     bornNanos = born;
     references = 1;
     generation++;
-    setHeader(into, at, frame);
   }
 
   /**
@@ -203,30 +201,10 @@ public final class Delivery {
 
   /** For deliveries in slabs, which stand around no other. */
   private Delivery copyTo(Delivery d) {
-    d.buffer().setBytes(d.frameStart(), buffer(), frameStart(), frameBytes);
+    d.buffer().setBytes(d.start, buffer(), start, frameBytes);
     d.end += frameBytes;
     d.finish();
     return d;
-  }
-
-  /** The size of a message that holds just this frame. */
-  static int messageBytes(int frameBytes) {
-    return headerBytes(frameBytes) + frameBytes;
-  }
-
-  private static int headerBytes(int frameBytes) {
-    return frameBytes < 126 ? 2 : frameBytes < 65_536 ? 4 : 10;
-  }
-
-  private static void setHeader(ByteBuf out, int at, int payloadBytes) {
-    out.setByte(at, 0x82);
-    if (payloadBytes < 126) {
-      out.setByte(at + 1, payloadBytes);
-    } else if (payloadBytes < 65_536) {
-      out.setByte(at + 1, 126).setShort(at + 2, payloadBytes);
-    } else {
-      out.setByte(at + 1, 127).setLong(at + 2, payloadBytes);
-    }
   }
 
   /**
@@ -246,20 +224,6 @@ public final class Delivery {
     return d;
   }
 
-  /**
-   * Writes the header of an unmasked, unfragmented, uncompressed binary message (RFC 6455, section
-   * 5.2).
-   *
-   * @param out takes 2, 4 or 10 bytes
-   * @param payloadBytes the size of the message
-   */
-  public static void writeHeader(ByteBuf out, int payloadBytes) {
-    int bytes = headerBytes(payloadBytes);
-    out.ensureWritable(bytes);
-    setHeader(out, out.writerIndex(), payloadBytes);
-    out.writerIndex(out.writerIndex() + bytes);
-  }
-
   private ByteBuf buffer() {
     ByteBuf b = buffer;
     if (b == null) {
@@ -274,8 +238,8 @@ public final class Delivery {
    * @return a buffer with exactly the room that was asked for; not to be kept
    */
   public ByteBuffer writable() {
-    end = start + headerBytes + frameBytes;
-    return buffer().internalNioBuffer(start + headerBytes, frameBytes);
+    end = start + frameBytes;
+    return buffer().internalNioBuffer(start, frameBytes);
   }
 
   /**
@@ -292,7 +256,7 @@ public final class Delivery {
   }
 
   private void checkRoom(int length) {
-    int room = start + headerBytes + frameBytes - end;
+    int room = start + frameBytes - end;
     if (length > room) {
       throw new IndexOutOfBoundsException(length + " bytes (expected: <= " + room + ")");
     }
@@ -318,7 +282,7 @@ public final class Delivery {
    * @throws IllegalStateException if a part of it is missing
    */
   public void finish() {
-    int missing = start + headerBytes + frameBytes - end;
+    int missing = start + frameBytes - end;
     if (missing != 0) {
       throw new IllegalStateException(missing + " bytes of the frame are missing");
     }
@@ -335,7 +299,7 @@ public final class Delivery {
    */
   public ByteBuffer frame() {
     if (inner == null) {
-      return buffer().nioBuffer(start + headerBytes, frameBytes);
+      return buffer().nioBuffer(start, frameBytes);
     }
     ByteBuf whole = Unpooled.buffer(frameBytes, frameBytes);
     copyFrame(whole);
@@ -353,57 +317,45 @@ public final class Delivery {
   }
 
   /**
-   * Returns the whole message, header and frame, for writing to a socket.
+   * Returns the frame, and the end of the room in front of it, for writing to a socket.
    *
+   * @param headBytes how much of that room, at most {@link #HEADROOM}; the caller fills it
    * @return a view that holds a reference to the bytes of its own
    */
-  public ByteBuf message() {
-    return view(start, headerBytes + split);
-  }
-
-  /**
-   * Returns the frame without the header, for writing to a socket.
-   *
-   * @return a view that holds a reference to the bytes of its own
-   */
-  public ByteBuf frameSlice() {
-    return view(start + headerBytes, split);
-  }
-
-  /** The bytes from an index on, of which so many come before the events of another delivery. */
-  private ByteBuf view(int from, int before) {
+  public ByteBuf slice(int headBytes) {
+    if (headBytes > HEADROOM) {
+      throw new IllegalArgumentException(headBytes + " bytes (expected: <= " + HEADROOM + ")");
+    }
+    int from = start - headBytes;
     ByteBuf own = buffer();
     Delivery events = inner;
     if (events == null) {
-      return own.retainedSlice(from, start + headerBytes + frameBytes - from);
+      return own.retainedSlice(from, headBytes + frameBytes);
     }
+    int afterHead = start + split;
     return own.alloc()
         .compositeBuffer(3)
         .addComponents(
             true,
-            own.retainedSlice(from, before),
-            events.buffer().retainedSlice(events.frameStart() + innerFrom, innerBytes),
-            own.retainedSlice(from + before, end - from - before));
-  }
-
-  private int frameStart() {
-    return start + headerBytes;
+            own.retainedSlice(from, headBytes + split),
+            events.buffer().retainedSlice(events.start + innerFrom, innerBytes),
+            own.retainedSlice(afterHead, end - afterHead));
   }
 
   /**
-   * Copies the frame without the header.
+   * Copies the frame.
    *
    * @param out takes {@link #frameBytes} bytes
    */
   public void copyFrame(ByteBuf out) {
     Delivery events = inner;
     if (events == null) {
-      out.writeBytes(buffer(), frameStart(), frameBytes);
+      out.writeBytes(buffer(), start, frameBytes);
       return;
     }
-    out.writeBytes(buffer(), frameStart(), split);
-    out.writeBytes(events.buffer(), events.frameStart() + innerFrom, innerBytes);
-    out.writeBytes(buffer(), frameStart() + split, frameBytes - innerBytes - split);
+    out.writeBytes(buffer(), start, split);
+    out.writeBytes(events.buffer(), events.start + innerFrom, innerBytes);
+    out.writeBytes(buffer(), start + split, frameBytes - innerBytes - split);
   }
 
   /**
@@ -421,7 +373,7 @@ public final class Delivery {
    * @return bytes, overhead included
    */
   public int size() {
-    return headerBytes + frameBytes + OVERHEAD;
+    return HEADROOM + frameBytes + OVERHEAD;
   }
 
   /** What it holds in memory that no other delivery holds too, overhead included. */

@@ -53,7 +53,7 @@ public final class DeliveryAllocator {
    * @return a delivery with one reference
    */
   public Delivery allocate(int frameBytes, int events, long bornNanos) {
-    int bytes = Delivery.messageBytes(frameBytes);
+    int bytes = Delivery.HEADROOM + frameBytes;
     if (bytes > (own ? SMALL / 2 : SMALL)) {
       return Delivery.allocate(buffers, memory, frameBytes, events, bornNanos);
     }

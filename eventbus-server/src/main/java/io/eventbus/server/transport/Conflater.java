@@ -16,7 +16,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The events that did not fit into a queue under CONFLATE: of each topic and key the last one.
+ * The events that have to wait under CONFLATE: of each topic and key the last one.
  *
  * <p>A new event of a key takes the place of the old one and goes to the end, so that those that
  * are left are in the order in which they came. Events without a key share one place for their

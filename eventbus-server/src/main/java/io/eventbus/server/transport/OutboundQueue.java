@@ -205,7 +205,10 @@ final class OutboundQueue implements Subscriber {
   }
 
   private void offerConflating(Delivery delivery) {
-    if (backlog.needsConflation(delivery)) {
+    // From the first event that waits, not when the queue is full: a reader that is behind by a
+    // full
+    // queue sees nothing that is new.
+    if (!connection.isWritable() || backlog.needsConflation(delivery)) {
       Conflater.Dropped lost = backlog.addConflating(delivery);
       countDrop(DropReason.CONFLATED, lost.conflated());
       countDrop(DropReason.QUEUE_FULL, lost.overLimit());

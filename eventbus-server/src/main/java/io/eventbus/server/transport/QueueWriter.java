@@ -54,8 +54,9 @@ final class QueueWriter {
       loop.context().stats().eventsOut.add(only.events());
       connection.writeMessage(only);
     } else {
-      ByteBuf message = loop.context().allocator().directBuffer(bytes + 10);
-      Delivery.writeHeader(message, bytes);
+      ByteBuf message =
+          loop.context().allocator().directBuffer(FrameWriting.MAX_HEADER_BYTES + bytes);
+      FrameWriting.writeHeader(message, false, Opcode.BINARY, bytes);
       copy(ring, count, message);
       connection.writeMessage(message);
     }

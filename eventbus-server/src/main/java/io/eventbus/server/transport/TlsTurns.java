@@ -2,8 +2,8 @@ package io.eventbus.server.transport;
 
 import io.eventbus.server.session.TurnBudget;
 import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelInboundHandlerAdapter;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.TimeUnit;
@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * took longer than a turn's share goes on in another turn of the loop, and the socket is not read
  * meanwhile. Confined to the connection's loop.
  */
-final class TlsTurns extends ChannelInboundHandlerAdapter {
+final class TlsTurns extends ChannelDuplexHandler {
   /** Between two looks at the clock. */
   private static final int RECORDS = 8;
 
@@ -52,16 +52,27 @@ final class TlsTurns extends ChannelInboundHandlerAdapter {
   /** The connection is not to be read until {@link #resumeReading}. */
   void pauseReading() {
     paused = true;
-    read();
+    updateReading();
   }
 
   /** The connection is to be read again, as soon as nothing is held here. */
   void resumeReading() {
     paused = false;
-    read();
+    updateReading();
   }
 
-  private void read() {
+  /**
+   * Whoever decrypts asks for more where records held no message, also of a socket that is not
+   * read.
+   */
+  @Override
+  public void read(ChannelHandlerContext ctx) {
+    if (!waiting) {
+      ctx.read();
+    }
+  }
+
+  private void updateReading() {
     ChannelHandlerContext ctx = own;
     if (ctx != null) {
       ctx.channel().config().setAutoRead(!paused && !waiting);
@@ -79,7 +90,7 @@ final class TlsTurns extends ChannelInboundHandlerAdapter {
     budget.spendSince(began, charged);
     if (more != waiting) {
       waiting = more;
-      read();
+      updateReading();
     }
     if (more) {
       loop.nextTurn(this::nextTurn);

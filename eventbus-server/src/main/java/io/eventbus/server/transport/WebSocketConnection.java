@@ -287,7 +287,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
 
   /** Writes a whole message that is a delivery; takes over the caller's reference. */
   void writeMessage(Delivery delivery) {
-    ByteBuf message = delivery.message();
+    ByteBuf message = FrameWriting.message(delivery);
     if (tls != null) {
       // What is encrypted is the connection's own, whoever else gets the same.
       delivery.release();

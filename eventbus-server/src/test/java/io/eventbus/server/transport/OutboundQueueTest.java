@@ -288,6 +288,20 @@ class OutboundQueueTest {
   }
 
   @Test
+  void whatWaitsIsConflatedFromTheFirstEvent() {
+    long filled = stickAndFill("t", Overflow.CONFLATE);
+    for (int i = 1; i <= 3; i++) {
+      offer("t", filled + i, "key", 10, Overflow.CONFLATE);
+    }
+    wire.unstick();
+    List<Object> frames = wire.frames();
+    assertThat(frames.subList(frames.size() - 2, frames.size()).get(0))
+        .isEqualTo(new Gap("t", PRODUCER, filled + 1, filled + 2, GapReason.CONFLATED));
+    assertThat(sequences(frames.subList(frames.size() - 1, frames.size()), "t"))
+        .containsExactly(filled + 3);
+  }
+
+  @Test
   void aGapIsToldAlsoWhenItsProducerComesAfterTheLastKeptEvent() {
     long filled = stickAndFill("t", Overflow.CONFLATE);
     long last = filled;
@@ -384,7 +398,7 @@ class OutboundQueueTest {
   @Test
   void whatSaysThatNothingMoreComesWaitsForTheEventsThatAreKept() {
     long last = stickAndFill("t", Overflow.CONFLATE);
-    while (queue.bytes() < BOUND + 10_000) {
+    while (queue.bytes() < BOUND - 2500) {
       offer("t", ++last, 1000, Overflow.CONFLATE);
     }
     queue.sendLast(ControlFrames.encode(TypeCode.DRAINED, new Drained(1L)));
@@ -412,7 +426,7 @@ class OutboundQueueTest {
   @Test
   void aFrameThatIsKeptIsFreedWithTheConnection() {
     long last = stickAndFill("t", Overflow.CONFLATE);
-    while (queue.bytes() < BOUND + 10_000) {
+    while (queue.bytes() < BOUND - 2500) {
       offer("t", ++last, 1000, Overflow.CONFLATE);
     }
     queue.sendLast(ControlFrames.encode(TypeCode.DRAINED, new Drained(1L)));

@@ -6,10 +6,12 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOutboundHandlerAdapter;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -111,6 +113,27 @@ class TlsTurnsTest {
     wire.read(flood);
     wire.pass(Duration.ofMillis(1));
     assertThat(decryptor.got).isEqualTo(Unpooled.wrappedBuffer(flood, flood));
+  }
+
+  /** As the handler for TLS does when it has read records and no message. */
+  @Test
+  void aReadThatIsAskedForWaitsAsWell() {
+    AtomicInteger reads = new AtomicInteger();
+    wire.insert(
+        new ChannelOutboundHandlerAdapter() {
+          @Override
+          public void read(ChannelHandlerContext ctx) {
+            reads.incrementAndGet();
+          }
+        });
+    wire.read(records(100));
+    reads.set(0);
+    wire.askForRead();
+    assertThat(reads).hasValue(0);
+    wire.pass(Duration.ofMillis(1));
+    reads.set(0);
+    wire.askForRead();
+    assertThat(reads).hasValue(1);
   }
 
   @Test

@@ -131,6 +131,11 @@ final class Wire {
     channel.pipeline().addFirst(handler);
   }
 
+  /** Asks the socket for one read, whether it is read by itself or not. */
+  void askForRead() {
+    channel.read();
+  }
+
   WebSocketConnection connection() {
     WebSocketConnection made = connection;
     if (made == null) {

@@ -21,9 +21,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -68,7 +68,7 @@ class ClusterDemoIT {
   }
 
   @Test
-  @EnabledIfSystemProperty(named = "eventbus.system.long", matches = "true")
+  @Tag("nightly")
   void anEventThatIsDeliveredTwiceIsFound() throws Exception {
     JarCommand demo = start();
     Matcher bus = demo.awaitOut(FIRST_BUS);

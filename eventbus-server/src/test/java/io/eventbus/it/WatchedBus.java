@@ -5,7 +5,9 @@ import io.netty.buffer.PooledByteBufAllocator;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.util.Map;
 import java.util.Objects;
+import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
@@ -54,17 +56,25 @@ final class WatchedBus implements AutoCloseable {
    * a{b="c"}}.
    */
   double metric(String name) {
+    return value(metrics(), name);
+  }
+
+  private String metrics() {
     try (var in =
         URI.create("http://127.0.0.1:" + server.adminPort() + "/metrics").toURL().openStream()) {
-      String text = new String(in.readAllBytes(), StandardCharsets.UTF_8);
-      return text.lines()
-          .filter(line -> line.startsWith(name + " "))
-          .mapToDouble(line -> Double.parseDouble(line.substring(name.length() + 1)))
-          .findFirst()
-          .orElseThrow(() -> new AssertionError("no metric " + name + " in " + text));
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
     } catch (IOException e) {
       throw new AssertionError("the administration port does not answer", e);
     }
+  }
+
+  private static double value(String metrics, String name) {
+    return metrics
+        .lines()
+        .filter(line -> line.startsWith(name + " "))
+        .mapToDouble(line -> Double.parseDouble(line.substring(name.length() + 1)))
+        .findFirst()
+        .orElseThrow(() -> new AssertionError("no metric " + name + " in " + metrics));
   }
 
   double closed(String reason) {
@@ -100,24 +110,24 @@ final class WatchedBus implements AutoCloseable {
   }
 
   private void awaitEmpty(int connections, int subscriptions) {
+    Map<String, Double> expected =
+        Map.of(
+            "eventbus_connections",
+            (double) connections,
+            "eventbus_subscriptions",
+            (double) subscriptions,
+            "eventbus_memory_used_bytes",
+            0.0,
+            "eventbus_queue_bytes",
+            0.0);
+    Map<String, Double> last = new TreeMap<>();
     await(
-        () ->
-            metric("eventbus_connections") == connections
-                && metric("eventbus_memory_used_bytes") == 0
-                && metric("eventbus_subscriptions") == subscriptions
-                && metric("eventbus_queue_bytes") == 0,
-        () ->
-            "left: "
-                + metric("eventbus_connections")
-                + " connections (expected: "
-                + connections
-                + "), "
-                + metric("eventbus_subscriptions")
-                + " subscriptions (expected: "
-                + subscriptions
-                + "), "
-                + metric("eventbus_memory_used_bytes")
-                + " bytes (expected: 0)");
+        () -> {
+          String metrics = metrics();
+          expected.keySet().forEach(name -> last.put(name, value(metrics, name)));
+          return last.equals(expected);
+        },
+        () -> "left: " + last + " (expected: " + expected + ")");
     await(
         () -> PooledByteBufAllocator.DEFAULT.pinnedDirectMemory() <= pinnedBefore,
         () ->

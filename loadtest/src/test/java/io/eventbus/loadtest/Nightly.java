@@ -4,13 +4,10 @@ import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.api.Tag;
 
 /** A test that takes long, for {@code mvn -Pnightly verify}. */
 @Target({ElementType.TYPE, ElementType.METHOD})
 @Retention(RetentionPolicy.RUNTIME)
-@EnabledIfSystemProperty(named = Nightly.PROPERTY, matches = "true")
-public @interface Nightly {
-  /** Whether these run. */
-  String PROPERTY = "eventbus.system.long";
-}
+@Tag("nightly")
+public @interface Nightly {}

@@ -29,8 +29,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 /**
  * Coverage-guided fuzzing of what reads the links between buses, and of what is carried on them.
  *
- * <p>With {@code JAZZER_FUZZ=1} in the environment, as in the build, it looks for new inputs for
- * some seconds; without, it only runs the seeds. What it found lies in {@code target/fuzz}.
+ * <p>With {@code JAZZER_FUZZ=1} in the environment, as in the nightly build, it looks for new
+ * inputs for some seconds; without, it only runs the seeds. What it found lies in {@code
+ * target/fuzz}.
  */
 class LinkFramesFuzz {
   private static final int SERVER = 0;

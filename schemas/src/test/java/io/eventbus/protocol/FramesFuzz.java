@@ -11,8 +11,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 /**
  * Coverage-guided fuzzing of every decoder that reads the network.
  *
- * <p>With {@code JAZZER_FUZZ=1} in the environment, as in the build, it looks for new inputs for
- * some seconds; without, it only runs the seeds. What it found lies in {@code target/fuzz}.
+ * <p>With {@code JAZZER_FUZZ=1} in the environment, as in the nightly build, it looks for new
+ * inputs for some seconds; without, it only runs the seeds. What it found lies in {@code
+ * target/fuzz}.
  */
 class FramesFuzz {
   private static final int MESSAGE = 13;

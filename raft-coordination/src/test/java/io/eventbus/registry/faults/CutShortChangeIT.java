@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -14,6 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A leader is elected with a change of the members in its log that the one before did not end. */
 @EnabledOnOs(value = OS.LINUX, disabledReason = "signals and one clock for all processes")
+@Tag("faults")
 @Timeout(180)
 class CutShortChangeIT {
   private final Path directory;

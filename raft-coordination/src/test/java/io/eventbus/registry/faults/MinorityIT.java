@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -15,6 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A bus that has lost the majority says so, and goes on with what it knows. */
 @EnabledOnOs(value = OS.LINUX, disabledReason = "signals and one clock for all processes")
+@Tag("faults")
 @Timeout(180)
 class MinorityIT {
   private final Path directory;

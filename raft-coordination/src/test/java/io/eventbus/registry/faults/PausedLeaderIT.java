@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -17,6 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A leader that was stopped and goes on does not know at first that there is another one. */
 @EnabledOnOs(value = OS.LINUX, disabledReason = "signals and one clock for all processes")
+@Tag("faults")
 @Timeout(180)
 class PausedLeaderIT {
   private static final Duration PATIENCE = Duration.ofSeconds(10);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -13,6 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A bus comes back whose log goes beyond the snapshot that the leader sends to new ones. */
 @EnabledOnOs(value = OS.LINUX, disabledReason = "signals and one clock for all processes")
+@Tag("faults")
 @Timeout(180)
 class ReadmittedBusIT {
   private static final int SNAPSHOT_ENTRIES = 100;

@@ -10,6 +10,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -23,6 +24,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * many, {@code -Deventbus.faults.seconds=…} how long each is harmed.
  */
 @EnabledOnOs(value = OS.LINUX, disabledReason = "signals and one clock for all processes")
+@Tag("faults")
 @Timeout(600)
 class RegistryFaultsIT {
   static LongStream seeds() {

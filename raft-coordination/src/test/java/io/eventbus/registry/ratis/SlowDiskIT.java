@@ -17,6 +17,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.ratis.util.CodeInjectionForTesting;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -25,6 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
  * A bus whose disk does not get on. The engine says yes to entries that are sent to it a second
  * time although the first ones still wait for the disk.
  */
+@Tag("faults")
 @Timeout(180)
 class SlowDiskIT {
   /** Where the engine begins to write its log. */

@@ -1,0 +1,13 @@
+package io.eventbus.link;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What the fuzzer starts from; the nightly build goes on from there. */
+class LinkFramesFuzzSeedsTest {
+  @ParameterizedTest
+  @MethodSource("io.eventbus.link.LinkFramesFuzz#seeds")
+  void aSeedIsRead(byte[] input) {
+    new LinkFramesFuzz().everyReader(input);
+  }
+}

@@ -1,0 +1,13 @@
+package io.eventbus.protocol;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What the fuzzer starts from; the nightly build goes on from there. */
+class FramesFuzzSeedsTest {
+  @ParameterizedTest
+  @MethodSource("io.eventbus.protocol.FramesFuzz#seeds")
+  void aSeedIsRead(byte[] input) {
+    new FramesFuzz().everyDecoder(input);
+  }
+}

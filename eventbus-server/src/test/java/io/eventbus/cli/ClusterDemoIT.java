@@ -52,6 +52,7 @@ class ClusterDemoIT {
   }
 
   @Test
+  @Tag("nightly")
   void anOverloadedBusIsRelievedAndOneIsDrained() throws Exception {
     JarCommand demo = start();
     assertThat(demo.exitCode()).as(demo.out() + demo.err()).isEqualTo(ExitCode.OK);

@@ -23,6 +23,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -222,6 +223,7 @@ class ClusterIT {
   }
 
   @Test
+  @Tag("nightly")
   void aClusterMaySpeakTls() throws Exception {
     try (TestCertificate certificate = TestCertificate.make()) {
       // Signed by itself, it is the authority too.
@@ -245,6 +247,7 @@ class ClusterIT {
   }
 
   @Test
+  @Tag("nightly")
   void busesFindEachOtherOnTheNetwork() throws Exception {
     String port;
     try (DatagramSocket free = new DatagramSocket(0)) {

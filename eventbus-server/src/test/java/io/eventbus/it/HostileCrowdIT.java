@@ -2,6 +2,7 @@ package io.eventbus.it;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Very many connections that nobody cares for any more. */
@@ -18,6 +19,7 @@ class HostileCrowdIT extends HostileTests {
   }
 
   @Test
+  @Tag("nightly")
   void fiveThousandAbandonedConnectionsGoAway() throws Exception {
     List<RawClient> abandoned = new ArrayList<>();
     try {

@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -52,6 +53,7 @@ class FiveBusesIT {
   }
 
   @Test
+  @Tag("nightly")
   void withNobodyToReplaceThemThereAreAsManyVotersAsBusesUntilOthersCome() throws Exception {
     cluster.start(5);
     cluster.kill(lostVoter());

@@ -23,6 +23,7 @@ import picocli.CommandLine.Spec;
       ServeCommand.class,
       PublishCommand.class,
       SubscribeCommand.class,
+      BenchCommand.class,
       DemoCommand.class,
       ConfigCommand.class,
       RegistryCommand.class,

@@ -37,6 +37,7 @@ class ArchitectureTest {
   private static final String ADMIN = "io.eventbus.server.admin";
   private static final String SERVER = "io.eventbus.server";
   private static final String CLI = "io.eventbus.cli";
+  private static final String BENCH = "io.eventbus.cli.bench";
 
   private static final String NETTY = "io.netty..";
   private static final String NETTY_BUFFERS = "io.netty.buffer";
@@ -152,6 +153,7 @@ class ArchitectureTest {
   static final ArchRule cli =
       row(
           CLI,
+          BENCH,
           SERVER,
           CLUSTER,
           REGISTRY,
@@ -164,6 +166,8 @@ class ArchitectureTest {
           "org.slf4j.bridge",
           "com.sun.management",
           "ch.qos.logback..");
+
+  @ArchTest static final ArchRule bench = row(BENCH, CLIENT, "org.HdrHistogram");
 
   @ArchTest
   static final ArchRule no_cycles = slices().matching("io.eventbus.(**)").should().beFreeOfCycles();
@@ -185,7 +189,8 @@ class ArchitectureTest {
               FEDERATION,
               ADMIN,
               SERVER,
-              CLI);
+              CLI,
+              BENCH);
 
   @ArchTest
   static final ArchRule only_transport_and_federation_use_netty_beyond_its_buffers =
@@ -213,7 +218,7 @@ class ArchitectureTest {
   static final ArchRule only_the_command_line_uses_picocli_and_the_client =
       noClasses()
           .that()
-          .resideOutsideOfPackage(CLI)
+          .resideOutsideOfPackages(CLI, BENCH)
           .should()
           .dependOnClassesThat()
           .resideInAnyPackage(PICOCLI, "io.eventbus.client..");

@@ -1,7 +1,6 @@
 package io.eventbus.loadtest;
 
 import io.eventbus.loadtest.coordination.CoordinationSystem;
-import io.eventbus.loadtest.coordination.report.CoordinationJson;
 import io.eventbus.loadtest.coordination.report.CoordinationPage;
 import io.eventbus.loadtest.coordination.report.CoordinationReport;
 import io.eventbus.loadtest.coordination.report.CoordinationTable;
@@ -10,21 +9,25 @@ import io.eventbus.loadtest.coordination.run.Experiment;
 import io.eventbus.loadtest.coordination.run.Findings;
 import io.eventbus.loadtest.coordination.run.Plan;
 import io.eventbus.loadtest.driver.Availability;
+import io.eventbus.loadtest.driver.Directories;
+import io.eventbus.loadtest.driver.StopHook;
+import io.eventbus.loadtest.report.ResultsJson;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -38,6 +41,9 @@ import picocli.CommandLine.Spec;
     description = "Compares the registry with ZooKeeper and etcd.",
     mixinStandardHelpOptions = true)
 final class CoordinationCommand implements Callable<Integer> {
+  /** More than a server that is asked to end has. */
+  private static final long SERVERS_END_SECONDS = 12;
+
   private final CoordinationSystems known;
   private final Clock clock = Clock.systemUTC();
   @Spec private CommandSpec spec = CommandSpec.create();
@@ -109,6 +115,7 @@ final class CoordinationCommand implements Callable<Integer> {
     Experiment experiment =
         new Experiment(present, plan, directory, line -> tell(out, line), findings);
     CoordinationReport report;
+    StopHook hook = StopHook.add("data", () -> deleteOnceServersEnded(directory, out));
     try {
       Disk disk = Disk.of(directory);
       tell(out, "data on " + disk);
@@ -119,7 +126,7 @@ final class CoordinationCommand implements Callable<Integer> {
           () ->
               CoordinationReport.of(
                   startedAt,
-                  "loadtest coordination " + String.join(" ", arguments()),
+                  "loadtest " + String.join(" ", arguments()),
                   disk,
                   versions,
                   absent,
@@ -136,6 +143,7 @@ final class CoordinationCommand implements Callable<Integer> {
       report = sofar.get();
     } finally {
       delete(directory, out);
+      hook.close();
     }
     out.print(CoordinationTable.of(report));
     tell(out, "Written: " + json() + " and " + html());
@@ -175,13 +183,28 @@ final class CoordinationCommand implements Callable<Integer> {
   }
 
   private static void delete(Path directory, PrintWriter out) {
-    try (Stream<Path> files = Files.walk(directory)) {
-      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-        Files.deleteIfExists(file);
-      }
-    } catch (IOException | UncheckedIOException e) {
+    try {
+      Directories.delete(directory);
+    } catch (IOException e) {
       tell(out, directory + " is not emptied: " + e);
     }
+  }
+
+  /** Other hooks end the servers at the same time, and servers write until they have ended. */
+  private static void deleteOnceServersEnded(Path directory, PrintWriter out) {
+    try {
+      CompletableFuture.allOf(
+              ProcessHandle.current()
+                  .children()
+                  .map(ProcessHandle::onExit)
+                  .toArray(CompletableFuture<?>[]::new))
+          .get(SERVERS_END_SECONDS, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (ExecutionException | TimeoutException e) {
+      tell(out, "a server still runs: " + e);
+    }
+    delete(directory, out);
   }
 
   private Path json() {
@@ -194,7 +217,7 @@ final class CoordinationCommand implements Callable<Integer> {
 
   private void write(CoordinationReport report) throws IOException {
     Files.createDirectories(options.output());
-    CoordinationJson.write(json(), report);
+    ResultsJson.write(json(), report);
     CoordinationPage.write(html(), report);
   }
 

@@ -4,7 +4,6 @@ import io.eventbus.loadtest.coordination.CoordinationSystem;
 import io.eventbus.loadtest.coordination.Placement;
 import io.eventbus.loadtest.coordination.run.Plan;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -13,6 +12,8 @@ import picocli.CommandLine.Option;
 /** How the registry is compared with other systems. */
 final class CoordinationOptions {
   private static final double LONGEST_RECOVERY = 5;
+  private static final double SHORTEST = 0.1;
+  private static final double LONGEST = 3_600;
 
   @Option(
       names = {"--system", "--systems"},
@@ -83,7 +84,7 @@ final class CoordinationOptions {
       description =
           "Load after servers were started again, which is not measured (default: that of --warm-up,"
               + " at most 5).")
-  private double recovery = -1;
+  private @Nullable Double recovery;
 
   @Option(
       names = "--placement",
@@ -131,15 +132,19 @@ final class CoordinationOptions {
         servers,
         clients,
         payload,
-        seconds(warmUp),
-        seconds(duration),
+        Seconds.of("--warm-up", warmUp, SHORTEST, LONGEST),
+        Seconds.of("--duration", duration, SHORTEST, LONGEST),
         rounds,
         pipelines,
         inFlight,
-        seconds(pipelinedDuration),
+        Seconds.of("--pipelined-duration", pipelinedDuration, SHORTEST, LONGEST),
         kills,
         changes,
-        seconds(recovery < 0 ? Math.min(warmUp, LONGEST_RECOVERY) : recovery),
+        Seconds.of(
+            "--recovery-warm-up",
+            recovery == null ? Math.min(warmUp, LONGEST_RECOVERY) : recovery,
+            0,
+            LONGEST),
         placement());
   }
 
@@ -152,10 +157,6 @@ final class CoordinationOptions {
           throw new IllegalArgumentException(
               "--placement: " + placement + " (expected: leader or spread)");
     };
-  }
-
-  private static Duration seconds(double seconds) {
-    return Duration.ofMillis(Math.round(seconds * 1_000));
   }
 
   /**

@@ -1,7 +1,9 @@
 package io.eventbus.loadtest;
 
+import io.eventbus.loadtest.driver.DriverException;
 import io.eventbus.loadtest.driver.JavaCommand;
 import io.eventbus.loadtest.driver.Programs;
+import io.eventbus.loadtest.driver.StopHook;
 import io.eventbus.loadtest.run.RunResult;
 import io.eventbus.loadtest.run.WorkloadRun;
 import java.io.IOException;
@@ -11,6 +13,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,6 +23,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class ForkedRuns implements RunExecutor {
   private static final Duration SPARE = Duration.ofMinutes(3);
+
+  /** What a JVM ends with that got SIGINT, for example by Ctrl-C, or SIGTERM. */
+  private static final Set<Integer> STOPPED = Set.of(130, 143);
 
   private final RunOptions options;
   private final List<String> clientJvm;
@@ -45,16 +51,19 @@ final class ForkedRuns implements RunExecutor {
   }
 
   @Override
-  public RunResult execute(PlannedRun planned) throws IOException, InterruptedException {
+  public @Nullable RunResult execute(PlannedRun planned) throws IOException, InterruptedException {
     String turns = planned.workload().turns();
     if (!turns.equals(keptFor)) {
       close();
       keptFor = turns;
     }
     String key = planned.workload().name() + " " + planned.driver();
-    RunProcess process = kept.remove(key);
+    @Nullable RunProcess process = kept.remove(key);
     if (process == null) {
-      process = new RunProcess(command(planned));
+      process = start(planned);
+      if (process == null) {
+        return null;
+      }
     }
     boolean goesOn = false;
     try {
@@ -62,8 +71,15 @@ final class ForkedRuns implements RunExecutor {
       if (found == null && process.exitCode() == 0) {
         // It has ended in order after its last run, because not everything had arrived.
         process.close();
-        process = new RunProcess(command(planned));
+        @Nullable RunProcess next = start(planned);
+        if (next == null) {
+          return null;
+        }
+        process = next;
         found = process.run(planned.run(), deadline(planned));
+      }
+      if (StopHook.isStopping() || (found == null && STOPPED.contains(process.exitCode()))) {
+        return null;
       }
       RunResult result = found != null ? found : failed(planned, process.exitCode());
       goesOn = keep && result.problem() == null && WorkloadRun.canRepeat(planned.workload());
@@ -74,6 +90,18 @@ final class ForkedRuns implements RunExecutor {
       } else {
         process.close();
       }
+    }
+  }
+
+  /** Returns null if the load test is being stopped. */
+  private @Nullable RunProcess start(PlannedRun planned) throws IOException {
+    try {
+      return new RunProcess(command(planned));
+    } catch (DriverException e) {
+      if (StopHook.isStopping()) {
+        return null;
+      }
+      throw e;
     }
   }
 

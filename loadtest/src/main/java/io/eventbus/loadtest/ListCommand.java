@@ -4,19 +4,36 @@ import io.eventbus.loadtest.driver.Availability;
 import io.eventbus.loadtest.workload.Workload;
 import io.eventbus.loadtest.workload.Workloads;
 import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** Shows what can be run, and against what. */
 @Command(
     name = "list",
-    description = "Lists the workloads, and the systems with what is absent.",
+    description = "Lists the families of workloads, and the systems with what is absent.",
     mixinStandardHelpOptions = true)
 final class ListCommand implements Runnable {
+  /** As many names as fit on some lines; a family of shapes and sizes has more than a hundred. */
+  private static final int MOST_NAMES = 12;
+
   private final Drivers drivers;
   @Spec private CommandSpec spec = CommandSpec.create();
+
+  @Parameters(
+      arity = "0..*",
+      paramLabel = "WORKLOAD",
+      description =
+          "Lists these one by one: a family, a workload, both with * for any letters, all.")
+  private List<String> words = List.of();
 
   ListCommand(Drivers drivers) {
     this.drivers = drivers;
@@ -25,17 +42,47 @@ final class ListCommand implements Runnable {
   @Override
   public void run() {
     PrintWriter out = spec.commandLine().getOut();
-    out.println("Workloads:");
-    for (Workload workload : Workloads.shipped().all()) {
-      out.printf("  %-36s %s%n", workload.name(), describe(workload));
+    if (words.isEmpty()) {
+      families(out);
+      systems(out);
+    } else {
+      Set<Workload> chosen = new LinkedHashSet<>();
+      words.forEach(word -> chosen.addAll(Workloads.shipped().select(word)));
+      chosen.forEach(w -> out.printf("%-36s %s%n", w.name(), describe(w)));
     }
+    out.flush();
+  }
+
+  private static void families(PrintWriter out) {
+    Map<String, List<Workload>> families = new LinkedHashMap<>();
+    for (Workload workload : Workloads.shipped().all()) {
+      families.computeIfAbsent(workload.family(), f -> new ArrayList<>()).add(workload);
+    }
+    out.println("Families of workloads (list FAMILY shows each of its workloads):");
+    families.forEach(
+        (family, of) -> {
+          out.printf("  %-18s %s%n", family, of.get(0).description());
+          out.printf("  %-18s %s%n", "", names(of));
+        });
     out.println();
+  }
+
+  private static String names(List<Workload> of) {
+    String shown =
+        of.stream()
+            .limit(MOST_NAMES)
+            .map(w -> w.name().substring(w.name().indexOf('/') + 1))
+            .collect(Collectors.joining(", "));
+    int more = of.size() - MOST_NAMES;
+    return more > 0 ? shown + " and " + more + " more" : shown;
+  }
+
+  private void systems(PrintWriter out) {
     out.println("Systems:");
     for (String name : drivers.names()) {
       Availability found = drivers.create(name, List.of()).availability();
-      out.printf("  %-12s %s%s%n", name, found.present() ? "" : "absent: ", found.detail());
+      out.printf("  %-18s %s%s%n", name, found.present() ? "" : "absent: ", found.detail());
     }
-    out.flush();
   }
 
   private static String describe(Workload w) {

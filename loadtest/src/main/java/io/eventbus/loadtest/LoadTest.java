@@ -1,6 +1,7 @@
 package io.eventbus.loadtest;
 
 import io.eventbus.loadtest.workload.WorkloadException;
+import java.io.IOException;
 import java.util.List;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -28,6 +29,7 @@ import picocli.CommandLine.Spec;
       "Examples:",
       "  loadtest run smoke",
       "  loadtest run one-to-one/128B fan-out --runs 5 --output results",
+      "  loadtest report results/results.json",
       "  loadtest run federation-hop --drivers eventbus,nats",
       "  loadtest switch one drain --output results",
       "  loadtest coordination table --servers 3 --output results",
@@ -59,6 +61,8 @@ public final class LoadTest implements Runnable {
     line.addSubcommand(new RunCommand(drivers));
     line.addSubcommand(new RunsCommand(drivers));
     line.addSubcommand(new ListCommand(drivers));
+    line.addSubcommand(new ReportCommand());
+    line.addSubcommand(new PageCommand());
     line.addSubcommand(new SwitchCommand());
     line.addSubcommand(new CoordinationCommand(new CoordinationSystems()));
     line.addSubcommand(new AttackCommand());
@@ -69,6 +73,10 @@ public final class LoadTest implements Runnable {
             commandLine.getErr().println(failure.getMessage());
             return ExitCode.USAGE;
           }
+          if (failure instanceof IOException) {
+            commandLine.getErr().println(failure);
+            return ExitCode.FAILED;
+          }
           throw failure;
         });
     return line;
@@ -78,7 +86,7 @@ public final class LoadTest implements Runnable {
   public void run() {
     throw new ParameterException(
         spec.commandLine(),
-        "command: absent (expected: run, switch, coordination, attack, list or jmh)");
+        "command: absent (expected: run, switch, coordination, attack, report, page, list or jmh)");
   }
 
   /** The version of the jar. */

@@ -1,6 +1,7 @@
 package io.eventbus.loadtest;
 
 import io.eventbus.loadtest.driver.Availability;
+import io.eventbus.loadtest.driver.StopHook;
 import io.eventbus.loadtest.report.HtmlReport;
 import io.eventbus.loadtest.report.Machine;
 import io.eventbus.loadtest.report.Report;
@@ -20,6 +21,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -35,6 +37,8 @@ import picocli.CommandLine.Spec;
     description = "Runs workloads and compares the systems.",
     mixinStandardHelpOptions = true)
 final class RunCommand implements Callable<Integer> {
+  private static final int MOST_RUNS = 1_000;
+
   private final Drivers drivers;
   private final Clock clock = Clock.systemUTC();
   @Spec private CommandSpec spec = CommandSpec.create();
@@ -93,6 +97,8 @@ final class RunCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException, InterruptedException {
     checkArguments();
+    Map<Workload, String> workloads = select();
+    createOutput();
     PrintWriter out = spec.commandLine().getOut();
     String startedAt = clock.instant().toString();
     Map<String, String> versions = new LinkedHashMap<>();
@@ -106,13 +112,46 @@ final class RunCommand implements Callable<Integer> {
         out.println(name + ": absent: " + found.detail());
       }
     }
-    Map<Workload, String> workloads = select();
     tellWhatIsLeftOut(workloads, versions, out);
-    List<RunResult> results = execute(plan(workloads, versions), out);
-    Report report =
-        new Report(startedAt, Machine.here(), absent, List.copyOf(workloads.keySet()), results);
-    write(report, out);
-    return exitCode(report);
+    List<PlannedRun> plan = plan(workloads, versions);
+    String command = "loadtest " + String.join(" ", arguments());
+    Machine machine = Machine.here();
+    Function<List<RunResult>, Report> soFar =
+        results ->
+            new Report(
+                startedAt,
+                command,
+                machine,
+                plan.size(),
+                absent,
+                List.copyOf(workloads.keySet()),
+                results);
+    Report report = execute(plan, soFar, out);
+    out.println();
+    out.print(ResultTable.of(report));
+    if (!report.results().isEmpty() || report.planned() == 0) {
+      out.println("Written: " + json() + " and " + html());
+    }
+    out.flush();
+    return ExitCode.of(report.whole(), report.complete(), report.results().isEmpty());
+  }
+
+  private List<String> arguments() {
+    return spec.commandLine().getParseResult().originalArgs();
+  }
+
+  /** Before anything runs: what takes hours is not to end with a directory that is not there. */
+  private void createOutput() {
+    try {
+      Files.createDirectories(output);
+    } catch (IOException e) {
+      throw new ParameterException(
+          spec.commandLine(), "--output: " + output + " (expected: a directory): " + e, e);
+    }
+    if (!Files.isWritable(output)) {
+      throw new ParameterException(
+          spec.commandLine(), "--output: " + output + " (expected: one that can be written to)");
+    }
   }
 
   private void tellWhatIsLeftOut(
@@ -135,19 +174,19 @@ final class RunCommand implements Callable<Integer> {
       throw new ParameterException(
           spec.commandLine(), "WORKLOAD: absent (expected: one, or --all)");
     }
-    for (String name : chosenDrivers()) {
-      try {
-        options.driver(drivers, name);
-      } catch (IllegalArgumentException e) {
-        throw new ParameterException(spec.commandLine(), e.getMessage(), e);
-      }
+    try {
+      options.check();
+      chosenDrivers().forEach(name -> options.driver(drivers, name));
+    } catch (IllegalArgumentException e) {
+      throw new ParameterException(spec.commandLine(), e.getMessage(), e);
     }
     if (inProcess && keep) {
       throw new ParameterException(
           spec.commandLine(), "--keep: with --in-process (expected: one of them)");
     }
-    if (runs != null && runs < 1) {
-      throw new ParameterException(spec.commandLine(), "--runs: " + runs + " (expected: >= 1)");
+    if (runs != null && (runs < 1 || runs > MOST_RUNS)) {
+      throw new ParameterException(
+          spec.commandLine(), "--runs: " + runs + " (expected: 1.." + MOST_RUNS + ")");
     }
   }
 
@@ -209,7 +248,9 @@ final class RunCommand implements Callable<Integer> {
     return workload.cluster().servers() == 1 || options.driver(drivers, driver).hasClusters();
   }
 
-  private List<RunResult> execute(List<PlannedRun> plan, PrintWriter out)
+  /** Makes all runs; what there is so far is written after each: a later one may take hours. */
+  private Report execute(
+      List<PlannedRun> plan, Function<List<RunResult>, Report> soFar, PrintWriter out)
       throws IOException, InterruptedException {
     List<RunResult> results = new ArrayList<>();
     try (RunExecutor executor = executor()) {
@@ -222,10 +263,21 @@ final class RunCommand implements Callable<Integer> {
             planned.driver(),
             planned.run());
         out.flush();
-        results.add(executor.execute(planned));
+        RunResult result = executor.execute(planned);
+        if (result == null) {
+          out.println("Stopped.");
+          return soFar.apply(results);
+        }
+        results.add(result);
+        write(soFar.apply(results));
       }
     }
-    return results;
+    Report whole = soFar.apply(results);
+    if (plan.isEmpty()) {
+      // It says why.
+      write(whole);
+    }
+    return whole;
   }
 
   private RunExecutor executor() {
@@ -234,30 +286,28 @@ final class RunCommand implements Callable<Integer> {
         : new ForkedRuns(options, RunOptions.words(clientJvm), keep, clock);
   }
 
-  private RunResult runHere(PlannedRun planned) throws InterruptedException {
+  private @Nullable RunResult runHere(PlannedRun planned) throws InterruptedException {
     ProgressLine progress = new ProgressLine(spec.commandLine().getErr());
     WorkloadRun run =
         new WorkloadRun(options.driver(drivers, planned.driver()), planned.workload(), progress);
     try {
-      return run.run(planned.run(), planned.version(), clock);
+      RunResult result = run.run(planned.run(), planned.version(), clock);
+      return StopHook.isStopping() ? null : result;
     } finally {
       progress.clear();
     }
   }
 
-  private void write(Report report, PrintWriter out) throws IOException {
-    out.println();
-    out.print(ResultTable.of(report));
-    Files.createDirectories(output);
-    Path json = output.resolve("results.json");
-    Path html = output.resolve("report.html");
-    ResultsJson.write(json, report);
-    HtmlReport.write(html, report);
-    out.println("Written: " + json + " and " + html);
-    out.flush();
+  private Path json() {
+    return output.resolve("results.json");
   }
 
-  private static int exitCode(Report report) {
-    return ExitCode.of(report.whole(), report.complete(), report.results().isEmpty());
+  private Path html() {
+    return output.resolve("report.html");
+  }
+
+  private void write(Report report) throws IOException {
+    ResultsJson.write(json(), report);
+    HtmlReport.write(html(), report);
   }
 }

@@ -12,6 +12,11 @@ import picocli.CommandLine.Option;
 
 /** The options that a run has, whether it is made here or in a JVM of its own. */
 final class RunOptions {
+  // As a workload has them, in seconds.
+  private static final double LONGEST_WARM_UP = 3_600;
+  private static final double SHORTEST = 0.001;
+  private static final double LONGEST = 86_400;
+
   @Option(
       names = "--warm-up",
       paramLabel = "SECONDS",
@@ -38,13 +43,30 @@ final class RunOptions {
       description = "Options of the JVM of a server that runs on one, separated by spaces.")
   private String serverJvm = "";
 
-  /** Applies what was asked for to a workload. */
-  Workload apply(Workload w) {
-    return w.lasting(seconds(warmUp, w.warmUp()), seconds(duration, w.duration()));
+  /**
+   * Looks at what was asked for before anything runs.
+   *
+   * @throws IllegalArgumentException if a value is out of its range
+   */
+  void check() {
+    warmUp(Duration.ZERO);
+    duration(Duration.ZERO);
+    if (fault != null) {
+      Fault.parse(fault);
+    }
   }
 
-  private static Duration seconds(@Nullable Double seconds, Duration otherwise) {
-    return seconds == null ? otherwise : Duration.ofMillis(Math.round(seconds * 1000));
+  /** Applies what was asked for to a workload. */
+  Workload apply(Workload w) {
+    return w.lasting(warmUp(w.warmUp()), duration(w.duration()));
+  }
+
+  private Duration warmUp(Duration otherwise) {
+    return warmUp == null ? otherwise : Seconds.of("--warm-up", warmUp, 0, LONGEST_WARM_UP);
+  }
+
+  private Duration duration(Duration otherwise) {
+    return duration == null ? otherwise : Seconds.of("--duration", duration, SHORTEST, LONGEST);
   }
 
   /** Makes the driver of a name, broken if that was asked for. */

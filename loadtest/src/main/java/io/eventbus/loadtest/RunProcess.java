@@ -1,5 +1,8 @@
 package io.eventbus.loadtest;
 
+import io.eventbus.loadtest.driver.Directories;
+import io.eventbus.loadtest.driver.DriverException;
+import io.eventbus.loadtest.driver.StopHook;
 import io.eventbus.loadtest.report.ResultsJson;
 import io.eventbus.loadtest.run.RunResult;
 import java.io.IOException;
@@ -21,27 +24,32 @@ final class RunProcess implements AutoCloseable {
   private final Path directory;
   private final Path result;
   private final Process process;
-  private final Thread hook;
+  private final StopHook hook;
 
   /**
    * Starts it; it does nothing yet.
    *
    * @param command makes the command line, but for the file that takes the results
    * @throws IOException if it cannot be started
+   * @throws DriverException if the load test is being stopped
    */
   RunProcess(List<String> command) throws IOException {
     directory = Files.createTempDirectory("loadtest-");
     result = directory.resolve("result.json");
     List<String> whole = new ArrayList<>(command);
     whole.add("--result=" + result);
-    process =
-        new ProcessBuilder(whole)
-            .redirectOutput(ProcessBuilder.Redirect.INHERIT)
-            .redirectError(ProcessBuilder.Redirect.INHERIT)
-            .start();
-    // Whoever stops this process stops the run too; its own hook then ends the server.
-    hook = new Thread(process::destroy, "end-run");
-    Runtime.getRuntime().addShutdownHook(hook);
+    try {
+      process =
+          new ProcessBuilder(whole)
+              .redirectOutput(ProcessBuilder.Redirect.INHERIT)
+              .redirectError(ProcessBuilder.Redirect.INHERIT)
+              .start();
+    } catch (IOException e) {
+      Directories.delete(directory);
+      throw e;
+    }
+    // Whoever stops this process stops the run too.
+    hook = StopHook.add("run", this::end);
   }
 
   /**
@@ -59,7 +67,8 @@ final class RunProcess implements AutoCloseable {
       numbers.write((number + "\n").getBytes(StandardCharsets.US_ASCII));
       numbers.flush();
     } catch (IOException e) {
-      // The pipe is broken: it has ended.
+      // The pipe is broken: it has ended, or is about to.
+      endsSoon();
       return null;
     }
     long end = System.nanoTime() + deadline.toNanos();
@@ -87,18 +96,20 @@ final class RunProcess implements AutoCloseable {
     } catch (IOException e) {
       // It has ended already.
     }
+    // It ends by itself when it has nothing more to read.
+    endsSoon();
+    end();
+    hook.close();
+  }
+
+  private void end() {
+    // Its own hooks end the servers; by force it could not.
+    process.destroy();
     if (!endsSoon()) {
-      // Its shutdown hook ends the server; by force it could not.
-      process.destroy();
-      if (!endsSoon()) {
-        process.destroyForcibly();
-      }
+      process.destroyForcibly();
     }
-    removeHook();
     try {
-      Files.deleteIfExists(result);
-      Files.deleteIfExists(RunsCommand.part(result));
-      Files.deleteIfExists(directory);
+      Directories.delete(directory);
     } catch (IOException e) {
       // A file in the system's temporary directory is no reason to lose results.
       return;
@@ -111,15 +122,6 @@ final class RunProcess implements AutoCloseable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return false;
-    }
-  }
-
-  private void removeHook() {
-    try {
-      Runtime.getRuntime().removeShutdownHook(hook);
-    } catch (IllegalStateException e) {
-      // The JVM is ending and runs the hook itself.
-      return;
     }
   }
 }

@@ -11,9 +11,7 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.time.Clock;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -92,17 +90,9 @@ final class RunsCommand implements Callable<Integer> {
     }
   }
 
-  /** What a result is called while it is being written. */
-  static Path part(Path result) {
-    return result.resolveSibling(result.getFileName() + ".part");
-  }
-
-  /** Whoever waits for the file must not see half of it. */
   private void write(RunResult found) {
-    Path part = part(result);
     try {
-      ResultsJson.writeRun(part, found);
-      Files.move(part, result, StandardCopyOption.ATOMIC_MOVE);
+      ResultsJson.writeRun(result, found);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -56,7 +56,7 @@ final class SwitchCommand implements Callable<Integer> {
     }
     PrintWriter out = spec.commandLine().getOut();
     String startedAt = clock.instant().toString();
-    String command = "loadtest switch " + String.join(" ", arguments());
+    String command = "loadtest " + String.join(" ", arguments());
     List<SwitchResult> results = new ArrayList<>();
     SwitchReport report = report(startedAt, command, plan, results);
     for (Kind kind : kinds) {

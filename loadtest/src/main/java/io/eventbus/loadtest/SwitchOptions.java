@@ -3,7 +3,6 @@ package io.eventbus.loadtest;
 import io.eventbus.loadtest.driver.Fault;
 import io.eventbus.loadtest.switching.run.SwitchPlan;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -12,6 +11,8 @@ import picocli.CommandLine.Option;
 
 /** How clients are made to change the bus. */
 final class SwitchOptions {
+  private static final double LONGEST = 3_600;
+
   @Option(
       names = "--moves",
       description =
@@ -116,7 +117,7 @@ final class SwitchOptions {
         kills,
         clientRate,
         payload,
-        Duration.ofMillis(Math.round(warmUp * 1_000)),
+        Seconds.of("--warm-up", warmUp, 0, LONGEST),
         warmUpMoves,
         fault == null ? null : Fault.parse(fault));
   }

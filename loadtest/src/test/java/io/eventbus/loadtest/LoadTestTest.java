@@ -8,11 +8,17 @@ import io.eventbus.loadtest.driver.Availability;
 import io.eventbus.loadtest.driver.Driver;
 import io.eventbus.loadtest.driver.DriverException;
 import io.eventbus.loadtest.driver.MemoryDriver;
+import io.eventbus.loadtest.report.MarkdownPage;
+import io.eventbus.loadtest.report.ResultsJson;
 import io.eventbus.loadtest.workload.Workload;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -166,11 +172,154 @@ class LoadTestTest {
   }
 
   @Test
-  void listsWorkloadsAndSystems() {
+  void aTimeOutOfItsRangeEndsWithTwo() {
+    for (String value : new String[] {"-1", "0", "0.0001", "NaN", "86401"}) {
+      assertThat(run("memory", "--duration=" + value)).as(value).isEqualTo(ExitCode.USAGE);
+    }
+    assertThat(err.toString())
+        .contains("--duration: -1 (expected: 0.001 to 86400 seconds)")
+        .contains("--duration: NaN (expected: ")
+        .doesNotContain("Exception");
+    assertThat(run("memory", "--warm-up=-0.5")).isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString()).contains("--warm-up: -0.5 (expected: 0 to 3600 seconds)");
+    assertThat(run("memory", "--runs=1001")).isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString()).contains("--runs: 1001 (expected: 1..1000)");
+    assertThat(execute("switch", "one", "--warm-up=-1")).isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString()).contains("--warm-up: -1 (expected: 0 to 3600 seconds)");
+    assertThat(execute("coordination", "table", "--recovery-warm-up=-1")).isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString()).contains("--recovery-warm-up: -1 (expected: 0 to 3600 seconds)");
+  }
+
+  @Test
+  void anOutputThatIsNoDirectoryEndsWithTwoBeforeAnythingRuns() {
+    assertThat(
+            execute(
+                "run",
+                workload.toString(),
+                "--in-process",
+                "--driver=memory",
+                "--output=" + workload))
+        .isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString()).contains("--output: " + workload + " (expected: a directory)");
+    assertThat(out.toString()).doesNotContain("1 of 2");
+  }
+
+  @Test
+  void resultsAreWrittenAfterEveryRun() throws Exception {
+    List<Integer> seen = new ArrayList<>();
+    MemoryDriver memory = new MemoryDriver();
+    Drivers drivers = new Drivers();
+    drivers.add(
+        "looking",
+        options ->
+            new Driver() {
+              @Override
+              public String name() {
+                return "looking";
+              }
+
+              @Override
+              public Availability availability() {
+                return memory.availability();
+              }
+
+              @Override
+              public Session start(Workload w) {
+                try {
+                  Path file = directory.resolve("results.json");
+                  // Older results stay until there are new ones.
+                  seen.add(Files.exists(file) ? ResultsJson.read(file).path("results").size() : -1);
+                } catch (IOException e) {
+                  throw new UncheckedIOException(e);
+                }
+                return memory.start(w);
+              }
+            });
+    int code =
+        LoadTest.commandLine(drivers)
+            .setOut(new PrintWriter(out, true))
+            .execute(
+                "run",
+                workload.toString(),
+                "--in-process",
+                "--driver=looking",
+                "--runs=3",
+                "--output=" + directory);
+    assertThat(code).isEqualTo(ExitCode.OK);
+    assertThat(seen).containsExactly(-1, 1, 2);
+  }
+
+  @Test
+  void aResultFileIsShownAgain() throws Exception {
+    assertThat(run("memory")).isEqualTo(ExitCode.OK);
+    Path page = directory.resolve("report.html");
+    String before = Files.readString(page);
+    Files.delete(page);
+    out.getBuffer().setLength(0);
+    Path json = directory.resolve("results.json");
+    assertThat(execute("report", json.toString())).as(err::toString).isEqualTo(ExitCode.OK);
+    assertThat(Files.readString(page)).isEqualTo(before);
+    assertThat(out.toString()).contains("0/0/0").contains("Written: " + page);
+    Path other = directory.resolve("other.html");
+    assertThat(execute("report", json.toString(), "--html=" + other)).isEqualTo(ExitCode.OK);
+    assertThat(Files.readString(other)).isEqualTo(before);
+  }
+
+  @Test
+  void aFileThatHoldsNoResultsEndsWithTwo() throws Exception {
+    Path file = directory.resolve("other.json");
+    assertThat(execute("report", file.toString())).isEqualTo(ExitCode.USAGE);
+    for (String text : new String[] {"", "[]", "{}", "{", "{\"workloads\": 3}"}) {
+      Files.writeString(file, text);
+      assertThat(execute("report", file.toString())).as(text).isEqualTo(ExitCode.USAGE);
+    }
+    assertThat(err.toString()).contains("FILE: " + file + " (expected: a result file)");
+  }
+
+  @Test
+  void aDocumentIsMadeFromResultFiles() throws Exception {
+    assertThat(run("memory")).isEqualTo(ExitCode.OK);
+    Path json = directory.resolve("results.json");
+    Path document = directory.resolve("page.md");
+    Files.writeString(document, MarkdownPage.BEGIN + "\n" + MarkdownPage.END + "\n");
+    String into = "--into=" + document;
+    assertThat(execute("page", json.toString(), into)).as(err::toString).isEqualTo(ExitCode.OK);
+    assertThat(Files.readString(document))
+        .contains("loadtest run " + workload)
+        .contains("| short | memory |")
+        .contains("[All figures](results.json)");
+    assertThat(execute("page", json.toString())).isEqualTo(ExitCode.OK);
+    assertThat(out.toString()).contains("| short | memory |");
+    Files.writeString(document, "");
+    assertThat(execute("page", json.toString(), into)).isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString()).contains("--into: " + document + ": marks: absent");
+  }
+
+  @Test
+  void thePageOfBenchmarksCanTakeFigures() throws Exception {
+    Path page = Path.of("..", "docs", "benchmarks.md");
+    assertThat(MarkdownPage.into(Files.readString(page), "figures")).contains("figures");
+  }
+
+  @Test
+  void listsFamiliesAndSystems() {
     assertThat(execute("list")).isEqualTo(ExitCode.OK);
     assertThat(out.toString())
-        .contains("one-to-one/128B")
+        .contains("one-to-one", "16B, 128B")
+        .contains("federation-shape", " more")
         .contains("absent: no such program: install it");
+    assertThat(out.toString().lines()).hasSizeLessThan(50);
+  }
+
+  @Test
+  void listsTheWorkloadsOfAFamily() {
+    assertThat(execute("list", "one-to-one", "federation-shape/B-C-*")).isEqualTo(ExitCode.OK);
+    assertThat(out.toString())
+        .contains("one-to-one/128B", "1 -> 1, 1 topic, 128 B")
+        .contains("federation-shape/B-C-64B")
+        .doesNotContain("Systems", "fan-out");
+    assertThat(execute("list", "none")).isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString()).contains("workload: none (expected: ");
   }
 
   @Test

@@ -17,7 +17,8 @@ import java.util.regex.Pattern;
  * The process of a server under test, with its output in a temporary file.
  *
  * <p>It is ended by its own id when it is closed, and by a shutdown hook when the load test is
- * interrupted, first politely and after 5 seconds by force. For one thread.
+ * stopped by a signal: with SIGTERM where there are signals, and after 5 seconds with SIGKILL. Then
+ * its output is deleted. For one thread.
  */
 public final class ServerProcess implements AutoCloseable {
   private static final Duration POLITE = Duration.ofSeconds(5);
@@ -26,14 +27,13 @@ public final class ServerProcess implements AutoCloseable {
   private final String name;
   private final Process process;
   private final Path output;
-  private final Thread hook;
+  private final StopHook hook;
 
   private ServerProcess(String name, Process process, Path output) {
     this.name = name;
     this.process = process;
     this.output = output;
-    this.hook = new Thread(process::destroyForcibly, "end-" + name);
-    Runtime.getRuntime().addShutdownHook(hook);
+    this.hook = StopHook.add(name, this::end);
   }
 
   /**
@@ -49,12 +49,22 @@ public final class ServerProcess implements AutoCloseable {
       String name, List<String> command, Map<String, String> environment) {
     try {
       Path output = Files.createTempFile("loadtest-" + name + "-", ".log");
-      ProcessBuilder builder =
-          new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile());
-      builder.environment().putAll(environment);
-      return new ServerProcess(name, builder.start(), output);
+      return new ServerProcess(name, launch(command, environment, output), output);
     } catch (IOException e) {
       throw new DriverException(name + " does not start: " + String.join(" ", command), e);
+    }
+  }
+
+  private static Process launch(List<String> command, Map<String, String> environment, Path output)
+      throws IOException {
+    ProcessBuilder builder =
+        new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile());
+    builder.environment().putAll(environment);
+    try {
+      return builder.start();
+    } catch (IOException e) {
+      Files.deleteIfExists(output);
+      throw e;
     }
   }
 
@@ -195,20 +205,26 @@ public final class ServerProcess implements AutoCloseable {
 
   @Override
   public void close() {
+    end();
+    hook.close();
+  }
+
+  private void end() {
+    process.destroy();
     try {
-      process.destroy();
       if (!process.waitFor(POLITE.toMillis(), TimeUnit.MILLISECONDS)) {
         process.destroyForcibly();
         process.waitFor(POLITE.toMillis(), TimeUnit.MILLISECONDS);
       }
-      Files.deleteIfExists(output);
-      Runtime.getRuntime().removeShutdownHook(hook);
     } catch (InterruptedException e) {
       process.destroyForcibly();
       Thread.currentThread().interrupt();
-    } catch (IOException | IllegalStateException e) {
-      // A log that cannot be deleted, or a JVM that is ending and runs the hook itself.
-      process.destroyForcibly();
+    }
+    try {
+      Files.deleteIfExists(output);
+    } catch (IOException e) {
+      // A log in the system's temporary directory is no reason to lose results.
+      return;
     }
   }
 }

@@ -1,7 +1,7 @@
 package io.eventbus.loadtest.report;
 
-import io.eventbus.loadtest.run.LatencySummary;
 import io.eventbus.loadtest.run.RunResult;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
 
@@ -11,11 +11,6 @@ final class Charts {
   private static final int LEFT = 130;
   private static final int RIGHT = 90;
   private static final int BAR = 26;
-  private static final int HEIGHT = 260;
-  private static final int BOTTOM = 36;
-  private static final int TOP = 14;
-  private static final int AXIS = 60;
-  private static final double DEEPEST = 99.999;
 
   private Charts() {}
 
@@ -47,7 +42,7 @@ final class Charts {
       double median = medians.applyAsDouble(driver);
       svg.text(LEFT - 8.0, y + 14, "name", driver);
       svg.bar(LEFT, y, median * scale, BAR - 8.0, "c" + i, driver + ": " + format.apply(median));
-      double far = median;
+      double far = Math.max(0, median);
       for (RunResult result : results) {
         if (result.driver().equals(driver) && result.problem() == null) {
           double value = figure.applyAsDouble(result);
@@ -63,84 +58,42 @@ final class Charts {
 
   /** Draws how latency grows towards the rare cases; both axes are logarithmic. */
   static String latency(List<String> drivers, List<RunResult> results) {
-    double most = 10;
-    double least = Double.MAX_VALUE;
+    LineChart chart =
+        new LineChart(
+            "Latency by percentile",
+            "percentile (latency in µs, one line for each run)",
+            Axis.nines(),
+            Axis.decades());
     for (RunResult result : results) {
-      for (LatencySummary.Point point : result.latency().curve()) {
-        most = Math.max(most, point.micros());
-        least = Math.min(least, Math.max(1, point.micros()));
-      }
+      chart.line(
+          drivers.indexOf(result.driver()),
+          result.latency().curve().stream()
+              .map(point -> new LineChart.Point(point.percentile(), point.micros(), ""))
+              .toList());
     }
-    double low = Math.floor(Math.log10(Math.min(least, most)));
-    double high = Math.ceil(Math.log10(most) + 1e-9);
-    Svg svg = new Svg(WIDTH, HEIGHT, "Latency by percentile");
-    double[] marks = {0, 50, 90, 99, 99.9, 99.99, DEEPEST};
-    for (double mark : marks) {
-      double x = percentileX(mark);
-      svg.line(x, TOP, x, HEIGHT - BOTTOM, "grid");
-      svg.text(x, HEIGHT - BOTTOM + 16.0, "tick", mark == 0 ? "0" : percent(mark));
-    }
-    for (double decade = low; decade <= high; decade++) {
-      double y = microsY(Math.pow(10, decade), low, high);
-      svg.line(AXIS, y, WIDTH - 20.0, y, "grid");
-      svg.text(AXIS - 6.0, y + 4, "name", Figures.micros(Math.pow(10, decade)));
-    }
-    svg.text(
-        WIDTH / 2.0, HEIGHT - 4.0, "tick", "percentile (latency in µs, one line for each run)");
-    for (RunResult result : results) {
-      StringBuilder points = new StringBuilder();
-      for (LatencySummary.Point point : result.latency().curve()) {
-        Svg.point(
-            points,
-            percentileX(Math.min(DEEPEST, point.percentile())),
-            microsY(Math.max(1, point.micros()), low, high));
-      }
-      svg.curve(points, "l" + drivers.indexOf(result.driver()));
-    }
-    return svg.end();
+    return chart.draw();
   }
 
   /** Draws the throughput of every second. */
   static String timeline(List<String> drivers, List<RunResult> results) {
-    int seconds = results.stream().mapToInt(r -> r.deliveredEachSecond().size()).max().orElse(0);
-    long most =
-        results.stream()
-            .flatMap(r -> r.deliveredEachSecond().stream())
-            .max(Long::compare)
-            .orElse(1L);
-    Svg svg = new Svg(WIDTH, HEIGHT, "Deliveries each second");
-    for (int step = 0; step <= 4; step++) {
-      double y = HEIGHT - BOTTOM - step / 4.0 * (HEIGHT - BOTTOM - TOP);
-      svg.line(AXIS, y, WIDTH - 20.0, y, "grid");
-      svg.text(AXIS - 6.0, y + 4, "name", Figures.rate(most * step / 4.0));
-    }
-    svg.text(WIDTH / 2.0, HEIGHT - 4.0, "tick", "deliveries/s over " + seconds + " seconds");
+    LineChart chart =
+        new LineChart(
+            "Deliveries each second",
+            "deliveries/s, second by second",
+            Axis.whole(LineChart.COLUMNS),
+            Axis.linear(LineChart.ROWS));
     for (RunResult result : results) {
-      StringBuilder points = new StringBuilder();
       List<Long> each = result.deliveredEachSecond();
+      List<LineChart.Point> points = new ArrayList<>();
       for (int i = 0; i < each.size(); i++) {
-        Svg.point(
-            points,
-            AXIS + (WIDTH - 20.0 - AXIS) * i / Math.max(1, seconds - 1),
-            HEIGHT - BOTTOM - (double) each.get(i) / Math.max(1, most) * (HEIGHT - BOTTOM - TOP));
+        String tip =
+            each.size() == 1
+                ? result.driver() + ", run " + result.run() + ": " + Figures.rate(each.get(i))
+                : "";
+        points.add(new LineChart.Point(i + 1.0, each.get(i), tip));
       }
-      svg.curve(points, "l" + drivers.indexOf(result.driver()));
+      chart.line(drivers.indexOf(result.driver()), points);
     }
-    return svg.end();
-  }
-
-  private static double percentileX(double percentile) {
-    // Every nine takes the same room: 0, 90, 99, 99.9 …
-    double nines = -Math.log10(1 - percentile / 100);
-    return AXIS + nines / -Math.log10(1 - DEEPEST / 100) * (WIDTH - 40 - AXIS);
-  }
-
-  private static double microsY(double micros, double low, double high) {
-    double share = (Math.log10(micros) - low) / (high - low);
-    return HEIGHT - BOTTOM - share * (HEIGHT - BOTTOM - TOP);
-  }
-
-  private static String percent(double mark) {
-    return mark == Math.rint(mark) ? Integer.toString((int) mark) : Double.toString(mark);
+    return chart.draw();
   }
 }

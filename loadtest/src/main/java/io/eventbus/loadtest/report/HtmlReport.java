@@ -3,12 +3,17 @@ package io.eventbus.loadtest.report;
 import io.eventbus.loadtest.run.RunResult;
 import io.eventbus.loadtest.workload.Workload;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
+import java.util.function.ToDoubleFunction;
 
 /** The page with plots: one file that needs nothing else, in light and dark. */
 public final class HtmlReport {
+  private static final int TARGET_TEXTS = 2;
+
   private HtmlReport() {}
 
   /**
@@ -19,78 +24,63 @@ public final class HtmlReport {
    * @throws IOException if it cannot be written
    */
   public static void write(Path file, Report report) throws IOException {
-    Files.writeString(file, page(report));
+    WholeFile.write(file, page(report));
   }
 
   static String page(Report report) {
     List<String> drivers = report.results().stream().map(RunResult::driver).distinct().toList();
-    StringBuilder out = new StringBuilder(new Page("Load test", drivers.size()).text());
-    out.append("<p>");
-    out.append(Svg.escape(report.startedAt() + " · " + report.machine())).append("</p>\n");
-    out.append("<p>Systems: ").append(Svg.escape(report.systems())).append(".</p>\n");
-    out.append("<p>Each figure is the median of the runs; in the plots a dot is one run. ");
-    out.append("Latency counts from the moment at which an event was due. Servers and clients ");
-    out.append("shared the machine.</p>\n");
-    absent(out, report);
-    rows(out, "Targets", ResultTable.targets(report));
-    rows(out, "Idle connections", ResultTable.idle(report));
-    rows(out, "The paper's figures", PaperTable.rows(report));
-    rows(out, ResultTable.FEDERATION, FederationTable.rows(report));
-    for (Workload workload : report.workloads()) {
-      workload(out, report, workload, drivers);
+    Page page = new Page("Load test", drivers.size());
+    page.paragraph(report.startedAt() + " · " + report.machine());
+    if (!report.command().isEmpty()) {
+      page.paragraph(report.command());
     }
-    return out.append("</html>\n").toString();
-  }
-
-  private static void rows(StringBuilder out, String title, List<List<String>> rows) {
-    if (rows.size() < 2) {
-      return;
+    page.paragraph("Systems: " + report.systems() + ".");
+    page.paragraph(
+        "Each figure is the median of the runs; in the plots a dot is one run. Latency counts from"
+            + " the moment at which an event was due. Servers and clients shared the machine.");
+    if (!report.unfinished().isEmpty()) {
+      page.bad(report.unfinished());
     }
-    out.append("<h2>").append(title).append("</h2>\n<div class=\"wide\"><table>\n");
-    String cell = "<th>";
-    for (List<String> row : rows) {
-      out.append("<tr>");
-      for (String text : row) {
-        boolean bad = text.equals(Target.Verdict.MISSED.toString());
-        out.append(bad ? "<td class=\"bad\">" : cell).append(Svg.escape(text));
+    report.absent().forEach(a -> page.bad(a.driver() + ": absent: " + a.reason()));
+    targets(page, report);
+    for (Section section : ResultTable.sections(report)) {
+      if (section.rows().size() > 1) {
+        page.section(section);
       }
-      out.append("</tr>\n");
-      cell = "<td>";
     }
-    out.append("</table></div>\n");
+    for (Workload workload : report.workloads()) {
+      workload(page, report, workload, drivers);
+    }
+    return page.end();
   }
 
-  private static void absent(StringBuilder out, Report report) {
-    if (report.absent().isEmpty()) {
-      return;
+  private static void targets(Page page, Report report) {
+    List<List<String>> measured = ResultTable.measuredTargets(report);
+    List<List<String>> others = ResultTable.otherTargets(report);
+    page.heading("Targets");
+    if (measured.size() > 1) {
+      page.rows(measured, TARGET_TEXTS);
     }
-    out.append("<p>Not measured:</p>\n<ul>\n");
-    report
-        .absent()
-        .forEach(
-            absent -> {
-              String line = absent.driver() + ": " + absent.reason();
-              out.append("<li>").append(Svg.escape(line)).append("</li>\n");
-            });
-    out.append("</ul>\n");
+    if (others.size() > 1) {
+      page.folded(others.size() - 1 + " targets were not measured", others, TARGET_TEXTS);
+    }
   }
 
-  private static void workload(
-      StringBuilder out, Report report, Workload workload, List<String> all) {
+  private static void workload(Page page, Report report, Workload workload, List<String> all) {
     List<RunResult> results =
         report.results().stream().filter(r -> r.workload().equals(workload.name())).toList();
     List<Summary> summaries =
         report.summaries().stream().filter(s -> s.workload().equals(workload.name())).toList();
-    out.append("<h2>").append(Svg.escape(workload.name())).append("</h2>\n<p>");
-    out.append(Svg.escape(describe(workload))).append("</p>\n");
+    page.heading(workload.name());
+    page.paragraph(describe(workload));
     if (results.isEmpty()) {
-      out.append("<p>No run.</p>\n");
+      page.paragraph("No run.");
       return;
     }
     if (workload.idle() > 0) {
-      problems(out, results);
-      out.append("<h3>Resident memory for each connection, KiB</h3>\n");
-      out.append(
+      problems(page, results);
+      page.subheading("Resident memory for each connection, KiB");
+      page.picture(
           Charts.bars(
               "Resident memory for each connection",
               all,
@@ -100,10 +90,10 @@ public final class HtmlReport {
               Figures::kibibytes));
       return;
     }
-    table(out, summaries);
-    problems(out, results);
-    out.append("<h3>Deliveries per second</h3>\n");
-    out.append(
+    table(page, summaries);
+    problems(page, results);
+    page.subheading("Deliveries per second");
+    page.picture(
         Charts.bars(
             "Deliveries per second",
             all,
@@ -111,8 +101,8 @@ public final class HtmlReport {
             driver -> median(summaries, driver, Summary::deliveredPerSecond),
             RunResult::deliveredPerSecond,
             Figures::rate));
-    out.append("<h3>CPU time of the server for one delivery, µs</h3>\n");
-    out.append(
+    page.subheading("CPU time of the server for one delivery, µs");
+    page.picture(
         Charts.bars(
             "CPU time of the server for one delivery",
             all,
@@ -120,12 +110,16 @@ public final class HtmlReport {
             driver -> median(summaries, driver, Summary::serverCpuMicros),
             RunResult::serverCpuMicrosPerDelivery,
             Figures::micros));
-    out.append("<h3>Latency</h3>\n").append(Charts.latency(all, results));
-    out.append("<h3>Over time</h3>\n").append(Charts.timeline(all, results));
+    page.subheading("Latency");
+    page.key(all);
+    page.picture(Charts.latency(all, results));
+    page.subheading("Over time");
+    page.key(all);
+    page.picture(Charts.timeline(all, results));
   }
 
   private static double median(
-      List<Summary> summaries, String driver, java.util.function.ToDoubleFunction<Summary> figure) {
+      List<Summary> summaries, String driver, ToDoubleFunction<Summary> figure) {
     return summaries.stream()
         .filter(s -> s.driver().equals(driver))
         .mapToDouble(figure)
@@ -150,14 +144,26 @@ public final class HtmlReport {
         window);
   }
 
-  private static void table(StringBuilder out, List<Summary> summaries) {
-    out.append("<div class=\"wide\"><table>\n<tr><th>driver<th>runs<th>published/s<th>");
-    out.append("delivered/s<th>p50 µs<th>p99 µs<th>p99.9 µs<th>server µs/delivery<th>");
-    out.append("client µs/delivery<th>server RSS MiB<th>lost/doubled/reordered</tr>\n");
+  private static void table(Page page, List<Summary> summaries) {
+    List<List<String>> rows = new ArrayList<>();
+    rows.add(
+        List.of(
+            "driver",
+            "runs",
+            "published/s",
+            "delivered/s",
+            "p50 µs",
+            "p99 µs",
+            "p99.9 µs",
+            "server µs/delivery",
+            "client µs/delivery",
+            "server RSS MiB",
+            "lost/doubled/reordered"));
+    Set<String> bad = new HashSet<>();
     for (Summary s : summaries) {
-      out.append("<tr><td>").append(Svg.escape(s.driver() + " " + s.version()));
-      for (String cell :
+      rows.add(
           List.of(
+              s.driver() + " " + s.version(),
               s.runs() + (s.failed() == 0 ? "" : " of " + (s.runs() + s.failed())),
               Figures.rate(s.publishedPerSecond()),
               Figures.rate(s.deliveredPerSecond()),
@@ -166,21 +172,19 @@ public final class HtmlReport {
               Figures.micros(s.p999()),
               Figures.micros(s.serverCpuMicros()),
               Figures.micros(s.clientCpuMicros()),
-              Figures.mebibytes(s.serverRssBytes()))) {
-        out.append("<td>").append(cell);
+              Figures.mebibytes(s.serverRssBytes()),
+              s.verdict()));
+      if (!s.integrity().whole() || s.allowedLost() > 0) {
+        bad.add(s.verdict());
       }
-      boolean whole = s.integrity().whole() && s.allowedLost() == 0;
-      out.append(whole ? "<td>" : "<td class=\"bad\">");
-      out.append(s.verdict()).append("</tr>\n");
     }
-    out.append("</table></div>\n");
+    page.rows(rows, 1, bad);
   }
 
-  private static void problems(StringBuilder out, List<RunResult> results) {
+  private static void problems(Page page, List<RunResult> results) {
     for (RunResult result : results) {
       if (result.problem() != null) {
-        String line = result.driver() + ", run " + result.run() + ": " + result.problem();
-        out.append("<p class=\"bad\">").append(Svg.escape(line)).append("</p>\n");
+        page.bad(result.driver() + ", run " + result.run() + ": " + result.problem());
       }
     }
   }

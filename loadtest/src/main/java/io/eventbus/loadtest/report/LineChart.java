@@ -1,54 +1,66 @@
 package io.eventbus.loadtest.report;
 
 import java.util.ArrayList;
+import java.util.DoubleSummaryStatistics;
 import java.util.List;
-import java.util.Locale;
+import java.util.function.ToDoubleFunction;
 
-/** Lines over a common horizontal axis, from zero up. */
+/** Lines over a common horizontal axis. */
 public final class LineChart {
   private static final int WIDTH = 720;
-  private static final int HEIGHT = 240;
-  private static final int LEFT = 66;
+  private static final int HEIGHT = 260;
+
+  /** Room for the widest label: 9,999,999 is never written, 999,999 is. */
+  private static final int LEFT = 72;
+
   private static final int RIGHT = 20;
   private static final int TOP = 14;
   private static final int BOTTOM = 36;
-  private static final int STEPS = 4;
-  private static final int TICKS = 6;
+  static final int ROWS = 5;
+  static final int COLUMNS = 10;
 
   /**
    * A point.
    *
    * @param x along the axis
-   * @param y from zero up
+   * @param y above it
    * @param tip is shown when it is pointed at; an empty one makes no dot
    */
   public record Point(double x, double y, String tip) {}
 
-  private record Line(String kind, List<Point> points) {}
+  private record Line(int colour, List<Point> points) {}
 
   private final String title;
   private final String axis;
+  private final Axis.Scale horizontal;
+  private final Axis.Scale vertical;
   private final List<Line> lines = new ArrayList<>();
 
   /**
-   * Begins a chart.
+   * Begins a chart, both axes of which go from zero up.
    *
    * @param title for those who cannot see it
    * @param axis what is along it
    */
   public LineChart(String title, String axis) {
+    this(title, axis, Axis.linear(COLUMNS), Axis.linear(ROWS));
+  }
+
+  LineChart(String title, String axis, Axis.Scale horizontal, Axis.Scale vertical) {
     this.title = title;
     this.axis = axis;
+    this.horizontal = horizontal;
+    this.vertical = vertical;
   }
 
   /**
    * Adds a line.
    *
    * @param colour the number of its colour
-   * @param points from left to right
+   * @param points from left to right; one alone is drawn as a dot
    */
   public void line(int colour, List<Point> points) {
-    lines.add(new Line("l" + colour, points));
+    lines.add(new Line(colour, points));
   }
 
   /**
@@ -57,49 +69,52 @@ public final class LineChart {
    * @return SVG
    */
   public String draw() {
-    double right = 1e-9;
-    double top = 1e-9;
-    for (Line line : lines) {
-      for (Point point : line.points()) {
-        right = Math.max(right, point.x());
-        top = Math.max(top, point.y());
-      }
-    }
+    Axis x = axis(horizontal, Point::x);
+    Axis y = axis(vertical, Point::y);
     Svg svg = new Svg(WIDTH, HEIGHT, title);
-    for (int step = 0; step <= STEPS; step++) {
-      double y = y(top * step / STEPS, top);
-      svg.line(LEFT, y, WIDTH - RIGHT, y, "grid");
-      svg.text(LEFT - 6.0, y + 4, "name", figure(top * step / STEPS));
+    for (Axis.Mark mark : y.marks()) {
+      double at = down(y, mark.value());
+      svg.line(LEFT, at, WIDTH - RIGHT, at, "grid");
+      svg.text(LEFT - 6.0, at + 4, "name", mark.label());
     }
-    for (int tick = 0; tick <= TICKS; tick++) {
-      double value = right * tick / TICKS;
-      svg.text(x(value, right), HEIGHT - BOTTOM + 16.0, "tick", figure(value));
+    for (Axis.Mark mark : x.marks()) {
+      double at = right(x, mark.value());
+      svg.line(at, TOP, at, HEIGHT - BOTTOM, "grid");
+      svg.text(at, HEIGHT - BOTTOM + 16.0, "tick", mark.label());
     }
     svg.text(WIDTH / 2.0, HEIGHT - 4.0, "tick", axis);
     for (Line line : lines) {
       StringBuilder points = new StringBuilder();
       for (Point point : line.points()) {
-        Svg.point(points, x(point.x(), right), y(point.y(), top));
+        Svg.point(points, right(x, point.x()), down(y, point.y()));
       }
-      svg.curve(points, line.kind());
+      svg.curve(points, "l" + line.colour());
       for (Point point : line.points()) {
-        if (!point.tip().isEmpty()) {
-          svg.dot(x(point.x(), right), y(point.y(), top), "dot", point.tip());
+        boolean alone = line.points().size() == 1;
+        if (alone || !point.tip().isEmpty()) {
+          // A curve of one point is nothing to be seen.
+          String kind = alone ? "c" + line.colour() : "dot";
+          svg.dot(right(x, point.x()), down(y, point.y()), kind, point.tip());
         }
       }
     }
     return svg.end();
   }
 
-  private static double x(double value, double right) {
-    return LEFT + value / right * (WIDTH - LEFT - RIGHT);
+  private Axis axis(Axis.Scale scale, ToDoubleFunction<Point> value) {
+    DoubleSummaryStatistics all =
+        lines.stream()
+            .flatMap(line -> line.points().stream())
+            .mapToDouble(value)
+            .summaryStatistics();
+    return all.getCount() == 0 ? scale.over(0, 1) : scale.over(all.getMin(), all.getMax());
   }
 
-  private static double y(double value, double top) {
-    return HEIGHT - BOTTOM - value / top * (HEIGHT - BOTTOM - TOP);
+  private static double right(Axis axis, double value) {
+    return LEFT + axis.place().applyAsDouble(value) * (WIDTH - LEFT - RIGHT);
   }
 
-  private static String figure(double value) {
-    return String.format(Locale.ROOT, value >= 100 || value == 0 ? "%,.0f" : "%.1f", value);
+  private static double down(Axis axis, double value) {
+    return HEIGHT - BOTTOM - axis.place().applyAsDouble(value) * (HEIGHT - BOTTOM - TOP);
   }
 }

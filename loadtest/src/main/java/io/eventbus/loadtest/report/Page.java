@@ -1,6 +1,7 @@
 package io.eventbus.loadtest.report;
 
 import java.util.List;
+import java.util.Set;
 
 /** A page of HTML with tables and plots: one file that needs nothing else, in light and dark. */
 public final class Page {
@@ -8,11 +9,11 @@ public final class Page {
       """
       :root{color-scheme:light dark;--ink:#1b1f24;--paper:#fff;--grid:#d9dee4;--soft:#5b6570;--bad:#b42318}
       @media(prefers-color-scheme:dark){:root{--ink:#e6e9ed;--paper:#14171a;--grid:#333a42;--soft:#9aa4af;--bad:#ff8a7a}}
-      body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:60rem;margin:2rem auto;padding:0 1rem}
+      body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:74rem;margin:2rem auto;padding:0 1rem}
       h2{margin-top:2.5rem;border-bottom:1px solid var(--grid)}p,li{color:var(--soft)}
       .wide{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums}
-      th,td{padding:.25rem .6rem;text-align:right;border-bottom:1px solid var(--grid);white-space:nowrap}
-      th:first-child,td:first-child{text-align:left}.bad{color:var(--bad);font-weight:600}
+      th,td{padding:.25rem .6rem;text-align:right;border-bottom:1px solid var(--grid);white-space:nowrap}th{white-space:normal;vertical-align:bottom}
+      th:first-child,td:first-child,.text{text-align:left}.text{white-space:normal}.bad{color:var(--bad);font-weight:600}
       svg{width:100%;height:auto;max-width:45rem}text{font-size:12px;fill:var(--ink)}
       .name{text-anchor:end}.tick{text-anchor:middle;fill:var(--soft)}.grid{stroke:var(--grid)}
       .dot{fill:var(--paper);stroke:var(--ink)}polyline{fill:none;stroke-width:1.5}
@@ -73,6 +74,15 @@ public final class Page {
   }
 
   /**
+   * Writes a heading within a part.
+   *
+   * @param text any text
+   */
+  void subheading(String text) {
+    out.append("<h3>").append(Svg.escape(text)).append("</h3>\n");
+  }
+
+  /**
    * Writes what the colours stand for.
    *
    * @param names one for each colour, in their order
@@ -87,23 +97,60 @@ public final class Page {
   }
 
   /**
+   * Writes a table under its title; targets that were not reached stand out.
+   *
+   * @param section whose columns of text may take several lines, so that the figures can be seen
+   */
+  public void section(Section section) {
+    heading(section.title());
+    rows(section.rows(), section.textColumns());
+  }
+
+  /**
    * Writes a table; targets that were not reached stand out.
    *
    * @param rows the first one is the head
+   * @param textColumns so many columns at the left hold text
    */
-  public void rows(List<List<String>> rows) {
+  void rows(List<List<String>> rows, int textColumns) {
+    rows(rows, textColumns, Set.of(Target.Verdict.MISSED.toString()));
+  }
+
+  /**
+   * Writes a table.
+   *
+   * @param rows the first one is the head
+   * @param textColumns so many columns at the left hold text
+   * @param bad cells that stand out
+   */
+  void rows(List<List<String>> rows, int textColumns, Set<String> bad) {
     out.append("<div class=\"wide\"><table>\n");
-    String cell = "<th>";
+    String cell = "th";
     for (List<String> row : rows) {
       out.append("<tr>");
-      for (String text : row) {
-        boolean missed = text.equals(Target.Verdict.MISSED.toString());
-        out.append(missed ? "<td class=\"bad\">" : cell).append(Svg.escape(text));
+      for (int i = 0; i < row.size(); i++) {
+        String kind = (i < textColumns ? "text" : "") + (bad.contains(row.get(i)) ? " bad" : "");
+        out.append('<').append(cell);
+        out.append(kind.isEmpty() ? ">" : " class=\"" + kind.strip() + "\">");
+        out.append(Svg.escape(row.get(i)));
       }
       out.append("</tr>\n");
-      cell = "<td>";
+      cell = "td";
     }
     out.append("</table></div>\n");
+  }
+
+  /**
+   * Writes a table that is shown when it is asked for.
+   *
+   * @param summary what is always shown
+   * @param rows the first one is the head
+   * @param textColumns so many columns at the left hold text
+   */
+  void folded(String summary, List<List<String>> rows, int textColumns) {
+    out.append("<details><summary>").append(Svg.escape(summary)).append("</summary>\n");
+    rows(rows, textColumns);
+    out.append("</details>\n");
   }
 
   /**
@@ -113,11 +160,6 @@ public final class Page {
    */
   public void picture(String svg) {
     out.append(svg);
-  }
-
-  /** Returns what there is so far. */
-  String text() {
-    return out.toString();
   }
 
   /**

@@ -10,19 +10,25 @@ import java.util.stream.Collectors;
  * Everything that one invocation of the load test found.
  *
  * @param startedAt ISO 8601, UTC
+ * @param command as it was typed; empty if it is not known
  * @param machine where it ran
+ * @param planned how many runs were to be made; more than there are results while it goes on, or if
+ *     it was stopped
  * @param absent systems that could not be measured, and why
  * @param workloads what was to be done
  * @param results one for each run, in the order in which they ran
  */
 public record Report(
     String startedAt,
+    String command,
     Machine machine,
+    int planned,
     List<AbsentDriver> absent,
     List<Workload> workloads,
     List<RunResult> results) {
   /** Takes copies of the lists. */
   public Report {
+    planned = Math.max(planned, results.size());
     absent = List.copyOf(absent);
     workloads = List.copyOf(workloads);
     results = List.copyOf(results);
@@ -75,6 +81,17 @@ public record Report(
   }
 
   /**
+   * Says what is missing.
+   *
+   * @return a sentence; empty if every run was made
+   */
+  String unfinished() {
+    return results.size() == planned
+        ? ""
+        : "Not finished: " + results.size() + " of " + planned + " runs.";
+  }
+
+  /**
    * Says whether no run lost, doubled or reordered anything.
    *
    * @return true if every event is accounted for
@@ -84,11 +101,12 @@ public record Report(
   }
 
   /**
-   * Says whether every run came to its end.
+   * Says whether every run was made and came to its end.
    *
-   * @return true if none has a problem
+   * @return true if none is missing or has a problem
    */
   public boolean complete() {
-    return results.stream().allMatch(result -> result.problem() == null);
+    return results.size() == planned
+        && results.stream().allMatch(result -> result.problem() == null);
   }
 }

@@ -1,7 +1,9 @@
 package io.eventbus.loadtest.report;
 
+import io.eventbus.loadtest.run.RunResult;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Predicate;
 
 /** The table for the terminal: a line for each workload and driver. */
 public final class ResultTable {
@@ -19,7 +21,9 @@ public final class ResultTable {
           "client µs/d",
           "RSS MiB",
           "lost/doubled/reordered");
-  static final String FEDERATION = "The figures of the paper on broker federation";
+  private static final String LEGEND =
+      "µs/d: microseconds of CPU time for one delivery; client: publishers and subscribers";
+  private static final String FEDERATION = "The figures of the paper on broker federation";
   private static final int TEXT_COLUMNS = 2;
   private static final int ALL_COLUMNS = Integer.MAX_VALUE;
 
@@ -33,11 +37,7 @@ public final class ResultTable {
    */
   public static String of(Report report) {
     StringBuilder out = new StringBuilder();
-    List<List<String>> rows = new ArrayList<>();
-    rows.add(HEAD);
-    report.summaries().stream()
-        .filter(summary -> summary.idleConnectsPerSecond() < 0)
-        .forEach(summary -> rows.add(row(summary)));
+    List<List<String>> rows = medians(report);
     if (rows.size() > 1) {
       TextTable.write(out, rows, TEXT_COLUMNS);
     }
@@ -51,32 +51,67 @@ public final class ResultTable {
                     .append('\n'));
     report.results().stream()
         .filter(result -> result.problem() != null)
-        .forEach(
-            result ->
-                out.append(result.workload())
-                    .append(", ")
-                    .append(result.driver())
-                    .append(", run ")
-                    .append(result.run())
-                    .append(" failed: ")
-                    .append(result.problem())
-                    .append('\n'));
-    out.append(
-        "µs/d: microseconds of CPU time for one delivery; client: publishers and subscribers\n");
+        .forEach(result -> out.append(failed(result)).append('\n'));
+    if (!report.unfinished().isEmpty()) {
+      out.append(report.unfinished()).append('\n');
+    }
+    out.append(LEGEND).append('\n');
     out.append(report.systems()).append("; ").append(report.machine()).append('\n');
-    section(out, "Idle connections", idle(report), TEXT_COLUMNS);
-    section(out, "The paper's figures", PaperTable.rows(report), 1);
-    section(out, FEDERATION, FederationTable.rows(report), TEXT_COLUMNS);
-    section(out, "Targets", measuredTargets(report), ALL_COLUMNS);
+    for (Section section : sections(report)) {
+      section(out, section);
+    }
+    section(out, new Section("Targets", measuredTargets(report), ALL_COLUMNS));
     return out.toString();
   }
 
-  private static void section(
-      StringBuilder out, String title, List<List<String>> rows, int textColumns) {
-    if (rows.size() > 1) {
-      out.append('\n').append(title).append("\n\n");
-      TextTable.write(out, rows, textColumns);
+  private static void section(StringBuilder out, Section section) {
+    if (section.rows().size() > 1) {
+      out.append('\n').append(section.title()).append("\n\n");
+      TextTable.write(out, section.rows(), section.textColumns());
     }
+  }
+
+  /**
+   * Puts everything together for a document.
+   *
+   * @param report what was found
+   * @return its tables and targets
+   */
+  public static Chapter chapter(Report report) {
+    List<Section> sections = new ArrayList<>();
+    sections.add(new Section("Medians of the runs", medians(report), TEXT_COLUMNS));
+    sections.addAll(sections(report));
+    List<String> remarks = new ArrayList<>(List.of(LEGEND + "."));
+    if (!report.unfinished().isEmpty()) {
+      remarks.add(report.unfinished());
+    }
+    report.results().stream().filter(r -> r.problem() != null).forEach(r -> remarks.add(failed(r)));
+    return new Chapter(
+        "Workloads",
+        report.startedAt(),
+        report.command(),
+        report.machine(),
+        report.systems(),
+        remarks,
+        sections,
+        report.targets());
+  }
+
+  private static List<List<String>> medians(Report report) {
+    List<List<String>> rows = new ArrayList<>();
+    rows.add(HEAD);
+    report.summaries().stream()
+        .filter(summary -> summary.idleConnectsPerSecond() < 0)
+        .forEach(summary -> rows.add(row(summary)));
+    return rows;
+  }
+
+  /** The tables of single kinds of workloads; those that were not run have a head only. */
+  static List<Section> sections(Report report) {
+    return List.of(
+        new Section("Idle connections", idle(report), TEXT_COLUMNS),
+        new Section("The paper's figures", PaperTable.rows(report), 1),
+        new Section(FEDERATION, FederationTable.rows(report), TEXT_COLUMNS));
   }
 
   static List<List<String>> idle(Report report) {
@@ -98,20 +133,29 @@ public final class ResultTable {
     return rows;
   }
 
-  /** The targets without those of which nothing was measured: the page has them all. */
-  private static List<List<String>> measuredTargets(Report report) {
-    return targets(report).stream()
-        .filter(row -> !row.contains(Target.Verdict.NOT_MEASURED.toString()))
-        .toList();
+  /** Writes the targets of which something was measured: rows of cells, the first one the head. */
+  static List<List<String>> measuredTargets(Report report) {
+    return targets(report, target -> target.verdict() != Target.Verdict.NOT_MEASURED);
   }
 
-  static List<List<String>> targets(Report report) {
+  /** Writes the others, likewise. */
+  static List<List<String>> otherTargets(Report report) {
+    return targets(report, target -> target.verdict() == Target.Verdict.NOT_MEASURED);
+  }
+
+  private static List<List<String>> targets(Report report, Predicate<Target> which) {
     List<List<String>> rows = new ArrayList<>();
     rows.add(List.of("target", "measured", "verdict"));
-    for (Target target : report.targets()) {
-      rows.add(List.of(target.goal(), target.figure(), target.verdict().toString()));
-    }
+    report.targets().stream()
+        .filter(which)
+        .forEach(t -> rows.add(List.of(t.goal(), t.figure(), t.verdict().toString())));
     return rows;
+  }
+
+  private static String failed(RunResult result) {
+    return String.format(
+        "%s, %s, run %d failed: %s",
+        result.workload(), result.driver(), result.run(), result.problem());
   }
 
   private static List<String> row(Summary summary) {

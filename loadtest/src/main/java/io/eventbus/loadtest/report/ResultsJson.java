@@ -1,11 +1,16 @@
 package io.eventbus.loadtest.report;
 
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.JsonMappingException;
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
+import com.fasterxml.jackson.databind.deser.std.StdDelegatingDeserializer;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.module.SimpleModule;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.databind.ser.std.ToStringSerializer;
+import com.fasterxml.jackson.databind.util.StdConverter;
 import io.eventbus.loadtest.run.RunResult;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -16,11 +21,24 @@ import java.util.List;
 public final class ResultsJson {
   private static final ObjectMapper JSON =
       JsonMapper.builder()
-          .addModule(new SimpleModule().addSerializer(Duration.class, ToStringSerializer.instance))
+          .addModule(
+              new SimpleModule()
+                  .addSerializer(Duration.class, ToStringSerializer.instance)
+                  .addDeserializer(
+                      Duration.class, new StdDelegatingDeserializer<>(new DurationText())))
           .enable(SerializationFeature.INDENT_OUTPUT)
+          // A file has what follows from the figures, too: medians, targets.
+          .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
           .build();
 
   private ResultsJson() {}
+
+  private static final class DurationText extends StdConverter<String, Duration> {
+    @Override
+    public Duration convert(String text) {
+      return Duration.parse(text);
+    }
+  }
 
   /**
    * Writes a report.
@@ -33,7 +51,18 @@ public final class ResultsJson {
     ObjectNode tree = JSON.valueToTree(report);
     tree.set("summaries", JSON.valueToTree(report.summaries()));
     tree.set("targets", JSON.valueToTree(report.targets()));
-    JSON.writeValue(file.toFile(), tree);
+    WholeFile.write(file, JSON.writeValueAsBytes(tree));
+  }
+
+  /**
+   * Writes a report of another kind.
+   *
+   * @param file takes the JSON
+   * @param report what was found
+   * @throws IOException if it cannot be written
+   */
+  public static void write(Path file, Object report) throws IOException {
+    WholeFile.write(file, JSON.writeValueAsBytes(report));
   }
 
   /**
@@ -47,18 +76,62 @@ public final class ResultsJson {
   public static void write(Path file, Object report, List<Target> targets) throws IOException {
     ObjectNode tree = JSON.valueToTree(report);
     tree.set("targets", JSON.valueToTree(targets));
-    JSON.writeValue(file.toFile(), tree);
+    WholeFile.write(file, JSON.writeValueAsBytes(tree));
+  }
+
+  /**
+   * Reads a file that was written by any of the methods above.
+   *
+   * @param file the JSON
+   * @return its fields; {@link #report} and {@link #as} make a report of them
+   * @throws IOException if it cannot be read or is no JSON
+   */
+  public static JsonNode read(Path file) throws IOException {
+    return JSON.readTree(file.toFile());
+  }
+
+  /**
+   * Makes a report of what {@link #write(Path, Report)} wrote, also in earlier versions.
+   *
+   * @param tree the fields of the file
+   * @return the report
+   * @throws IOException if it is no such report
+   */
+  public static Report report(JsonNode tree) throws IOException {
+    if (tree instanceof ObjectNode fields && !fields.has("command")) {
+      // Versions before this field was added.
+      fields.put("command", "");
+    }
+    return as(Report.class, tree);
+  }
+
+  /**
+   * Makes a report of another kind.
+   *
+   * @param type of the report
+   * @param tree the fields of its file
+   * @param <T> of the report
+   * @return the report
+   * @throws IOException if it is no such report
+   */
+  public static <T> T as(Class<T> type, JsonNode tree) throws IOException {
+    try {
+      return JSON.treeToValue(tree, type);
+    } catch (JsonMappingException e) {
+      // What says where: the whole message repeats the file.
+      throw new IOException(e.getOriginalMessage() + " at " + e.getPathReference(), e);
+    }
   }
 
   /**
    * Writes the result of one run.
    *
-   * @param file takes the JSON
+   * @param file takes the JSON; who waits for the file does not see half of it
    * @param result of one run
    * @throws IOException if it cannot be written
    */
   public static void writeRun(Path file, RunResult result) throws IOException {
-    JSON.writeValue(file.toFile(), result);
+    WholeFile.write(file, JSON.writeValueAsBytes(result));
   }
 
   /**

@@ -1,13 +1,16 @@
 package io.eventbus.loadtest.report;
 
+import io.eventbus.loadtest.run.IdleCost;
 import io.eventbus.loadtest.run.Integrity;
 import io.eventbus.loadtest.run.RunResult;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.ToDoubleFunction;
 
 /**
  * The runs of one workload with one driver: each figure is the median of the runs that came to
- * their end, and has its range where that says something.
+ * their end and in which it is known, and has its range where that says something.
  *
  * @param workload its name
  * @param driver its name
@@ -75,15 +78,15 @@ public record Summary(
         median(ended, r -> r.latency().p50()),
         median(ended, r -> r.latency().p99()),
         median(ended, r -> r.latency().p999()),
-        median(ended, RunResult::serverCpuMicrosPerDelivery),
-        median(ended, RunResult::clientCpuMicrosPerDelivery),
-        median(ended, RunResult::serverRssBytes),
+        known(ended, RunResult::serverCpuMicrosPerDelivery),
+        known(ended, RunResult::clientCpuMicrosPerDelivery),
+        known(ended, RunResult::serverRssBytes),
         results.stream().map(RunResult::integrity).reduce(Integrity.WHOLE, Integrity::plus),
         results.stream().mapToLong(RunResult::allowedLost).sum(),
         known(ended, r -> r.pass() == null ? UNKNOWN : r.pass().publisherMillis()),
         known(ended, r -> r.pass() == null ? UNKNOWN : r.pass().busMillis()),
         known(ended, r -> r.idle() == null ? UNKNOWN : r.idle().connectsPerSecond()),
-        median(ended, r -> r.idle() == null ? 0 : r.idle().rssBytesEach()));
+        rssEach(ended));
   }
 
   /** Writes what became of the events: lost/doubled/reordered, and what was allowed to be lost. */
@@ -91,16 +94,32 @@ public record Summary(
     return allowedLost == 0 ? integrity.toString() : integrity + " + " + allowedLost + " lost";
   }
 
+  /** Returns the median of the runs in which a figure is known: what is unknown is no figure. */
   private static double known(List<RunResult> results, ToDoubleFunction<RunResult> figure) {
-    return results.isEmpty() ? UNKNOWN : median(results, figure);
+    double[] known = results.stream().mapToDouble(figure).filter(f -> f >= 0).toArray();
+    return known.length == 0 ? UNKNOWN : median(known);
+  }
+
+  /** Memory may be given back, so that less than 0 is a figure; only what is unknown is -1. */
+  private static double rssEach(List<RunResult> results) {
+    double[] known =
+        results.stream()
+            .map(RunResult::idle)
+            .filter(Objects::nonNull)
+            .mapToDouble(IdleCost::rssBytesEach)
+            .filter(bytes -> bytes != UNKNOWN)
+            .toArray();
+    return known.length == 0 ? 0 : median(known);
   }
 
   private static double median(List<RunResult> results, ToDoubleFunction<RunResult> figure) {
-    double[] sorted = results.stream().mapToDouble(figure).sorted().toArray();
+    return results.isEmpty() ? 0 : median(results.stream().mapToDouble(figure).toArray());
+  }
+
+  private static double median(double[] figures) {
+    double[] sorted = figures.clone();
+    Arrays.sort(sorted);
     int n = sorted.length;
-    if (n == 0) {
-      return 0;
-    }
     return n % 2 == 1 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
   }
 }

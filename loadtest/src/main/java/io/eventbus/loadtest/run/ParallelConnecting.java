@@ -4,8 +4,9 @@ import io.eventbus.loadtest.driver.DriverException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletionService;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorCompletionService;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -23,25 +24,41 @@ public final class ParallelConnecting {
    * Makes clients.
    *
    * @param count how many
-   * @param connect makes the one of a number; called by several threads
+   * @param connect makes the one of a number; called by several threads, which are interrupted as
+   *     soon as one of them fails
    * @param <T> what stands for a client
    * @return the clients by number
-   * @throws DriverException the first failure
+   * @throws DriverException the first failure, or that some were not connected in time
    * @throws InterruptedException if the thread is interrupted
    */
   public static <T> List<T> all(int count, IntFunction<T> connect) throws InterruptedException {
+    return all(count, connect, DEADLINE);
+  }
+
+  static <T> List<T> all(int count, IntFunction<T> connect, Duration deadline)
+      throws InterruptedException {
     ExecutorService threads = Executors.newFixedThreadPool(Math.min(AT_A_TIME, count));
     try {
+      CompletionService<T> connecting = new ExecutorCompletionService<>(threads);
       List<Future<T>> futures = new ArrayList<>();
       for (int i = 0; i < count; i++) {
         int number = i;
-        futures.add(threads.submit(() -> connect.apply(number)));
+        futures.add(connecting.submit(() -> connect.apply(number)));
       }
-      threads.shutdown();
-      if (!threads.awaitTermination(DEADLINE.toMillis(), TimeUnit.MILLISECONDS)) {
-        long done = futures.stream().filter(Future::isDone).count();
-        throw new DriverException(
-            done + " of " + count + " clients connected within " + DEADLINE.toSeconds() + " s");
+      long end = System.nanoTime() + deadline.toNanos();
+      for (int connected = 0; connected < count; connected++) {
+        Future<T> next = connecting.poll(end - System.nanoTime(), TimeUnit.NANOSECONDS);
+        if (next == null) {
+          throw new DriverException(
+              connected
+                  + " of "
+                  + count
+                  + " clients connected within "
+                  + deadline.toMillis()
+                  + " ms");
+        }
+        // Throws at once what went wrong, however many are still waiting.
+        next.get();
       }
       List<T> clients = new ArrayList<>(count);
       for (Future<T> future : futures) {
@@ -52,8 +69,6 @@ public final class ParallelConnecting {
       throw e.getCause() instanceof DriverException failure
           ? failure
           : new DriverException("a client failed while connecting", e);
-    } catch (CancellationException e) {
-      throw new DriverException("a client was not connected", e);
     } finally {
       threads.shutdownNow();
     }

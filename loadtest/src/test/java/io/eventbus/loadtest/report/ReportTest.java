@@ -1,7 +1,11 @@
 package io.eventbus.loadtest.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.eventbus.loadtest.run.IdleCost;
 import io.eventbus.loadtest.run.Integrity;
 import io.eventbus.loadtest.run.LatencySummary;
 import io.eventbus.loadtest.run.PassTimes;
@@ -9,6 +13,7 @@ import io.eventbus.loadtest.run.RunResult;
 import io.eventbus.loadtest.workload.Cluster;
 import io.eventbus.loadtest.workload.Slowness;
 import io.eventbus.loadtest.workload.Workload;
+import java.io.IOException;
 import java.io.StringReader;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -79,7 +84,9 @@ class ReportTest {
   private static Report report(RunResult... results) {
     return new Report(
         "2026-01-01T00:00:00Z",
+        "loadtest run w",
         Machine.here(),
+        results.length,
         List.of(new Report.AbsentDriver("gone", "install <it>")),
         List.of(WORKLOAD),
         List.of(results));
@@ -115,6 +122,88 @@ class ReportTest {
             result("x", 1, 1_000, Integrity.WHOLE, null),
             result("x", 2, 3_000, Integrity.WHOLE, null));
     assertThat(report.summaries().get(0).deliveredPerSecond()).isEqualTo(200);
+  }
+
+  private static RunResult known(
+      int run, long serverCpuMicros, long rss, @Nullable IdleCost idle, Long... eachSecond) {
+    return new RunResult(
+        "w/a",
+        "x",
+        "1",
+        run,
+        "2026-01-01T00:00:00Z",
+        1,
+        1_000,
+        1_000,
+        LatencySummary.NONE,
+        serverCpuMicros,
+        -1,
+        rss,
+        -1,
+        Integrity.WHOLE,
+        0,
+        0,
+        List.of(eachSecond),
+        serverCpuMicros < 0 ? null : new PassTimes(10, -1, 10),
+        idle,
+        null);
+  }
+
+  @Test
+  void whatIsUnknownIsNoFigureOfAMedian() {
+    Summary summary =
+        report(
+                known(1, -1, -1, null),
+                known(2, 4_000, 100, new IdleCost(10, 50, -1, 0)),
+                known(3, -1, -1, new IdleCost(10, -1, -20, 0)),
+                known(4, 6_000, 300, new IdleCost(10, 70, -40, 0)))
+            .summaries()
+            .get(0);
+    assertThat(summary.serverCpuMicros()).isEqualTo(5);
+    assertThat(summary.serverRssBytes()).isEqualTo(200);
+    assertThat(summary.clientCpuMicros()).isEqualTo(-1);
+    assertThat(summary.publisherMillis()).isEqualTo(10);
+    assertThat(summary.busMillis()).isEqualTo(-1);
+    assertThat(summary.idleConnectsPerSecond()).isEqualTo(60);
+    assertThat(summary.idleRssBytes()).isEqualTo(-30);
+  }
+
+  @Test
+  void aReportIsReadAsItWasWritten(@TempDir Path directory) throws Exception {
+    Path file = directory.resolve("results.json");
+    Report report =
+        report(
+            result("x", 1, 1_000, Integrity.WHOLE, null),
+            result("x", 2, 1_000, new Integrity(1, 2, 3, 4), "broke off"));
+    ResultsJson.write(file, report);
+    assertThat(ResultsJson.report(ResultsJson.read(file))).isEqualTo(report);
+    // As versions wrote it that had neither.
+    ObjectNode tree = (ObjectNode) ResultsJson.read(file);
+    tree.remove(List.of("command", "planned"));
+    Report older = ResultsJson.report(tree);
+    assertThat(older.command()).isEmpty();
+    assertThat(older.planned()).isEqualTo(2);
+  }
+
+  @Test
+  void aReportThatIsNotWholeSaysWhere() {
+    ObjectNode tree = JsonNodeFactory.instance.objectNode().put("startedAt", "now");
+    tree.putArray("results").addObject().put("workload", "w").put("seconds", "long");
+    assertThatThrownBy(() -> ResultsJson.report(tree))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("seconds");
+  }
+
+  @Test
+  void whatWasStoppedIsNotFinished() {
+    RunResult one = result("x", 1, 1_000, Integrity.WHOLE, null);
+    Report stopped =
+        new Report(
+            "now", "loadtest run w", Machine.here(), 3, List.of(), List.of(WORKLOAD), List.of(one));
+    assertThat(stopped.complete()).isFalse();
+    assertThat(ResultTable.of(stopped)).contains("Not finished: 1 of 3 runs.");
+    assertThat(HtmlReport.page(stopped)).contains("Not finished: 1 of 3 runs.");
+    assertThat(ResultTable.of(report(one))).doesNotContain("Not finished");
   }
 
   @Test
@@ -165,6 +254,24 @@ class ReportTest {
       pictures++;
     }
     assertThat(pictures).isEqualTo(4);
+  }
+
+  @Test
+  void measuredTargetsAreSeenAndTheOthersAreFolded() {
+    String page = HtmlReport.page(report(result("eventbus", 1, 1_000, Integrity.WHOLE, null)));
+    int measured = page.indexOf("0/0/0 in every workload");
+    int folded = page.indexOf("<details>");
+    assertThat(measured).isPositive().isLessThan(folded);
+    assertThat(page.indexOf("not measured")).isGreaterThan(folded);
+    assertThat(page).contains("<td class=\"text\">integrity: 0/0/0");
+  }
+
+  @Test
+  void aRunOfOneSecondIsADotInTheChartOfTime() {
+    String one = Charts.timeline(List.of("x"), List.of(known(1, -1, -1, null, 500L)));
+    assertThat(one).contains("<circle", "class=\"c0\"", "x, run 1: 500");
+    String two = Charts.timeline(List.of("x"), List.of(known(1, -1, -1, null, 500L, 700L)));
+    assertThat(two).doesNotContain("<circle").contains("<polyline");
   }
 
   @Test

@@ -66,7 +66,13 @@ class TargetsTest {
             .map(name -> shipped.select(name).get(0))
             .toList();
     return new Report(
-        "2026-01-01T00:00:00Z", Machine.here(), List.of(), workloads, List.of(results));
+        "2026-01-01T00:00:00Z",
+        "loadtest run",
+        Machine.here(),
+        results.length,
+        List.of(),
+        workloads,
+        List.of(results));
   }
 
   private static Target target(Report report, String start) {

@@ -199,4 +199,15 @@ class WorkloadRunTest {
     assertThat(run(driver, workload(1, 1, 1, 0)).problem())
         .isEqualTo("DriverException: connection lost");
   }
+
+  @Test
+  void anErrorInAPublisherEndsTheRun() throws Exception {
+    Driver driver =
+        new MemoryDriver(
+            () -> {
+              throw new OutOfMemoryError("no heap left");
+            });
+    assertThat(run(driver, workload(1, 1, 1, 0)).problem())
+        .isEqualTo("OutOfMemoryError: no heap left");
+  }
 }

@@ -4,8 +4,8 @@ import io.eventbus.loadtest.coordination.run.Experiment;
 import io.eventbus.loadtest.coordination.run.PhaseResult;
 import io.eventbus.loadtest.report.LineChart;
 import io.eventbus.loadtest.report.Page;
+import io.eventbus.loadtest.report.WholeFile;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,7 +35,7 @@ public final class CoordinationPage {
    * @throws IOException if it cannot be written
    */
   public static void write(Path file, CoordinationReport report) throws IOException {
-    Files.writeString(file, page(report));
+    WholeFile.write(file, page(report));
   }
 
   static String page(CoordinationReport report) {
@@ -61,10 +61,7 @@ public final class CoordinationPage {
     out.key(systems.stream().map(name -> name + " " + report.systems().get(name)).toList());
     report.absent().forEach((name, why) -> out.bad(name + ": absent: " + why));
     report.problems().forEach(out::bad);
-    for (CoordinationTable.Section section : CoordinationTable.sections(report)) {
-      out.heading(section.title());
-      out.rows(section.rows());
-    }
+    CoordinationTable.sections(report).forEach(out::section);
   }
 
   private void table() {

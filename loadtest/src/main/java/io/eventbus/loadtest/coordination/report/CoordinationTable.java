@@ -2,11 +2,14 @@ package io.eventbus.loadtest.coordination.report;
 
 import io.eventbus.loadtest.coordination.run.Experiment;
 import io.eventbus.loadtest.coordination.run.PhaseResult;
+import io.eventbus.loadtest.report.Chapter;
+import io.eventbus.loadtest.report.Section;
 import io.eventbus.loadtest.report.TextTable;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 /** The tables, for the terminal and for the page. */
 public final class CoordinationTable {
@@ -15,10 +18,9 @@ public final class CoordinationTable {
 
   static final double MILLI = 1_000;
 
-  private CoordinationTable() {}
+  private static final int TEXT_COLUMNS = 2;
 
-  /** A table with its title; the first row is the head. */
-  record Section(String title, List<List<String>> rows) {}
+  private CoordinationTable() {}
 
   /**
    * Writes all tables.
@@ -30,7 +32,7 @@ public final class CoordinationTable {
     StringBuilder out = new StringBuilder();
     for (Section section : sections(report)) {
       out.append('\n').append(section.title()).append("\n\n");
-      TextTable.write(out, section.rows(), 2);
+      TextTable.write(out, section.rows(), section.textColumns());
     }
     report.absent().forEach((name, why) -> out.append(name + ": absent: " + why + '\n'));
     report.problems().forEach(problem -> out.append("failed: " + problem + '\n'));
@@ -41,6 +43,33 @@ public final class CoordinationTable {
     }
     out.append(report.systems()).append("; ").append(report.machine());
     return out.append("; data on ").append(report.disk()).append('\n').toString();
+  }
+
+  /**
+   * Puts everything together for a document.
+   *
+   * @param report what was found
+   * @return its tables
+   */
+  public static Chapter chapter(CoordinationReport report) {
+    List<String> remarks = new ArrayList<>(report.notes());
+    remarks.add("Data on " + report.disk() + ".");
+    if (!report.disk().warning().isEmpty()) {
+      remarks.add("WARNING: " + report.disk().warning());
+    }
+    report.problems().forEach(problem -> remarks.add("Failed: " + problem));
+    return new Chapter(
+        "The registry against others",
+        report.startedAt(),
+        report.command(),
+        report.machine(),
+        report.systems().entrySet().stream()
+            .map(system -> system.getKey() + " " + system.getValue())
+            .sorted()
+            .collect(Collectors.joining(", ")),
+        remarks,
+        sections(report),
+        List.of());
   }
 
   static List<Section> sections(CoordinationReport report) {
@@ -76,7 +105,7 @@ public final class CoordinationTable {
 
   private static void add(List<Section> sections, String title, List<List<String>> rows) {
     if (rows.size() > 1) {
-      sections.add(new Section(title, rows));
+      sections.add(new Section(title, rows, TEXT_COLUMNS));
     }
   }
 

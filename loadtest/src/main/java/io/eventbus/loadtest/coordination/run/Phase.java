@@ -9,6 +9,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -66,7 +67,7 @@ final class Phase {
               () -> {
                 try {
                   loop(step, slot, recorder);
-                } catch (RuntimeException e) {
+                } catch (Throwable e) {
                   broken.compareAndSet(null, e);
                 } finally {
                   running.countDown();
@@ -98,54 +99,80 @@ final class Phase {
   /** Starts the slots, whose next commands leave on the threads that bring the answers. */
   void startPipelines() {
     for (int i = 0; i < slots.size(); i++) {
-      pipeline(slots.get(i), recorders.get(i), System.nanoTime());
+      new Pipeline(slots.get(i), recorders.get(i)).turn();
     }
   }
 
-  private void pipeline(Slot slot, SlotRecorder recorder, long begun) {
-    try {
+  /**
+   * One slot. A turn that comes while another one goes on, because an answer is there at once or on
+   * another thread meanwhile, is left to that one: the stack does not grow.
+   */
+  private final class Pipeline {
+    private final Slot slot;
+    private final SlotRecorder recorder;
+    private final AtomicInteger turns = new AtomicInteger();
+    // Handed from turn to turn by the counter.
+    private long begun = System.nanoTime();
+
+    Pipeline(Slot slot, SlotRecorder recorder) {
+      this.slot = slot;
+      this.recorder = recorder;
+    }
+
+    /** Makes the next command, or ends; any thread. */
+    void turn() {
+      if (turns.getAndIncrement() > 0) {
+        return;
+      }
+      do {
+        try {
+          sendOrEnd();
+        } catch (Throwable e) {
+          died(e);
+        }
+      } while (turns.decrementAndGet() > 0);
+    }
+
+    // The end of each pipeline is waited for by the latch.
+    @SuppressWarnings("FutureReturnValueIgnored")
+    private void sendOrEnd() {
       if (recorder.isOver(System.nanoTime())) {
         recorder.unfinished(begun, System.nanoTime());
         running.countDown();
       } else {
-        send(slot, recorder, begun);
+        slot.client()
+            .writeLater(slot.next())
+            .whenComplete(
+                (nothing, error) -> {
+                  try {
+                    answered(error);
+                  } catch (Throwable e) {
+                    died(e);
+                  }
+                });
       }
-    } catch (RuntimeException e) {
-      died(e);
     }
-  }
 
-  // The end of each pipeline is waited for by the latch.
-  @SuppressWarnings("FutureReturnValueIgnored")
-  private void send(Slot slot, SlotRecorder recorder, long begun) {
-    slot.client()
-        .writeLater(slot.next())
-        .whenComplete(
-            (nothing, error) -> {
-              try {
-                answered(slot, recorder, begun, error);
-              } catch (RuntimeException e) {
-                died(e);
-              }
-            });
-  }
-
-  private void answered(Slot slot, SlotRecorder recorder, long begun, @Nullable Throwable error) {
-    long now = System.nanoTime();
-    if (error == null) {
-      slot.acknowledged();
-      recorder.success(begun, now);
-      pipeline(slot, recorder, now);
-      return;
-    }
-    Throwable cause =
-        error instanceof CompletionException && error.getCause() != null ? error.getCause() : error;
-    if (cause instanceof CoordinationException known) {
-      slot.failed(known);
-      recorder.error(known.kind());
-      later.execute(() -> pipeline(slot, recorder, begun));
-    } else {
-      died(cause);
+    private void answered(@Nullable Throwable error) {
+      if (error == null) {
+        long now = System.nanoTime();
+        slot.acknowledged();
+        recorder.success(begun, now);
+        begun = now;
+        turn();
+        return;
+      }
+      Throwable cause =
+          error instanceof CompletionException && error.getCause() != null
+              ? error.getCause()
+              : error;
+      if (cause instanceof CoordinationException known) {
+        slot.failed(known);
+        recorder.error(known.kind());
+        later.execute(this::turn);
+      } else {
+        died(cause);
+      }
     }
   }
 

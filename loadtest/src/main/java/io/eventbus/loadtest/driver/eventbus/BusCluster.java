@@ -1,7 +1,9 @@
 package io.eventbus.loadtest.driver.eventbus;
 
+import io.eventbus.loadtest.driver.Directories;
 import io.eventbus.loadtest.driver.DriverException;
 import io.eventbus.loadtest.driver.FreePorts;
+import io.eventbus.loadtest.driver.StopHook;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -9,7 +11,6 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -17,7 +18,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 /**
  * Buses in processes of their own that act as one, on ports and with directories that stay the same
@@ -34,12 +34,12 @@ final class BusCluster implements AutoCloseable {
 
   private final List<BusProcess> buses = new CopyOnWriteArrayList<>();
   private final Path directory;
-  private final Thread hook = new Thread(this::clear, "clear-buses");
+  private final StopHook hook;
 
   private BusCluster(Path directory) {
     this.directory = directory;
     // Whoever stops the load test is not to find what its buses have kept.
-    Runtime.getRuntime().addShutdownHook(hook);
+    this.hook = StopHook.add("buses", this::clear);
   }
 
   /**
@@ -163,22 +163,15 @@ final class BusCluster implements AutoCloseable {
   public void close() {
     buses.forEach(BusProcess::abandon);
     clear();
-    try {
-      Runtime.getRuntime().removeShutdownHook(hook);
-    } catch (IllegalStateException e) {
-      // The JVM is ending and runs the hook itself.
-      return;
-    }
+    hook.close();
   }
 
   /** Deletes what the buses have kept, once they are dead; those that still run are killed. */
   private void clear() {
     List.copyOf(buses).forEach(BusProcess::killNow);
-    try (Stream<Path> files = Files.walk(directory)) {
-      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-        Files.deleteIfExists(file);
-      }
-    } catch (IOException | UncheckedIOException e) {
+    try {
+      Directories.delete(directory);
+    } catch (IOException e) {
       // What is left in the system's temporary directory is no reason to lose results.
       return;
     }

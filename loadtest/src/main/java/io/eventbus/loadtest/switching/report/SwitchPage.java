@@ -2,10 +2,10 @@ package io.eventbus.loadtest.switching.report;
 
 import io.eventbus.loadtest.report.LineChart;
 import io.eventbus.loadtest.report.Page;
+import io.eventbus.loadtest.report.WholeFile;
 import io.eventbus.loadtest.switching.run.Spread;
 import io.eventbus.loadtest.switching.run.SwitchResult;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,7 +29,7 @@ public final class SwitchPage {
    * @throws IOException if it cannot be written
    */
   public static void write(Path file, SwitchReport report) throws IOException {
-    Files.writeString(file, page(report));
+    WholeFile.write(file, page(report));
   }
 
   static String page(SwitchReport report) {
@@ -39,10 +39,7 @@ public final class SwitchPage {
     page.paragraph(
         "Buses, publishers and subscribers share the machine. A pause is the longest time between"
             + " two deliveries to a subscriber, less the interval at which its publisher sends.");
-    for (SwitchTable.Section section : SwitchTable.sections(report)) {
-      page.heading(section.title());
-      page.rows(section.rows());
-    }
+    SwitchTable.sections(report).forEach(page::section);
     for (SwitchResult result : report.results()) {
       page.heading(result.experiment());
       page.paragraph(result.description() + ".");

@@ -1,5 +1,7 @@
 package io.eventbus.loadtest.switching.report;
 
+import io.eventbus.loadtest.report.Chapter;
+import io.eventbus.loadtest.report.Section;
 import io.eventbus.loadtest.report.Target;
 import io.eventbus.loadtest.report.TextTable;
 import io.eventbus.loadtest.run.LatencySummary;
@@ -12,18 +14,10 @@ import java.util.Locale;
 /** The tables for the terminal and the page. */
 public final class SwitchTable {
   private static final int TEXT_COLUMNS = 1;
+  private static final int TARGET_TEXTS = 2;
   private static final double MICROS = 1_000;
 
   private SwitchTable() {}
-
-  /**
-   * A table.
-   *
-   * @param title of it
-   * @param rows the first one is the head
-   * @param textColumns at the left
-   */
-  record Section(String title, List<List<String>> rows, int textColumns) {}
 
   /**
    * Writes all tables.
@@ -56,7 +50,34 @@ public final class SwitchTable {
     return out.append('\n').toString();
   }
 
+  /**
+   * Puts everything together for a document.
+   *
+   * @param report what was found
+   * @return its tables and targets
+   */
+  public static Chapter chapter(SwitchReport report) {
+    return new Chapter(
+        "Clients that change the bus",
+        report.startedAt(),
+        report.command(),
+        report.machine(),
+        "eventbus " + report.version(),
+        report.results().stream()
+            .filter(r -> r.problem() != null)
+            .map(r -> r.experiment() + " failed: " + r.problem())
+            .toList(),
+        figures(report),
+        report.targets());
+  }
+
   static List<Section> sections(SwitchReport report) {
+    List<Section> sections = new ArrayList<>(figures(report));
+    sections.add(new Section("Targets", targets(report), TARGET_TEXTS));
+    return sections;
+  }
+
+  private static List<Section> figures(SwitchReport report) {
     List<Section> sections = new ArrayList<>();
     sections.addAll(
         List.of(
@@ -67,7 +88,6 @@ public final class SwitchTable {
     if (report.results().stream().anyMatch(SwitchTable::isOfPaper)) {
       sections.add(new Section("Figures of the paper, ms", paper(report), TEXT_COLUMNS));
     }
-    sections.add(new Section("Targets", targets(report), Integer.MAX_VALUE));
     return sections;
   }
 

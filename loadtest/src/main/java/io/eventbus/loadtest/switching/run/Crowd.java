@@ -139,9 +139,12 @@ final class Crowd {
 
   /** Returns the pause of each subscriber since the window began, in milliseconds. */
   List<Double> pauses() {
-    return members.stream()
-        .map(m -> m.watch().pause(m.gets(), intervalNanos()) / (double) Spread.MILLI)
-        .toList();
+    return members.stream().map(member -> pauseNanos(member) / (double) Spread.MILLI).toList();
+  }
+
+  /** Returns the pause of one subscriber since the window began. */
+  long pauseNanos(Member member) {
+    return member.watch().pause(member.gets(), sources.size(), intervalNanos());
   }
 
   /**

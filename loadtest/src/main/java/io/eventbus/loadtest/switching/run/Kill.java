@@ -53,6 +53,7 @@ final class Kill implements Script {
 
   private static void kill(Stage stage, int kill) {
     Crowd crowd = stage.crowd();
+    int publishers = crowd.sources().size();
     int bus = kill % BUSES;
     crowd.window(Latencies.Phase.BEFORE);
     crowd.flow(STILL);
@@ -83,20 +84,21 @@ final class Kill implements Script {
         () ->
             orphans.stream()
                 .map(Before::member)
-                .allMatch(m -> m.watch().heardSince(m.client().arrivedAt(), living)),
+                .allMatch(m -> m.watch().heardSince(m.client().arrivedAt(), living, publishers)),
         LONGEST,
         () -> "subscribers of the killed bus " + bus + " are not served elsewhere");
     crowd.flow(SETTLE);
     List<Double> served = new ArrayList<>();
     for (Before orphan : orphans) {
       Watch watch = orphan.member().watch();
-      served.add(Stage.millis(watch.resumedAt(living) - killed));
-      stage.paused(Stage.millis(watch.pause(living, crowd.intervalNanos())));
+      served.add(Stage.millis(watch.resumedAt(living, publishers) - killed));
+      stage.paused(Stage.millis(watch.pause(living, publishers, crowd.intervalNanos())));
     }
     served.forEach(stage::switched);
     List<Double> unaffected = new ArrayList<>();
     for (Before other : others) {
-      unaffected.add(Stage.millis(other.member().watch().pause(living, crowd.intervalNanos())));
+      unaffected.add(
+          Stage.millis(other.member().watch().pause(living, publishers, crowd.intervalNanos())));
     }
     unaffected.forEach(stage::otherPaused);
     stage.changed(homeless.size());

@@ -73,7 +73,7 @@ final class RollingRestart implements Script {
     double longest = 0;
     for (int i = 0; i < crowd.members().size(); i++) {
       Member member = crowd.members().get(i);
-      double pause = Stage.millis(member.watch().pause(member.gets(), crowd.intervalNanos()));
+      double pause = Stage.millis(crowd.pauseNanos(member));
       longest = Math.max(longest, pause);
       if (leaving.contains(member)) {
         stage.paused(pause);

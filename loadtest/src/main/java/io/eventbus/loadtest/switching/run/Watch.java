@@ -16,8 +16,9 @@ import java.util.function.LongSupplier;
  *
  * <p>A <em>pause</em> of a stream (what one publisher sends to this subscriber) is the longest time
  * between two deliveries that follow each other, in a window of time, less the interval at which
- * that publisher sends. The delivery before the window counts as its beginning, and the end of the
- * window as a delivery: a stream that has not come back is not missed. Any thread.
+ * that publisher sends. The delivery before the window counts as its beginning, or the window's own
+ * where nothing has ever come, and the end of the window as a delivery: a stream that has not come
+ * back, or never came, is not missed. Any thread.
  */
 final class Watch implements Driver.Receiver {
   private final LongSupplier clock;
@@ -27,6 +28,7 @@ final class Watch implements Driver.Receiver {
   private final Latencies latencies;
   private final Map<Integer, Stream> streams = new TreeMap<>();
   private long foreign;
+  private long windowBegin;
 
   /** What one publisher sends. */
   private static final class Stream {
@@ -52,6 +54,7 @@ final class Watch implements Driver.Receiver {
     this.payloadBytes = payloadBytes;
     this.late = late;
     this.latencies = latencies;
+    this.windowBegin = clock.getAsLong();
   }
 
   @Override
@@ -87,6 +90,7 @@ final class Watch implements Driver.Receiver {
 
   /** Begins a window. */
   synchronized void begin() {
+    windowBegin = clock.getAsLong();
     for (Stream stream : streams.values()) {
       stream.longest = 0;
       stream.longestEnd = 0;
@@ -97,16 +101,19 @@ final class Watch implements Driver.Receiver {
    * Returns the longest pause of a stream since the window began.
    *
    * @param of publishers that count
+   * @param publishers how many there are
    * @param interval at which each sends, in nanoseconds
    * @return nanoseconds, 0 or more
    */
-  synchronized long pause(IntPredicate of, long interval) {
+  synchronized long pause(IntPredicate of, int publishers, long interval) {
     long now = clock.getAsLong();
     long pause = 0;
-    for (Map.Entry<Integer, Stream> entry : streams.entrySet()) {
-      if (of.test(entry.getKey())) {
-        Stream stream = entry.getValue();
-        pause = Math.max(pause, Math.max(stream.longest, now - stream.last) - interval);
+    for (int p = 0; p < publishers; p++) {
+      if (of.test(p)) {
+        Stream stream = streams.get(p);
+        long longest =
+            stream == null ? now - windowBegin : Math.max(stream.longest, now - stream.last);
+        pause = Math.max(pause, longest - interval);
       }
     }
     return pause;
@@ -116,14 +123,15 @@ final class Watch implements Driver.Receiver {
    * Says when the longest of the times without an event ended, of all streams that count.
    *
    * @param of publishers that count
-   * @return as the clock; 0 if nothing has come since the window began
+   * @param publishers how many there are
+   * @return as the clock; 0 if of one of them nothing has come since the window began
    */
-  synchronized long resumedAt(IntPredicate of) {
+  synchronized long resumedAt(IntPredicate of, int publishers) {
     long end = 0;
-    for (Map.Entry<Integer, Stream> entry : streams.entrySet()) {
-      if (of.test(entry.getKey())) {
-        Stream stream = entry.getValue();
-        if (stream.longestEnd == 0) {
+    for (int p = 0; p < publishers; p++) {
+      if (of.test(p)) {
+        Stream stream = streams.get(p);
+        if (stream == null || stream.longestEnd == 0) {
           return 0;
         }
         end = end == 0 ? stream.longestEnd : Math.max(end, stream.longestEnd);
@@ -132,11 +140,24 @@ final class Watch implements Driver.Receiver {
     return end;
   }
 
-  /** Says whether an event of every stream that counts has come since a time. */
-  synchronized boolean heardSince(long time, IntPredicate of) {
-    return streams.entrySet().stream()
-        .filter(entry -> of.test(entry.getKey()))
-        .allMatch(entry -> entry.getValue().last - time > 0);
+  /**
+   * Says whether an event of every stream that counts has come since a time.
+   *
+   * @param time as the clock
+   * @param of publishers that count
+   * @param publishers how many there are
+   * @return false if of one of them nothing has, or has ever, come
+   */
+  synchronized boolean heardSince(long time, IntPredicate of, int publishers) {
+    for (int p = 0; p < publishers; p++) {
+      if (of.test(p)) {
+        Stream stream = streams.get(p);
+        if (stream == null || stream.last - time <= 0) {
+          return false;
+        }
+      }
+    }
+    return true;
   }
 
   /** Returns the highest number that a publisher's events have had. */

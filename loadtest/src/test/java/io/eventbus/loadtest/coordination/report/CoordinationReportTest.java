@@ -8,6 +8,7 @@ import io.eventbus.loadtest.coordination.run.Integrity;
 import io.eventbus.loadtest.coordination.run.PhaseResult;
 import io.eventbus.loadtest.coordination.run.Plan;
 import io.eventbus.loadtest.report.Machine;
+import io.eventbus.loadtest.report.ResultsJson;
 import io.eventbus.loadtest.run.LatencySummary;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -145,7 +146,15 @@ class CoordinationReportTest {
   @Test
   void theJsonHasEveryPhase(@TempDir Path directory) throws Exception {
     Path file = directory.resolve("results.json");
-    CoordinationJson.write(file, report(Integrity.NONE));
+    ResultsJson.write(file, report(Integrity.NONE));
     assertThat(Files.readString(file)).contains("\"perSecond\"", "\"eachTenth\"", "PT1S");
+  }
+
+  @Test
+  void aReportIsReadAsItWasWritten(@TempDir Path directory) throws Exception {
+    Path file = directory.resolve("results.json");
+    CoordinationReport report = report(new Integrity(5, 1, 0, 0), "no disk");
+    ResultsJson.write(file, report);
+    assertThat(ResultsJson.as(CoordinationReport.class, ResultsJson.read(file))).isEqualTo(report);
   }
 }

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Registers in memory; every n-th write fails after it was carried out, or before. */
@@ -20,6 +21,8 @@ final class MemoryClient implements CoordinationClient {
   int doubleEvery;
   int dieAt;
   int foreignAt;
+  boolean answersAtOnce;
+  boolean diesOfAnError;
 
   @Override
   public void create(String register, String value) {
@@ -29,6 +32,9 @@ final class MemoryClient implements CoordinationClient {
   @Override
   public void write(Put put) {
     int number = count.incrementAndGet();
+    if (number == dieAt && diesOfAnError) {
+      throw new StackOverflowError("a fault of the client");
+    }
     if (number == dieAt) {
       throw new IllegalStateException("a fault of the client");
     }
@@ -74,7 +80,8 @@ final class MemoryClient implements CoordinationClient {
 
   @Override
   public CompletableFuture<Void> writeLater(Put put) {
-    return CompletableFuture.runAsync(() -> write(put));
+    return CompletableFuture.runAsync(
+        () -> write(put), answersAtOnce ? Runnable::run : ForkJoinPool.commonPool());
   }
 
   @Override

@@ -136,6 +136,36 @@ class PhaseTest {
   }
 
   @Test
+  void answersThatAreThereAtOnceDoNotUseUpTheStack() throws Exception {
+    client.answersAtOnce = true;
+    Phase phase = new Phase(slots, LENGTH);
+    phase.startPipelines();
+    phase.await();
+    assertThat(phase.timeline.total()).isPositive();
+    assertThat(check().lost() + check().doubled()).isZero();
+  }
+
+  @Test
+  void aClientThatDiesOfAnErrorIsTold() {
+    client.dieAt = 10;
+    client.diesOfAnError = true;
+    assertThatThrownBy(this::threads)
+        .isInstanceOf(CoordinationException.class)
+        .hasMessageContaining("StackOverflowError: a fault of the client");
+  }
+
+  @Test
+  void aPipelineThatDiesOfAnErrorIsTold() {
+    client.dieAt = 10;
+    client.diesOfAnError = true;
+    Phase phase = new Phase(slots, LENGTH);
+    phase.startPipelines();
+    assertThatThrownBy(phase::await)
+        .isInstanceOf(CoordinationException.class)
+        .hasMessageContaining("StackOverflowError: a fault of the client");
+  }
+
+  @Test
   void aSlotGoesOnWhereItStoodInTheNextPhase() throws Exception {
     threads();
     long before = check().acknowledged();

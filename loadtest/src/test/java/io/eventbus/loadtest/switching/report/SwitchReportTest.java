@@ -3,17 +3,20 @@ package io.eventbus.loadtest.switching.report;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.loadtest.report.Machine;
+import io.eventbus.loadtest.report.ResultsJson;
 import io.eventbus.loadtest.report.Target;
 import io.eventbus.loadtest.run.Integrity;
 import io.eventbus.loadtest.run.LatencySummary;
 import io.eventbus.loadtest.switching.run.Spread;
 import io.eventbus.loadtest.switching.run.SwitchPlan;
 import io.eventbus.loadtest.switching.run.SwitchResult;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class SwitchReportTest {
   private static final SwitchPlan PLAN =
@@ -106,5 +109,14 @@ class SwitchReportTest {
     assertThat(SwitchPage.page(report))
         .contains("bus-1 did not &lt;end&gt;", "What &lt;was&gt; done", "<polyline")
         .doesNotContain("<was>");
+  }
+
+  @Test
+  void aReportIsReadAsItWasWritten(@TempDir Path directory) throws Exception {
+    Path file = directory.resolve("results.json");
+    SwitchReport report =
+        report(result("drain", 20, 251, 10_000, new Integrity(1, 2, 3, 4), 1, "broke off"));
+    ResultsJson.write(file, report, report.targets());
+    assertThat(ResultsJson.as(SwitchReport.class, ResultsJson.read(file))).isEqualTo(report);
   }
 }

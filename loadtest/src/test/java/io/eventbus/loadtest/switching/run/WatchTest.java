@@ -41,15 +41,15 @@ class WatchTest {
     event(0, 2, 1_010);
     event(0, 3, 1_060);
     event(0, 4, 1_070);
-    assertThat(watch.pause(WatchTest::all, INTERVAL)).isEqualTo(40);
-    assertThat(watch.resumedAt(WatchTest::all)).isEqualTo(1_060);
+    assertThat(watch.pause(WatchTest::all, 1, INTERVAL)).isEqualTo(40);
+    assertThat(watch.resumedAt(WatchTest::all, 1)).isEqualTo(1_060);
   }
 
   @Test
   void evenDeliveriesAreNoPause() {
     event(0, 1, 1_000);
     event(0, 2, 1_010);
-    assertThat(watch.pause(WatchTest::all, INTERVAL)).isZero();
+    assertThat(watch.pause(WatchTest::all, 1, INTERVAL)).isZero();
   }
 
   @Test
@@ -59,7 +59,7 @@ class WatchTest {
     clock.set(1_520);
     watch.begin();
     event(0, 3, 1_530);
-    assertThat(watch.pause(WatchTest::all, INTERVAL)).isEqualTo(20);
+    assertThat(watch.pause(WatchTest::all, 1, INTERVAL)).isEqualTo(20);
   }
 
   @Test
@@ -67,8 +67,8 @@ class WatchTest {
     event(0, 1, 1_000);
     watch.begin();
     clock.set(1_110);
-    assertThat(watch.pause(WatchTest::all, INTERVAL)).isEqualTo(100);
-    assertThat(watch.resumedAt(WatchTest::all)).isZero();
+    assertThat(watch.pause(WatchTest::all, 1, INTERVAL)).isEqualTo(100);
+    assertThat(watch.resumedAt(WatchTest::all, 1)).isZero();
   }
 
   @Test
@@ -78,10 +78,25 @@ class WatchTest {
     event(0, 2, 1_010);
     event(1, 2, 1_055);
     event(0, 3, 1_060);
-    assertThat(watch.pause(p -> p == 0, INTERVAL)).isEqualTo(40);
-    assertThat(watch.pause(p -> p == 1, INTERVAL)).isEqualTo(40);
-    assertThat(watch.heardSince(1_050, p -> p == 1)).isTrue();
-    assertThat(watch.heardSince(1_056, WatchTest::all)).isFalse();
+    assertThat(watch.pause(p -> p == 0, 2, INTERVAL)).isEqualTo(40);
+    assertThat(watch.pause(p -> p == 1, 2, INTERVAL)).isEqualTo(40);
+    assertThat(watch.heardSince(1_050, p -> p == 1, 2)).isTrue();
+    assertThat(watch.heardSince(1_056, WatchTest::all, 2)).isFalse();
+  }
+
+  @Test
+  void aStreamThatNeverCameIsNotHeardAndIsAPause() {
+    clock.set(1_100);
+    assertThat(watch.heardSince(1_000, WatchTest::all, 1)).isFalse();
+    assertThat(watch.pause(WatchTest::all, 1, INTERVAL)).isEqualTo(90);
+    event(0, 1, 1_100);
+    assertThat(watch.heardSince(1_000, WatchTest::all, 1)).isTrue();
+    assertThat(watch.heardSince(1_000, WatchTest::all, 2)).isFalse();
+    event(0, 2, 1_120);
+    assertThat(watch.resumedAt(WatchTest::all, 2)).isZero();
+    watch.begin();
+    clock.set(1_150);
+    assertThat(watch.pause(p -> p == 1, 2, INTERVAL)).isEqualTo(20);
   }
 
   @Test

@@ -1,5 +1,7 @@
 package io.eventbus.server.transport;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.eventbus.schema.Overflow;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.routing.BusMemory;
@@ -27,6 +29,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -39,18 +42,27 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
+import org.openjdk.jmh.profile.GCProfiler;
+import org.openjdk.jmh.runner.Runner;
+import org.openjdk.jmh.runner.RunnerException;
+import org.openjdk.jmh.runner.options.Options;
+import org.openjdk.jmh.runner.options.OptionsBuilder;
 
 /**
  * What one round costs the queue of one connection: deliveries are offered, and at the end of the
  * round all of them are written to a channel that throws them away. Netty's part of writing is in
  * the figure, the socket's is not.
+ *
+ * <p>It is here and not in the load test because what it measures is nobody else's business. The
+ * build does not run it: {@code mvn -q -pl eventbus-server -am test -Dtest=OutboundQueueBenchmark
+ * -Dsurefire.failIfNoSpecifiedTests=false}; its figures are for a whole round.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 @Warmup(iterations = 3, time = 1)
 @Measurement(iterations = 5, time = 1)
-@Fork(value = 2, jvmArgsAppend = "-Dlogback.configurationFile=loadtest-logback.xml")
+@Fork(2)
 public class OutboundQueueBenchmark {
   // As the bus has it.
   private static final int LOW_WATER = 32 * 1024;
@@ -234,5 +246,15 @@ public class OutboundQueueBenchmark {
       throw new IllegalStateException(queue.bytes() + " bytes were not written");
     }
     return queue.bytes();
+  }
+
+  @Test
+  void measure() throws RunnerException {
+    Options options =
+        new OptionsBuilder()
+            .include(OutboundQueueBenchmark.class.getName())
+            .addProfiler(GCProfiler.class)
+            .build();
+    assertThat(new Runner(options).run()).isNotEmpty();
   }
 }

@@ -1,0 +1,12 @@
+package io.eventbus.cli.bench;
+
+import org.jspecify.annotations.Nullable;
+
+/** The measurement did not come to its end. Retry when the cause is mended. */
+public final class BenchException extends RuntimeException {
+  private static final long serialVersionUID = 1L;
+
+  BenchException(String message, @Nullable Throwable cause) {
+    super(message, cause);
+  }
+}

@@ -1,0 +1,43 @@
+package io.eventbus.cli.bench;
+
+import java.util.concurrent.TimeUnit;
+import org.HdrHistogram.Histogram;
+import org.HdrHistogram.Recorder;
+
+/** How long events took that were due in the measured part. Any thread. */
+final class Latencies {
+  private static final long MOST_NANOS = TimeUnit.MINUTES.toNanos(10);
+  private static final int DIGITS = 3;
+  private static final double MICRO = 1_000;
+
+  private final Recorder nanos = new Recorder(MOST_NANOS, DIGITS);
+  private volatile long from = Long.MAX_VALUE;
+  private volatile long to = Long.MIN_VALUE;
+
+  /** Says which part is measured; times as {@link System#nanoTime} counts. */
+  void measure(long fromNanos, long toNanos) {
+    from = fromNanos;
+    to = toNanos;
+  }
+
+  void record(long due, long now) {
+    if (due - from >= 0 && due - to < 0) {
+      nanos.recordValue(Math.min(Math.max(now - due, 0), MOST_NANOS));
+    }
+  }
+
+  /** Returns what was recorded, and forgets it. */
+  LatencyFigures take() {
+    Histogram all = nanos.getIntervalHistogram();
+    return all.getTotalCount() == 0
+        ? LatencyFigures.NONE
+        : new LatencyFigures(
+            all.getTotalCount(),
+            all.getMean() / MICRO,
+            all.getValueAtPercentile(50) / MICRO,
+            all.getValueAtPercentile(90) / MICRO,
+            all.getValueAtPercentile(99) / MICRO,
+            all.getValueAtPercentile(99.9) / MICRO,
+            all.getMaxValue() / MICRO);
+  }
+}

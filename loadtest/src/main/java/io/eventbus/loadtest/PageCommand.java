@@ -1,0 +1,75 @@
+package io.eventbus.loadtest;
+
+import io.eventbus.loadtest.report.MarkdownPage;
+import io.eventbus.loadtest.report.WholeFile;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** Makes the figures of a document from result files. */
+@Command(
+    name = "page",
+    description = {
+      "Writes the figures of result files as Markdown: the targets that are reached and those that are"
+          + " not, and the tables of each file with its command and machine.",
+      "docs/benchmarks.md is made with: page docs/benchmarks/*.json --into docs/benchmarks.md"
+    },
+    mixinStandardHelpOptions = true)
+final class PageCommand implements Callable<Integer> {
+  @Spec private CommandSpec spec = CommandSpec.create();
+
+  @Parameters(
+      arity = "1..*",
+      paramLabel = "FILE",
+      description = "Files results.json of run, switch or coordination, under any name.")
+  private List<Path> files = List.of();
+
+  @Option(
+      names = "--into",
+      paramLabel = "DOCUMENT",
+      description =
+          "Takes the figures, between the lines '"
+              + MarkdownPage.BEGIN
+              + "' and '"
+              + MarkdownPage.END
+              + "' (default: standard output).")
+  private @Nullable Path into;
+
+  @Override
+  public Integer call() throws IOException {
+    PrintWriter out = spec.commandLine().getOut();
+    String figures = MarkdownPage.figures(files.stream().map(this::source).toList());
+    if (into == null) {
+      out.print(figures);
+      out.flush();
+      return ExitCode.OK;
+    }
+    try {
+      WholeFile.write(into, MarkdownPage.into(Files.readString(into), figures));
+    } catch (IllegalArgumentException e) {
+      throw new ParameterException(
+          spec.commandLine(), "--into: " + into + ": " + e.getMessage(), e);
+    }
+    out.println("Written: " + into);
+    out.flush();
+    return ExitCode.OK;
+  }
+
+  private MarkdownPage.Source source(Path file) {
+    String link =
+        into == null
+            ? file.toString()
+            : into.toAbsolutePath().resolveSibling("").relativize(file.toAbsolutePath()).toString();
+    return new MarkdownPage.Source(link, ResultFile.read(file, spec).chapter());
+  }
+}

@@ -1,0 +1,29 @@
+package io.eventbus.loadtest.report;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+
+/** Writes files so that nobody ever sees half of one, also when the load test is stopped. */
+public final class WholeFile {
+  private WholeFile() {}
+
+  /**
+   * Writes a file, or puts it in the place of an older one.
+   *
+   * @param file to be written; beside it there is one with {@code .part} at its end meanwhile
+   * @param text in UTF-8
+   * @throws IOException if it cannot be written; an older one is as it was
+   */
+  public static void write(Path file, String text) throws IOException {
+    write(file, text.getBytes(StandardCharsets.UTF_8));
+  }
+
+  static void write(Path file, byte[] bytes) throws IOException {
+    Path part = file.resolveSibling(file.getFileName() + ".part");
+    Files.write(part, bytes);
+    Files.move(part, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+  }
+}

@@ -160,7 +160,7 @@ final class Barriers {
   private synchronized boolean fail(long id, EventBusException failure) {
     Pending answered = pending.remove(id);
     if (answered != null) {
-      notifier.complete(() -> answered.stage.completeExceptionally(failure));
+      notifier.fail(() -> answered.stage.completeExceptionally(failure));
     }
     return answered != null;
   }

@@ -339,7 +339,8 @@ final class Connector implements Link.Owner, BusChange.Home {
     }
     become(ClientState.CLOSED);
     traffic.end(reason);
-    parts.notifier().complete(() -> firstConnection.completeExceptionally(reason));
+    parts.notifier().fail(() -> firstConnection.completeExceptionally(reason));
+    parts.notifier().end();
     onClosed.run();
     closed.complete(null);
   }

@@ -195,7 +195,7 @@ final class InboundFrames {
       PublishFrame frame =
           parts.outbox().confirmations().refused(problem.getTopic(), problem.getAbout());
       if (frame != null && !frame.waiters.isEmpty()) {
-        parts.notifier().complete(() -> frame.fail(failure));
+        parts.notifier().fail(List.of(frame), failure);
         answered = true;
       }
     } else if (type == TypeCode.SUBSCRIBE && standby != null) {

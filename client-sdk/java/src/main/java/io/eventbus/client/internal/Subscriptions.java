@@ -86,8 +86,12 @@ final class Subscriptions {
     if (subscription != null) {
       publish();
       subscription.end();
-      notifier.complete(
-          () -> subscription.failReady(new EventBusException.Closed("the subscription is ended")));
+      if (!subscription.isConfirmed()) {
+        // The success of a confirmed one may still be on its way to the application.
+        notifier.fail(
+            () ->
+                subscription.failReady(new EventBusException.Closed("the subscription is ended")));
+      }
     }
     return subscription;
   }
@@ -146,8 +150,10 @@ final class Subscriptions {
       return false;
     }
     boolean waiting = !subscription.isConfirmed();
-    // Before remove(), whose reason would be a less telling one.
-    notifier.complete(() -> subscription.failReady(failure));
+    if (waiting) {
+      // Before remove(), whose reason would be a less telling one.
+      notifier.fail(() -> subscription.failReady(failure));
+    }
     remove(id);
     return waiting;
   }
@@ -156,7 +162,7 @@ final class Subscriptions {
   synchronized void expire(long id, EventBusException failure) {
     SubscriptionState subscription = byId.get(id);
     if (subscription != null && !subscription.isConfirmed()) {
-      notifier.complete(() -> subscription.failReady(failure));
+      notifier.fail(() -> subscription.failReady(failure));
     }
   }
 

@@ -94,13 +94,8 @@ final class Traffic {
     EventBusException unsent =
         new EventBusException.Closed(
             "the client was closed before the event was sent: " + reason.getMessage());
-    parts
-        .notifier()
-        .complete(
-            () -> {
-              remains.sent().forEach(frame -> frame.fail(lost));
-              remains.unsent().forEach(frame -> frame.fail(unsent));
-            });
+    parts.notifier().fail(remains.sent(), lost);
+    parts.notifier().fail(remains.unsent(), unsent);
     if (remains.plainUnsent() > 0) {
       parts.notifier().tell(listener -> listener.dropped(remains.plainUnsent(), DropCause.CLOSED));
     }

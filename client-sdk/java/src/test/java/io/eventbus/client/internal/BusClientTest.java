@@ -25,9 +25,13 @@ import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -468,6 +472,108 @@ class BusClientTest {
     assertThat(stage.toCompletableFuture()).isNotDone();
     scheduler.advance(Duration.ofSeconds(3));
     assertThat(failure(stage)).isInstanceOf(EventBusException.TimedOut.class);
+  }
+
+  /** Moves the clock in steps, as the conductor's time goes on, until something is done. */
+  private void awaitWhileTimeGoesOn(CompletionStage<?> stage) throws Exception {
+    CompletableFuture<?> done = stage.toCompletableFuture();
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+    CountDownLatch never = new CountDownLatch(1);
+    while (!done.isDone()) {
+      assertThat(System.nanoTime()).as("done within 20 s").isLessThan(deadline);
+      scheduler.advance(Duration.ofMillis(100));
+      assertThat(never.await(1, TimeUnit.MILLISECONDS)).isFalse();
+    }
+  }
+
+  @Test
+  void aDependentMayWaitForAnotherStage() throws Exception {
+    EventBusClient client = connect();
+    CompletionStage<Published> inner =
+        confirmed(client, "one", done -> join(client.publish("a", "two")));
+    awaitWhileTimeGoesOn(inner);
+    assertThat(get(inner)).isEqualTo(new Published("a", 77, 2));
+    awaitWhileTimeGoesOn(client.publish("b", "three"));
+  }
+
+  /** Publishes an event that is confirmed when what depends on its stage is known. */
+  private <T> CompletionStage<T> confirmed(
+      EventBusClient client, String payload, Function<Published, T> dependent) throws Exception {
+    bus.confirms = false;
+    CompletionStage<T> then = client.publish("a", payload).thenApply(dependent);
+    bus.awaitPayload(payload);
+    bus.confirms = true;
+    bus.connection().confirm("a", 1);
+    return then;
+  }
+
+  private static <T> T join(CompletionStage<T> stage) {
+    return stage.toCompletableFuture().join();
+  }
+
+  @Test
+  void deadlinesEndWaitsThoughTheExecutorIsBlocked() throws Exception {
+    ExecutorService one = Executors.newSingleThreadExecutor();
+    CountDownLatch go = new CountDownLatch(1);
+    try {
+      EventBusClient client = connect(b -> b.executor(one).confirmTimeout(Duration.ofSeconds(5)));
+      CompletionStage<Boolean> blocked = confirmed(client, "one", done -> await(go));
+      bus.confirms = false;
+      CompletionStage<Published> late = client.publish("a", "two");
+      bus.awaitPayload("two");
+      awaitWhileTimeGoesOn(late);
+      assertThat(failure(late)).isInstanceOf(EventBusException.TimedOut.class);
+      assertThat(blocked.toCompletableFuture()).isNotDone();
+    } finally {
+      go.countDown();
+      one.shutdownNow();
+    }
+  }
+
+  @Test
+  void aConfirmationIsToldThoughTheExecutorIsBlocked() throws Exception {
+    ExecutorService one = Executors.newSingleThreadExecutor();
+    CountDownLatch go = new CountDownLatch(1);
+    try {
+      EventBusClient client = connect(b -> b.executor(one).confirmTimeout(Duration.ofSeconds(5)));
+      CompletionStage<Boolean> blocked = confirmed(client, "one", done -> await(go));
+      CompletionStage<Published> next = client.publish("a", "two");
+      awaitWhileTimeGoesOn(next);
+      assertThat(get(next).sequence()).isEqualTo(2);
+      assertThat(blocked.toCompletableFuture()).isNotDone();
+    } finally {
+      go.countDown();
+      one.shutdownNow();
+    }
+  }
+
+  @Test
+  void closingCompletesStagesThoughADependentBlocks() throws Exception {
+    CountDownLatch go = new CountDownLatch(1);
+    try {
+      EventBusClient client = connect();
+      CompletionStage<Boolean> blocked = confirmed(client, "one", done -> await(go));
+      bus.confirms = false;
+      CompletionStage<Boolean> alsoBlocked =
+          client.publish("a", "two").handle((done, failure) -> await(go));
+      CompletionStage<Published> sent = client.publish("a", "three");
+      bus.awaitPayload("three");
+      assertThat(client.close(Duration.ZERO)).isFalse();
+      assertThat(failure(sent)).isInstanceOf(EventBusException.ConnectionLost.class);
+      assertThat(blocked.toCompletableFuture()).isNotDone();
+      assertThat(alsoBlocked.toCompletableFuture()).isNotDone();
+    } finally {
+      go.countDown();
+    }
+  }
+
+  private static boolean await(CountDownLatch latch) {
+    try {
+      return latch.await(30, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
   }
 
   @Test

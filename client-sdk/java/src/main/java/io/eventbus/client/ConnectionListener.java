@@ -71,8 +71,8 @@ public interface ConnectionListener {
   default void dropped(long events, DropCause cause) {}
 
   /**
-   * The bus refused something that no stage of this client waits for, or asked for something that
-   * this SDK does not do.
+   * Something went wrong that no stage of this client waits for: the bus refused something, or a
+   * subscription was ended because the executor would not run its handler.
    *
    * @param problem what, and why
    */

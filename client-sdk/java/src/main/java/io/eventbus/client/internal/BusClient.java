@@ -130,8 +130,7 @@ final class BusClient implements EventBusClient {
         filter,
         how,
         state -> {
-          PushConsumer consumer =
-              new PushConsumer(state, handler, parts.executor(), parts.environment());
+          PushConsumer consumer = new PushConsumer(state, handler, parts.environment());
           return consumer::wake;
         });
   }
@@ -153,8 +152,7 @@ final class BusClient implements EventBusClient {
   @Override
   public Flow.Publisher<ReceivedEvent> publisher(String filter, SubscribeOptions how) {
     parse(filter);
-    return new FlowPublisher(
-        consumer -> register(filter, how, consumer), parts.executor(), parts.environment());
+    return new FlowPublisher(consumer -> register(filter, how, consumer), parts.environment());
   }
 
   private SubscriptionState register(
@@ -292,6 +290,7 @@ final class BusClient implements EventBusClient {
         in.handlerFailures.sum(),
         in.reconnects.sum(),
         in.busChanges.sum(),
+        in.abandonedSubscriptions.sum(),
         out.used());
   }
 }

@@ -30,10 +30,18 @@ public final class DefaultClientProvider implements ClientProvider {
                             + TransportProvider.class.getName()
                             + " (expected: one, named in"
                             + " META-INF/services)"));
-    Transport transport =
-        provider.create(
-            new TransportProvider.Settings(SUB_PROTOCOL, MAX_MESSAGE_BYTES, options.sslContext()));
     Shared.Lease<SharedThreads> threads = SharedThreads.ALL.acquire();
+    Transport transport;
+    try {
+      transport =
+          provider.create(
+              new TransportProvider.Settings(
+                  SUB_PROTOCOL, MAX_MESSAGE_BYTES, options.sslContext()));
+    } catch (RuntimeException | Error e) {
+      // No selectors, for instance: without a client nobody else would let go of the threads.
+      threads.release();
+      throw e;
+    }
     return ClientParts.wire(
             options,
             new ClientParts.Outside(

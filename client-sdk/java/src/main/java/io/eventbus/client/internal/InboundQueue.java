@@ -94,6 +94,9 @@ final class InboundQueue {
     boolean told;
     lock.lock();
     try {
+      if (discarding) {
+        return;
+      }
       bytes -= size;
       told = full && bytes <= mostBytes;
       full &= !told;
@@ -124,6 +127,7 @@ final class InboundQueue {
       discarding = true;
       ended = true;
       waiting.clear();
+      bytes = 0;
       arrival.signalAll();
       told = full;
       full = false;

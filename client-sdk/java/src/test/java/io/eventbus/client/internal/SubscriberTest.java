@@ -34,6 +34,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Flow;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -64,6 +65,11 @@ class SubscriberTest {
         public void handlerFailed(
             Subscription subscription, ReceivedEvent event, Throwable failure) {
           told.add(failure);
+        }
+
+        @Override
+        public void problem(EventBusException problem) {
+          told.add(problem);
         }
       };
 
@@ -330,6 +336,194 @@ class SubscriberTest {
     }
   }
 
+  /** Runs tasks in threads of their own, unless it is told to refuse them. */
+  private static final class Moody implements Executor {
+    private final BlockingQueue<Thread> threads = new LinkedBlockingQueue<>();
+    private volatile boolean refuses;
+
+    @Override
+    public void execute(Runnable task) {
+      if (refuses) {
+        throw new RejectedExecutionException("on purpose");
+      }
+      Thread thread = new Thread(task);
+      thread.setDaemon(true);
+      threads.add(thread);
+      thread.start();
+    }
+
+    /** From now on it refuses, and nothing runs. */
+    void refuse() throws InterruptedException {
+      for (Thread thread = threads.poll(); thread != null; thread = threads.poll()) {
+        thread.join(10_000);
+      }
+      refuses = true;
+    }
+  }
+
+  @Test
+  void anExecutorThatRefusesForAMomentLosesNothing() throws Exception {
+    Moody executor = new Moody();
+    EventBusClient client = connect(executor);
+    collect(client, "a");
+    executor.refuse();
+    deliver("a", 1, "1");
+    assertThat(bus.connection().isPaused()).isTrue();
+    scheduler.advance(Duration.ofSeconds(20));
+    assertThat(bus.connection().isPaused()).isTrue();
+    executor.refuses = false;
+    scheduler.advance(Duration.ofSeconds(1));
+    assertThat(take(1)).containsExactly("1");
+    assertThat(bus.connection().isPaused()).isFalse();
+    deliver("a", 2, "2");
+    assertThat(take(1)).containsExactly("2");
+    assertThat(told).isEmpty();
+    assertThat(client.counters().abandonedSubscriptions()).isZero();
+  }
+
+  @Test
+  void anExecutorThatGoesOnRefusingEndsTheSubscription() throws Exception {
+    Moody executor = new Moody();
+    EventBusClient client = connect(executor);
+    Subscription subscription = collect(client, "a");
+    executor.refuse();
+    deliver("a", 1, "1");
+    scheduler.advance(ConsumerStarts.PATIENCE.plusSeconds(1));
+    bus.next(TypeCode.UNSUBSCRIBE);
+    assertThat(take(told))
+        .isInstanceOfSatisfying(
+            EventBusException.Closed.class,
+            e ->
+                assertThat(e)
+                    .hasMessageContaining("subscription to a is ended")
+                    .hasMessageContaining("executor")
+                    .hasCauseInstanceOf(RejectedExecutionException.class));
+    get(subscription.unsubscribe());
+    assertThat(bus.connection().isPaused()).isFalse();
+    assertThat(client.counters().abandonedSubscriptions()).isEqualTo(1);
+    assertThat(subscription.counters().bufferedBytes()).isZero();
+  }
+
+  @Test
+  void anExecutorThatIsShutDownEndsTheSubscriptionAtOnce() throws Exception {
+    ExecutorService executor = Executors.newSingleThreadExecutor();
+    EventBusClient client = connect(executor);
+    collect(client, "a");
+    executor.shutdownNow();
+    deliver("a", 1, "1");
+    bus.next(TypeCode.UNSUBSCRIBE);
+    assertThat(take(told))
+        .isInstanceOfSatisfying(
+            EventBusException.Closed.class, e -> assertThat(e).hasMessageContaining("shut down"));
+    assertThat(bus.connection().isPaused()).isFalse();
+  }
+
+  @Test
+  void closingEndsASubscriptionWhoseHandlerIsRefused() throws Exception {
+    Moody executor = new Moody();
+    EventBusClient client = connect(executor);
+    Subscription subscription = collect(client, "a");
+    executor.refuse();
+    deliver("a", 1, "1");
+    client.close(Duration.ZERO);
+    get(subscription.unsubscribe());
+  }
+
+  @Test
+  void aFlowSubscriberWhoseExecutorGoesOnRefusingIsTold() throws Exception {
+    Moody executor = new Moody();
+    EventBusClient client = connect(executor);
+    Slow slow = new Slow();
+    client.publisher("a").subscribe(slow);
+    Flow.Subscription demand = get(slow.subscribed);
+    bus.next(TypeCode.SUBSCRIBE);
+    executor.refuse();
+    demand.request(1);
+    scheduler.advance(ConsumerStarts.PATIENCE.plusSeconds(1));
+    assertThat(get(slow.end)).isEqualTo("Closed");
+    bus.next(TypeCode.UNSUBSCRIBE);
+  }
+
+  @Test
+  void aFlowSubscriberThatThrowsInOnSubscribeIsCancelled() throws Exception {
+    EventBusClient client = connect();
+    Slow slow =
+        new Slow() {
+          @Override
+          public void onSubscribe(Flow.Subscription subscription) {
+            throw new IllegalStateException("on purpose");
+          }
+        };
+    client.publisher("a").subscribe(slow);
+    bus.next(TypeCode.UNSUBSCRIBE);
+  }
+
+  @Test
+  void whatIsDroppedDoesNotCountAsBuffered() throws Exception {
+    EventBusClient client = connect();
+    EventStream stream = client.stream("a");
+    get(stream.subscription().ready());
+    deliver("a", 1, "1", "2");
+    assertThat(text(stream)).isEqualTo("1");
+    deliver("a", 3, "3");
+    assertThat(stream.subscription().counters().bufferedBytes()).isPositive();
+    stream.close();
+    assertThat(stream.subscription().counters().bufferedBytes()).isZero();
+    assertThat(stream.poll(Duration.ZERO)).isNull();
+    assertThat(stream.subscription().counters().bufferedBytes()).isZero();
+  }
+
+  /** The handler goes on in another thread after many events, before the first one has left it. */
+  @Test
+  void aHandlerMayCloseItsClientThoughItsThreadHasChanged() throws Exception {
+    CompletableFuture<Boolean> closed = new CompletableFuture<>();
+    CountDownLatch inLast = new CountDownLatch(1);
+    List<Thread> runs = Collections.synchronizedList(new ArrayList<>());
+    BlockingQueue<Thread> first = new LinkedBlockingQueue<>();
+    Executor executor =
+        task -> {
+          boolean goesOn = task instanceof PushConsumer && runs.contains(Thread.currentThread());
+          Thread thread = new Thread(task);
+          thread.setDaemon(true);
+          if (task instanceof PushConsumer) {
+            runs.add(thread);
+          }
+          thread.start();
+          if (goesOn) {
+            first.add(Thread.currentThread());
+            await(inLast);
+          }
+        };
+    EventBusClient client = connect(executor);
+    get(
+        client
+            .subscribe(
+                "a",
+                event -> {
+                  if (event.text().equals("last")) {
+                    inLast.countDown();
+                    take(first).join(10_000);
+                    closed.complete(client.close(Duration.ofSeconds(5)));
+                  }
+                })
+            .ready());
+    String[] many = new String[5_001];
+    java.util.Arrays.fill(many, "x");
+    byte[] firstHalf = FakeBus.deliver("a", 5, 1, NO_GROUP, many);
+    many[many.length - 1] = "last";
+    byte[] secondHalf = FakeBus.deliver("a", 5, 1 + many.length, NO_GROUP, many);
+    bus.connection().message(firstHalf, secondHalf);
+    assertThat(get(closed)).isTrue();
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      assertThat(latch.await(10, TimeUnit.SECONDS)).isTrue();
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
   @Test
   void aFullBufferStopsTheReading() throws Exception {
     EventBusClient client = connect();
@@ -518,7 +712,7 @@ class SubscriberTest {
   }
 
   /** A subscriber that asks for as many as a test says. */
-  private final class Slow implements Flow.Subscriber<ReceivedEvent> {
+  private class Slow implements Flow.Subscriber<ReceivedEvent> {
     final CompletableFuture<Flow.Subscription> subscribed = new CompletableFuture<>();
     final CompletableFuture<String> end = new CompletableFuture<>();
 

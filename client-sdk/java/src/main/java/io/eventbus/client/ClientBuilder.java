@@ -27,7 +27,7 @@ public final class ClientBuilder {
   private @Nullable String token;
   private @Nullable SSLContext sslContext;
   private @Nullable Executor executor;
-  private ConnectionListener listener = new ConnectionListener() {};
+  private @Nullable ConnectionListener listener;
   private Duration connectTimeout = Duration.ofSeconds(10);
   private Duration closeTimeout = Duration.ofSeconds(10);
   private Duration sendTimeout = Duration.ofSeconds(30);
@@ -135,12 +135,15 @@ public final class ClientBuilder {
   }
 
   /**
-   * Sets who hears about the connection.
+   * Sets who hears about the connection, in place of the log.
    *
-   * @param newListener default: nobody; the SDK logs the same at level DEBUG to WARN
+   * @param newListener null (the default) for one that logs with slf4j, at most one line of a kind
+   *     each 10 s: at ERROR that a bus has refused this client for good, at WARN handlers that fail
+   *     (each kind of failure once with its stack), events that are missing or lost and other
+   *     problems, at INFO connections that are lost and made
    * @return this builder
    */
-  public ClientBuilder listener(ConnectionListener newListener) {
+  public ClientBuilder listener(@Nullable ConnectionListener newListener) {
     this.listener = newListener;
     return this;
   }

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param attributes what else to tell the bus about this client
  * @param sslContext for {@code wss}, or null for the JDK's
  * @param executor runs handlers, or null for threads of the client's own
- * @param listener hears about the connection
+ * @param listener hears about the connection, or null for one that logs
  * @param connection time-outs and back-off
  * @param outbound the way out
  * @param ackInterval how often handled events are acknowledged
@@ -33,7 +33,7 @@ public record ClientOptions(
     Map<String, String> attributes,
     @Nullable SSLContext sslContext,
     @Nullable Executor executor,
-    ConnectionListener listener,
+    @Nullable ConnectionListener listener,
     Connection connection,
     Outbound outbound,
     Duration ackInterval,
@@ -58,7 +58,6 @@ public record ClientOptions(
   public ClientOptions {
     urls = List.copyOf(urls);
     attributes = Map.copyOf(attributes);
-    Objects.requireNonNull(listener, "listener");
     Objects.requireNonNull(connection, "connection");
     Objects.requireNonNull(outbound, "outbound");
     if (urls.isEmpty()) {

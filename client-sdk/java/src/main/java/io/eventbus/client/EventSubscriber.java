@@ -52,10 +52,7 @@ public interface EventSubscriber {
    */
   default <T> Subscription subscribe(
       String filter, SubscribeOptions options, PayloadCodec<T> codec, TypedHandler<T> handler) {
-    return subscribe(
-        filter,
-        options,
-        event -> handler.onEvent(codec.decode(event.payload(), event.schema()), event));
+    return subscribe(filter, options, new DecodingHandler<>(codec, handler));
   }
 
   /**

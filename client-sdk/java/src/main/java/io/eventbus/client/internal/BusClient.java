@@ -19,6 +19,7 @@ import io.eventbus.protocol.TopicFilter;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -85,8 +86,8 @@ final class BusClient implements EventBusClient {
     return outbox.add(state, encoder.encode(event), stage);
   }
 
-  private static EventBusException closed() {
-    return new EventBusException.Closed("the client is closed");
+  private EventBusException closed() {
+    return parts.connector().closedException();
   }
 
   @Override
@@ -126,6 +127,7 @@ final class BusClient implements EventBusClient {
 
   @Override
   public Subscription subscribe(String filter, SubscribeOptions how, EventHandler handler) {
+    Objects.requireNonNull(handler, "handler");
     return register(
         filter,
         how,

@@ -1,6 +1,7 @@
 package io.eventbus.client.internal;
 
 import io.eventbus.client.ClientOptions;
+import io.eventbus.client.ConnectionListener;
 import io.eventbus.client.EventBusClient;
 import io.eventbus.client.EventBusException;
 import io.eventbus.client.ReceivedEvent;
@@ -42,7 +43,11 @@ record ClientParts(
     MicroClock clock = outside.clock();
     Executor given = options.executor();
     Executor executor = given != null ? given : outside.handlers();
-    Notifier notifier = new Notifier(options.listener(), executor);
+    ConnectionListener listener = options.listener();
+    Notifier notifier =
+        new Notifier(
+            listener != null ? listener : new LoggingListener(options.name(), clock::nanoTime),
+            executor);
     Counters counters = new Counters();
     Acks acks = new Acks();
     Outbox outbox = new Outbox(options.outbound(), clock);

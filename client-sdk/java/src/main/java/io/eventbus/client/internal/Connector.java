@@ -48,6 +48,7 @@ final class Connector implements Link.Owner, BusChange.Home {
 
   private volatile ClientState state = ClientState.NEW;
   private volatile @Nullable ConnectionInfo connection;
+  private volatile @Nullable EventBusException endReason;
 
   private @Nullable Link current;
   private Scheduler.@Nullable Timer timer;
@@ -95,6 +96,17 @@ final class Connector implements Link.Owner, BusChange.Home {
 
   ClientState state() {
     return state;
+  }
+
+  /** What a call fails with that comes after the end; its cause is why the client has ended. */
+  EventBusException closedException() {
+    return closed(endReason);
+  }
+
+  private static EventBusException closed(@Nullable EventBusException reason) {
+    return reason == null || reason instanceof EventBusException.Closed
+        ? new EventBusException.Closed("the client is closed")
+        : new EventBusException.Closed("the client is closed: " + reason.getMessage(), reason);
   }
 
   @Nullable ConnectionInfo connection() {
@@ -337,8 +349,9 @@ final class Connector implements Link.Owner, BusChange.Home {
     } else if (link != null) {
       link.abort();
     }
+    endReason = reason;
     become(ClientState.CLOSED);
-    traffic.end(reason);
+    traffic.end(reason, closed(reason));
     parts.notifier().fail(() -> firstConnection.completeExceptionally(reason));
     parts.notifier().end();
     onClosed.run();

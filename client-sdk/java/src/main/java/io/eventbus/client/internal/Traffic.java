@@ -84,8 +84,13 @@ final class Traffic {
     }
   }
 
-  /** The client is closed; everybody who still waits hears why. */
-  void end(EventBusException reason) {
+  /**
+   * The client is closed; everybody who still waits hears why.
+   *
+   * @param reason why
+   * @param closed what calls fail with that wait or come later
+   */
+  void end(EventBusException reason, EventBusException closed) {
     parts.outbox().close();
     Outbox.Remains remains = parts.outbox().abandon();
     EventBusException lost =
@@ -93,14 +98,15 @@ final class Traffic {
             "the client was closed before the bus confirmed: " + reason.getMessage());
     EventBusException unsent =
         new EventBusException.Closed(
-            "the client was closed before the event was sent: " + reason.getMessage());
+            "the client was closed before the event was sent: " + reason.getMessage(),
+            closed.getCause());
     parts.notifier().fail(remains.sent(), lost);
     parts.notifier().fail(remains.unsent(), unsent);
     if (remains.plainUnsent() > 0) {
       parts.notifier().tell(listener -> listener.dropped(remains.plainUnsent(), DropCause.CLOSED));
     }
-    parts.barriers().close(new EventBusException.Closed("the client is closed"));
-    parts.subscriptions().abandon();
+    parts.barriers().close(closed);
+    parts.subscriptions().abandon(closed);
     sender.stop();
   }
 }

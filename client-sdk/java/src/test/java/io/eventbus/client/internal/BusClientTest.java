@@ -15,6 +15,7 @@ import io.eventbus.client.Gap;
 import io.eventbus.client.Published;
 import io.eventbus.client.ReconnectPolicy;
 import io.eventbus.client.SendResult;
+import io.eventbus.client.Subscription;
 import io.eventbus.client.WhenFull;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Problem;
@@ -268,6 +269,48 @@ class BusClientTest {
     assertThat(client.send("a", "x")).isEqualTo(SendResult.CLOSED);
     assertThatExceptionOfType(EventBusException.Closed.class)
         .isThrownBy(() -> client.subscribe("a", event -> {}));
+  }
+
+  @Test
+  void whatIsAskedOfARefusedClientSaysWhyItWasRefused() throws Exception {
+    EventBusClient client = connect();
+    Subscription subscription = blockedSubscription(client);
+    CompletionStage<Void> flush = blockedFlush(client);
+    bus.connection().end(4501, "not you");
+    assertThat(told.next()).startsWith("connected");
+    assertThat(told.next()).isEqualTo("disconnected 4501 false");
+    for (Throwable failure :
+        List.of(
+            failure(client.publish("a", "x")),
+            failure(client.flushAsync()),
+            failure(flush),
+            failure(subscription.ready()),
+            assertThatExceptionOfType(EventBusException.Closed.class)
+                .isThrownBy(() -> client.subscribe("a", event -> {}))
+                .actual())) {
+      assertThat(failure)
+          .isInstanceOf(EventBusException.Closed.class)
+          .hasMessageContaining("not you")
+          .cause()
+          .isInstanceOfSatisfying(
+              EventBusException.Refused.class,
+              e -> assertThat(e.code()).isEqualTo(ErrorCode.FORBIDDEN));
+    }
+  }
+
+  private Subscription blockedSubscription(EventBusClient client) {
+    bus.confirmsSubscriptions = false;
+    return client.subscribe("b", event -> {});
+  }
+
+  @Test
+  void whatIsAskedOfAClientThatWasClosedNeedsNoReason() throws Exception {
+    EventBusClient client = connect();
+    client.close();
+    assertThat(failure(client.publish("a", "x")))
+        .isInstanceOf(EventBusException.Closed.class)
+        .hasMessage("the client is closed")
+        .hasNoCause();
   }
 
   private CompletionStage<Void> blockedFlush(EventBusClient client) {

@@ -3,6 +3,7 @@ package io.eventbus.client.internal;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.client.ClientOptions;
+import io.eventbus.client.ConnectionListener;
 import io.eventbus.client.EventBusClient;
 import io.eventbus.client.EventBusException;
 import io.eventbus.schema.ChangeBus;
@@ -40,7 +41,7 @@ class LinkTest {
 
   private Link link() {
     ClientOptions options = EventBusClient.builder().url("ws://one/bus").options();
-    Notifier notifier = new Notifier(options.listener(), Runnable::run);
+    Notifier notifier = new Notifier(new ConnectionListener() {}, Runnable::run);
     Counters counters = new Counters();
     Outbox outbox = new Outbox(options.outbound(), clock);
     Subscriptions subscriptions = new Subscriptions(outbox, notifier);

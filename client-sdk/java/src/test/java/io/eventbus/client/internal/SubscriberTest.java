@@ -2,18 +2,22 @@ package io.eventbus.client.internal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
+import io.eventbus.client.AvroCodec;
 import io.eventbus.client.ClientBuilder;
 import io.eventbus.client.ConnectionListener;
 import io.eventbus.client.ErrorCode;
 import io.eventbus.client.EventBusClient;
 import io.eventbus.client.EventBusException;
+import io.eventbus.client.EventHandler;
 import io.eventbus.client.EventStream;
 import io.eventbus.client.Gap;
 import io.eventbus.client.Overflow;
 import io.eventbus.client.ReceivedEvent;
 import io.eventbus.client.SubscribeOptions;
 import io.eventbus.client.Subscription;
+import io.eventbus.client.TypedHandler;
 import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Ack;
@@ -287,6 +291,42 @@ class SubscriberTest {
     assertThat(take(1)).containsExactly("2");
     assertThat(take(told)).isInstanceOf(IllegalStateException.class);
     assertThat(subscription.counters().failed()).isEqualTo(1);
+  }
+
+  @Test
+  @SuppressWarnings("NullAway") // What callers without NullAway do.
+  void aHandlerThatIsNoneIsRefused() throws Exception {
+    EventBusClient client = connect();
+    assertThatNullPointerException()
+        .isThrownBy(() -> client.subscribe("a", (EventHandler) null))
+        .withMessage("handler");
+    assertThatNullPointerException()
+        .isThrownBy(
+            () ->
+                client.subscribe(
+                    "a",
+                    SubscribeOptions.DEFAULT,
+                    AvroCodec.of(Ack.class),
+                    (TypedHandler<Ack>) null))
+        .withMessage("handler");
+  }
+
+  @Test
+  void aPayloadThatCannotBeReadIsToldWithItsTopic() throws Exception {
+    EventBusClient client = connect();
+    get(
+        client
+            .subscribe(
+                "a.*",
+                SubscribeOptions.DEFAULT,
+                AvroCodec.of(Ack.class),
+                (ack, event) -> got.add("read"))
+            .ready());
+    deliver("a.b", 7, "no record");
+    assertThat(take(told))
+        .isInstanceOfSatisfying(
+            EventBusException.UnreadablePayload.class,
+            e -> assertThat(e).hasMessageContaining("event 7 of a.b").hasMessageContaining("Ack"));
   }
 
   @Test

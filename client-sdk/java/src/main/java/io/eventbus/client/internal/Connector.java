@@ -58,7 +58,11 @@ final class Connector implements Link.Owner, BusChange.Home {
   private long welcomedAt;
   private long firstDeadline;
   private @Nullable BusChange change;
+  // How the connection has ended that the client is about to leave.
+  private @Nullable End oldEnd;
   private String changeToken = "";
+
+  private record End(int code, String reason, @Nullable EventBusException failure) {}
 
   /** What a connector needs beside the options. */
   record Environment(
@@ -272,10 +276,14 @@ final class Connector implements Link.Owner, BusChange.Home {
       return;
     }
     BusChange changing = change;
-    if (changing != null && changing.oldEnded()) {
-      LOG.debug("{}: connection to {} ended: {} {}", options.name(), link.url, code, reason);
-      return;
+    if (changing != null) {
+      oldEnd = new End(code, reason, failure);
+      if (changing.oldEnded()) {
+        LOG.debug("{}: connection to {} ended: {} {}", options.name(), link.url, code, reason);
+        return;
+      }
     }
+    oldEnd = null;
     change = null;
     cancelTimers();
     link.abandon();
@@ -395,6 +403,7 @@ final class Connector implements Link.Owner, BusChange.Home {
     Link before = current;
     ConnectionInfo from = connection;
     change = null;
+    oldEnd = null;
     current = link;
     ConnectionInfo to = connected(link, welcome);
     parts.counters().busChanges.increment();
@@ -407,6 +416,23 @@ final class Connector implements Link.Owner, BusChange.Home {
     }
     if (from != null) {
       parts.notifier().tell(listener -> listener.busChanged(from, to));
+    }
+  }
+
+  @Override
+  public void lostBoth(String why) {
+    Link link = current;
+    End end = oldEnd;
+    change = null;
+    if (link == null) {
+      return;
+    }
+    // It may be open all the same, where the old bus did not say in time that it has sent all.
+    link.abort();
+    if (end != null) {
+      onEnd(link, end.code(), end.reason(), end.failure());
+    } else {
+      onEnd(link, 1006, "left, and the connection that was to follow is lost: " + why, null);
     }
   }
 

@@ -505,6 +505,29 @@ class BusChangeTest {
   }
 
   @Test
+  void whenBothConnectionsAreLostTheClientReconnects() throws Exception {
+    EventBusClient client = connect();
+    collect(client, "a");
+    bus.answersBarriers = false;
+    askToChange(1, "tok", TWO);
+    bus.next(TypeCode.BARRIER);
+    // Something between client and buses ends, and both connections with it.
+    scheduler.execute(
+        () -> {
+          bus.connection(1).end(1006, "killed");
+          bus.connection(2).end(1006, "killed too");
+        });
+    assertThat(take(told)).isEqualTo("disconnected 1006");
+    assertThat(client.state()).isEqualTo(ClientState.RECONNECTING);
+    scheduler.advance(Duration.ofMillis(100));
+    assertThat(bus.attempts).hasSize(3);
+    assertThat(client.state()).isEqualTo(ClientState.CONNECTED);
+    deliver(3, 1, "1");
+    assertThat(take(1)).containsExactly("1");
+    assertThat(told).isEmpty();
+  }
+
+  @Test
   void whenTheOldBusIsLostBeforeThereIsANewConnectionTheClientReconnectsThere() throws Exception {
     EventBusClient client = connect();
     collect(client, "a");

@@ -146,7 +146,7 @@ final class ChangeTarget implements Link.Owner {
         environment
             .conductor()
             .schedule(() -> giveUp(made, "no answer within " + patience), patience.toNanos());
-    made.attempt(environment.transport().connect(to, made));
+    made.attempt(environment.transport().connect(to, patience, made));
   }
 
   private void giveUp(Link which, String reason) {

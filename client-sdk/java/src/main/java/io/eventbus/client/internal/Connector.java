@@ -203,7 +203,7 @@ final class Connector implements Link.Owner, BusChange.Home {
               }
             },
             patience.toNanos());
-    link.attempt(transport.connect(url, link));
+    link.attempt(transport.connect(url, patience, link));
   }
 
   private Hello hello(@Nullable String change) {

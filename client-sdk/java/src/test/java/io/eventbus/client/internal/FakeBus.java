@@ -16,6 +16,7 @@ import io.eventbus.schema.Welcome;
 import java.net.URI;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
@@ -62,7 +63,7 @@ final class FakeBus implements Transport {
   private final List<Connection> connections = new java.util.concurrent.CopyOnWriteArrayList<>();
 
   @Override
-  public synchronized Attempt connect(URI url, Listener listener) {
+  public synchronized Attempt connect(URI url, Duration patience, Listener listener) {
     attempts.add(url);
     RuntimeException failure =
         unreachable.contains(url.toString())

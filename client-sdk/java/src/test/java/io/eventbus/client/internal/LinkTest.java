@@ -72,7 +72,7 @@ class LinkTest {
   @Test
   void aMessageCountsAsHeardWhenItIsDoneWith() {
     Link link = link();
-    bus.connect(link.url, link);
+    bus.connect(link.url, Duration.ofSeconds(10), link);
     assertThat(receiving).containsExactly(true);
     assertThat(link.isReceiving()).isFalse();
     assertThat(link.heardAt()).isEqualTo(clock.nanoTime());
@@ -81,7 +81,7 @@ class LinkTest {
   @Test
   void aPausedConnectionCountsAsReceivingAndIsHeardWhenItGoesOn() {
     Link link = link();
-    bus.connect(link.url, link);
+    bus.connect(link.url, Duration.ofSeconds(10), link);
     link.pause();
     assertThat(bus.connection().isPaused()).isTrue();
     assertThat(link.isReceiving()).isTrue();
@@ -96,7 +96,7 @@ class LinkTest {
   void anAttemptIsCancelledWhenItIsGivenUp() {
     Link link = link();
     bus.silent = true;
-    link.attempt(bus.connect(link.url, link));
+    link.attempt(bus.connect(link.url, Duration.ofSeconds(10), link));
     assertThat(bus.cancelled).hasValue(0);
     link.abort();
     assertThat(bus.cancelled).hasValue(1);

@@ -10,9 +10,14 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Proxy;
 import java.net.ProxySelector;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.net.SocketAddress;
+import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
@@ -27,6 +32,8 @@ import org.junit.jupiter.api.Timeout;
 /** The adapter against a socket of the test's own, which can do what no WebSocket server does. */
 @Timeout(60)
 class TyrusTransportTest {
+  private static final Duration PATIENCE = Duration.ofSeconds(10);
+
   private final Told told = new Told();
   private final Transport transport = transport();
   private WebSocketPeer peer;
@@ -88,7 +95,7 @@ class TyrusTransportTest {
   }
 
   private Transport.Channel connect() throws Exception {
-    transport.connect(peer.url(), told);
+    transport.connect(peer.url(), PATIENCE, told);
     peer.accept();
     peer.upgrade("Sec-WebSocket-Protocol: proto\r\n");
     return told.open();
@@ -200,7 +207,7 @@ class TyrusTransportTest {
     assertThat(next()).startsWith("message");
     try (WebSocketPeer otherPeer = new WebSocketPeer()) {
       Told other = new Told();
-      transport.connect(otherPeer.url(), other);
+      transport.connect(otherPeer.url(), PATIENCE, other);
       otherPeer.accept();
       otherPeer.upgrade("Sec-WebSocket-Protocol: proto\r\n");
       other.open();
@@ -216,7 +223,7 @@ class TyrusTransportTest {
 
   @Test
   void anAnswerThatIsNoUpgradeIsAFailure() throws Exception {
-    transport.connect(peer.url(), told);
+    transport.connect(peer.url(), PATIENCE, told);
     peer.accept();
     peer.writeText("HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n");
     assertThatThrownBy(told::open).hasMessageContaining("503");
@@ -224,7 +231,7 @@ class TyrusTransportTest {
 
   @Test
   void anotherSubProtocolIsAFailure() throws Exception {
-    transport.connect(peer.url(), told);
+    transport.connect(peer.url(), PATIENCE, told);
     peer.accept();
     peer.upgrade("");
     assertThatThrownBy(told::open).hasMessageContaining("sub-protocol");
@@ -232,7 +239,7 @@ class TyrusTransportTest {
 
   @Test
   void aWrongProofOfTheServerIsAFailure() throws Exception {
-    transport.connect(peer.url(), told);
+    transport.connect(peer.url(), PATIENCE, told);
     peer.accept();
     peer.upgradeWithProof("bm90IHRoZSByaWdodCBvbmU=");
     assertThatThrownBy(told::open).hasMessageContaining("upgrade");
@@ -240,7 +247,7 @@ class TyrusTransportTest {
 
   @Test
   void aHeadWithoutEndIsAFailure() throws Exception {
-    transport.connect(peer.url(), told);
+    transport.connect(peer.url(), PATIENCE, told);
     peer.accept();
     peer.writeText("HTTP/1.1 101 Switching Protocols\r\nX: " + "x".repeat(20_000));
     assertThatThrownBy(told::open).hasMessageContaining("HTTP head");
@@ -248,7 +255,7 @@ class TyrusTransportTest {
 
   @Test
   void anAttemptCanBeCancelled() throws Exception {
-    Transport.Attempt attempt = transport.connect(peer.url(), told);
+    Transport.Attempt attempt = transport.connect(peer.url(), PATIENCE, told);
     peer.accept();
     attempt.cancel();
     assertThatThrownBy(told::open).hasMessageContaining("given up");
@@ -259,8 +266,90 @@ class TyrusTransportTest {
   void aRefusedConnectionIsAFailure() throws Exception {
     URI url = peer.url();
     peer.close();
-    transport.connect(url, told);
+    transport.connect(url, PATIENCE, told);
     assertThatThrownBy(told::open).rootCause().isInstanceOf(IOException.class);
+  }
+
+  private static TransportProvider.Settings settings() {
+    return new TransportProvider.Settings("proto", 64 * 1024, null);
+  }
+
+  @Test
+  void allAddressesOfANameAreTried() throws Exception {
+    InetAddress nobody = InetAddress.getByName("127.0.0.9");
+    TyrusTransport resolving =
+        new TyrusTransport(
+            settings(), host -> new InetAddress[] {nobody, InetAddress.getLoopbackAddress()});
+    try {
+      resolving.connect(
+          URI.create("ws://buses.test:" + peer.url().getPort() + "/bus"), PATIENCE, told);
+      peer.accept();
+      peer.upgrade("Sec-WebSocket-Protocol: proto\r\n");
+      told.open();
+      peer.write(0x82, 1, 1);
+      assertThat(next()).isEqualTo("message [1]");
+    } finally {
+      resolving.close();
+    }
+  }
+
+  @Test
+  void whoGetsNoAnswerAtAnyAddressIsToldAllOfThem() throws Exception {
+    URI url = peer.url();
+    peer.close();
+    TyrusTransport resolving =
+        new TyrusTransport(
+            settings(),
+            host ->
+                new InetAddress[] {
+                  InetAddress.getByName("127.0.0.9"), InetAddress.getByName("127.0.0.8")
+                });
+    try {
+      resolving.connect(URI.create("ws://buses.test:" + url.getPort() + "/bus"), PATIENCE, told);
+      assertThatThrownBy(told::open)
+          .hasMessageContaining("127.0.0.9, 127.0.0.8")
+          .hasMessageContaining("is a bus running at buses.test:" + url.getPort());
+    } finally {
+      resolving.close();
+    }
+  }
+
+  /** An address whose system takes connections of nobody, and says nothing. */
+  @Test
+  void anAddressThatDoesNotAnswerGetsAShareOfTheTime() throws Exception {
+    InetAddress mute = InetAddress.getByName("127.0.0.9");
+    List<Socket> full = new ArrayList<>();
+    try (ServerSocket server = new ServerSocket(peer.url().getPort(), 1, mute)) {
+      boolean takes = true;
+      while (takes && full.size() < 100) {
+        Socket socket = new Socket();
+        full.add(socket);
+        try {
+          socket.connect(server.getLocalSocketAddress(), 200);
+        } catch (SocketTimeoutException e) {
+          takes = false;
+        }
+      }
+      assertThat(takes).isFalse();
+      TyrusTransport resolving =
+          new TyrusTransport(
+              settings(), host -> new InetAddress[] {mute, InetAddress.getLoopbackAddress()});
+      try {
+        resolving.connect(
+            URI.create("ws://buses.test:" + peer.url().getPort() + "/bus"),
+            Duration.ofSeconds(2),
+            told);
+        peer.accept();
+        peer.upgrade("Sec-WebSocket-Protocol: proto\r\n");
+        told.open();
+      } finally {
+        resolving.close();
+      }
+    } finally {
+      for (Socket socket : full) {
+        socket.close();
+      }
+    }
   }
 
   @Test
@@ -280,7 +369,7 @@ class TyrusTransportTest {
           public void connectFailed(URI uri, SocketAddress address, IOException failure) {}
         });
     try {
-      transport.connect(URI.create("ws://bus.invalid:1234/bus"), told);
+      transport.connect(URI.create("ws://bus.invalid:1234/bus"), PATIENCE, told);
       peer.accept();
       assertThat(peer.head().get(0)).isEqualTo("CONNECT bus.invalid:1234 HTTP/1.1");
       peer.writeText("HTTP/1.1 200 OK\r\n\r\n");

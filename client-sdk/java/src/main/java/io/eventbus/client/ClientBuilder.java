@@ -150,6 +150,7 @@ public final class ClientBuilder {
 
   /**
    * Sets the deadline of {@link #connect} and of every later try, from TCP to the bus's Welcome.
+   * The addresses that a host name has are tried one after the other and share this time.
    *
    * @param timeout 1 ms to 1 h, default 10 s
    * @return this builder
@@ -292,7 +293,8 @@ public final class ClientBuilder {
   }
 
   /**
-   * Connects and waits for it. Each address is tried once, all within the connect time-out.
+   * Connects and waits for it. Each address is tried once, all within the connect time-out; with
+   * {@link ReconnectPolicy#withRetryFirst} again and again until it is over.
    *
    * @return a connected client; close it
    * @throws EventBusException.NotConnected if no bus could be reached; retry later

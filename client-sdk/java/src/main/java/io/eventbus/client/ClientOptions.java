@@ -71,6 +71,34 @@ public record ClientOptions(
     Checks.range("trackedProducers", trackedProducers, 1, 100_000_000);
   }
 
+  /** Does not show the token. */
+  @Override
+  public String toString() {
+    return "ClientOptions[urls="
+        + urls
+        + ", name="
+        + name
+        + ", token="
+        + (token == null ? "none" : "***")
+        + ", attributes="
+        + attributes
+        + ", sslContext="
+        + sslContext
+        + ", executor="
+        + executor
+        + ", listener="
+        + listener
+        + ", connection="
+        + connection
+        + ", outbound="
+        + outbound
+        + ", ackInterval="
+        + ackInterval
+        + ", trackedProducers="
+        + trackedProducers
+        + ']';
+  }
+
   private static long utf8Bytes(Map<String, String> attributes) {
     return attributes.entrySet().stream()
         .flatMap(attribute -> Stream.of(attribute.getKey(), attribute.getValue()))

@@ -12,9 +12,11 @@ import org.jspecify.annotations.Nullable;
  */
 public interface EventStream extends AutoCloseable {
   /**
-   * Waits for the next event. It counts as handled when the next call is made.
+   * Waits for the next event. It counts as handled when the next call is made, or when the client
+   * is closed and nothing is left to fetch.
    *
-   * @param timeout how long to wait; zero to look only
+   * @param timeout how long to wait; zero to look only, {@code Duration.ofSeconds(Long.MAX_VALUE)}
+   *     for ever
    * @return the next event, or null if none came in time or the stream is closed and empty
    * @throws InterruptedException if the thread is interrupted while it waits; nothing is lost
    */

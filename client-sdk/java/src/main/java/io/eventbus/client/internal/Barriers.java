@@ -46,7 +46,7 @@ final class Barriers {
 
     Pending(Duration patience, long nowNanos) {
       this.patience = patience;
-      this.deadlineNanos = nowNanos + patience.toNanos();
+      this.deadlineNanos = nowNanos + Nanos.of(patience);
     }
   }
 

@@ -199,7 +199,7 @@ final class BusClient implements EventBusClient {
   @Override
   public void flush(Duration timeout) {
     try {
-      ask(timeout).get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+      ask(timeout).get(Nanos.of(timeout), TimeUnit.NANOSECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new EventBusException.TimedOut("flush was interrupted");
@@ -218,7 +218,7 @@ final class BusClient implements EventBusClient {
     if (state() == ClientState.CLOSED) {
       return true;
     }
-    long deadline = System.nanoTime() + timeout.toNanos();
+    long deadline = System.nanoTime() + Nanos.of(timeout);
     parts.connector().drain();
     outbox.close();
     boolean complete = false;

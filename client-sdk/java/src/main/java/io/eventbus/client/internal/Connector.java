@@ -319,13 +319,34 @@ final class Connector implements Link.Owner, BusChange.Home {
   private void firstFailure(@Nullable EventBusException failure, String what) {
     EventBusException cause =
         failure != null ? failure : new EventBusException.NotConnected(what, null);
-    if (!Retries.isVerdict(cause)
-        && addresses.configuredLeft() > 0
-        && firstDeadline - clock.nanoTime() > 0) {
+    boolean inTime = firstDeadline - clock.nanoTime() > 0;
+    if (Retries.isVerdict(cause) || !inTime) {
+      finish(cause);
+    } else if (addresses.configuredLeft() > 0) {
       connect();
+    } else if (options.connection().reconnect().retryFirst()) {
+      retryFirstLater(cause);
     } else {
       finish(cause);
     }
+  }
+
+  private void retryFirstLater(EventBusException cause) {
+    Duration delay = retries.next();
+    if (firstDeadline - clock.nanoTime() <= delay.toNanos()) {
+      // There would be no time left for the try itself.
+      finish(cause);
+      return;
+    }
+    if (Long.bitCount(retries.number()) == 1) {
+      LOG.info(
+          "{}: not connected yet, trying again in {} ms: {}",
+          options.name(),
+          delay.toMillis(),
+          cause.getMessage());
+    }
+    addresses.startAnew();
+    timer = conductor.schedule(this::connect, delay.toNanos());
   }
 
   private void retryLater() {

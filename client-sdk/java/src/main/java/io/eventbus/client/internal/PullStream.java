@@ -22,24 +22,35 @@ final class PullStream implements EventStream {
 
   @Override
   public @Nullable ReceivedEvent poll(Duration timeout) throws InterruptedException {
-    long deadline = System.nanoTime() + timeout.toNanos();
-    if (!reading.tryLock(timeout.toNanos(), TimeUnit.NANOSECONDS)) {
+    long patience = Nanos.of(timeout);
+    long deadline = System.nanoTime() + patience;
+    if (!reading.tryLock(patience, TimeUnit.NANOSECONDS)) {
       return null;
     }
+    ReceivedEvent event;
     try {
-      while (true) {
-        ReceivedEvent event = readOne();
-        if (event != null || finished) {
-          return event;
-        }
-        long left = deadline - System.nanoTime();
-        if (left <= 0) {
-          return null;
-        }
-        subscription.queue.await(left);
-      }
+      event = readUntil(deadline);
     } finally {
       reading.unlock();
+    }
+    if (event == null) {
+      // The end may have come after the last look, while it could not be told because of this one.
+      wake();
+    }
+    return event;
+  }
+
+  private @Nullable ReceivedEvent readUntil(long deadline) throws InterruptedException {
+    while (true) {
+      ReceivedEvent event = readOne();
+      if (event != null || finished) {
+        return event;
+      }
+      long left = deadline - System.nanoTime();
+      if (left <= 0) {
+        return null;
+      }
+      subscription.queue.await(left);
     }
   }
 
@@ -57,9 +68,12 @@ final class PullStream implements EventStream {
 
   /** The subscription is told to the application as ended even if nobody polls any more. */
   void wake() {
-    if (subscription.queue.isDiscarding() && reading.tryLock()) {
+    boolean ended = subscription.queue.isDiscarding() || subscription.queue.isFinished();
+    if (ended && reading.tryLock()) {
       try {
-        readOne();
+        if (subscription.queue.isDiscarding() || subscription.reader.isEmpty()) {
+          readOne();
+        }
       } finally {
         reading.unlock();
       }

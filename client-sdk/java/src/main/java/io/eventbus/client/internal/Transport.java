@@ -49,6 +49,12 @@ public interface Transport {
     void ping();
 
     /**
+     * Takes messages of up to so many bytes from the next one on; a bigger one ends the connection.
+     * Called by the thread that calls the listener, while it does.
+     */
+    void acceptMessages(int mostBytes);
+
+    /**
      * Stops reading, so that the other side is held back; a message that was read already may still
      * come. Must not block.
      */

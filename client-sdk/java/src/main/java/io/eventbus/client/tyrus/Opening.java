@@ -97,8 +97,8 @@ final class Opening {
     config.getUserProperties().put(BusContainer.WIRE, wire);
     config
         .getUserProperties()
-        .put(
-            ClientContainer.WLS_INCOMING_BUFFER_SIZE, FrameReader.most(settings.maxMessageBytes()));
+        // Not allocated: what is too much for a frame is decided before Tyrus gets it.
+        .put(ClientContainer.WLS_INCOMING_BUFFER_SIZE, Integer.MAX_VALUE);
     try {
       shared.tyrus().connectToServer(endpoint, config, url);
     } catch (DeploymentException e) {

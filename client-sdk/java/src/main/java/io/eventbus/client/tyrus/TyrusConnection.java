@@ -146,6 +146,23 @@ final class TyrusConnection extends Endpoint implements Transport.Channel, Wire.
   }
 
   @Override
+  public void unreadable(int closeCode, String reason) {
+    LOG.warn("{} sends what cannot be read, {}: closing the connection", url, reason);
+    if (state.compareAndSet(State.OPEN, State.OVER)) {
+      onOver.accept(this);
+      Session open = session;
+      if (open != null) {
+        closeSession(open, new CloseReason(CloseReason.CloseCodes.getCloseCode(closeCode), reason));
+      }
+      wire.terminate();
+      // The code is for the other side, whose mistake it is: to this one it is a connection lost.
+      listener.onClosed(CloseReason.CloseCodes.CLOSED_ABNORMALLY.getCode(), reason);
+    } else {
+      wire.terminate();
+    }
+  }
+
+  @Override
   public void gone() {
     if (state.get() == State.CONNECTING) {
       // Grizzly closes first and says afterwards why a TLS handshake has failed.
@@ -190,6 +207,15 @@ final class TyrusConnection extends Endpoint implements Transport.Channel, Wire.
   @Override
   public void resumeReading() {
     wire.resume();
+  }
+
+  @Override
+  public void acceptMessages(int mostBytes) {
+    wire.limit(mostBytes);
+    Session open = session;
+    if (open != null) {
+      open.setMaxBinaryMessageBufferSize(mostBytes);
+    }
   }
 
   @Override

@@ -38,6 +38,9 @@ final class Wire extends BaseFilter implements FrameReader.Sink {
     /** The connection did not come about, or it broke. */
     void failed(Throwable failure);
 
+    /** What comes cannot be read: the connection is to be closed with this code. */
+    void unreadable(int closeCode, String reason);
+
     /** The connection is gone. */
     void gone();
   }
@@ -248,10 +251,12 @@ final class Wire extends BaseFilter implements FrameReader.Sink {
 
   @Override
   public void broken(int closeCode, String reason) {
-    org.glassfish.tyrus.spi.Connection open = upgraded;
-    if (open != null) {
-      open.close(new CloseReason(CloseReason.CloseCodes.getCloseCode(closeCode), reason));
-    }
+    endpoint.unreadable(closeCode, reason);
+  }
+
+  /** On the selector thread: takes messages of up to so many bytes from the next one on. */
+  void limit(int messageBytes) {
+    frames.limit(messageBytes);
   }
 
   @Override

@@ -11,6 +11,7 @@ import io.eventbus.client.ErrorCode;
 import io.eventbus.client.Event;
 import io.eventbus.client.EventBusClient;
 import io.eventbus.client.EventBusException;
+import io.eventbus.client.EventStream;
 import io.eventbus.client.Gap;
 import io.eventbus.client.Published;
 import io.eventbus.client.ReconnectPolicy;
@@ -156,6 +157,22 @@ class BusClientTest {
   }
 
   @Test
+  void messagesAreAcceptedUpToWhatTheBusTakes() throws Exception {
+    int more = 128 * 1024;
+    connect();
+    assertThat(bus.connection().acceptedBytes).isEqualTo(4 * 1024 * 1024 + more);
+    bus.messageBytes = 16 * 1024 * 1024;
+    connect();
+    assertThat(bus.connection().acceptedBytes).isEqualTo(16 * 1024 * 1024 + more);
+    bus.messageBytes = 64 * 1024;
+    connect();
+    assertThat(bus.connection().acceptedBytes).isEqualTo(4 * 1024 * 1024 + more);
+    bus.messageBytes = Integer.MAX_VALUE;
+    connect();
+    assertThat(bus.connection().acceptedBytes).isEqualTo((1 << 30) + more);
+  }
+
+  @Test
   void everyAddressIsTriedOnceForTheFirstConnection() throws Exception {
     bus.connectFailure = new IllegalStateException("refused");
     CompletableFuture<EventBusClient> client = start(b -> b.url("ws://two/bus"));
@@ -166,6 +183,57 @@ class BusClientTest {
     assertThat(bus.attempts)
         .containsExactly(URI.create("ws://one/bus"), URI.create("ws://two/bus"));
     assertThat(bus.closed).isTrue();
+  }
+
+  @Test
+  void theFirstConnectionIsTriedAgainIfThePolicySaysSo() throws Exception {
+    bus.connectFailure = new IllegalStateException("refused");
+    CompletableFuture<EventBusClient> client =
+        start(
+            b ->
+                b.url("ws://two/bus")
+                    .connectTimeout(Duration.ofSeconds(30))
+                    .reconnect(ReconnectPolicy.DEFAULT.withRetryFirst(true)));
+    assertThat(bus.attempts).hasSize(2);
+    scheduler.advance(Duration.ofMillis(100));
+    assertThat(bus.attempts)
+        .containsExactly(
+            URI.create("ws://one/bus"),
+            URI.create("ws://two/bus"),
+            URI.create("ws://one/bus"),
+            URI.create("ws://two/bus"));
+    assertThat(client).isNotDone();
+    bus.connectFailure = null;
+    scheduler.advance(Duration.ofMillis(200));
+    assertThat(get(client).state()).isEqualTo(ClientState.CONNECTED);
+    assertThat(told.next()).startsWith("connected");
+  }
+
+  @Test
+  void theFirstConnectionIsTriedAgainNoLongerThanItMayTake() throws Exception {
+    bus.connectFailure = new IllegalStateException("refused");
+    CompletableFuture<EventBusClient> client =
+        start(
+            b ->
+                b.connectTimeout(Duration.ofSeconds(3))
+                    .reconnect(ReconnectPolicy.DEFAULT.withRetryFirst(true)));
+    scheduler.advance(Duration.ofSeconds(1));
+    assertThat(client).isNotDone();
+    scheduler.advance(Duration.ofSeconds(2));
+    assertThat(failure(client))
+        .isInstanceOf(EventBusException.NotConnected.class)
+        .hasMessageContaining("refused");
+    assertThat(bus.closed).isTrue();
+  }
+
+  @Test
+  void aRefusedClientDoesNotTryAgain() throws Exception {
+    bus.silent = true;
+    CompletableFuture<EventBusClient> client =
+        start(b -> b.reconnect(ReconnectPolicy.DEFAULT.withRetryFirst(true)));
+    bus.connection().end(4501, "not you");
+    assertThat(failure(client)).isInstanceOf(EventBusException.Refused.class);
+    assertThat(bus.attempts).hasSize(1);
   }
 
   @Test
@@ -831,6 +899,49 @@ class BusClientTest {
     assertThat(get(stage).sequence()).isEqualTo(2);
     assertThat(client.state()).isEqualTo(ClientState.CLOSED);
     assertThat(bus.closed).isTrue();
+  }
+
+  @Test
+  void waitingForEverIsAllowed() throws Exception {
+    Duration ever = Duration.ofSeconds(Long.MAX_VALUE);
+    EventBusClient client = connect();
+    EventStream stream = client.stream("a");
+    get(stream.subscription().ready());
+    bus.connection().message(FakeBus.deliver("a", 5, 1, new long[0], "x"));
+    assertThat(stream.poll(ever)).isNotNull();
+    stream.close();
+    assertThat(stream.poll(ever)).isNull();
+    client.flush(ever);
+    assertThat(client.close(ever)).isTrue();
+  }
+
+  @Test
+  void aStreamThatNobodyReadsDoesNotHoldUpTheEnd() throws Exception {
+    EventBusClient client = connect();
+    EventStream never = client.stream("a");
+    EventStream once = client.stream("b");
+    get(never.subscription().ready());
+    get(once.subscription().ready());
+    bus.connection().message(FakeBus.deliver("b", 5, 1, new long[0], "x"));
+    assertThat(once.poll(Duration.ofSeconds(10))).isNotNull();
+    assertThat(client.close(Duration.ofSeconds(30))).isTrue();
+    assertThat(once.poll(Duration.ZERO)).isNull();
+  }
+
+  @Test
+  void aStreamWithEventsIsWaitedFor() throws Exception {
+    EventBusClient client = connect();
+    EventStream stream = client.stream("a");
+    get(stream.subscription().ready());
+    bus.connection().message(FakeBus.deliver("a", 5, 1, new long[0], "x", "y"));
+    CompletableFuture<Boolean> closed =
+        CompletableFuture.supplyAsync(() -> client.close(Duration.ofSeconds(30)));
+    bus.next(TypeCode.UNSUBSCRIBE);
+    assertThat(stream.poll(Duration.ofSeconds(10))).isNotNull();
+    assertThat(closed).isNotDone();
+    assertThat(stream.poll(Duration.ofSeconds(10))).isNotNull();
+    assertThat(stream.poll(Duration.ofSeconds(10))).isNull();
+    assertThat(get(closed)).isTrue();
   }
 
   @Test

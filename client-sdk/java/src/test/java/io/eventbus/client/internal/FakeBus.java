@@ -53,6 +53,7 @@ final class FakeBus implements Transport {
   final AtomicInteger cancelled = new AtomicInteger();
   final AtomicInteger pings = new AtomicInteger();
   volatile long producer = 77;
+  volatile int messageBytes = 4 * 1024 * 1024;
   volatile @Nullable RuntimeException connectFailure;
   volatile boolean closed;
   // One party for the test, one for each message that the network has not said to be sent.
@@ -185,6 +186,7 @@ final class FakeBus implements Transport {
     private boolean over;
     private boolean paused;
     volatile int closedWith;
+    volatile int acceptedBytes;
 
     Connection(int number, Listener listener) {
       this.number = number;
@@ -290,7 +292,7 @@ final class FakeBus implements Transport {
       welcome.setSession("session-" + number);
       welcome.setProducer(producer);
       welcome.setResume("resume-" + producer);
-      welcome.setLimits(new Limits(1024 * 1024, 4 * 1024 * 1024, 64, 16 * 1024, 10_000, 8L << 20));
+      welcome.setLimits(new Limits(1024 * 1024, messageBytes, 64, 16 * 1024, 10_000, 8L << 20));
       welcome.setOthers(List.of());
       frame(TypeCode.WELCOME, welcome);
     }
@@ -358,6 +360,11 @@ final class FakeBus implements Transport {
       } catch (InterruptedException e) {
         throw new AssertionError(e);
       }
+    }
+
+    @Override
+    public void acceptMessages(int mostBytes) {
+      acceptedBytes = mostBytes;
     }
 
     @Override

@@ -10,6 +10,7 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.KeyStore;
 import java.time.Duration;
@@ -182,7 +183,9 @@ class OpeningFailureTest {
           server,
           socket -> {
             assertThat(socket.getInputStream().read()).isEqualTo(0x16);
-            socket.getOutputStream().write("HTTP/1.1 400 Bad Request\r\n\r\n".getBytes());
+            socket
+                .getOutputStream()
+                .write("HTTP/1.1 400 Bad Request\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
             while (socket.getInputStream().read() >= 0) {
               // Until the other side closes.
             }

@@ -47,6 +47,8 @@ class TyrusTransportTest {
     final CompletableFuture<Transport.Channel> channel = new CompletableFuture<>();
     final BlockingQueue<String> calls = new LinkedBlockingQueue<>();
     volatile boolean pauses;
+    volatile @Nullable Integer accepts;
+    volatile String closeReason = "";
 
     @Override
     public void onOpen(Transport.Channel opened) {
@@ -63,6 +65,10 @@ class TyrusTransportTest {
       if (pauses) {
         channel.join().pauseReading();
       }
+      Integer most = accepts;
+      if (most != null) {
+        channel.join().acceptMessages(most);
+      }
       byte[] bytes = new byte[message.remaining()];
       message.get(bytes);
       calls.add("message " + java.util.Arrays.toString(bytes));
@@ -76,6 +82,7 @@ class TyrusTransportTest {
     @Override
     public void onClosed(int code, String reason) {
       calls.add("closed " + code);
+      closeReason = reason;
     }
 
     Transport.Channel open() throws Exception {
@@ -175,6 +182,37 @@ class TyrusTransportTest {
     assertThat(next()).isEqualTo("message [1, 2]");
     assertThat(next()).isEqualTo("message [3, 4]");
     assertThat(next()).isEqualTo("message [5]");
+  }
+
+  @Test
+  void aMessageThatIsTooBigEndsTheConnectionWithAReason() throws Exception {
+    connect();
+    peer.write(0x82, 127, 0, 0, 0, 0, 0, 1, 0, 1);
+    assertThat(peer.readFrame()).startsWith(0x88, 1009 >> 8, 1009 & 0xFF);
+    assertThat(next()).isEqualTo("closed 1006");
+    assertThat(told.closeReason).isEqualTo("frame bytes: 65537 (expected: at most 65536)");
+  }
+
+  @Test
+  void howBigAMessageMayBeCanBeChanged() throws Exception {
+    connect();
+    told.accepts = 70_000;
+    peer.write(0x82, 1, 1);
+    assertThat(next()).isEqualTo("message [1]");
+    int[] big = new int[10 + 65_537];
+    System.arraycopy(new int[] {0x82, 127, 0, 0, 0, 0, 0, 1, 0, 1}, 0, big, 0, 10);
+    peer.write(big);
+    assertThat(next()).startsWith("message [0, 0").hasSize("message ".length() + 3 * 65_537);
+    // Also in fragments, which take another way.
+    int[] first = new int[4 + 40_000];
+    System.arraycopy(new int[] {0x02, 126, 40_000 >> 8, 40_000 & 0xFF}, 0, first, 0, 4);
+    int[] last = first.clone();
+    last[0] = 0x80;
+    last[2] = 29_000 >> 8;
+    last[3] = 29_000 & 0xFF;
+    peer.write(first);
+    peer.write(java.util.Arrays.copyOf(last, 4 + 29_000));
+    assertThat(next()).startsWith("message [0, 0").hasSize("message ".length() + 3 * 69_000);
   }
 
   @Test

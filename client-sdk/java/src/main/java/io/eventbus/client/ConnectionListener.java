@@ -56,7 +56,9 @@ public interface ConnectionListener {
   default void busChangeFailed(URI url, String why) {}
 
   /**
-   * Events are missing from what this client received. Told once for each missing event.
+   * Events are missing from what this client received. Told once for each missing event, as soon as
+   * it is known: handlers may still be at earlier events. Who has to do something about it in order
+   * with the events overrides {@link EventHandler#onGap}.
    *
    * @param gap which events
    */

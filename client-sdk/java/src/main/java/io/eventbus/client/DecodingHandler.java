@@ -17,6 +17,11 @@ final class DecodingHandler<T> implements EventHandler {
     handler.onEvent(decode(event), event);
   }
 
+  @Override
+  public void onGap(Gap gap) throws Exception {
+    handler.onGap(gap);
+  }
+
   private T decode(ReceivedEvent event) {
     try {
       return codec.decode(event.payload(), event.schema());

@@ -1,6 +1,7 @@
 package io.eventbus.client;
 
 import java.time.Duration;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,6 +22,14 @@ public interface EventStream extends AutoCloseable {
    * @throws InterruptedException if the thread is interrupted while it waits; nothing is lost
    */
   @Nullable ReceivedEvent poll(Duration timeout) throws InterruptedException;
+
+  /**
+   * Sets what is told of missing events, within {@link #poll}: those that are fetched afterwards
+   * were published after them.
+   *
+   * @param gaps must not use the stream; what it throws comes out of {@link #poll}
+   */
+  void onGap(Consumer<Gap> gaps);
 
   /**
    * Returns the subscription behind the stream.

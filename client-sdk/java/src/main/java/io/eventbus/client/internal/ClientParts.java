@@ -4,6 +4,7 @@ import io.eventbus.client.ClientOptions;
 import io.eventbus.client.ConnectionListener;
 import io.eventbus.client.EventBusClient;
 import io.eventbus.client.EventBusException;
+import io.eventbus.client.Gap;
 import io.eventbus.client.ReceivedEvent;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -135,6 +136,13 @@ record ClientParts(
       counters.handlerFailures.increment();
       LOG.debug("the handler of {} failed", subscription.filter(), failure);
       notifier.tell(listener -> listener.handlerFailed(subscription, event, failure));
+    }
+
+    @Override
+    public void gapFailed(SubscriptionState subscription, Gap gap, Throwable failure) {
+      subscription.failed.increment();
+      counters.handlerFailures.increment();
+      LOG.warn("the handler of {} failed with {}", subscription.filter(), gap, failure);
     }
 
     @Override

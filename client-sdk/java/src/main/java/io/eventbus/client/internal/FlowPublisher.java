@@ -1,6 +1,8 @@
 package io.eventbus.client.internal;
 
 import io.eventbus.client.EventBusException;
+import io.eventbus.client.Gap;
+import io.eventbus.client.GapSubscriber;
 import io.eventbus.client.ReceivedEvent;
 import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -78,6 +80,18 @@ final class FlowPublisher implements Flow.Publisher<ReceivedEvent> {
     Demand(SubscriptionState subscription, Flow.Subscriber<? super ReceivedEvent> target) {
       this.subscription = subscription;
       this.target = target;
+      if (target instanceof GapSubscriber knowing) {
+        subscription.reader.onGap(gap -> missing(knowing, gap));
+      }
+    }
+
+    private void missing(GapSubscriber knowing, Gap gap) {
+      try {
+        knowing.onGap(gap);
+      } catch (Throwable e) {
+        environment.gapFailed(subscription, gap, e);
+        cancel();
+      }
     }
 
     void begin(SubscriptionState state) {

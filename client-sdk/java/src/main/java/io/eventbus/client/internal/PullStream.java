@@ -1,11 +1,13 @@
 package io.eventbus.client.internal;
 
 import io.eventbus.client.EventStream;
+import io.eventbus.client.Gap;
 import io.eventbus.client.ReceivedEvent;
 import io.eventbus.client.Subscription;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** The pull form: the application's threads read the queue themselves. */
@@ -78,6 +80,11 @@ final class PullStream implements EventStream {
         reading.unlock();
       }
     }
+  }
+
+  @Override
+  public void onGap(Consumer<Gap> gaps) {
+    subscription.reader.onGap(gaps);
   }
 
   @Override

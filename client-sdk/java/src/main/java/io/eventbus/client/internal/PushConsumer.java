@@ -2,6 +2,7 @@ package io.eventbus.client.internal;
 
 import io.eventbus.client.EventBusException;
 import io.eventbus.client.EventHandler;
+import io.eventbus.client.Gap;
 import io.eventbus.client.ReceivedEvent;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
@@ -36,6 +37,9 @@ final class PushConsumer implements Runnable {
     /** A handler threw an exception. */
     void handlerFailed(SubscriptionState subscription, ReceivedEvent event, Throwable failure);
 
+    /** A handler threw an exception when it was told of missing events. */
+    void gapFailed(SubscriptionState subscription, Gap gap, Throwable failure);
+
     /** The last event has been handled. */
     void finished(SubscriptionState subscription);
 
@@ -53,6 +57,7 @@ final class PushConsumer implements Runnable {
     this.subscription = subscription;
     this.handler = handler;
     this.environment = environment;
+    subscription.reader.onGap(this::missing);
   }
 
   void wake() {
@@ -123,6 +128,17 @@ final class PushConsumer implements Runnable {
       handle(event);
     }
     return true;
+  }
+
+  private void missing(Gap gap) {
+    try {
+      handler.onGap(gap);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      environment.gapFailed(subscription, gap, e);
+    } catch (Throwable e) {
+      environment.gapFailed(subscription, gap, e);
+    }
   }
 
   private void handle(ReceivedEvent event) {

@@ -13,7 +13,9 @@ import io.eventbus.client.EventBusException;
 import io.eventbus.client.EventHandler;
 import io.eventbus.client.EventStream;
 import io.eventbus.client.Gap;
+import io.eventbus.client.GapSubscriber;
 import io.eventbus.client.Overflow;
+import io.eventbus.client.PayloadCodec;
 import io.eventbus.client.ReceivedEvent;
 import io.eventbus.client.SubscribeOptions;
 import io.eventbus.client.Subscription;
@@ -24,6 +26,7 @@ import io.eventbus.schema.Ack;
 import io.eventbus.schema.GapReason;
 import io.eventbus.schema.Problem;
 import io.eventbus.schema.Subscribe;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -220,6 +223,139 @@ class SubscriberTest {
     deliver("a", 6, "6");
     assertThat(take(told)).isEqualTo(new Gap("a", 5, 2, 4, Gap.Reason.QUEUE_FULL));
     assertThat(take(told)).isEqualTo(new Gap("a", 5, 5, 5, Gap.Reason.LOST));
+  }
+
+  private void dropped(long from, long to) {
+    bus.connection()
+        .frame(TypeCode.GAP, new io.eventbus.schema.Gap("a", 5L, from, to, GapReason.QUEUE_FULL));
+  }
+
+  @Test
+  void aHandlerIsToldOfMissingEventsInOrder() throws Exception {
+    EventBusClient client = connect();
+    Semaphore gate = new Semaphore(0);
+    EventHandler handler =
+        new EventHandler() {
+          @Override
+          public void onEvent(ReceivedEvent event) throws Exception {
+            gate.acquire();
+            got.add(event.text());
+          }
+
+          @Override
+          public void onGap(Gap gap) {
+            got.add(gap.toString());
+          }
+        };
+    Subscription subscription = get(client.subscribe("*", handler).ready());
+    deliver("a", 1, "1");
+    dropped(2, 4);
+    deliver("a", 7, "7");
+    // The listener knows before the handler is there.
+    assertThat(take(told)).isEqualTo(new Gap("a", 5, 2, 4, Gap.Reason.QUEUE_FULL));
+    assertThat(got).isEmpty();
+    gate.release(2);
+    assertThat(take(4))
+        .containsExactly(
+            "1",
+            new Gap("a", 5, 2, 4, Gap.Reason.QUEUE_FULL, "*").toString(),
+            new Gap("a", 5, 5, 6, Gap.Reason.LOST, "*").toString(),
+            "7");
+    assertThat(subscription.counters().received()).isLessThanOrEqualTo(2);
+  }
+
+  @Test
+  void aTypedHandlerIsToldOfMissingEvents() throws Exception {
+    EventBusClient client = connect();
+    PayloadCodec<String> texts =
+        new PayloadCodec<>() {
+          @Override
+          public byte[] encode(String value) {
+            return value.getBytes(StandardCharsets.UTF_8);
+          }
+
+          @Override
+          public String decode(byte[] payload, long fingerprint) {
+            return new String(payload, StandardCharsets.UTF_8);
+          }
+
+          @Override
+          public long fingerprint() {
+            return 0;
+          }
+        };
+    TypedHandler<String> handler =
+        new TypedHandler<>() {
+          @Override
+          public void onEvent(String value, ReceivedEvent event) {
+            got.add(value);
+          }
+
+          @Override
+          public void onGap(Gap gap) {
+            got.add("gap " + gap.filter());
+          }
+        };
+    get(client.subscribe("a", SubscribeOptions.DEFAULT, texts, handler).ready());
+    deliver("a", 1, "1");
+    deliver("a", 3, "3");
+    assertThat(take(3)).containsExactly("1", "gap a", "3");
+  }
+
+  @Test
+  void aHandlerThatFailsWhenItIsToldOfMissingEventsGoesOn() throws Exception {
+    EventBusClient client = connect();
+    EventHandler handler =
+        new EventHandler() {
+          @Override
+          public void onEvent(ReceivedEvent event) {
+            got.add(event.text());
+          }
+
+          @Override
+          public void onGap(Gap gap) {
+            throw new IllegalStateException("on purpose");
+          }
+        };
+    Subscription subscription = get(client.subscribe("a", handler).ready());
+    deliver("a", 1, "1");
+    deliver("a", 3, "3");
+    assertThat(take(2)).containsExactly("1", "3");
+    assertThat(subscription.counters().failed()).isEqualTo(1);
+  }
+
+  @Test
+  void aStreamTellsOfMissingEventsInOrder() throws Exception {
+    EventBusClient client = connect();
+    try (EventStream stream = client.stream("a")) {
+      stream.onGap(gap -> got.add("gap " + gap.from()));
+      get(stream.subscription().ready());
+      deliver("a", 1, "1");
+      deliver("a", 3, "3");
+      assertThat(text(stream)).isEqualTo("1");
+      assertThat(got).isEmpty();
+      assertThat(text(stream)).isEqualTo("3");
+      assertThat(take(1)).containsExactly("gap 2");
+    }
+  }
+
+  @Test
+  void aFlowSubscriberIsToldOfMissingEventsInOrder() throws Exception {
+    EventBusClient client = connect();
+    final class Knowing extends Slow implements GapSubscriber {
+      @Override
+      public void onGap(Gap gap) {
+        got.add("gap " + gap.from());
+      }
+    }
+    Knowing knowing = new Knowing();
+    client.publisher("a").subscribe(knowing);
+    Flow.Subscription demand = get(knowing.subscribed);
+    bus.next(TypeCode.SUBSCRIBE);
+    deliver("a", 1, "1");
+    deliver("a", 3, "3");
+    demand.request(2);
+    assertThat(take(3)).containsExactly("1", "gap 2", "3");
   }
 
   @Test

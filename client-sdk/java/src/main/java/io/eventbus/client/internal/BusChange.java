@@ -51,7 +51,9 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
   private final Home home;
   private final Link old;
   private final ChangeTarget target;
+  // By the new bus.
   private final Set<Long> unconfirmed = new HashSet<>();
+  private final Set<Long> confirmed = new HashSet<>();
   private final Set<Long> served = new HashSet<>();
   private final Set<Long> undrained = new HashSet<>();
 
@@ -209,7 +211,7 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
    * @return true if the client goes on over the new one; if not, the move is over
    */
   boolean oldEnded() {
-    boolean over = phase == ChangeTable.Phase.OVER;
+    boolean over = phase.isOver();
     return on(ChangeTable.Event.OLD_ENDED) != ChangeTable.Action.ABANDON && !over;
   }
 
@@ -222,6 +224,11 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
   public void confirmed(long subscription) {
     conductor.execute(
         () -> {
+          if (phase == ChangeTable.Phase.MOVED) {
+            parts.subscriptions().confirmed(subscription);
+          } else {
+            confirmed.add(subscription);
+          }
           if (unconfirmed.remove(subscription) && unconfirmed.isEmpty()) {
             on(ChangeTable.Event.CONFIRMED);
           }
@@ -370,6 +377,7 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
     end();
     target.handOver();
     parts.subscriptions().moved(served);
+    confirmed.forEach(parts.subscriptions()::confirmed);
     home.moved(ready.link(), ready.welcome());
     target.passOn();
   }

@@ -35,7 +35,7 @@ import java.util.Map;
  *       |                      \________________________/                     |
  *       |                         | REFUSED, LATE, TOO_MUCH        SENT and DRAINED, in any order
  *       |                         v                                           |
- *       '--- stay --> OVER &lt;-- UNDOING                                        '--> OVER
+ *       '--- stay --> OVER &lt;-- UNDOING                                        '--> MOVED
  * </pre>
  *
  * <p>When the old connection ends after READY, the client goes on at the new bus (OLD_LOST); when
@@ -65,8 +65,14 @@ final class ChangeTable {
     NEW_LOST_SENDING,
     /** The client stays; the new bus has to end the subscriptions first. */
     UNDOING,
-    /** The change is over. */
-    OVER
+    /** The change is over: the client is at the new bus. */
+    MOVED,
+    /** The change is over: the client has not moved. */
+    OVER;
+
+    boolean isOver() {
+      return this == MOVED || this == OVER;
+    }
   }
 
   /** What happens. */
@@ -190,19 +196,19 @@ final class ChangeTable {
     on(Phase.LEAVING, Event.NEW_ENDED, Phase.NEW_LOST, NOTHING);
     on(Phase.LEAVING, Event.OLD_ENDED, Phase.OLD_LOST, GO_ON);
 
-    on(Phase.SENDING_MOVED, Event.DRAINED, Phase.OVER, FINISH);
+    on(Phase.SENDING_MOVED, Event.DRAINED, Phase.MOVED, FINISH);
     on(Phase.SENDING_MOVED, Event.BEHIND, Phase.SENDING_MOVED, WAIT_ON);
-    on(Phase.SENDING_MOVED, Event.WAITED, Phase.OVER, RELEASE_AND_FINISH);
+    on(Phase.SENDING_MOVED, Event.WAITED, Phase.MOVED, RELEASE_AND_FINISH);
     on(Phase.SENDING_MOVED, Event.NEW_ENDED, Phase.NEW_LOST_SENDING, LOSE_SENDING);
-    on(Phase.SENDING_MOVED, Event.OLD_ENDED, Phase.OVER, RELEASE_AND_FINISH);
+    on(Phase.SENDING_MOVED, Event.OLD_ENDED, Phase.MOVED, RELEASE_AND_FINISH);
 
-    on(Phase.RECEIVING_MOVED, Event.SENT, Phase.OVER, MOVE_SENDING_AND_FINISH);
+    on(Phase.RECEIVING_MOVED, Event.SENT, Phase.MOVED, MOVE_SENDING_AND_FINISH);
     on(Phase.RECEIVING_MOVED, Event.BEHIND, Phase.RECEIVING_MOVED, WAIT_ON);
     on(Phase.RECEIVING_MOVED, Event.WAITED, Phase.OLD_LOST, GO_ON);
     on(Phase.RECEIVING_MOVED, Event.NEW_ENDED, Phase.OVER, COME_BACK);
     on(Phase.RECEIVING_MOVED, Event.OLD_ENDED, Phase.OLD_LOST, GO_ON);
 
-    on(Phase.OLD_LOST, Event.SENT, Phase.OVER, RESUME_SENDING_AND_FINISH);
+    on(Phase.OLD_LOST, Event.SENT, Phase.MOVED, RESUME_SENDING_AND_FINISH);
     on(Phase.OLD_LOST, Event.NEW_ENDED, Phase.OVER, LOSE_BOTH);
 
     on(Phase.NEW_LOST, Event.DRAINED, Phase.OVER, COME_BACK);
@@ -220,7 +226,7 @@ final class ChangeTable {
     on(Phase.UNDOING, Event.OLD_ENDED, Phase.OVER, ABANDON);
 
     for (Phase phase : Phase.values()) {
-      if (phase != Phase.OVER) {
+      if (!phase.isOver()) {
         on(phase, Event.CLOSED, Phase.OVER, ABANDON);
       }
     }

@@ -180,9 +180,11 @@ final class InboundFrames {
       }
       parts.counters().confirmed.add(events);
     } else if (confirm.getTypeCode() == TypeCode.SUBSCRIBE.code()) {
-      parts.subscriptions().confirmed(confirm.getAbout());
       if (standby != null) {
+        // The client may stay where it is, and there it may be refused yet.
         standby.confirmed(confirm.getAbout());
+      } else {
+        parts.subscriptions().confirmed(confirm.getAbout());
       }
     }
   }

@@ -1,6 +1,7 @@
 package io.eventbus.client.internal;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.eventbus.client.ClientState;
 import io.eventbus.client.ConnectionInfo;
@@ -29,6 +30,7 @@ import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -390,6 +392,42 @@ class BusChangeTest {
     assertWorksAtOne(client);
     deliver(1, 1, "1");
     assertThat(take(1)).containsExactly("1");
+  }
+
+  @Test
+  void aConfirmationOfTheNewBusCountsWhenTheClientHasMoved() throws Exception {
+    EventBusClient client = connect();
+    bus.confirmsSubscriptions = false;
+    bus.answersBarriers = false;
+    Subscription subscription = client.subscribe("a", event -> {});
+    askToChange(1, "tok", TWO);
+    bus.connection(2).frame(TypeCode.CONFIRM, new Confirm(TypeCode.SUBSCRIBE.code(), 1L, ""));
+    FakeBus.Arrival barrier = bus.next(TypeCode.BARRIER);
+    assertThat(((SubscriptionState) subscription).isConfirmed()).isFalse();
+    bus.connection(1).frame(TypeCode.BARRIER, new Barrier((Long) barrier.content()));
+    awaitMoved();
+    get(subscription.ready());
+  }
+
+  @Test
+  void aConfirmationOfTheNewBusDoesNotCountForAClientThatStays() throws Exception {
+    EventBusClient client = connect();
+    bus.confirmsSubscriptions = false;
+    bus.answersBarriers = false;
+    CompletionStage<Subscription> ready = client.subscribe("a", event -> {}).ready();
+    askToChange(1, "tok", TWO);
+    bus.connection(2).frame(TypeCode.CONFIRM, new Confirm(TypeCode.SUBSCRIBE.code(), 1L, ""));
+    bus.next(TypeCode.BARRIER);
+    scheduler.advance(Duration.ofMillis(7_600));
+    awaitFailed();
+    bus.connection(1)
+        .frame(
+            TypeCode.PROBLEM,
+            new Problem(
+                ErrorCode.LIMIT_EXCEEDED, "no room", false, 1L, TypeCode.SUBSCRIBE.code(), ""));
+    assertThatExceptionOfType(ExecutionException.class)
+        .isThrownBy(() -> get(ready))
+        .withMessageContaining("no room");
   }
 
   @Test

@@ -49,19 +49,19 @@ class ChangeTableTest {
       LEAVING          NEW_ENDED   NEW_LOST         NOTHING
       LEAVING          OLD_ENDED   OLD_LOST         GO_ON
       LEAVING          CLOSED      OVER             ABANDON
-      SENDING_MOVED    DRAINED     OVER             FINISH
+      SENDING_MOVED    DRAINED     MOVED            FINISH
       SENDING_MOVED    BEHIND      SENDING_MOVED    WAIT_ON
-      SENDING_MOVED    WAITED      OVER             RELEASE_AND_FINISH
+      SENDING_MOVED    WAITED      MOVED            RELEASE_AND_FINISH
       SENDING_MOVED    NEW_ENDED   NEW_LOST_SENDING LOSE_SENDING
-      SENDING_MOVED    OLD_ENDED   OVER             RELEASE_AND_FINISH
+      SENDING_MOVED    OLD_ENDED   MOVED            RELEASE_AND_FINISH
       SENDING_MOVED    CLOSED      OVER             ABANDON
-      RECEIVING_MOVED  SENT        OVER             MOVE_SENDING_AND_FINISH
+      RECEIVING_MOVED  SENT        MOVED            MOVE_SENDING_AND_FINISH
       RECEIVING_MOVED  BEHIND      RECEIVING_MOVED  WAIT_ON
       RECEIVING_MOVED  WAITED      OLD_LOST         GO_ON
       RECEIVING_MOVED  NEW_ENDED   OVER             COME_BACK
       RECEIVING_MOVED  OLD_ENDED   OLD_LOST         GO_ON
       RECEIVING_MOVED  CLOSED      OVER             ABANDON
-      OLD_LOST         SENT        OVER             RESUME_SENDING_AND_FINISH
+      OLD_LOST         SENT        MOVED            RESUME_SENDING_AND_FINISH
       OLD_LOST         NEW_ENDED   OVER             LOSE_BOTH
       OLD_LOST         CLOSED      OVER             ABANDON
       NEW_LOST         DRAINED     OVER             COME_BACK
@@ -138,7 +138,10 @@ class ChangeTableTest {
 
   /** From wherever both connections end, the client must not think that it has one. */
   @ParameterizedTest
-  @EnumSource(value = Phase.class, names = "OVER", mode = EnumSource.Mode.EXCLUDE)
+  @EnumSource(
+      value = Phase.class,
+      names = {"MOVED", "OVER"},
+      mode = EnumSource.Mode.EXCLUDE)
   void whenBothEndTheClientKnowsThatItHasNone(Phase phase) {
     Step first = ChangeTable.step(phase, Event.OLD_ENDED);
     Step second = ChangeTable.step(first.next(), Event.NEW_ENDED);

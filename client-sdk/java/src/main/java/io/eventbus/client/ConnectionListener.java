@@ -107,6 +107,11 @@ public interface ConnectionListener {
      * confirmation. They may or may not have been delivered.
      */
     CONNECTION_LOST,
+    /**
+     * The client has come to a bus that takes smaller events than the one that they were published
+     * for. The events are lost.
+     */
+    TOO_BIG,
     /** The client was closed before the events were sent. They are lost. */
     CLOSED
   }

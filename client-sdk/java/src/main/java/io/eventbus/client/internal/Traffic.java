@@ -25,7 +25,11 @@ final class Traffic {
   void begin(Welcome welcome, Transport.Channel channel) {
     long before = producer;
     producer = welcome.getProducer();
+    boolean takesLess = !encoder.fits(welcome.getLimits());
     limit(welcome);
+    if (takesLess) {
+      recut(welcome);
+    }
     if (before != 0 && before != producer) {
       parts.outbox().resequence();
       long now = producer;
@@ -35,6 +39,23 @@ final class Traffic {
     parts.subscriptions().connected();
     parts.barriers().connected();
     sender.use(channel);
+  }
+
+  private void recut(Welcome welcome) {
+    Recut.Result result = parts.outbox().recut(encoder::fits);
+    parts
+        .notifier()
+        .fail(
+            result.refused(),
+            new EventBusException.PayloadTooBig(
+                "the bus "
+                    + welcome.getBus()
+                    + " takes smaller events than the one that this was published for: "
+                    + welcome.getLimits()));
+    long plain = result.refusedPlain();
+    if (plain > 0) {
+      parts.notifier().tell(listener -> listener.dropped(plain, DropCause.TOO_BIG));
+    }
   }
 
   /** Nothing more goes out over this connection; the application is not told. */

@@ -469,6 +469,50 @@ class BusClientTest {
   }
 
   @Test
+  void whatWaitsIsPutIntoMessagesThatTheNextBusTakes() throws Exception {
+    EventBusClient client = connect();
+    bus.confirms = false;
+    String kilobyte = "x".repeat(1_000);
+    bus.holdsSends = true;
+    client.send("a", "first");
+    bus.nextPublish();
+    List<CompletionStage<Published>> stages = new ArrayList<>();
+    for (int i = 2; i <= 11; i++) {
+      stages.add(client.publish("a", kilobyte));
+    }
+    CompletionStage<Published> tooBig = client.publish("a", "y".repeat(5_000));
+    client.send("a", "z".repeat(5_000));
+    stages.add(client.publish("a", "last"));
+    bus.holdsSends = false;
+    bus.confirms = true;
+    bus.messageBytes = 4_096;
+    bus.connection().end(1006, "");
+    scheduler.advance(Duration.ofMillis(100));
+    long sequence = 2;
+    int message = 0;
+    while (sequence <= 11) {
+      FakeBus.Arrival arrival = bus.next(TypeCode.PUBLISH);
+      assertThat(arrival.message()).isGreaterThan(message);
+      message = arrival.message();
+      FakeBus.Batch batch = (FakeBus.Batch) arrival.content();
+      assertThat(batch.sequence()).isEqualTo(sequence);
+      assertThat(batch.payloads()).containsOnly(kilobyte).hasSizeLessThanOrEqualTo(4);
+      sequence += batch.payloads().size();
+    }
+    assertThat(bus.nextPublish()).isEqualTo(new FakeBus.Batch("a", 14, 0, true, List.of("last")));
+    for (int i = 0; i < 10; i++) {
+      assertThat(get(stages.get(i)).sequence()).isEqualTo(i + 2);
+    }
+    assertThat(get(stages.get(10)).sequence()).isEqualTo(14);
+    assertThat(failure(tooBig)).isInstanceOf(EventBusException.PayloadTooBig.class);
+    List<String> calls = new ArrayList<>();
+    while (!calls.contains("dropped 1 TOO_BIG")) {
+      calls.add(told.next());
+    }
+    assertThat(client.counters().bufferedBytes()).isZero();
+  }
+
+  @Test
   void subscriptionsComeBeforeResentEventsAfterAReconnect() throws Exception {
     EventBusClient client = connect();
     get(client.subscribe("x.>", event -> {}).ready());

@@ -4,6 +4,7 @@ import io.eventbus.client.ClientBuilder;
 import io.eventbus.client.ConnectionListener;
 import io.eventbus.client.EventBusClient;
 import io.eventbus.client.EventBusException;
+import io.eventbus.client.ReconnectPolicy;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -64,6 +65,8 @@ final class ConnectOptions {
             .name(client)
             .token(token != null ? token : emptyToNull(variables.get("EVENTBUS_TOKEN")))
             .connectTimeout(connectTimeout)
+            // A script may start the bus just before this command.
+            .reconnect(ReconnectPolicy.DEFAULT.withRetryFirst(true))
             .listener(listener);
     List<String> addresses = addresses(variables);
     try {

@@ -3,6 +3,8 @@ package io.eventbus.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -75,10 +77,26 @@ class CommandLineIT {
     JarCommand late = start("subscribe", "a", "-u", url, "-n", "1", "-t", "200ms");
     assertThat(late.exitCode()).isEqualTo(ExitCode.FAILED);
     // Port 1 belongs to a service that nobody runs any more.
-    JarCommand nobody = start("publish", "a", "x", "-u", "ws://127.0.0.1:1/bus");
+    JarCommand nobody =
+        start("publish", "a", "x", "-u", "ws://127.0.0.1:1/bus", "--connect-timeout", "300ms");
     assertThat(nobody.exitCode()).isEqualTo(ExitCode.NOT_CONNECTED);
     assertThat(nobody.err()).startsWith("eventbus: cannot connect to ws://127.0.0.1:1/bus");
     assertThat(nobody.err()).doesNotContain("\tat ");
+  }
+
+  @Test
+  void aBusThatIsStartedALittleLaterIsWaitedFor() throws Exception {
+    int port;
+    try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      port = free.getLocalPort();
+    }
+    JarCommand publish =
+        start("publish", "a", "x", "-u", "127.0.0.1:" + port, "--connect-timeout", "50s");
+    JarCommand later =
+        start(
+            "serve", "--host", "127.0.0.1", "--port", String.valueOf(port), "--admin-port", "0");
+    later.awaitErr(LISTENS);
+    assertThat(publish.exitCode()).isZero();
   }
 
   @Test

@@ -103,6 +103,10 @@ public final class AvroCodec<T> implements PayloadCodec<T> {
     return SchemaNormalization.parsingFingerprint64(schema);
   }
 
+  private static String hex(long fingerprint) {
+    return String.format("%016x", fingerprint);
+  }
+
   @Override
   public byte[] encode(T value) {
     ByteArrayOutputStream out = new ByteArrayOutputStream(128);
@@ -124,11 +128,13 @@ public final class AvroCodec<T> implements PayloadCodec<T> {
     Schema writer = writerFingerprint == 0 ? schema : writers.get(writerFingerprint);
     if (writer == null) {
       throw new EventBusException.UnreadablePayload(
-          "payload schema: "
-              + Long.toHexString(writerFingerprint)
-              + " (expected: one of the schemas given to the codec of "
+          "the payload was written with the schema "
+              + hex(writerFingerprint)
+              + ", which the codec of "
               + schema.getFullName()
-              + ")",
+              + " ("
+              + hex(fingerprint)
+              + ") does not know: give it the publisher's schema with AvroCodec.withWriters",
           null);
     }
     BinaryDecoder decoder = DecoderFactory.get().binaryDecoder(payload, null);

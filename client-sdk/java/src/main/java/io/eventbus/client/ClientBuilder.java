@@ -27,7 +27,7 @@ public final class ClientBuilder {
   private @Nullable String token;
   private @Nullable SSLContext sslContext;
   private @Nullable Executor executor;
-  private ConnectionListener listener = new ConnectionListener() {};
+  private @Nullable ConnectionListener listener;
   private Duration connectTimeout = Duration.ofSeconds(10);
   private Duration closeTimeout = Duration.ofSeconds(10);
   private Duration sendTimeout = Duration.ofSeconds(30);
@@ -118,6 +118,13 @@ public final class ClientBuilder {
    * subscription is kept with any executor; it must not run tasks in the calling thread, and must
    * not block in {@code execute}, because other clients' connections would have to wait.
    *
+   * <p>It should queue what it cannot run at once, without a bound: each subscription has one task
+   * there at most. When it refuses to run a handler, that is tried again for 30 s with pauses of 10
+   * ms to 1 s, and nothing is read from the bus meanwhile; then, or when the executor is shut down,
+   * the subscription is ended, which is told ({@link ConnectionListener#problem}) and counted.
+   * Failures of stages that it does not run within a second or two are told in a thread of the
+   * SDK's.
+   *
    * @param newExecutor not shut down by the client; null (the default) for daemon threads that all
    *     clients share: one for each processor, and one more for each handler that blocks
    * @return this builder
@@ -128,18 +135,22 @@ public final class ClientBuilder {
   }
 
   /**
-   * Sets who hears about the connection.
+   * Sets who hears about the connection, in place of the log.
    *
-   * @param newListener default: nobody; the SDK logs the same at level DEBUG to WARN
+   * @param newListener null (the default) for one that logs with slf4j, at most one line of a kind
+   *     each 10 s: at ERROR that a bus has refused this client for good, at WARN handlers that fail
+   *     (each kind of failure once with its stack), events that are missing or lost and other
+   *     problems, at INFO connections that are lost and made
    * @return this builder
    */
-  public ClientBuilder listener(ConnectionListener newListener) {
+  public ClientBuilder listener(@Nullable ConnectionListener newListener) {
     this.listener = newListener;
     return this;
   }
 
   /**
    * Sets the deadline of {@link #connect} and of every later try, from TCP to the bus's Welcome.
+   * The addresses that a host name has are tried one after the other and share this time.
    *
    * @param timeout 1 ms to 1 h, default 10 s
    * @return this builder
@@ -282,7 +293,8 @@ public final class ClientBuilder {
   }
 
   /**
-   * Connects and waits for it. Each address is tried once, all within the connect time-out.
+   * Connects and waits for it. Each address is tried once, all within the connect time-out; with
+   * {@link ReconnectPolicy#withRetryFirst} again and again until it is over.
    *
    * @return a connected client; close it
    * @throws EventBusException.NotConnected if no bus could be reached; retry later

@@ -17,6 +17,8 @@ package io.eventbus.client;
  * @param handlerFailures exceptions thrown by handlers
  * @param reconnects connections made after the first
  * @param busChanges times that the client went on at another bus because its bus asked it to
+ * @param abandonedSubscriptions subscriptions that were ended because the application's executor
+ *     would not run their handlers
  * @param bufferedBytes bytes in the outbound buffer now: not yet sent, or sent and unconfirmed
  */
 public record ClientCounters(
@@ -32,4 +34,5 @@ public record ClientCounters(
     long handlerFailures,
     long reconnects,
     long busChanges,
+    long abandonedSubscriptions,
     long bufferedBytes) {}

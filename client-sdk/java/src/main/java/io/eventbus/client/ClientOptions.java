@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param attributes what else to tell the bus about this client
  * @param sslContext for {@code wss}, or null for the JDK's
  * @param executor runs handlers, or null for threads of the client's own
- * @param listener hears about the connection
+ * @param listener hears about the connection, or null for one that logs
  * @param connection time-outs and back-off
  * @param outbound the way out
  * @param ackInterval how often handled events are acknowledged
@@ -33,7 +33,7 @@ public record ClientOptions(
     Map<String, String> attributes,
     @Nullable SSLContext sslContext,
     @Nullable Executor executor,
-    ConnectionListener listener,
+    @Nullable ConnectionListener listener,
     Connection connection,
     Outbound outbound,
     Duration ackInterval,
@@ -58,7 +58,6 @@ public record ClientOptions(
   public ClientOptions {
     urls = List.copyOf(urls);
     attributes = Map.copyOf(attributes);
-    Objects.requireNonNull(listener, "listener");
     Objects.requireNonNull(connection, "connection");
     Objects.requireNonNull(outbound, "outbound");
     if (urls.isEmpty()) {
@@ -70,6 +69,34 @@ public record ClientOptions(
     Checks.range("attributes, bytes of UTF-8", utf8Bytes(attributes), 0, 1024);
     Checks.range("ackInterval", ackInterval, Duration.ofMillis(1), Duration.ofMinutes(1));
     Checks.range("trackedProducers", trackedProducers, 1, 100_000_000);
+  }
+
+  /** Does not show the token. */
+  @Override
+  public String toString() {
+    return "ClientOptions[urls="
+        + urls
+        + ", name="
+        + name
+        + ", token="
+        + (token == null ? "none" : "***")
+        + ", attributes="
+        + attributes
+        + ", sslContext="
+        + sslContext
+        + ", executor="
+        + executor
+        + ", listener="
+        + listener
+        + ", connection="
+        + connection
+        + ", outbound="
+        + outbound
+        + ", ackInterval="
+        + ackInterval
+        + ", trackedProducers="
+        + trackedProducers
+        + ']';
   }
 
   private static long utf8Bytes(Map<String, String> attributes) {

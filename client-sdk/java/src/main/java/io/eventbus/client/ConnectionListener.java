@@ -56,7 +56,9 @@ public interface ConnectionListener {
   default void busChangeFailed(URI url, String why) {}
 
   /**
-   * Events are missing from what this client received. Told once for each missing event.
+   * Events are missing from what this client received. Told once for each missing event, as soon as
+   * it is known: handlers may still be at earlier events. Who has to do something about it in order
+   * with the events overrides {@link EventHandler#onGap}.
    *
    * @param gap which events
    */
@@ -71,8 +73,8 @@ public interface ConnectionListener {
   default void dropped(long events, DropCause cause) {}
 
   /**
-   * The bus refused something that no stage of this client waits for, or asked for something that
-   * this SDK does not do.
+   * Something went wrong that no stage of this client waits for: the bus refused something, or a
+   * subscription was ended because the executor would not run its handler.
    *
    * @param problem what, and why
    */
@@ -105,6 +107,11 @@ public interface ConnectionListener {
      * confirmation. They may or may not have been delivered.
      */
     CONNECTION_LOST,
+    /**
+     * The client has come to a bus that takes smaller events than the one that they were published
+     * for. The events are lost.
+     */
+    TOO_BIG,
     /** The client was closed before the events were sent. They are lost. */
     CLOSED
   }

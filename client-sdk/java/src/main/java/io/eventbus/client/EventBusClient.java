@@ -19,7 +19,8 @@ import java.util.concurrent.CompletionStage;
  * not connected does not reach it.
  *
  * <p><b>Threads.</b> Any thread may call any method. Handlers, listeners and the dependents of the
- * stages never run on an I/O thread.
+ * stages never run on an I/O thread. All threads of the SDK are daemons: a client keeps no program
+ * running, so that one that only subscribes has to wait for something itself.
  */
 public interface EventBusClient extends EventPublisher, EventSubscriber, AutoCloseable {
   /**

@@ -172,7 +172,17 @@ public abstract sealed class EventBusException extends RuntimeException {
      * @param message what is closed
      */
     public Closed(String message) {
-      super(message, false, null);
+      this(message, null);
+    }
+
+    /**
+     * Makes one.
+     *
+     * @param message what is closed
+     * @param cause why it is closed, if not because the application closed it
+     */
+    public Closed(String message, @Nullable Throwable cause) {
+      super(message, false, cause);
     }
   }
 

@@ -22,4 +22,15 @@ public interface EventHandler {
    * @throws Exception if the event could not be handled; it is not delivered again
    */
   void onEvent(ReceivedEvent event) throws Exception;
+
+  /**
+   * Events are missing: those that follow were published after them. Called in order with the
+   * events, so that what a handler reads anew because of it is newer than the events before and
+   * older than those after. Not called for subscriptions with a group, which cannot know. Does
+   * nothing by default.
+   *
+   * @param gap which events; {@link Gap#filter} is that of this subscription
+   * @throws Exception if it could not be handled; that is counted and logged
+   */
+  default void onGap(Gap gap) throws Exception {}
 }

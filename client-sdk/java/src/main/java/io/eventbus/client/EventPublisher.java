@@ -16,6 +16,12 @@ public interface EventPublisher {
    * <p>With {@link WhenFull#BLOCK} the call waits for room in the outbound buffer; otherwise it
    * does not wait.
    *
+   * <p>What depends on the stage runs on the client's executor ({@link ClientBuilder#executor}),
+   * and should not block: the stages of a client are completed one after the other. When a
+   * dependent blocks all the same, another thread goes on with the other stages after a second or
+   * two, and that is logged; deadlines and the end of the client are told in any case. Use {@code
+   * thenCompose} to publish the next event, and {@code thenRunAsync} and the like for what blocks.
+   *
    * @param topic where to
    * @param event what
    * @return a stage that completes when the bus has the event, or with {@link

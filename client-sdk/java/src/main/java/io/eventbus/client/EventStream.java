@@ -1,6 +1,7 @@
 package io.eventbus.client;
 
 import java.time.Duration;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,13 +13,23 @@ import org.jspecify.annotations.Nullable;
  */
 public interface EventStream extends AutoCloseable {
   /**
-   * Waits for the next event. It counts as handled when the next call is made.
+   * Waits for the next event. It counts as handled when the next call is made, or when the client
+   * is closed and nothing is left to fetch.
    *
-   * @param timeout how long to wait; zero to look only
+   * @param timeout how long to wait; zero to look only, {@code Duration.ofSeconds(Long.MAX_VALUE)}
+   *     for ever
    * @return the next event, or null if none came in time or the stream is closed and empty
    * @throws InterruptedException if the thread is interrupted while it waits; nothing is lost
    */
   @Nullable ReceivedEvent poll(Duration timeout) throws InterruptedException;
+
+  /**
+   * Sets what is told of missing events, within {@link #poll}: those that are fetched afterwards
+   * were published after them.
+   *
+   * @param gaps must not use the stream; what it throws comes out of {@link #poll}
+   */
+  void onGap(Consumer<Gap> gaps);
 
   /**
    * Returns the subscription behind the stream.

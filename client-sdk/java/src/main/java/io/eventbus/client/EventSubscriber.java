@@ -52,10 +52,7 @@ public interface EventSubscriber {
    */
   default <T> Subscription subscribe(
       String filter, SubscribeOptions options, PayloadCodec<T> codec, TypedHandler<T> handler) {
-    return subscribe(
-        filter,
-        options,
-        event -> handler.onEvent(codec.decode(event.payload(), event.schema()), event));
+    return subscribe(filter, options, new DecodingHandler<>(codec, handler));
   }
 
   /**
@@ -126,8 +123,8 @@ public interface EventSubscriber {
   /**
    * Makes a publisher of reactive streams. Each of its subscribers has a subscription of its own,
    * and gets no more events than it has requested; what it does not request stays in the buffer,
-   * and then at the bus. Its {@code onError} is called when the bus refuses the subscription, its
-   * {@code onComplete} when the client is closed.
+   * and then at the bus. A {@link GapSubscriber} is told of missing events. Its {@code onError} is
+   * called when the bus refuses the subscription, its {@code onComplete} when the client is closed.
    *
    * @param filter as above
    * @param options group, overflow policy, buffer

@@ -1,5 +1,7 @@
 package io.eventbus.client;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Events that were published but not delivered to this client: a hole in the sequence of one
  * producer and topic.
@@ -9,8 +11,24 @@ package io.eventbus.client;
  * @param from the sequence of the first missing event
  * @param to the sequence of the last missing event
  * @param reason why they are missing, as far as is known
+ * @param filter of the subscription that is told; null for the {@link ConnectionListener}, which is
+ *     told once for all of them
  */
-public record Gap(String topic, long producer, long from, long to, Reason reason) {
+public record Gap(
+    String topic, long producer, long from, long to, Reason reason, @Nullable String filter) {
+  /**
+   * Makes one that names no subscription.
+   *
+   * @param topic as above
+   * @param producer as above
+   * @param from as above
+   * @param to as above
+   * @param reason as above
+   */
+  public Gap(String topic, long producer, long from, long to, Reason reason) {
+    this(topic, producer, from, to, reason, null);
+  }
+
   /** Why events are missing. */
   public enum Reason {
     /** They did not arrive: lost with a connection or a bus, or refused by the bus. */

@@ -3,7 +3,8 @@ package io.eventbus.client;
 import java.time.Duration;
 
 /**
- * When to connect again after a connection was lost: exponential back-off with jitter.
+ * When to connect again after a connection was lost, and perhaps for the first one, too:
+ * exponential back-off with jitter.
  *
  * <p>The delay before try <i>n</i> is {@code min(maxDelay, initialDelay * multiplier^(n-1))}, and
  * of that a random part of up to {@code jitter} is taken away, so that many clients do not come
@@ -16,9 +17,17 @@ import java.time.Duration;
  * @param jitter the random part: 0 to 1, default 0.5
  * @param maxAttempts tries in a row before giving up: 0 for never reconnecting, default {@link
  *     Integer#MAX_VALUE} for ever
+ * @param retryFirst whether the first connection is tried again, too, with the same delays and
+ *     until the connect time-out is over ({@link ClientBuilder#connectTimeout}); default false:
+ *     each address is tried once
  */
 public record ReconnectPolicy(
-    Duration initialDelay, Duration maxDelay, double multiplier, double jitter, int maxAttempts) {
+    Duration initialDelay,
+    Duration maxDelay,
+    double multiplier,
+    double jitter,
+    int maxAttempts,
+    boolean retryFirst) {
   /** 100 ms, doubled up to 10 s, half of it random, for ever. */
   public static final ReconnectPolicy DEFAULT =
       new ReconnectPolicy(
@@ -29,6 +38,21 @@ public record ReconnectPolicy(
       new ReconnectPolicy(Duration.ofMillis(100), Duration.ofSeconds(10), 2, 0.5, 0);
 
   /**
+   * Makes a policy that tries each address once for the first connection.
+   *
+   * @param initialDelay as above
+   * @param maxDelay as above
+   * @param multiplier as above
+   * @param jitter as above
+   * @param maxAttempts as above
+   * @throws IllegalArgumentException if one is out of range, saying which
+   */
+  public ReconnectPolicy(
+      Duration initialDelay, Duration maxDelay, double multiplier, double jitter, int maxAttempts) {
+    this(initialDelay, maxDelay, multiplier, jitter, maxAttempts, false);
+  }
+
+  /**
    * Checks the parts.
    *
    * @param initialDelay as above
@@ -36,6 +60,7 @@ public record ReconnectPolicy(
    * @param multiplier as above
    * @param jitter as above
    * @param maxAttempts as above
+   * @param retryFirst as above
    * @throws IllegalArgumentException if one is out of range, saying which
    */
   public ReconnectPolicy {
@@ -48,6 +73,17 @@ public record ReconnectPolicy(
     if (!(jitter >= 0 && jitter <= 1)) {
       throw new IllegalArgumentException("jitter: " + jitter + " (expected: 0..1)");
     }
+  }
+
+  /**
+   * Changes what happens to the first connection: a program that is started before its bus waits
+   * for it until the connect time-out is over.
+   *
+   * @param retry whether it is tried again
+   * @return a new policy
+   */
+  public ReconnectPolicy withRetryFirst(boolean retry) {
+    return new ReconnectPolicy(initialDelay, maxDelay, multiplier, jitter, maxAttempts, retry);
   }
 
   /**

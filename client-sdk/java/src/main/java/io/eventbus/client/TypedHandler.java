@@ -16,4 +16,12 @@ public interface TypedHandler<T> {
    * @throws Exception if the event could not be handled; it is not delivered again
    */
   void onEvent(T value, ReceivedEvent event) throws Exception;
+
+  /**
+   * Events are missing: see {@link EventHandler#onGap}.
+   *
+   * @param gap which events
+   * @throws Exception if it could not be handled; that is counted and logged
+   */
+  default void onGap(Gap gap) throws Exception {}
 }

@@ -59,7 +59,9 @@ class AvroCodecTest {
     AvroCodec<GenericRecord> codec = AvroCodec.of(VERSION_2);
     assertThatExceptionOfType(EventBusException.UnreadablePayload.class)
         .isThrownBy(() -> codec.decode(new byte[1], 0xABCL))
-        .withMessageContaining("payload schema: abc")
+        .withMessageContaining("written with the schema 0000000000000abc")
+        .withMessageContaining("Flight (" + String.format("%016x", codec.fingerprint()) + ")")
+        .withMessageContaining("AvroCodec.withWriters")
         .matches(e -> !e.retryable());
   }
 

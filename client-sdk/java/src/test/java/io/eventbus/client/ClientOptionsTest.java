@@ -3,8 +3,15 @@ package io.eventbus.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaField;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
 import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -61,6 +68,31 @@ class ClientOptionsTest {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> change.apply(builder()).options())
         .withMessageContaining(message);
+  }
+
+  @Test
+  void noRecordShowsASecret() {
+    List<String> withSecrets =
+        new ClassFileImporter()
+                .withImportOption(new ImportOption.DoNotIncludeTests())
+                .importPackages("io.eventbus.client")
+                .stream()
+                .filter(JavaClass::isRecord)
+                .filter(type -> type.getFields().stream().anyMatch(ClientOptionsTest::isSecret))
+                .map(JavaClass::getSimpleName)
+                .toList();
+    // A new one has to be looked at here as well.
+    assertThat(withSecrets).containsExactly("ClientOptions");
+    assertThat(builder().token("s3cret").options().toString())
+        .doesNotContain("s3cret")
+        .contains("token=***")
+        .contains("name=java-client");
+    assertThat(builder().options().toString()).contains("token=none");
+  }
+
+  private static boolean isSecret(JavaField field) {
+    String name = field.getName().toLowerCase(Locale.ROOT);
+    return Stream.of("token", "secret", "resume", "password").anyMatch(name::contains);
   }
 
   @Test

@@ -46,7 +46,7 @@ final class Barriers {
 
     Pending(Duration patience, long nowNanos) {
       this.patience = patience;
-      this.deadlineNanos = nowNanos + patience.toNanos();
+      this.deadlineNanos = nowNanos + Nanos.of(patience);
     }
   }
 
@@ -160,7 +160,7 @@ final class Barriers {
   private synchronized boolean fail(long id, EventBusException failure) {
     Pending answered = pending.remove(id);
     if (answered != null) {
-      notifier.complete(() -> answered.stage.completeExceptionally(failure));
+      notifier.fail(() -> answered.stage.completeExceptionally(failure));
     }
     return answered != null;
   }

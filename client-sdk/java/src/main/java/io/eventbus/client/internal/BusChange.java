@@ -15,16 +15,9 @@ import org.jspecify.annotations.Nullable;
  * One move of a client to another bus: makes the new connection before it breaks the old one, so
  * that no event is lost, doubled or put out of order. See docs/adr/0017-change-of-bus.md.
  *
- * <pre>
- *   CONNECTING --Welcome--> SUBSCRIBING --all Confirm--> FLUSHING --Barrier--> LEAVING --> OVER
- *       |                        \________________________/   all Drained, quiet    ^
- *       |                                     |  refused, too late                  |
- *       |                                     v                                     |
- *       '------- no connection --------->  UNDOING ----------- Drained -------------'
- * </pre>
- *
- * <p>Until LEAVING nothing has been taken from the old bus, and whatever fails leaves the client
- * where it is. Confined to the conductor, except for what is said to be called by others.
+ * <p>{@link ChangeTable} says what is done when; here it is done. Until LEAVING nothing has been
+ * taken from the old bus, and whatever fails leaves the client where it is. Confined to the
+ * conductor, except for what is said to be called by others.
  */
 final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
   /** What the client waits for when the bus names no useful deadline. */
@@ -40,15 +33,6 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
   /** How long a new bus that is given up may take to drain. */
   private static final Duration UNDO = Duration.ofSeconds(2);
 
-  private enum Phase {
-    CONNECTING,
-    SUBSCRIBING,
-    FLUSHING,
-    LEAVING,
-    UNDOING,
-    OVER
-  }
-
   /** Whose connections these are; called on the conductor. */
   interface Home extends ChangeTarget.Heir {
     /** The new connection is the one that the client has; the old one is to be closed. */
@@ -56,6 +40,9 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
 
     /** The client stays at its old bus. */
     void stayed(URI url, String why);
+
+    /** The client has no connection any more: the old one has ended, or is not waited for. */
+    void lostBoth(String why);
   }
 
   private final Scheduler conductor;
@@ -64,21 +51,19 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
   private final Home home;
   private final Link old;
   private final ChangeTarget target;
+  // By the new bus.
   private final Set<Long> unconfirmed = new HashSet<>();
+  private final Set<Long> confirmed = new HashSet<>();
   private final Set<Long> served = new HashSet<>();
   private final Set<Long> undrained = new HashSet<>();
 
-  private Phase phase = Phase.CONNECTING;
+  private ChangeTable.Phase phase = ChangeTable.Phase.CONNECTING;
   private String why = "";
   private Scheduler.@Nullable Timer deadline;
   private Scheduler.@Nullable Timer pause;
   private Duration patience = SHORTEST;
   private Duration waited = Duration.ZERO;
   private boolean hasGroups;
-  private boolean sendingMoved;
-  private boolean receivingMoved;
-  private boolean oldLost;
-  private boolean targetLost;
 
   /**
    * Makes a move; {@link #start} begins it.
@@ -142,32 +127,110 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
     }
   }
 
-  // ---- Subscribing at the new bus
+  // ---- What happens; the table says what is done about it
+
+  private ChangeTable.Action on(ChangeTable.Event event) {
+    return on(event, why);
+  }
+
+  /**
+   * The only writer of the phase.
+   *
+   * @param reason why the client stays, if this is what it stays for
+   */
+  private ChangeTable.Action on(ChangeTable.Event event, String reason) {
+    ChangeTable.Step step = ChangeTable.step(phase, event);
+    if (step.action() != ChangeTable.Action.NOTHING || step.next() != phase) {
+      why = reason;
+    }
+    phase = step.next();
+    act(step.action());
+    return step.action();
+  }
+
+  private void soon(ChangeTable.Event event) {
+    conductor.execute(() -> on(event));
+  }
+
+  private void act(ChangeTable.Action action) {
+    switch (action) {
+      case NOTHING -> {}
+      case SUBSCRIBE -> subscribe();
+      case FLUSH -> flush();
+      case PAUSE -> publishOnForAMoment();
+      case LOOK_LATER -> pause = schedule(STALL, this::onStall);
+      case LEAVE -> leave();
+      case MOVE_SENDING -> moveSending();
+      case MOVE_SENDING_AND_FINISH -> {
+        moveSending();
+        finish();
+      }
+      case FINISH -> finish();
+      case RELEASE_AND_FINISH -> {
+        locked(this::release);
+        finish();
+      }
+      case GO_ON -> goOn();
+      case RESUME_SENDING_AND_FINISH -> {
+        resumeSending();
+        finish();
+      }
+      case LOSE_SENDING -> traffic.lose();
+      case WAIT_ON -> waitOn();
+      case COME_BACK -> comeBack(false);
+      case COME_BACK_SENDING -> comeBack(true);
+      case UNDO -> undo();
+      case STAY_UNBEGUN -> stayUnbegun();
+      case STAY -> stay();
+      case ABANDON -> drop();
+      case LOSE_BOTH -> {
+        drop();
+        home.lostBoth(why);
+      }
+    }
+  }
 
   @Override
   public void ready() {
-    phase = Phase.SUBSCRIBING;
-    List<SubscriptionState> all = parts.subscriptions().beginChange();
-    locked(() -> parts.dispatcher().hold(() -> conductor.execute(this::onTooMuch)));
-    for (SubscriptionState subscription : all) {
-      served.add(subscription.id());
-      unconfirmed.add(subscription.id());
-      hasGroups |= subscription.isGroup();
-    }
-    target.send(all.stream().map(SubscriptionState::subscribeFrame).toList());
-    if (all.isEmpty()) {
-      flush();
-    }
+    on(ChangeTable.Event.READY);
+  }
+
+  @Override
+  public void unreachable(String reason) {
+    on(ChangeTable.Event.UNREACHABLE, reason);
+  }
+
+  @Override
+  public void lost(String reason) {
+    on(ChangeTable.Event.NEW_ENDED, reason);
+  }
+
+  /**
+   * The old connection has ended.
+   *
+   * @return true if the client goes on over the new one; if not, the move is over
+   */
+  boolean oldEnded() {
+    boolean over = phase.isOver();
+    return on(ChangeTable.Event.OLD_ENDED) != ChangeTable.Action.ABANDON && !over;
+  }
+
+  /** The client is closed. */
+  void abandon() {
+    on(ChangeTable.Event.CLOSED);
   }
 
   @Override
   public void confirmed(long subscription) {
     conductor.execute(
         () -> {
-          if (unconfirmed.remove(subscription)
-              && unconfirmed.isEmpty()
-              && phase == Phase.SUBSCRIBING) {
-            flush();
+          if (phase == ChangeTable.Phase.MOVED) {
+            parts.subscriptions().confirmed(subscription);
+          } else {
+            confirmed.add(subscription);
+          }
+          if (unconfirmed.remove(subscription) && unconfirmed.isEmpty()) {
+            on(ChangeTable.Event.CONFIRMED);
           }
         });
   }
@@ -177,34 +240,30 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
     conductor.execute(
         () -> {
           served.remove(subscription);
-          if (phase == Phase.SUBSCRIBING) {
-            undo("it refuses a subscription: " + failure.getMessage());
+          on(ChangeTable.Event.REFUSED, "it refuses a subscription: " + failure.getMessage());
+        });
+  }
+
+  @Override
+  public void drained(long subscription) {
+    conductor.execute(
+        () -> {
+          if (undrained.remove(subscription) && undrained.isEmpty()) {
+            on(ChangeTable.Event.UNDONE);
           }
         });
   }
 
-  // ---- Leaving the old bus
+  /** Of the old connection nothing can be left unread, so that the move has to end instead. */
+  private void onTooMuch() {
+    on(ChangeTable.Event.TOO_MUCH, "too much came for groups meanwhile");
+  }
 
-  /** Nothing more is published at the old bus; it is asked whether it has handed on everything. */
-  private void flush() {
-    phase = Phase.FLUSHING;
-    Batch barrier =
-        parts
-            .barriers()
-            .askOnce(
-                new Barriers.Asker() {
-                  @Override
-                  public void answered() {
-                    conductor.execute(BusChange.this::onFlushed);
-                  }
-
-                  @Override
-                  public void refused(EventBusException failure) {
-                    conductor.execute(BusChange.this::onNotFlushed);
-                  }
-                });
-    parts.outbox().part(barrier);
-    pause = schedule(STALL, this::onStall);
+  /** The bus has waited long enough; in a moment it closes the old connection. */
+  private void onLate() {
+    on(
+        ChangeTable.Event.LATE,
+        phase == ChangeTable.Phase.CONNECTING ? "no connection in time" : "not done in time");
   }
 
   /**
@@ -213,224 +272,170 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
    * seen.
    */
   private void onStall() {
-    if (phase != Phase.FLUSHING) {
-      return;
-    }
-    if (parts.dispatcher().isHeldBack()) {
-      parts.barriers().forget();
-      onNotFlushed();
-    } else {
-      pause = schedule(STALL, this::onStall);
-    }
+    on(parts.dispatcher().isHeldBack() ? ChangeTable.Event.NOT_FLUSHED : ChangeTable.Event.FLOWING);
   }
 
-  private void onNotFlushed() {
-    if (phase == Phase.FLUSHING) {
-      cancel(pause);
-      // Publishing goes on meanwhile.
-      parts.outbox().stay();
-      pause =
-          schedule(
-              Barriers.PAUSE,
-              () -> {
-                if (phase == Phase.FLUSHING) {
-                  flush();
-                }
-              });
-    }
-  }
-
-  /** Of the old connection nothing can be left unread, so that the move has to end instead. */
-  private void onTooMuch() {
-    if (phase == Phase.SUBSCRIBING || phase == Phase.FLUSHING) {
-      undo("too much came for groups meanwhile");
-    }
-  }
-
-  private void onFlushed() {
-    if (phase != Phase.FLUSHING) {
-      return;
-    }
-    phase = Phase.LEAVING;
-    cancel(pause);
-    // What the old bus has for this client is got nowhere else; it gives those who leave their time
-    // anew.
-    cancel(deadline);
-    deadline = schedule(patience, this::waitNoMore);
-    if (!parts.subscriptions().leave(served, this::onLeft)) {
-      locked(this::release);
-      receivingMoved = true;
-    }
-    parts.outbox().whenQuiet(() -> target.whenSent(this::moveSending));
-  }
-
-  private void moveSending() {
-    Transport.Channel channel = channel();
-    Welcome welcome = target.welcome();
-    boolean usable = phase == Phase.LEAVING && !targetLost && !sendingMoved;
-    if (!usable || channel == null || welcome == null) {
-      return;
-    }
-    if (oldLost) {
-      traffic.resume(welcome, channel);
-    } else {
-      traffic.move(welcome, channel);
-    }
-    sendingMoved = true;
-    complete();
-  }
-
-  private Transport.@Nullable Channel channel() {
-    Link link = target.link();
-    return link == null ? null : link.channel();
+  /**
+   * What the old bus has is the application's to take, however slowly; it has left for the rest.
+   */
+  private void onWaited() {
+    boolean behind = parts.dispatcher().isHeldBack() && waited.compareTo(LONGEST) < 0;
+    on(behind ? ChangeTable.Event.BEHIND : ChangeTable.Event.WAITED);
   }
 
   /** On the old connection's thread, under the dispatcher's lock: it brings nothing more. */
   private void onLeft() {
     release();
-    conductor.execute(
-        () -> {
-          receivingMoved = true;
-          complete();
-        });
+    soon(ChangeTable.Event.DRAINED);
+  }
+
+  // ---- What is done
+
+  private void subscribe() {
+    List<SubscriptionState> all = parts.subscriptions().beginChange();
+    locked(() -> parts.dispatcher().hold(() -> conductor.execute(this::onTooMuch)));
+    for (SubscriptionState subscription : all) {
+      served.add(subscription.id());
+      unconfirmed.add(subscription.id());
+      hasGroups |= subscription.isGroup();
+    }
+    target.send(all.stream().map(SubscriptionState::subscribeFrame).toList());
+    if (all.isEmpty()) {
+      on(ChangeTable.Event.CONFIRMED);
+    }
+  }
+
+  /** Nothing more is published at the old bus; it is asked whether it has handed on everything. */
+  private void flush() {
+    Batch barrier =
+        parts
+            .barriers()
+            .askOnce(
+                new Barriers.Asker() {
+                  @Override
+                  public void answered() {
+                    soon(ChangeTable.Event.FLUSHED);
+                  }
+
+                  @Override
+                  public void refused(EventBusException failure) {
+                    soon(ChangeTable.Event.NOT_FLUSHED);
+                  }
+                });
+    parts.outbox().part(barrier);
+    pause = schedule(STALL, this::onStall);
+  }
+
+  private void publishOnForAMoment() {
+    cancel(pause);
+    parts.barriers().forget();
+    parts.outbox().stay();
+    pause = schedule(Barriers.PAUSE, () -> on(ChangeTable.Event.ASK_AGAIN));
+  }
+
+  private void leave() {
+    cancel(pause);
+    // What the old bus has for this client is got nowhere else; it gives those who leave their time
+    // anew.
+    cancel(deadline);
+    deadline = schedule(patience, this::onWaited);
+    if (!parts.subscriptions().leave(served, this::onLeft)) {
+      locked(this::release);
+      on(ChangeTable.Event.DRAINED);
+    }
+    parts.outbox().whenQuiet(this::whenSent);
+  }
+
+  /** Any thread: what was said to the new bus has to reach it before the events do. */
+  private void whenSent() {
+    target.whenSent(() -> on(ChangeTable.Event.SENT));
+  }
+
+  private void moveSending() {
+    ChangeTarget.Ready ready = target.ready();
+    traffic.move(ready.welcome(), ready.channel());
+  }
+
+  private void resumeSending() {
+    ChangeTarget.Ready ready = target.ready();
+    traffic.resume(ready.welcome(), ready.channel());
   }
 
   /** Under the dispatcher's lock: from now on the new connection's events are handed on. */
   private void release() {
     parts.dispatcher().release(true);
-    Link link = target.link();
-    if (link != null) {
-      link.goLive();
-    }
+    target.ready().link().goLive();
   }
 
-  private void complete() {
-    Link link = target.link();
-    Welcome welcome = target.welcome();
-    if (phase != Phase.LEAVING || !receivingMoved || link == null || welcome == null) {
-      return;
-    }
-    if (targetLost) {
-      comeBack();
-    } else if (sendingMoved) {
-      end();
-      target.handOver();
-      parts.subscriptions().moved(served);
-      home.moved(link, welcome);
-      target.passOn();
-    }
+  private void waitOn() {
+    waited = waited.plus(UNDO);
+    deadline = schedule(UNDO, this::onWaited);
+  }
+
+  private void finish() {
+    ChangeTarget.Ready ready = target.ready();
+    end();
+    target.handOver();
+    parts.subscriptions().moved(served);
+    confirmed.forEach(parts.subscriptions()::confirmed);
+    home.moved(ready.link(), ready.welcome());
+    target.passOn();
   }
 
   private void end() {
-    phase = Phase.OVER;
     cancel(deadline);
     cancel(pause);
     parts.barriers().forget();
   }
 
-  // ---- When something fails
-
-  @Override
-  public void unreachable(String reason) {
-    why = reason;
-    stay();
-  }
-
-  @Override
-  public void lost(String reason) {
-    why = reason;
-    if (phase == Phase.LEAVING) {
-      targetLost = true;
-      if (sendingMoved) {
-        traffic.lose();
-      }
-      complete();
-    } else {
-      stay();
-    }
-  }
-
-  /** The bus has waited long enough; in a moment it closes the old connection. */
-  private void onLate() {
-    switch (phase) {
-      case CONNECTING -> {
-        why = "no connection in time";
-        stay();
-      }
-      case SUBSCRIBING, FLUSHING -> undo("not done in time");
-      case LEAVING, UNDOING, OVER -> {}
-    }
-  }
-
-  private void waitNoMore() {
-    if (phase != Phase.LEAVING) {
-      return;
-    }
-    boolean behind = parts.dispatcher().isHeldBack() && waited.compareTo(LONGEST) < 0;
-    if (behind && !oldLost) {
-      // What the old bus has is the application's to take, however slowly; it has left for the
-      // rest.
-      waited = waited.plus(UNDO);
-      deadline = schedule(UNDO, this::waitNoMore);
-    } else if (targetLost) {
-      comeBack();
-    } else {
-      oldEnded();
-    }
+  private void goOn() {
+    parts.barriers().forget();
+    cancel(pause);
+    old.abandon();
+    locked(this::release);
+    traffic.lose();
+    whenSent();
   }
 
   /** Nothing was taken from the old bus; what the new one has for groups nobody else has. */
-  private void undo(String reason) {
-    why = reason;
-    Link link = target.link();
+  private void undo() {
     parts.outbox().stay();
     parts.barriers().forget();
     cancel(pause);
-    if (!hasGroups || link == null || served.isEmpty()) {
-      stay();
+    if (!hasGroups || served.isEmpty()) {
+      on(ChangeTable.Event.UNDONE);
       return;
     }
-    phase = Phase.UNDOING;
     locked(() -> parts.dispatcher().holdGroupsOnly());
-    link.readOn();
+    target.ready().link().readOn();
     undrained.addAll(served);
     target.send(served.stream().map(SubscriptionState::unsubscribeFrame).toList());
-    pause = schedule(UNDO, this::stay);
+    pause = schedule(UNDO, () -> on(ChangeTable.Event.UNDONE));
   }
 
-  @Override
-  public void drained(long subscription) {
-    conductor.execute(
-        () -> {
-          if (undrained.remove(subscription) && undrained.isEmpty() && phase == Phase.UNDOING) {
-            stay();
-          }
-        });
+  private void stayUnbegun() {
+    end();
+    target.drop();
+    home.stayed(target.url(), why);
   }
 
   private void stay() {
-    if (phase == Phase.OVER) {
-      return;
-    }
-    boolean begun = phase != Phase.CONNECTING;
     end();
     target.drop();
-    if (begun) {
-      parts.outbox().stay();
-      locked(() -> parts.dispatcher().release(false));
-      parts.subscriptions().stayed();
-    }
+    parts.outbox().stay();
+    locked(() -> parts.dispatcher().release(false));
+    parts.subscriptions().stayed();
     home.stayed(target.url(), why);
   }
 
   /** The new bus is lost after the old one was left: what it had is lost with it. */
-  private void comeBack() {
+  private void comeBack(boolean sending) {
     Transport.Channel channel = old.channel();
     end();
     target.drop();
     locked(() -> parts.dispatcher().release(true));
     parts.dispatcher().readFrom(old);
-    if (sendingMoved && channel != null) {
+    if (sending && channel != null) {
       traffic.resume(null, channel);
     } else {
       parts.outbox().stay();
@@ -439,41 +444,9 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
     home.stayed(target.url(), why);
   }
 
-  /**
-   * The old connection has ended, or is not waited for any more.
-   *
-   * @return true if the client goes on over the new one; if not, the move is over
-   */
-  boolean oldEnded() {
-    boolean ready = phase == Phase.SUBSCRIBING || phase == Phase.FLUSHING || phase == Phase.LEAVING;
-    if (!ready || targetLost) {
-      abandon();
-      return false;
-    }
-    if (!oldLost) {
-      oldLost = true;
-      phase = Phase.LEAVING;
-      parts.barriers().forget();
-      cancel(pause);
-      old.abandon();
-      locked(this::release);
-      receivingMoved = true;
-      if (sendingMoved) {
-        complete();
-      } else {
-        traffic.lose();
-        target.whenSent(this::moveSending);
-      }
-    }
-    return true;
-  }
-
-  /** The client is closed, or has lost both connections. */
-  void abandon() {
-    if (phase != Phase.OVER) {
-      end();
-      target.drop();
-      locked(() -> parts.dispatcher().release(true));
-    }
+  private void drop() {
+    end();
+    target.drop();
+    locked(() -> parts.dispatcher().release(true));
   }
 }

@@ -19,6 +19,7 @@ import io.eventbus.protocol.TopicFilter;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -85,8 +86,8 @@ final class BusClient implements EventBusClient {
     return outbox.add(state, encoder.encode(event), stage);
   }
 
-  private static EventBusException closed() {
-    return new EventBusException.Closed("the client is closed");
+  private EventBusException closed() {
+    return parts.connector().closedException();
   }
 
   @Override
@@ -126,12 +127,12 @@ final class BusClient implements EventBusClient {
 
   @Override
   public Subscription subscribe(String filter, SubscribeOptions how, EventHandler handler) {
+    Objects.requireNonNull(handler, "handler");
     return register(
         filter,
         how,
         state -> {
-          PushConsumer consumer =
-              new PushConsumer(state, handler, parts.executor(), parts.environment());
+          PushConsumer consumer = new PushConsumer(state, handler, parts.environment());
           return consumer::wake;
         });
   }
@@ -153,8 +154,7 @@ final class BusClient implements EventBusClient {
   @Override
   public Flow.Publisher<ReceivedEvent> publisher(String filter, SubscribeOptions how) {
     parse(filter);
-    return new FlowPublisher(
-        consumer -> register(filter, how, consumer), parts.executor(), parts.environment());
+    return new FlowPublisher(consumer -> register(filter, how, consumer), parts.environment());
   }
 
   private SubscriptionState register(
@@ -199,7 +199,7 @@ final class BusClient implements EventBusClient {
   @Override
   public void flush(Duration timeout) {
     try {
-      ask(timeout).get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+      ask(timeout).get(Nanos.of(timeout), TimeUnit.NANOSECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new EventBusException.TimedOut("flush was interrupted");
@@ -218,7 +218,7 @@ final class BusClient implements EventBusClient {
     if (state() == ClientState.CLOSED) {
       return true;
     }
-    long deadline = System.nanoTime() + timeout.toNanos();
+    long deadline = System.nanoTime() + Nanos.of(timeout);
     parts.connector().drain();
     outbox.close();
     boolean complete = false;
@@ -292,6 +292,7 @@ final class BusClient implements EventBusClient {
         in.handlerFailures.sum(),
         in.reconnects.sum(),
         in.busChanges.sum(),
+        in.abandonedSubscriptions.sum(),
         out.used());
   }
 }

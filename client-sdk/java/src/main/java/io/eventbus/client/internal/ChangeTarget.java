@@ -56,8 +56,9 @@ final class ChangeTarget implements Link.Owner {
   private URI url;
   private String why = "none of its addresses can be used";
   private @Nullable Link link;
-  private @Nullable Welcome welcome;
-  private @Nullable StandbyWriter writer;
+  private volatile @Nullable Ready ready;
+  // Also used by the thread that sends.
+  private volatile @Nullable StandbyWriter writer;
   private @Nullable SilenceWatch watch;
   private @Nullable Next next;
   private Scheduler.@Nullable Timer connecting;
@@ -98,14 +99,20 @@ final class ChangeTarget implements Link.Owner {
     return url;
   }
 
-  /** The connection; null before there is one. */
-  @Nullable Link link() {
-    return link;
-  }
+  /** The connection that a bus has welcomed this client over, and what the bus has said. */
+  record Ready(Link link, Transport.Channel channel, Welcome welcome) {}
 
-  /** What the bus has said; null until it is ready. */
-  @Nullable Welcome welcome() {
-    return welcome;
+  /**
+   * Returns the connection, also when it has ended meanwhile.
+   *
+   * @throws IllegalStateException before {@link Listener#ready}
+   */
+  Ready ready() {
+    Ready now = ready;
+    if (now == null) {
+      throw new IllegalStateException("no bus has welcomed this client yet");
+    }
+    return now;
   }
 
   /** Sends frames over the connection, once it is ready. */
@@ -139,7 +146,7 @@ final class ChangeTarget implements Link.Owner {
         environment
             .conductor()
             .schedule(() -> giveUp(made, "no answer within " + patience), patience.toNanos());
-    made.attempt(environment.transport().connect(to, made));
+    made.attempt(environment.transport().connect(to, patience, made));
   }
 
   private void giveUp(Link which, String reason) {
@@ -184,7 +191,7 @@ final class ChangeTarget implements Link.Owner {
       giveUp(by, problem);
       return;
     }
-    welcome = said;
+    ready = new Ready(by, channel, said);
     watch(by);
     writer = new StandbyWriter(channel, options.outbound().batchBytes());
     listener.ready();
@@ -229,7 +236,7 @@ final class ChangeTarget implements Link.Owner {
     by.abandon();
     stopWatching();
     why = reason;
-    if (welcome == null) {
+    if (ready == null) {
       connect();
     } else {
       over = true;
@@ -280,7 +287,7 @@ final class ChangeTarget implements Link.Owner {
     }
     by.abandon();
     Transport.Channel channel = by.channel();
-    if (channel != null && welcome != null) {
+    if (channel != null && ready != null) {
       channel.close(CloseReason.NORMAL.code(), "the client stays at its bus");
     } else {
       by.abort();

@@ -1,10 +1,14 @@
 package io.eventbus.client.internal;
 
 import io.eventbus.client.ClientOptions;
+import io.eventbus.client.ConnectionListener;
 import io.eventbus.client.EventBusClient;
+import io.eventbus.client.EventBusException;
+import io.eventbus.client.Gap;
 import io.eventbus.client.ReceivedEvent;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.function.Consumer;
 import java.util.function.DoubleSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -14,7 +18,6 @@ record ClientParts(
     ClientOptions options,
     MicroClock clock,
     Scheduler conductor,
-    Executor executor,
     Outbox outbox,
     EventEncoder encoder,
     Subscriptions subscriptions,
@@ -41,15 +44,26 @@ record ClientParts(
     MicroClock clock = outside.clock();
     Executor given = options.executor();
     Executor executor = given != null ? given : outside.handlers();
-    Notifier notifier = new Notifier(options.listener(), executor);
+    ConnectionListener listener = options.listener();
+    Notifier notifier =
+        new Notifier(
+            listener != null ? listener : new LoggingListener(options.name(), clock::nanoTime),
+            executor);
     Counters counters = new Counters();
     Acks acks = new Acks();
     Outbox outbox = new Outbox(options.outbound(), clock);
     EventEncoder encoder = new EventEncoder(clock, options.outbound().bufferBytes());
     Subscriptions subscriptions = new Subscriptions(outbox, notifier);
+    ReadGate gate = new ReadGate();
+    ConsumerStarts starts =
+        new ConsumerStarts(
+            executor,
+            outside.conductor(),
+            clock,
+            gate,
+            (subscription, why) -> abandon(subscription, why, counters, notifier));
     Dispatcher dispatcher =
-        new Dispatcher(
-            subscriptions, acks, counters, notifier, new ReadGate(), options.trackedProducers());
+        new Dispatcher(subscriptions, acks, counters, notifier, gate, options.trackedProducers());
     Barriers barriers = new Barriers(outbox, notifier, outside.conductor());
     Link.Parts linkParts =
         new Link.Parts(outbox, subscriptions, dispatcher, barriers, counters, notifier);
@@ -69,6 +83,7 @@ record ClientParts(
                 linkParts,
                 new Traffic(linkParts, sender, encoder)),
             () -> {
+              starts.close();
               outside.transport().close();
               outside.conductor().shutdown();
               outside.onClosed().run();
@@ -77,7 +92,6 @@ record ClientParts(
         options,
         clock,
         outside.conductor(),
-        executor,
         outbox,
         encoder,
         subscriptions,
@@ -85,8 +99,19 @@ record ClientParts(
         barriers,
         counters,
         maintenance,
-        new Callbacks(notifier, counters),
+        new Callbacks(notifier, counters, starts),
         connector);
+  }
+
+  /** The executor will not run the consumer of a subscription any more. */
+  private static void abandon(
+      SubscriptionState subscription, EventBusException why, Counters counters, Notifier notifier) {
+    LOG.debug("a subscription is given up", why);
+    counters.abandonedSubscriptions.increment();
+    subscription.unsubscribe();
+    subscription.queue.discard();
+    notifier.tell(listener -> listener.problem(why));
+    notifier.complete(subscription::completeFinished);
   }
 
   /** Starts the first connection; the client is there when it is. */
@@ -96,8 +121,14 @@ record ClientParts(
   }
 
   /** What consumers tell. */
-  private record Callbacks(Notifier notifier, Counters counters)
+  private record Callbacks(Notifier notifier, Counters counters, ConsumerStarts starts)
       implements PushConsumer.Environment {
+    @Override
+    public void start(
+        SubscriptionState subscription, Runnable consumer, Consumer<EventBusException> givenUp) {
+      starts.start(subscription, consumer, givenUp);
+    }
+
     @Override
     public void handlerFailed(
         SubscriptionState subscription, ReceivedEvent event, Throwable failure) {
@@ -108,8 +139,20 @@ record ClientParts(
     }
 
     @Override
+    public void gapFailed(SubscriptionState subscription, Gap gap, Throwable failure) {
+      subscription.failed.increment();
+      counters.handlerFailures.increment();
+      LOG.warn("the handler of {} failed with {}", subscription.filter(), gap, failure);
+    }
+
+    @Override
     public void finished(SubscriptionState subscription) {
       notifier.complete(subscription::completeFinished);
+    }
+
+    @Override
+    public void fail(Runnable telling) {
+      notifier.fail(telling);
     }
   }
 }

@@ -48,6 +48,7 @@ final class Connector implements Link.Owner, BusChange.Home {
 
   private volatile ClientState state = ClientState.NEW;
   private volatile @Nullable ConnectionInfo connection;
+  private volatile @Nullable EventBusException endReason;
 
   private @Nullable Link current;
   private Scheduler.@Nullable Timer timer;
@@ -57,7 +58,11 @@ final class Connector implements Link.Owner, BusChange.Home {
   private long welcomedAt;
   private long firstDeadline;
   private @Nullable BusChange change;
+  // How the connection has ended that the client is about to leave.
+  private @Nullable End oldEnd;
   private String changeToken = "";
+
+  private record End(int code, String reason, @Nullable EventBusException failure) {}
 
   /** What a connector needs beside the options. */
   record Environment(
@@ -95,6 +100,17 @@ final class Connector implements Link.Owner, BusChange.Home {
 
   ClientState state() {
     return state;
+  }
+
+  /** What a call fails with that comes after the end; its cause is why the client has ended. */
+  EventBusException closedException() {
+    return closed(endReason);
+  }
+
+  private static EventBusException closed(@Nullable EventBusException reason) {
+    return reason == null || reason instanceof EventBusException.Closed
+        ? new EventBusException.Closed("the client is closed")
+        : new EventBusException.Closed("the client is closed: " + reason.getMessage(), reason);
   }
 
   @Nullable ConnectionInfo connection() {
@@ -187,7 +203,7 @@ final class Connector implements Link.Owner, BusChange.Home {
               }
             },
             patience.toNanos());
-    link.attempt(transport.connect(url, link));
+    link.attempt(transport.connect(url, patience, link));
   }
 
   private Hello hello(@Nullable String change) {
@@ -260,10 +276,14 @@ final class Connector implements Link.Owner, BusChange.Home {
       return;
     }
     BusChange changing = change;
-    if (changing != null && changing.oldEnded()) {
-      LOG.debug("{}: connection to {} ended: {} {}", options.name(), link.url, code, reason);
-      return;
+    if (changing != null) {
+      oldEnd = new End(code, reason, failure);
+      if (changing.oldEnded()) {
+        LOG.debug("{}: connection to {} ended: {} {}", options.name(), link.url, code, reason);
+        return;
+      }
     }
+    oldEnd = null;
     change = null;
     cancelTimers();
     link.abandon();
@@ -299,13 +319,34 @@ final class Connector implements Link.Owner, BusChange.Home {
   private void firstFailure(@Nullable EventBusException failure, String what) {
     EventBusException cause =
         failure != null ? failure : new EventBusException.NotConnected(what, null);
-    if (!Retries.isVerdict(cause)
-        && addresses.configuredLeft() > 0
-        && firstDeadline - clock.nanoTime() > 0) {
+    boolean inTime = firstDeadline - clock.nanoTime() > 0;
+    if (Retries.isVerdict(cause) || !inTime) {
+      finish(cause);
+    } else if (addresses.configuredLeft() > 0) {
       connect();
+    } else if (options.connection().reconnect().retryFirst()) {
+      retryFirstLater(cause);
     } else {
       finish(cause);
     }
+  }
+
+  private void retryFirstLater(EventBusException cause) {
+    Duration delay = retries.next();
+    if (firstDeadline - clock.nanoTime() <= delay.toNanos()) {
+      // There would be no time left for the try itself.
+      finish(cause);
+      return;
+    }
+    if (Long.bitCount(retries.number()) == 1) {
+      LOG.info(
+          "{}: not connected yet, trying again in {} ms: {}",
+          options.name(),
+          delay.toMillis(),
+          cause.getMessage());
+    }
+    addresses.startAnew();
+    timer = conductor.schedule(this::connect, delay.toNanos());
   }
 
   private void retryLater() {
@@ -337,9 +378,11 @@ final class Connector implements Link.Owner, BusChange.Home {
     } else if (link != null) {
       link.abort();
     }
+    endReason = reason;
     become(ClientState.CLOSED);
-    traffic.end(reason);
-    parts.notifier().complete(() -> firstConnection.completeExceptionally(reason));
+    traffic.end(reason, closed(reason));
+    parts.notifier().fail(() -> firstConnection.completeExceptionally(reason));
+    parts.notifier().end();
     onClosed.run();
     closed.complete(null);
   }
@@ -381,6 +424,7 @@ final class Connector implements Link.Owner, BusChange.Home {
     Link before = current;
     ConnectionInfo from = connection;
     change = null;
+    oldEnd = null;
     current = link;
     ConnectionInfo to = connected(link, welcome);
     parts.counters().busChanges.increment();
@@ -393,6 +437,23 @@ final class Connector implements Link.Owner, BusChange.Home {
     }
     if (from != null) {
       parts.notifier().tell(listener -> listener.busChanged(from, to));
+    }
+  }
+
+  @Override
+  public void lostBoth(String why) {
+    Link link = current;
+    End end = oldEnd;
+    change = null;
+    if (link == null) {
+      return;
+    }
+    // It may be open all the same, where the old bus did not say in time that it has sent all.
+    link.abort();
+    if (end != null) {
+      onEnd(link, end.code(), end.reason(), end.failure());
+    } else {
+      onEnd(link, 1006, "left, and the connection that was to follow is lost: " + why, null);
     }
   }
 

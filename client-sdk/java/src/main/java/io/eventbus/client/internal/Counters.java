@@ -11,4 +11,5 @@ final class Counters {
   final LongAdder handlerFailures = new LongAdder();
   final LongAdder reconnects = new LongAdder();
   final LongAdder busChanges = new LongAdder();
+  final LongAdder abandonedSubscriptions = new LongAdder();
 }

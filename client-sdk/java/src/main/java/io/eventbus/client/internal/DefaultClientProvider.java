@@ -12,9 +12,6 @@ public final class DefaultClientProvider implements ClientProvider {
   /** The WebSocket sub-protocol: version 1, binary Avro. */
   static final String SUB_PROTOCOL = "eventbus.v1.avro";
 
-  // A message of the largest size that the protocol's defaults allow, and what is around it.
-  private static final int MAX_MESSAGE_BYTES = 4 * 1024 * 1024 + 64 * 1024;
-
   /** For {@link ServiceLoader}. */
   public DefaultClientProvider() {}
 
@@ -30,10 +27,18 @@ public final class DefaultClientProvider implements ClientProvider {
                             + TransportProvider.class.getName()
                             + " (expected: one, named in"
                             + " META-INF/services)"));
-    Transport transport =
-        provider.create(
-            new TransportProvider.Settings(SUB_PROTOCOL, MAX_MESSAGE_BYTES, options.sslContext()));
     Shared.Lease<SharedThreads> threads = SharedThreads.ALL.acquire();
+    Transport transport;
+    try {
+      transport =
+          provider.create(
+              new TransportProvider.Settings(
+                  SUB_PROTOCOL, Link.messageBytes(0), options.sslContext()));
+    } catch (RuntimeException | Error e) {
+      // No selectors, for instance: without a client nobody else would let go of the threads.
+      threads.release();
+      throw e;
+    }
     return ClientParts.wire(
             options,
             new ClientParts.Outside(

@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /** A checked {@code Deliver} frame on its way to handlers; immutable but for who has handled it. */
-final class Delivery {
+final class Delivery implements Inbound {
   final ByteBuffer message;
   final int eventsStart;
   final int eventsEnd;
@@ -39,6 +39,11 @@ final class Delivery {
     this.count = count;
     this.skip = skip;
     this.bytes = eventsEnd - eventsStart + origin.topic.name.length();
+  }
+
+  @Override
+  public int bytes() {
+    return bytes;
   }
 
   /** Must be called before it is given to anybody. */

@@ -186,6 +186,11 @@ final class Departures {
     }
   }
 
+  /** How big a message is to be that more than one event goes into. */
+  int batchBytes() {
+    return batchBytes;
+  }
+
   /** The messages that wait, in order; those that have to be sent again are put at the front. */
   Deque<Batch> waiting() {
     return sealed;

@@ -132,12 +132,15 @@ final class Dispatcher {
             skip);
     delivery.shareAmong(targets.size());
     for (SubscriptionState target : targets) {
-      if (target.arrived.isEmpty()) {
-        touched.add(target);
-      }
-      target.arrived.add(delivery);
-      target.arrivedBytes += delivery.bytes;
+      arrive(target, delivery);
     }
+  }
+
+  private void arrive(SubscriptionState target, Inbound what) {
+    if (target.arrived.isEmpty()) {
+      touched.add(target);
+    }
+    target.arrive(what);
   }
 
   private TopicRoute route(ByteBuffer message) {
@@ -208,6 +211,10 @@ final class Dispatcher {
     counters.missing.add(gap.count());
     for (SubscriptionState subscription : topic.everyEvent) {
       subscription.missing.add(gap.count());
+      arrive(
+          subscription,
+          new MissingEvents(
+              new Gap(topic.name, producer, from, to, reason, subscription.filter())));
     }
     notifier.tell(listener -> listener.gap(gap));
   }

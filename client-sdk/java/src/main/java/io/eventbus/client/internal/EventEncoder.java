@@ -11,6 +11,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Checks events against the protocol and the bus's limits, and encodes their parts. Any thread. */
 final class EventEncoder {
+  // The head of a frame, with the longest topic.
+  private static final int AROUND_EVENT = 512;
+
   private final MicroClock clock;
   private final int bufferBytes;
   private volatile FrameLimits limits = FrameLimits.DEFAULT;
@@ -69,8 +72,17 @@ final class EventEncoder {
     long publishedAt = event.hasPublishedAt() ? event.publishedAtMicros() : clock.epochMicros();
     OpenBatch.EncodedEvent encoded =
         new OpenBatch.EncodedEvent(publishedAt, key, headers, payload, event.schema());
-    check("event bytes", encoded.size, Math.min(bufferBytes, messageBytes - 512));
+    check("event bytes", encoded.size, Math.min(bufferBytes, messageBytes - AROUND_EVENT));
     return encoded;
+  }
+
+  /** Says whether the bus that is connected now takes an event that was encoded before. */
+  boolean fits(OpenBatch.EncodedEvent event) {
+    FrameLimits most = limits;
+    return event.payload.length <= most.payloadBytes()
+        && event.headers.count() <= most.headers()
+        && event.headers.textBytes() <= most.headerBytes()
+        && event.size <= messageBytes - AROUND_EVENT;
   }
 
   private static void check(String part, int size, int most) {

@@ -1,11 +1,13 @@
 package io.eventbus.client.internal;
 
+import io.eventbus.client.Gap;
 import io.eventbus.client.ReceivedEvent;
 import io.eventbus.protocol.EventCursor;
 import io.eventbus.protocol.FrameLimits;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,15 +23,21 @@ final class EventReader {
   private final LongAdder received;
   private final long releaseAt;
   private final EventCursor cursor = new EventCursor();
-  private Deque<Delivery> taken = new ArrayDeque<>();
+  private Deque<Inbound> taken = new ArrayDeque<>();
   private @Nullable Delivery current;
   private long finishedBytes;
+  private volatile Consumer<Gap> onGap = gap -> {};
 
   EventReader(InboundQueue queue, Acks acks, LongAdder received, long mostBytes) {
     this.queue = queue;
     this.acks = acks;
     this.received = received;
     this.releaseAt = mostBytes / 4;
+  }
+
+  /** Sets what is told of missing events, by {@link #next} and in order with the events. */
+  void onGap(Consumer<Gap> gaps) {
+    onGap = gaps;
   }
 
   /** Returns the next event, or null if there is none now. */
@@ -42,16 +50,21 @@ final class EventReader {
         }
         finish(delivery);
       }
-      delivery = taken.pollFirst();
-      if (delivery == null) {
+      Inbound next = taken.pollFirst();
+      if (next == null) {
         release();
         taken = queue.takeAll(taken);
-        delivery = taken.pollFirst();
-        if (delivery == null) {
-          return null;
-        }
+        next = taken.pollFirst();
       }
-      start(delivery);
+      if (next == null) {
+        return null;
+      }
+      if (next instanceof Delivery events) {
+        start(events);
+      } else if (next instanceof MissingEvents missing) {
+        finished(missing);
+        onGap.accept(missing.gap());
+      }
     }
   }
 
@@ -69,7 +82,11 @@ final class EventReader {
     if (delivery.handled()) {
       acks.handled(delivery);
     }
-    finishedBytes += delivery.bytes;
+    finished(delivery);
+  }
+
+  private void finished(Inbound what) {
+    finishedBytes += what.bytes();
     if (finishedBytes >= releaseAt) {
       release();
     }

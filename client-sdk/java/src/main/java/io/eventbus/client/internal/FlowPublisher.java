@@ -1,22 +1,25 @@
 package io.eventbus.client.internal;
 
 import io.eventbus.client.EventBusException;
+import io.eventbus.client.Gap;
+import io.eventbus.client.GapSubscriber;
 import io.eventbus.client.ReceivedEvent;
-import java.util.concurrent.Executor;
 import java.util.concurrent.Flow;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A publisher as {@link Flow} (and the Reactive Streams specification 1.0.4) has it: every
  * subscriber has a subscription of its own, and its demand is what is read from the queue, no more.
  */
 final class FlowPublisher implements Flow.Publisher<ReceivedEvent> {
+  private static final Logger LOG = LoggerFactory.getLogger(FlowPublisher.class);
+
   private final Function<Function<SubscriptionState, Runnable>, SubscriptionState> subscriber;
-  private final Executor executor;
   private final PushConsumer.Environment environment;
 
   /**
@@ -26,10 +29,8 @@ final class FlowPublisher implements Flow.Publisher<ReceivedEvent> {
    */
   FlowPublisher(
       Function<Function<SubscriptionState, Runnable>, SubscriptionState> subscriber,
-      Executor executor,
       PushConsumer.Environment environment) {
     this.subscriber = subscriber;
-    this.executor = executor;
     this.environment = environment;
   }
 
@@ -79,10 +80,28 @@ final class FlowPublisher implements Flow.Publisher<ReceivedEvent> {
     Demand(SubscriptionState subscription, Flow.Subscriber<? super ReceivedEvent> target) {
       this.subscription = subscription;
       this.target = target;
+      if (target instanceof GapSubscriber knowing) {
+        subscription.reader.onGap(gap -> missing(knowing, gap));
+      }
+    }
+
+    private void missing(GapSubscriber knowing, Gap gap) {
+      try {
+        knowing.onGap(gap);
+      } catch (Throwable e) {
+        environment.gapFailed(subscription, gap, e);
+        cancel();
+      }
     }
 
     void begin(SubscriptionState state) {
-      target.onSubscribe(this);
+      try {
+        target.onSubscribe(this);
+      } catch (Throwable e) {
+        // Rule 2.13, as with onNext; without it the bus would go on delivering to nobody.
+        LOG.warn("the subscriber of {} failed in onSubscribe: cancelled", state.filter(), e);
+        cancel();
+      }
       begun = true;
       state
           .ready()
@@ -117,31 +136,46 @@ final class FlowPublisher implements Flow.Publisher<ReceivedEvent> {
 
     void wake() {
       if (pending.getAndIncrement() == 0) {
-        try {
-          executor.execute(this);
-        } catch (RejectedExecutionException e) {
-          subscription.queue.discard();
-          environment.finished(subscription);
-        }
+        start();
       }
+    }
+
+    private void start() {
+      environment.start(subscription, this, this::givenUp);
+    }
+
+    /** In the place of a run that there will not be. */
+    private void givenUp(EventBusException why) {
+      failure = why;
+      // Beside the executor, which refuses.
+      environment.fail(this::terminate);
     }
 
     @Override
     public void run() {
       int seen = pending.get();
       do {
-        if (begun) {
-          deliver();
+        if (begun && deliver()) {
+          // Still counted as pending, so that nobody else starts.
+          start();
+          return;
         }
         seen = pending.addAndGet(-seen);
       } while (seen != 0);
     }
 
-    private void deliver() {
+    /**
+     * Delivers what is there and asked for; true if the executor is to run something else first.
+     */
+    private boolean deliver() {
       if (subscription.queue.isDiscarding()) {
         subscription.reader.discard();
       }
+      PushConsumer.Turn turn = new PushConsumer.Turn();
       while (!cancelled && !terminated && failure == null && demand.get() > 0) {
+        if (turn.isOver()) {
+          return true;
+        }
         ReceivedEvent event = subscription.reader.next();
         if (event == null) {
           break;
@@ -162,6 +196,7 @@ final class FlowPublisher implements Flow.Publisher<ReceivedEvent> {
         environment.finished(subscription);
         terminate();
       }
+      return false;
     }
 
     private boolean nothingLeft() {

@@ -180,9 +180,11 @@ final class InboundFrames {
       }
       parts.counters().confirmed.add(events);
     } else if (confirm.getTypeCode() == TypeCode.SUBSCRIBE.code()) {
-      parts.subscriptions().confirmed(confirm.getAbout());
       if (standby != null) {
+        // The client may stay where it is, and there it may be refused yet.
         standby.confirmed(confirm.getAbout());
+      } else {
+        parts.subscriptions().confirmed(confirm.getAbout());
       }
     }
   }
@@ -195,7 +197,7 @@ final class InboundFrames {
       PublishFrame frame =
           parts.outbox().confirmations().refused(problem.getTopic(), problem.getAbout());
       if (frame != null && !frame.waiters.isEmpty()) {
-        parts.notifier().complete(() -> frame.fail(failure));
+        parts.notifier().fail(List.of(frame), failure);
         answered = true;
       }
     } else if (type == TypeCode.SUBSCRIBE && standby != null) {

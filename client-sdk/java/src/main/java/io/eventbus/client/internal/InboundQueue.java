@@ -16,7 +16,7 @@ final class InboundQueue {
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition arrival = lock.newCondition();
   private final long mostBytes;
-  private Deque<Delivery> waiting = new ArrayDeque<>();
+  private Deque<Inbound> waiting = new ArrayDeque<>();
   private long bytes;
   private boolean ended;
   private boolean full;
@@ -33,19 +33,19 @@ final class InboundQueue {
   }
 
   /**
-   * Takes deliveries. How long a full queue may stay full is the bus's decision: it closes the
-   * connection of a subscriber that stays slow.
+   * Takes what has arrived. How long a full queue may stay full is the bus's decision: it closes
+   * the connection of a subscriber that stays slow.
    *
    * @return true if the queue became full: {@code onRoom} will be run, once, perhaps before this
    *     method returns
    */
-  boolean offer(List<Delivery> deliveries, long size) {
+  boolean offer(List<Inbound> arrived, long size) {
     lock.lock();
     try {
       if (discarding) {
         return false;
       }
-      waiting.addAll(deliveries);
+      waiting.addAll(arrived);
       bytes += size;
       arrival.signal();
       if (full || bytes <= mostBytes) {
@@ -64,10 +64,10 @@ final class InboundQueue {
    * @param empty an empty deque, which the queue keeps
    * @return a deque for the consumer; empty if there is nothing
    */
-  Deque<Delivery> takeAll(Deque<Delivery> empty) {
+  Deque<Inbound> takeAll(Deque<Inbound> empty) {
     lock.lock();
     try {
-      Deque<Delivery> taken = waiting;
+      Deque<Inbound> taken = waiting;
       waiting = empty;
       return taken;
     } finally {
@@ -94,6 +94,9 @@ final class InboundQueue {
     boolean told;
     lock.lock();
     try {
+      if (discarding) {
+        return;
+      }
       bytes -= size;
       told = full && bytes <= mostBytes;
       full &= !told;
@@ -124,6 +127,7 @@ final class InboundQueue {
       discarding = true;
       ended = true;
       waiting.clear();
+      bytes = 0;
       arrival.signalAll();
       told = full;
       full = false;

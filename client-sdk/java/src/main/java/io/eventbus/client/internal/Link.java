@@ -24,6 +24,15 @@ final class Link
     implements Transport.Listener, SilenceWatch.Line, ReadGate.Reader, InboundFrames.Source {
   private static final Logger LOG = LoggerFactory.getLogger(Link.class);
 
+  // Until a bus says what it takes: what the protocol's defaults allow.
+  private static final int DEFAULT_MESSAGE_BYTES = 4 * 1024 * 1024;
+
+  // The most that a bus can be set to take.
+  private static final int MOST_MESSAGE_BYTES = 1 << 30;
+
+  // What a delivery has around the events that a publisher sent.
+  private static final int AROUND_EVENTS = 128 * 1024;
+
   /** Hears about the connection; must not block. */
   interface Owner {
     /** The bus has greeted this client. */
@@ -84,6 +93,15 @@ final class Link
 
   Transport.@Nullable Channel channel() {
     return channel;
+  }
+
+  /**
+   * How big a message of a bus can be.
+   *
+   * @param takes how big a message of a client it takes
+   */
+  static int messageBytes(int takes) {
+    return Math.max(DEFAULT_MESSAGE_BYTES, Math.min(MOST_MESSAGE_BYTES, takes)) + AROUND_EVENTS;
   }
 
   /** The try that this connection comes from. */
@@ -275,6 +293,10 @@ final class Link
       Welcome welcome = ControlFrames.welcome(message, cursor.bodyStart(), cursor.bodyEnd());
       welcomed = true;
       frames.producer(welcome.getProducer());
+      Transport.Channel open = channel;
+      if (open != null) {
+        open.acceptMessages(messageBytes(welcome.getLimits().getMessageBytes()));
+      }
       int next = cursor.bodyEnd();
       owner.welcomed(this, welcome);
       if (!abandoned && !frames.isStandby()) {

@@ -67,10 +67,16 @@ final class Maintenance {
         Math.min(
             Duration.ofSeconds(1).toNanos(),
             Math.max(Duration.ofMillis(5).toNanos(), shortest / 10));
+    int patience = (int) Math.max(2, options.outbound().confirmTimeout().toNanos() / interval);
     conductor.schedule(
         () -> {
-          lookForTimeouts();
-          scheduleTimeouts();
+          try {
+            lookForTimeouts();
+            parts.notifier().look(patience);
+          } finally {
+            // Whatever goes wrong once, deadlines must go on ending waits.
+            scheduleTimeouts();
+          }
         },
         interval);
   }
@@ -84,7 +90,7 @@ final class Maintenance {
       EventBusException failure =
           new EventBusException.TimedOut(
               "the bus did not confirm within " + patience + ": delivered or not");
-      parts.notifier().complete(() -> late.forEach(frame -> frame.fail(failure)));
+      parts.notifier().fail(late, failure);
     }
     parts.barriers().expire(clock.nanoTime());
     long dropped = parts.outbox().takeDropped();

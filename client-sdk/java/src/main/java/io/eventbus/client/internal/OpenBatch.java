@@ -73,6 +73,8 @@ final class OpenBatch {
       long nowNanos) {
     if (to != topic
         || event.schema != schema
+        // An event between them was taken out.
+        || sequence != firstSequence + runEvents
         || isEmpty()
         || runEvents == FrameLimits.MAX_PUBLISHED_EVENTS) {
       endRun(false);

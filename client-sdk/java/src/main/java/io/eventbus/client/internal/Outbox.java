@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -318,6 +319,29 @@ final class Outbox {
     long first = topic.nextSequence;
     topic.nextSequence += events;
     return first;
+  }
+
+  /**
+   * The bus takes less than the one that events were checked for: what waits is put into messages
+   * that it takes. To be called without a connection, after {@link #limitMessages}.
+   *
+   * @param fits whether the bus takes an event
+   * @return among other things what it does not take, which is not here any more
+   */
+  Recut.Result recut(Predicate<OpenBatch.EncodedEvent> fits) {
+    lock.lock();
+    try {
+      departures.seal();
+      Recut recut = new Recut(departures.batchBytes(), fits, this::topic);
+      departures.waiting().forEach(recut::add);
+      Recut.Result result = recut.result();
+      departures.waiting().clear();
+      departures.waiting().addAll(result.batches());
+      budget.release(result.freed());
+      return result;
+    } finally {
+      lock.unlock();
+    }
   }
 
   /** What the bus answers goes here. */

@@ -1,6 +1,5 @@
 package io.eventbus.client.internal;
 
-import io.eventbus.client.EventBusException;
 import io.eventbus.client.Published;
 import java.util.ArrayList;
 import java.util.List;
@@ -45,16 +44,8 @@ final class PublishFrame {
     return waitersOnly;
   }
 
-  void confirm(long producer) {
-    for (Waiter waiter : waiters) {
-      waiter.stage.complete(new Published(topic.name, producer, firstSequence + waiter.index));
-    }
-  }
-
-  void fail(EventBusException failure) {
-    for (Waiter waiter : waiters) {
-      waiter.stage.completeExceptionally(failure);
-    }
+  void confirm(Waiter waiter, long producer) {
+    waiter.stage.complete(new Published(topic.name, producer, firstSequence + waiter.index));
   }
 
   /** The stage of the event with this index in the frame. */

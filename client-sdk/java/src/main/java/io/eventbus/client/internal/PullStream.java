@@ -1,11 +1,13 @@
 package io.eventbus.client.internal;
 
 import io.eventbus.client.EventStream;
+import io.eventbus.client.Gap;
 import io.eventbus.client.ReceivedEvent;
 import io.eventbus.client.Subscription;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** The pull form: the application's threads read the queue themselves. */
@@ -22,24 +24,35 @@ final class PullStream implements EventStream {
 
   @Override
   public @Nullable ReceivedEvent poll(Duration timeout) throws InterruptedException {
-    long deadline = System.nanoTime() + timeout.toNanos();
-    if (!reading.tryLock(timeout.toNanos(), TimeUnit.NANOSECONDS)) {
+    long patience = Nanos.of(timeout);
+    long deadline = System.nanoTime() + patience;
+    if (!reading.tryLock(patience, TimeUnit.NANOSECONDS)) {
       return null;
     }
+    ReceivedEvent event;
     try {
-      while (true) {
-        ReceivedEvent event = readOne();
-        if (event != null || finished) {
-          return event;
-        }
-        long left = deadline - System.nanoTime();
-        if (left <= 0) {
-          return null;
-        }
-        subscription.queue.await(left);
-      }
+      event = readUntil(deadline);
     } finally {
       reading.unlock();
+    }
+    if (event == null) {
+      // The end may have come after the last look, while it could not be told because of this one.
+      wake();
+    }
+    return event;
+  }
+
+  private @Nullable ReceivedEvent readUntil(long deadline) throws InterruptedException {
+    while (true) {
+      ReceivedEvent event = readOne();
+      if (event != null || finished) {
+        return event;
+      }
+      long left = deadline - System.nanoTime();
+      if (left <= 0) {
+        return null;
+      }
+      subscription.queue.await(left);
     }
   }
 
@@ -57,13 +70,21 @@ final class PullStream implements EventStream {
 
   /** The subscription is told to the application as ended even if nobody polls any more. */
   void wake() {
-    if (subscription.queue.isDiscarding() && reading.tryLock()) {
+    boolean ended = subscription.queue.isDiscarding() || subscription.queue.isFinished();
+    if (ended && reading.tryLock()) {
       try {
-        readOne();
+        if (subscription.queue.isDiscarding() || subscription.reader.isEmpty()) {
+          readOne();
+        }
       } finally {
         reading.unlock();
       }
     }
+  }
+
+  @Override
+  public void onGap(Consumer<Gap> gaps) {
+    subscription.reader.onGap(gaps);
   }
 
   @Override

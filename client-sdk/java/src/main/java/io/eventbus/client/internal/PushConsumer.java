@@ -1,12 +1,11 @@
 package io.eventbus.client.internal;
 
+import io.eventbus.client.EventBusException;
 import io.eventbus.client.EventHandler;
+import io.eventbus.client.Gap;
 import io.eventbus.client.ReceivedEvent;
-import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import java.util.function.Consumer;
 
 /**
  * Calls a handler with the events of a subscription, on an executor, one at a time and in order.
@@ -16,41 +15,49 @@ import org.slf4j.LoggerFactory;
  * the handler runs.
  */
 final class PushConsumer implements Runnable {
-  private static final Logger LOG = LoggerFactory.getLogger(PushConsumer.class);
-
-  /** After so many events the executor gets a chance to run something else. */
+  /** So many events are handled in a row. */
   private static final int EVENTS_IN_A_ROW = 10_000;
 
-  /** The same after so much time, which is looked at after every few events. */
+  /** For so long at most, which is looked at after every few events. */
   private static final long NANOS_IN_A_ROW = 10_000_000;
 
   private static final int LOOK_AT_TIME = 16;
 
   /** What a handler needs around it. */
   interface Environment {
+    /**
+     * Has a consumer run once, soon, on the application's executor.
+     *
+     * @param givenUp is called instead if the executor refuses for too long; the subscription is
+     *     ended then
+     */
+    void start(
+        SubscriptionState subscription, Runnable consumer, Consumer<EventBusException> givenUp);
+
     /** A handler threw an exception. */
     void handlerFailed(SubscriptionState subscription, ReceivedEvent event, Throwable failure);
 
+    /** A handler threw an exception when it was told of missing events. */
+    void gapFailed(SubscriptionState subscription, Gap gap, Throwable failure);
+
     /** The last event has been handled. */
     void finished(SubscriptionState subscription);
+
+    /** Runs what tells the application of a failure, also when its executor runs nothing. */
+    void fail(Runnable telling);
   }
 
   private final SubscriptionState subscription;
   private final EventHandler handler;
-  private final Executor executor;
   private final Environment environment;
   private final AtomicInteger pending = new AtomicInteger();
   private boolean finished;
 
-  PushConsumer(
-      SubscriptionState subscription,
-      EventHandler handler,
-      Executor executor,
-      Environment environment) {
+  PushConsumer(SubscriptionState subscription, EventHandler handler, Environment environment) {
     this.subscription = subscription;
     this.handler = handler;
-    this.executor = executor;
     this.environment = environment;
+    subscription.reader.onGap(this::missing);
   }
 
   void wake() {
@@ -60,44 +67,53 @@ final class PushConsumer implements Runnable {
   }
 
   private void start() {
-    try {
-      executor.execute(this);
-    } catch (RejectedExecutionException e) {
-      // The application has shut its executor down: nothing can be handled any more.
-      LOG.warn("the executor refuses to run the handler of {}", subscription.filter(), e);
-      subscription.queue.discard();
-      environment.finished(subscription);
-    }
+    environment.start(subscription, this, givenUp -> {});
   }
 
   @Override
   public void run() {
+    int seen = pending.get();
+    while (true) {
+      boolean more = handleSomeHere();
+      if (more) {
+        // Still counted as pending, so that nobody else starts.
+        start();
+        return;
+      }
+      seen = pending.addAndGet(-seen);
+      if (seen == 0) {
+        return;
+      }
+    }
+  }
+
+  private boolean handleSomeHere() {
     subscription.handledBy(Thread.currentThread());
     try {
-      int seen = pending.get();
-      while (true) {
-        boolean more = handleSome();
-        if (more) {
-          // Still counted as pending, so that nobody else starts.
-          start();
-          return;
-        }
-        seen = pending.addAndGet(-seen);
-        if (seen == 0) {
-          return;
-        }
-      }
+      return handleSome();
     } finally {
+      // Before anybody else may start: the next thread says that it is the one.
       subscription.handledBy(null);
     }
   }
 
+  /** What may be handled before the executor gets a chance to run something else. */
+  static final class Turn {
+    private final long begun = System.nanoTime();
+    private int events;
+
+    /** Asked before each event. */
+    boolean isOver() {
+      int handled = events++;
+      return handled == EVENTS_IN_A_ROW
+          || (handled % LOOK_AT_TIME == LOOK_AT_TIME - 1
+              && System.nanoTime() - begun > NANOS_IN_A_ROW);
+    }
+  }
+
   private boolean handleSome() {
-    long begun = System.nanoTime();
-    for (int i = 0; i < EVENTS_IN_A_ROW; i++) {
-      if (i % LOOK_AT_TIME == LOOK_AT_TIME - 1 && System.nanoTime() - begun > NANOS_IN_A_ROW) {
-        return true;
-      }
+    Turn turn = new Turn();
+    while (!turn.isOver()) {
       if (subscription.queue.isDiscarding()) {
         subscription.reader.discard();
       }
@@ -114,6 +130,17 @@ final class PushConsumer implements Runnable {
     return true;
   }
 
+  private void missing(Gap gap) {
+    try {
+      handler.onGap(gap);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      environment.gapFailed(subscription, gap, e);
+    } catch (Throwable e) {
+      environment.gapFailed(subscription, gap, e);
+    }
+  }
+
   private void handle(ReceivedEvent event) {
     try {
       handler.onEvent(event);
@@ -122,8 +149,7 @@ final class PushConsumer implements Runnable {
       environment.handlerFailed(subscription, event, e);
     } catch (Throwable e) {
       // Also an Error, a class that is missing for instance: a subscription that ended without a
-      // word
-      // would be worse.
+      // word would be worse.
       environment.handlerFailed(subscription, event, e);
     }
   }

@@ -3,16 +3,14 @@ package io.eventbus.client.internal;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs tasks one after the other on an executor that may run them in parallel. Any thread may add.
- * What cannot be refused (completing a stage) is added with {@link #execute}; what can (telling a
- * listener) with {@link #offer}, which is bounded.
+ * Runs tasks one after the other on an executor that may run them in parallel, and drops what is
+ * more than may wait. Any thread may add.
  */
-final class SerialExecutor implements Executor {
+final class SerialExecutor {
   private static final Logger LOG = LoggerFactory.getLogger(SerialExecutor.class);
 
   private final Executor executor;
@@ -35,28 +33,31 @@ final class SerialExecutor implements Executor {
       if (tasks.size() >= mostWaiting) {
         return false;
       }
-    }
-    execute(task);
-    return true;
-  }
-
-  @Override
-  public void execute(Runnable task) {
-    synchronized (tasks) {
       tasks.add(task);
       if (running) {
-        return;
+        return true;
       }
       running = true;
     }
+    start();
+    return true;
+  }
+
+  private void start() {
     try {
       executor.execute(this::drain);
-    } catch (RejectedExecutionException e) {
-      // The application has shut its executor down. Stages must complete all the same.
+    } catch (RuntimeException e) {
+      // Mostly because the application has shut it down. What was taken must be run all the same.
       LOG.debug("the executor refuses tasks: using a thread of our own", e);
       Thread last = new Thread(this::drain, "eventbus-last-tasks");
       last.setDaemon(true);
       last.start();
+    } catch (Error e) {
+      // No memory for a thread, for instance: the next call tries again.
+      synchronized (tasks) {
+        running = false;
+      }
+      throw e;
     }
   }
 
@@ -73,7 +74,7 @@ final class SerialExecutor implements Executor {
       try {
         task.run();
       } catch (RuntimeException | Error e) {
-        LOG.warn("a callback of the application failed", e);
+        LOG.warn("the connection listener failed", e);
       }
     }
   }

@@ -29,7 +29,7 @@ final class SubscriptionState implements Subscription {
   final LongAdder failed = new LongAdder();
 
   // What arrived for it in the WebSocket message that is being read; confined to the Dispatcher.
-  final List<Delivery> arrived = new ArrayList<>();
+  final List<Inbound> arrived = new ArrayList<>();
   long arrivedBytes;
 
   private final long id;
@@ -54,6 +54,12 @@ final class SubscriptionState implements Subscription {
     this.unsubscriber = unsubscriber;
     this.queue = new InboundQueue(options.bufferBytes());
     this.reader = new EventReader(queue, acks, received, options.bufferBytes());
+  }
+
+  /** Takes what arrived for it; confined to the Dispatcher. */
+  void arrive(Inbound what) {
+    arrived.add(what);
+    arrivedBytes += what.bytes();
   }
 
   /** Sets what is run whenever something arrives or ends; must be called before subscribing. */

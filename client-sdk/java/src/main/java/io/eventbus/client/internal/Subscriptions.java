@@ -21,7 +21,8 @@ final class Subscriptions {
   private volatile Snapshot snapshot = new Snapshot(List.of(), 0);
   private long nextId = 1;
   private boolean connected;
-  private boolean closed;
+  // What calls fail with from now on.
+  private @Nullable EventBusException closed;
 
   // While the client changes the bus: what is to be said then, whose end the old bus was asked for
   // before, and whose it has to say before the client leaves.
@@ -47,8 +48,10 @@ final class Subscriptions {
   }
 
   synchronized void add(SubscriptionState subscription) {
-    if (closed) {
-      throw new EventBusException.Closed("the client is closed");
+    EventBusException end = closed;
+    if (end != null) {
+      // One of its own, with the stack of this call.
+      throw new EventBusException.Closed(String.valueOf(end.getMessage()), end.getCause());
     }
     byId.put(subscription.id(), subscription);
     publish();
@@ -80,16 +83,21 @@ final class Subscriptions {
   }
 
   /** The bus sends nothing more for it. */
-  private @Nullable SubscriptionState remove(long id) {
+  private void remove(long id) {
+    remove(id, "the subscription is ended", null);
+  }
+
+  private void remove(long id, String why, @Nullable Throwable cause) {
     SubscriptionState subscription = byId.remove(id);
     ending.remove(id);
     if (subscription != null) {
       publish();
       subscription.end();
-      notifier.complete(
-          () -> subscription.failReady(new EventBusException.Closed("the subscription is ended")));
+      if (!subscription.isConfirmed()) {
+        // The success of a confirmed one may still be on its way to the application.
+        notifier.fail(() -> subscription.failReady(new EventBusException.Closed(why, cause)));
+      }
     }
-    return subscription;
   }
 
   /** A connection is ready: asks for everything again. The outbox must take control frames. */
@@ -146,8 +154,10 @@ final class Subscriptions {
       return false;
     }
     boolean waiting = !subscription.isConfirmed();
-    // Before remove(), whose reason would be a less telling one.
-    notifier.complete(() -> subscription.failReady(failure));
+    if (waiting) {
+      // Before remove(), whose reason would be a less telling one.
+      notifier.fail(() -> subscription.failReady(failure));
+    }
     remove(id);
     return waiting;
   }
@@ -156,24 +166,24 @@ final class Subscriptions {
   synchronized void expire(long id, EventBusException failure) {
     SubscriptionState subscription = byId.get(id);
     if (subscription != null && !subscription.isConfirmed()) {
-      notifier.complete(() -> subscription.failReady(failure));
+      notifier.fail(() -> subscription.failReady(failure));
     }
   }
 
   /** Ends all of them in good order, and takes no new ones. */
   synchronized List<SubscriptionState> close() {
-    closed = true;
+    closed = new EventBusException.Closed("the client is closed");
     List<SubscriptionState> all = new ArrayList<>(byId.values());
     all.forEach(this::unsubscribe);
     return all;
   }
 
-  /** Ends all of them at once. */
-  synchronized void abandon() {
-    closed = true;
+  /** Ends all of them at once, because the client has ended. */
+  synchronized void abandon(EventBusException why) {
+    closed = why;
     connected = false;
-    for (SubscriptionState subscription : new ArrayList<>(byId.values())) {
-      remove(subscription.id());
+    for (long id : List.copyOf(byId.keySet())) {
+      remove(id, String.valueOf(why.getMessage()), why.getCause());
     }
   }
 

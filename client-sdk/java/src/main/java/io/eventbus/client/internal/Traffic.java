@@ -25,7 +25,11 @@ final class Traffic {
   void begin(Welcome welcome, Transport.Channel channel) {
     long before = producer;
     producer = welcome.getProducer();
+    boolean takesLess = !encoder.fits(welcome.getLimits());
     limit(welcome);
+    if (takesLess) {
+      recut(welcome);
+    }
     if (before != 0 && before != producer) {
       parts.outbox().resequence();
       long now = producer;
@@ -35,6 +39,23 @@ final class Traffic {
     parts.subscriptions().connected();
     parts.barriers().connected();
     sender.use(channel);
+  }
+
+  private void recut(Welcome welcome) {
+    Recut.Result result = parts.outbox().recut(encoder::fits);
+    parts
+        .notifier()
+        .fail(
+            result.refused(),
+            new EventBusException.PayloadTooBig(
+                "the bus "
+                    + welcome.getBus()
+                    + " takes smaller events than the one that this was published for: "
+                    + welcome.getLimits()));
+    long plain = result.refusedPlain();
+    if (plain > 0) {
+      parts.notifier().tell(listener -> listener.dropped(plain, DropCause.TOO_BIG));
+    }
   }
 
   /** Nothing more goes out over this connection; the application is not told. */
@@ -84,8 +105,13 @@ final class Traffic {
     }
   }
 
-  /** The client is closed; everybody who still waits hears why. */
-  void end(EventBusException reason) {
+  /**
+   * The client is closed; everybody who still waits hears why.
+   *
+   * @param reason why
+   * @param closed what calls fail with that wait or come later
+   */
+  void end(EventBusException reason, EventBusException closed) {
     parts.outbox().close();
     Outbox.Remains remains = parts.outbox().abandon();
     EventBusException lost =
@@ -93,19 +119,15 @@ final class Traffic {
             "the client was closed before the bus confirmed: " + reason.getMessage());
     EventBusException unsent =
         new EventBusException.Closed(
-            "the client was closed before the event was sent: " + reason.getMessage());
-    parts
-        .notifier()
-        .complete(
-            () -> {
-              remains.sent().forEach(frame -> frame.fail(lost));
-              remains.unsent().forEach(frame -> frame.fail(unsent));
-            });
+            "the client was closed before the event was sent: " + reason.getMessage(),
+            closed.getCause());
+    parts.notifier().fail(remains.sent(), lost);
+    parts.notifier().fail(remains.unsent(), unsent);
     if (remains.plainUnsent() > 0) {
       parts.notifier().tell(listener -> listener.dropped(remains.plainUnsent(), DropCause.CLOSED));
     }
-    parts.barriers().close(new EventBusException.Closed("the client is closed"));
-    parts.subscriptions().abandon();
+    parts.barriers().close(closed);
+    parts.subscriptions().abandon(closed);
     sender.stop();
   }
 }

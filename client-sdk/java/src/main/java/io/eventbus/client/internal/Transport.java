@@ -2,6 +2,7 @@ package io.eventbus.client.internal;
 
 import java.net.URI;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /** The port to a WebSocket implementation: makes connections for one client. */
@@ -11,10 +12,12 @@ public interface Transport {
    * {@link Listener#onOpen} and {@link Listener#onFailed}, perhaps before this method returns.
    *
    * @param url where to
+   * @param patience how long it may take: who has started it keeps the deadline and cancels it;
+   *     what is tried one after the other, the addresses of a name, shares the time
    * @param listener hears about this connection only
-   * @return the try; who started it keeps the deadline, and cancels it
+   * @return the try
    */
-  Attempt connect(URI url, Listener listener);
+  Attempt connect(URI url, Duration patience, Listener listener);
 
   /** Lets go of what the connections share. Connections are closed before. */
   void close();
@@ -44,6 +47,12 @@ public interface Transport {
      * with {@link Listener#onPong}, a failure is not told.
      */
     void ping();
+
+    /**
+     * Takes messages of up to so many bytes from the next one on; a bigger one ends the connection.
+     * Called by the thread that calls the listener, while it does.
+     */
+    void acceptMessages(int mostBytes);
 
     /**
      * Stops reading, so that the other side is held back; a message that was read already may still

@@ -17,7 +17,7 @@ public interface TransportProvider {
    * What a client wants of its transport.
    *
    * @param subProtocol the WebSocket sub-protocol to ask for; another one is a failure
-   * @param maxMessageBytes the largest message to accept
+   * @param maxMessageBytes the largest message to accept until a connection is told otherwise
    * @param sslContext for {@code wss}, or null for the JDK's
    */
   record Settings(String subProtocol, int maxMessageBytes, @Nullable SSLContext sslContext) {}

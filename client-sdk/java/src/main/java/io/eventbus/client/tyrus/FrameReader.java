@@ -29,11 +29,10 @@ final class FrameReader {
   private static final int OPCODE = 0x0F;
   private static final int CONTROL = 0x08;
   private static final int MASKED = 0x80;
-  private static final int MOST_HEAD_BYTES = 14;
   private static final int PROTOCOL_ERROR = 1002;
   private static final int TOO_BIG = 1009;
 
-  private final int mostBytes;
+  private int mostBytes;
   private final Sink sink;
   private final byte[] head = new byte[10];
   private int headBytes;
@@ -54,9 +53,9 @@ final class FrameReader {
     this.sink = sink;
   }
 
-  /** How big a frame with a message of so many bytes can be. */
-  static int most(int messageBytes) {
-    return messageBytes + MOST_HEAD_BYTES;
+  /** Takes messages of up to so many bytes from the next one on. */
+  void limit(int bytes) {
+    mostBytes = bytes;
   }
 
   /** Says whether nothing more can be read, because the stream is broken. */

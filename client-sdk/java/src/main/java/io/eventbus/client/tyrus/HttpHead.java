@@ -18,6 +18,10 @@ final class HttpHead {
   private static final int MOST_BYTES = 16 * 1024;
   private static final int END = 0x0D0A0D0A;
 
+  // The first byte of TLS records that are not encrypted: RFC 8446, section 5.1.
+  private static final int TLS_ALERT = 0x15;
+  private static final int TLS_HANDSHAKE = 0x16;
+
   private final ByteArrayOutputStream bytes = new ByteArrayOutputStream(512);
   private int lastFour;
 
@@ -25,6 +29,9 @@ final class HttpHead {
   boolean read(ByteBuffer in) throws IOException {
     while (in.hasRemaining()) {
       byte next = in.get();
+      if (bytes.size() == 0 && (next == TLS_ALERT || next == TLS_HANDSHAKE)) {
+        throw OpeningFailure.speaksTls();
+      }
       bytes.write(next);
       lastFour = lastFour << 8 | (next & 0xFF);
       if (lastFour == END) {

@@ -4,15 +4,23 @@ import io.eventbus.client.internal.TransportProvider;
 import jakarta.websocket.ClientEndpointConfig;
 import jakarta.websocket.DeploymentException;
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.Proxy;
 import java.net.ProxySelector;
 import java.net.SocketAddress;
+import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.net.UnknownHostException;
 import java.security.GeneralSecurityException;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Collectors;
 import org.glassfish.grizzly.Connection;
 import org.glassfish.grizzly.EmptyCompletionHandler;
 import org.glassfish.grizzly.filterchain.FilterChain;
@@ -33,23 +41,32 @@ import org.slf4j.LoggerFactory;
 final class Opening {
   private static final Logger LOG = LoggerFactory.getLogger(Opening.class);
 
+  /** What every connection of a client is made with. */
+  record Environment(
+      SharedTransport shared, TransportProvider.Settings settings, HostAddresses addresses) {}
+
   private final SharedTransport shared;
   private final TransportProvider.Settings settings;
+  private final HostAddresses addresses;
   private final URI url;
   private final TyrusConnection endpoint;
   private final Wire wire;
   private final boolean secure;
   private final int port;
+  private final long deadline;
 
-  Opening(
-      SharedTransport shared,
-      TransportProvider.Settings settings,
-      URI url,
-      TyrusConnection endpoint) {
-    this.shared = shared;
-    this.settings = settings;
+  /**
+   * Makes an opening; {@link #open} begins.
+   *
+   * @param deadline of {@link System#nanoTime}, which the addresses of the host share
+   */
+  Opening(Environment environment, URI url, TyrusConnection endpoint, long deadline) {
+    this.shared = environment.shared();
+    this.settings = environment.settings();
+    this.addresses = environment.addresses();
     this.url = url;
     this.endpoint = endpoint;
+    this.deadline = deadline;
     this.wire = endpoint.wire();
     this.secure = "wss".equals(url.getScheme());
     this.port = url.getPort() >= 0 ? url.getPort() : secure ? 443 : 80;
@@ -59,13 +76,13 @@ final class Opening {
     try {
       askTyrus();
       InetSocketAddress proxy = proxy();
-      InetSocketAddress address =
-          proxy != null ? proxy : new InetSocketAddress(url.getHost(), port);
-      if (address.isUnresolved()) {
-        throw new UnknownHostException(address.getHostString());
+      if (proxy != null && proxy.isUnresolved()) {
+        throw new UnknownHostException(proxy.getHostString());
       }
       FilterChain chain = proxy == null ? chain() : plainChain();
-      connect(address, chain, proxy != null);
+      List<InetSocketAddress> all =
+          proxy != null ? List.of(proxy) : addresses.of(url.getHost(), port);
+      new Attempts(all, chain, proxy != null).next();
     } catch (Exception | LinkageError e) {
       endpoint.failed(e);
     }
@@ -80,8 +97,8 @@ final class Opening {
     config.getUserProperties().put(BusContainer.WIRE, wire);
     config
         .getUserProperties()
-        .put(
-            ClientContainer.WLS_INCOMING_BUFFER_SIZE, FrameReader.most(settings.maxMessageBytes()));
+        // Not allocated: what is too much for a frame is decided before Tyrus gets it.
+        .put(ClientContainer.WLS_INCOMING_BUFFER_SIZE, Integer.MAX_VALUE);
     try {
       shared.tyrus().connectToServer(endpoint, config, url);
     } catch (DeploymentException e) {
@@ -93,33 +110,113 @@ final class Opening {
     }
   }
 
-  @SuppressWarnings("rawtypes") // Grizzly's connector is written with raw connections.
-  private void connect(InetSocketAddress address, FilterChain chain, boolean throughProxy) {
-    TCPNIOConnectorHandler connector =
-        new TCPNIOConnectorHandler(shared.grizzly()) {
-          @Override
-          public void preConfigure(Connection connection) {
-            wire.socket(connection);
-          }
-        };
-    connector.setProcessor(chain);
-    connector.connect(
-        (SocketAddress) address,
-        new EmptyCompletionHandler<Connection>() {
-          @Override
-          public void completed(Connection connection) {
-            if (throughProxy) {
-              wire.tunnel(HttpHead.connect(url.getHost(), port), () -> proxied(connection));
-            } else {
-              wire.upgrade();
-            }
-          }
+  /** Connects to one address after the other, until one takes the connection. */
+  private final class Attempts {
+    private final Deque<InetSocketAddress> left;
+    private final List<InetSocketAddress> all;
+    private final FilterChain chain;
+    private final boolean throughProxy;
 
-          @Override
-          public void failed(Throwable failure) {
-            endpoint.failed(failure);
-          }
-        });
+    Attempts(List<InetSocketAddress> all, FilterChain chain, boolean throughProxy) {
+      this.all = all;
+      this.left = new ArrayDeque<>(all);
+      this.chain = chain;
+      this.throughProxy = throughProxy;
+    }
+
+    /** By one thread after the other: each attempt that has failed begins the next. */
+    void next() {
+      InetSocketAddress address = left.removeFirst();
+      Attempt attempt = new Attempt(this);
+      TCPNIOConnectorHandler connector =
+          new TCPNIOConnectorHandler(shared.grizzly()) {
+            @Override
+            @SuppressWarnings("rawtypes") // Grizzly's connector is written with raw connections.
+            public void preConfigure(Connection connection) {
+              wire.socket(connection);
+            }
+          };
+      connector.setProcessor(chain);
+      connector.connect((SocketAddress) address, attempt);
+      if (!left.isEmpty()) {
+        long share = Math.max(0, deadline - System.nanoTime()) / (left.size() + 1);
+        CompletableFuture.delayedExecutor(share, TimeUnit.NANOSECONDS, shared.lookups())
+            .execute(attempt::late);
+      }
+    }
+
+    void connected(Connection<?> connection) {
+      wire.connected(connection);
+      if (throughProxy) {
+        wire.tunnel(HttpHead.connect(url.getHost(), port), () -> proxied(connection));
+      } else {
+        wire.upgrade();
+      }
+    }
+
+    void late() {
+      wire.dropSocket();
+      failed(new SocketTimeoutException("no answer in the time that an address has"));
+    }
+
+    void failed(Throwable failure) {
+      if (wire.isCancelled()) {
+        return;
+      }
+      if (left.isEmpty()) {
+        endpoint.failed(all.size() == 1 ? failure : ofAll(failure));
+        return;
+      }
+      LOG.debug("an address of {} does not answer, trying the next", url, failure);
+      try {
+        next();
+      } catch (RuntimeException e) {
+        endpoint.failed(e);
+      }
+    }
+
+    private Throwable ofAll(Throwable failure) {
+      String tried =
+          all.stream()
+              .map(address -> address.getAddress().getHostAddress())
+              .collect(Collectors.joining(", "));
+      return failure instanceof ConnectException
+          ? new ConnectException(failure.getMessage() + ", as at all of " + tried)
+          : new IOException(failure.getMessage() + ", tried: " + tried, failure);
+    }
+  }
+
+  /** One address: it takes the connection, refuses it, or is late. */
+  @SuppressWarnings("rawtypes") // As above.
+  private static final class Attempt extends EmptyCompletionHandler<Connection> {
+    private final Attempts of;
+    private final AtomicBoolean settled = new AtomicBoolean();
+
+    Attempt(Attempts of) {
+      this.of = of;
+    }
+
+    @Override
+    public void completed(Connection connection) {
+      if (settled.compareAndSet(false, true)) {
+        of.connected(connection);
+      } else {
+        connection.terminateSilently();
+      }
+    }
+
+    @Override
+    public void failed(Throwable failure) {
+      if (settled.compareAndSet(false, true)) {
+        of.failed(failure);
+      }
+    }
+
+    void late() {
+      if (settled.compareAndSet(false, true)) {
+        of.late();
+      }
+    }
   }
 
   private void proxied(Connection<?> connection) {

@@ -9,7 +9,11 @@ import jakarta.websocket.MessageHandler;
 import jakarta.websocket.PongMessage;
 import jakarta.websocket.Session;
 import java.io.IOException;
+import java.net.URI;
 import java.nio.ByteBuffer;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -27,7 +31,12 @@ final class TyrusConnection extends Endpoint implements Transport.Channel, Wire.
     OVER
   }
 
+  /** The reason of an end that was told without one may come this much later. */
+  private static final long VERDICT_MILLIS = 50;
+
   private final TransportProvider.Settings settings;
+  private final URI url;
+  private final Executor executor;
   private final Transport.Listener listener;
   private final Consumer<TyrusConnection> onOver;
   private final Wire wire;
@@ -36,15 +45,25 @@ final class TyrusConnection extends Endpoint implements Transport.Channel, Wire.
   private volatile @Nullable Session session;
   private volatile boolean aborted;
 
+  /**
+   * Makes a connection that is not open yet.
+   *
+   * @param url where to
+   * @param shared the buffers to send from, and threads that may wait
+   * @param onOver is told when it did not come about, or has ended
+   */
   TyrusConnection(
       TransportProvider.Settings settings,
-      SendBuffers sendBuffers,
+      URI url,
+      SharedTransport shared,
       Transport.Listener listener,
       Consumer<TyrusConnection> onOver) {
     this.settings = settings;
+    this.url = url;
+    this.executor = shared.lookups();
     this.listener = listener;
     this.onOver = onOver;
-    this.wire = new Wire(sendBuffers, settings.maxMessageBytes(), this);
+    this.wire = new Wire(shared.sendBuffers(), settings.maxMessageBytes(), this);
   }
 
   Wire wire() {
@@ -120,16 +139,35 @@ final class TyrusConnection extends Endpoint implements Transport.Channel, Wire.
     if (state.compareAndSet(State.CONNECTING, State.OVER)) {
       onOver.accept(this);
       wire.terminate();
-      listener.onFailed(rootOf(failure));
+      listener.onFailed(OpeningFailure.explain(url, failure));
     } else {
       abort();
     }
   }
 
   @Override
+  public void unreadable(int closeCode, String reason) {
+    LOG.warn("{} sends what cannot be read, {}: closing the connection", url, reason);
+    if (state.compareAndSet(State.OPEN, State.OVER)) {
+      onOver.accept(this);
+      Session open = session;
+      if (open != null) {
+        closeSession(open, new CloseReason(CloseReason.CloseCodes.getCloseCode(closeCode), reason));
+      }
+      wire.terminate();
+      // The code is for the other side, whose mistake it is: to this one it is a connection lost.
+      listener.onClosed(CloseReason.CloseCodes.CLOSED_ABNORMALLY.getCode(), reason);
+    } else {
+      wire.terminate();
+    }
+  }
+
+  @Override
   public void gone() {
     if (state.get() == State.CONNECTING) {
-      failed(new IOException("closed before the handshake had ended"));
+      // Grizzly closes first and says afterwards why a TLS handshake has failed.
+      CompletableFuture.delayedExecutor(VERDICT_MILLIS, TimeUnit.MILLISECONDS, executor)
+          .execute(() -> failed(OpeningFailure.closed(url)));
     } else {
       closed(CloseReason.CloseCodes.CLOSED_ABNORMALLY.getCode(), "");
     }
@@ -144,17 +182,6 @@ final class TyrusConnection extends Endpoint implements Transport.Channel, Wire.
         listener.onClosed(code, reason);
       }
     }
-  }
-
-  /** What happened is wrapped in exceptions that say nothing. */
-  private static Throwable rootOf(Throwable failure) {
-    Throwable root = failure;
-    for (Throwable cause = root.getCause();
-        cause != null && cause != root;
-        cause = root.getCause()) {
-      root = cause;
-    }
-    return root;
   }
 
   // ---- Told by the client
@@ -180,6 +207,15 @@ final class TyrusConnection extends Endpoint implements Transport.Channel, Wire.
   @Override
   public void resumeReading() {
     wire.resume();
+  }
+
+  @Override
+  public void acceptMessages(int mostBytes) {
+    wire.limit(mostBytes);
+    Session open = session;
+    if (open != null) {
+      open.setMaxBinaryMessageBufferSize(mostBytes);
+    }
   }
 
   @Override

@@ -4,7 +4,9 @@ import io.eventbus.client.internal.Shared;
 import io.eventbus.client.internal.Transport;
 import io.eventbus.client.internal.TransportProvider;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.URI;
+import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
@@ -14,20 +16,28 @@ final class TyrusTransport implements Transport {
   private final TransportProvider.Settings settings;
   private final Shared.Lease<SharedTransport> shared = SharedTransport.ALL.acquire();
   private final Set<TyrusConnection> connections = ConcurrentHashMap.newKeySet();
+  private final HostAddresses addresses;
 
   TyrusTransport(TransportProvider.Settings settings) {
+    this(settings, InetAddress::getAllByName);
+  }
+
+  TyrusTransport(TransportProvider.Settings settings, HostAddresses.Resolver resolver) {
     this.settings = settings;
+    this.addresses = new HostAddresses(resolver);
   }
 
   @Override
-  public Attempt connect(URI url, Listener listener) {
+  public Attempt connect(URI url, Duration patience, Listener listener) {
     SharedTransport transport = shared.get();
     TyrusConnection connection =
-        new TyrusConnection(settings, transport.sendBuffers(), listener, connections::remove);
+        new TyrusConnection(settings, url, transport, listener, connections::remove);
     connections.add(connection);
+    Opening.Environment environment = new Opening.Environment(transport, settings, addresses);
+    long deadline = System.nanoTime() + patience.toNanos();
     try {
       // Looking up a name may take long.
-      transport.lookups().execute(() -> new Opening(transport, settings, url, connection).open());
+      transport.lookups().execute(() -> new Opening(environment, url, connection, deadline).open());
     } catch (RejectedExecutionException e) {
       connection.failed(e);
     }

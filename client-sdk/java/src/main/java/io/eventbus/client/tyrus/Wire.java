@@ -38,6 +38,9 @@ final class Wire extends BaseFilter implements FrameReader.Sink {
     /** The connection did not come about, or it broke. */
     void failed(Throwable failure);
 
+    /** What comes cannot be read: the connection is to be closed with this code. */
+    void unreadable(int closeCode, String reason);
+
     /** The connection is gone. */
     void gone();
   }
@@ -47,6 +50,8 @@ final class Wire extends BaseFilter implements FrameReader.Sink {
   private final Endpoint endpoint;
   private volatile @Nullable ClientEngine engine;
   private volatile @Nullable Connection<?> connection;
+  // The same once it is connected.
+  private volatile @Nullable Connection<?> connected;
   private volatile @Nullable WireWriter writer;
   private volatile boolean paused;
   private volatile boolean cancelled;
@@ -77,11 +82,31 @@ final class Wire extends BaseFilter implements FrameReader.Sink {
   void socket(Connection<?> made) {
     writer = new WireWriter(made, sendBuffers);
     connection = made;
-    CloseListener<Closeable, CloseType> onClosed = (closed, type) -> closed();
+    CloseListener<Closeable, CloseType> onClosed = (closed, type) -> closed(made);
     made.addCloseListener(onClosed);
     if (cancelled) {
       made.terminateSilently();
     }
+  }
+
+  /** The socket is connected; that it cannot be is told by whoever connects it. */
+  void connected(Connection<?> made) {
+    connected = made;
+    if (!made.isOpen()) {
+      closed(made);
+    }
+  }
+
+  /** Closes a socket that is not connected yet: another one follows. */
+  void dropSocket() {
+    Connection<?> made = connection;
+    if (made != null) {
+      made.terminateSilently();
+    }
+  }
+
+  boolean isCancelled() {
+    return cancelled;
   }
 
   // ---- Up to the upgrade
@@ -226,10 +251,12 @@ final class Wire extends BaseFilter implements FrameReader.Sink {
 
   @Override
   public void broken(int closeCode, String reason) {
-    org.glassfish.tyrus.spi.Connection open = upgraded;
-    if (open != null) {
-      open.close(new CloseReason(CloseReason.CloseCodes.getCloseCode(closeCode), reason));
-    }
+    endpoint.unreadable(closeCode, reason);
+  }
+
+  /** On the selector thread: takes messages of up to so many bytes from the next one on. */
+  void limit(int messageBytes) {
+    frames.limit(messageBytes);
   }
 
   @Override
@@ -270,7 +297,10 @@ final class Wire extends BaseFilter implements FrameReader.Sink {
     }
   }
 
-  private void closed() {
+  private void closed(Connection<?> made) {
+    if (made != connected) {
+      return;
+    }
     org.glassfish.tyrus.spi.Connection open = upgraded;
     if (open != null) {
       open.close(new CloseReason(CloseReason.CloseCodes.CLOSED_ABNORMALLY, ""));

@@ -1,6 +1,7 @@
 package io.eventbus.client.internal;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.eventbus.client.ClientState;
 import io.eventbus.client.ConnectionInfo;
@@ -29,6 +30,7 @@ import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -393,6 +395,42 @@ class BusChangeTest {
   }
 
   @Test
+  void aConfirmationOfTheNewBusCountsWhenTheClientHasMoved() throws Exception {
+    EventBusClient client = connect();
+    bus.confirmsSubscriptions = false;
+    bus.answersBarriers = false;
+    Subscription subscription = client.subscribe("a", event -> {});
+    askToChange(1, "tok", TWO);
+    bus.connection(2).frame(TypeCode.CONFIRM, new Confirm(TypeCode.SUBSCRIBE.code(), 1L, ""));
+    FakeBus.Arrival barrier = bus.next(TypeCode.BARRIER);
+    assertThat(((SubscriptionState) subscription).isConfirmed()).isFalse();
+    bus.connection(1).frame(TypeCode.BARRIER, new Barrier((Long) barrier.content()));
+    awaitMoved();
+    get(subscription.ready());
+  }
+
+  @Test
+  void aConfirmationOfTheNewBusDoesNotCountForAClientThatStays() throws Exception {
+    EventBusClient client = connect();
+    bus.confirmsSubscriptions = false;
+    bus.answersBarriers = false;
+    CompletionStage<Subscription> ready = client.subscribe("a", event -> {}).ready();
+    askToChange(1, "tok", TWO);
+    bus.connection(2).frame(TypeCode.CONFIRM, new Confirm(TypeCode.SUBSCRIBE.code(), 1L, ""));
+    bus.next(TypeCode.BARRIER);
+    scheduler.advance(Duration.ofMillis(7_600));
+    awaitFailed();
+    bus.connection(1)
+        .frame(
+            TypeCode.PROBLEM,
+            new Problem(
+                ErrorCode.LIMIT_EXCEEDED, "no room", false, 1L, TypeCode.SUBSCRIBE.code(), ""));
+    assertThatExceptionOfType(ExecutionException.class)
+        .isThrownBy(() -> get(ready))
+        .withMessageContaining("no room");
+  }
+
+  @Test
   void whoIsTooLateStaysAndLosesNothing() throws Exception {
     EventBusClient client = connect();
     collect(client, "a");
@@ -502,6 +540,29 @@ class BusChangeTest {
     assertThat(client.counters().reconnects()).isZero();
     deliver(2, 3, "3");
     assertThat(take(1)).containsExactly("3");
+  }
+
+  @Test
+  void whenBothConnectionsAreLostTheClientReconnects() throws Exception {
+    EventBusClient client = connect();
+    collect(client, "a");
+    bus.answersBarriers = false;
+    askToChange(1, "tok", TWO);
+    bus.next(TypeCode.BARRIER);
+    // Something between client and buses ends, and both connections with it.
+    scheduler.execute(
+        () -> {
+          bus.connection(1).end(1006, "killed");
+          bus.connection(2).end(1006, "killed too");
+        });
+    assertThat(take(told)).isEqualTo("disconnected 1006");
+    assertThat(client.state()).isEqualTo(ClientState.RECONNECTING);
+    scheduler.advance(Duration.ofMillis(100));
+    assertThat(bus.attempts).hasSize(3);
+    assertThat(client.state()).isEqualTo(ClientState.CONNECTED);
+    deliver(3, 1, "1");
+    assertThat(take(1)).containsExactly("1");
+    assertThat(told).isEmpty();
   }
 
   @Test

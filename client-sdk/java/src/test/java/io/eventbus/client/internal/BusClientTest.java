@@ -11,10 +11,12 @@ import io.eventbus.client.ErrorCode;
 import io.eventbus.client.Event;
 import io.eventbus.client.EventBusClient;
 import io.eventbus.client.EventBusException;
+import io.eventbus.client.EventStream;
 import io.eventbus.client.Gap;
 import io.eventbus.client.Published;
 import io.eventbus.client.ReconnectPolicy;
 import io.eventbus.client.SendResult;
+import io.eventbus.client.Subscription;
 import io.eventbus.client.WhenFull;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Problem;
@@ -25,9 +27,13 @@ import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -151,6 +157,22 @@ class BusClientTest {
   }
 
   @Test
+  void messagesAreAcceptedUpToWhatTheBusTakes() throws Exception {
+    int more = 128 * 1024;
+    connect();
+    assertThat(bus.connection().acceptedBytes).isEqualTo(4 * 1024 * 1024 + more);
+    bus.messageBytes = 16 * 1024 * 1024;
+    connect();
+    assertThat(bus.connection().acceptedBytes).isEqualTo(16 * 1024 * 1024 + more);
+    bus.messageBytes = 64 * 1024;
+    connect();
+    assertThat(bus.connection().acceptedBytes).isEqualTo(4 * 1024 * 1024 + more);
+    bus.messageBytes = Integer.MAX_VALUE;
+    connect();
+    assertThat(bus.connection().acceptedBytes).isEqualTo((1 << 30) + more);
+  }
+
+  @Test
   void everyAddressIsTriedOnceForTheFirstConnection() throws Exception {
     bus.connectFailure = new IllegalStateException("refused");
     CompletableFuture<EventBusClient> client = start(b -> b.url("ws://two/bus"));
@@ -161,6 +183,57 @@ class BusClientTest {
     assertThat(bus.attempts)
         .containsExactly(URI.create("ws://one/bus"), URI.create("ws://two/bus"));
     assertThat(bus.closed).isTrue();
+  }
+
+  @Test
+  void theFirstConnectionIsTriedAgainIfThePolicySaysSo() throws Exception {
+    bus.connectFailure = new IllegalStateException("refused");
+    CompletableFuture<EventBusClient> client =
+        start(
+            b ->
+                b.url("ws://two/bus")
+                    .connectTimeout(Duration.ofSeconds(30))
+                    .reconnect(ReconnectPolicy.DEFAULT.withRetryFirst(true)));
+    assertThat(bus.attempts).hasSize(2);
+    scheduler.advance(Duration.ofMillis(100));
+    assertThat(bus.attempts)
+        .containsExactly(
+            URI.create("ws://one/bus"),
+            URI.create("ws://two/bus"),
+            URI.create("ws://one/bus"),
+            URI.create("ws://two/bus"));
+    assertThat(client).isNotDone();
+    bus.connectFailure = null;
+    scheduler.advance(Duration.ofMillis(200));
+    assertThat(get(client).state()).isEqualTo(ClientState.CONNECTED);
+    assertThat(told.next()).startsWith("connected");
+  }
+
+  @Test
+  void theFirstConnectionIsTriedAgainNoLongerThanItMayTake() throws Exception {
+    bus.connectFailure = new IllegalStateException("refused");
+    CompletableFuture<EventBusClient> client =
+        start(
+            b ->
+                b.connectTimeout(Duration.ofSeconds(3))
+                    .reconnect(ReconnectPolicy.DEFAULT.withRetryFirst(true)));
+    scheduler.advance(Duration.ofSeconds(1));
+    assertThat(client).isNotDone();
+    scheduler.advance(Duration.ofSeconds(2));
+    assertThat(failure(client))
+        .isInstanceOf(EventBusException.NotConnected.class)
+        .hasMessageContaining("refused");
+    assertThat(bus.closed).isTrue();
+  }
+
+  @Test
+  void aRefusedClientDoesNotTryAgain() throws Exception {
+    bus.silent = true;
+    CompletableFuture<EventBusClient> client =
+        start(b -> b.reconnect(ReconnectPolicy.DEFAULT.withRetryFirst(true)));
+    bus.connection().end(4501, "not you");
+    assertThat(failure(client)).isInstanceOf(EventBusException.Refused.class);
+    assertThat(bus.attempts).hasSize(1);
   }
 
   @Test
@@ -266,6 +339,48 @@ class BusClientTest {
         .isThrownBy(() -> client.subscribe("a", event -> {}));
   }
 
+  @Test
+  void whatIsAskedOfARefusedClientSaysWhyItWasRefused() throws Exception {
+    EventBusClient client = connect();
+    Subscription subscription = blockedSubscription(client);
+    CompletionStage<Void> flush = blockedFlush(client);
+    bus.connection().end(4501, "not you");
+    assertThat(told.next()).startsWith("connected");
+    assertThat(told.next()).isEqualTo("disconnected 4501 false");
+    for (Throwable failure :
+        List.of(
+            failure(client.publish("a", "x")),
+            failure(client.flushAsync()),
+            failure(flush),
+            failure(subscription.ready()),
+            assertThatExceptionOfType(EventBusException.Closed.class)
+                .isThrownBy(() -> client.subscribe("a", event -> {}))
+                .actual())) {
+      assertThat(failure)
+          .isInstanceOf(EventBusException.Closed.class)
+          .hasMessageContaining("not you")
+          .cause()
+          .isInstanceOfSatisfying(
+              EventBusException.Refused.class,
+              e -> assertThat(e.code()).isEqualTo(ErrorCode.FORBIDDEN));
+    }
+  }
+
+  private Subscription blockedSubscription(EventBusClient client) {
+    bus.confirmsSubscriptions = false;
+    return client.subscribe("b", event -> {});
+  }
+
+  @Test
+  void whatIsAskedOfAClientThatWasClosedNeedsNoReason() throws Exception {
+    EventBusClient client = connect();
+    client.close();
+    assertThat(failure(client.publish("a", "x")))
+        .isInstanceOf(EventBusException.Closed.class)
+        .hasMessage("the client is closed")
+        .hasNoCause();
+  }
+
   private CompletionStage<Void> blockedFlush(EventBusClient client) {
     bus.answersBarriers = false;
     return client.flushAsync();
@@ -350,6 +465,50 @@ class BusClientTest {
     assertThat(get(stages.get(3)).sequence()).isEqualTo(3);
     assertThat(get(stages.get(0)).sequence()).isEqualTo(1);
     assertThat(client.counters().resent()).isEqualTo(2);
+    assertThat(client.counters().bufferedBytes()).isZero();
+  }
+
+  @Test
+  void whatWaitsIsPutIntoMessagesThatTheNextBusTakes() throws Exception {
+    EventBusClient client = connect();
+    bus.confirms = false;
+    String kilobyte = "x".repeat(1_000);
+    bus.holdsSends = true;
+    client.send("a", "first");
+    bus.nextPublish();
+    List<CompletionStage<Published>> stages = new ArrayList<>();
+    for (int i = 2; i <= 11; i++) {
+      stages.add(client.publish("a", kilobyte));
+    }
+    CompletionStage<Published> tooBig = client.publish("a", "y".repeat(5_000));
+    client.send("a", "z".repeat(5_000));
+    stages.add(client.publish("a", "last"));
+    bus.holdsSends = false;
+    bus.confirms = true;
+    bus.messageBytes = 4_096;
+    bus.connection().end(1006, "");
+    scheduler.advance(Duration.ofMillis(100));
+    long sequence = 2;
+    int message = 0;
+    while (sequence <= 11) {
+      FakeBus.Arrival arrival = bus.next(TypeCode.PUBLISH);
+      assertThat(arrival.message()).isGreaterThan(message);
+      message = arrival.message();
+      FakeBus.Batch batch = (FakeBus.Batch) arrival.content();
+      assertThat(batch.sequence()).isEqualTo(sequence);
+      assertThat(batch.payloads()).containsOnly(kilobyte).hasSizeLessThanOrEqualTo(4);
+      sequence += batch.payloads().size();
+    }
+    assertThat(bus.nextPublish()).isEqualTo(new FakeBus.Batch("a", 14, 0, true, List.of("last")));
+    for (int i = 0; i < 10; i++) {
+      assertThat(get(stages.get(i)).sequence()).isEqualTo(i + 2);
+    }
+    assertThat(get(stages.get(10)).sequence()).isEqualTo(14);
+    assertThat(failure(tooBig)).isInstanceOf(EventBusException.PayloadTooBig.class);
+    List<String> calls = new ArrayList<>();
+    while (!calls.contains("dropped 1 TOO_BIG")) {
+      calls.add(told.next());
+    }
     assertThat(client.counters().bufferedBytes()).isZero();
   }
 
@@ -468,6 +627,108 @@ class BusClientTest {
     assertThat(stage.toCompletableFuture()).isNotDone();
     scheduler.advance(Duration.ofSeconds(3));
     assertThat(failure(stage)).isInstanceOf(EventBusException.TimedOut.class);
+  }
+
+  /** Moves the clock in steps, as the conductor's time goes on, until something is done. */
+  private void awaitWhileTimeGoesOn(CompletionStage<?> stage) throws Exception {
+    CompletableFuture<?> done = stage.toCompletableFuture();
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+    CountDownLatch never = new CountDownLatch(1);
+    while (!done.isDone()) {
+      assertThat(System.nanoTime()).as("done within 20 s").isLessThan(deadline);
+      scheduler.advance(Duration.ofMillis(100));
+      assertThat(never.await(1, TimeUnit.MILLISECONDS)).isFalse();
+    }
+  }
+
+  @Test
+  void aDependentMayWaitForAnotherStage() throws Exception {
+    EventBusClient client = connect();
+    CompletionStage<Published> inner =
+        confirmed(client, "one", done -> join(client.publish("a", "two")));
+    awaitWhileTimeGoesOn(inner);
+    assertThat(get(inner)).isEqualTo(new Published("a", 77, 2));
+    awaitWhileTimeGoesOn(client.publish("b", "three"));
+  }
+
+  /** Publishes an event that is confirmed when what depends on its stage is known. */
+  private <T> CompletionStage<T> confirmed(
+      EventBusClient client, String payload, Function<Published, T> dependent) throws Exception {
+    bus.confirms = false;
+    CompletionStage<T> then = client.publish("a", payload).thenApply(dependent);
+    bus.awaitPayload(payload);
+    bus.confirms = true;
+    bus.connection().confirm("a", 1);
+    return then;
+  }
+
+  private static <T> T join(CompletionStage<T> stage) {
+    return stage.toCompletableFuture().join();
+  }
+
+  @Test
+  void deadlinesEndWaitsThoughTheExecutorIsBlocked() throws Exception {
+    ExecutorService one = Executors.newSingleThreadExecutor();
+    CountDownLatch go = new CountDownLatch(1);
+    try {
+      EventBusClient client = connect(b -> b.executor(one).confirmTimeout(Duration.ofSeconds(5)));
+      CompletionStage<Boolean> blocked = confirmed(client, "one", done -> await(go));
+      bus.confirms = false;
+      CompletionStage<Published> late = client.publish("a", "two");
+      bus.awaitPayload("two");
+      awaitWhileTimeGoesOn(late);
+      assertThat(failure(late)).isInstanceOf(EventBusException.TimedOut.class);
+      assertThat(blocked.toCompletableFuture()).isNotDone();
+    } finally {
+      go.countDown();
+      one.shutdownNow();
+    }
+  }
+
+  @Test
+  void aConfirmationIsToldThoughTheExecutorIsBlocked() throws Exception {
+    ExecutorService one = Executors.newSingleThreadExecutor();
+    CountDownLatch go = new CountDownLatch(1);
+    try {
+      EventBusClient client = connect(b -> b.executor(one).confirmTimeout(Duration.ofSeconds(5)));
+      CompletionStage<Boolean> blocked = confirmed(client, "one", done -> await(go));
+      CompletionStage<Published> next = client.publish("a", "two");
+      awaitWhileTimeGoesOn(next);
+      assertThat(get(next).sequence()).isEqualTo(2);
+      assertThat(blocked.toCompletableFuture()).isNotDone();
+    } finally {
+      go.countDown();
+      one.shutdownNow();
+    }
+  }
+
+  @Test
+  void closingCompletesStagesThoughADependentBlocks() throws Exception {
+    CountDownLatch go = new CountDownLatch(1);
+    try {
+      EventBusClient client = connect();
+      CompletionStage<Boolean> blocked = confirmed(client, "one", done -> await(go));
+      bus.confirms = false;
+      CompletionStage<Boolean> alsoBlocked =
+          client.publish("a", "two").handle((done, failure) -> await(go));
+      CompletionStage<Published> sent = client.publish("a", "three");
+      bus.awaitPayload("three");
+      assertThat(client.close(Duration.ZERO)).isFalse();
+      assertThat(failure(sent)).isInstanceOf(EventBusException.ConnectionLost.class);
+      assertThat(blocked.toCompletableFuture()).isNotDone();
+      assertThat(alsoBlocked.toCompletableFuture()).isNotDone();
+    } finally {
+      go.countDown();
+    }
+  }
+
+  private static boolean await(CountDownLatch latch) {
+    try {
+      return latch.await(30, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
   }
 
   @Test
@@ -682,6 +943,49 @@ class BusClientTest {
     assertThat(get(stage).sequence()).isEqualTo(2);
     assertThat(client.state()).isEqualTo(ClientState.CLOSED);
     assertThat(bus.closed).isTrue();
+  }
+
+  @Test
+  void waitingForEverIsAllowed() throws Exception {
+    Duration ever = Duration.ofSeconds(Long.MAX_VALUE);
+    EventBusClient client = connect();
+    EventStream stream = client.stream("a");
+    get(stream.subscription().ready());
+    bus.connection().message(FakeBus.deliver("a", 5, 1, new long[0], "x"));
+    assertThat(stream.poll(ever)).isNotNull();
+    stream.close();
+    assertThat(stream.poll(ever)).isNull();
+    client.flush(ever);
+    assertThat(client.close(ever)).isTrue();
+  }
+
+  @Test
+  void aStreamThatNobodyReadsDoesNotHoldUpTheEnd() throws Exception {
+    EventBusClient client = connect();
+    EventStream never = client.stream("a");
+    EventStream once = client.stream("b");
+    get(never.subscription().ready());
+    get(once.subscription().ready());
+    bus.connection().message(FakeBus.deliver("b", 5, 1, new long[0], "x"));
+    assertThat(once.poll(Duration.ofSeconds(10))).isNotNull();
+    assertThat(client.close(Duration.ofSeconds(30))).isTrue();
+    assertThat(once.poll(Duration.ZERO)).isNull();
+  }
+
+  @Test
+  void aStreamWithEventsIsWaitedFor() throws Exception {
+    EventBusClient client = connect();
+    EventStream stream = client.stream("a");
+    get(stream.subscription().ready());
+    bus.connection().message(FakeBus.deliver("a", 5, 1, new long[0], "x", "y"));
+    CompletableFuture<Boolean> closed =
+        CompletableFuture.supplyAsync(() -> client.close(Duration.ofSeconds(30)));
+    bus.next(TypeCode.UNSUBSCRIBE);
+    assertThat(stream.poll(Duration.ofSeconds(10))).isNotNull();
+    assertThat(closed).isNotDone();
+    assertThat(stream.poll(Duration.ofSeconds(10))).isNotNull();
+    assertThat(stream.poll(Duration.ofSeconds(10))).isNull();
+    assertThat(get(closed)).isTrue();
   }
 
   @Test

@@ -16,6 +16,7 @@ import io.eventbus.schema.Welcome;
 import java.net.URI;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
@@ -52,6 +53,7 @@ final class FakeBus implements Transport {
   final AtomicInteger cancelled = new AtomicInteger();
   final AtomicInteger pings = new AtomicInteger();
   volatile long producer = 77;
+  volatile int messageBytes = 4 * 1024 * 1024;
   volatile @Nullable RuntimeException connectFailure;
   volatile boolean closed;
   // One party for the test, one for each message that the network has not said to be sent.
@@ -62,7 +64,7 @@ final class FakeBus implements Transport {
   private final List<Connection> connections = new java.util.concurrent.CopyOnWriteArrayList<>();
 
   @Override
-  public synchronized Attempt connect(URI url, Listener listener) {
+  public synchronized Attempt connect(URI url, Duration patience, Listener listener) {
     attempts.add(url);
     RuntimeException failure =
         unreachable.contains(url.toString())
@@ -184,6 +186,7 @@ final class FakeBus implements Transport {
     private boolean over;
     private boolean paused;
     volatile int closedWith;
+    volatile int acceptedBytes;
 
     Connection(int number, Listener listener) {
       this.number = number;
@@ -289,7 +292,7 @@ final class FakeBus implements Transport {
       welcome.setSession("session-" + number);
       welcome.setProducer(producer);
       welcome.setResume("resume-" + producer);
-      welcome.setLimits(new Limits(1024 * 1024, 4 * 1024 * 1024, 64, 16 * 1024, 10_000, 8L << 20));
+      welcome.setLimits(new Limits(1024 * 1024, messageBytes, 64, 16 * 1024, 10_000, 8L << 20));
       welcome.setOthers(List.of());
       frame(TypeCode.WELCOME, welcome);
     }
@@ -357,6 +360,11 @@ final class FakeBus implements Transport {
       } catch (InterruptedException e) {
         throw new AssertionError(e);
       }
+    }
+
+    @Override
+    public void acceptMessages(int mostBytes) {
+      acceptedBytes = mostBytes;
     }
 
     @Override

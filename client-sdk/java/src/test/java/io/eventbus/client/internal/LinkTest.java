@@ -3,6 +3,7 @@ package io.eventbus.client.internal;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.client.ClientOptions;
+import io.eventbus.client.ConnectionListener;
 import io.eventbus.client.EventBusClient;
 import io.eventbus.client.EventBusException;
 import io.eventbus.schema.ChangeBus;
@@ -40,7 +41,7 @@ class LinkTest {
 
   private Link link() {
     ClientOptions options = EventBusClient.builder().url("ws://one/bus").options();
-    Notifier notifier = new Notifier(options.listener(), Runnable::run);
+    Notifier notifier = new Notifier(new ConnectionListener() {}, Runnable::run);
     Counters counters = new Counters();
     Outbox outbox = new Outbox(options.outbound(), clock);
     Subscriptions subscriptions = new Subscriptions(outbox, notifier);
@@ -71,7 +72,7 @@ class LinkTest {
   @Test
   void aMessageCountsAsHeardWhenItIsDoneWith() {
     Link link = link();
-    bus.connect(link.url, link);
+    bus.connect(link.url, Duration.ofSeconds(10), link);
     assertThat(receiving).containsExactly(true);
     assertThat(link.isReceiving()).isFalse();
     assertThat(link.heardAt()).isEqualTo(clock.nanoTime());
@@ -80,7 +81,7 @@ class LinkTest {
   @Test
   void aPausedConnectionCountsAsReceivingAndIsHeardWhenItGoesOn() {
     Link link = link();
-    bus.connect(link.url, link);
+    bus.connect(link.url, Duration.ofSeconds(10), link);
     link.pause();
     assertThat(bus.connection().isPaused()).isTrue();
     assertThat(link.isReceiving()).isTrue();
@@ -95,7 +96,7 @@ class LinkTest {
   void anAttemptIsCancelledWhenItIsGivenUp() {
     Link link = link();
     bus.silent = true;
-    link.attempt(bus.connect(link.url, link));
+    link.attempt(bus.connect(link.url, Duration.ofSeconds(10), link));
     assertThat(bus.cancelled).hasValue(0);
     link.abort();
     assertThat(bus.cancelled).hasValue(1);

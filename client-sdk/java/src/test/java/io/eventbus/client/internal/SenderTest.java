@@ -59,6 +59,9 @@ class SenderTest {
     public void ping() {}
 
     @Override
+    public void acceptMessages(int mostBytes) {}
+
+    @Override
     public void pauseReading() {}
 
     @Override

@@ -28,6 +28,9 @@ class StandbyWriterTest {
         public void ping() {}
 
         @Override
+        public void acceptMessages(int mostBytes) {}
+
+        @Override
         public void pauseReading() {}
 
         @Override

@@ -2,24 +2,31 @@ package io.eventbus.client.internal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
+import io.eventbus.client.AvroCodec;
 import io.eventbus.client.ClientBuilder;
 import io.eventbus.client.ConnectionListener;
 import io.eventbus.client.ErrorCode;
 import io.eventbus.client.EventBusClient;
 import io.eventbus.client.EventBusException;
+import io.eventbus.client.EventHandler;
 import io.eventbus.client.EventStream;
 import io.eventbus.client.Gap;
+import io.eventbus.client.GapSubscriber;
 import io.eventbus.client.Overflow;
+import io.eventbus.client.PayloadCodec;
 import io.eventbus.client.ReceivedEvent;
 import io.eventbus.client.SubscribeOptions;
 import io.eventbus.client.Subscription;
+import io.eventbus.client.TypedHandler;
 import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Ack;
 import io.eventbus.schema.GapReason;
 import io.eventbus.schema.Problem;
 import io.eventbus.schema.Subscribe;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -34,6 +41,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Flow;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -64,6 +72,11 @@ class SubscriberTest {
         public void handlerFailed(
             Subscription subscription, ReceivedEvent event, Throwable failure) {
           told.add(failure);
+        }
+
+        @Override
+        public void problem(EventBusException problem) {
+          told.add(problem);
         }
       };
 
@@ -212,6 +225,139 @@ class SubscriberTest {
     assertThat(take(told)).isEqualTo(new Gap("a", 5, 5, 5, Gap.Reason.LOST));
   }
 
+  private void dropped(long from, long to) {
+    bus.connection()
+        .frame(TypeCode.GAP, new io.eventbus.schema.Gap("a", 5L, from, to, GapReason.QUEUE_FULL));
+  }
+
+  @Test
+  void aHandlerIsToldOfMissingEventsInOrder() throws Exception {
+    EventBusClient client = connect();
+    Semaphore gate = new Semaphore(0);
+    EventHandler handler =
+        new EventHandler() {
+          @Override
+          public void onEvent(ReceivedEvent event) throws Exception {
+            gate.acquire();
+            got.add(event.text());
+          }
+
+          @Override
+          public void onGap(Gap gap) {
+            got.add(gap.toString());
+          }
+        };
+    Subscription subscription = get(client.subscribe("*", handler).ready());
+    deliver("a", 1, "1");
+    dropped(2, 4);
+    deliver("a", 7, "7");
+    // The listener knows before the handler is there.
+    assertThat(take(told)).isEqualTo(new Gap("a", 5, 2, 4, Gap.Reason.QUEUE_FULL));
+    assertThat(got).isEmpty();
+    gate.release(2);
+    assertThat(take(4))
+        .containsExactly(
+            "1",
+            new Gap("a", 5, 2, 4, Gap.Reason.QUEUE_FULL, "*").toString(),
+            new Gap("a", 5, 5, 6, Gap.Reason.LOST, "*").toString(),
+            "7");
+    assertThat(subscription.counters().received()).isLessThanOrEqualTo(2);
+  }
+
+  @Test
+  void aTypedHandlerIsToldOfMissingEvents() throws Exception {
+    EventBusClient client = connect();
+    PayloadCodec<String> texts =
+        new PayloadCodec<>() {
+          @Override
+          public byte[] encode(String value) {
+            return value.getBytes(StandardCharsets.UTF_8);
+          }
+
+          @Override
+          public String decode(byte[] payload, long fingerprint) {
+            return new String(payload, StandardCharsets.UTF_8);
+          }
+
+          @Override
+          public long fingerprint() {
+            return 0;
+          }
+        };
+    TypedHandler<String> handler =
+        new TypedHandler<>() {
+          @Override
+          public void onEvent(String value, ReceivedEvent event) {
+            got.add(value);
+          }
+
+          @Override
+          public void onGap(Gap gap) {
+            got.add("gap " + gap.filter());
+          }
+        };
+    get(client.subscribe("a", SubscribeOptions.DEFAULT, texts, handler).ready());
+    deliver("a", 1, "1");
+    deliver("a", 3, "3");
+    assertThat(take(3)).containsExactly("1", "gap a", "3");
+  }
+
+  @Test
+  void aHandlerThatFailsWhenItIsToldOfMissingEventsGoesOn() throws Exception {
+    EventBusClient client = connect();
+    EventHandler handler =
+        new EventHandler() {
+          @Override
+          public void onEvent(ReceivedEvent event) {
+            got.add(event.text());
+          }
+
+          @Override
+          public void onGap(Gap gap) {
+            throw new IllegalStateException("on purpose");
+          }
+        };
+    Subscription subscription = get(client.subscribe("a", handler).ready());
+    deliver("a", 1, "1");
+    deliver("a", 3, "3");
+    assertThat(take(2)).containsExactly("1", "3");
+    assertThat(subscription.counters().failed()).isEqualTo(1);
+  }
+
+  @Test
+  void aStreamTellsOfMissingEventsInOrder() throws Exception {
+    EventBusClient client = connect();
+    try (EventStream stream = client.stream("a")) {
+      stream.onGap(gap -> got.add("gap " + gap.from()));
+      get(stream.subscription().ready());
+      deliver("a", 1, "1");
+      deliver("a", 3, "3");
+      assertThat(text(stream)).isEqualTo("1");
+      assertThat(got).isEmpty();
+      assertThat(text(stream)).isEqualTo("3");
+      assertThat(take(1)).containsExactly("gap 2");
+    }
+  }
+
+  @Test
+  void aFlowSubscriberIsToldOfMissingEventsInOrder() throws Exception {
+    EventBusClient client = connect();
+    final class Knowing extends Slow implements GapSubscriber {
+      @Override
+      public void onGap(Gap gap) {
+        got.add("gap " + gap.from());
+      }
+    }
+    Knowing knowing = new Knowing();
+    client.publisher("a").subscribe(knowing);
+    Flow.Subscription demand = get(knowing.subscribed);
+    bus.next(TypeCode.SUBSCRIBE);
+    deliver("a", 1, "1");
+    deliver("a", 3, "3");
+    demand.request(2);
+    assertThat(take(3)).containsExactly("1", "gap 2", "3");
+  }
+
   @Test
   void holesAreFoundAcrossAReconnect() throws Exception {
     EventBusClient client = connect();
@@ -284,6 +430,42 @@ class SubscriberTest {
   }
 
   @Test
+  @SuppressWarnings("NullAway") // What callers without NullAway do.
+  void aHandlerThatIsNoneIsRefused() throws Exception {
+    EventBusClient client = connect();
+    assertThatNullPointerException()
+        .isThrownBy(() -> client.subscribe("a", (EventHandler) null))
+        .withMessage("handler");
+    assertThatNullPointerException()
+        .isThrownBy(
+            () ->
+                client.subscribe(
+                    "a",
+                    SubscribeOptions.DEFAULT,
+                    AvroCodec.of(Ack.class),
+                    (TypedHandler<Ack>) null))
+        .withMessage("handler");
+  }
+
+  @Test
+  void aPayloadThatCannotBeReadIsToldWithItsTopic() throws Exception {
+    EventBusClient client = connect();
+    get(
+        client
+            .subscribe(
+                "a.*",
+                SubscribeOptions.DEFAULT,
+                AvroCodec.of(Ack.class),
+                (ack, event) -> got.add("read"))
+            .ready());
+    deliver("a.b", 7, "no record");
+    assertThat(take(told))
+        .isInstanceOfSatisfying(
+            EventBusException.UnreadablePayload.class,
+            e -> assertThat(e).hasMessageContaining("event 7 of a.b").hasMessageContaining("Ack"));
+  }
+
+  @Test
   void aHandlersErrorDoesNotEndTheStreamEither() throws Exception {
     EventBusClient client = connect();
     get(
@@ -327,6 +509,194 @@ class SubscriberTest {
       assertThat(sequences).hasSize(20_000).isSorted();
     } finally {
       executor.shutdownNow();
+    }
+  }
+
+  /** Runs tasks in threads of their own, unless it is told to refuse them. */
+  private static final class Moody implements Executor {
+    private final BlockingQueue<Thread> threads = new LinkedBlockingQueue<>();
+    private volatile boolean refuses;
+
+    @Override
+    public void execute(Runnable task) {
+      if (refuses) {
+        throw new RejectedExecutionException("on purpose");
+      }
+      Thread thread = new Thread(task);
+      thread.setDaemon(true);
+      threads.add(thread);
+      thread.start();
+    }
+
+    /** From now on it refuses, and nothing runs. */
+    void refuse() throws InterruptedException {
+      for (Thread thread = threads.poll(); thread != null; thread = threads.poll()) {
+        thread.join(10_000);
+      }
+      refuses = true;
+    }
+  }
+
+  @Test
+  void anExecutorThatRefusesForAMomentLosesNothing() throws Exception {
+    Moody executor = new Moody();
+    EventBusClient client = connect(executor);
+    collect(client, "a");
+    executor.refuse();
+    deliver("a", 1, "1");
+    assertThat(bus.connection().isPaused()).isTrue();
+    scheduler.advance(Duration.ofSeconds(20));
+    assertThat(bus.connection().isPaused()).isTrue();
+    executor.refuses = false;
+    scheduler.advance(Duration.ofSeconds(1));
+    assertThat(take(1)).containsExactly("1");
+    assertThat(bus.connection().isPaused()).isFalse();
+    deliver("a", 2, "2");
+    assertThat(take(1)).containsExactly("2");
+    assertThat(told).isEmpty();
+    assertThat(client.counters().abandonedSubscriptions()).isZero();
+  }
+
+  @Test
+  void anExecutorThatGoesOnRefusingEndsTheSubscription() throws Exception {
+    Moody executor = new Moody();
+    EventBusClient client = connect(executor);
+    Subscription subscription = collect(client, "a");
+    executor.refuse();
+    deliver("a", 1, "1");
+    scheduler.advance(ConsumerStarts.PATIENCE.plusSeconds(1));
+    bus.next(TypeCode.UNSUBSCRIBE);
+    assertThat(take(told))
+        .isInstanceOfSatisfying(
+            EventBusException.Closed.class,
+            e ->
+                assertThat(e)
+                    .hasMessageContaining("subscription to a is ended")
+                    .hasMessageContaining("executor")
+                    .hasCauseInstanceOf(RejectedExecutionException.class));
+    get(subscription.unsubscribe());
+    assertThat(bus.connection().isPaused()).isFalse();
+    assertThat(client.counters().abandonedSubscriptions()).isEqualTo(1);
+    assertThat(subscription.counters().bufferedBytes()).isZero();
+  }
+
+  @Test
+  void anExecutorThatIsShutDownEndsTheSubscriptionAtOnce() throws Exception {
+    ExecutorService executor = Executors.newSingleThreadExecutor();
+    EventBusClient client = connect(executor);
+    collect(client, "a");
+    executor.shutdownNow();
+    deliver("a", 1, "1");
+    bus.next(TypeCode.UNSUBSCRIBE);
+    assertThat(take(told))
+        .isInstanceOfSatisfying(
+            EventBusException.Closed.class, e -> assertThat(e).hasMessageContaining("shut down"));
+    assertThat(bus.connection().isPaused()).isFalse();
+  }
+
+  @Test
+  void closingEndsASubscriptionWhoseHandlerIsRefused() throws Exception {
+    Moody executor = new Moody();
+    EventBusClient client = connect(executor);
+    Subscription subscription = collect(client, "a");
+    executor.refuse();
+    deliver("a", 1, "1");
+    client.close(Duration.ZERO);
+    get(subscription.unsubscribe());
+  }
+
+  @Test
+  void aFlowSubscriberWhoseExecutorGoesOnRefusingIsTold() throws Exception {
+    Moody executor = new Moody();
+    EventBusClient client = connect(executor);
+    Slow slow = new Slow();
+    client.publisher("a").subscribe(slow);
+    Flow.Subscription demand = get(slow.subscribed);
+    bus.next(TypeCode.SUBSCRIBE);
+    executor.refuse();
+    demand.request(1);
+    scheduler.advance(ConsumerStarts.PATIENCE.plusSeconds(1));
+    assertThat(get(slow.end)).isEqualTo("Closed");
+    bus.next(TypeCode.UNSUBSCRIBE);
+  }
+
+  @Test
+  void aFlowSubscriberThatThrowsInOnSubscribeIsCancelled() throws Exception {
+    EventBusClient client = connect();
+    Slow slow =
+        new Slow() {
+          @Override
+          public void onSubscribe(Flow.Subscription subscription) {
+            throw new IllegalStateException("on purpose");
+          }
+        };
+    client.publisher("a").subscribe(slow);
+    bus.next(TypeCode.UNSUBSCRIBE);
+  }
+
+  @Test
+  void whatIsDroppedDoesNotCountAsBuffered() throws Exception {
+    EventBusClient client = connect();
+    EventStream stream = client.stream("a");
+    get(stream.subscription().ready());
+    deliver("a", 1, "1", "2");
+    assertThat(text(stream)).isEqualTo("1");
+    deliver("a", 3, "3");
+    assertThat(stream.subscription().counters().bufferedBytes()).isPositive();
+    stream.close();
+    assertThat(stream.subscription().counters().bufferedBytes()).isZero();
+    assertThat(stream.poll(Duration.ZERO)).isNull();
+    assertThat(stream.subscription().counters().bufferedBytes()).isZero();
+  }
+
+  /** The handler goes on in another thread after many events, before the first one has left it. */
+  @Test
+  void aHandlerMayCloseItsClientThoughItsThreadHasChanged() throws Exception {
+    CompletableFuture<Boolean> closed = new CompletableFuture<>();
+    CountDownLatch inLast = new CountDownLatch(1);
+    List<Thread> runs = Collections.synchronizedList(new ArrayList<>());
+    BlockingQueue<Thread> first = new LinkedBlockingQueue<>();
+    Executor executor =
+        task -> {
+          boolean goesOn = task instanceof PushConsumer && runs.contains(Thread.currentThread());
+          Thread thread = new Thread(task);
+          thread.setDaemon(true);
+          if (task instanceof PushConsumer) {
+            runs.add(thread);
+          }
+          thread.start();
+          if (goesOn) {
+            first.add(Thread.currentThread());
+            await(inLast);
+          }
+        };
+    EventBusClient client = connect(executor);
+    get(
+        client
+            .subscribe(
+                "a",
+                event -> {
+                  if (event.text().equals("last")) {
+                    inLast.countDown();
+                    take(first).join(10_000);
+                    closed.complete(client.close(Duration.ofSeconds(5)));
+                  }
+                })
+            .ready());
+    String[] many = new String[5_001];
+    java.util.Arrays.fill(many, "x");
+    byte[] firstHalf = FakeBus.deliver("a", 5, 1, NO_GROUP, many);
+    many[many.length - 1] = "last";
+    byte[] secondHalf = FakeBus.deliver("a", 5, 1 + many.length, NO_GROUP, many);
+    bus.connection().message(firstHalf, secondHalf);
+    assertThat(get(closed)).isTrue();
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      assertThat(latch.await(10, TimeUnit.SECONDS)).isTrue();
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
     }
   }
 
@@ -518,7 +888,7 @@ class SubscriberTest {
   }
 
   /** A subscriber that asks for as many as a test says. */
-  private final class Slow implements Flow.Subscriber<ReceivedEvent> {
+  private class Slow implements Flow.Subscriber<ReceivedEvent> {
     final CompletableFuture<Flow.Subscription> subscribed = new CompletableFuture<>();
     final CompletableFuture<String> end = new CompletableFuture<>();
 

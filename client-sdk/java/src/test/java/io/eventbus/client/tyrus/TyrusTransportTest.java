@@ -10,9 +10,14 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Proxy;
 import java.net.ProxySelector;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.net.SocketAddress;
+import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
@@ -27,6 +32,8 @@ import org.junit.jupiter.api.Timeout;
 /** The adapter against a socket of the test's own, which can do what no WebSocket server does. */
 @Timeout(60)
 class TyrusTransportTest {
+  private static final Duration PATIENCE = Duration.ofSeconds(10);
+
   private final Told told = new Told();
   private final Transport transport = transport();
   private WebSocketPeer peer;
@@ -40,6 +47,8 @@ class TyrusTransportTest {
     final CompletableFuture<Transport.Channel> channel = new CompletableFuture<>();
     final BlockingQueue<String> calls = new LinkedBlockingQueue<>();
     volatile boolean pauses;
+    volatile @Nullable Integer accepts;
+    volatile String closeReason = "";
 
     @Override
     public void onOpen(Transport.Channel opened) {
@@ -56,6 +65,10 @@ class TyrusTransportTest {
       if (pauses) {
         channel.join().pauseReading();
       }
+      Integer most = accepts;
+      if (most != null) {
+        channel.join().acceptMessages(most);
+      }
       byte[] bytes = new byte[message.remaining()];
       message.get(bytes);
       calls.add("message " + java.util.Arrays.toString(bytes));
@@ -69,6 +82,7 @@ class TyrusTransportTest {
     @Override
     public void onClosed(int code, String reason) {
       calls.add("closed " + code);
+      closeReason = reason;
     }
 
     Transport.Channel open() throws Exception {
@@ -88,7 +102,7 @@ class TyrusTransportTest {
   }
 
   private Transport.Channel connect() throws Exception {
-    transport.connect(peer.url(), told);
+    transport.connect(peer.url(), PATIENCE, told);
     peer.accept();
     peer.upgrade("Sec-WebSocket-Protocol: proto\r\n");
     return told.open();
@@ -171,6 +185,37 @@ class TyrusTransportTest {
   }
 
   @Test
+  void aMessageThatIsTooBigEndsTheConnectionWithAReason() throws Exception {
+    connect();
+    peer.write(0x82, 127, 0, 0, 0, 0, 0, 1, 0, 1);
+    assertThat(peer.readFrame()).startsWith(0x88, 1009 >> 8, 1009 & 0xFF);
+    assertThat(next()).isEqualTo("closed 1006");
+    assertThat(told.closeReason).isEqualTo("frame bytes: 65537 (expected: at most 65536)");
+  }
+
+  @Test
+  void howBigAMessageMayBeCanBeChanged() throws Exception {
+    connect();
+    told.accepts = 70_000;
+    peer.write(0x82, 1, 1);
+    assertThat(next()).isEqualTo("message [1]");
+    int[] big = new int[10 + 65_537];
+    System.arraycopy(new int[] {0x82, 127, 0, 0, 0, 0, 0, 1, 0, 1}, 0, big, 0, 10);
+    peer.write(big);
+    assertThat(next()).startsWith("message [0, 0").hasSize("message ".length() + 3 * 65_537);
+    // Also in fragments, which take another way.
+    int[] first = new int[4 + 40_000];
+    System.arraycopy(new int[] {0x02, 126, 40_000 >> 8, 40_000 & 0xFF}, 0, first, 0, 4);
+    int[] last = first.clone();
+    last[0] = 0x80;
+    last[2] = 29_000 >> 8;
+    last[3] = 29_000 & 0xFF;
+    peer.write(first);
+    peer.write(java.util.Arrays.copyOf(last, 4 + 29_000));
+    assertThat(next()).startsWith("message [0, 0").hasSize("message ".length() + 3 * 69_000);
+  }
+
+  @Test
   void aPausedConnectionIsNotReadUntilItGoesOn() throws Exception {
     Transport.Channel channel = connect();
     told.pauses = true;
@@ -200,7 +245,7 @@ class TyrusTransportTest {
     assertThat(next()).startsWith("message");
     try (WebSocketPeer otherPeer = new WebSocketPeer()) {
       Told other = new Told();
-      transport.connect(otherPeer.url(), other);
+      transport.connect(otherPeer.url(), PATIENCE, other);
       otherPeer.accept();
       otherPeer.upgrade("Sec-WebSocket-Protocol: proto\r\n");
       other.open();
@@ -216,7 +261,7 @@ class TyrusTransportTest {
 
   @Test
   void anAnswerThatIsNoUpgradeIsAFailure() throws Exception {
-    transport.connect(peer.url(), told);
+    transport.connect(peer.url(), PATIENCE, told);
     peer.accept();
     peer.writeText("HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n");
     assertThatThrownBy(told::open).hasMessageContaining("503");
@@ -224,7 +269,7 @@ class TyrusTransportTest {
 
   @Test
   void anotherSubProtocolIsAFailure() throws Exception {
-    transport.connect(peer.url(), told);
+    transport.connect(peer.url(), PATIENCE, told);
     peer.accept();
     peer.upgrade("");
     assertThatThrownBy(told::open).hasMessageContaining("sub-protocol");
@@ -232,7 +277,7 @@ class TyrusTransportTest {
 
   @Test
   void aWrongProofOfTheServerIsAFailure() throws Exception {
-    transport.connect(peer.url(), told);
+    transport.connect(peer.url(), PATIENCE, told);
     peer.accept();
     peer.upgradeWithProof("bm90IHRoZSByaWdodCBvbmU=");
     assertThatThrownBy(told::open).hasMessageContaining("upgrade");
@@ -240,7 +285,7 @@ class TyrusTransportTest {
 
   @Test
   void aHeadWithoutEndIsAFailure() throws Exception {
-    transport.connect(peer.url(), told);
+    transport.connect(peer.url(), PATIENCE, told);
     peer.accept();
     peer.writeText("HTTP/1.1 101 Switching Protocols\r\nX: " + "x".repeat(20_000));
     assertThatThrownBy(told::open).hasMessageContaining("HTTP head");
@@ -248,7 +293,7 @@ class TyrusTransportTest {
 
   @Test
   void anAttemptCanBeCancelled() throws Exception {
-    Transport.Attempt attempt = transport.connect(peer.url(), told);
+    Transport.Attempt attempt = transport.connect(peer.url(), PATIENCE, told);
     peer.accept();
     attempt.cancel();
     assertThatThrownBy(told::open).hasMessageContaining("given up");
@@ -259,8 +304,90 @@ class TyrusTransportTest {
   void aRefusedConnectionIsAFailure() throws Exception {
     URI url = peer.url();
     peer.close();
-    transport.connect(url, told);
+    transport.connect(url, PATIENCE, told);
     assertThatThrownBy(told::open).rootCause().isInstanceOf(IOException.class);
+  }
+
+  private static TransportProvider.Settings settings() {
+    return new TransportProvider.Settings("proto", 64 * 1024, null);
+  }
+
+  @Test
+  void allAddressesOfANameAreTried() throws Exception {
+    InetAddress nobody = InetAddress.getByName("127.0.0.9");
+    TyrusTransport resolving =
+        new TyrusTransport(
+            settings(), host -> new InetAddress[] {nobody, InetAddress.getLoopbackAddress()});
+    try {
+      resolving.connect(
+          URI.create("ws://buses.test:" + peer.url().getPort() + "/bus"), PATIENCE, told);
+      peer.accept();
+      peer.upgrade("Sec-WebSocket-Protocol: proto\r\n");
+      told.open();
+      peer.write(0x82, 1, 1);
+      assertThat(next()).isEqualTo("message [1]");
+    } finally {
+      resolving.close();
+    }
+  }
+
+  @Test
+  void whoGetsNoAnswerAtAnyAddressIsToldAllOfThem() throws Exception {
+    URI url = peer.url();
+    peer.close();
+    TyrusTransport resolving =
+        new TyrusTransport(
+            settings(),
+            host ->
+                new InetAddress[] {
+                  InetAddress.getByName("127.0.0.9"), InetAddress.getByName("127.0.0.8")
+                });
+    try {
+      resolving.connect(URI.create("ws://buses.test:" + url.getPort() + "/bus"), PATIENCE, told);
+      assertThatThrownBy(told::open)
+          .hasMessageContaining("127.0.0.9, 127.0.0.8")
+          .hasMessageContaining("is a bus running at buses.test:" + url.getPort());
+    } finally {
+      resolving.close();
+    }
+  }
+
+  /** An address whose system takes connections of nobody, and says nothing. */
+  @Test
+  void anAddressThatDoesNotAnswerGetsAShareOfTheTime() throws Exception {
+    InetAddress mute = InetAddress.getByName("127.0.0.9");
+    List<Socket> full = new ArrayList<>();
+    try (ServerSocket server = new ServerSocket(peer.url().getPort(), 1, mute)) {
+      boolean takes = true;
+      while (takes && full.size() < 100) {
+        Socket socket = new Socket();
+        full.add(socket);
+        try {
+          socket.connect(server.getLocalSocketAddress(), 200);
+        } catch (SocketTimeoutException e) {
+          takes = false;
+        }
+      }
+      assertThat(takes).isFalse();
+      TyrusTransport resolving =
+          new TyrusTransport(
+              settings(), host -> new InetAddress[] {mute, InetAddress.getLoopbackAddress()});
+      try {
+        resolving.connect(
+            URI.create("ws://buses.test:" + peer.url().getPort() + "/bus"),
+            Duration.ofSeconds(2),
+            told);
+        peer.accept();
+        peer.upgrade("Sec-WebSocket-Protocol: proto\r\n");
+        told.open();
+      } finally {
+        resolving.close();
+      }
+    } finally {
+      for (Socket socket : full) {
+        socket.close();
+      }
+    }
   }
 
   @Test
@@ -280,7 +407,7 @@ class TyrusTransportTest {
           public void connectFailed(URI uri, SocketAddress address, IOException failure) {}
         });
     try {
-      transport.connect(URI.create("ws://bus.invalid:1234/bus"), told);
+      transport.connect(URI.create("ws://bus.invalid:1234/bus"), PATIENCE, told);
       peer.accept();
       assertThat(peer.head().get(0)).isEqualTo("CONNECT bus.invalid:1234 HTTP/1.1");
       peer.writeText("HTTP/1.1 200 OK\r\n\r\n");

@@ -1,0 +1,182 @@
+package io.eventbus.client.internal;
+
+import io.eventbus.client.ConnectionInfo;
+import io.eventbus.client.ConnectionListener;
+import io.eventbus.client.EventBusException;
+import io.eventbus.client.Gap;
+import io.eventbus.client.ReceivedEvent;
+import io.eventbus.client.Subscription;
+import java.net.URI;
+import java.time.Duration;
+import java.util.EnumMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The listener of a client that was not given one: logs what an application has to know, at most
+ * one line of a kind each {@value #SECONDS_BETWEEN} s. What is left out is counted in the next line
+ * of its kind. Called by one thread at a time.
+ */
+final class LoggingListener implements ConnectionListener {
+  static final int SECONDS_BETWEEN = 10;
+
+  /** The same failure of the same handler says nothing new with its second stack trace. */
+  private static final int MOST_TRACES = 100;
+
+  private static final Logger LOG = LoggerFactory.getLogger(LoggingListener.class);
+
+  private enum Kind {
+    HANDLER_FAILED,
+    GAP,
+    DROPPED,
+    PROBLEM,
+    CONNECTED,
+    DISCONNECTED,
+    CHANGE_FAILED
+  }
+
+  private final String client;
+  private final LongSupplier nanoTime;
+  private final Map<Kind, Pace> paces = new EnumMap<>(Kind.class);
+  private final Set<String> traced = new HashSet<>();
+  private long failuresLeftOut;
+  private long eventsMissing;
+  private long eventsDropped;
+
+  LoggingListener(String client, LongSupplier nanoTime) {
+    this.client = client;
+    this.nanoTime = nanoTime;
+  }
+
+  /** Lets the first of a kind through, and then one in a while. */
+  private static final class Pace {
+    private long last;
+    private boolean begun;
+
+    boolean admits(long now) {
+      if (begun && now - last < Duration.ofSeconds(SECONDS_BETWEEN).toNanos()) {
+        return false;
+      }
+      begun = true;
+      last = now;
+      return true;
+    }
+  }
+
+  private boolean admits(Kind kind) {
+    return paces.computeIfAbsent(kind, k -> new Pace()).admits(nanoTime.getAsLong());
+  }
+
+  @Override
+  public void connected(ConnectionInfo connection) {
+    if (admits(Kind.CONNECTED)) {
+      LOG.info("{}: connected to {} at {}", client, connection.bus(), connection.url());
+    }
+  }
+
+  @Override
+  public void disconnected(int code, String reason, boolean willReconnect) {
+    if (!willReconnect) {
+      LOG.error(
+          "{}: closed for good, connection ended with {} {}: make a new client when the cause is"
+              + " removed",
+          client,
+          code,
+          reason);
+    } else if (admits(Kind.DISCONNECTED)) {
+      LOG.info("{}: connection lost with {} {}, connecting again", client, code, reason);
+    }
+  }
+
+  @Override
+  public void reconnecting(int attempt, URI url, Duration delay) {
+    LOG.debug("{}: try {} to connect again, to {} in {}", client, attempt, url, delay);
+  }
+
+  @Override
+  public void busChanged(ConnectionInfo before, ConnectionInfo now) {
+    if (admits(Kind.CONNECTED)) {
+      LOG.info("{}: went on from {} to {} at {}", client, before.bus(), now.bus(), now.url());
+    }
+  }
+
+  @Override
+  public void busChangeFailed(URI url, String why) {
+    if (admits(Kind.CHANGE_FAILED)) {
+      LOG.info("{}: was asked to go on at {} and stays: {}", client, url, why);
+    }
+  }
+
+  @Override
+  public void gap(Gap gap) {
+    eventsMissing += gap.count();
+    if (admits(Kind.GAP)) {
+      LOG.warn(
+          "{}: {} events are missing, the last on {} from producer {}: {} to {} ({})",
+          client,
+          eventsMissing,
+          gap.topic(),
+          gap.producer(),
+          gap.from(),
+          gap.to(),
+          gap.reason());
+      eventsMissing = 0;
+    }
+  }
+
+  @Override
+  public void dropped(long events, DropCause cause) {
+    eventsDropped += events;
+    if (admits(Kind.DROPPED)) {
+      LOG.warn("{}: {} published events are lost, or may be ({})", client, eventsDropped, cause);
+      eventsDropped = 0;
+    }
+  }
+
+  @Override
+  public void problem(EventBusException problem) {
+    if (admits(Kind.PROBLEM)) {
+      LOG.warn("{}: {}", client, problem.getMessage());
+    }
+  }
+
+  @Override
+  public void handlerFailed(Subscription subscription, ReceivedEvent event, Throwable failure) {
+    String kind = subscription.filter() + ' ' + failure.getClass().getName();
+    if (traced.size() < MOST_TRACES && traced.add(kind)) {
+      LOG.warn(
+          "{}: the handler of {} failed with an event of {} (later failures of this kind are told"
+              + " without their stack)",
+          client,
+          subscription.filter(),
+          event.topic(),
+          failure);
+    } else if (admits(Kind.HANDLER_FAILED)) {
+      LOG.warn(
+          "{}: the handler of {} failed with an event of {}, and {} others since the last such"
+              + " line: {}",
+          client,
+          subscription.filter(),
+          event.topic(),
+          failuresLeftOut,
+          failure.toString());
+      failuresLeftOut = 0;
+    } else {
+      failuresLeftOut++;
+    }
+  }
+
+  @Override
+  public void producerChanged(long before, long now) {
+    LOG.warn(
+        "{}: the bus did not know it any more, it publishes as {} instead of {}: events that were"
+            + " unconfirmed may be delivered twice",
+        client,
+        now,
+        before);
+  }
+}

@@ -1,0 +1,19 @@
+package io.eventbus.client.internal;
+
+import java.time.Duration;
+
+/** Durations that applications give, in nanoseconds; "for ever" is one of them. */
+final class Nanos {
+  /** About seventy years: nobody sees their end, and they can be added to a time. */
+  private static final Duration EVER = Duration.ofNanos(Long.MAX_VALUE / 4);
+
+  private Nanos() {}
+
+  /** Returns how long to wait: not less than nothing, and not more than about seventy years. */
+  static long of(Duration duration) {
+    if (duration.isNegative()) {
+      return 0;
+    }
+    return duration.compareTo(EVER) < 0 ? duration.toNanos() : EVER.toNanos();
+  }
+}

@@ -1,0 +1,162 @@
+package io.eventbus.client.internal;
+
+import io.eventbus.client.Published;
+import io.eventbus.protocol.EncodedHeaders;
+import io.eventbus.protocol.EventCursor;
+import io.eventbus.protocol.FrameCursor;
+import io.eventbus.protocol.FrameLimits;
+import io.eventbus.protocol.PublishView;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Puts events that wait to be sent into new messages, for a bus that takes less than the one that
+ * they were checked for. What is too big for it by itself is taken out; all others keep their
+ * sequence numbers. Guarded by the {@link Outbox}'s lock.
+ */
+final class Recut {
+  private static final FrameLimits UNLIMITED =
+      new FrameLimits(Integer.MAX_VALUE, Integer.MAX_VALUE, Integer.MAX_VALUE);
+
+  private final int batchBytes;
+  private final Predicate<OpenBatch.EncodedEvent> fits;
+  private final Function<String, TopicState> topics;
+  private final List<Batch> batches = new ArrayList<>();
+  private final List<PublishFrame> refused = new ArrayList<>();
+  private @Nullable OpenBatch open;
+  private long refusedPlain;
+  private long costBefore;
+  private boolean resend;
+
+  /**
+   * Begins with nothing.
+   *
+   * @param batchBytes of a message, unless an event alone takes more
+   * @param fits whether the bus takes an event
+   * @param topics finds topics by name
+   */
+  Recut(
+      int batchBytes, Predicate<OpenBatch.EncodedEvent> fits, Function<String, TopicState> topics) {
+    this.batchBytes = batchBytes;
+    this.fits = fits;
+    this.topics = topics;
+  }
+
+  /**
+   * What came of it.
+   *
+   * @param batches the messages, in order
+   * @param refused what was taken out and is waited for
+   * @param refusedPlain how many events were taken out that nobody waits for
+   * @param freed bytes of the outbound buffer that are not needed any more
+   */
+  record Result(List<Batch> batches, List<PublishFrame> refused, long refusedPlain, long freed) {}
+
+  Result result() {
+    seal();
+    long cost = 0;
+    for (Batch batch : batches) {
+      cost += costOf(batch);
+    }
+    return new Result(batches, refused, refusedPlain, costBefore - cost);
+  }
+
+  private static long costOf(Batch batch) {
+    long cost = batch.plainCost;
+    for (PublishFrame frame : batch.frames) {
+      cost += frame.cost;
+    }
+    return cost;
+  }
+
+  /** Adds the next message. */
+  void add(Batch batch) {
+    if (batch.isBarrier()) {
+      seal();
+      batches.add(batch);
+      return;
+    }
+    if (batch.resend != resend) {
+      seal();
+      resend = batch.resend;
+    }
+    costBefore += costOf(batch);
+    Map<Integer, PublishFrame> frames = new HashMap<>();
+    batch.frames.forEach(frame -> frames.put(frame.start, frame));
+    ByteBuffer in = batch.message();
+    FrameCursor cursor = new FrameCursor().wrap(in, 0, batch.length);
+    PublishView view = new PublishView();
+    while (cursor.next()) {
+      view.read(in, cursor.bodyStart(), cursor.bodyEnd(), UNLIMITED);
+      EventCursor events =
+          new EventCursor()
+              .wrap(in, cursor.bodyEnd() - view.eventsSize(), cursor.bodyEnd(), UNLIMITED);
+      addFrame(view, events, frames.get(cursor.frameStart()));
+    }
+  }
+
+  private void addFrame(PublishView view, EventCursor events, @Nullable PublishFrame frame) {
+    TopicState topic = topics.apply(view.topic());
+    Map<Integer, CompletableFuture<Published>> stages = new HashMap<>();
+    if (frame != null) {
+      frame.waiters.forEach(waiter -> stages.put(waiter.index(), waiter.stage()));
+    }
+    long created = frame == null ? 0 : frame.createdNanos;
+    while (events.next()) {
+      OpenBatch.EncodedEvent event = encode(events, view.schema());
+      CompletableFuture<Published> stage = stages.get(events.index());
+      long sequence = view.sequence() + events.index();
+      if (fits.test(event)) {
+        batchFor(topic, event.size).add(topic, sequence, event, stage, created);
+      } else if (stage == null) {
+        refusedPlain++;
+      } else {
+        PublishFrame alone = new PublishFrame(topic, sequence, created);
+        alone.waiters.add(new PublishFrame.Waiter(0, stage));
+        refused.add(alone);
+      }
+    }
+  }
+
+  private static OpenBatch.EncodedEvent encode(EventCursor event, long schema) {
+    String key = event.key();
+    return new OpenBatch.EncodedEvent(
+        event.publishedAt(),
+        key == null ? null : key.getBytes(StandardCharsets.UTF_8),
+        event.headerCount() == 0 ? EncodedHeaders.NONE : EncodedHeaders.of(event.headers()),
+        event.payload(),
+        schema);
+  }
+
+  private OpenBatch batchFor(TopicState topic, int eventBytes) {
+    OpenBatch batch = open;
+    if (batch != null && !batch.fits(topic, eventBytes)) {
+      seal();
+      batch = null;
+    }
+    if (batch == null) {
+      int needed = OpenBatch.capacityFor(topic.bytes.length, eventBytes);
+      batch = new OpenBatch(new byte[Math.max(needed, batchBytes)]);
+      open = batch;
+    }
+    return batch;
+  }
+
+  private void seal() {
+    OpenBatch batch = open;
+    if (batch != null && !batch.isEmpty()) {
+      Batch whole = batch.seal(false);
+      whole.resend = resend;
+      batches.add(whole);
+    }
+    open = null;
+  }
+}

@@ -1,0 +1,45 @@
+package io.eventbus.client.tyrus;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * The addresses of a host, each time beginning with the next: a name may stand for several buses,
+ * of which one is gone. Any thread may use it.
+ */
+final class HostAddresses {
+  private static final int MOST_HOSTS = 1_000;
+
+  /** Looks up names. */
+  @FunctionalInterface
+  interface Resolver {
+    /** Returns at least one address; may wait for the name service. */
+    InetAddress[] resolve(String host) throws UnknownHostException;
+  }
+
+  private final Resolver resolver;
+  private final Map<String, Integer> turns = new ConcurrentHashMap<>();
+
+  HostAddresses(Resolver resolver) {
+    this.resolver = resolver;
+  }
+
+  /** Returns all addresses of a host, in the order in which they are to be tried. */
+  List<InetSocketAddress> of(String host, int port) throws UnknownHostException {
+    InetAddress[] all = resolver.resolve(host);
+    if (turns.size() >= MOST_HOSTS) {
+      turns.clear();
+    }
+    int first = turns.merge(host, 0, (before, zero) -> before + 1);
+    List<InetSocketAddress> turned = new ArrayList<>(all.length);
+    for (int i = 0; i < all.length; i++) {
+      turned.add(new InetSocketAddress(all[Math.floorMod(first + i, all.length)], port));
+    }
+    return turned;
+  }
+}

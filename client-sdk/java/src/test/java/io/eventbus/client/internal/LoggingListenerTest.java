@@ -1,0 +1,171 @@
+package io.eventbus.client.internal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import io.eventbus.client.ConnectionInfo;
+import io.eventbus.client.ConnectionListener.DropCause;
+import io.eventbus.client.EventBusClient;
+import io.eventbus.client.EventBusException;
+import io.eventbus.client.Gap;
+import io.eventbus.client.SubscribeOptions;
+import io.eventbus.protocol.TopicFilter;
+import java.net.URI;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.slf4j.LoggerFactory;
+
+/** What a client logs that was given no listener. */
+@Timeout(60)
+class LoggingListenerTest {
+  private static final long[] NO_GROUP = {};
+  private static final ConnectionInfo INFO =
+      new ConnectionInfo(URI.create("ws://one/bus"), "bus", "session", 1);
+
+  private final FakeClock clock = new FakeClock();
+  private final LoggingListener listener = new LoggingListener("app", clock::nanoTime);
+  private final Logger logger = (Logger) LoggerFactory.getLogger(LoggingListener.class);
+  private final ListAppender<ILoggingEvent> lines = new ListAppender<>();
+
+  @BeforeEach
+  void listen() {
+    logger.setLevel(Level.INFO);
+    logger.setAdditive(false);
+    lines.start();
+    logger.addAppender(lines);
+  }
+
+  @AfterEach
+  void stop() {
+    logger.detachAppender(lines);
+    logger.setAdditive(true);
+    logger.setLevel(null);
+  }
+
+  private List<String> lines() {
+    List<ILoggingEvent> now = List.copyOf(lines.list);
+    lines.list.clear();
+    return now.stream().map(line -> line.getLevel() + " " + line.getFormattedMessage()).toList();
+  }
+
+  private void laterThanAPace() {
+    clock.advance(Duration.ofSeconds(LoggingListener.SECONDS_BETWEEN));
+  }
+
+  @Test
+  void whatAnApplicationHasToKnowIsLogged() {
+    listener.connected(INFO);
+    listener.disconnected(1006, "gone", true);
+    listener.gap(new Gap("a", 5, 2, 4, Gap.Reason.LOST));
+    listener.dropped(7, DropCause.BUFFER_FULL);
+    listener.problem(new EventBusException.TimedOut("too late"));
+    listener.disconnected(4500, "no token", false);
+    assertThat(lines())
+        .containsExactly(
+            "INFO app: connected to bus at ws://one/bus",
+            "INFO app: connection lost with 1006 gone, connecting again",
+            "WARN app: 3 events are missing, the last on a from producer 5: 2 to 4 (LOST)",
+            "WARN app: 7 published events are lost, or may be (BUFFER_FULL)",
+            "WARN app: too late",
+            "ERROR app: closed for good, connection ended with 4500 no token: make a new client"
+                + " when the cause is removed");
+  }
+
+  @Test
+  void whatComesTooOftenIsCounted() {
+    listener.gap(new Gap("a", 5, 1, 1, Gap.Reason.LOST));
+    listener.gap(new Gap("a", 5, 2, 11, Gap.Reason.LOST));
+    listener.dropped(1, DropCause.BUFFER_FULL);
+    listener.dropped(2, DropCause.BUFFER_FULL);
+    assertThat(lines()).hasSize(2);
+    laterThanAPace();
+    listener.gap(new Gap("b", 5, 3, 3, Gap.Reason.QUEUE_FULL));
+    listener.dropped(3, DropCause.CLOSED);
+    assertThat(lines())
+        .containsExactly(
+            "WARN app: 11 events are missing, the last on b from producer 5: 3 to 3 (QUEUE_FULL)",
+            "WARN app: 5 published events are lost, or may be (CLOSED)");
+  }
+
+  @Test
+  void theFirstFailureOfAKindHasItsStackAndLaterOnesAreCounted() {
+    SubscriptionState subscription =
+        new SubscriptionState(
+            1, TopicFilter.parse("a.*"), SubscribeOptions.DEFAULT, new Acks(), ended -> {});
+    DeliveredEvent event = event();
+    listener.handlerFailed(subscription, event, new IllegalStateException("boom"));
+    assertThat(lines.list.get(0).getThrowableProxy().getMessage()).isEqualTo("boom");
+    assertThat(lines())
+        .singleElement()
+        .asString()
+        .startsWith("WARN app: the handler of a.* failed");
+    listener.handlerFailed(subscription, event, new IllegalStateException("boom"));
+    assertThat(lines()).hasSize(1);
+    listener.handlerFailed(subscription, event, new IllegalStateException("boom"));
+    listener.handlerFailed(subscription, event, new IllegalStateException("boom"));
+    assertThat(lines()).isEmpty();
+    listener.handlerFailed(subscription, event, new IllegalArgumentException("other"));
+    assertThat(lines()).hasSize(1);
+    laterThanAPace();
+    listener.handlerFailed(subscription, event, new IllegalStateException("boom"));
+    assertThat(lines())
+        .singleElement()
+        .asString()
+        .contains("and 2 others")
+        .contains("IllegalStateException: boom");
+  }
+
+  private static DeliveredEvent event() {
+    byte[] frame = FakeBus.deliver("a.b", 5, 1, NO_GROUP, "x");
+    io.eventbus.protocol.FrameCursor frames =
+        new io.eventbus.protocol.FrameCursor().wrap(ByteBuffer.wrap(frame), 0, frame.length);
+    assertThat(frames.next()).isTrue();
+    io.eventbus.protocol.DeliverView view = new io.eventbus.protocol.DeliverView();
+    io.eventbus.protocol.FrameLimits limits = io.eventbus.protocol.FrameLimits.DEFAULT;
+    view.read(ByteBuffer.wrap(frame), frames.bodyStart(), frames.bodyEnd(), limits);
+    byte[] name = {'a', '.', 'b'};
+    ProducerState origin =
+        new ProducerState(
+            new TopicRoute("a.b", new TopicRoute.Key().point(name, 0, name.length)), 5);
+    Delivery delivery =
+        new Delivery(
+            ByteBuffer.wrap(frame), view.eventsStart(), view.eventsEnd(), origin, 1, 0, 9, 1, 0);
+    io.eventbus.protocol.EventCursor events =
+        new io.eventbus.protocol.EventCursor()
+            .wrap(delivery.message, delivery.eventsStart, delivery.eventsEnd, limits);
+    assertThat(events.next()).isTrue();
+    return new DeliveredEvent(delivery, events);
+  }
+
+  @Test
+  void aClientWithoutListenerLogs() throws Exception {
+    FakeBus bus = new FakeBus();
+    try (EventBusClient client =
+        ClientParts.wire(
+                EventBusClient.builder().url("ws://one/bus").name("app").options(),
+                bus.outside(new ManualScheduler(clock), clock))
+            .start()
+            .get(10, TimeUnit.SECONDS)) {
+      bus.connection().end(4501, "not you");
+      assertThat(client.send("a", "x").accepted()).isFalse();
+    }
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
+    while (lines.list.size() < 2 && System.nanoTime() < deadline) {
+      Thread.onSpinWait();
+    }
+    assertThat(lines())
+        .satisfiesExactly(
+            first -> assertThat(first).startsWith("INFO app: connected"),
+            second ->
+                assertThat(second).startsWith("ERROR app: closed for good").contains("not you"));
+  }
+}

@@ -118,6 +118,7 @@ class ArchitectureTest {
           SESSION,
           ROUTING,
           STATS,
+          LOG,
           CONFIG,
           PROTOCOL,
           SCHEMA,

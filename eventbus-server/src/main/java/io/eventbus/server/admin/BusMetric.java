@@ -150,7 +150,11 @@ record BusMetric(
               "gauge",
               "Share of the last seconds in which an event loop was not waiting, 0 to 1.",
               BusStats.Loop::busyShare),
-          gauge("eventbus_topics", "Topics that the bus knows.", BusStats::topics),
+          gauge(
+              "eventbus_topics",
+              "Topics that the event loops remember; one that is published on several loops counts"
+                  + " for each of them.",
+              BusStats::topics),
           gauge("eventbus_subscriptions", "Open subscriptions.", BusStats::subscriptions),
           gauges(
               "eventbus_registry_buses",

@@ -263,7 +263,8 @@ record BusMetric(
           counters(
               "eventbus_federation_lost_events_total",
               "reason",
-              "Events that did not reach a bus that they were for, by reason.",
+              "Events that did not reach a bus that they were for, by reason; `not_needed` are those"
+                  + " that had nobody there any more, because the bus had ended in order.",
               s -> s.federation().lostByReason()),
           counters(
               "eventbus_federation_lost_events_by_bus_total",

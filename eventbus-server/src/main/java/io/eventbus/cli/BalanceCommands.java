@@ -16,6 +16,11 @@ final class BalanceCommands {
 
   private BalanceCommands() {}
 
+  /** A number of clients, for people. */
+  static String count(long clients) {
+    return clients == 1 ? "1 client" : clients + " clients";
+  }
+
   private static String bus(String name) {
     try {
       return new BusId(name).value();
@@ -48,19 +53,31 @@ final class BalanceCommands {
       TableText table = new TableText();
       table.row("BUS", "ZONE", "STATE", "LOAD", "CLIENTS", "");
       for (JsonNode bus : json.path("items")) {
-        double load = bus.path("load").asDouble();
-        long clients = bus.path("clients").asLong();
-        table.row(
-            Text.printable(bus.path("bus").asText()),
-            Text.printable(bus.path("zone").asText()),
-            Text.printable(bus.path("state").asText()),
-            load < 0 ? "?" : String.format(Locale.ROOT, "%.0f %%", load * 100),
-            clients < 0 ? "?" : Long.toString(clients),
-            (bus.path("overloaded").asBoolean() ? "overloaded " : "")
-                + (bus.path("draining").asBoolean() ? "draining" : ""));
+        table.row(row(bus));
       }
       table.lines().forEach(surroundings.out()::line);
       return ExitCode.OK;
+    }
+
+    /** What a bus that is DOWN has told last is not true any more. */
+    static String[] row(JsonNode bus) {
+      String state = Text.printable(bus.path("state").asText());
+      boolean down = state.equals("DOWN");
+      double load = bus.path("load").asDouble();
+      long clients = bus.path("clients").asLong();
+      String shownLoad = load < 0 ? "?" : String.format(Locale.ROOT, "%.0f %%", load * 100);
+      String shownClients = clients < 0 ? "?" : Long.toString(clients);
+      String notes =
+          (bus.path("overloaded").asBoolean() ? "overloaded " : "")
+              + (bus.path("draining").asBoolean() ? "draining" : "");
+      return new String[] {
+        Text.printable(bus.path("bus").asText()),
+        Text.printable(bus.path("zone").asText()),
+        state,
+        down ? "-" : shownLoad,
+        down ? "-" : shownClients,
+        down ? "" : notes
+      };
     }
   }
 
@@ -116,8 +133,8 @@ final class BalanceCommands {
             "bus "
                 + name
                 + " still has "
-                + (left < 0 ? "an unknown number of" : Long.toString(left))
-                + " clients after "
+                + (left < 0 ? "an unknown number of clients" : count(left))
+                + " after "
                 + wait.toMillis()
                 + " ms; it goes on");
       }
@@ -140,7 +157,7 @@ final class BalanceCommands {
           return left;
         }
         if (left != told && left > 0 && !options.json) {
-          surroundings.out().line(left + " clients are left");
+          surroundings.out().line(count(left) + (left == 1 ? " is left" : " are left"));
         }
         told = left;
         Thread.sleep(POLL_MILLIS);

@@ -10,6 +10,7 @@ import java.lang.reflect.Constructor;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.function.Function;
 import picocli.CommandLine;
 import picocli.CommandLine.Help.Ansi;
 import picocli.CommandLine.IFactory;
@@ -33,8 +34,13 @@ final class CommandRunner {
     ConfigOptions.addFlags(spec("config", "print"));
     ConfigOptions.addFlags(spec("registry", "restore"));
     ConfigOptions.addFlags(spec("registry", "recover"));
+    ExitCodeHelp.addTo(commandLine);
     commandLine
         .registerConverter(Duration.class, new DurationText())
+        .registerConverter(double.class, new NumberText<>(Double::valueOf, "a number such as 0.5"))
+        .registerConverter(int.class, new NumberText<>(Integer::valueOf, "a whole number"))
+        .registerConverter(long.class, new NumberText<>(Long::valueOf, "a whole number"))
+        .registerConverter(Long.class, new NumberText<>(Long::valueOf, "a whole number"))
         .setCaseInsensitiveEnumValuesAllowed(true)
         .setColorScheme(
             CommandLine.Help.defaultColorScheme(surroundings.colour() ? Ansi.ON : Ansi.OFF))
@@ -71,11 +77,27 @@ final class CommandRunner {
   private int usage(ParameterException e, String[] arguments) {
     CommandLine command = e.getCommandLine();
     PrintWriter err = surroundings.err();
-    err.println("eventbus: " + e.getMessage());
+    err.println("eventbus: " + message(e));
     UnmatchedArgumentException.printSuggestions(e, err);
     err.println("Try '" + command.getCommandSpec().qualifiedName() + " --help'.");
     err.flush();
     return ExitCode.USAGE;
+  }
+
+  /** Picocli's own words, but for a command that there is not: it would speak of an index. */
+  private static String message(ParameterException e) {
+    CommandLine command = e.getCommandLine();
+    if (e instanceof UnmatchedArgumentException unmatched
+        && !unmatched.isUnknownOption()
+        && !unmatched.getUnmatched().isEmpty()
+        && !command.getSubcommands().isEmpty()) {
+      return "\""
+          + Text.printable(unmatched.getUnmatched().get(0))
+          + "\" is no command (expected: "
+          + String.join(", ", command.getSubcommands().keySet())
+          + ")";
+    }
+    return String.valueOf(e.getMessage());
   }
 
   private int failed(Exception e) {
@@ -120,6 +142,19 @@ final class CommandRunner {
       } catch (IllegalArgumentException | ArithmeticException e) {
         throw new TypeConversionException(
             "\"" + value + "\" (expected: a time span such as 500ms, 5s, 2m or PT5S)");
+      }
+    }
+  }
+
+  /** Reads numbers, and says what was expected in words for people. */
+  private record NumberText<N extends Number>(Function<String, N> parser, String expected)
+      implements ITypeConverter<N> {
+    @Override
+    public N convert(String value) {
+      try {
+        return parser.apply(value);
+      } catch (NumberFormatException e) {
+        throw new TypeConversionException("\"" + value + "\" (expected: " + expected + ")");
       }
     }
   }

@@ -9,6 +9,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.UsageMessageSpec;
 import picocli.CommandLine.Option;
 
 /** Where a bus's configuration comes from. Keys with a flag of their own become options too. */
@@ -41,6 +42,8 @@ final class ConfigOptions {
         spec.addOption(option.build());
       }
     }
+    spec.usageMessage().abbreviateSynopsis(true);
+    spec.usageMessage().sectionMap().put(UsageMessageSpec.SECTION_KEY_OPTION_LIST, FlagHelp::list);
   }
 
   /**

@@ -34,16 +34,7 @@ import picocli.CommandLine.Spec;
       GenerateCompletion.class,
       HelpCommand.class
     },
-    exitCodeListHeading = "%nExit codes:%n",
-    exitCodeList = {
-      " 0:done",
-      " 1:failed",
-      " 2:wrong command line or configuration",
-      " 3:no bus could be reached, or it refused the client",
-      " 4:events were missing, doubled or out of order",
-      " 5:the registry refused what was asked for",
-      "130:interrupted (143 when terminated)"
-    })
+    exitCodeListHeading = "%nExit codes:%n")
 final class EventBusCommand implements Runnable {
   @Mixin CommonOptions common = new CommonOptions();
 
@@ -51,6 +42,8 @@ final class EventBusCommand implements Runnable {
 
   @Override
   public void run() {
-    throw new ParameterException(spec.commandLine(), "a command is missing");
+    throw new ParameterException(
+        spec.commandLine(),
+        "a command is missing (expected: " + String.join(", ", spec.subcommands().keySet()) + ")");
   }
 }

@@ -2,7 +2,6 @@ package io.eventbus.cli;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.LoggerContext;
-import ch.qos.logback.classic.encoder.JsonEncoder;
 import ch.qos.logback.classic.encoder.PatternLayoutEncoder;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.ConsoleAppender;
@@ -50,9 +49,9 @@ final class LogSetup {
     }
   }
 
-  private static Encoder<ILoggingEvent> encoder(LoggerContext context, LogConfig.Format format) {
+  static Encoder<ILoggingEvent> encoder(LoggerContext context, LogConfig.Format format) {
     if (format == LogConfig.Format.JSON) {
-      JsonEncoder json = new JsonEncoder();
+      JsonLines json = new JsonLines();
       json.setContext(context);
       json.start();
       return json;

@@ -4,12 +4,15 @@ import io.eventbus.registry.BusId;
 import io.eventbus.server.admin.AdminServer;
 import io.eventbus.server.admin.BusHealth;
 import io.eventbus.server.admin.BusSummary;
+import io.eventbus.server.admission.ConnectionLimit;
 import io.eventbus.server.balance.Balancer;
 import io.eventbus.server.cluster.ClusterStanding;
 import io.eventbus.server.cluster.Membership;
 import io.eventbus.server.config.BuildInfo;
 import io.eventbus.server.config.BusConfig;
 import io.eventbus.server.config.ConfigException;
+import io.eventbus.server.config.ConfigKey;
+import io.eventbus.server.config.PemKey;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.federation.Federation;
 import io.eventbus.server.federation.FederationFigures;
@@ -62,10 +65,16 @@ public final class BusServer implements AutoCloseable {
   private final BusContext bus;
   private final Balancer balancer;
   private final @Nullable Federation federation;
-  private @Nullable AdminServer admin;
+  private final @Nullable AdminServer admin;
 
-  private BusServer(ServerConfig config, Membership membership, ResumeKey resumes, Clock clock) {
+  private BusServer(
+      ServerConfig config,
+      @Nullable AdminServer admin,
+      Membership membership,
+      ResumeKey resumes,
+      Clock clock) {
     this.config = config;
+    this.admin = admin;
     this.membership = membership;
     loops = new EventLoops(config.listen());
     BusCounters counters = new BusCounters(loops.count());
@@ -155,19 +164,15 @@ public final class BusServer implements AutoCloseable {
    * @throws ConfigException if a file that the configuration names cannot be used
    */
   public static BusServer start(ServerConfig config) throws IOException {
-    Clock clock = Clock.systemUTC();
-    Membership membership = Membership.open(config, clock, Federation.transport(config.listen()));
-    BusConfig named = new BusConfig(membership.busName(), config.bus().generated());
+    PemKey.check(ConfigKey.TLS_KEY, config.tls().key());
+    AdminServer admin = administration(config);
     BusServer server;
     try {
-      ResumeKey resumes =
-          ResumeKeys.find(
-              config.withBus(named),
-              () -> membership.sharedKey("eventbus resume key"),
-              Path.of(System.getProperty("user.home", "")));
-      server = new BusServer(config.withBus(named), membership, resumes, clock);
-    } catch (RuntimeException e) {
-      membership.close();
+      server = prepare(config, admin, Clock.systemUTC());
+    } catch (IOException | RuntimeException e) {
+      if (admin != null) {
+        admin.close();
+      }
       throw e;
     }
     try {
@@ -179,6 +184,51 @@ public final class BusServer implements AutoCloseable {
     }
   }
 
+  /** The administration comes first: a start that takes long can be watched there. */
+  private static @Nullable AdminServer administration(ServerConfig config) throws IOException {
+    if (!config.admin().enabled()) {
+      return null;
+    }
+    ClusterStanding unknown =
+        new ClusterStanding(
+            ClusterStanding.Phase.JOINING,
+            config.cluster().enabled() ? config.cluster().id() : "",
+            "",
+            "NONE",
+            "NONE",
+            null,
+            -1,
+            0,
+            "the bus starts");
+    BusHealth starting = BusHealth.of(BusHealth.State.STARTING, "the bus starts", unknown);
+    return AdminServer.start(
+        config.admin(),
+        () -> starting,
+        ConnectionLimit.ofProcess(config.listen().maxConnections(), config.tls().enabled())
+            .administration());
+  }
+
+  private static BusServer prepare(ServerConfig config, @Nullable AdminServer admin, Clock clock)
+      throws IOException {
+    Membership membership = Membership.open(config, clock, Federation.transport(config.listen()));
+    BusConfig named = new BusConfig(membership.busName(), config.bus().generated());
+    try {
+      ServerConfig effective = config.withBus(named);
+      if (admin != null) {
+        effective = effective.withAdminPort(admin.port());
+      }
+      ResumeKey resumes =
+          ResumeKeys.find(
+              effective,
+              () -> membership.sharedKey("eventbus resume key"),
+              Path.of(System.getProperty("user.home", "")));
+      return new BusServer(effective, admin, membership, resumes, clock);
+    } catch (RuntimeException e) {
+      membership.close();
+      throw e;
+    }
+  }
+
   /**
    * Checks what can be checked of a configuration without starting a bus: the files that it names.
    *
@@ -186,6 +236,7 @@ public final class BusServer implements AutoCloseable {
    * @throws ConfigException if a file cannot be used; says which, and why
    */
   public static void check(ServerConfig config) {
+    PemKey.check(ConfigKey.TLS_KEY, config.tls().key());
     TransportServer.check(config);
     Membership.check(config);
     ResumeKeys.check(config);
@@ -193,7 +244,7 @@ public final class BusServer implements AutoCloseable {
 
   private void open() throws IOException {
     transport.start();
-    if (config.admin().enabled()) {
+    if (admin != null) {
       BusSummary summary =
           new BusSummary(
               config.bus().name(),
@@ -204,17 +255,14 @@ public final class BusServer implements AutoCloseable {
               loops.count(),
               transport.connectionLimit().connections(),
               transport.connectionLimit().message());
-      admin =
-          AdminServer.start(
-              config.admin(),
-              new RunningBus(
-                  bus,
-                  transport.contexts(),
-                  load,
-                  summary,
-                  this::health,
-                  new RunningBus.Surroundings(membership, balancer, this::figures)),
-              transport.connectionLimit().administration());
+      admin.serve(
+          new RunningBus(
+              bus,
+              transport.contexts(),
+              load,
+              summary,
+              this::health,
+              new RunningBus.Surroundings(membership, balancer, this::figures)));
     }
     if (federation != null) {
       federation.start(

@@ -26,15 +26,11 @@ import io.eventbus.server.stats.LoopStats;
 import io.eventbus.server.stats.RefusalReason;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.NavigableMap;
 import java.util.Optional;
-import java.util.Set;
-import java.util.TreeMap;
 import java.util.function.Supplier;
 
 /**
@@ -43,7 +39,7 @@ import java.util.function.Supplier;
  */
 final class RunningBus implements BusView {
   private final BusContext bus;
-  private final List<LoopContext> loops;
+  private final RecentTopics topics;
   private final LoopLoad load;
   private final BusSummary summary;
   private final Supplier<BusHealth> health;
@@ -61,7 +57,10 @@ final class RunningBus implements BusView {
       Supplier<BusHealth> health,
       Surroundings surroundings) {
     this.bus = bus;
-    this.loops = loops;
+    this.topics =
+        new RecentTopics(
+            () -> loops.stream().flatMap(loop -> loop.router().topics().stream()),
+            System::nanoTime);
     this.load = load;
     this.summary = summary;
     this.health = health;
@@ -122,7 +121,7 @@ final class RunningBus implements BusView {
         problems(c),
         latency(c),
         load.read(),
-        topicNames().size(),
+        bus.index().topics(),
         bus.index().size(),
         RegistryFigures.of(cluster()),
         surroundings.balance().status(),
@@ -248,40 +247,21 @@ final class RunningBus implements BusView {
 
   @Override
   public List<TopicInfo> topics(String after, int limit) {
-    return topicCounts().tailMap(after, false).values().stream()
-        .limit(limit)
-        .map(
-            t ->
-                new TopicInfo(
-                    t.topic(), bus.index().subscribers(t.topic()), t.events(), t.deliveries()))
-        .toList();
-  }
-
-  private Set<String> topicNames() {
-    Set<String> names = new HashSet<>();
-    loops.forEach(loop -> loop.router().topics().forEach(t -> names.add(t.topic())));
-    return names;
-  }
-
-  private NavigableMap<String, TopicCount> topicCounts() {
-    NavigableMap<String, TopicCount> all = new TreeMap<>();
-    for (LoopContext loop : loops) {
-      for (TopicCount t : loop.router().topics()) {
-        all.merge(
-            t.topic(),
-            t,
-            (a, b) ->
-                new TopicCount(
-                    a.topic(), a.events() + b.events(), a.deliveries() + b.deliveries()));
-      }
+    List<TopicCount> page = topics.after(after, limit);
+    int[] subscribers = bus.index().subscribers(page.stream().map(TopicCount::topic).toList());
+    List<TopicInfo> infos = new ArrayList<>();
+    for (int i = 0; i < page.size(); i++) {
+      TopicCount t = page.get(i);
+      infos.add(new TopicInfo(t.topic(), subscribers[i], t.events(), t.deliveries()));
     }
-    return all;
+    return infos;
   }
 
   @Override
   public List<SubscriptionInfo> subscriptions(SubscriptionKey after, int limit) {
     List<SubscriptionInfo> page = new ArrayList<>();
-    for (Session session : bus.sessions().after(after.connection() - 1)) {
+    // Connections are numbered from 1.
+    for (Session session : bus.sessions().after(Math.max(1, after.connection()) - 1)) {
       long connection = session.identity().number();
       session.subscriptions().list().stream()
           .sorted(Comparator.comparingLong(Subscription::id))

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -63,6 +64,53 @@ class CommandRunnerTest {
   }
 
   @ParameterizedTest
+  @CsvSource({
+    "'', 0 1 2 3 4 5 130",
+    "serve, 0 1 2 130",
+    "publish, 0 1 2 3 130",
+    "subscribe, 0 1 2 3 130",
+    "demo, 0 1 2 4 130",
+    "config check, 0 2",
+    "version, 0 2",
+    "registry members, 0 1 2 3 5 130",
+    "registry restore, 0 1 2 130",
+    "drain, 0 1 2 3 5 130"
+  })
+  void helpListsTheExitCodesOfTheCommand(String command, String codes) {
+    assertThat(cli.run((command + " --help").strip().split(" ", -1))).isZero();
+    List<String> listed =
+        cli.out()
+            .lines()
+            .dropWhile(line -> !line.equals("Exit codes:"))
+            .skip(1)
+            .takeWhile(line -> line.matches(" *\\d+ .*"))
+            .map(line -> line.strip().replaceAll(" .*", ""))
+            .toList();
+    assertThat(String.join(" ", listed)).isEqualTo(codes);
+  }
+
+  @Test
+  void theFlagsOfABusAreListedByWhatTheyAreAbout() {
+    assertThat(cli.run("serve", "--help")).isZero();
+    assertThat(cli.out())
+        .startsWith("Usage: eventbus serve [OPTIONS]")
+        .containsSubsequence(
+            "Options:",
+            "--config",
+            "--set",
+            "The bus and its clients:",
+            "--port",
+            "--tls-key",
+            "Cluster:",
+            "--join",
+            "Administration and log:",
+            "--admin-port",
+            "--log-format",
+            "Exit codes:")
+        .doesNotContain("--end-with");
+  }
+
+  @ParameterizedTest
   @CsvSource(
       delimiter = '|',
       value = {
@@ -70,6 +118,13 @@ class CommandRunnerTest {
         "serv | Did you mean: eventbus serve",
         "serve --prot 1 | Unknown option",
         "serve extra | Unmatched argument",
+        "foo | \"foo\" is no command (expected: serve, publish, subscribe, demo, config,",
+        "registry foo | \"foo\" is no command (expected: status, members, leader,",
+        "'' | (expected: serve, publish,",
+        "publish a b --rate 1/s | \"1/s\" (expected: a number such as 0.5)",
+        "subscribe a --count x | \"x\" (expected: a whole number)",
+        "demo --buses x | \"x\" (expected: a whole number)",
+        "move x | \"x\" (expected: a whole number)",
         "config | check or print is missing",
         "publish | TOPIC",
         "publish a b --file c | both as arguments and as a file",

@@ -291,7 +291,7 @@ class ClusterIT {
     BusServer a = start("bus-a", "cluster.founders", "2");
     assertThat(ready(a).path("state").asText()).isEqualTo("STARTING");
     assertThat(ready(a).path("reasons").toString())
-        .contains("only 1 of 2 buses (cluster.founders) have been found");
+        .contains("1 of 2 (cluster.founders) have been found");
     // The one with the lowest id founds.
     BusServer founder = start("bus-0", "cluster.join", joinOf(a), "cluster.founders", "2");
     awaitUp(founder);

@@ -119,6 +119,7 @@ class ArchitectureTest {
           SESSION,
           ROUTING,
           STATS,
+          LOG,
           CONFIG,
           PROTOCOL,
           SCHEMA,

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** The resources of the administration port. Safe for use by several threads. */
@@ -41,8 +42,8 @@ final class AdminApi {
   private List<Route> own() {
     return List.of(
         Route.get("/", this::index),
-        Route.get("/healthz", this::health),
-        Route.get("/readyz", this::ready),
+        Route.get("/healthz", (exchange, id) -> alive(bus.health())),
+        Route.get("/readyz", (exchange, id) -> ready(bus.health())),
         Route.get("/metrics", (exchange, id) -> metricsPage()),
         Route.get("/api/v1/bus", (exchange, id) -> Reply.ok(bus.summary())),
         Route.get("/api/v1/connections", (exchange, id) -> connections(exchange)),
@@ -52,20 +53,25 @@ final class AdminApi {
         Route.get("/api/v1/subscriptions", (exchange, id) -> subscriptions(exchange)));
   }
 
+  /** What there is while the bus starts. */
+  static List<Route> starting(Supplier<BusHealth> bus) {
+    return List.of(
+        Route.get("/healthz", (exchange, id) -> alive(bus.get())),
+        Route.get("/readyz", (exchange, id) -> ready(bus.get())));
+  }
+
   private Reply index(HttpExchange exchange, String id) {
     return Reply.ok(
         Map.of("resources", routes().stream().map(r -> r.method() + " " + r.path()).toList()));
   }
 
   /** Alive: a restart would not help a bus that drains or waits, so only FAILED says no. */
-  private Reply health(HttpExchange exchange, String id) {
-    BusHealth health = bus.health();
+  private static Reply alive(BusHealth health) {
     return new Reply(health.state() == BusHealth.State.FAILED ? 503 : 200, health);
   }
 
   /** Ready: whether new clients should be sent here. */
-  private Reply ready(HttpExchange exchange, String id) {
-    BusHealth health = bus.health();
+  private static Reply ready(BusHealth health) {
     return new Reply(health.state() == BusHealth.State.UP ? 200 : 503, health);
   }
 

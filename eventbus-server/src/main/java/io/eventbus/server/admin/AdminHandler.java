@@ -15,23 +15,36 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import org.jspecify.annotations.Nullable;
 
 /** Finds the route of a request, and writes its answer or error. */
 final class AdminHandler implements HttpHandler {
-  private static final Logger LOG = LoggerFactory.getLogger(AdminHandler.class);
   private static final ObjectMapper JSON =
       JsonMapper.builder()
           .addModule(new SimpleModule().addSerializer(Instant.class, ToStringSerializer.instance))
           .build();
 
+  private final AdminFailures failures;
   private final HostGuard guard;
-  private final List<Route> routes;
+  private final List<Route> starting;
+  private volatile @Nullable List<Route> serving;
 
-  AdminHandler(HostGuard guard, List<Route> routes) {
+  /**
+   * Makes a handler for the time until {@link #serve}.
+   *
+   * @param guard which hosts may be asked for
+   * @param starting what there is until then; everything else is not there yet (503)
+   * @param failures tells of requests that fail
+   */
+  AdminHandler(HostGuard guard, List<Route> starting, AdminFailures failures) {
+    this.failures = failures;
     this.guard = guard;
-    this.routes = List.copyOf(routes);
+    this.starting = List.copyOf(starting);
+  }
+
+  /** Answers with these routes from now on. */
+  void serve(List<Route> routes) {
+    serving = List.copyOf(routes);
   }
 
   @Override
@@ -43,8 +56,7 @@ final class AdminHandler implements HttpHandler {
       } catch (HttpFailure failure) {
         reply = error(failure);
       } catch (RuntimeException e) {
-        LOG.error("Administration request failed", e);
-        reply = error(new HttpFailure(500, "INTERNAL", "the request failed; see the bus's log"));
+        reply = error(new HttpFailure(500, "INTERNAL", failures.tell(e)));
       }
       write(exchange, reply);
     }
@@ -62,7 +74,8 @@ final class AdminHandler implements HttpHandler {
     String method =
         exchange.getRequestMethod().equals("HEAD") ? "GET" : exchange.getRequestMethod();
     TreeSet<String> allowed = new TreeSet<>();
-    for (Route route : routes) {
+    List<Route> routes = serving;
+    for (Route route : routes == null ? starting : routes) {
       String id = route.match(path);
       if (id != null && route.method().equals(method)) {
         return route.action().run(exchange, id);
@@ -70,6 +83,9 @@ final class AdminHandler implements HttpHandler {
       if (id != null) {
         allowed.add(route.method());
       }
+    }
+    if (allowed.isEmpty() && routes == null) {
+      throw new HttpFailure(503, "STARTING", "the bus starts; see /readyz");
     }
     if (allowed.isEmpty()) {
       throw HttpFailure.notFound("resource (GET / lists them)");

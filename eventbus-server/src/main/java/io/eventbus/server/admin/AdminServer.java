@@ -10,9 +10,12 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The administration port, on the JDK's HTTP server: health, metrics and the API as JSON.
+ * The administration port, on the JDK's HTTP server: health, metrics and the API as JSON. It
+ * listens before the bus does, so that the start of a bus can be watched.
  *
  * <p>It has its own few threads, so that nothing that happens here slows an event loop. A request
  * that is not there within {@value #REQUEST_SECONDS} s, or an answer that is not taken within
@@ -42,43 +45,55 @@ public final class AdminServer implements AutoCloseable {
 
   private final HttpServer server;
   private final ThreadPoolExecutor executor;
-  private final BusMetrics metrics;
-  private final RegistryApi registry;
+  private final AdminHandler handler;
+  private @Nullable BusMetrics metrics;
+  private @Nullable RegistryApi registry;
 
-  private AdminServer(
-      HttpServer server, ThreadPoolExecutor executor, BusMetrics metrics, RegistryApi registry) {
+  private AdminServer(HttpServer server, ThreadPoolExecutor executor, AdminHandler handler) {
     this.server = server;
     this.executor = executor;
-    this.metrics = metrics;
-    this.registry = registry;
+    this.handler = handler;
   }
 
   /**
-   * Starts to listen.
+   * Starts to listen, before there is a bus: whoever asks is told that it starts (503, and {@code
+   * /healthz} 200).
    *
    * @param config where to listen; {@link AdminConfig#enabled()} is not looked at
-   * @param bus what to show
+   * @param starting how the bus is until {@link #serve}; called by several threads
    * @param mostConnections connections for which there are descriptors; the first server of a JVM
    *     sets it for all
    * @return the running server
    * @throws IOException if the address cannot be bound; trying again helps only when somebody else
    *     gives up the port
    */
-  public static AdminServer start(AdminConfig config, BusView bus, int mostConnections)
-      throws IOException {
+  public static AdminServer start(
+      AdminConfig config, Supplier<BusHealth> starting, int mostConnections) throws IOException {
     limitTheJdkServer(Math.min(MOST_CONNECTIONS, mostConnections));
     InetSocketAddress address =
         new InetSocketAddress(InetAddress.getByName(config.host()), config.port());
     HttpServer server = HttpServer.create(address, BACKLOG);
     ThreadPoolExecutor executor = executor();
-    BusMetrics metrics = new BusMetrics(bus);
     server.setExecutor(executor);
     HostGuard guard = new HostGuard(config, address.getAddress());
-    RegistryApi registry = new RegistryApi(bus);
-    AdminApi api = new AdminApi(bus, metrics, registry);
-    server.createContext("/", new AdminHandler(guard, api.routes()));
+    AdminHandler handler =
+        new AdminHandler(guard, AdminApi.starting(starting), new AdminFailures());
+    server.createContext("/", handler);
     server.start();
-    return new AdminServer(server, executor, metrics, registry);
+    return new AdminServer(server, executor, handler);
+  }
+
+  /**
+   * Shows a bus from now on. To be called once at most, and not beside {@link #close}.
+   *
+   * @param bus what to show
+   */
+  public void serve(BusView bus) {
+    BusMetrics figures = new BusMetrics(bus);
+    RegistryApi changes = new RegistryApi(bus);
+    metrics = figures;
+    registry = changes;
+    handler.serve(new AdminApi(bus, figures, changes).routes());
   }
 
   /**
@@ -95,8 +110,12 @@ public final class AdminServer implements AutoCloseable {
   public void close() {
     server.stop(0);
     executor.shutdownNow();
-    registry.close();
-    metrics.close();
+    if (registry != null) {
+      registry.close();
+    }
+    if (metrics != null) {
+      metrics.close();
+    }
   }
 
   /**

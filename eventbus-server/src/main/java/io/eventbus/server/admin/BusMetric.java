@@ -150,7 +150,11 @@ record BusMetric(
               "gauge",
               "Share of the last seconds in which an event loop was not waiting, 0 to 1.",
               BusStats.Loop::busyShare),
-          gauge("eventbus_topics", "Topics that the bus knows.", BusStats::topics),
+          gauge(
+              "eventbus_topics",
+              "Topics that the event loops remember; one that is published on several loops counts"
+                  + " for each of them.",
+              BusStats::topics),
           gauge("eventbus_subscriptions", "Open subscriptions.", BusStats::subscriptions),
           gauges(
               "eventbus_registry_buses",
@@ -259,7 +263,8 @@ record BusMetric(
           counters(
               "eventbus_federation_lost_events_total",
               "reason",
-              "Events that did not reach a bus that they were for, by reason.",
+              "Events that did not reach a bus that they were for, by reason; `not_needed` are those"
+                  + " that had nobody there any more, because the bus had ended in order.",
               s -> s.federation().lostByReason()),
           counters(
               "eventbus_federation_lost_events_by_bus_total",

@@ -19,7 +19,7 @@ import java.util.Map;
  * @param problemsByCode {@code Problem} frames sent
  * @param latency from the receipt of an event to its write to a subscriber's socket
  * @param loops load of each event loop
- * @param topics topics known now
+ * @param topics topics that the loops remember now, each loop's counted
  * @param subscriptions subscriptions open now
  * @param registry the registry as this bus sees it
  * @param balance what moves clients between buses

@@ -1,5 +1,6 @@
 package io.eventbus.server.admin;
 
+import com.fasterxml.jackson.annotation.JsonFormat;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import java.util.List;
 
@@ -21,8 +22,9 @@ public record ConnectionDetail(
    * How far one stream is acknowledged.
    *
    * @param topic the stream's topic
-   * @param producer the stream's producer
+   * @param producer the stream's producer; a string in JSON
    * @param sequence the last acknowledged event
    */
-  public record Acknowledged(String topic, long producer, long sequence) {}
+  public record Acknowledged(
+      String topic, @JsonFormat(shape = JsonFormat.Shape.STRING) long producer, long sequence) {}
 }

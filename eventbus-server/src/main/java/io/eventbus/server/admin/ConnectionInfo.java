@@ -1,5 +1,6 @@
 package io.eventbus.server.admin;
 
+import com.fasterxml.jackson.annotation.JsonFormat;
 import java.time.Instant;
 import java.util.Map;
 
@@ -10,7 +11,8 @@ import java.util.Map;
  * @param remoteAddress the client's address and port
  * @param connectedAt when it was welcomed
  * @param session id that {@code Welcome} gave
- * @param producer producer number that {@code Welcome} gave
+ * @param producer producer number that {@code Welcome} gave; a string in JSON, because most readers
+ *     of JSON round numbers above 2<sup>53</sup>
  * @param client name that the client gave in {@code Hello}
  * @param agent software that the client named in {@code Hello}
  * @param attributes attributes that the client gave in {@code Hello}
@@ -26,7 +28,7 @@ public record ConnectionInfo(
     String remoteAddress,
     Instant connectedAt,
     String session,
-    long producer,
+    @JsonFormat(shape = JsonFormat.Shape.STRING) long producer,
     String client,
     String agent,
     Map<String, String> attributes,

@@ -30,6 +30,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -86,8 +87,9 @@ final class ClusterMembership implements Membership {
     this.registry = registry;
     this.others = new OtherBuses(new BusId(directory.bus()));
     registry.addListener(others);
+    registry.addListener(new BusStateLog(new BusId(directory.bus()), () -> registered));
     this.started = registry.start().toCompletableFuture();
-    this.waiting = new WaitingLog(registry::situation);
+    this.waiting = new WaitingLog(this::situation);
     var unused = started.whenComplete((nothing, error) -> onStarted(error));
   }
 
@@ -230,12 +232,29 @@ final class ClusterMembership implements Membership {
             .thenRun(
                 () ->
                     LOG.info(
-                        "Bus {} is UP in the cluster {}: {}, buses {}",
+                        "Bus {} is UP in the cluster {} as {}; other buses: {}",
                         directory.bus(),
                         config.cluster().id(),
                         registry.status().role(),
-                        registry.snapshot().buses().size()));
+                        describeOthers()));
     awaitStart();
+  }
+
+  private String describeOthers() {
+    String all =
+        registry.snapshot().buses().stream()
+            .filter(bus -> !bus.id().value().equals(directory.bus()))
+            .map(bus -> bus.id() + " " + bus.state())
+            .collect(Collectors.joining(", "));
+    return all.isEmpty() ? "none yet" : all;
+  }
+
+  /** What this bus waits for, or who leads. */
+  private String situation() {
+    String known = registry.situation();
+    return started.isDone() && !registered
+        ? "this bus waits for the registry to know it; " + known
+        : known;
   }
 
   @Override
@@ -278,7 +297,7 @@ final class ClusterMembership implements Membership {
         registry.localRead().age().toMillis(),
         failed
             ? "the registry has stopped on an error of its own, which the log tells"
-            : whole ? "" : registry.situation());
+            : whole ? "" : situation());
   }
 
   @Override

@@ -3,6 +3,8 @@ package io.eventbus.server.cluster;
 import io.eventbus.link.LinkSecurity;
 import io.eventbus.server.config.ClusterSecurityConfig;
 import io.eventbus.server.config.ConfigException;
+import io.eventbus.server.config.ConfigKey;
+import io.eventbus.server.config.PemKey;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -38,6 +40,7 @@ record ClusterSecurity(LinkSecurity links, byte @Nullable [] secret) {
     Path key = config.key();
     Path authority = config.authority();
     if (certificate != null && key != null && authority != null) {
+      PemKey.check(ConfigKey.CLUSTER_TLS_KEY, key);
       try {
         links = links.withTls(certificate, key, authority);
       } catch (IllegalArgumentException e) {

@@ -37,6 +37,10 @@ final class FoundSeeds implements SeedSource {
     }
     return buses >= founders
         ? null
-        : "only " + buses + " of " + founders + " buses (cluster.founders) have been found";
+        : "more buses: "
+            + buses
+            + " of "
+            + founders
+            + " (cluster.founders) have been found, this one included";
   }
 }

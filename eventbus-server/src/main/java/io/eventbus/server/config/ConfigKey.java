@@ -88,8 +88,9 @@ public enum ConfigKey {
       "",
       "",
       "Sites whose pages may connect from a browser; `*` lets every page in. A page of the bus's own"
-          + " site may where that is `localhost`, an IP address or `listen.host`; under another name"
-          + " it has to stand here, because any name can be made to lead to this machine."
+          + " site, or of its administration port, may where that is `localhost`, an IP address or"
+          + " `listen.host`; under another name it has to stand here, because any name can be made to"
+          + " lead to this machine."
           + " Programs that are not browsers send no `Origin` and are not asked."),
   /** Addresses of proxies. */
   LISTEN_PROXIES(

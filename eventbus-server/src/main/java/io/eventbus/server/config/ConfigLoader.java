@@ -5,6 +5,7 @@ import java.io.Reader;
 import java.io.Serial;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -37,7 +38,7 @@ public final class ConfigLoader {
 
   /**
    * Takes values from a properties file in UTF-8: {@code key = value} on each line, {@code #} for
-   * comments.
+   * comments. A relative path in it begins in the directory of the file.
    *
    * @param file the file
    * @return this loader
@@ -50,7 +51,7 @@ public final class ConfigLoader {
         problems.add(twice + ": given twice (expected: once), in file " + file);
       }
       for (Map.Entry<String, String> entry : properties.sorted().entrySet()) {
-        put(fromFile, entry.getKey(), entry.getValue(), "file " + file);
+        put(fromFile, entry.getKey(), beside(file, entry), "file " + file);
       }
     } catch (NoSuchFileException e) {
       problems.add("file " + file + ": not found (expected: a properties file)");
@@ -60,6 +61,22 @@ public final class ConfigLoader {
           "file " + file + ": cannot be read (expected: key = value lines in UTF-8): " + e);
     }
     return this;
+  }
+
+  /** A file is the same wherever the bus is started; so are the files that it names. */
+  private static String beside(Path file, Map.Entry<String, String> entry) {
+    String value = entry.getValue();
+    boolean isPath =
+        ConfigKey.find(entry.getKey()).map(key -> key.type() == ValueType.FILE).orElse(false);
+    if (!isPath || value.isBlank()) {
+      return value;
+    }
+    try {
+      return file.toAbsolutePath().resolveSibling(value.strip()).toString();
+    } catch (InvalidPathException e) {
+      // Told where the value is read.
+      return value;
+    }
   }
 
   /**

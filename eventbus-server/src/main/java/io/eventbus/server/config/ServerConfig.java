@@ -117,6 +117,31 @@ public record ServerConfig(
   }
 
   /**
+   * Returns a copy with another port of the administration.
+   *
+   * @param port the one that is bound where 0 was configured
+   * @return the copy
+   * @throws IllegalArgumentException if another part of the configuration has that port
+   */
+  public ServerConfig withAdminPort(int port) {
+    return new ServerConfig(
+        bus,
+        listen,
+        tls,
+        limits,
+        addresses,
+        timeouts,
+        compression,
+        auth,
+        cluster,
+        balance,
+        federation,
+        diagnostics,
+        new AdminConfig(admin.enabled(), admin.host(), port, admin.allowedHosts()),
+        log);
+  }
+
+  /**
    * Makes the configuration in which every key has its default.
    *
    * @return a configuration with a fresh random bus name

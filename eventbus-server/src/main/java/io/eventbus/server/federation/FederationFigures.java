@@ -18,8 +18,10 @@ import java.util.function.Function;
  * @param eventsRelayed events received to be passed on
  * @param framesSent frames sent to other buses
  * @param bytesSent bytes of those frames
- * @param lostByReason events that did not reach a bus that they were for, by reason
- * @param lostByBus the same by the bus, but for frames that a full lane dropped
+ * @param lostByReason events that did not reach a bus that they were for, by reason; those that it
+ *     did not need, because it had ended in order, are not lost
+ * @param lostByBus the same by the bus, but for frames that a full lane dropped or that were not
+ *     needed
  * @param connects lanes that came up, again or for the first time
  * @param resent frames sent again after a lane was cut
  * @param hops frames received, by the number of links that they had come by, from 1; the last
@@ -69,6 +71,7 @@ public record FederationFigures(
       List<LaneCounters> loops, List<Peer> peers, long filters, long late, long mismatches) {
     Map<String, Long> reasons = new LinkedHashMap<>();
     reasons.put("given_up", sum(loops, c -> c.lostGivenUp));
+    reasons.put("not_needed", sum(loops, c -> c.notNeeded));
     reasons.put("restarted", sum(loops, c -> c.lostRestarted));
     reasons.put("queue_full", sum(loops, c -> c.lostQueueFull));
     reasons.put("no_member", sum(loops, c -> c.lostNoMember));

@@ -22,6 +22,14 @@ import org.slf4j.LoggerFactory;
 final class Lane {
   private static final Logger LOG = LoggerFactory.getLogger(Lane.class);
 
+  /** Why nothing is held for a bus. */
+  private enum Abandoned {
+    /** Nobody knows who of its subscribers misses what is for it. */
+    GIVEN_UP,
+    /** It has ended in order: its clients have gone before, and get what comes where they are. */
+    NOT_NEEDED
+  }
+
   /** What is held beyond this waits for acknowledgements, not for the socket. */
   private static final long LAGGING = 1024 * 1024;
 
@@ -38,7 +46,10 @@ final class Lane {
   private long first = 1;
   private long sent;
   private boolean drainScheduled;
-  private boolean abandoned;
+
+  /** Why nothing is held for the other bus; null as long as what is for it is kept. */
+  private @Nullable Abandoned abandoned;
+
   private @Nullable LaneSender sender;
   private @Nullable Long instance;
   private long downSince;
@@ -101,8 +112,8 @@ final class Lane {
       offer(alone, delivery, alone.overflow(), token);
       return;
     }
-    if (abandoned || state == LaneState.CLOSED) {
-      lost(delivery);
+    if (abandoned != null || state == LaneState.CLOSED) {
+      forgo(path, delivery);
       done(token);
       return;
     }
@@ -133,7 +144,7 @@ final class Lane {
 
   /** Whether those behind the other bus are to be reached directly. */
   private boolean mustGoPast() {
-    if (abandoned || !isUp()) {
+    if (abandoned != null || !isUp()) {
       detour.begin();
     }
     return detour.isOn();
@@ -144,9 +155,20 @@ final class Lane {
     return to == null || !to.isWritable() || room.bytes() > LAGGING;
   }
 
-  private void lost(Delivery delivery) {
+  /**
+   * Counts what is not kept for the other bus.
+   *
+   * @return whether anybody may miss it. The members of a group that are left may: this frame was
+   *     for one of the other bus
+   */
+  private boolean forgo(LanePath path, Delivery delivery) {
+    if (abandoned == Abandoned.NOT_NEEDED && !path.isForGroups()) {
+      loop.counters().notNeeded.add(delivery.events());
+      return false;
+    }
     loop.counters().lostGivenUp.add(delivery.events());
     peer.countLost(delivery.events());
+    return true;
   }
 
   private void done(@Nullable FrameToken token) {
@@ -324,7 +346,7 @@ final class Lane {
     }
     state = state.to(LaneState.UP);
     reconnect.succeeded();
-    abandoned = false;
+    abandoned = null;
     long resumed = Math.max(first - 1, Math.min(taken, last()));
     if (sent > resumed) {
       loop.counters().resent.add(sent - resumed);
@@ -369,10 +391,12 @@ final class Lane {
     if (state == LaneState.DOWN) {
       connect();
     }
-    if (state != LaneState.UP && !abandoned && now - downSince > loop.config().giveUp().toNanos()) {
+    if (state != LaneState.UP
+        && abandoned == null
+        && now - downSince > loop.config().giveUp().toNanos()) {
       abandon("it could not be reached for " + loop.config().giveUp().toMillis() + " ms");
     }
-    if (isUp() && !abandoned) {
+    if (isUp() && abandoned == null) {
       detour.onUp(last() + 1, now);
     }
     if (room.bytes() == 0) {
@@ -380,18 +404,21 @@ final class Lane {
     }
   }
 
-  /** Nothing more is held for the other bus. */
+  /** Nothing more is held for the other bus, which may still need it. */
   void abandon(String why) {
-    if (abandoned) {
-      return;
+    if (abandoned == null) {
+      abandon(Abandoned.GIVEN_UP, why);
     }
-    abandoned = true;
-    // Those behind it are still there.
-    detour.takeOver();
-    giveUp(why);
   }
 
-  private void giveUp(String why) {
+  private void abandon(Abandoned as, String why) {
+    abandoned = as;
+    // Those behind it are still there.
+    detour.takeOver();
+    forgoAll(why);
+  }
+
+  private void forgoAll(String why) {
     LaneSender greeted = sender;
     if (greeted != null && state == LaneState.CONNECTING) {
       // It was told a first number that does not hold any more.
@@ -401,25 +428,38 @@ final class Lane {
       }
     }
     long freed = 0;
-    long events = 0;
+    long lost = 0;
+    long notNeeded = 0;
     while (ring.size() > 0) {
-      events += ring.delivery(0).events();
-      lost(ring.delivery(0));
+      Delivery delivery = ring.delivery(0);
+      int events = delivery.events();
+      if (forgo(ring.path(0), delivery)) {
+        lost += events;
+      } else {
+        notNeeded += events;
+      }
       freed += forgetFirst();
     }
     sent = Math.max(sent, first - 1);
     freed(freed);
     room.open();
-    if (events > 0) {
-      LOG.warn("Bus {} is given up: {}; {} events were for it", peer.id(), why, events);
+    if (lost > 0) {
+      LOG.warn("Bus {} is given up: {}; {} events were for it", peer.id(), why, lost);
+    }
+    if (notNeeded > 0) {
+      LOG.info(
+          "Bus {}: {}; {} events that were on their way to it are not needed any more",
+          peer.id(),
+          why,
+          notNeeded);
     }
     peer.onAbandoned(this);
   }
 
   /** The other bus is heard of again: what is for it is kept, and it is tried at once. */
   void revive() {
-    if (abandoned && state != LaneState.CLOSED) {
-      abandoned = false;
+    if (abandoned != null && state != LaneState.CLOSED) {
+      abandoned = null;
       downSince = loop.nanoTime();
       reconnect.succeeded();
       connect();
@@ -429,8 +469,13 @@ final class Lane {
   /** The process at the other end has ended in order, unless there is another one by now. */
   void onGoodbye(long otherInstance) {
     Long known = instance;
-    if (known == null || known == otherInstance) {
-      abandon("it has ended");
+    if (known != null && known != otherInstance) {
+      return;
+    }
+    if (abandoned == null) {
+      abandon(Abandoned.NOT_NEEDED, "it has ended");
+    } else {
+      abandoned = Abandoned.NOT_NEEDED;
     }
   }
 
@@ -463,9 +508,9 @@ final class Lane {
     if (state == LaneState.CLOSED) {
       return;
     }
-    if (!abandoned) {
-      abandoned = true;
-      giveUp("its lane is closed");
+    if (abandoned == null) {
+      abandoned = Abandoned.GIVEN_UP;
+      forgoAll("its lane is closed");
     }
     boolean wasUp = isUp();
     state = state.to(LaneState.CLOSED);

@@ -14,6 +14,10 @@ final class LaneCounters {
   final SingleWriterCounter framesIn = new SingleWriterCounter();
   final SingleWriterCounter eventsRelayed = new SingleWriterCounter();
   final SingleWriterCounter lostGivenUp = new SingleWriterCounter();
+
+  /** Was for a bus that had ended in order, and for no group there. */
+  final SingleWriterCounter notNeeded = new SingleWriterCounter();
+
   final SingleWriterCounter lostRestarted = new SingleWriterCounter();
   final SingleWriterCounter lostQueueFull = new SingleWriterCounter();
   final SingleWriterCounter lostNoMember = new SingleWriterCounter();

@@ -130,6 +130,11 @@ final class LanePath implements Subscriber {
     return hops;
   }
 
+  /** Whether the frames are for members of groups at the first bus, which no other bus serves. */
+  boolean isForGroups() {
+    return !groups.isEmpty();
+  }
+
   @Override
   public int loop() {
     return lane.number();

@@ -1,5 +1,6 @@
 package io.eventbus.server.log;
 
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.Map;
@@ -9,19 +10,21 @@ import org.slf4j.Logger;
 
 /**
  * Warnings that others can cause as often as they like. The first of a kind is written at once;
- * from then on at most one in ten seconds, which says how many were left out. It writes no stack
- * traces. Any thread.
+ * from then on at most one in ten seconds, or in another time that was chosen, which says how many
+ * were left out. It writes no stack traces, but for {@link #error}. Any thread.
  *
- * <p>Kinds may come from outside, an address for instance: beyond {@value #MOST_KINDS} within ten
- * seconds all others count as one kind.
+ * <p>Kinds may come from outside, an address for instance: beyond {@value #MOST_KINDS} within that
+ * time all others count as one kind.
  */
 public final class RateLimitedLog {
   static final int MOST_KINDS = 64;
   static final long INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(10);
   private static final String OTHERS = "others";
+  private static final String MORE = " (and {} more like this since the last such line)";
 
   private final Logger log;
   private final LongSupplier nanoTime;
+  private final long intervalNanos;
   private final Map<String, Gate> gates = new HashMap<>();
 
   private static final class Gate {
@@ -45,8 +48,20 @@ public final class RateLimitedLog {
    * @param nanoTime as {@link System#nanoTime}
    */
   public RateLimitedLog(Logger log, LongSupplier nanoTime) {
+    this(log, nanoTime, Duration.ofNanos(INTERVAL_NANOS));
+  }
+
+  /**
+   * Makes one with another pause between two lines of a kind.
+   *
+   * @param log where the lines go
+   * @param nanoTime as {@link System#nanoTime}
+   * @param interval how long no second line of a kind is written
+   */
+  public RateLimitedLog(Logger log, LongSupplier nanoTime, Duration interval) {
     this.log = log;
     this.nanoTime = nanoTime;
+    this.intervalNanos = interval.toNanos();
   }
 
   /**
@@ -74,7 +89,21 @@ public final class RateLimitedLog {
       log.warn(format, texts);
     } else {
       texts[arguments.length] = before;
-      log.warn(format + " (and {} more like this since the last such line)", texts);
+      log.warn(format + MORE, texts);
+    }
+  }
+
+  /**
+   * Writes an error with its stack trace, or counts it.
+   *
+   * @param kind what is limited together
+   * @param cause what happened
+   * @param message what failed, as it is to be written
+   */
+  public void error(String kind, Throwable cause, String message) {
+    long before = log.isErrorEnabled() ? pass(kind) : -1;
+    if (before >= 0) {
+      log.error("{}{}", message, before == 0 ? "" : MORE.replace("{}", "" + before), cause);
     }
   }
 
@@ -92,7 +121,7 @@ public final class RateLimitedLog {
       gates.put(gates.size() < MOST_KINDS ? kind : OTHERS, made);
       return 0;
     }
-    if (now - gate.writtenAt < INTERVAL_NANOS) {
+    if (now - gate.writtenAt < intervalNanos) {
       gate.suppressed++;
       return -1;
     }
@@ -105,7 +134,7 @@ public final class RateLimitedLog {
   private void forgetOld(long now) {
     for (Iterator<Gate> i = gates.values().iterator(); i.hasNext(); ) {
       Gate gate = i.next();
-      if (gate.suppressed == 0 && now - gate.writtenAt >= INTERVAL_NANOS) {
+      if (gate.suppressed == 0 && now - gate.writtenAt >= intervalNanos) {
         i.remove();
       }
     }

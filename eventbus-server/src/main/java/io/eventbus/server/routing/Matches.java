@@ -117,6 +117,24 @@ final class Matches {
     return all;
   }
 
+  /** Counts the clients without a group, each once, and the groups of clients. */
+  int receivers() {
+    Subscription[] all = subscriptions();
+    SubscriberSet clients = new SubscriberSet(all.length);
+    NumberTable groups = new NumberTable(all.length);
+    for (Subscription s : all) {
+      if (s.subscriber() instanceof RemoteBus) {
+        continue;
+      }
+      if (s.group() == null) {
+        clients.add(s.subscriber());
+      } else {
+        groups.add(s.groupNumber());
+      }
+    }
+    return clients.size() + groups.size();
+  }
+
   /** Ends a look-up: nothing of it is kept alive. */
   void clear() {
     Arrays.fill(tokens, 0, tokenCount, "");

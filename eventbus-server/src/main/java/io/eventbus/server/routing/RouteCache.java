@@ -116,6 +116,7 @@ final class RouteCache {
       grow();
     }
     put(entry);
+    index.topicCount().increment();
     recount(entry);
     for (int i = 0; cost > maxBytes && i < slots.length; i++) {
       Entry other = next();
@@ -156,6 +157,7 @@ final class RouteCache {
   private void remove(int slot, Entry entry) {
     slots[slot] = null;
     size--;
+    index.topicCount().decrement();
     index.forget(entry);
     count(-entry.cost);
   }

@@ -1,7 +1,9 @@
 package io.eventbus.server.routing;
 
 import io.eventbus.protocol.TopicFilter;
+import java.nio.LongBuffer;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
@@ -36,6 +38,7 @@ public final class SubscriptionIndex {
   private final AtomicLong size = new AtomicLong();
   private final AtomicLong bytes = new AtomicLong();
   private final LongAdder topicBytes = new LongAdder();
+  private final LongAdder topicCount = new LongAdder();
   private final int loops;
   private final long routeLimit;
   private final RouteTable routes;
@@ -341,6 +344,20 @@ public final class SubscriptionIndex {
     return routes.bytes() + topicBytes.sum();
   }
 
+  /** Where the loops count the topics that they remember. */
+  LongAdder topicCount() {
+    return topicCount;
+  }
+
+  /**
+   * Counts the topics that the loops remember.
+   *
+   * @return 0 or more; a topic that is published on several loops counts for each of them
+   */
+  public long topics() {
+    return topicCount.sum();
+  }
+
   /**
    * Counts who gets the events of a topic.
    *
@@ -348,15 +365,31 @@ public final class SubscriptionIndex {
    * @return subscribers without a group, and groups
    */
   public int subscribers(String topic) {
-    lock.readLock().lock();
-    try {
-      Matches found = new Matches();
-      match(topic, found);
-      Route route = new Route(loops, found.stamps(), found.subscriptions());
-      return route.targetCount + route.groups.size();
-    } finally {
-      lock.readLock().unlock();
+    return subscribers(List.of(topic))[0];
+  }
+
+  /**
+   * Counts who gets the events of each of some topics. Those that the same filters select are
+   * counted once, and no route is made.
+   *
+   * @param topics legal topics
+   * @return for each topic the subscribers without a group, and groups
+   */
+  public int[] subscribers(List<String> topics) {
+    // By the stamps of the sets. Not by an array, which has no equality.
+    Map<LongBuffer, Integer> known = new HashMap<>();
+    int[] counts = new int[topics.size()];
+    Matches found = new Matches();
+    for (int i = 0; i < counts.length; i++) {
+      lock.readLock().lock();
+      try {
+        match(topics.get(i), found);
+        counts[i] = known.computeIfAbsent(LongBuffer.wrap(found.stamps()), k -> found.receivers());
+      } finally {
+        lock.readLock().unlock();
+      }
     }
+    return counts;
   }
 
   /**

@@ -12,6 +12,7 @@ import java.security.NoSuchAlgorithmException;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,6 +20,16 @@ import org.jspecify.annotations.Nullable;
  */
 final class Handshake {
   static final String AVRO = "eventbus.v1.avro";
+
+  /** The status of what a page of another site gets. */
+  static final int FOREIGN = 403;
+
+  /**
+   * A browser tells a page nothing of an upgrade that failed, but lets it read the answer to a
+   * plain GET that says so. There is nothing in these answers that a page may not know.
+   */
+  static final Map<String, String> FOR_PAGES =
+      Map.of("Access-Control-Allow-Origin", "*", "Cache-Control", "no-store");
 
   private static final String GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
@@ -53,7 +64,14 @@ final class Handshake {
    * @param body what to show
    * @param headers further headers
    */
-  record Page(int status, String body, Map<String, String> headers) implements Answer {}
+  record Page(int status, String body, Map<String, String> headers) implements Answer {
+    /** The same with one more header. */
+    Page with(String name, String value) {
+      Map<String, String> more = new TreeMap<>(headers);
+      more.put(name, value);
+      return new Page(status, body, more);
+    }
+  }
 
   private final String busPath;
   private final @Nullable String echoPath;
@@ -67,7 +85,18 @@ final class Handshake {
     this.compression = compression;
   }
 
-  Answer answer(HttpRequest request) {
+  /** Which pages may connect, and who hears of those that may not. */
+  OriginCheck origins() {
+    return origins;
+  }
+
+  /**
+   * Answers a request.
+   *
+   * @param request the request
+   * @param adminPort the port of the administration, whose pages may connect; -1 for none
+   */
+  Answer answer(HttpRequest request, int adminPort) {
     if (!request.decoderResult().isSuccess()) {
       return unreadable(request.decoderResult());
     }
@@ -83,23 +112,58 @@ final class Handshake {
       return page(404, "There is nothing here. The bus is at " + busPath + ".");
     }
     if (!HttpMethod.GET.equals(request.method())) {
-      return new Page(405, "Only GET is understood here.", Map.of("Allow", "GET"));
+      return page(405, "Only GET is understood here.").with("Allow", "GET");
     }
     if (!HttpVersion.HTTP_1_1.equals(request.protocolVersion())) {
       return page(400, "HTTP/1.1 is needed for an upgrade to WebSocket.");
     }
     if (!hasToken(request, HttpHeaderNames.UPGRADE, "websocket")
         || !hasToken(request, HttpHeaderNames.CONNECTION, "upgrade")) {
-      return page(
-          200,
-          "This is an event bus. It speaks WebSocket (RFC 6455) with the sub-protocol "
-              + AVRO
-              + ".\n"
-              + "Connect a client to ws://<this address>"
-              + busPath
-              + ".");
+      return plain(request, adminPort);
     }
-    return upgrade(request, endpoint);
+    return upgrade(request, endpoint, adminPort);
+  }
+
+  /** What is not an upgrade is told whether one would be refused, and why. */
+  private Page plain(HttpRequest request, int adminPort) {
+    Page refusal = refusedOrigin(request, adminPort);
+    return refusal != null
+        ? refusal
+        : page(
+            200,
+            "This is an event bus. It speaks WebSocket (RFC 6455) with the sub-protocol "
+                + AVRO
+                + ".\n"
+                + "Connect a client to ws://<this address>"
+                + busPath
+                + ".");
+  }
+
+  private @Nullable Page refusedOrigin(HttpRequest request, int adminPort) {
+    List<String> pages = request.headers().getAll(HttpHeaderNames.ORIGIN);
+    if (pages.size() > 1) {
+      return page(
+          400,
+          "Origin: " + pages.size() + " of them (expected: at most one; RFC 6454, section 7.3).");
+    }
+    String host = request.headers().get(HttpHeaderNames.HOST);
+    return origins.isForeign(origin(request), host, adminPort)
+        ? page(
+            FOREIGN,
+            "Origin: a page of another site may not use this bus"
+                + " (expected: the bus's own, or one in listen.allowed-origins).")
+        : null;
+  }
+
+  /**
+   * The site of the page that makes a request; null for a program that is no browser. A plain GET
+   * of a page's own site has no Origin, but an upgrade from there would have one.
+   */
+  static @Nullable String origin(HttpRequest request) {
+    String origin = request.headers().get(HttpHeaderNames.ORIGIN);
+    return origin == null && hasToken(request, "Sec-Fetch-Site", "same-origin")
+        ? "http://" + request.headers().get(HttpHeaderNames.HOST)
+        : origin;
   }
 
   /** Refuses a request that the decoder could not make sense of. */
@@ -107,25 +171,15 @@ final class Handshake {
     return page(400, "The request could not be read: " + failed.cause().getMessage());
   }
 
-  private Answer upgrade(HttpRequest request, Endpoint endpoint) {
+  private Answer upgrade(HttpRequest request, Endpoint endpoint, int adminPort) {
     if (!hasToken(request, HttpHeaderNames.SEC_WEBSOCKET_VERSION, "13")) {
-      return new Page(
-          426,
-          "Only version 13 of WebSocket is spoken here.",
-          Map.of("Sec-WebSocket-Version", "13"));
+      return page(426, "Only version 13 of WebSocket is spoken here.")
+          .with("Sec-WebSocket-Version", "13");
     }
     HttpHeaders headers = request.headers();
-    List<String> pages = headers.getAll(HttpHeaderNames.ORIGIN);
-    if (pages.size() > 1) {
-      return page(
-          400,
-          "Origin: " + pages.size() + " of them (expected: at most one; RFC 6454, section 7.3).");
-    }
-    if (origins.isForeign(headers.get(HttpHeaderNames.ORIGIN), headers.get(HttpHeaderNames.HOST))) {
-      return page(
-          403,
-          "Origin: a page of another site may not use this bus"
-              + " (expected: the bus's own, or one in listen.allowed-origins).");
+    Page refusal = refusedOrigin(request, adminPort);
+    if (refusal != null) {
+      return refusal;
     }
     List<String> keys = headers.getAll(HttpHeaderNames.SEC_WEBSOCKET_KEY);
     if (keys.size() > 1) {
@@ -166,7 +220,7 @@ final class Handshake {
   }
 
   private static Page page(int status, String body) {
-    return new Page(status, body, Map.of());
+    return new Page(status, body, FOR_PAGES);
   }
 
   /** Header values are lists of tokens, perhaps over several lines; case does not matter. */

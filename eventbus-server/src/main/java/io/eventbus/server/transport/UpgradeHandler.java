@@ -2,6 +2,7 @@ package io.eventbus.server.transport;
 
 import io.eventbus.server.admission.Admission;
 import io.eventbus.server.admission.ForwardedClient;
+import io.eventbus.server.config.AdminConfig;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
@@ -49,6 +50,10 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements LoopS
   private final long acceptedAt = System.nanoTime();
   private Handshake.@Nullable Upgrade pending;
   private boolean answered;
+
+  /** Whether a page may read why there is no room: it may tell the client's address. */
+  private boolean mayTellPage;
+
   private long deadlineNanos;
 
   /** What has come of the request. */
@@ -95,14 +100,16 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements LoopS
   }
 
   private void onRequest(ChannelHandlerContext ctx, HttpRequest request) {
-    Handshake.Answer answer = handshake.answer(request);
+    Handshake.Answer answer = handshake.answer(request, adminPort());
+    boolean foreign = answer instanceof Handshake.Page page && page.status() == Handshake.FOREIGN;
+    mayTellPage = !foreign;
     if (!FrontDoor.isAdmitted(ctx.channel())) {
       Optional<Admission.Refused> refusal;
       try {
         SocketAddress proxy = source != null ? source : ctx.channel().remoteAddress();
         refusal = door.admit(ctx.channel(), door.clientOf(proxy, request.headers()));
       } catch (ForwardedClient.UnusableException e) {
-        refuse(ctx, new Handshake.Page(400, String.valueOf(e.getMessage()), Map.of()));
+        refuse(ctx, new Handshake.Page(400, String.valueOf(e.getMessage()), Handshake.FOR_PAGES));
         return;
       }
       if (refusal.isPresent()) {
@@ -110,11 +117,21 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements LoopS
         return;
       }
     }
+    if (foreign) {
+      handshake
+          .origins()
+          .tellRefused(String.valueOf(Handshake.origin(request)), FrontDoor.account(ctx.channel()));
+    }
     if (answer instanceof Handshake.Upgrade upgrade) {
       pending = upgrade;
     } else if (answer instanceof Handshake.Page page) {
       refuse(ctx, page);
     }
+  }
+
+  private int adminPort() {
+    AdminConfig admin = loop.config().admin();
+    return admin.enabled() ? admin.port() : -1;
   }
 
   /** A proxy has said where the client is, before the request. */
@@ -215,10 +232,11 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements LoopS
     deadlineNanos = Math.min(deadlineNanos, age + REFUSED_NANOS);
     ChannelHandlerContext ctx = own;
     if (ctx != null) {
+      Map<String, String> headers = mayTellPage ? Handshake.FOR_PAGES : Map.of();
       refuse(
           ctx,
-          new Handshake.Page(
-              503, refusal.message() + ". Try again later.", Map.of("Retry-After", "1")));
+          new Handshake.Page(503, refusal.message() + ". Try again later.", headers)
+              .with("Retry-After", "1"));
     }
   }
 
@@ -235,10 +253,11 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements LoopS
       refuse(
           ctx,
           new Handshake.Page(
-              503,
-              "the bus has no room for unfinished requests. Try again, with the request in one"
-                  + " piece.",
-              Map.of("Retry-After", "1")));
+                  503,
+                  "the bus has no room for unfinished requests. Try again, with the request in one"
+                      + " piece.",
+                  Handshake.FOR_PAGES)
+              .with("Retry-After", "1"));
     }
   }
 

@@ -39,8 +39,9 @@ class AdminServerTest {
     server =
         AdminServer.start(
             new AdminConfig(true, "127.0.0.1", 0, List.of("bus.example")),
-            bus,
+            bus::health,
             AdminServer.MOST_CONNECTIONS);
+    server.serve(bus);
   }
 
   @AfterEach
@@ -60,6 +61,27 @@ class AdminServerTest {
     assertThat(get("/readyz").body()).contains("DRAINING", "stopping");
     bus.health = BusHealth.of(BusHealth.State.FAILED, "no memory", FakeBus.ALONE);
     assertThat(get("/healthz").statusCode()).isEqualTo(503);
+  }
+
+  @Test
+  void aBusThatStartsIsAliveAndNotReady() throws Exception {
+    BusHealth starting = BusHealth.of(BusHealth.State.STARTING, "loads", FakeBus.ALONE);
+    AdminConfig config = new AdminConfig(true, "127.0.0.1", 0, List.of());
+    try (AdminServer early = AdminServer.start(config, () -> starting, 100)) {
+      URI uri = URI.create("http://127.0.0.1:" + early.port());
+      assertThat(send("GET", uri.resolve("/healthz")).statusCode()).isEqualTo(200);
+      HttpResponse<String> ready = send("GET", uri.resolve("/readyz"));
+      assertThat(ready.statusCode()).isEqualTo(503);
+      assertThat(ready.body()).contains("STARTING", "loads");
+      for (String path : List.of("/", "/metrics", "/api/v1/bus", "/nothing")) {
+        HttpResponse<String> other = send("GET", uri.resolve(path));
+        assertThat(other.statusCode()).isEqualTo(503);
+        assertThat(json(other).path("error").path("code").asText()).isEqualTo("STARTING");
+      }
+      early.serve(bus);
+      assertThat(send("GET", uri.resolve("/readyz")).statusCode()).isEqualTo(200);
+      assertThat(send("GET", uri.resolve("/nothing")).statusCode()).isEqualTo(404);
+    }
   }
 
   @Test
@@ -137,6 +159,19 @@ class AdminServerTest {
     assertThat(send("DELETE", "/api/v1/connections/3").statusCode()).isEqualTo(404);
   }
 
+  @Test
+  void producersAreStringsThatNoReaderRounds() throws Exception {
+    String exact = "5600182125594357123";
+    JsonNode listed = json(get("/api/v1/connections")).path("items").get(0).path("producer");
+    assertThat(listed.isTextual()).isTrue();
+    assertThat(listed.asText()).isEqualTo(exact);
+    JsonNode detail = json(get("/api/v1/connections/3"));
+    assertThat(detail.path("producer").isTextual()).isTrue();
+    JsonNode acknowledged = detail.path("acknowledged").get(0).path("producer");
+    assertThat(acknowledged.isTextual()).isTrue();
+    assertThat(acknowledged.asText()).isEqualTo(exact);
+  }
+
   @ParameterizedTest
   @ValueSource(
       strings = {
@@ -198,7 +233,7 @@ class AdminServerTest {
     bus.broken = true;
     HttpResponse<String> response = get("/api/v1/bus");
     assertThat(response.statusCode()).isEqualTo(500);
-    assertThat(response.body()).contains("INTERNAL").doesNotContain("secret");
+    assertThat(response.body()).contains("INTERNAL", "error 1").doesNotContain("secret");
   }
 
   @ParameterizedTest
@@ -380,7 +415,10 @@ class AdminServerTest {
   }
 
   private HttpResponse<String> send(String method, String path) throws Exception {
-    URI uri = URI.create("http://127.0.0.1:" + server.port() + path);
+    return send(method, URI.create("http://127.0.0.1:" + server.port() + path));
+  }
+
+  private HttpResponse<String> send(String method, URI uri) throws Exception {
     return client.send(
         HttpRequest.newBuilder(uri)
             .method(method, HttpRequest.BodyPublishers.noBody())

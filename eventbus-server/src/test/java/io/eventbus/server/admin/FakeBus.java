@@ -15,6 +15,9 @@ import java.util.stream.LongStream;
 
 /** A bus made of plain values. */
 final class FakeBus implements BusView {
+  /** More than JavaScript can tell from its neighbours. */
+  static final long PRODUCER = 5_600_182_125_594_357_123L;
+
   static final Instant STARTED = Instant.parse("2026-01-02T03:04:05Z");
 
   final ConcurrentSkipListMap<Long, ConnectionInfo> connections = new ConcurrentSkipListMap<>();
@@ -126,7 +129,9 @@ final class FakeBus implements BusView {
   public Optional<ConnectionDetail> connection(long id) {
     return Optional.ofNullable(connections.get(id))
         .map(
-            c -> new ConnectionDetail(c, List.of(new ConnectionDetail.Acknowledged("a.b", 9, 12))));
+            c ->
+                new ConnectionDetail(
+                    c, List.of(new ConnectionDetail.Acknowledged("a.b", PRODUCER, 12))));
   }
 
   @Override
@@ -165,7 +170,7 @@ final class FakeBus implements BusView {
         "127.0.0.1:" + id,
         STARTED,
         "s" + id,
-        id,
+        PRODUCER,
         "<b>me",
         "test/1",
         Map.of(),

@@ -44,7 +44,8 @@ class RegistryApiTest {
 
   RegistryApiTest() throws Exception {
     bus.cluster.start().toCompletableFuture().get(10, TimeUnit.SECONDS);
-    server = AdminServer.start(new AdminConfig(true, "127.0.0.1", 0, List.of()), bus, 100);
+    server = AdminServer.start(new AdminConfig(true, "127.0.0.1", 0, List.of()), bus::health, 100);
+    server.serve(bus);
   }
 
   @AfterEach

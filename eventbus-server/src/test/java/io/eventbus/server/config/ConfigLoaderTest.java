@@ -111,6 +111,33 @@ class ConfigLoaderTest {
   }
 
   @Test
+  void relativePathsOfAFileBeginWhereItIs() throws Exception {
+    Path inner = Files.createDirectory(directory.resolve("etc"));
+    Path file =
+        Files.writeString(
+            inner.resolve("bus.properties"),
+            """
+            auth.resume-key-file = ../keys/resume
+            cluster.directory = /var/lib/eventbus
+            cluster.secret-file = secret
+            listen.path = /path
+            """);
+    ServerConfig config =
+        new ConfigLoader()
+            .file(file)
+            .environment(Map.of("EVENTBUS_TLS_CERTIFICATE", "chain.pem"))
+            .set("tls.key", "key.pem")
+            .load()
+            .config();
+    assertThat(config.auth().resumeKeyFile()).isEqualTo(inner.resolve("../keys/resume"));
+    assertThat(config.cluster().security().secretFile()).isEqualTo(inner.resolve("secret"));
+    assertThat(config.cluster().dataDirectory()).isEqualTo(Path.of("/var/lib/eventbus"));
+    assertThat(config.listen().path()).isEqualTo("/path");
+    assertThat(config.tls().certificate()).isEqualTo(Path.of("chain.pem"));
+    assertThat(config.tls().key()).isEqualTo(Path.of("key.pem"));
+  }
+
+  @Test
   void secretsAreNotPrinted() {
     EffectiveConfig loaded = new ConfigLoader().set("auth.token", "open-sesame").load();
     assertThat(loaded.config().auth().token()).isEqualTo("open-sesame");

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.protocol.PeerFrames;
 import io.eventbus.schema.Overflow;
+import io.eventbus.server.routing.Delivery;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -65,6 +66,57 @@ class LaneTest {
     bus.run();
     assertThat(lane.isUp()).as("by a greeting that is not true any more").isFalse();
     assertThat(first.isOpen()).isFalse();
+  }
+
+  private long lost() {
+    return bus.loop(0).counters().lostGivenUp.get();
+  }
+
+  private long notNeeded() {
+    return bus.loop(0).counters().notNeeded.get();
+  }
+
+  @Test
+  void whatABusThatHasEndedInOrderDidNotNeedIsNotLost() {
+    up(lane, "b");
+    bus.offer(lane, 1);
+    lane.onGoodbye(7);
+    bus.offer(lane, 2);
+    bus.run();
+    assertThat(notNeeded()).isEqualTo(2);
+    assertThat(lost()).isZero();
+    assertThat(b.lost()).isZero();
+    // It is another process from now on, which may well need what is for it.
+    lane.revive();
+    bus.offer(lane, 3);
+    lane.abandon("it takes too long");
+    assertThat(lost()).isEqualTo(1);
+    assertThat(notNeeded()).isEqualTo(2);
+  }
+
+  @Test
+  void aBusThatIsGivenUpAndThenSaysGoodbyeNeedsNothingFromThenOn() {
+    bus.offer(lane, 1);
+    lane.abandon("it takes too long");
+    bus.offer(lane, 2);
+    assertThat(lost()).isEqualTo(2);
+    lane.onGoodbye(7);
+    bus.offer(lane, 3);
+    assertThat(lost()).isEqualTo(2);
+    assertThat(notNeeded()).isEqualTo(1);
+  }
+
+  @Test
+  void whatWasForAMemberOfAGroupThereIsLostForTheOthers() {
+    up(lane, "b");
+    Delivery delivery = bus.delivery("t", 1, 1, "x");
+    LanePath.of(lane, 1, true, List.of("workers"), List.of(), List.of(), Overflow.BLOCK, null)
+        .offer(delivery, Overflow.BLOCK);
+    delivery.release();
+    lane.onGoodbye(7);
+    assertThat(lost()).isEqualTo(1);
+    assertThat(b.lost()).isEqualTo(1);
+    assertThat(notNeeded()).isZero();
   }
 
   @Test

@@ -7,6 +7,7 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.LoggerContext;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -60,6 +61,32 @@ class RateLimitedLogTest {
     now.addAndGet(RateLimitedLog.INTERVAL_NANOS);
     log.warn("another", "after a while");
     assertThat(taken()).containsExactly("after a while");
+  }
+
+  @Test
+  void thePauseMayBeAnother() {
+    RateLimitedLog rare = new RateLimitedLog(logger, now::get, Duration.ofHours(1));
+    rare.warn("a", "one");
+    now.addAndGet(Duration.ofHours(1).toNanos() - 1);
+    rare.warn("a", "two");
+    now.addAndGet(1);
+    rare.warn("a", "three");
+    assertThat(taken())
+        .containsExactly("one", "three (and 1 more like this since the last such line)");
+  }
+
+  @Test
+  void anErrorHasItsStackTraceAndIsLimitedAsWell() {
+    for (int i = 0; i < 100; i++) {
+      log.error("a", new IllegalStateException("broken"), "it failed with {}");
+    }
+    assertThat(lines.list.get(0).getLevel()).isEqualTo(Level.ERROR);
+    assertThat(lines.list.get(0).getThrowableProxy().getMessage()).isEqualTo("broken");
+    assertThat(taken()).containsExactly("it failed with {}");
+    now.addAndGet(RateLimitedLog.INTERVAL_NANOS);
+    log.error("a", new IllegalStateException("broken"), "it failed");
+    assertThat(taken())
+        .containsExactly("it failed (and 99 more like this since the last such line)");
   }
 
   @Test

@@ -24,6 +24,7 @@ class RouteCacheTest {
     cache.clear();
     assertThat(cache.list()).isEmpty();
     assertThat(index.routeBytes()).isZero();
+    assertThat(index.topics()).isZero();
   }
 
   private static RouteCache.Entry add(RouteCache to, String topic) {
@@ -66,6 +67,7 @@ class RouteCacheTest {
       assertThat(find(cache, "topic." + i)).as("topic.%d", i).isNotNull();
     }
     assertThat(cache.list()).hasSize(1000);
+    assertThat(index.topics()).isEqualTo(1000);
   }
 
   @Test
@@ -75,6 +77,7 @@ class RouteCacheTest {
       assertThat(find(cache, "topic." + i)).isSameAs(entry);
     }
     assertThat(cache.list()).hasSizeBetween(60_000, 1 << 17);
+    assertThat(index.topics()).isEqualTo(cache.list().size());
     for (int i = 0; i < MANY; i += 7) {
       RouteCache.Entry entry = find(cache, "topic." + i);
       if (entry != null) {

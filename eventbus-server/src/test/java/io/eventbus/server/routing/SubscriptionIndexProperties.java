@@ -158,6 +158,7 @@ class SubscriptionIndexProperties {
       }
     }
     assertThat(found).isEqualTo(plain);
+    assertThat(index.subscribers(topic)).isEqualTo(plain.size() + groups.size());
     assertThat(route.targetCount).isEqualTo(plain.size());
     assertThat(route.blocking)
         .containsExactlyInAnyOrder(

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.eventbus.protocol.TopicFilter;
 import io.eventbus.schema.Overflow;
 import io.eventbus.server.samples.FakeSubscriber;
+import java.util.Arrays;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -107,6 +109,21 @@ class SubscriptionIndexTest {
     index.forget(other);
     assertThat(index.routeBytes()).isZero();
     assertThat(index.routeCount()).isZero();
+  }
+
+  @Test
+  void countingSubscribersMakesNoRoute() {
+    // A route would have no place for a subscriber on a loop that is not there.
+    FakeSubscriber elsewhere = new FakeSubscriber(9);
+    for (String group : Arrays.asList(null, "workers", "others")) {
+      TopicFilter filter = TopicFilter.parse("flights.*");
+      index.add(new Subscription(elsewhere, 1, filter, group, Overflow.BLOCK));
+    }
+    add("flights.JFK");
+    add("flights.JFK");
+    assertThat(index.subscribers(List.of("flights.JFK", "flights.LAX", "other", "flights.BOS")))
+        .containsExactly(5, 3, 0, 3);
+    assertThat(index.routeBytes()).isZero();
   }
 
   @Test

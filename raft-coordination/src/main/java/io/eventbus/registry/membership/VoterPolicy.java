@@ -90,7 +90,22 @@ public final class VoterPolicy {
    * @param in who gets a vote; null for nobody
    * @param handOver whether {@code out} leads and has to hand over the leadership first
    */
-  public record Step(@Nullable String out, @Nullable String in, boolean handOver) {}
+  public record Step(@Nullable String out, @Nullable String in, boolean handOver) {
+    /**
+     * Says what is to change.
+     *
+     * @return a part of a line, for people
+     */
+    public String describe() {
+      String what =
+          out == null
+              ? "bus " + in + " is to get a vote"
+              : in == null
+                  ? "bus " + out + " is to lose its vote"
+                  : "bus " + in + " is to get the vote of bus " + out;
+      return handOver ? what + ", which hands over the leadership first" : what;
+    }
+  }
 
   /**
    * Finds the next step.

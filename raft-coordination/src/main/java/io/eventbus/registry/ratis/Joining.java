@@ -82,7 +82,7 @@ final class Joining {
       }
       waitsFor = outcome.missing();
       if (attempt == 10 || attempt % 100 == 99) {
-        log.info("Looking for a cluster: {}", outcome.missing());
+        log.info("Still looking for a cluster; this bus waits for {}", outcome.missing());
       }
       pause(attempt);
     }
@@ -118,7 +118,7 @@ final class Joining {
           applied.await(index, MOST_TO_APPLY).get();
           return;
         } catch (ExecutionException | TimeoutException e) {
-          waitsFor = "the leader: " + e.getMessage();
+          waitsFor = "an answer of the leader (" + e.getMessage() + ")";
         }
         // It may have been taken out since, and nobody tells it any more who leads.
         if (System.nanoTime() - askedNanos > TOO_SILENT.toNanos()) {
@@ -126,7 +126,7 @@ final class Joining {
           askedNanos = System.nanoTime();
         }
       } else {
-        waitsFor = "a leader and a majority of the voters " + engine.members().voterIds();
+        waitsFor = "a leader, and to be told by it that this bus is a member";
         if (!seeker.hasNone() && attempt % 4 == 0) {
           // That it is a member now comes with what is applied up to a read that begins now.
           admitted = askAgain(engine);
@@ -216,7 +216,7 @@ final class Joining {
         admission.ask(member, wish).get(12, TimeUnit.SECONDS);
         return true;
       } catch (ExecutionException | TimeoutException e) {
-        waitsFor = "to be admitted by " + member + ": " + e.getMessage();
+        waitsFor = "its admission by " + member + " (" + e.getMessage() + ")";
         log.debug("Not admitted by {}", member, e);
       }
     }

@@ -164,7 +164,7 @@ final class LeaderDuties {
     if (step == null) {
       return;
     }
-    log.info("Voters {}: {}", members.voterIds(), step);
+    log.info("The voters are {}: {}", String.join(", ", members.voterIds()), step.describe());
     CompletableFuture<Void> change =
         step.handOver() ? handOver(members, step) : engine.change(members, step);
     changing =

@@ -44,9 +44,6 @@ final class LinkAppender extends LogAppenderBase implements Pulse.Follower {
    */
   private static final int MOST_BEHIND = 8;
 
-  /** One of so many failures in a row is logged. */
-  private static final int LOGGED_FAILURES = 10;
-
   /** The longest pause between entries that are not taken, in pauses of the engine's. */
   private static final int MOST_PAUSES = 4;
 
@@ -56,6 +53,7 @@ final class LinkAppender extends LogAppenderBase implements Pulse.Follower {
   private final Replication way;
   private final SnapshotSender snapshots;
   private final Pulse pulse;
+  private final FollowerSilence silence = new FollowerSilence(log, System::nanoTime);
 
   /** Whether somebody has the turn. */
   private final AtomicBoolean turn = new AtomicBoolean();
@@ -182,6 +180,7 @@ final class LinkAppender extends LogAppenderBase implements Pulse.Follower {
     try {
       if (isRunning()) {
         handle(exchange, sent);
+        silence.answered(getFollowerId());
         fine = exchange.isSuccess();
       }
     } catch (Throwable e) {
@@ -279,13 +278,13 @@ final class LinkAppender extends LogAppenderBase implements Pulse.Follower {
         return false;
       }
       try {
-        return exchange(request).isSuccess();
+        boolean success = exchange(request).isSuccess();
+        silence.answered(getFollowerId());
+        return success;
       } catch (InterruptedIOException e) {
         throw e;
       } catch (IOException e) {
-        if (failures % LOGGED_FAILURES == 0) {
-          log.warn("{}: {} failures in a row, the last one: {}", this, failures + 1, e.toString());
-        }
+        silence.failed(getFollowerId(), e);
       }
       boolean entries = request.getEntriesCount() > 0;
       pause(entries ? Math.min(failures + 1, MOST_PAUSES) : 1);
@@ -312,7 +311,7 @@ final class LinkAppender extends LogAppenderBase implements Pulse.Follower {
     } catch (InterruptedIOException e) {
       throw e;
     } catch (IOException e) {
-      log.debug("{}: no answer to a heartbeat", this, e);
+      silence.failed(getFollowerId(), e);
       return true;
     }
   }

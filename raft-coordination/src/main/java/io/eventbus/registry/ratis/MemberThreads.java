@@ -67,14 +67,20 @@ final class MemberThreads {
     starter.shutdown();
   }
 
-  /** Waits for what may wait, 2 seconds at most, and then interrupts it. */
-  void endStarting() {
+  /**
+   * Waits for what may wait, 2 seconds at most, and then interrupts it.
+   *
+   * @return false if it goes on all the same
+   */
+  boolean endStarting() {
+    boolean ended = false;
     try {
-      starter.awaitTermination(2, TimeUnit.SECONDS);
+      ended = starter.awaitTermination(2, TimeUnit.SECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
     starter.shutdownNow();
+    return ended;
   }
 
   void end() {

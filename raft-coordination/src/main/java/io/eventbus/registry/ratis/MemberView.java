@@ -11,6 +11,7 @@ import io.eventbus.registry.RegistryStatus;
 import io.eventbus.registry.membership.VoterPolicy;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
@@ -80,12 +81,14 @@ final class MemberView {
     }
     String leader = engine.leader();
     return leader == null
-        ? "bus "
-            + bus
-            + " knows no leader; there is one when a majority of the voters "
-            + engine.members().voterIds()
-            + " reach each other"
+        ? "bus " + bus + " knows no leader" + whoElects(engine.members().voterIds())
         : "the leader is bus " + leader;
+  }
+
+  private static String whoElects(Collection<String> voters) {
+    return voters.isEmpty()
+        ? " and not yet who votes"
+        : "; there is one when a majority of the voters " + voters + " reach each other";
   }
 
   /** What the policy needs to know; null without a leader. */

@@ -48,6 +48,7 @@ final class RegistryMember implements RegistryStateMachine.Observer {
   private volatile @Nullable DataDirectory directory;
   private volatile @Nullable Running running;
   private volatile @Nullable Joining way;
+  private volatile CompletableFuture<Void> starting = CompletableFuture.completedFuture(null);
 
   RegistryMember(
       RatisRegistryOptions options,
@@ -85,7 +86,9 @@ final class RegistryMember implements RegistryStateMachine.Observer {
 
   CompletableFuture<Void> start() {
     threads.raftWorkers().execute(new FirstUse());
-    return CompletableFuture.runAsync(this::run, threads.starter());
+    CompletableFuture<Void> begun = CompletableFuture.runAsync(this::run, threads.starter());
+    starting = begun;
+    return begun;
   }
 
   private void run() {
@@ -170,25 +173,39 @@ final class RegistryMember implements RegistryStateMachine.Observer {
     return CompletableFuture.completedFuture(foundation.answer(question).encode());
   }
 
-  /** Closes everything; the future completes at the deadline at the latest. */
+  /**
+   * Closes everything; the future completes at the deadline at the latest. What is still in the
+   * middle of its start, and cannot be interrupted, is closed when it has started: until then the
+   * directory is its own.
+   */
   CompletableFuture<Void> stop(Duration deadline) {
     stopJoining();
     threads.beginEnd();
     CompletableFuture<Void> done = new CompletableFuture<>();
-    Thread stopper =
-        threads
-            .named("stop")
-            .newThread(
-                () -> {
-                  release();
-                  done.complete(null);
-                });
-    stopper.start();
+    inNewThread(
+        () -> {
+          if (!threads.endStarting() && !starting.isDone()) {
+            log.warn(
+                "The registry is still starting, and is closed when it has: its directory {} is in"
+                    + " use until then",
+                options.directory());
+          }
+          var unused =
+              starting.handleAsync(
+                  (nothing, error) -> {
+                    release();
+                    return done.complete(null);
+                  },
+                  this::inNewThread);
+        });
     return done.completeOnTimeout(null, deadline.toNanos(), TimeUnit.NANOSECONDS);
   }
 
+  private void inNewThread(Runnable task) {
+    threads.named("stop").newThread(task).start();
+  }
+
   private void release() {
-    threads.endStarting();
     Running ran = running;
     if (ran != null) {
       ran.close();

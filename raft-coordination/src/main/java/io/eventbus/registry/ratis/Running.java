@@ -115,11 +115,17 @@ record Running(
                 // A leader of this engine is never silent for longer than half of that.
                 options.electionTimeoutMin().dividedBy(2),
                 self));
-    running.commands.open();
-    running.administration.open();
-    running.fallen.open();
-    running.beginDuties(parts, self);
-    return running;
+    try {
+      running.commands.open();
+      running.administration.open();
+      running.fallen.open();
+      running.beginDuties(parts, self);
+      return running;
+    } catch (RuntimeException e) {
+      // The links may have been closed meanwhile.
+      running.close();
+      throw e;
+    }
   }
 
   private void beginDuties(Parts parts, String self) {

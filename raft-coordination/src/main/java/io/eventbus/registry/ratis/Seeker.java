@@ -29,7 +29,7 @@ final class Seeker {
    *
    * @param cluster the cluster to join; null if none was found
    * @param found true if this bus is to found one
-   * @param missing what it still waits for, for people
+   * @param missing what it still waits for, for people: "…", as in "this bus waits for …"
    */
   record Outcome(@Nullable UUID cluster, boolean found, String missing) {}
 
@@ -90,8 +90,11 @@ final class Seeker {
     }
     for (Reply other : others) {
       BusId bus = other.answer().bus();
-      if (other.answer().standing() == Probe.Standing.WAITING || bus.compareTo(self()) < 0) {
-        return new Outcome(null, false, "bus " + bus + " is to found the cluster, or waits");
+      if (bus.compareTo(self()) < 0) {
+        return new Outcome(null, false, "bus " + bus + " to found the cluster");
+      }
+      if (other.answer().standing() == Probe.Standing.WAITING) {
+        return new Outcome(null, false, "bus " + bus + ", which waits for others itself");
       }
     }
     String more = source.missing(1 + others.size());
@@ -104,7 +107,7 @@ final class Seeker {
     List<String> missing = new ArrayList<>();
     for (Reply reply : ask(targets, Probe.Wish.PROMISE, missing)) {
       if (reply.answer().standing() != Probe.Standing.PROMISED) {
-        missing.add("bus " + reply.answer().bus() + " does not leave the founding to this one");
+        missing.add("bus " + reply.answer().bus() + " to leave the founding to this one");
       }
     }
     boolean mayFound = missing.isEmpty() && foundation.beginFounding();
@@ -155,9 +158,10 @@ final class Seeker {
         add(replies, new Reply(target, Probe.Answer.decode(bytes)));
       } catch (ExecutionException e) {
         checkRefusal(target, Attempts.unwrap(e.getCause()));
-        missing.add("no answer of " + target + ": " + Attempts.unwrap(e.getCause()).getMessage());
+        String why = Attempts.unwrap(e.getCause()).getMessage();
+        missing.add("an answer from " + shown(target) + " (" + why + ")");
       } catch (TimeoutException e) {
-        missing.add("no answer of " + target);
+        missing.add("an answer from " + shown(target));
       }
     }
     return replies;
@@ -185,13 +189,21 @@ final class Seeker {
     }
   }
 
+  /** As in the configuration, with the address that the name leads to. */
+  private static String shown(InetSocketAddress target) {
+    String host = target.getHostString();
+    String address = target.isUnresolved() ? host : target.getAddress().getHostAddress();
+    String name = host.equals(address) ? "" : host + " at ";
+    return name + new Endpoint(address, target.getPort());
+  }
+
   private static void resolve(Endpoint seed, Set<InetSocketAddress> targets, List<String> missing) {
     try {
       for (InetAddress address : InetAddress.getAllByName(seed.host())) {
         targets.add(new InetSocketAddress(address, seed.port()));
       }
     } catch (UnknownHostException e) {
-      missing.add("no address of " + seed.host());
+      missing.add("an address of " + seed.host() + ", a name that is not known");
     }
   }
 }

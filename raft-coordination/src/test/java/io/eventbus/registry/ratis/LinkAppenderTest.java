@@ -4,6 +4,10 @@ import static io.eventbus.registry.ratis.Fake.fake;
 import static io.eventbus.registry.ratis.Fake.unexpected;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.time.Duration;
@@ -25,6 +29,7 @@ import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
 import org.apache.ratis.proto.RaftProtos.InstallSnapshotReplyProto;
 import org.apache.ratis.proto.RaftProtos.InstallSnapshotRequestProto;
 import org.apache.ratis.proto.RaftProtos.LogEntryProto;
+import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.server.DivisionInfo;
 import org.apache.ratis.server.DivisionProperties;
 import org.apache.ratis.server.RaftServer;
@@ -40,6 +45,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.slf4j.LoggerFactory;
 
 /**
  * An appender between an engine and a way that the test plays.
@@ -115,6 +121,9 @@ class LinkAppenderTest {
     switch (method) {
       case "getName" -> {
         return "bus-b";
+      }
+      case "getId" -> {
+        return RaftPeerId.valueOf("bus-b");
       }
       case "getNextIndex" -> {
         return followerNext.get();
@@ -368,6 +377,36 @@ class LinkAppenderTest {
     way.nextWaiting().succeed();
     succeedsWith(2);
     assertThat(followerMatch).hasValue(1);
+  }
+
+  @Test
+  void aFollowerThatIsAwayIsToldOfOnceAndThatItIsBack() throws Exception {
+    ListAppender<ILoggingEvent> lines = new ListAppender<>();
+    Logger logger = (Logger) LoggerFactory.getLogger(LinkAppender.class);
+    logger.setLevel(Level.INFO);
+    logger.setAdditive(false);
+    logger.addAppender(lines);
+    lines.start();
+    try {
+      appendAndNotify();
+      way.onlyOneAtOnce().answer().completeExceptionally(new IOException("refused"));
+      way.release();
+      for (int times = 0; times < 20; times++) {
+        way.nextWaiting().answer().completeExceptionally(new IOException("refused"));
+      }
+      Sent entries = way.nextWaiting();
+      assertThat(entries.indices()).containsExactly(1L);
+      entries.succeed();
+      succeedsWith(2);
+    } finally {
+      logger.detachAppender(lines);
+      logger.setAdditive(true);
+      logger.setLevel(null);
+    }
+    List<String> texts = lines.list.stream().map(ILoggingEvent::getFormattedMessage).toList();
+    assertThat(texts).hasSize(2);
+    assertThat(texts.get(0)).startsWith("Bus bus-b does not take the registry's log: ");
+    assertThat(texts.get(1)).startsWith("Bus bus-b takes the registry's log again, after ");
   }
 
   /** Another entry goes, whoever sends it: both may, as soon as there is an answer. */

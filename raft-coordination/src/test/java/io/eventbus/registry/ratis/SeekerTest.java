@@ -110,14 +110,20 @@ class SeekerTest {
     seeds.add(new Endpoint("127.0.0.1", TestCluster.freePort()));
     Seeker.Outcome outcome = look();
     assertThat(outcome.found()).isFalse();
-    assertThat(outcome.missing()).startsWith("no answer of");
+    assertThat(outcome.missing()).startsWith("an answer from 127.0.0.1:");
   }
 
   @Test
   void itLeavesTheFoundingToALowerId() throws Exception {
     other("a", Standing.FRESH, "");
+    assertThat(look()).isEqualTo(new Seeker.Outcome(null, false, "bus a to found the cluster"));
+  }
+
+  @Test
+  void itWaitsForOneThatWaitsItself() throws Exception {
+    other("z", Standing.WAITING, "");
     assertThat(look())
-        .isEqualTo(new Seeker.Outcome(null, false, "bus a is to found the cluster, or waits"));
+        .isEqualTo(new Seeker.Outcome(null, false, "bus z, which waits for others itself"));
   }
 
   @Test
@@ -135,8 +141,7 @@ class SeekerTest {
     other("x", "", new Foundation(new BusId("x"), 1, null)::answer);
     Endpoint stubborn = other("y", Standing.FRESH, "");
     assertThat(look())
-        .isEqualTo(
-            new Seeker.Outcome(null, false, "bus y does not leave the founding to this one"));
+        .isEqualTo(new Seeker.Outcome(null, false, "bus y to leave the founding to this one"));
     seeds.remove(stubborn);
     foundation.answer(
         new Probe.Question(

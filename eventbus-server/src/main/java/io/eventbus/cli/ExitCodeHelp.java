@@ -1,0 +1,83 @@
+package io.eventbus.cli;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import picocli.CommandLine;
+
+/** Puts into the help of each command the exit codes that it can end with, and no others. */
+final class ExitCodeHelp {
+  private static final int INTERRUPTED = 130;
+
+  private static final Map<Integer, String> MEANINGS =
+      new TreeMap<>(
+          Map.of(
+              ExitCode.OK,
+              "done",
+              ExitCode.FAILED,
+              "failed",
+              ExitCode.USAGE,
+              "wrong command line or configuration",
+              ExitCode.NOT_CONNECTED,
+              "no bus could be reached, or it refused the client",
+              ExitCode.INTEGRITY,
+              "events were missing, doubled or out of order",
+              ExitCode.REFUSED,
+              "the registry refused what was asked for",
+              INTERRUPTED,
+              "interrupted (143 when terminated)"));
+
+  private static final Set<Integer> LOCAL =
+      Set.of(ExitCode.OK, ExitCode.FAILED, ExitCode.USAGE, INTERRUPTED);
+  private static final Set<Integer> CLIENT = with(ExitCode.NOT_CONNECTED);
+  private static final Set<Integer> OPERATOR =
+      Set.of(
+          ExitCode.OK,
+          ExitCode.FAILED,
+          ExitCode.USAGE,
+          ExitCode.NOT_CONNECTED,
+          ExitCode.REFUSED,
+          INTERRUPTED);
+  private static final Set<Integer> TEXT = Set.of(ExitCode.OK, ExitCode.USAGE);
+
+  /** By the name of a command, or of the one that it belongs to. */
+  private static final Map<String, Set<Integer>> CODES =
+      Map.ofEntries(
+          Map.entry("eventbus", MEANINGS.keySet()),
+          Map.entry("serve", LOCAL),
+          Map.entry("publish", CLIENT),
+          Map.entry("subscribe", CLIENT),
+          Map.entry("demo", with(ExitCode.INTEGRITY)),
+          Map.entry("registry", OPERATOR),
+          Map.entry("restore", LOCAL),
+          Map.entry("recover", LOCAL),
+          Map.entry("buses", OPERATOR),
+          Map.entry("drain", OPERATOR),
+          Map.entry("move", OPERATOR));
+
+  private ExitCodeHelp() {}
+
+  private static Set<Integer> with(int code) {
+    return Set.of(ExitCode.OK, ExitCode.FAILED, ExitCode.USAGE, code, INTERRUPTED);
+  }
+
+  /** Sets the lists of a command and of all below it. */
+  static void addTo(CommandLine command) {
+    addTo(command, TEXT);
+  }
+
+  private static void addTo(CommandLine command, Set<Integer> ofParent) {
+    Set<Integer> codes = CODES.getOrDefault(command.getCommandName(), ofParent);
+    Map<String, String> list = new LinkedHashMap<>();
+    MEANINGS.forEach(
+        (code, meaning) -> {
+          if (codes.contains(code)) {
+            list.put("%3d".formatted(code), meaning);
+          }
+        });
+    command.getCommandSpec().usageMessage().exitCodeList(list);
+    boolean isRoot = command.getParent() == null;
+    command.getSubcommands().values().forEach(below -> addTo(below, isRoot ? TEXT : codes));
+  }
+}

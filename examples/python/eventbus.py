@@ -13,13 +13,16 @@ reports what was lost. One event loop; not for several threads.
 import asyncio
 import io
 import itertools
+import json
 import logging
 import random
 import time
 from collections import OrderedDict, deque
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import fastavro
+import fastavro.schema
 import websockets
 from websockets.asyncio.client import connect
 
@@ -28,13 +31,7 @@ log = logging.getLogger("eventbus")
 SUBPROTOCOL = "eventbus.v1.avro"
 HELLO, PUBLISH, SUBSCRIBE, DELIVER, UNSUBSCRIBE, WELCOME = 0, 1, 2, 4, 6, 7
 PROBLEM, CONFIRM, GAP, BARRIER, DRAINED = 8, 9, 10, 11, 12
-OVERFLOW = ["BLOCK", "DROP_OLDEST", "CONFLATE", "DISCONNECT"]
-ERRORS = (
-    "INTERNAL UNKNOWN_TYPE MALFORMED TOO_BIG ILLEGAL_TOPIC ILLEGAL_FILTER PROTOCOL_VIOLATION UNAUTHENTICATED "
-    "FORBIDDEN UNSUPPORTED LIMIT_EXCEEDED DUPLICATE_SUBSCRIPTION UNKNOWN_SUBSCRIPTION SLOW_CONSUMER OVERLOADED "
-    "SHUTTING_DOWN IDLE REPLACED"
-).split()
-GAP_REASONS = ["UNKNOWN", "QUEUE_FULL", "CONFLATED"]
+OVERFLOW = ("BLOCK", "DROP_OLDEST", "CONFLATE", "DISCONNECT")
 
 MAX_KEY_BYTES = 4096
 MAX_UNCONFIRMED = 1000  # events that wait for their confirmation; publish() waits when there are more
@@ -46,62 +43,36 @@ SILENCE_SECONDS = 40  # a bus pings every 25 s; when nothing at all comes for so
 ANSWER_SECONDS = 10  # how long to wait for Welcome, and for the answers to subscribe() and flush()
 
 
-def _record(name, *fields):
-    return fastavro.parse_schema(
-        {"type": "record", "name": name, "fields": [{"name": n, "type": t} for n, t in fields]}
-    )
+# The schemas as the repository has them: whoever copies this file copies them as well.
+AVRO = Path(__file__).resolve().parents[2] / "schemas" / "avro"
 
 
-_strings = {"type": "map", "values": "string"}
-_text = ["null", "string"]
-_event = _record("Event", ("publishedAt", "long"), ("key", _text), ("headers", _strings), ("payload", "bytes"))
-_events = {"type": "array", "items": _event}
-_limit_names = ("payloadBytes", "messageBytes", "headers", "headerBytes", "subscriptions")
-_limits = _record("Limits", *((n, "int") for n in _limit_names), ("queueBytes", "long"))
-_frame = _record("Frame", ("typeCode", "int"), ("body", "bytes"))
+def _schema(record):
+    return fastavro.schema.load_schema(AVRO / f"{record}.avsc")
 
-# An enum is encoded as an int. Reading it as one lets symbols through that a later version has added.
+
+def _names(record, field):
+    """What the numbers in a field mean that has an int where the protocol has an enum."""
+    fields = json.loads((AVRO / f"{record}.avsc").read_text("utf-8"))["fields"]
+    return next(f["type"]["names"] for f in fields if f["name"] == field)
+
+
+_frame = _schema("Frame")
 SCHEMAS = {
-    HELLO: _record(
-        "Hello", ("client", "string"), ("agent", "string"), ("token", _text), ("resume", _text), ("attributes", _strings)
-    ),
-    PUBLISH: _record(
-        "Publish", ("topic", "string"), ("sequence", "long"), ("schema", "long"), ("confirm", "boolean"), ("events", _events)
-    ),
-    SUBSCRIBE: _record("Subscribe", ("id", "long"), ("filter", "string"), ("group", _text), ("overflow", "int")),
-    DELIVER: _record(
-        "Deliver",
-        ("topic", "string"),
-        *((n, "long") for n in ("producer", "sequence", "schema", "receivedAt", "offset")),
-        ("events", _events),
-        ("groups", {"type": "array", "items": "long"}),
-    ),
-    UNSUBSCRIBE: _record("Unsubscribe", ("id", "long")),
-    WELCOME: _record(
-        "Welcome",
-        ("bus", "string"),
-        ("session", "string"),
-        ("producer", "long"),
-        ("resume", "string"),
-        ("limits", _limits),
-        ("others", {"type": "array", "items": "string"}),
-    ),
-    PROBLEM: _record(
-        "Problem",
-        ("code", "int"),
-        ("message", "string"),
-        ("retryable", "boolean"),
-        ("about", "long"),
-        ("typeCode", "int"),
-        ("topic", "string"),
-    ),
-    CONFIRM: _record("Confirm", ("typeCode", "int"), ("about", "long"), ("topic", "string")),
-    GAP: _record(
-        "Gap", ("topic", "string"), ("producer", "long"), ("from", "long"), ("to", "long"), ("reason", "int")
-    ),
-    BARRIER: _record("Barrier", ("id", "long")),
-    DRAINED: _record("Drained", ("id", "long")),
+    HELLO: _schema("Hello"),
+    PUBLISH: _schema("Publish"),
+    SUBSCRIBE: _schema("Subscribe"),
+    DELIVER: _schema("Deliver"),
+    UNSUBSCRIBE: _schema("Unsubscribe"),
+    WELCOME: _schema("Welcome"),
+    PROBLEM: _schema("Problem"),
+    CONFIRM: _schema("Confirm"),
+    GAP: _schema("Gap"),
+    BARRIER: _schema("Barrier"),
+    DRAINED: _schema("Drained"),
 }
+ERRORS = _names("Problem", "code")
+GAP_REASONS = _names("Gap", "reason")
 
 
 class EventBusError(Exception):
@@ -177,8 +148,7 @@ class Subscription:
         self._queue = asyncio.Queue()
 
     def request(self):
-        overflow = OVERFLOW.index(self.overflow)
-        return {"id": self.id, "filter": self.filter, "group": self.group, "overflow": overflow}
+        return {"id": self.id, "filter": self.filter, "group": self.group, "overflow": self.overflow}
 
     def __aiter__(self):
         return self
@@ -296,6 +266,8 @@ class EventBus:
 
     async def subscribe(self, filter, group=None, overflow="BLOCK"):
         """Subscribes; returns once the subscription is in force."""
+        if overflow not in OVERFLOW:
+            raise ValueError(f"overflow: {overflow!r} (expected: one of {', '.join(OVERFLOW)})")
         await self._until_ready()
         subscription = Subscription(self, next(self._ids), filter, group, overflow)
         request = subscription.request()
@@ -337,7 +309,7 @@ class EventBus:
                 await self._session(url)
             except websockets.InvalidStatus as e:
                 text = e.response.body.decode("utf-8", "replace").strip() if e.response.body else ""
-                if e.response.status_code != 503:
+                if e.response.status_code < 500:
                     return self._end(EventBusError(f"HTTP {e.response.status_code}", f"{url}: {text}"))
                 log.info("%s: %s", url, text)
             except websockets.ConnectionClosed as e:

@@ -100,6 +100,15 @@ class EchoIT extends HostileTests {
     }
   }
 
+  @Test
+  void fourMebibytesInFragmentsOf64BytesComeBack() throws Exception {
+    byte[] bytes = random(4 << 20);
+    try (RawClient client = echo("")) {
+      fragments(client, BINARY, bytes, 64);
+      expect(client, BINARY, bytes);
+    }
+  }
+
   private static void fragments(RawClient client, int first, byte[] bytes, int piece)
       throws IOException {
     for (int i = 0; i < bytes.length; i += piece) {

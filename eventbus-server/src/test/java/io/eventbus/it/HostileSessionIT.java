@@ -165,8 +165,13 @@ class HostileSessionIT extends HostileTests {
       assertThat(problem.getTopic()).isEqualTo(topic);
       client.send(RawClient.publish("a." + "x".repeat(253), 1, true, "x"));
       client.expectConfirm();
-      client.send(RawClient.publish("a." + "x".repeat(254), 1, true, "x"));
-      refused(client, ErrorCode.TOO_BIG, 1009);
+      client.send(RawClient.publish("a." + "x".repeat(254), 4, true, "x"));
+      Problem tooLong = client.expectProblem();
+      assertThat(tooLong.getCode()).isEqualTo(ErrorCode.TOO_BIG);
+      assertThat(tooLong.getAbout()).isEqualTo(4);
+      assertThat(tooLong.getTopic()).isEqualTo("a." + "x".repeat(250) + "\u2026");
+      client.send(RawClient.publish("a.b", 1, true, "x"));
+      client.expectConfirm();
     }
   }
 
@@ -195,8 +200,11 @@ class HostileSessionIT extends HostileTests {
       assertThat(problem.getCode()).isEqualTo(ErrorCode.ILLEGAL_FILTER);
       assertThat(problem.getAbout()).isEqualTo(9);
       client.subscribe(9, "legal.>");
-      client.send(subscribe(9, "a." + "x".repeat(254)));
-      refused(client, ErrorCode.TOO_BIG, 1009);
+      client.send(subscribe(10, "a." + "x".repeat(254)));
+      Problem tooLong = client.expectProblem();
+      assertThat(tooLong.getCode()).isEqualTo(ErrorCode.TOO_BIG);
+      assertThat(tooLong.getAbout()).isEqualTo(10);
+      client.subscribe(10, "legal.too");
     }
   }
 

@@ -9,6 +9,7 @@ import io.eventbus.schema.ChangeBusFailed;
 import io.eventbus.schema.ChangeReason;
 import io.eventbus.schema.Confirm;
 import io.eventbus.schema.Drained;
+import io.eventbus.schema.Echo;
 import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Gap;
 import io.eventbus.schema.GapReason;
@@ -164,6 +165,18 @@ public final class ControlFrames {
   }
 
   /**
+   * Reads the id of a {@code Subscribe} of which the rest may be too big.
+   *
+   * @param buf holds the body
+   * @param from the index of its first byte
+   * @param to the index after its last byte
+   * @return the id
+   */
+  public static long subscribeId(ByteBuffer buf, int from, int to) {
+    return new BodyReader().wrap(buf, from, to).readLong("Subscribe.id");
+  }
+
+  /**
    * Reads an {@code Ack}.
    *
    * @param buf holds the body
@@ -201,6 +214,18 @@ public final class ControlFrames {
    */
   public static Barrier barrier(ByteBuffer buf, int from, int to) {
     return new Barrier(new BodyReader().wrap(buf, from, to).readLong("Barrier.id"));
+  }
+
+  /**
+   * Reads an {@code Echo}.
+   *
+   * @param buf holds the body
+   * @param from the index of its first byte
+   * @param to the index after its last byte
+   * @return the record
+   */
+  public static Echo echo(ByteBuffer buf, int from, int to) {
+    return new Echo(new BodyReader().wrap(buf, from, to).readLong("Echo.id"));
   }
 
   /**

@@ -14,6 +14,12 @@ public record FrameLimits(int payloadBytes, int headers, int headerBytes) {
   /** The most events in one Publish. */
   public static final int MAX_PUBLISHED_EVENTS = 65_536;
 
+  /**
+   * The most frames into which a WebSocket message may be cut: more than any client needs, because
+   * also an empty one takes time.
+   */
+  public static final int MAX_FRAGMENTS = 1 << 20;
+
   /** The longest name in Hello, Subscribe and the like, in bytes of UTF-8. */
   public static final int MAX_NAME_BYTES = 255;
 

@@ -8,6 +8,9 @@ import java.nio.ByteBuffer;
  * <p>For one thread; reused, so that reading allocates nothing. Valid until the buffer changes.
  */
 public final class PublishView {
+  private static final String ELLIPSIS = "\u2026";
+  private static final int ELLIPSIS_BYTES = 3;
+
   private final BodyReader in = new BodyReader();
   private final EventCursor events = new EventCursor();
   // A second one, so that writing does not disturb what is known about the first walk.
@@ -35,10 +38,11 @@ public final class PublishView {
    * @param to the index after its last byte
    * @param frameLimits what to accept
    * @throws MalformedFrameException if anything is malformed ({@link
-   *     MalformedFrameException#isTooBig} tells which kind); the head may have been read, see
-   *     {@link #sequence}
+   *     MalformedFrameException#isTooBig} tells which kind); if something is too big, {@link
+   *     #sequence} and {@link #shownTopic} say whose it is
    */
   public void read(ByteBuffer buffer, int from, int to, FrameLimits frameLimits) {
+    topicStart = from;
     topicLength = 0;
     sequence = 0;
     schema = 0;
@@ -49,7 +53,14 @@ public final class PublishView {
     int bodyStart = from;
     limits = frameLimits;
     in.wrap(buffer, from, to);
-    topicLength = in.skipString("Publish.topic", Topic.MAX_BYTES);
+    try {
+      topicLength = in.skipString("Publish.topic", Topic.MAX_BYTES);
+    } catch (MalformedFrameException e) {
+      if (e.isTooBig()) {
+        readLongTopic(from, to);
+      }
+      throw e;
+    }
     topicStart = in.position() - topicLength;
     int sequenceAt = in.position();
     sequence = in.readLong("Publish.sequence");
@@ -77,6 +88,24 @@ public final class PublishView {
     eventBytes = events.itemBytes();
   }
 
+  /** Goes on behind a topic that is too long: who refuses the frame has to name it. */
+  private void readLongTopic(int from, int to) {
+    in.position(from);
+    long length = in.readLong("Publish.topic");
+    int start = in.position();
+    if (length <= to - start) {
+      topicStart = start;
+      topicLength = (int) length;
+      in.position(start + topicLength);
+      try {
+        sequence = in.readLong("Publish.sequence");
+      } catch (MalformedFrameException e) {
+        // The frame is refused for its topic, which was wrong first.
+        sequence = 0;
+      }
+    }
+  }
+
   /**
    * Returns where the topic's bytes start.
    *
@@ -89,7 +118,8 @@ public final class PublishView {
   /**
    * Returns the length of the topic.
    *
-   * @return bytes of UTF-8, at most {@link Topic#MAX_BYTES}; 0 if it was not read
+   * @return bytes of UTF-8, at most {@link Topic#MAX_BYTES}; 0 if it was not read; after a refusal
+   *     it may be any number
    */
   public int topicLength() {
     return topicLength;
@@ -102,6 +132,24 @@ public final class PublishView {
    */
   public String topic() {
     return Utf8.decode(buf, topicStart, topicStart + topicLength);
+  }
+
+  /**
+   * Returns the topic for a refusal.
+   *
+   * @return the topic, or of one that is too long the beginning with an ellipsis behind it: at most
+   *     {@link Topic#MAX_BYTES} bytes of UTF-8; empty if it was not read or is no UTF-8
+   */
+  public String shownTopic() {
+    if (topicLength <= Topic.MAX_BYTES) {
+      return topic();
+    }
+    int end = topicStart + Topic.MAX_BYTES - ELLIPSIS_BYTES;
+    // Not inside a character.
+    while (end > topicStart && (buf.get(end) & 0xC0) == 0x80) {
+      end--;
+    }
+    return Utf8.isValid(buf, topicStart, end) ? Utf8.decode(buf, topicStart, end) + ELLIPSIS : "";
   }
 
   /**

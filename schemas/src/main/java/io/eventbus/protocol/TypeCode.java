@@ -31,9 +31,12 @@ public enum TypeCode {
   /** Bus to client: nothing more comes for a subscription. */
   DRAINED(12),
   /** Client to bus: the client did not go to another bus. */
-  CHANGE_BUS_FAILED(13);
+  CHANGE_BUS_FAILED(13),
+  /** Both ways: the bus is there. */
+  ECHO(33);
 
-  private static final TypeCode[] BY_CODE = values();
+  // Some numbers are for frames of later versions: null.
+  private static final @Nullable TypeCode[] BY_CODE = byCode();
 
   private final int code;
 
@@ -44,7 +47,7 @@ public enum TypeCode {
   /**
    * Returns the number on the wire.
    *
-   * @return 0 to 13
+   * @return 0 or more; not every number has a type
    */
   public int code() {
     return code;
@@ -58,5 +61,40 @@ public enum TypeCode {
    */
   public static @Nullable TypeCode of(int code) {
     return code >= 0 && code < BY_CODE.length ? BY_CODE[code] : null;
+  }
+
+  private static @Nullable TypeCode[] byCode() {
+    int greatest = 0;
+    for (TypeCode type : values()) {
+      greatest = Math.max(greatest, type.code);
+    }
+    @Nullable TypeCode[] types = new TypeCode[greatest + 1];
+    for (TypeCode type : values()) {
+      types[type.code] = type;
+    }
+    return types;
+  }
+
+  /**
+   * Returns the numbers that have a type, for people.
+   *
+   * @return numbers and ranges with commas between
+   */
+  public static String knownCodes() {
+    StringBuilder known = new StringBuilder();
+    for (int code = 0; code < BY_CODE.length; code++) {
+      if (of(code) == null) {
+        continue;
+      }
+      int first = code;
+      while (of(code + 1) != null) {
+        code++;
+      }
+      known.append(known.isEmpty() ? "" : ", ").append(first);
+      if (code > first) {
+        known.append("..").append(code);
+      }
+    }
+    return known.toString();
   }
 }

@@ -8,6 +8,7 @@ import io.eventbus.schema.ChangeReason;
 import io.eventbus.schema.Confirm;
 import io.eventbus.schema.Deliver;
 import io.eventbus.schema.Drained;
+import io.eventbus.schema.Echo;
 import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Event;
 import io.eventbus.schema.Frame;
@@ -58,6 +59,7 @@ final class Bodies {
             Confirm.class,
             Deliver.class,
             Drained.class,
+            Echo.class,
             ErrorCode.class,
             Event.class,
             Frame.class,
@@ -102,6 +104,7 @@ final class Bodies {
     readers.put(TypeCode.BARRIER, ControlFrames::barrier);
     readers.put(TypeCode.DRAINED, ControlFrames::drained);
     readers.put(TypeCode.CHANGE_BUS_FAILED, ControlFrames::changeBusFailed);
+    readers.put(TypeCode.ECHO, ControlFrames::echo);
     return readers;
   }
 
@@ -122,6 +125,7 @@ final class Bodies {
       case BARRIER -> Barrier.getClassSchema();
       case DRAINED -> Drained.getClassSchema();
       case CHANGE_BUS_FAILED -> ChangeBusFailed.getClassSchema();
+      case ECHO -> Echo.getClassSchema();
     };
   }
 

@@ -106,6 +106,41 @@ class FramesTest {
   }
 
   @Test
+  void aTopicThatIsTooLongIsShownByItsBeginning() {
+    String longest = "t".repeat(Topic.MAX_BYTES);
+    assertThat(refusedTopic(longest + "t")).isEqualTo("t".repeat(252) + "\u2026");
+    // Not cut inside a character, whichever byte of it comes there.
+    for (String before : List.of("", "a", "ab", "abc")) {
+      String shown = refusedTopic(before + "\ud83d\ude80".repeat(100));
+      assertThat(shown).matches(before + "(\ud83d\ude80){62,63}\u2026");
+      assertThat(shown.getBytes(StandardCharsets.UTF_8)).hasSizeLessThanOrEqualTo(Topic.MAX_BYTES);
+    }
+    PublishView view = new PublishView();
+    byte[] broken = new byte[310];
+    Arrays.fill(broken, (byte) 0xBF);
+    Varint.write(ByteBuffer.wrap(broken), 300);
+    assertThatThrownBy(() -> view.read(ByteBuffer.wrap(broken), 0, 310, FrameLimits.DEFAULT))
+        .hasMessage("Publish.topic length: 300 at byte 0 (expected: at most 255)");
+    assertThat(view.shownTopic()).isEqualTo("\u2026");
+    // A length that goes past the frame leaves nothing to show.
+    assertThatThrownBy(() -> view.read(ByteBuffer.wrap(broken), 0, 200, FrameLimits.DEFAULT))
+        .hasMessageStartingWith("Publish.topic length: 300");
+    assertThat(view.shownTopic()).isEmpty();
+    assertThat(view.sequence()).isZero();
+  }
+
+  private static String refusedTopic(String topic) {
+    Publish publish = new Publish(topic, 9L, 0L, true, List.of(event(null, Map.of(), 1)));
+    byte[] body = Bodies.avro(publish);
+    PublishView view = new PublishView();
+    assertThatThrownBy(() -> view.read(ByteBuffer.wrap(body), 0, body.length, FrameLimits.DEFAULT))
+        .isInstanceOfSatisfying(
+            MalformedFrameException.class, e -> assertThat(e.isTooBig()).isTrue());
+    assertThat(view.sequence()).isEqualTo(9);
+    return view.shownTopic();
+  }
+
+  @Test
   void manyGroupsAreReadAndTooManyRefused() {
     List<Long> most = LongStream.range(0, 10_000).boxed().toList();
     Deliver deliver = new Deliver("t", 1L, 1L, 0L, 0L, -1L, List.of(), most);

@@ -158,6 +158,7 @@ class MalformedFieldsTest {
             "Gap.reason ENUM 02"));
     records.put("BARRIER", parts("Barrier.id LONG 8401"));
     records.put("DRAINED", parts("Drained.id LONG 8401"));
+    records.put("ECHO", parts("Echo.id LONG 8401"));
     records.put(
         "CHANGE_BUS_FAILED",
         parts("ChangeBusFailed.token STRING 0274", "ChangeBusFailed.message STRING 026d ?"));

@@ -8,6 +8,7 @@ import io.eventbus.schema.ChangeReason;
 import io.eventbus.schema.Confirm;
 import io.eventbus.schema.Deliver;
 import io.eventbus.schema.Drained;
+import io.eventbus.schema.Echo;
 import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Event;
 import io.eventbus.schema.Gap;
@@ -181,6 +182,7 @@ final class Records {
             gaps().map(r -> (SpecificRecord) r),
             longs.map(Barrier::new).map(r -> (SpecificRecord) r),
             longs.map(Drained::new).map(r -> (SpecificRecord) r),
+            longs.map(Echo::new).map(r -> (SpecificRecord) r),
             Combinators.combine(texts(20), texts(60))
                 .as(ChangeBusFailed::new)
                 .map(r -> (SpecificRecord) r)));

@@ -104,6 +104,16 @@ public enum ValueType {
     };
   }
 
+  /**
+   * Writes a time span as the configuration does.
+   *
+   * @param span whole milliseconds
+   * @return for example "500ms" or "10s"
+   */
+  public static String time(Duration span) {
+    return printTime(span.toMillis());
+  }
+
   private static long readSize(String text) {
     Matcher matcher = SIZE_TEXT.matcher(text);
     if (!matcher.matches()) {

@@ -126,16 +126,29 @@ public final class Session {
           retry);
     }
     long began = loop.budget().now();
-    boolean handled = onOther(in, frames, type, retry);
-    loop.budget().spendSince(began);
-    return handled;
+    try {
+      return onOther(in, frames, type, retry);
+    } catch (MalformedFrameException e) {
+      if (!e.isTooBig() || state != SessionState.OPEN) {
+        throw e;
+      }
+      // Where its frame ends is known, so that nothing else is spoilt.
+      long about =
+          type == TypeCode.SUBSCRIBE
+              ? ControlFrames.subscribeId(in, frames.bodyStart(), frames.bodyEnd())
+              : 0;
+      refuse(ErrorCode.TOO_BIG, String.valueOf(e.getMessage()), about, frames.typeCode(), "");
+      return true;
+    } finally {
+      loop.budget().spendSince(began);
+    }
   }
 
   private boolean onOther(
       ByteBuffer in, FrameCursor frames, @Nullable TypeCode type, Runnable retry) {
     int from = frames.bodyStart();
     int to = frames.bodyEnd();
-    if (type != TypeCode.HELLO && type != TypeCode.SUBSCRIBE) {
+    if (type != TypeCode.HELLO && type != TypeCode.SUBSCRIBE && type != TypeCode.ECHO) {
       settled = true;
     }
     if (type == null) {
@@ -143,7 +156,9 @@ public final class Session {
           ErrorCode.UNKNOWN_TYPE,
           "type code "
               + frames.typeCode()
-              + " is unknown to this bus (expected: 0..13); the frame was skipped",
+              + " is unknown to this bus (expected: "
+              + TypeCode.knownCodes()
+              + "); the frame was skipped",
           0,
           frames.typeCode(),
           "");
@@ -174,6 +189,7 @@ public final class Session {
         onBarrier(ControlFrames.barrier(in, from, to));
         change.progresses();
       }
+      case ECHO -> link.send(ControlFrames.encode(TypeCode.ECHO, ControlFrames.echo(in, from, to)));
       case CHANGE_BUS, DELIVER, WELCOME, PROBLEM, CONFIRM, GAP, DRAINED ->
           violation("a client sent " + type + ", which only a bus may send", frames);
       case PUBLISH -> throw new IllegalStateException("handled before");

@@ -50,7 +50,7 @@ final class SessionPublishing {
     try {
       publish.read(in, from, to, loop.frameLimits);
     } catch (MalformedFrameException e) {
-      if (!e.isTooBig() || publish.topicLength() == 0) {
+      if (!e.isTooBig()) {
         throw e;
       }
       // As if all of it had been events that are as small as they can be.
@@ -105,7 +105,8 @@ final class SessionPublishing {
   }
 
   private void refuse(ErrorCode code, String message, PublishView publish) {
-    refusal.refuse(code, message, publish.sequence(), TypeCode.PUBLISH.code(), publish.topic());
+    refusal.refuse(
+        code, message, publish.sequence(), TypeCode.PUBLISH.code(), publish.shownTopic());
   }
 
   /** How many events were accepted; any thread. */

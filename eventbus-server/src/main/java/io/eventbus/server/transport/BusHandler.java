@@ -3,6 +3,7 @@ package io.eventbus.server.transport;
 import io.eventbus.protocol.CloseReason;
 import io.eventbus.server.admission.ConnectionAccount;
 import io.eventbus.server.config.ServerConfig;
+import io.eventbus.server.config.ValueType;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.Subscriber;
 import io.eventbus.server.session.ClientLink;
@@ -81,7 +82,9 @@ final class BusHandler implements MessageHandler, ClientLink {
     if (!session.isWelcomed() && nowNanos - acceptedAt > config.timeouts().hello().toNanos()) {
       connection.close(
           CloseReason.IDLE,
-          "no Hello within " + config.timeouts().hello() + " of connecting; reconnect");
+          "no Hello within "
+              + ValueType.time(config.timeouts().hello())
+              + " of connecting; reconnect");
       return;
     }
     queue.onTick(nowNanos);

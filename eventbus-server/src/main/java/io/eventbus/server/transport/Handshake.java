@@ -9,10 +9,12 @@ import io.netty.handler.codec.http.HttpVersion;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -197,8 +199,12 @@ final class Handshake {
               + (key == null ? "none" : "not a key")
               + " (expected: 16 bytes in base64).");
     }
+    // Unlike the other tokens it is compared with its case: the client must find in the answer what
+    // it has sent (RFC 6455, section 4.1).
     String subprotocol =
-        hasToken(request, HttpHeaderNames.SEC_WEBSOCKET_PROTOCOL, AVRO) ? AVRO : null;
+        tokens(request, HttpHeaderNames.SEC_WEBSOCKET_PROTOCOL).anyMatch(AVRO::equals)
+            ? AVRO
+            : null;
     if (endpoint == Endpoint.BUS && subprotocol == null) {
       return page(400, "Sec-WebSocket-Protocol: none in common (expected: " + AVRO + ").");
     }
@@ -223,17 +229,15 @@ final class Handshake {
     return new Page(status, body, FOR_PAGES);
   }
 
-  /** Header values are lists of tokens, perhaps over several lines; case does not matter. */
   private static boolean hasToken(HttpRequest request, CharSequence name, String token) {
-    List<String> values = request.headers().getAll(name);
-    for (String value : values) {
-      for (String part : value.split(",", -1)) {
-        if (part.strip().equalsIgnoreCase(token)) {
-          return true;
-        }
-      }
-    }
-    return false;
+    return tokens(request, name).anyMatch(token::equalsIgnoreCase);
+  }
+
+  /** Header values are lists of tokens, perhaps over several lines. */
+  private static Stream<String> tokens(HttpRequest request, CharSequence name) {
+    return request.headers().getAll(name).stream()
+        .flatMap(value -> Arrays.stream(value.split(",", -1)))
+        .map(String::strip);
   }
 
   private static boolean isKey(String key) {

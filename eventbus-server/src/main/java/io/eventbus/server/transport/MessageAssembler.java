@@ -1,6 +1,7 @@
 package io.eventbus.server.transport;
 
 import io.eventbus.protocol.CloseReason;
+import io.eventbus.protocol.FrameLimits;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.UnfinishedMemory;
 import io.eventbus.server.stats.SingleWriterCounter;
@@ -17,9 +18,6 @@ import org.jspecify.annotations.Nullable;
 final class MessageAssembler {
   /** Up to here a message is short: about what one read may cut in two. */
   static final int SHORT_BYTES = 72 * 1024;
-
-  /** Frames of one message: more than any client needs, and no more than it takes to count them. */
-  static final int MAX_FRAGMENTS = 1 << 20;
 
   private static final int FIRST = 4 * 1024;
 
@@ -275,13 +273,13 @@ final class MessageAssembler {
               + limit
               + ")");
     }
-    if (fragmentCount >= MAX_FRAGMENTS) {
+    if (fragmentCount >= FrameLimits.MAX_FRAGMENTS) {
       throw new WebSocketViolation(
           CloseReason.TOO_BIG,
           "a message of more than "
               + fragmentCount
               + " frames (expected: at most "
-              + MAX_FRAGMENTS
+              + FrameLimits.MAX_FRAGMENTS
               + ")");
     }
   }

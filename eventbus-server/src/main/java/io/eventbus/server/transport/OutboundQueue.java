@@ -2,6 +2,7 @@ package io.eventbus.server.transport;
 
 import io.eventbus.link.RefusedMemory;
 import io.eventbus.schema.Overflow;
+import io.eventbus.server.config.ValueType;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.Subscriber;
 import io.eventbus.server.routing.Waiters;
@@ -375,7 +376,7 @@ final class OutboundQueue implements Subscriber {
     mayBlock = false;
     heldTooLong.accept(
         "this connection has held publishers back from other subscribers for "
-            + loop.config().timeouts().blockHold()
+            + ValueType.time(loop.config().timeouts().blockHold())
             + " within a minute (timeouts.block-hold); from now on its subscriptions have the policy"
             + " DROP_OLDEST instead of BLOCK: read faster, or choose another overflow policy");
     if (full) {

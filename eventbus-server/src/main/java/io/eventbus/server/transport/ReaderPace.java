@@ -1,6 +1,7 @@
 package io.eventbus.server.transport;
 
 import io.eventbus.server.config.TimeoutsConfig;
+import io.eventbus.server.config.ValueType;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -63,12 +64,12 @@ final class ReaderPace {
   @Nullable String check(long nowNanos) {
     if (full && nowNanos - since > periodNanos) {
       if (written < leastBytes) {
-        return "it took " + written + " bytes in " + period;
+        return "it took " + written + " bytes in " + ValueType.time(period);
       }
       full(nowNanos);
     }
     if (answersWait && nowNanos - answersSince > periodNanos) {
-      return "it has not read its answers for " + period;
+      return "it has not read its answers for " + ValueType.time(period);
     }
     return null;
   }

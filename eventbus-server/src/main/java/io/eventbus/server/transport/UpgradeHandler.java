@@ -3,6 +3,7 @@ package io.eventbus.server.transport;
 import io.eventbus.server.admission.Admission;
 import io.eventbus.server.admission.ForwardedClient;
 import io.eventbus.server.config.AdminConfig;
+import io.eventbus.server.config.ValueType;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
@@ -269,7 +270,7 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements LoopS
         LOG.debug(
             "{}: no upgrade within {}",
             ctx.channel().remoteAddress(),
-            loop.config().timeouts().upgrade());
+            ValueType.time(loop.config().timeouts().upgrade()));
         loop.context().bus().stats().badRequests.increment();
       }
       ctx.close();

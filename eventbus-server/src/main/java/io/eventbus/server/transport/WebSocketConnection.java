@@ -3,6 +3,7 @@ package io.eventbus.server.transport;
 import io.eventbus.link.RefusedMemory;
 import io.eventbus.protocol.CloseReason;
 import io.eventbus.server.admission.ConnectionAccount;
+import io.eventbus.server.config.ValueType;
 import io.eventbus.server.log.RateLimitedLog;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.stats.LoopStats;
@@ -420,7 +421,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
       close(
           CloseReason.IDLE,
           "a message was not complete within "
-              + loop.config().timeouts().message()
+              + ValueType.time(loop.config().timeouts().message())
               + " of its first byte; reconnect and send it faster");
       return;
     }
@@ -458,7 +459,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
           close(
               CloseReason.IDLE,
               "no sign of life for "
-                  + loop.config().timeouts().pong()
+                  + ValueType.time(loop.config().timeouts().pong())
                   + " after a ping; reconnect");
     }
   }

@@ -135,6 +135,13 @@ class ConfigKeyTest {
   }
 
   @ParameterizedTest
+  @CsvSource({"0, 0s", "500, 500ms", "5000, 5s", "60000, 1m", "61000, 61s", "3600000, 1h"})
+  void timesAreWrittenAsTheyAreConfigured(long millis, String text) {
+    assertThat(ValueType.time(Duration.ofMillis(millis))).isEqualTo(text);
+    assertThat(ValueType.TIME.read(text)).isEqualTo(millis);
+  }
+
+  @ParameterizedTest
   @ValueSource(
       strings = {
         "",

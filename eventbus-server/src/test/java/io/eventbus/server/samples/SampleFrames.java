@@ -163,6 +163,7 @@ public final class SampleFrames {
             case BARRIER -> ControlFrames.barrier(message, from, to);
             case DRAINED -> ControlFrames.drained(message, from, to);
             case CHANGE_BUS -> ControlFrames.changeBus(message, from, to);
+            case ECHO -> ControlFrames.echo(message, from, to);
             case HELLO, PUBLISH, SUBSCRIBE, ACK, UNSUBSCRIBE, CHANGE_BUS_FAILED ->
                 throw new AssertionError("a bus sent " + type);
           });

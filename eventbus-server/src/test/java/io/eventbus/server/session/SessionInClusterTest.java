@@ -9,6 +9,7 @@ import io.eventbus.schema.ChangeBus;
 import io.eventbus.schema.ChangeReason;
 import io.eventbus.schema.Confirm;
 import io.eventbus.schema.Drained;
+import io.eventbus.schema.Echo;
 import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Hello;
 import io.eventbus.schema.Overflow;
@@ -342,6 +343,9 @@ class SessionInClusterTest {
     handle(arriving, ControlFrames.encode(TypeCode.HELLO, hello));
     assertThat(arriving.arrival()).isNotNull();
     there.taken();
+    // That it asks whether the bus is there does not mean that it stays.
+    handle(arriving, ControlFrames.encode(TypeCode.ECHO, new Echo(9L)));
+    assertThat(there.taken()).containsExactly(new Echo(9L));
     Subscribe request = new Subscribe(1L, "t", null, Overflow.BLOCK);
     handle(arriving, ControlFrames.encode(TypeCode.SUBSCRIBE, request));
     others.known.remove().accept(false);

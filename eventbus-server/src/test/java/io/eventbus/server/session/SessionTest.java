@@ -15,6 +15,7 @@ import io.eventbus.schema.ChangeBusFailed;
 import io.eventbus.schema.ChangeReason;
 import io.eventbus.schema.Confirm;
 import io.eventbus.schema.Drained;
+import io.eventbus.schema.Echo;
 import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Gap;
 import io.eventbus.schema.GapReason;
@@ -367,6 +368,7 @@ class SessionTest {
     assertThat(hearer.heard).isEmpty();
     handle(failed("tok", "no connection"), failed("tok", "twice"));
     assertThat(hearer.heard).containsExactly("no connection");
+    assertThat(link.taken()).as("one that nobody asked for is ignored").isEmpty();
     session.endChange("tok", "ws://two/bus");
     assertThat(link.closed).as("it has answered").isEmpty();
     session.askToChange(request("tok2"), hearer);
@@ -572,6 +574,7 @@ class SessionTest {
     Problem problem = (Problem) sent.get(0);
     assertThat(problem.getCode()).isEqualTo(ErrorCode.UNKNOWN_TYPE);
     assertThat(problem.getTypeCode()).isEqualTo(40);
+    assertThat(problem.getMessage()).contains("(expected: 0..13, 33)");
     assertThat(sent.get(1)).isEqualTo(new Confirm(TypeCode.SUBSCRIBE.code(), 1L, ""));
     assertThat(link.closed).isEmpty();
   }
@@ -659,11 +662,95 @@ class SessionTest {
   }
 
   @Test
-  void aTopicOverTheLimitEndsIt() {
+  void aTopicThatIsTooLongIsRefusedAndTheNextFrameIsHandled() {
     welcome();
-    handle(SampleFrames.publish("t".repeat(256), 1, true, "x"));
-    assertThat(link.taken()).hasSize(1);
+    handle(subscribe(1, ">", null));
+    link.taken();
+    handle(SampleFrames.publish("t".repeat(256), 7, true, "x"));
+    assertThat(
+            problem(ErrorCode.TOO_BIG, TypeCode.PUBLISH, 7, "t".repeat(252) + "\u2026")
+                .getMessage())
+        .isEqualTo("Publish.topic length: 256 at byte 0 (expected: at most 255)");
+    // The beginning does not end inside a character.
+    handle(SampleFrames.publish("t" + "\u00e9".repeat(200), 8, true, "x"));
+    problem(ErrorCode.TOO_BIG, TypeCode.PUBLISH, 8, "t" + "\u00e9".repeat(125) + "\u2026");
+    assertThat(link.closed).isEmpty();
+    handle(SampleFrames.publish("t".repeat(255), 7, true, "x"));
+    assertThat(link.taken())
+        .containsExactly(new Confirm(TypeCode.PUBLISH.code(), 7L, "t".repeat(255)));
+    assertThat(link.subscriber.got).hasSize(1);
+  }
+
+  @Test
+  void whateverIsTooLongAfterHelloIsRefusedAlone() {
+    welcome();
+    String longest = "t".repeat(255);
+    handle(
+        subscribe(1, longest + "t", null),
+        subscribe(2, "a", longest + "t"),
+        ControlFrames.encode(TypeCode.ACK, new Ack(longest + "t", 1L, 1L)),
+        subscribe(3, longest, null));
+    assertThat(link.closed).isEmpty();
+    List<Object> sent = link.taken();
+    assertThat(sent.subList(0, 3))
+        .allSatisfy(frame -> assertThat(((Problem) frame).getCode()).isEqualTo(ErrorCode.TOO_BIG));
+    assertThat(sent.subList(0, 3))
+        .extracting(frame -> ((Problem) frame).getAbout())
+        .containsExactly(1L, 2L, 0L);
+    assertThat(sent.subList(0, 3))
+        .extracting(frame -> ((Problem) frame).getTypeCode())
+        .containsExactly(2, 2, 5);
+    assertThat(sent.get(3)).isEqualTo(new Confirm(TypeCode.SUBSCRIBE.code(), 3L, ""));
+  }
+
+  @Test
+  void aHelloThatIsTooLongEndsIt() {
+    handle(
+        ControlFrames.encode(
+            TypeCode.HELLO, new Hello("c".repeat(256), "a", "s3cret", null, Map.of(), null)));
+    problem(ErrorCode.TOO_BIG, TypeCode.HELLO, 0, "");
     assertClosed(CloseReason.TOO_BIG);
+  }
+
+  @Test
+  void anEchoComesBackAtOnce() {
+    welcome();
+    handle(
+        ControlFrames.encode(TypeCode.ECHO, new Echo(7L)),
+        ControlFrames.encode(TypeCode.ECHO, new Echo(-7L)));
+    assertThat(link.taken()).containsExactly(new Echo(7L), new Echo(-7L));
+  }
+
+  @Test
+  void anEchoIsNotTheFirstFrame() {
+    handle(ControlFrames.encode(TypeCode.ECHO, new Echo(7L)));
+    problem(ErrorCode.PROTOCOL_VIOLATION, TypeCode.ECHO, 0, "");
+    assertClosed(CloseReason.PROTOCOL_ERROR);
+  }
+
+  @Test
+  void echoesWaitUntilTheClientHasReadItsAnswers() {
+    welcome();
+    byte[] echo = ControlFrames.encode(TypeCode.ECHO, new Echo(7L));
+    link.full = true;
+    assertThat(handle(session, echo, 0)).isZero();
+    assertThat(link.taken()).isEmpty();
+    link.full = false;
+    assertThat(handle(session, echo, 0)).isEqualTo(echo.length);
+    assertThat(link.taken()).containsExactly(new Echo(7L));
+  }
+
+  @Test
+  void anIdThatIsUsedAgainBeforeItsDrainedHasADrainedForEachUnsubscribe() {
+    welcome();
+    handle(
+        subscribe(1, "a", null),
+        ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(1L)),
+        subscribe(1, "b", null),
+        ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(1L)));
+    link.taken();
+    loops.runAll();
+    assertThat(link.taken()).containsExactly(new Drained(1L), new Drained(1L));
   }
 
   @Test

@@ -252,6 +252,15 @@ class HandshakeTest {
   }
 
   @Test
+  void theSubprotocolIsComparedWithItsCase() {
+    // A client must refuse an answer that names another one than it has sent.
+    DefaultHttpRequest r = request("/bus");
+    r.headers().set("Sec-WebSocket-Protocol", "EVENTBUS.V1.AVRO");
+    assertThat(page(plain.answer(r, ADMIN)).status()).isEqualTo(400);
+    assertThat(page(plain.answer(r, ADMIN)).body()).contains(Handshake.AVRO);
+  }
+
+  @Test
   void aRequestHasOneHost() {
     DefaultHttpRequest r = request("/bus");
     r.headers().remove("Host");

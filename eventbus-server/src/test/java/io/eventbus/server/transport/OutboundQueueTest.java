@@ -211,6 +211,7 @@ class OutboundQueueTest {
     assertThat(handler.tooSlow).isEmpty();
     wire.connection().onTick(now + TimeUnit.SECONDS.toNanos(11));
     assertThat(handler.tooSlow).hasSize(1);
+    assertThat(handler.tooSlow.get(0)).contains(" bytes in 10s;");
     assertThat(woken).as("publishers go on").hasValue(1);
     assertThat(queue.isFull()).isFalse();
     assertThat(wire.stats.drops(DropReason.DISCONNECTED).get()).isPositive();

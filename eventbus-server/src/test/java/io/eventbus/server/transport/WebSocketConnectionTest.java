@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.protocol.CloseReason;
 import io.eventbus.protocol.ControlFrames;
+import io.eventbus.protocol.FrameLimits;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Hello;
@@ -12,8 +13,11 @@ import io.eventbus.schema.Welcome;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.samples.SampleFrames;
 import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -110,7 +114,7 @@ class WebSocketConnectionTest {
     welcome();
     connection.close(CloseReason.NORMAL, "");
     byte[] part = new ClientBytes().binary(new byte[100_000]).array();
-    wire.read(java.util.Arrays.copyOf(part, 50_000));
+    wire.read(Arrays.copyOf(part, 50_000));
     assertThat(connection.heldBytes()).isGreaterThan(40_000);
     connection.evict();
     wire.run();
@@ -156,7 +160,8 @@ class WebSocketConnectionTest {
     connection.onTick(now + TimeUnit.SECONDS.toNanos(35));
     assertThat(wire.written()).as("asked once").isEmpty();
     connection.onTick(now + TimeUnit.SECONDS.toNanos(37));
-    assertThat(only(wire.written()).code()).isEqualTo(4002);
+    assertThat(only(wire.written()))
+        .isEqualTo(new Wire.Close(4002, "no sign of life for 10s after a ping; reconnect"));
   }
 
   @Test
@@ -175,7 +180,8 @@ class WebSocketConnectionTest {
     connection.onTick(System.nanoTime() + TimeUnit.SECONDS.toNanos(4));
     assertThat(wire.written()).isEmpty();
     connection.onTick(System.nanoTime() + TimeUnit.SECONDS.toNanos(6));
-    assertThat(only(wire.written()).code()).isEqualTo(4002);
+    assertThat(only(wire.written()))
+        .isEqualTo(new Wire.Close(4002, "no Hello within 5s of connecting; reconnect"));
   }
 
   @Test
@@ -279,14 +285,47 @@ class WebSocketConnectionTest {
   void fragmentsWithoutEndAndWithoutBytesEnd() {
     welcome();
     ClientBytes many = new ClientBytes().frame(Opcode.BINARY, new byte[0], 3);
-    for (int i = 0; i < MessageAssembler.MAX_FRAGMENTS; i++) {
+    for (int i = 0; i < FrameLimits.MAX_FRAGMENTS; i++) {
       many.frame(Opcode.CONTINUATION, new byte[0], 3);
     }
     wire.freezeTime();
     wire.read(many.array());
     // A turn takes some thousands of frames.
-    wire.pass(java.time.Duration.ofMillis(1));
-    assertThat(only(wire.written()).code()).isEqualTo(1009);
+    wire.pass(Duration.ofMillis(1));
+    assertThat(only(wire.written()))
+        .isEqualTo(
+            new Wire.Close(
+                1009, "a message of more than 1048576 frames (expected: at most 1048576)"));
+  }
+
+  @Test
+  void aMessageInVeryManyFragmentsIsOneBufferThatIsCounted() {
+    Wire echo = new Wire();
+    WebSocketConnection echoing = echo.connect(false, c -> new EchoHandler(echo.loop, c));
+    byte[] message = new byte[4 << 20];
+    new Random(7).nextBytes(message);
+    ClientBytes many = new ClientBytes();
+    for (int i = 0; i < message.length; i += 64) {
+      many.frame(
+          i == 0 ? Opcode.BINARY : Opcode.CONTINUATION, Arrays.copyOfRange(message, i, i + 64), i);
+    }
+    echo.freezeTime();
+    echo.read(many.array());
+    echo.pass(Duration.ofMillis(1));
+    assertThat(echo.written()).isEmpty();
+    // It doubles when it is full, and nothing else is kept of 65,536 fragments.
+    assertThat(echoing.heldBytes()).isBetween(4L << 20, 8L << 20);
+    assertThat(echo.memory.longPieces().used()).isEqualTo(echoing.heldBytes());
+    assertThat(echo.allocator.metric().usedDirectMemory()).isEqualTo(echoing.heldBytes());
+    echo.read(
+        new ClientBytes().frame(ClientBytes.FIN | Opcode.CONTINUATION, new byte[0], 5).array());
+    echo.pass(Duration.ofMillis(1));
+    List<Object> back = echo.written();
+    assertThat(back).hasSize(1);
+    assertThat(back.get(0).equals(new Wire.Message(Opcode.BINARY, false, ByteBuffer.wrap(message))))
+        .as("the same 4 MiB")
+        .isTrue();
+    echo.assertNothingHeld();
   }
 
   @Test
@@ -317,7 +356,7 @@ class WebSocketConnectionTest {
 
   /** The beginning of a message that goes on. */
   private static byte[] part(int whole, int bytes) {
-    return java.util.Arrays.copyOf(new ClientBytes().binary(new byte[whole]).array(), bytes);
+    return Arrays.copyOf(new ClientBytes().binary(new byte[whole]).array(), bytes);
   }
 
   @Test
@@ -330,7 +369,7 @@ class WebSocketConnectionTest {
     connection.onTick(now + TimeUnit.SECONDS.toNanos(61));
     Wire.Close close = only(wire.written().stream().filter(f -> f instanceof Wire.Close).toList());
     assertThat(close.code()).isEqualTo(4002);
-    assertThat(close.reason()).contains("PT1M");
+    assertThat(close.reason()).contains("not complete within 1m of");
   }
 
   @Test
@@ -339,12 +378,12 @@ class WebSocketConnectionTest {
     long room = wire.memory.shortPieces().limit();
     assertThat(wire.memory.shortPieces().take(room)).isTrue();
     byte[] whole = new ClientBytes().binary(new byte[10_000]).array();
-    wire.read(java.util.Arrays.copyOf(whole, 6_000));
+    wire.read(Arrays.copyOf(whole, 6_000));
     assertThat(wire.isReading()).isFalse();
     wire.memory.shortPieces().give(room);
     wire.run();
     assertThat(wire.isReading()).isTrue();
-    wire.read(java.util.Arrays.copyOfRange(whole, 6_000, whole.length));
+    wire.read(Arrays.copyOfRange(whole, 6_000, whole.length));
     assertThat(close(wire.written().get(1)).code()).as("zeros are no frames").isEqualTo(1002);
   }
 
@@ -355,7 +394,7 @@ class WebSocketConnectionTest {
     long room = wire.memory.shortPieces().limit();
     assertThat(wire.memory.shortPieces().take(room)).isTrue();
     byte[] whole = new ClientBytes().binary(new byte[10_000]).array();
-    wire.read(java.util.Arrays.copyOf(whole, 6_000));
+    wire.read(Arrays.copyOf(whole, 6_000));
     assertThat(wire.isReading()).isFalse();
     long held = connection.heldBytes();
     wire.read(new byte[60_000]);
@@ -425,7 +464,7 @@ class WebSocketConnectionTest {
     welcome();
     readMoreThanATurn();
     assertThat(wire.isReading()).as("others go first").isFalse();
-    wire.pass(java.time.Duration.ofMillis(1));
+    wire.pass(Duration.ofMillis(1));
     assertThat(wire.isReading()).isTrue();
     assertThat(wire.written().size()).isBetween(2, 4);
   }

@@ -124,8 +124,8 @@ final class InboundFrames {
         drained(ControlFrames.drained(message, from, to).getId());
       }
       case CHANGE_BUS -> source.changeBus(ControlFrames.changeBus(message, from, to));
-      case HELLO, PUBLISH, SUBSCRIBE, ACK, UNSUBSCRIBE, WELCOME, CHANGE_BUS_FAILED ->
-          LOG.warn("{} sent a frame of type {}, which is not for clients: skipped", url, type);
+      case HELLO, PUBLISH, SUBSCRIBE, ACK, UNSUBSCRIBE, WELCOME, CHANGE_BUS_FAILED, ECHO ->
+          LOG.warn("{} sent a frame of type {}, which is not for this client: skipped", url, type);
     }
   }
 

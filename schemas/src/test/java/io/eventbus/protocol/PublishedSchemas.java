@@ -1,0 +1,102 @@
+package io.eventbus.protocol;
+
+import io.eventbus.schema.EventBusProtocol;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.apache.avro.Protocol;
+import org.apache.avro.Schema;
+import org.apache.avro.SchemaFormatter;
+
+/**
+ * The schemas as files for other Avro libraries: a protocol with all of them, and each frame's
+ * record for itself.
+ *
+ * <p>They are those of the IDL but for two things. What only Java needs is left out. And an enum
+ * that may get new symbols is an {@code int}, whose bytes are the same: with the enum a library
+ * fails at a symbol that it does not know, and takes the default only where it resolves schemas.
+ */
+final class PublishedSchemas {
+  static final String PROTOCOL_FILE = "eventbus.avpr";
+
+  /** The property of an int that was an enum: the names of the numbers from 0. */
+  static final String NAMES = "names";
+
+  private static final Set<String> GROWING = Set.of("ErrorCode", "GapReason", "ChangeReason");
+
+  /** No frames, but parts of them. */
+  private static final Set<String> PARTS = Set.of("Event", "Limits");
+
+  private final Map<String, Schema> made = new LinkedHashMap<>();
+
+  private PublishedSchemas() {}
+
+  /** The files' names and texts. */
+  static Map<String, String> files() {
+    Protocol idl = EventBusProtocol.PROTOCOL;
+    PublishedSchemas schemas = new PublishedSchemas();
+    List<Schema> types = new ArrayList<>();
+    Map<String, String> files = new LinkedHashMap<>();
+    for (Schema type : idl.getTypes()) {
+      if (GROWING.contains(type.getName())) {
+        continue;
+      }
+      Schema plain = schemas.plain(type);
+      types.add(plain);
+      if (type.getType() == Schema.Type.RECORD && !PARTS.contains(type.getName())) {
+        files.put(type.getName() + ".avsc", SchemaFormatter.format("json/pretty", plain) + "\n");
+      }
+    }
+    Protocol protocol = new Protocol(idl.getName(), idl.getDoc(), idl.getNamespace());
+    protocol.setTypes(types);
+    files.put(PROTOCOL_FILE, protocol.toString(true) + "\n");
+    return files;
+  }
+
+  private Schema plain(Schema schema) {
+    return switch (schema.getType()) {
+      case RECORD -> record(schema);
+      case ENUM -> enumeration(schema);
+      case ARRAY -> Schema.createArray(plain(schema.getElementType()));
+      case MAP -> Schema.createMap(plain(schema.getValueType()));
+      case UNION -> Schema.createUnion(schema.getTypes().stream().map(this::plain).toList());
+      default -> Schema.create(schema.getType());
+    };
+  }
+
+  private Schema record(Schema schema) {
+    Schema known = made.get(schema.getName());
+    if (known != null) {
+      return known;
+    }
+    List<Schema.Field> fields = new ArrayList<>();
+    for (Schema.Field field : schema.getFields()) {
+      Schema type = plain(field.schema());
+      fields.add(
+          field.hasDefaultValue()
+              ? new Schema.Field(field.name(), type, field.doc(), field.defaultVal())
+              : new Schema.Field(field.name(), type, field.doc()));
+    }
+    Schema plain =
+        Schema.createRecord(
+            schema.getName(), schema.getDoc(), schema.getNamespace(), false, fields);
+    made.put(schema.getName(), plain);
+    return plain;
+  }
+
+  private static Schema enumeration(Schema schema) {
+    if (GROWING.contains(schema.getName())) {
+      Schema number = Schema.create(Schema.Type.INT);
+      number.addProp(NAMES, schema.getEnumSymbols());
+      return number;
+    }
+    return Schema.createEnum(
+        schema.getName(),
+        schema.getDoc(),
+        schema.getNamespace(),
+        schema.getEnumSymbols(),
+        schema.getEnumDefault());
+  }
+}

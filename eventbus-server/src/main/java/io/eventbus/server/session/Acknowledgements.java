@@ -3,6 +3,7 @@ package io.eventbus.server.session;
 import io.eventbus.schema.Ack;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.HeapBytes;
+import io.eventbus.server.stats.LoopStats;
 import io.eventbus.server.stats.SingleWriterCounter;
 import java.util.HashMap;
 import java.util.Map;
@@ -36,18 +37,21 @@ public final class Acknowledgements {
   }
 
   private final BusMemory memory;
+  private final LoopStats stats;
   private final SingleWriterCounter count = new SingleWriterCounter();
   // Made with the first Ack: most sessions never send one.
   private volatile Map<Stream, Latest> streams = Map.of();
   private int text;
   private final SingleWriterCounter bytes = new SingleWriterCounter();
 
-  Acknowledgements(BusMemory memory) {
+  Acknowledgements(BusMemory memory, LoopStats stats) {
     this.memory = memory;
+    this.stats = stats;
   }
 
   void add(Ack ack) {
     count.add(1);
+    stats.acks.add(1);
     if (streams.isEmpty()) {
       streams = new ConcurrentHashMap<>(MOST);
     }

@@ -5,14 +5,14 @@ import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.FrameCursor;
 import io.eventbus.protocol.MalformedFrameException;
 import io.eventbus.protocol.TypeCode;
-import io.eventbus.schema.Barrier;
 import io.eventbus.schema.ChangeBus;
-import io.eventbus.schema.ChangeBusFailed;
 import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Hello;
 import io.eventbus.schema.Problem;
 import io.eventbus.schema.Welcome;
 import java.nio.ByteBuffer;
+import java.util.EnumSet;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,11 +26,16 @@ public final class Session {
   /** What an answer that refuses something costs beside the frame that it refuses. */
   private static final int PROBLEM_UNITS = 32;
 
+  /** What a client may send that comes from another bus and may still go back. */
+  private static final Set<TypeCode> ON_THE_WAY =
+      EnumSet.of(TypeCode.HELLO, TypeCode.SUBSCRIBE, TypeCode.ECHO);
+
   private final LoopContext loop;
   private final ClientLink link;
   private final SessionPublishing publishing;
   private final SessionSubscriptions subscriptions;
   private final Acknowledgements acknowledgements;
+  private final SessionBarriers barriers;
   private final PendingChange change = new PendingChange();
 
   private SessionState state = SessionState.AWAITING_HELLO;
@@ -59,7 +64,8 @@ public final class Session {
     this.loop = loop;
     this.link = link;
     this.publishing = new SessionPublishing(loop, link, this::refuse);
-    this.acknowledgements = new Acknowledgements(loop.bus.memory());
+    this.acknowledgements = new Acknowledgements(loop.bus.memory(), loop.stats);
+    this.barriers = new SessionBarriers(loop, this);
     this.subscriptions =
         new SessionSubscriptions(
             loop, link, this::refuse, () -> arrival != null && !settled, change::isPending);
@@ -111,7 +117,8 @@ public final class Session {
     TypeCode type = TypeCode.of(frames.typeCode());
     if (state == SessionState.AWAITING_HELLO && type != TypeCode.HELLO) {
       violation(
-          "the first frame has type code " + frames.typeCode() + " (expected: 0, Hello)", frames);
+          "the first frame has type code " + frames.typeCode() + " (expected: 0, Hello)",
+          frames.typeCode());
       return true;
     }
     if (type == TypeCode.PUBLISH) {
@@ -146,9 +153,7 @@ public final class Session {
 
   private boolean onOther(
       ByteBuffer in, FrameCursor frames, @Nullable TypeCode type, Runnable retry) {
-    int from = frames.bodyStart();
-    int to = frames.bodyEnd();
-    if (type != TypeCode.HELLO && type != TypeCode.SUBSCRIBE && type != TypeCode.ECHO) {
+    if (!ON_THE_WAY.contains(type)) {
       settled = true;
     }
     if (type == null) {
@@ -164,77 +169,29 @@ public final class Session {
           "");
       return true;
     }
-    switch (type) {
-      case HELLO -> {
-        return onHello(in, from, to, frames, retry);
-      }
-      case SUBSCRIBE -> {
-        return subscriptions.subscribe(ControlFrames.subscribe(in, from, to), retry);
-      }
-      case UNSUBSCRIBE -> {
-        if (!subscriptions.unsubscribe(ControlFrames.unsubscribe(in, from, to).getId(), retry)) {
-          return false;
-        }
-        change.progresses();
-      }
-      case ACK -> {
-        acknowledgements.add(ControlFrames.ack(in, from, to));
-        loop.stats.acks.add(1);
-      }
-      case CHANGE_BUS_FAILED -> {
-        ChangeBusFailed failed = ControlFrames.changeBusFailed(in, from, to);
-        change.failed(failed.getToken(), failed.getMessage());
-      }
-      case BARRIER -> {
-        onBarrier(ControlFrames.barrier(in, from, to));
-        change.progresses();
-      }
-      case ECHO -> link.send(ControlFrames.encode(TypeCode.ECHO, ControlFrames.echo(in, from, to)));
-      case CHANGE_BUS, DELIVER, WELCOME, PROBLEM, CONFIRM, GAP, DRAINED ->
-          violation("a client sent " + type + ", which only a bus may send", frames);
-      case PUBLISH -> throw new IllegalStateException("handled before");
+    FrameHandler handler = FrameHandlers.of(type);
+    if (handler == null) {
+      violation("a client sent " + type + ", which only a bus may send", frames.typeCode());
+      return true;
     }
-    return true;
+    return handler.handle(this, in, frames.bodyStart(), frames.bodyEnd(), retry);
   }
 
-  /** Everything before has been routed here by now; other buses may not have it yet. */
-  private void onBarrier(Barrier barrier) {
-    loop.bus
-        .cluster()
-        .whenReached(
-            loop.router.loop(),
-            identity.producer(),
-            reached -> {
-              if (state != SessionState.OPEN) {
-                return;
-              }
-              if (reached) {
-                link.send(ControlFrames.encode(TypeCode.BARRIER, barrier));
-              } else {
-                tell(
-                    new Problem(
-                        ErrorCode.OVERLOADED,
-                        "another bus did not say in time that it has all that was sent before; ask"
-                            + " again",
-                        true,
-                        barrier.getId(),
-                        TypeCode.BARRIER.code(),
-                        ""));
-              }
-            });
-  }
-
-  private void violation(String message, FrameCursor frames) {
-    refuse(ErrorCode.PROTOCOL_VIOLATION, message, 0, frames.typeCode(), "");
+  private void violation(String message, int typeCode) {
+    refuse(ErrorCode.PROTOCOL_VIOLATION, message, 0, typeCode, "");
     closeHere(CloseReason.PROTOCOL_ERROR, message);
   }
 
-  private boolean onHello(ByteBuffer in, int from, int to, FrameCursor frames, Runnable retry) {
+  /**
+   * Lets the client in, or not.
+   *
+   * @return false if it has to wait
+   */
+  boolean hello(Hello hello, Runnable retry) {
     if (state != SessionState.AWAITING_HELLO) {
-      violation("a second Hello (expected: one in a connection)", frames);
+      violation("a second Hello (expected: one in a connection)", TypeCode.HELLO.code());
       return true;
     }
-    Hello hello = ControlFrames.hello(in, from, to);
     String refusal = lateRefusal;
     if (refusal == null) {
       refusal = loop.bus.access().refuseConnection(hello.getToken());
@@ -298,7 +255,8 @@ public final class Session {
     tell(new Problem(code, shown, false, about, typeCode, topic));
   }
 
-  private void tell(Problem problem) {
+  /** Answers a frame with something that went wrong. */
+  void tell(Problem problem) {
     loop.bus.stats().countProblem(problem.getCode());
     loop.budget().spend(PROBLEM_UNITS);
     link.send(ControlFrames.encode(TypeCode.PROBLEM, problem));
@@ -457,6 +415,18 @@ public final class Session {
    */
   public Acknowledgements acknowledgements() {
     return acknowledgements;
+  }
+
+  SessionBarriers barriers() {
+    return barriers;
+  }
+
+  PendingChange change() {
+    return change;
+  }
+
+  boolean isOpen() {
+    return state == SessionState.OPEN;
   }
 
   /**

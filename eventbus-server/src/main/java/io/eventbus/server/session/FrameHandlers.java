@@ -1,0 +1,72 @@
+package io.eventbus.server.session;
+
+import io.eventbus.protocol.ControlFrames;
+import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.ChangeBusFailed;
+import java.util.EnumMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a client may send, and what is done with it: a line for each type of frame, a class for each
+ * capability behind it. {@code Publish} is not here: there are millions of them a second, and the
+ * session goes straight to {@link SessionPublishing}.
+ */
+final class FrameHandlers {
+  private static final Map<TypeCode, FrameHandler> BY_TYPE = new EnumMap<>(TypeCode.class);
+
+  static {
+    BY_TYPE.put(
+        TypeCode.HELLO,
+        (session, in, from, to, retry) -> session.hello(ControlFrames.hello(in, from, to), retry));
+    BY_TYPE.put(
+        TypeCode.SUBSCRIBE,
+        (session, in, from, to, retry) ->
+            session.subscriptions().subscribe(ControlFrames.subscribe(in, from, to), retry));
+    BY_TYPE.put(
+        TypeCode.UNSUBSCRIBE,
+        (session, in, from, to, retry) -> {
+          long id = ControlFrames.unsubscribe(in, from, to).getId();
+          if (!session.subscriptions().unsubscribe(id, retry)) {
+            return false;
+          }
+          session.change().progresses();
+          return true;
+        });
+    BY_TYPE.put(
+        TypeCode.ACK,
+        (session, in, from, to, retry) -> {
+          session.acknowledgements().add(ControlFrames.ack(in, from, to));
+          return true;
+        });
+    BY_TYPE.put(
+        TypeCode.CHANGE_BUS_FAILED,
+        (session, in, from, to, retry) -> {
+          ChangeBusFailed failed = ControlFrames.changeBusFailed(in, from, to);
+          session.change().failed(failed.getToken(), failed.getMessage());
+          return true;
+        });
+    BY_TYPE.put(
+        TypeCode.BARRIER,
+        (session, in, from, to, retry) -> {
+          session.barriers().add(ControlFrames.barrier(in, from, to));
+          session.change().progresses();
+          return true;
+        });
+    BY_TYPE.put(
+        TypeCode.ECHO,
+        (session, in, from, to, retry) -> {
+          session
+              .link()
+              .send(ControlFrames.encode(TypeCode.ECHO, ControlFrames.echo(in, from, to)));
+          return true;
+        });
+  }
+
+  private FrameHandlers() {}
+
+  /** Returns what handles a type of frame; null if only a bus may send it. */
+  static @Nullable FrameHandler of(TypeCode type) {
+    return BY_TYPE.get(type);
+  }
+}

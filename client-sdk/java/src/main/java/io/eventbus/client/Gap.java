@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
  * @param from the sequence of the first missing event
  * @param to the sequence of the last missing event
  * @param reason why they are missing, as far as is known
- * @param filter of the subscription that is told; null for the {@link ConnectionListener}, which is
- *     told once for all of them
+ * @param filter of the subscription that is told, or whose events were conflated here; null where
+ *     the {@link ConnectionListener} is told once for all subscriptions
  */
 public record Gap(
     String topic, long producer, long from, long to, Reason reason, @Nullable String filter) {

@@ -10,8 +10,8 @@ public enum Overflow {
   /** The oldest queued events make room; each loss is told as a {@link Gap}. */
   DROP_OLDEST,
   /**
-   * Of the events that do not fit, the last of each key is kept; each loss is told as a {@link
-   * Gap}.
+   * Of the events that wait, at the bus and in the client, the last of each topic and key is kept;
+   * each one that is left out is told as a {@link Gap}. A slow handler sees what is new.
    */
   CONFLATE,
   /** The connection is closed, and reconnects. */

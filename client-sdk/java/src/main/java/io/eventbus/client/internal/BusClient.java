@@ -161,7 +161,12 @@ final class BusClient implements EventBusClient {
       String filter, SubscribeOptions how, Function<SubscriptionState, Runnable> consumer) {
     SubscriptionState state =
         new SubscriptionState(
-            subscriptions.takeId(), parse(filter), how, parts.acks(), subscriptions::unsubscribe);
+            subscriptions.takeId(),
+            parse(filter),
+            how,
+            parts.acks(),
+            subscriptions::unsubscribe,
+            parts.environment()::conflated);
     state.onArrival(consumer.apply(state));
     subscriptions.add(state);
     Duration patience = options.outbound().confirmTimeout();

@@ -146,6 +146,13 @@ record ClientParts(
     }
 
     @Override
+    public void conflated(SubscriptionState subscription, Gap gap) {
+      subscription.missing.add(gap.count());
+      counters.missing.add(gap.count());
+      notifier.tell(listener -> listener.gap(gap));
+    }
+
+    @Override
     public void finished(SubscriptionState subscription) {
       notifier.complete(subscription::completeFinished);
     }

@@ -28,11 +28,37 @@ final class EventReader {
   private long finishedBytes;
   private volatile Consumer<Gap> onGap = gap -> {};
 
-  EventReader(InboundQueue queue, Acks acks, LongAdder received, long mostBytes) {
+  // Under CONFLATE: what is not worth the consumer's time, who is told of it, and what is not told.
+  private final @Nullable LatestEvents latest;
+  private final String filter;
+  private final Consumer<Gap> conflated;
+  private @Nullable ProducerState skippedOf;
+  private long skippedFrom;
+  private long skippedTo;
+  private int skippedHere;
+
+  /**
+   * Makes one.
+   *
+   * @param latest which events to skip; null for none
+   * @param filter of the subscription
+   * @param conflated is told of what was skipped, before the consumer
+   */
+  EventReader(
+      InboundQueue queue,
+      Acks acks,
+      LongAdder received,
+      long mostBytes,
+      @Nullable LatestEvents latest,
+      String filter,
+      Consumer<Gap> conflated) {
     this.queue = queue;
     this.acks = acks;
     this.received = received;
     this.releaseAt = mostBytes / 4;
+    this.latest = latest;
+    this.filter = filter;
+    this.conflated = conflated;
   }
 
   /** Sets what is told of missing events, by {@link #next} and in order with the events. */
@@ -46,7 +72,13 @@ final class EventReader {
       Delivery delivery = current;
       if (delivery != null) {
         if (cursor.next()) {
-          return new DeliveredEvent(delivery, cursor);
+          if (latest == null || latest.take(delivery, cursor)) {
+            tellSkipped();
+            return new DeliveredEvent(delivery, cursor);
+          }
+          skippedHere++;
+          skip(delivery.origin, delivery.sequence + cursor.index());
+          continue;
         }
         finish(delivery);
       }
@@ -57,12 +89,14 @@ final class EventReader {
         next = taken.pollFirst();
       }
       if (next == null) {
+        tellSkipped();
         return null;
       }
       if (next instanceof Delivery events) {
         start(events);
       } else if (next instanceof MissingEvents missing) {
         finished(missing);
+        tellSkipped();
         onGap.accept(missing.gap());
       }
     }
@@ -76,9 +110,36 @@ final class EventReader {
     }
   }
 
+  private void skip(ProducerState origin, long sequence) {
+    if (skippedOf != origin || sequence != skippedTo + 1) {
+      tellSkipped();
+      skippedOf = origin;
+      skippedFrom = sequence;
+    }
+    skippedTo = sequence;
+  }
+
+  private void tellSkipped() {
+    ProducerState origin = skippedOf;
+    if (origin != null) {
+      skippedOf = null;
+      Gap gap =
+          new Gap(
+              origin.topic.name,
+              origin.producer,
+              skippedFrom,
+              skippedTo,
+              Gap.Reason.CONFLATED,
+              filter);
+      conflated.accept(gap);
+      onGap.accept(gap);
+    }
+  }
+
   private void finish(Delivery delivery) {
     current = null;
-    received.add(delivery.count - delivery.skip);
+    received.add(delivery.count - delivery.skip - skippedHere);
+    skippedHere = 0;
     if (delivery.handled()) {
       acks.handled(delivery);
     }
@@ -109,5 +170,10 @@ final class EventReader {
   void discard() {
     taken.clear();
     current = null;
+    skippedOf = null;
+    skippedHere = 0;
+    if (latest != null) {
+      latest.clear();
+    }
   }
 }

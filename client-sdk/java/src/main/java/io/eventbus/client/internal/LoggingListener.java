@@ -113,6 +113,11 @@ final class LoggingListener implements ConnectionListener {
 
   @Override
   public void gap(Gap gap) {
+    if (gap.reason() == Gap.Reason.CONFLATED) {
+      // What the subscription has asked for.
+      LOG.debug("{}: {}", client, gap);
+      return;
+    }
     eventsMissing += gap.count();
     if (admits(Kind.GAP)) {
       LOG.warn(

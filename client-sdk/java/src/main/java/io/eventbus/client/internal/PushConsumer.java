@@ -40,6 +40,9 @@ final class PushConsumer implements Runnable {
     /** A handler threw an exception when it was told of missing events. */
     void gapFailed(SubscriptionState subscription, Gap gap, Throwable failure);
 
+    /** Events were not handled because later ones of the same topic and key had arrived. */
+    void conflated(SubscriptionState subscription, Gap gap);
+
     /** The last event has been handled. */
     void finished(SubscriptionState subscription);
 

@@ -1,6 +1,7 @@
 package io.eventbus.client.internal;
 
 import io.eventbus.client.EventBusException;
+import io.eventbus.client.Gap;
 import io.eventbus.client.SubscribeOptions;
 import io.eventbus.client.Subscription;
 import io.eventbus.protocol.ControlFrames;
@@ -14,6 +15,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -32,6 +34,7 @@ final class SubscriptionState implements Subscription {
   final List<Inbound> arrived = new ArrayList<>();
   long arrivedBytes;
 
+  private final @Nullable LatestEvents latest;
   private final long id;
   private final TopicFilter filter;
   private final SubscribeOptions options;
@@ -47,19 +50,33 @@ final class SubscriptionState implements Subscription {
       TopicFilter filter,
       SubscribeOptions options,
       Acks acks,
-      Consumer<SubscriptionState> unsubscriber) {
+      Consumer<SubscriptionState> unsubscriber,
+      BiConsumer<SubscriptionState, Gap> conflated) {
     this.id = id;
     this.filter = filter;
     this.options = options;
     this.unsubscriber = unsubscriber;
     this.queue = new InboundQueue(options.bufferBytes());
-    this.reader = new EventReader(queue, acks, received, options.bufferBytes());
+    this.latest =
+        options.overflow() == io.eventbus.client.Overflow.CONFLATE ? new LatestEvents() : null;
+    this.reader =
+        new EventReader(
+            queue,
+            acks,
+            received,
+            options.bufferBytes(),
+            latest,
+            filter.toString(),
+            gap -> conflated.accept(this, gap));
   }
 
   /** Takes what arrived for it; confined to the Dispatcher. */
   void arrive(Inbound what) {
     arrived.add(what);
     arrivedBytes += what.bytes();
+    if (latest != null && what instanceof Delivery events) {
+      latest.add(events);
+    }
   }
 
   /** Sets what is run whenever something arrives or ends; must be called before subscribing. */

@@ -100,7 +100,12 @@ class LoggingListenerTest {
   void theFirstFailureOfAKindHasItsStackAndLaterOnesAreCounted() {
     SubscriptionState subscription =
         new SubscriptionState(
-            1, TopicFilter.parse("a.*"), SubscribeOptions.DEFAULT, new Acks(), ended -> {});
+            1,
+            TopicFilter.parse("a.*"),
+            SubscribeOptions.DEFAULT,
+            new Acks(),
+            ended -> {},
+            (conflating, gap) -> {});
     DeliveredEvent event = event();
     listener.handlerFailed(subscription, event, new IllegalStateException("boom"));
     assertThat(lines.list.get(0).getThrowableProxy().getMessage()).isEqualTo("boom");

@@ -231,6 +231,43 @@ class SubscriberTest {
   }
 
   @Test
+  void aSlowHandlerUnderConflateGetsTheLastOfEachTopicAndKey() throws Exception {
+    EventBusClient client = connect();
+    Semaphore gate = new Semaphore(0);
+    EventHandler handler =
+        new EventHandler() {
+          @Override
+          public void onEvent(ReceivedEvent event) throws Exception {
+            got.add(event.text());
+            gate.acquire();
+          }
+
+          @Override
+          public void onGap(Gap gap) {
+            got.add(gap.toString());
+          }
+        };
+    SubscribeOptions options = SubscribeOptions.DEFAULT.withOverflow(Overflow.CONFLATE);
+    Subscription subscription = get(client.subscribe("a.*", options, handler).ready());
+    deliver("a.x", 1, "x1");
+    assertThat(take(got)).isEqualTo("x1");
+    deliver("a.x", 2, "x2", "x3", "x4");
+    deliver("a.y", 1, "y1");
+    deliver("a.y", 2, "y2");
+    deliver("a.z", 1, "z1");
+    gate.release(4);
+    Gap x = new Gap("a.x", 5, 2, 3, Gap.Reason.CONFLATED, "a.*");
+    Gap y = new Gap("a.y", 5, 1, 1, Gap.Reason.CONFLATED, "a.*");
+    assertThat(take(5)).containsExactly(x.toString(), "x4", y.toString(), "y2", "z1");
+    assertThat(take(told)).isEqualTo(x);
+    assertThat(take(told)).isEqualTo(y);
+    assertThat(subscription.counters().missing()).isEqualTo(3);
+    assertThat(client.counters().missing()).isEqualTo(3);
+    get(subscription.unsubscribe());
+    assertThat(subscription.counters().received()).isEqualTo(4);
+  }
+
+  @Test
   void aHandlerIsToldOfMissingEventsInOrder() throws Exception {
     EventBusClient client = connect();
     Semaphore gate = new Semaphore(0);

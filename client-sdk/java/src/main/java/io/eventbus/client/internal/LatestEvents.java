@@ -1,0 +1,77 @@
+package io.eventbus.client.internal;
+
+import io.eventbus.protocol.EventCursor;
+import io.eventbus.protocol.FrameLimits;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which of the events that wait for a consumer are the last of their topic and key, for a
+ * subscription under CONFLATE: only those are worth its time. Written by the connection's thread
+ * when events arrive, asked by the consumer's. Holds one entry for each key that waits.
+ */
+final class LatestEvents {
+  private static final FrameLimits CHECKED_BEFORE =
+      new FrameLimits(Integer.MAX_VALUE, Integer.MAX_VALUE, Integer.MAX_VALUE);
+
+  /**
+   * Comparable, because publishers choose keys: a table in which all of them collide stays fast.
+   */
+  private record Key(String topic, @Nullable String key) implements Comparable<Key> {
+    @Override
+    public int compareTo(Key other) {
+      int byTopic = topic.compareTo(other.topic);
+      if (byTopic != 0 || key == null || other.key == null) {
+        return byTopic != 0 ? byTopic : Boolean.compare(key != null, other.key != null);
+      }
+      return key.compareTo(other.key);
+    }
+  }
+
+  private record Latest(long producer, long sequence) {}
+
+  // Guarded by this.
+  private final Map<Key, Latest> latest = new HashMap<>();
+  // Confined to who brings events, which is one thread at a time.
+  private final EventCursor arriving = new EventCursor();
+
+  /** Notes events that will be in the queue. */
+  synchronized void add(Delivery delivery) {
+    arriving.wrap(delivery.message, delivery.eventsStart, delivery.eventsEnd, CHECKED_BEFORE);
+    for (int i = 0; i < delivery.count; i++) {
+      arriving.next();
+      if (i >= delivery.skip) {
+        latest.put(
+            new Key(delivery.origin.topic.name, arriving.key()),
+            new Latest(delivery.origin.producer, delivery.sequence + i));
+      }
+    }
+  }
+
+  /**
+   * Asks for an event that is next, once.
+   *
+   * @return false if a later one of the same topic and key has arrived
+   */
+  synchronized boolean take(Delivery delivery, EventCursor event) {
+    Key key = new Key(delivery.origin.topic.name, event.key());
+    Latest last = latest.get(key);
+    if (last == null
+        || last.producer != delivery.origin.producer
+        || last.sequence != delivery.sequence + event.index()) {
+      return false;
+    }
+    latest.remove(key);
+    return true;
+  }
+
+  /** Nothing waits any more. */
+  synchronized void clear() {
+    latest.clear();
+  }
+
+  synchronized int size() {
+    return latest.size();
+  }
+}

@@ -93,8 +93,7 @@ class CommandLineIT {
     JarCommand publish =
         start("publish", "a", "x", "-u", "127.0.0.1:" + port, "--connect-timeout", "50s");
     JarCommand later =
-        start(
-            "serve", "--host", "127.0.0.1", "--port", String.valueOf(port), "--admin-port", "0");
+        start("serve", "--host", "127.0.0.1", "--port", String.valueOf(port), "--admin-port", "0");
     later.awaitErr(LISTENS);
     assertThat(publish.exitCode()).isZero();
   }

@@ -12,15 +12,14 @@ class HostAddressesTest {
 
   private static InetAddress[] resolve(String host) throws UnknownHostException {
     return switch (host) {
-      case "three" ->
-          new InetAddress[] {
-            InetAddress.getByName("127.0.0.1"),
-            InetAddress.getByName("127.0.0.2"),
-            InetAddress.getByName("127.0.0.3")
-          };
-      case "one" -> new InetAddress[] {InetAddress.getByName("127.0.0.9")};
+      case "three" -> new InetAddress[] {loopback(1), loopback(2), loopback(3)};
+      case "one" -> new InetAddress[] {loopback(9)};
       default -> throw new UnknownHostException(host);
     };
+  }
+
+  private static InetAddress loopback(int last) throws UnknownHostException {
+    return InetAddress.getByAddress(new byte[] {127, 0, 0, (byte) last});
   }
 
   private List<String> of(String host) throws UnknownHostException {

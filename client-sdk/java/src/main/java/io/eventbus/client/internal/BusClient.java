@@ -293,6 +293,7 @@ final class BusClient implements EventBusClient {
         in.reconnects.sum(),
         in.busChanges.sum(),
         in.abandonedSubscriptions.sum(),
+        out.topics(),
         out.used());
   }
 }

@@ -19,6 +19,8 @@ package io.eventbus.client;
  * @param busChanges times that the client went on at another bus because its bus asked it to
  * @param abandonedSubscriptions subscriptions that were ended because the application's executor
  *     would not run their handlers
+ * @param publishedTopics topics that the client remembers because it has published to them: at most
+ *     50,000 that are quiet
  * @param bufferedBytes bytes in the outbound buffer now: not yet sent, or sent and unconfirmed
  */
 public record ClientCounters(
@@ -35,4 +37,5 @@ public record ClientCounters(
     long reconnects,
     long busChanges,
     long abandonedSubscriptions,
+    long publishedTopics,
     long bufferedBytes) {}

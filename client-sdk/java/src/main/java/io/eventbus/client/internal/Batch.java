@@ -29,6 +29,8 @@ final class Batch {
   byte[] array;
   int length;
   boolean resend;
+  // As in OpenBatch.
+  long number;
 
   Batch(byte[] array, int length, List<PublishFrame> frames, int plainEvents, long plainCost) {
     this(array, length, frames, plainEvents, plainCost, NO_BARRIER);

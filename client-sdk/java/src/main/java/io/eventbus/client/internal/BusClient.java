@@ -298,6 +298,7 @@ final class BusClient implements EventBusClient {
         in.reconnects.sum(),
         in.busChanges.sum(),
         in.abandonedSubscriptions.sum(),
+        out.topics(),
         out.used());
   }
 }

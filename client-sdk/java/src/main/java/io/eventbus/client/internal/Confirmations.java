@@ -2,7 +2,6 @@ package io.eventbus.client.internal;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.locks.Lock;
 import org.jspecify.annotations.Nullable;
 
@@ -12,14 +11,14 @@ import org.jspecify.annotations.Nullable;
  */
 final class Confirmations {
   private final Lock lock;
-  private final Map<String, TopicState> topics;
+  private final PublishedTopics topics;
   private final Budget budget;
   private final Departures departures;
   private final Unconfirmed unconfirmed;
 
   Confirmations(
       Lock lock,
-      Map<String, TopicState> topics,
+      PublishedTopics topics,
       Budget budget,
       Departures departures,
       Unconfirmed unconfirmed) {
@@ -37,7 +36,7 @@ final class Confirmations {
    * @param into gets them, in order
    */
   void confirmed(String topicName, long lastSequence, List<PublishFrame> into) {
-    TopicState topic = topics.get(topicName);
+    TopicState topic = topics.known(topicName);
     if (topic == null) {
       return;
     }
@@ -51,7 +50,7 @@ final class Confirmations {
 
   /** Takes out a frame that the bus has refused; null when nobody waited for it. */
   @Nullable PublishFrame refused(String topicName, long firstSequence) {
-    TopicState topic = topics.get(topicName);
+    TopicState topic = topics.known(topicName);
     if (topic == null) {
       return null;
     }

@@ -30,6 +30,8 @@ final class Departures {
   private @Nullable Batch inFlight;
   private boolean areOpen;
   private long unmarkedBytes;
+  private long lastNumber;
+  private long sentThrough;
   // The client is about to leave the bus: events are held, the barrier before them is not.
   private boolean parting;
   private @Nullable Batch farewell;
@@ -56,7 +58,8 @@ final class Departures {
     if (batch == null) {
       int needed = OpenBatch.capacityFor(topic.bytes.length, eventBytes);
       byte[] array = needed > batchBytes ? null : pool.pollFirst();
-      batch = new OpenBatch(array != null ? array : new byte[Math.max(needed, batchBytes)]);
+      byte[] used = array != null ? array : new byte[Math.max(needed, batchBytes)];
+      batch = new OpenBatch(used, ++lastNumber);
       open = batch;
     }
     return batch;
@@ -125,7 +128,20 @@ final class Departures {
   @Nullable Batch takeInFlight() {
     Batch batch = inFlight;
     inFlight = null;
+    if (batch != null) {
+      sentThrough = Math.max(sentThrough, batch.number);
+    }
     return batch;
+  }
+
+  /**
+   * Says whether a message is with the network, and nothing before it has to be sent again.
+   *
+   * @param number of the message
+   */
+  boolean isSent(long number) {
+    Batch first = sealed.peekFirst();
+    return number <= sentThrough && (first == null || !first.resend);
   }
 
   /** Takes back the array of a message that needs it no more. */

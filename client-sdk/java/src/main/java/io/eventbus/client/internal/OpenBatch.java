@@ -30,6 +30,7 @@ final class OpenBatch {
   /** What an event with a stage takes in memory beside its bytes. */
   static final int STAGE_COST = 128;
 
+  final long number;
   private final byte[] array;
   private final ByteBuffer out;
   private final List<PublishFrame> frames = new ArrayList<>();
@@ -45,8 +46,16 @@ final class OpenBatch {
   private long runCost;
   private @Nullable PublishFrame runFrame;
 
-  OpenBatch(byte[] array) {
+  /**
+   * Makes an empty message.
+   *
+   * @param array what to fill
+   * @param number counts messages in the order in which they are sent; 0 for those that are not the
+   *     first with their events
+   */
+  OpenBatch(byte[] array, long number) {
     this.array = array;
+    this.number = number;
     out = ByteBuffer.wrap(array);
   }
 
@@ -164,7 +173,9 @@ final class OpenBatch {
    */
   Batch seal(boolean mark) {
     endRun(mark);
-    return new Batch(array, out.position(), List.copyOf(frames), plainEvents, plainCost);
+    Batch whole = new Batch(array, out.position(), List.copyOf(frames), plainEvents, plainCost);
+    whole.number = number;
+    return whole;
   }
 
   /** An event with its parts in the form that they have on the wire. */

@@ -6,9 +6,7 @@ import io.eventbus.client.SendResult;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -28,7 +26,8 @@ import org.jspecify.annotations.Nullable;
 final class Outbox {
   private final ReentrantLock lock = new ReentrantLock();
   private final MicroClock clock;
-  private final Map<String, TopicState> topics = new ConcurrentHashMap<>();
+  private final PublishedTopics topics;
+  private final PublishedTopics.Quiet quiet = this::isQuiet;
   private final Budget budget;
   private final Departures departures;
   private final Unconfirmed unconfirmed = new Unconfirmed();
@@ -43,7 +42,12 @@ final class Outbox {
   private long resent;
 
   Outbox(ClientOptions.Outbound options, MicroClock clock) {
+    this(options, clock, PublishedTopics.MOST);
+  }
+
+  Outbox(ClientOptions.Outbound options, MicroClock clock, int mostTopics) {
     this.clock = clock;
+    this.topics = new PublishedTopics(mostTopics);
     this.budget = new Budget(options, lock);
     this.departures = new Departures(options.batchBytes());
     this.confirmations = new Confirmations(lock, topics, budget, departures, unconfirmed);
@@ -71,12 +75,15 @@ final class Outbox {
   }
 
   @Nullable TopicState knownTopic(String name) {
-    return topics.get(name);
+    return topics.known(name);
   }
 
   TopicState topic(String name) {
-    TopicState known = topics.get(name);
-    return known != null ? known : topics.computeIfAbsent(name, TopicState::new);
+    return topics.get(name);
+  }
+
+  private boolean isQuiet(TopicState topic) {
+    return departures.isSent(topic.lastBatch);
   }
 
   // ---- Publishers
@@ -84,22 +91,28 @@ final class Outbox {
   /**
    * Takes an event.
    *
+   * @param found where to: {@link #topic}
+   * @param event what
    * @param stage waits for the confirmation; null for fire and forget
    * @return what became of it
    */
   SendResult add(
-      TopicState topic,
+      TopicState found,
       OpenBatch.EncodedEvent event,
       @Nullable CompletableFuture<Published> stage) {
     long cost = event.cost(stage != null);
     boolean wake;
     lock.lock();
     try {
+      TopicState topic = topics.use(found, quiet);
       SendResult refused = budget.take(cost);
       if (refused != null) {
         return refused;
       }
+      // It may have been forgotten while this waited for room.
+      topic = topics.use(topic, quiet);
       OpenBatch batch = departures.batchFor(topic, event.size);
+      topic.lastBatch = batch.number;
       batch.add(topic, topic.nextSequence++, event, stage, stage == null ? 0 : clock.nanoTime());
       publishedEvents++;
       wake = takeIdle();
@@ -305,9 +318,7 @@ final class Outbox {
     lock.lock();
     try {
       departures.seal();
-      for (TopicState topic : topics.values()) {
-        topic.nextSequence = 1;
-      }
+      topics.startAgain();
       departures.resequence(this::nextSequences);
     } finally {
       lock.unlock();
@@ -315,7 +326,7 @@ final class Outbox {
   }
 
   private long nextSequences(String name, int events) {
-    TopicState topic = topic(name);
+    TopicState topic = topics.use(topic(name), quiet);
     long first = topic.nextSequence;
     topic.nextSequence += events;
     return first;
@@ -423,6 +434,7 @@ final class Outbox {
           budget.dropped(),
           unconfirmed.indeterminate(),
           messages,
+          topics.size(),
           budget.used());
     } finally {
       lock.unlock();
@@ -436,5 +448,6 @@ final class Outbox {
       long droppedFull,
       long indeterminate,
       long messages,
+      long topics,
       long used) {}
 }

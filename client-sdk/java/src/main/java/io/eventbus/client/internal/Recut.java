@@ -144,7 +144,7 @@ final class Recut {
     }
     if (batch == null) {
       int needed = OpenBatch.capacityFor(topic.bytes.length, eventBytes);
-      batch = new OpenBatch(new byte[Math.max(needed, batchBytes)]);
+      batch = new OpenBatch(new byte[Math.max(needed, batchBytes)], 0);
       open = batch;
     }
     return batch;

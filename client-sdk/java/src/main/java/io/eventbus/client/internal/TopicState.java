@@ -7,15 +7,19 @@ import java.util.Deque;
 /**
  * What a publisher knows about a topic: its encoded name, the next sequence number, and the frames
  * whose confirmation is outstanding. All but the name is guarded by the {@link Outbox}'s lock.
- *
- * <p>Never forgotten while the client lives: a topic whose sequence started again at 1 would look
- * to subscribers like one with nothing but duplicates.
  */
 final class TopicState {
   final String name;
   final byte[] bytes;
   final Deque<PublishFrame> unconfirmed = new ArrayDeque<>(2);
-  long nextSequence = 1;
+  // 0 before the first event.
+  long nextSequence;
+  // The number of the last message that has an event of it.
+  long lastBatch;
+  // Set when it is used, taken away when PublishedTopics looks for what to forget.
+  boolean touched;
+  // Another one is made for the next event.
+  boolean forgotten;
 
   TopicState(String name) {
     this.name = name;

@@ -27,7 +27,6 @@ import org.glassfish.grizzly.filterchain.FilterChain;
 import org.glassfish.grizzly.filterchain.FilterChainBuilder;
 import org.glassfish.grizzly.filterchain.TransportFilter;
 import org.glassfish.grizzly.nio.transport.TCPNIOConnectorHandler;
-import org.glassfish.grizzly.ssl.SSLBaseFilter;
 import org.glassfish.grizzly.ssl.SSLFilter;
 import org.glassfish.tyrus.spi.ClientContainer;
 import org.jspecify.annotations.Nullable;
@@ -236,20 +235,7 @@ final class Opening {
     if (!secure) {
       return plainChain();
     }
-    SSLFilter tls = Tls.filter(settings.sslContext(), url.getHost(), port);
-    tls.addHandshakeListener(
-        new SSLBaseFilter.HandshakeListener() {
-          @Override
-          public void onStart(Connection<?> connection) {}
-
-          @Override
-          public void onComplete(Connection<?> connection) {}
-
-          @Override
-          public void onFailure(Connection<?> connection, Throwable failure) {
-            endpoint.failed(failure);
-          }
-        });
+    SSLFilter tls = Tls.filter(settings.sslContext(), url.getHost(), port, endpoint::failed);
     return FilterChainBuilder.stateless().add(new TransportFilter()).add(tls).add(wire).build();
   }
 

@@ -1,9 +1,11 @@
 package io.eventbus.client.tyrus;
 
 import java.security.NoSuchAlgorithmException;
+import java.util.function.Consumer;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLParameters;
+import org.glassfish.grizzly.Connection;
 import org.glassfish.grizzly.ssl.SSLEngineConfigurator;
 import org.glassfish.grizzly.ssl.SSLFilter;
 import org.jspecify.annotations.Nullable;
@@ -17,12 +19,22 @@ final class Tls {
    *
    * @param context null for the JDK's own
    * @param host the name that the certificate must have
+   * @param onFailure is told why a handshake has failed, before the connection is closed for it
    */
-  static SSLFilter filter(@Nullable SSLContext context, String host, int port)
+  static SSLFilter filter(
+      @Nullable SSLContext context, String host, int port, Consumer<Throwable> onFailure)
       throws NoSuchAlgorithmException {
     SSLContext used = context != null ? context : SSLContext.getDefault();
     SSLEngineConfigurator configurator = new Verifying(used, host, port);
-    return new SSLFilter(configurator, configurator);
+    return new SSLFilter(configurator, configurator) {
+      @Override
+      @SuppressWarnings("rawtypes") // As it is declared in Grizzly.
+      protected void notifyHandshakeFailed(Connection connection, Throwable failure) {
+        // Its listeners are told after the connection is closed, when the end was told already.
+        onFailure.accept(failure);
+        super.notifyHandshakeFailed(connection, failure);
+      }
+    };
   }
 
   private static final class Verifying extends SSLEngineConfigurator {

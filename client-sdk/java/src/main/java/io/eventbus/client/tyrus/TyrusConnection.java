@@ -11,9 +11,6 @@ import jakarta.websocket.Session;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.ByteBuffer;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -31,12 +28,8 @@ final class TyrusConnection extends Endpoint implements Transport.Channel, Wire.
     OVER
   }
 
-  /** The reason of an end that was told without one may come this much later. */
-  private static final long VERDICT_MILLIS = 50;
-
   private final TransportProvider.Settings settings;
   private final URI url;
-  private final Executor executor;
   private final Transport.Listener listener;
   private final Consumer<TyrusConnection> onOver;
   private final Wire wire;
@@ -49,21 +42,20 @@ final class TyrusConnection extends Endpoint implements Transport.Channel, Wire.
    * Makes a connection that is not open yet.
    *
    * @param url where to
-   * @param shared the buffers to send from, and threads that may wait
+   * @param sendBuffers what to send from
    * @param onOver is told when it did not come about, or has ended
    */
   TyrusConnection(
       TransportProvider.Settings settings,
       URI url,
-      SharedTransport shared,
+      SendBuffers sendBuffers,
       Transport.Listener listener,
       Consumer<TyrusConnection> onOver) {
     this.settings = settings;
     this.url = url;
-    this.executor = shared.lookups();
     this.listener = listener;
     this.onOver = onOver;
-    this.wire = new Wire(shared.sendBuffers(), settings.maxMessageBytes(), this);
+    this.wire = new Wire(sendBuffers, settings.maxMessageBytes(), this);
   }
 
   Wire wire() {
@@ -165,9 +157,7 @@ final class TyrusConnection extends Endpoint implements Transport.Channel, Wire.
   @Override
   public void gone() {
     if (state.get() == State.CONNECTING) {
-      // Grizzly closes first and says afterwards why a TLS handshake has failed.
-      CompletableFuture.delayedExecutor(VERDICT_MILLIS, TimeUnit.MILLISECONDS, executor)
-          .execute(() -> failed(OpeningFailure.closed(url)));
+      failed(OpeningFailure.closed(url));
     } else {
       closed(CloseReason.CloseCodes.CLOSED_ABNORMALLY.getCode(), "");
     }

@@ -31,7 +31,7 @@ final class TyrusTransport implements Transport {
   public Attempt connect(URI url, Duration patience, Listener listener) {
     SharedTransport transport = shared.get();
     TyrusConnection connection =
-        new TyrusConnection(settings, url, transport, listener, connections::remove);
+        new TyrusConnection(settings, url, transport.sendBuffers(), listener, connections::remove);
     connections.add(connection);
     Opening.Environment environment = new Opening.Environment(transport, settings, addresses);
     long deadline = System.nanoTime() + patience.toNanos();

@@ -43,17 +43,22 @@ class OpenBatchProperties {
         .ofMaxSize(300);
   }
 
+  private static TopicState topic(String name) {
+    TopicState topic = new TopicState(name);
+    topic.nextSequence = 1;
+    return topic;
+  }
+
   @Property(tries = 200)
   void whatGoesInComesOut(@ForAll("events") List<In> events, @ForAll boolean mark) {
     Map<Integer, TopicState> topics = new HashMap<>();
     List<Out> expected = new ArrayList<>();
-    OpenBatch open = new OpenBatch(new byte[256 * 1024]);
+    OpenBatch open = new OpenBatch(new byte[256 * 1024], 1);
     int runs = 0;
     In before = null;
     int plain = 0;
     for (In in : events) {
-      TopicState topic =
-          topics.computeIfAbsent(in.topic, n -> new TopicState("t".repeat(n * 60 + 1)));
+      TopicState topic = topics.computeIfAbsent(in.topic, n -> topic("t".repeat(n * 60 + 1)));
       OpenBatch.EncodedEvent event =
           new OpenBatch.EncodedEvent(
               7, null, EncodedHeaders.NONE, new byte[in.payloadBytes], in.schema);
@@ -97,8 +102,8 @@ class OpenBatchProperties {
 
   @Example
   void aFrameHasNoMoreEventsThanABusTakes() {
-    TopicState topic = new TopicState("t");
-    OpenBatch open = new OpenBatch(new byte[1024 * 1024]);
+    TopicState topic = topic("t");
+    OpenBatch open = new OpenBatch(new byte[1024 * 1024], 1);
     OpenBatch.EncodedEvent event =
         new OpenBatch.EncodedEvent(7, null, EncodedHeaders.NONE, new byte[0], 0);
     int count = FrameLimits.MAX_PUBLISHED_EVENTS + 5;

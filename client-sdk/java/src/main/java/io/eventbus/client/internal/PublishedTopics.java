@@ -1,0 +1,98 @@
+package io.eventbus.client.internal;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The topics that a client publishes to. Bounded: of too many, those that were quiet for longest
+ * (second chance, as in {@link Routes}) and whose events are all sent and confirmed are forgotten,
+ * but for the number of their next event. Any thread may look a topic up; all else is guarded by
+ * the {@link Outbox}'s lock.
+ */
+final class PublishedTopics {
+  /** Each takes a few hundred bytes. */
+  static final int MOST = 50_000;
+
+  /** Each takes 32 to 64 bytes. */
+  private static final int MOST_FORGOTTEN = 1_000_000;
+
+  /** So many are looked at for each new one: nobody is to wait for a walk over all. */
+  private static final int LOOKED_AT = 8;
+
+  private final Map<String, TopicState> byName = new ConcurrentHashMap<>();
+  private final Deque<TopicState> eldestFirst = new ArrayDeque<>();
+  private final ForgottenTopics forgotten = new ForgottenTopics(MOST_FORGOTTEN);
+  private final int most;
+
+  PublishedTopics(int most) {
+    this.most = most;
+  }
+
+  /** Any thread: the topic of this name, if there is one. */
+  @Nullable TopicState known(String name) {
+    return byName.get(name);
+  }
+
+  /** Any thread: the topic of this name; {@link #use} has to follow. */
+  TopicState get(String name) {
+    TopicState known = byName.get(name);
+    return known != null ? known : byName.computeIfAbsent(name, TopicState::new);
+  }
+
+  int size() {
+    return byName.size();
+  }
+
+  /** What may be forgotten of the topics that nobody waits for any more. */
+  @FunctionalInterface
+  interface Quiet {
+    boolean isQuiet(TopicState topic);
+  }
+
+  /**
+   * An event is about to be published.
+   *
+   * @param quiet whether nothing of a topic is unsent or unconfirmed
+   * @return the topic to use from now on: another one if this was forgotten meanwhile
+   */
+  TopicState use(TopicState found, Quiet quiet) {
+    TopicState topic = found.forgotten ? get(found.name) : found;
+    topic.touched = true;
+    if (topic.nextSequence == 0) {
+      topic.nextSequence = forgotten.next(topic.bytes);
+      eldestFirst.addLast(topic);
+      if (eldestFirst.size() > most) {
+        forgetSome(topic, quiet);
+      }
+    }
+    return topic;
+  }
+
+  private void forgetSome(TopicState inUse, Quiet quiet) {
+    for (int i = 0; i < LOOKED_AT && eldestFirst.size() > most; i++) {
+      TopicState eldest = eldestFirst.removeFirst();
+      boolean busy =
+          eldest == inUse
+              || eldest.touched
+              || !eldest.unconfirmed.isEmpty()
+              || !quiet.isQuiet(eldest);
+      if (busy) {
+        eldest.touched = false;
+        eldestFirst.addLast(eldest);
+      } else {
+        eldest.forgotten = true;
+        byName.remove(eldest.name);
+        forgotten.put(eldest.bytes, eldest.nextSequence);
+      }
+    }
+  }
+
+  /** Every topic starts again at 1. */
+  void startAgain() {
+    eldestFirst.forEach(topic -> topic.nextSequence = 1);
+    forgotten.clear();
+  }
+}

@@ -45,11 +45,12 @@ public final class Bench implements AutoCloseable {
   private static final long SETTLE = TimeUnit.MILLISECONDS.toNanos(100);
 
   /** Without any confirmation or arrival for so long, none is waited for. */
-  private static final long STALLED = TimeUnit.SECONDS.toNanos(10);
+  private static final Duration STALLED = Duration.ofSeconds(10);
 
   private final Supplier<EventBusClient> connect;
   private final BenchPlan plan;
-  private final BenchProgress progress;
+  private final EachSecond eachSecond;
+  private final long stalled;
   private final String topic = PREFIX + random() + ".events";
   private final List<EventBusClient> clients = new CopyOnWriteArrayList<>();
   private final List<BenchReceiver> receivers = new ArrayList<>();
@@ -58,8 +59,6 @@ public final class Bench implements AutoCloseable {
   private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
   private long sent;
   private long start;
-  private long reportedAt;
-  private Snapshot reported = new Snapshot(0, 0, 0);
 
   /**
    * Makes it; connects nothing yet.
@@ -69,9 +68,15 @@ public final class Bench implements AutoCloseable {
    * @param progress is told how it goes
    */
   public Bench(Supplier<EventBusClient> connect, BenchPlan plan, BenchProgress progress) {
+    this(connect, plan, progress, STALLED);
+  }
+
+  Bench(
+      Supplier<EventBusClient> connect, BenchPlan plan, BenchProgress progress, Duration stalled) {
     this.connect = connect;
     this.plan = plan;
-    this.progress = progress;
+    this.eachSecond = new EachSecond(progress, plan.warmUp());
+    this.stalled = stalled.toNanos();
     this.room = new Semaphore(plan.inFlight());
   }
 
@@ -94,7 +99,7 @@ public final class Bench implements AutoCloseable {
     subscribe();
     EventBusClient publisher = connected();
     start = System.nanoTime();
-    reportedAt = start;
+    eachSecond.begin(start);
     long from = start + plan.warmUp().toNanos();
     long end = from + plan.duration().toNanos();
     latencies.measure(from, end);
@@ -204,9 +209,9 @@ public final class Bench implements AutoCloseable {
     long begun = System.nanoTime();
     while (!room.tryAcquire(SLICE, TimeUnit.NANOSECONDS)) {
       long now = look();
-      if (now - begun > STALLED) {
+      if (now - begun > stalled) {
         throw new BenchException(
-            "no event was confirmed for " + TimeUnit.NANOSECONDS.toSeconds(STALLED) + " s", null);
+            "no event was confirmed for " + TimeUnit.NANOSECONDS.toMillis(stalled) + " ms", null);
       }
       if (now - deadline >= 0) {
         return false;
@@ -224,17 +229,7 @@ public final class Bench implements AutoCloseable {
           : new BenchException("an event was not published", failed);
     }
     long now = System.nanoTime();
-    if (now - reportedAt >= SECOND) {
-      Snapshot at = snapshot();
-      double seconds = (now - reportedAt) / (double) SECOND;
-      progress.second(
-          now - start >= plan.warmUp().toNanos(),
-          (now - start) / (double) SECOND,
-          (at.published() - reported.published()) / seconds,
-          (at.delivered() - reported.delivered()) / seconds);
-      reportedAt = now;
-      reported = at;
-    }
+    eachSecond.look(now, sent, this::received);
     return now;
   }
 
@@ -247,9 +242,9 @@ public final class Bench implements AutoCloseable {
   }
 
   private void awaitConfirmations() throws InterruptedException {
-    if (!room.tryAcquire(plan.inFlight(), STALLED, TimeUnit.NANOSECONDS)) {
+    if (!room.tryAcquire(plan.inFlight(), stalled, TimeUnit.NANOSECONDS)) {
       throw new BenchException(
-          "not every event was confirmed within " + TimeUnit.NANOSECONDS.toSeconds(STALLED) + " s",
+          "not every event was confirmed within " + TimeUnit.NANOSECONDS.toMillis(stalled) + " ms",
           null);
     }
     look();
@@ -265,7 +260,7 @@ public final class Bench implements AutoCloseable {
       if (sum != received) {
         received = sum;
         changed = now;
-      } else if (now - changed > STALLED) {
+      } else if (now - changed > stalled) {
         return;
       }
       LockSupport.parkNanos(POLL);

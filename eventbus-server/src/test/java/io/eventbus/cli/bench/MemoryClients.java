@@ -68,7 +68,7 @@ final class MemoryClients implements Supplier<EventBusClient> {
         deliver((Event) call.arguments().get(1));
         yield confirmation;
       }
-      case "counters" -> new ClientCounters(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+      case "counters" -> new ClientCounters(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
       case "connection" -> Optional.empty();
       case "close" -> {
         closed++;

@@ -16,6 +16,8 @@ import org.slf4j.bridge.SLF4JBridgeHandler;
  */
 final class LogSetup {
   /** Libraries that talk about their insides at INFO. */
+  private static final String TLS = "io.netty.handler.ssl.SslHandler";
+
   private static final String[] CHATTY = {
     "io.netty", "org.glassfish", "com.sun", "sun.net", "jdk", "io.micrometer", "org.apache.ratis"
   };
@@ -46,6 +48,8 @@ final class LogSetup {
             .getLogger(name)
             .setLevel(config.level() == LogConfig.Level.ERROR ? Level.ERROR : Level.WARN);
       }
+      // A line for each client that does not take its goodbye, however many these are.
+      context.getLogger(TLS).setLevel(Level.ERROR);
     }
   }
 

@@ -25,6 +25,7 @@ public final class Main {
       // event's cost. The tests look at every buffer instead.
       System.setProperty(LEAK_DETECTION, "disabled");
     }
+    boundTls();
     int code = ExitCode.FAILED;
     try {
       code = new CommandRunner(Surroundings.ofProcess(Main::start)).run(arguments);
@@ -38,6 +39,23 @@ public final class Main {
       }
     }
     System.exit(code);
+  }
+
+  /**
+   * What TLS may cost a server: no groups of finite fields, whose arithmetic takes a hundred times
+   * as long as that of curves, no handshakes in the middle of a connection, and no long ones. The
+   * JDK takes these from the process only.
+   */
+  static void boundTls() {
+    setDefault("jdk.tls.namedGroups", "x25519,secp256r1,secp384r1,secp521r1");
+    setDefault("jdk.tls.rejectClientInitiatedRenegotiation", "true");
+    setDefault("jdk.tls.maxHandshakeMessageSize", "16384");
+  }
+
+  private static void setDefault(String key, String value) {
+    if (System.getProperty(key) == null) {
+      System.setProperty(key, value);
+    }
   }
 
   static BusLauncher.RunningBus start(ServerConfig config) throws IOException {

@@ -10,6 +10,9 @@ final class LinkCounters {
   /** Connections that were closed because there were too many. */
   final LongAdder tooMany = new LongAdder();
 
+  /** Refused links that are told. */
+  final RareLines refusals = new RareLines(System.nanoTime());
+
   /** Links that were opened, from either side. */
   final LongAdder opened = new LongAdder();
 }

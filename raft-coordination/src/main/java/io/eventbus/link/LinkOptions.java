@@ -31,6 +31,9 @@ public record LinkOptions(
     Duration heartbeat,
     Duration silence,
     int threads) {
+  /** Links in their handshake that there may be by default: a cluster that starts at once. */
+  private static final int HANDSHAKES = 512;
+
   /** All defaults. */
   public static final LinkOptions DEFAULT =
       new LinkOptions(
@@ -38,7 +41,7 @@ public record LinkOptions(
           32L << 20,
           16_384,
           32_768,
-          4_096,
+          HANDSHAKES,
           Duration.ofSeconds(3),
           Duration.ofSeconds(1),
           Duration.ofSeconds(4),

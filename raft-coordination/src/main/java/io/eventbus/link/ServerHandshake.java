@@ -126,8 +126,15 @@ final class ServerHandshake extends SimpleChannelInboundHandler<Frame> {
         : "cluster: " + other.cluster() + " (expected: " + self.cluster() + ")";
   }
 
-  private static void refuse(ChannelHandlerContext ctx, LinkRefusal reason, String message) {
-    log.info("A link from {} is refused: {}", ctx.channel().remoteAddress(), message);
+  private void refuse(ChannelHandlerContext ctx, LinkRefusal reason, String message) {
+    long leftOut = counters.refusals.admit(System.nanoTime());
+    if (leftOut >= 0) {
+      log.info(
+          "A link from {} is refused: {} ({} others since the last such line)",
+          ctx.channel().remoteAddress(),
+          message,
+          leftOut);
+    }
     ByteBuf body = Unpooled.buffer(256);
     Wire.writeString(body, reason.name());
     Wire.writeString(body, message);

@@ -35,6 +35,8 @@ final class RebuildBudget {
   private long refilledNanos;
   private long openUntil;
   private boolean isWaitedFor;
+  // Since when somebody waits, where it is spent.
+  private long waitedForSince;
 
   /** A route of so many subscriptions was made again. */
   void spend(int subscriptions) {
@@ -65,6 +67,7 @@ final class RebuildBudget {
       isWaitedFor = true;
       refilledNanos = nowNanos;
       openUntil = nowNanos;
+      waitedForSince = nowNanos;
     }
     if (openUntil - nowNanos > 0) {
       return 0;
@@ -76,13 +79,17 @@ final class RebuildBudget {
       refilledNanos = nowNanos;
       left = Math.min(MOST, left + more);
     }
-    if (!isSpent()) {
+    // What ends with its connection spends as well and does not wait: it must not keep others
+    // waiting.
+    long longest = waitedForSince + TimeUnit.SECONDS.toNanos(MOST_SECONDS) - nowNanos;
+    if (!isSpent() || longest <= 0) {
       openUntil = nowNanos + OPEN_NANOS;
+      waitedForSince = openUntil;
       isWaitedFor = left < MOST;
       return 0;
     }
     waits.increment();
-    return (1 - left) * TimeUnit.SECONDS.toNanos(1) / RATE;
+    return Math.min(longest, (1 - left) * TimeUnit.SECONDS.toNanos(1) / RATE);
   }
 
   /** How often changes had to wait. */

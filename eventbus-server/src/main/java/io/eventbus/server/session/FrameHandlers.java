@@ -16,9 +16,7 @@ final class FrameHandlers {
   private static final Map<TypeCode, FrameHandler> BY_TYPE = new EnumMap<>(TypeCode.class);
 
   static {
-    BY_TYPE.put(
-        TypeCode.HELLO,
-        (session, in, from, to, retry) -> session.hello(ControlFrames.hello(in, from, to), retry));
+    BY_TYPE.put(TypeCode.HELLO, Session::hello);
     BY_TYPE.put(
         TypeCode.SUBSCRIBE,
         (session, in, from, to, retry) ->

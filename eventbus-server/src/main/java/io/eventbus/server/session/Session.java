@@ -187,11 +187,12 @@ public final class Session {
    *
    * @return false if it has to wait
    */
-  boolean hello(Hello hello, Runnable retry) {
+  boolean hello(ByteBuffer in, int from, int to, Runnable retry) {
     if (state != SessionState.AWAITING_HELLO) {
       violation("a second Hello (expected: one in a connection)", TypeCode.HELLO.code());
       return true;
     }
+    Hello hello = ControlFrames.hello(in, from, to);
     String refusal = lateRefusal;
     if (refusal == null) {
       refusal = loop.bus.access().refuseConnection(hello.getToken());

@@ -56,7 +56,8 @@ final class ConnectionInitializer extends ChannelInitializer<Channel> {
     if (tls != null) {
       SslHandler handler = tls.newHandler(channel.alloc(), tlsTasks.forConnection());
       handler.setHandshakeTimeoutMillis(loop.config().timeouts().upgrade().toMillis());
-      channel.pipeline().addLast(new TlsTurns(loop)).addLast(handler);
+      TlsTurns turns = new TlsTurns(loop);
+      channel.pipeline().addLast(turns).addLast(handler).addLast(turns.observer());
     }
     RequestHead head =
         new RequestHead(

@@ -1,9 +1,14 @@
 package io.eventbus.server.transport;
 
+import io.eventbus.server.routing.UnfinishedMemory;
 import io.eventbus.server.session.TurnBudget;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelDuplexHandler;
+import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.handler.ssl.SslCloseCompletionEvent;
+import io.netty.handler.ssl.SslHandshakeCompletionEvent;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.TimeUnit;
@@ -13,8 +18,12 @@ import org.jspecify.annotations.Nullable;
  * Passes on what comes from a TLS client, a few records at a time. A record may be as short as a
  * key update, of which one read holds thousands, and each of them costs more than a message. What
  * took longer than a turn's share goes on in another turn of the loop, and the socket is not read
- * meanwhile. Confined to the connection's loop.
+ * meanwhile. What comes before the end of the handshake is bounded and counted, and after the
+ * client's goodbye nothing is passed on: in both cases whoever decrypts keeps it. Confined to the
+ * connection's loop.
  */
+// A close that fails has nothing left to close.
+@SuppressWarnings("FutureReturnValueIgnored")
 final class TlsTurns extends ChannelDuplexHandler {
   /** Between two looks at the clock. */
   private static final int RECORDS = 8;
@@ -22,12 +31,19 @@ final class TlsTurns extends ChannelDuplexHandler {
   /** How long a connection's records are decrypted in one turn. */
   private static final long SHARE_NANOS = TimeUnit.MICROSECONDS.toNanos(300);
 
+  /** What a client may send before its handshake has ended: more than any handshake takes. */
+  private static final int MOST_HANDSHAKE_BYTES = 32 * 1024;
+
   private final LoopState loop;
   private final TlsRecords records = new TlsRecords();
   private final Deque<ByteBuf> held = new ArrayDeque<>(1);
   private long heldBytes;
   private boolean waiting;
   private boolean paused;
+  private boolean handshaking = true;
+  // What was passed on and is perhaps kept behind, counted among what is unfinished.
+  private int handshakeBytes;
+  private boolean ended;
   private @Nullable ChannelHandlerContext own;
 
   TlsTurns(LoopState loop) {
@@ -42,6 +58,10 @@ final class TlsTurns extends ChannelDuplexHandler {
   @Override
   public void channelRead(ChannelHandlerContext ctx, Object message) {
     ByteBuf in = (ByteBuf) message;
+    if (ended) {
+      in.release();
+      return;
+    }
     held.add(in);
     hold(in.readableBytes());
     if (!waiting) {
@@ -107,7 +127,14 @@ final class TlsTurns extends ChannelDuplexHandler {
     if (first == null) {
       return false;
     }
-    int bytes = records.next(first, RECORDS);
+    // One by one until it is known that they are not kept.
+    int bytes = records.next(first, handshaking ? 1 : RECORDS);
+    if (handshaking && !mayKeep(bytes)) {
+      end();
+      // Past the handler for TLS, which would want to say goodbye.
+      ctx.close();
+      return false;
+    }
     hold(-bytes);
     ByteBuf some = first;
     if (bytes == first.readableBytes()) {
@@ -117,6 +144,51 @@ final class TlsTurns extends ChannelDuplexHandler {
     }
     ctx.fireChannelRead(some);
     return !held.isEmpty();
+  }
+
+  /** What comes before the handshake has ended is kept by whoever decrypts, while it computes. */
+  private boolean mayKeep(int bytes) {
+    if (handshakeBytes + bytes > MOST_HANDSHAKE_BYTES || !pieces().take(bytes)) {
+      return false;
+    }
+    handshakeBytes += bytes;
+    return true;
+  }
+
+  private UnfinishedMemory pieces() {
+    return loop.context().bus().memory().shortPieces();
+  }
+
+  /** What an unfinished handshake holds. */
+  int handshakeBytes() {
+    return handshakeBytes;
+  }
+
+  private void handshakeEnded() {
+    handshaking = false;
+    pieces().give(handshakeBytes);
+    handshakeBytes = 0;
+  }
+
+  /**
+   * Makes what stands behind the handler for TLS and hears from it how far the connection is. After
+   * the client has said goodbye everything that comes is dropped: that handler would keep it for
+   * ever.
+   */
+  ChannelHandler observer() {
+    return new ChannelInboundHandlerAdapter() {
+      @Override
+      public void userEventTriggered(ChannelHandlerContext ctx, Object event) throws Exception {
+        if (event instanceof SslHandshakeCompletionEvent && handshaking) {
+          handshakeEnded();
+        }
+        if (event instanceof SslCloseCompletionEvent && !ended) {
+          end();
+          ctx.channel().close();
+        }
+        super.userEventTriggered(ctx, event);
+      }
+    };
   }
 
   private void nextTurn() {
@@ -135,17 +207,21 @@ final class TlsTurns extends ChannelDuplexHandler {
 
   @Override
   public void channelInactive(ChannelHandlerContext ctx) {
-    discard();
+    end();
     ctx.fireChannelInactive();
   }
 
   @Override
   public void handlerRemoved(ChannelHandlerContext ctx) {
-    discard();
+    end();
     own = null;
   }
 
-  private void discard() {
+  private void end() {
+    ended = true;
+    if (handshaking) {
+      handshakeEnded();
+    }
     waiting = false;
     hold((int) -heldBytes);
     for (ByteBuf next = held.poll(); next != null; next = held.poll()) {

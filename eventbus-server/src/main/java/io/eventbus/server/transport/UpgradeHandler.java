@@ -60,6 +60,8 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements LoopS
   /** What has come of the request. */
   private @Nullable RequestHead head;
 
+  private @Nullable TlsTurns tls;
+
   /** Where a proxy said with the PROXY protocol that the client is. */
   private @Nullable InetSocketAddress source;
 
@@ -73,6 +75,7 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements LoopS
   @Override
   public void handlerAdded(ChannelHandlerContext ctx) {
     own = ctx;
+    tls = ctx.pipeline().get(TlsTurns.class);
     loop.add(this);
   }
 
@@ -292,7 +295,7 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements LoopS
 
   @Override
   public long heldBytes() {
-    return head == null ? 0 : head.heldBytes();
+    return (head == null ? 0L : head.heldBytes()) + (tls == null ? 0 : tls.handshakeBytes());
   }
 
   /** The oldest request goes first, as with unfinished messages; what comes at once does not. */

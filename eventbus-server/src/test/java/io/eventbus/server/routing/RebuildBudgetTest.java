@@ -135,4 +135,23 @@ class RebuildBudgetTest {
     assertThat(mustWait(">")).isFalse();
     assertThat(matches.takeWork()).isGreaterThanOrEqualTo(SUBSCRIBERS);
   }
+
+  /** Subscriptions end with their connections, which wait for nothing. */
+  @Test
+  void whoWaitsGoesOnAlsoWhereOthersSpendAllTheTime() {
+    RebuildBudget budget = new RebuildBudget();
+    budget.spend(1_000_000);
+    assertThat(budget.waitNanos(nowNanos)).isPositive();
+    for (int waited = 0; waited < 2_900; waited += 100) {
+      pass(100);
+      budget.spend(1_000_000);
+      long left = TimeUnit.MILLISECONDS.toNanos(2_900 - waited);
+      assertThat(budget.waitNanos(nowNanos)).isBetween(1L, left);
+    }
+    pass(100);
+    budget.spend(1_000_000);
+    assertThat(budget.waitNanos(nowNanos)).as("three seconds have passed").isZero();
+    pass(30);
+    assertThat(budget.waitNanos(nowNanos)).as("who comes later").isPositive();
+  }
 }

@@ -7,6 +7,8 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOutboundHandlerAdapter;
+import io.netty.handler.ssl.SslCloseCompletionEvent;
+import io.netty.handler.ssl.SslHandshakeCompletionEvent;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,9 +42,11 @@ class TlsTurnsTest {
 
   @BeforeEach
   void connect() {
+    wire.insert(turns.observer());
     wire.insert(decryptor);
     wire.insert(turns);
     wire.freezeTime();
+    wire.event(SslHandshakeCompletionEvent.SUCCESS);
   }
 
   private static byte[] records(int count) {
@@ -134,6 +138,47 @@ class TlsTurnsTest {
     reads.set(0);
     wire.askForRead();
     assertThat(reads).hasValue(1);
+  }
+
+  /** While a handshake is computed whoever decrypts keeps what comes. */
+  @Test
+  void beforeTheEndOfAHandshakeLittleIsPassedOnAndItCounts() {
+    Wire other = new Wire();
+    TlsTurns handshaking = new TlsTurns(other.loop);
+    other.insert(handshaking.observer());
+    other.insert(handshaking);
+    other.read(records(100));
+    assertThat(other.memory.shortPieces().used()).isEqualTo(100 * RECORD_BYTES);
+    assertThat(handshaking.handshakeBytes()).isEqualTo(100 * RECORD_BYTES);
+    assertThat(other.isOpen()).isTrue();
+    other.event(SslHandshakeCompletionEvent.SUCCESS);
+    assertThat(other.memory.shortPieces().used()).isZero();
+    other.read(records(2_000));
+    assertThat(other.isOpen()).as("afterwards there is no such bound").isTrue();
+  }
+
+  @Test
+  void aHandshakeThatIsTooLongEnds() {
+    Wire other = new Wire();
+    TlsTurns handshaking = new TlsTurns(other.loop);
+    other.insert(handshaking.observer());
+    other.insert(handshaking);
+    other.read(records(1_300));
+    assertThat(other.isOpen()).isFalse();
+    assertThat(other.memory.shortPieces().used()).isZero();
+    assertThat(other.memory.used()).isZero();
+  }
+
+  /** Whoever decrypts would keep it: its engine takes nothing any more. */
+  @Test
+  void afterTheClientsGoodbyeNothingIsPassedOn() {
+    wire.read(records(1_000));
+    int seen = decryptor.got.readableBytes();
+    wire.event(SslCloseCompletionEvent.SUCCESS);
+    assertThat(wire.isOpen()).isFalse();
+    assertThat(wire.memory.used()).isZero();
+    wire.pass(Duration.ofMillis(1));
+    assertThat(decryptor.got.readableBytes()).isEqualTo(seen);
   }
 
   @Test

@@ -131,6 +131,11 @@ final class Wire {
     channel.pipeline().addFirst(handler);
   }
 
+  /** Something has happened that handlers tell each other. */
+  void event(Object event) {
+    channel.pipeline().fireUserEventTriggered(event);
+  }
+
   /** Asks the socket for one read, whether it is read by itself or not. */
   void askForRead() {
     channel.read();

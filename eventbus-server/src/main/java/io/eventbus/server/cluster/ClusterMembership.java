@@ -252,9 +252,9 @@ final class ClusterMembership implements Membership {
   /** What this bus waits for, or who leads. */
   private String situation() {
     String known = registry.situation();
-    return started.isDone() && !registered
-        ? "this bus waits for the registry to know it; " + known
-        : known;
+    return registered
+        ? known
+        : WaitingLog.describe(started.isDone(), registry.status().leader() != null, known);
   }
 
   @Override

@@ -18,6 +18,20 @@ final class WaitingLog implements AutoCloseable {
     this.situation = situation;
   }
 
+  /**
+   * Says what a bus that the registry does not know yet waits for.
+   *
+   * @param started whether the bus is a member, with what the others have
+   * @param led whether a leader is known: then the registry has no more to say than who it is
+   * @param known what the registry says of itself
+   */
+  static String describe(boolean started, boolean led, String known) {
+    if (started) {
+      return "this bus waits for the registry to know it; " + known;
+    }
+    return led ? "this bus waits until it is a member and up to date; " + known : known;
+  }
+
   void start() {
     Thread thread = new Thread(this::run, "cluster-waiting");
     thread.setDaemon(true);

@@ -112,8 +112,10 @@ final class RunCommand implements Callable<Integer> {
         out.println(name + ": absent: " + found.detail());
       }
     }
-    tellWhatIsLeftOut(workloads, versions, out);
-    List<PlannedRun> plan = plan(workloads, versions);
+    RunPlan planned =
+        new RunPlan(workloads, versions, runs, name -> options.driver(drivers, name).hasClusters());
+    planned.leftOut().forEach(out::println);
+    List<PlannedRun> plan = planned.runs();
     String command = "loadtest " + String.join(" ", arguments());
     Machine machine = Machine.here();
     Function<List<RunResult>, Report> soFar =
@@ -154,17 +156,6 @@ final class RunCommand implements Callable<Integer> {
     }
   }
 
-  private void tellWhatIsLeftOut(
-      Map<Workload, String> workloads, Map<String, String> versions, PrintWriter out) {
-    for (Workload workload : workloads.keySet()) {
-      for (String driver : versions.keySet()) {
-        if (!fits(workload, driver)) {
-          out.println(workload.name() + ": " + driver + " has no clusters: left out");
-        }
-      }
-    }
-  }
-
   private List<String> chosenDrivers() {
     return driverNames.contains("all") ? drivers.names() : driverNames.stream().distinct().toList();
   }
@@ -201,51 +192,6 @@ final class RunCommand implements Callable<Integer> {
       shipped.select(word).forEach(w -> chosen.putIfAbsent(options.apply(w), word));
     }
     return chosen;
-  }
-
-  /**
-   * Interleaves the systems, A B A B, so that what changes on the machine meets them all, and the
-   * workloads that are compared with each other.
-   */
-  private List<PlannedRun> plan(Map<Workload, String> workloads, Map<String, String> versions) {
-    Map<String, List<Workload>> turns = new LinkedHashMap<>();
-    workloads
-        .keySet()
-        .forEach(w -> turns.computeIfAbsent(w.turns(), t -> new ArrayList<>()).add(w));
-    List<PlannedRun> plan = new ArrayList<>();
-    for (List<Workload> together : turns.values()) {
-      int most = together.stream().mapToInt(this::count).max().orElse(0);
-      for (int run = 1; run <= most; run++) {
-        for (Workload workload : together) {
-          if (run <= count(workload)) {
-            add(plan, workloads.getOrDefault(workload, ""), workload, run, versions);
-          }
-        }
-      }
-    }
-    return plan;
-  }
-
-  private int count(Workload workload) {
-    return runs == null ? workload.runs() : runs;
-  }
-
-  private void add(
-      List<PlannedRun> plan,
-      String word,
-      Workload workload,
-      int run,
-      Map<String, String> versions) {
-    versions.forEach(
-        (driver, version) -> {
-          if (fits(workload, driver)) {
-            plan.add(new PlannedRun(word, workload, driver, version, run));
-          }
-        });
-  }
-
-  private boolean fits(Workload workload, String driver) {
-    return workload.cluster().servers() == 1 || options.driver(drivers, driver).hasClusters();
   }
 
   /** Makes all runs; what there is so far is written after each: a later one may take hours. */

@@ -1,0 +1,90 @@
+package io.eventbus.loadtest;
+
+import io.eventbus.loadtest.workload.Workload;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which runs are made, in which order: systems take turns, A B A B, so that what changes on the
+ * machine meets them all, and so do the workloads that are compared with each other.
+ */
+final class RunPlan {
+  private final Map<Workload, String> workloads;
+  private final Map<String, String> versions;
+  private final @Nullable Integer runs;
+  private final Predicate<String> hasClusters;
+
+  /**
+   * Makes it.
+   *
+   * @param workloads with the word that each was selected with
+   * @param versions of the systems that are there
+   * @param runs of each workload; null for what it says
+   * @param hasClusters whether a system can be several servers
+   */
+  RunPlan(
+      Map<Workload, String> workloads,
+      Map<String, String> versions,
+      @Nullable Integer runs,
+      Predicate<String> hasClusters) {
+    this.workloads = new LinkedHashMap<>(workloads);
+    this.versions = new LinkedHashMap<>(versions);
+    this.runs = runs;
+    this.hasClusters = hasClusters;
+  }
+
+  /** Returns all runs in their order. */
+  List<PlannedRun> runs() {
+    Map<String, List<Workload>> turns = new LinkedHashMap<>();
+    workloads
+        .keySet()
+        .forEach(w -> turns.computeIfAbsent(w.turns(), t -> new ArrayList<>()).add(w));
+    List<PlannedRun> plan = new ArrayList<>();
+    for (List<Workload> together : turns.values()) {
+      int most = together.stream().mapToInt(this::count).max().orElse(0);
+      for (int run = 1; run <= most; run++) {
+        for (Workload workload : together) {
+          if (run <= count(workload)) {
+            add(plan, workload, run);
+          }
+        }
+      }
+    }
+    return plan;
+  }
+
+  /** Says in a line each what cannot be run with which system. */
+  List<String> leftOut() {
+    List<String> lines = new ArrayList<>();
+    for (Workload workload : workloads.keySet()) {
+      for (String driver : versions.keySet()) {
+        if (!fits(workload, driver)) {
+          lines.add(workload.name() + ": " + driver + " has no clusters: left out");
+        }
+      }
+    }
+    return lines;
+  }
+
+  private int count(Workload workload) {
+    return runs == null ? workload.runs() : runs;
+  }
+
+  private void add(List<PlannedRun> plan, Workload workload, int run) {
+    String word = workloads.getOrDefault(workload, "");
+    versions.forEach(
+        (driver, version) -> {
+          if (fits(workload, driver)) {
+            plan.add(new PlannedRun(word, workload, driver, version, run));
+          }
+        });
+  }
+
+  private boolean fits(Workload workload, String driver) {
+    return workload.cluster().servers() == 1 || hasClusters.test(driver);
+  }
+}

@@ -57,8 +57,8 @@ final class ClientScheduler implements Scheduler {
     if (!shutDown) {
       try {
         task.run();
-      } catch (RuntimeException e) {
-        // A timer's exception would vanish in its future.
+      } catch (RuntimeException | Error e) {
+        // It would vanish in the timer's future.
         LOG.error("an internal task failed", e);
       }
     }

@@ -58,6 +58,11 @@ final class RangeList {
   }
 
   void add(long from, long to) {
+    if (count > 0 && from == bounds[2 * count - 1] + 1) {
+      // Nearly always: what comes follows what came.
+      bounds[2 * count - 1] = to;
+      return;
+    }
     long low = from;
     long high = to;
     int keep = 0;

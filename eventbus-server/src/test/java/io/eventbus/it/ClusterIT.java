@@ -277,7 +277,7 @@ class ClusterIT {
     }
     assertThat(ready(a).path("registry").path("clusterId").asText())
         .isEqualTo(ready(c).path("registry").path("clusterId").asText());
-    assertThat(ready(x).path("reasons").toString()).contains("only 1 of 3 buses");
+    assertThat(ready(x).path("reasons").toString()).contains("1 of 3 (cluster.founders)");
     // A late one joins those that are there.
     search[5] = "1";
     BusServer d = start("bus-d", search);

@@ -2,6 +2,7 @@ package io.eventbus.server.transport;
 
 import io.eventbus.link.RefusedMemory;
 import io.eventbus.server.config.ServerConfig;
+import io.eventbus.server.log.RateLimitedLog;
 import io.eventbus.server.session.LoopContext;
 import io.eventbus.server.session.TurnBudget;
 import io.netty.channel.EventLoop;
@@ -30,6 +31,7 @@ import org.slf4j.LoggerFactory;
  */
 final class LoopState implements Runnable {
   private static final Logger LOG = LoggerFactory.getLogger(LoopState.class);
+  private static final RateLimitedLog ERRORS = new RateLimitedLog(LOG);
 
   /** How often deadlines are looked at: each may be late by as much. */
   private static final long TICK_MILLIS = 100;
@@ -250,7 +252,7 @@ final class LoopState implements Runnable {
       flush();
     } catch (Error e) {
       if (RefusedMemory.isRefused(e)) {
-        LOG.error("no memory to hand over what this loop has routed", e);
+        ERRORS.error("hand-over", e, "no memory to hand over what this loop has routed");
         return;
       }
       // The loop would go on with whatever was left half done.
@@ -341,7 +343,7 @@ final class LoopState implements Runnable {
           throw e;
         }
         // One connection's failure must not keep the others from their deadlines.
-        LOG.error("a connection's deadlines could not be checked", e);
+        ERRORS.error(e.getClass().getName(), e, "a connection's deadlines could not be checked");
       }
     }
   }

@@ -128,7 +128,10 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
       close(e.reason(), e.text());
       halfClose();
     } catch (RuntimeException e) {
-      LOG.error("{}: closing after an unexpected error", channel.remoteAddress(), e);
+      ERRORS.error(
+          e.getClass().getName(),
+          e,
+          channel.remoteAddress() + ": closing after an unexpected error");
       endAfterError("the bus met an unexpected error; reconnect");
     } catch (OutOfMemoryError e) {
       if (!RefusedMemory.isRefused(e)) {
@@ -332,7 +335,10 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
       }
       handler.onWritable();
     } catch (RuntimeException e) {
-      LOG.error("{}: could not be written to; it ends", channel.remoteAddress(), e);
+      ERRORS.error(
+          e.getClass().getName(),
+          e,
+          channel.remoteAddress() + ": could not be written to; it ends");
       close(CloseReason.INTERNAL_ERROR, "the bus met an unexpected error; reconnect");
     } catch (OutOfMemoryError e) {
       RefusedMemory.rethrowOthers(e);

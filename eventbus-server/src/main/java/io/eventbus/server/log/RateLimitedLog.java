@@ -131,12 +131,24 @@ public final class RateLimitedLog {
     return before;
   }
 
+  /** Kinds may be the clients' to choose: what was left out of an old one is told with others. */
   private void forgetOld(long now) {
-    for (Iterator<Gate> i = gates.values().iterator(); i.hasNext(); ) {
-      Gate gate = i.next();
-      if (gate.suppressed == 0 && now - gate.writtenAt >= intervalNanos) {
+    long leftOut = 0;
+    for (Iterator<Map.Entry<String, Gate>> i = gates.entrySet().iterator(); i.hasNext(); ) {
+      Map.Entry<String, Gate> one = i.next();
+      if (!one.getKey().equals(OTHERS) && now - one.getValue().writtenAt >= intervalNanos) {
+        leftOut += one.getValue().suppressed;
         i.remove();
       }
+    }
+    if (leftOut > 0) {
+      Gate others = gates.get(OTHERS);
+      if (others == null) {
+        others = new Gate();
+        others.writtenAt = now - intervalNanos;
+        gates.put(OTHERS, others);
+      }
+      others.suppressed += leftOut;
     }
   }
 }

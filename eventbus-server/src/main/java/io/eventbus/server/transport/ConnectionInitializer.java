@@ -56,7 +56,7 @@ final class ConnectionInitializer extends ChannelInitializer<Channel> {
     if (tls != null) {
       SslHandler handler = tls.newHandler(channel.alloc(), tlsTasks.forConnection());
       handler.setHandshakeTimeoutMillis(loop.config().timeouts().upgrade().toMillis());
-      TlsTurns turns = new TlsTurns(loop);
+      TlsTurns turns = new TlsTurns(loop, door::tlsTooLong);
       channel.pipeline().addLast(turns).addLast(handler).addLast(turns.observer());
     }
     RequestHead head =

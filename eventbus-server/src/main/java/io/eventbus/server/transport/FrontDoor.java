@@ -140,6 +140,15 @@ final class FrontDoor {
         "closed a new connection: too many TLS handshakes wait for their turn");
   }
 
+  /** A TLS handshake holds more than it may, or than there is room for; any thread. */
+  void tlsTooLong() {
+    countRefused(RefusalReason.TLS_BUSY);
+    log.warn(
+        "handshake",
+        "closed a new connection: its TLS handshake holds more than it may, or than there is room"
+            + " for");
+  }
+
   /** Says whether a refused connection gets an answer; those beyond are closed without a word. */
   boolean takeAnswer(Channel channel) {
     if (answered.incrementAndGet() > limit.answered()) {

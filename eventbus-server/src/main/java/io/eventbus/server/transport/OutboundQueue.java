@@ -207,7 +207,7 @@ final class OutboundQueue implements Subscriber {
 
   private void offerConflating(Delivery delivery) {
     // From the first event that waits, not when the queue is full: a reader that is behind by a
-    // full
+    // whole
     // queue sees nothing that is new.
     if (!connection.isWritable() || backlog.needsConflation(delivery)) {
       Conflater.Dropped lost = backlog.addConflating(delivery);

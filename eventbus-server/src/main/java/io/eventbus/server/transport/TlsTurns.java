@@ -34,7 +34,11 @@ final class TlsTurns extends ChannelDuplexHandler {
   /** What a client may send before its handshake has ended: more than any handshake takes. */
   private static final int MOST_HANDSHAKE_BYTES = 32 * 1024;
 
+  /** What most handshakes send at most before they have ended. */
+  private static final int BEGINNING = 4 * 1024;
+
   private final LoopState loop;
+  private final Runnable refused;
   private final TlsRecords records = new TlsRecords();
   private final Deque<ByteBuf> held = new ArrayDeque<>(1);
   private long heldBytes;
@@ -46,8 +50,14 @@ final class TlsTurns extends ChannelDuplexHandler {
   private boolean ended;
   private @Nullable ChannelHandlerContext own;
 
-  TlsTurns(LoopState loop) {
+  /**
+   * Makes the handler of one connection.
+   *
+   * @param refused called when a handshake is too long, or there is no room for it
+   */
+  TlsTurns(LoopState loop, Runnable refused) {
     this.loop = loop;
+    this.refused = refused;
   }
 
   @Override
@@ -131,6 +141,7 @@ final class TlsTurns extends ChannelDuplexHandler {
     int bytes = records.next(first, handshaking ? 1 : RECORDS);
     if (handshaking && !mayKeep(bytes)) {
       end();
+      refused.run();
       // Past the handler for TLS, which would want to say goodbye.
       ctx.close();
       return false;
@@ -146,12 +157,18 @@ final class TlsTurns extends ChannelDuplexHandler {
     return !held.isEmpty();
   }
 
-  /** What comes before the handshake has ended is kept by whoever decrypts, while it computes. */
+  /**
+   * What comes before the handshake has ended is kept by whoever decrypts, while it computes. Every
+   * client may begin, whatever the bus holds: it may be one that comes to take what waits.
+   */
   private boolean mayKeep(int bytes) {
-    if (handshakeBytes + bytes > MOST_HANDSHAKE_BYTES || !pieces().take(bytes)) {
+    int all = handshakeBytes + bytes;
+    int piece = Math.max(0, all - BEGINNING) - Math.max(0, handshakeBytes - BEGINNING);
+    if (all > MOST_HANDSHAKE_BYTES || (piece > 0 && !pieces().take(piece))) {
       return false;
     }
-    handshakeBytes += bytes;
+    loop.context().bus().memory().change((long) bytes - piece);
+    handshakeBytes = all;
     return true;
   }
 
@@ -166,7 +183,11 @@ final class TlsTurns extends ChannelDuplexHandler {
 
   private void handshakeEnded() {
     handshaking = false;
-    pieces().give(handshakeBytes);
+    int piece = Math.max(0, handshakeBytes - BEGINNING);
+    if (piece > 0) {
+      pieces().give(piece);
+    }
+    loop.context().bus().memory().change((long) piece - handshakeBytes);
     handshakeBytes = 0;
   }
 

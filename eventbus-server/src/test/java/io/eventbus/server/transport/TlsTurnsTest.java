@@ -36,7 +36,8 @@ class TlsTurnsTest {
   }
 
   private final Wire wire = new Wire();
-  private final TlsTurns turns = new TlsTurns(wire.loop);
+  private final TlsTurns turns = new TlsTurns(wire.loop, () -> {});
+  private final AtomicInteger refused = new AtomicInteger();
   private final Decryptor decryptor = new Decryptor();
   private long nanosEach = TimeUnit.MICROSECONDS.toNanos(20);
 
@@ -97,7 +98,7 @@ class TlsTurnsTest {
   }
 
   @Test
-  void whoeverPausesWaitsAndWhatIsHeldWaitsToo() {
+  void theSocketIsReadAgainWhenNothingIsHeldAndNobodyPauses() {
     wire.read(records(100));
     turns.pauseReading();
     wire.pass(Duration.ofMillis(1));
@@ -144,15 +145,20 @@ class TlsTurnsTest {
   @Test
   void beforeTheEndOfAHandshakeLittleIsPassedOnAndItCounts() {
     Wire other = new Wire();
-    TlsTurns handshaking = new TlsTurns(other.loop);
+    TlsTurns handshaking = new TlsTurns(other.loop, refused::incrementAndGet);
     other.insert(handshaking.observer());
     other.insert(handshaking);
     other.read(records(100));
-    assertThat(other.memory.shortPieces().used()).isEqualTo(100 * RECORD_BYTES);
-    assertThat(handshaking.handshakeBytes()).isEqualTo(100 * RECORD_BYTES);
+    assertThat(other.memory.shortPieces().used()).as("every client may begin").isZero();
+    assertThat(other.memory.used()).isEqualTo(100 * RECORD_BYTES);
+    other.read(records(900));
+    assertThat(other.memory.shortPieces().used()).isEqualTo(1_000 * RECORD_BYTES - 4096);
+    assertThat(other.memory.used()).isEqualTo(1_000 * RECORD_BYTES);
+    assertThat(handshaking.handshakeBytes()).isEqualTo(1_000 * RECORD_BYTES);
     assertThat(other.isOpen()).isTrue();
     other.event(SslHandshakeCompletionEvent.SUCCESS);
     assertThat(other.memory.shortPieces().used()).isZero();
+    assertThat(other.memory.used()).isZero();
     other.read(records(2_000));
     assertThat(other.isOpen()).as("afterwards there is no such bound").isTrue();
   }
@@ -160,11 +166,12 @@ class TlsTurnsTest {
   @Test
   void aHandshakeThatIsTooLongEnds() {
     Wire other = new Wire();
-    TlsTurns handshaking = new TlsTurns(other.loop);
+    TlsTurns handshaking = new TlsTurns(other.loop, refused::incrementAndGet);
     other.insert(handshaking.observer());
     other.insert(handshaking);
     other.read(records(1_300));
     assertThat(other.isOpen()).isFalse();
+    assertThat(refused).hasValue(1);
     assertThat(other.memory.shortPieces().used()).isZero();
     assertThat(other.memory.used()).isZero();
   }

@@ -28,6 +28,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Flow;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.apache.avro.Schema;
 import org.apache.avro.generic.GenericRecord;
@@ -43,6 +44,7 @@ final class BusClient implements EventBusClient {
   private final ClientOptions options;
   private final Outbox outbox;
   private final EventEncoder encoder;
+  private final Consumer<OpenBatch.EncodedEvent> check;
   private final Subscriptions subscriptions;
   private final Map<Schema, AvroCodec<IndexedRecord>> codecs = new ConcurrentHashMap<>();
 
@@ -51,6 +53,7 @@ final class BusClient implements EventBusClient {
     this.options = parts.options();
     this.outbox = parts.outbox();
     this.encoder = parts.encoder();
+    this.check = encoder::checkAgain;
     this.subscriptions = parts.subscriptions();
   }
 
@@ -81,9 +84,12 @@ final class BusClient implements EventBusClient {
     TopicState state = outbox.knownTopic(topic);
     if (state == null) {
       EventEncoder.checkTopic(topic);
+    }
+    OpenBatch.EncodedEvent encoded = encoder.encode(event);
+    if (state == null) {
       state = outbox.topic(topic);
     }
-    return outbox.add(state, encoder.encode(event), stage);
+    return outbox.add(state, encoded, stage, check);
   }
 
   private EventBusException closed() {

@@ -76,6 +76,23 @@ final class EventEncoder {
     return encoded;
   }
 
+  /**
+   * Looks once more at an event that was encoded a while ago, perhaps for another bus.
+   *
+   * @throws EventBusException.PayloadTooBig if the bus that is connected now does not take it
+   */
+  void checkAgain(OpenBatch.EncodedEvent event) {
+    if (!fits(event)) {
+      throw new EventBusException.PayloadTooBig(
+          "an event of "
+              + event.size
+              + " bytes was made for a bus that takes more than the one that the client has come to"
+              + " (expected: at most "
+              + limits.payloadBytes()
+              + " bytes of payload, and what its limits say of headers and messages)");
+    }
+  }
+
   /** Says whether the bus that is connected now takes an event that was encoded before. */
   boolean fits(OpenBatch.EncodedEvent event) {
     FrameLimits most = limits;

@@ -147,7 +147,7 @@ final class EventReader {
   }
 
   private void finished(Inbound what) {
-    finishedBytes += what.bytes();
+    finishedBytes += what.bytes() + (latest == null ? 0 : LatestEvents.bytes(what));
     if (finishedBytes >= releaseAt) {
       release();
     }

@@ -29,12 +29,20 @@ final class LatestEvents {
     }
   }
 
+  /** What a key that waits takes here, beside its bytes. */
+  private static final int ENTRY_BYTES = 160;
+
   private record Latest(long producer, long sequence) {}
 
   // Guarded by this.
   private final Map<Key, Latest> latest = new HashMap<>();
   // Confined to who brings events, which is one thread at a time.
   private final EventCursor arriving = new EventCursor();
+
+  /** What the events of a frame may take here; counts for the buffer of the subscription. */
+  static long bytes(Inbound what) {
+    return what instanceof Delivery events ? (long) ENTRY_BYTES * (events.count - events.skip) : 0;
+  }
 
   /** Notes events that will be in the queue. */
   synchronized void add(Delivery delivery) {

@@ -1,6 +1,7 @@
 package io.eventbus.client.internal;
 
 import io.eventbus.client.ClientOptions;
+import io.eventbus.client.EventBusException;
 import io.eventbus.client.Published;
 import io.eventbus.client.SendResult;
 import java.nio.ByteBuffer;
@@ -8,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -94,12 +96,15 @@ final class Outbox {
    * @param found where to: {@link #topic}
    * @param event what
    * @param stage waits for the confirmation; null for fire and forget
+   * @param check looks at the event once there is room: the client may have come to a bus with
+   *     other limits while it waited. Throws an exception where it does not fit
    * @return what became of it
    */
   SendResult add(
       TopicState found,
       OpenBatch.EncodedEvent event,
-      @Nullable CompletableFuture<Published> stage) {
+      @Nullable CompletableFuture<Published> stage,
+      Consumer<OpenBatch.EncodedEvent> check) {
     long cost = event.cost(stage != null);
     boolean wake;
     lock.lock();
@@ -108,6 +113,12 @@ final class Outbox {
       SendResult refused = budget.take(cost);
       if (refused != null) {
         return refused;
+      }
+      try {
+        check.accept(event);
+      } catch (EventBusException e) {
+        budget.release(cost);
+        throw e;
       }
       // It may have been forgotten while this waited for room.
       topic = topics.use(topic, quiet);

@@ -76,6 +76,7 @@ final class SubscriptionState implements Subscription {
     arrivedBytes += what.bytes();
     if (latest != null && what instanceof Delivery events) {
       latest.add(events);
+      arrivedBytes += LatestEvents.bytes(events);
     }
   }
 

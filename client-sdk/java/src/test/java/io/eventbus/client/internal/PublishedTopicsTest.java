@@ -55,7 +55,9 @@ class PublishedTopicsTest {
   }
 
   private void publish(String topic, @Nullable CompletableFuture<Published> stage) {
-    assertThat(outbox.add(outbox.topic(topic), encoder.encode(Event.of("x")), stage))
+    assertThat(
+            outbox.add(
+                outbox.topic(topic), encoder.encode(Event.of("x")), stage, encoder::checkAgain))
         .isEqualTo(SendResult.ACCEPTED);
   }
 
@@ -143,7 +145,7 @@ class PublishedTopicsTest {
     sentAfter("b", "c", "d", "e");
     sentAfter("f", "g", "h", "i");
     assertThat(outbox.knownTopic("a")).isNull();
-    assertThat(outbox.add(found, encoder.encode(Event.of("x")), null))
+    assertThat(outbox.add(found, encoder.encode(Event.of("x")), null, encoder::checkAgain))
         .isEqualTo(SendResult.ACCEPTED);
     assertThat(sent()).containsExactly("a 2");
     assertThat(outbox.knownTopic("a")).isNotSameAs(found);

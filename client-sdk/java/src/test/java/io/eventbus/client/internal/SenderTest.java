@@ -75,7 +75,9 @@ class SenderTest {
   }
 
   private void publish() {
-    SendResult result = outbox.add(outbox.topic("t"), encoder.encode(Event.of(new byte[10])), null);
+    SendResult result =
+        outbox.add(
+            outbox.topic("t"), encoder.encode(Event.of(new byte[10])), null, encoder::checkAgain);
     assertThat(result).isEqualTo(SendResult.ACCEPTED);
   }
 

@@ -81,8 +81,8 @@ class TyrusTransportTest {
 
     @Override
     public void onClosed(int code, String reason) {
-      calls.add("closed " + code);
       closeReason = reason;
+      calls.add("closed " + code);
     }
 
     Transport.Channel open() throws Exception {

@@ -23,7 +23,7 @@ final class BenchWarnings implements ConnectionListener {
     this.err = err;
   }
 
-  /** Says who is told that a connection is gone and will not come back. */
+  /** Says what is run when a connection is gone and will not come back. */
   void whenLost(Consumer<String> listener) {
     lost = listener;
   }

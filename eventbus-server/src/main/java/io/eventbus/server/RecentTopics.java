@@ -22,7 +22,7 @@ final class RecentTopics {
 
   private final Supplier<Stream<TopicCount>> loops;
   private final LongSupplier nanoTime;
-  // Soft, because the last list stays until somebody asks again.
+  // Soft, because the last list stays until the next request.
   private @Nullable SoftReference<List<TopicCount>> last;
   private long readAt;
 

@@ -88,7 +88,7 @@ public final class PublishView {
     eventBytes = events.itemBytes();
   }
 
-  /** Goes on behind a topic that is too long: who refuses the frame has to name it. */
+  /** Goes on behind a topic that is too long: the refusal of the frame has to name it. */
   private void readLongTopic(int from, int to) {
     in.position(from);
     long length = in.readLong("Publish.topic");

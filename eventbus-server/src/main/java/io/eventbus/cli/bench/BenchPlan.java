@@ -56,7 +56,7 @@ public record BenchPlan(
   }
 
   /**
-   * Says how many events are in flight unless somebody asks for another number.
+   * Says how many events are in flight where no other number is asked for.
    *
    * @param payloadBytes of each event
    * @return 1 to 1,000

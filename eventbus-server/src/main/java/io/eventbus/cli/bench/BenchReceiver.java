@@ -33,7 +33,7 @@ final class BenchReceiver implements EventHandler {
     return numbers;
   }
 
-  /** Returns how many events came that nobody sent. */
+  /** Returns how many events came that were never sent. */
   long foreign() {
     return foreign.sum();
   }

@@ -99,21 +99,7 @@ public record ServerConfig(
    * @return the copy
    */
   public ServerConfig withBus(BusConfig named) {
-    return new ServerConfig(
-        named,
-        listen,
-        tls,
-        limits,
-        addresses,
-        timeouts,
-        compression,
-        auth,
-        cluster,
-        balance,
-        federation,
-        diagnostics,
-        admin,
-        log);
+    return with(named, admin);
   }
 
   /**
@@ -124,8 +110,12 @@ public record ServerConfig(
    * @throws IllegalArgumentException if another part of the configuration has that port
    */
   public ServerConfig withAdminPort(int port) {
+    return with(bus, new AdminConfig(admin.enabled(), admin.host(), port, admin.allowedHosts()));
+  }
+
+  private ServerConfig with(BusConfig otherBus, AdminConfig otherAdmin) {
     return new ServerConfig(
-        bus,
+        otherBus,
         listen,
         tls,
         limits,
@@ -137,7 +127,7 @@ public record ServerConfig(
         balance,
         federation,
         diagnostics,
-        new AdminConfig(admin.enabled(), admin.host(), port, admin.allowedHosts()),
+        otherAdmin,
         log);
   }
 

@@ -35,7 +35,7 @@ final class RebuildBudget {
   private long refilledNanos;
   private long openUntil;
   private boolean isWaitedFor;
-  // Since when somebody waits, where it is spent.
+  // Since when a change waits, where it is spent.
   private long waitedForSince;
 
   /** A route of so many subscriptions was made again. */

@@ -15,11 +15,15 @@ final class FrameWriting {
    */
   static ByteBuf message(Delivery delivery) {
     int bytes = delivery.frameBytes();
-    ByteBuf message = delivery.slice(bytes < 126 ? 2 : bytes < 65_536 ? 4 : MAX_HEADER_BYTES);
+    ByteBuf message = delivery.slice(headerBytes(bytes));
     int end = message.writerIndex();
     message.writerIndex(0);
     writeHeader(message, false, Opcode.BINARY, bytes);
     return message.writerIndex(end);
+  }
+
+  private static int headerBytes(int length) {
+    return length < 126 ? 2 : length < 65_536 ? 4 : MAX_HEADER_BYTES;
   }
 
   static void writeHeader(ByteBuf out, boolean compressed, int opcode, int length) {

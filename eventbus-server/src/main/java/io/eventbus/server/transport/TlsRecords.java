@@ -4,8 +4,8 @@ import io.netty.buffer.ByteBuf;
 
 /**
  * Where the records of a TLS connection end (RFC 8446, section 5.1: type, version, two octets of
- * length, the rest). What is not TLS has ends as well, and whoever decrypts it says so. Confined to
- * the connection's loop.
+ * length, the rest). What is not TLS has ends as well; that it is none is found where it is
+ * decrypted. Confined to the connection's loop.
  */
 final class TlsRecords {
   private static final int HEADER_BYTES = 5;

@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  * key update, of which one read holds thousands, and each of them costs more than a message. What
  * took longer than a turn's share goes on in another turn of the loop, and the socket is not read
  * meanwhile. What comes before the end of the handshake is bounded and counted, and after the
- * client's goodbye nothing is passed on: in both cases whoever decrypts keeps it. Confined to the
- * connection's loop.
+ * client's goodbye nothing is passed on: in both cases the handler for TLS keeps it. Confined to
+ * the connection's loop.
  */
 // A close that fails has nothing left to close.
 @SuppressWarnings("FutureReturnValueIgnored")
@@ -92,7 +92,7 @@ final class TlsTurns extends ChannelDuplexHandler {
   }
 
   /**
-   * Whoever decrypts asks for more where records held no message, also of a socket that is not
+   * The handler for TLS asks for more where records held no message, also of a socket that is not
    * read.
    */
   @Override
@@ -158,8 +158,8 @@ final class TlsTurns extends ChannelDuplexHandler {
   }
 
   /**
-   * What comes before the handshake has ended is kept by whoever decrypts, while it computes. Every
-   * client may begin, whatever the bus holds: it may be one that comes to take what waits.
+   * What comes before the handshake has ended is kept by the handler for TLS, while it computes.
+   * Every client may begin, whatever the bus holds: it may be one that comes to take what waits.
    */
   private boolean mayKeep(int bytes) {
     int all = handshakeBytes + bytes;

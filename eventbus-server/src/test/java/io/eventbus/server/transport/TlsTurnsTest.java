@@ -141,7 +141,7 @@ class TlsTurnsTest {
     assertThat(reads).hasValue(1);
   }
 
-  /** While a handshake is computed whoever decrypts keeps what comes. */
+  /** While a handshake is computed the handler for TLS keeps what comes. */
   @Test
   void beforeTheEndOfAHandshakeLittleIsPassedOnAndItCounts() {
     Wire other = new Wire();

@@ -6,7 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 
-/** Writes files so that nobody ever sees half of one, also when the load test is stopped. */
+/** Writes files so that half of one is never seen, also when the load test is stopped. */
 public final class WholeFile {
   private WholeFile() {}
 

@@ -155,7 +155,7 @@ final class ChangeTable {
     STAY_UNBEGUN,
     /** Drops the new connection. */
     STAY,
-    /** Drops the new connection; the old one's end is told by whoever has noticed it. */
+    /** Drops the new connection; the old one's end was told where it was noticed. */
     ABANDON,
     /** There is no connection any more. */
     LOSE_BOTH

@@ -13,7 +13,7 @@ import org.slf4j.LoggerFactory;
  * added. Any thread may use it.
  *
  * <p>What depends on a stage runs where the stage is completed, and may block, even on another
- * stage of this client. So somebody has to {@link #look} from time to time: a thread that has not
+ * stage of this client. So {@link #look} has to be called from time to time: a thread that has not
  * got on since the last look is replaced by another one, which goes on with the next stage. The
  * replaced one stops when it comes back, so that stages are completed one at a time again.
  */

@@ -35,7 +35,7 @@ public final class DefaultClientProvider implements ClientProvider {
               new TransportProvider.Settings(
                   SUB_PROTOCOL, Link.messageBytes(0), options.sslContext()));
     } catch (RuntimeException | Error e) {
-      // No selectors, for instance: without a client nobody else would let go of the threads.
+      // No selectors, for instance: without a client nothing else would let go of the threads.
       threads.release();
       throw e;
     }

@@ -28,7 +28,8 @@ final class EventReader {
   private long finishedBytes;
   private volatile Consumer<Gap> onGap = gap -> {};
 
-  // Under CONFLATE: what is not worth the consumer's time, who is told of it, and what is not told.
+  // Under CONFLATE: what is not worth the consumer's time, where it is told, and what is still to
+  // be told.
   private final @Nullable LatestEvents latest;
   private final String filter;
   private final Consumer<Gap> conflated;

@@ -98,7 +98,8 @@ final class FlowPublisher implements Flow.Publisher<ReceivedEvent> {
       try {
         target.onSubscribe(this);
       } catch (Throwable e) {
-        // Rule 2.13, as with onNext; without it the bus would go on delivering to nobody.
+        // Rule 2.13, as with onNext; without it the bus would go on delivering events that nothing
+        // takes.
         LOG.warn("the subscriber of {} failed in onSubscribe: cancelled", state.filter(), e);
         cancel();
       }
@@ -156,7 +157,7 @@ final class FlowPublisher implements Flow.Publisher<ReceivedEvent> {
       int seen = pending.get();
       do {
         if (begun && deliver()) {
-          // Still counted as pending, so that nobody else starts.
+          // Still counted as pending, so that no other run starts.
           start();
           return;
         }

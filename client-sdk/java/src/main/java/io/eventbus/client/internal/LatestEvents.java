@@ -36,7 +36,7 @@ final class LatestEvents {
 
   // Guarded by this.
   private final Map<Key, Latest> latest = new HashMap<>();
-  // Confined to who brings events, which is one thread at a time.
+  // Used where events arrive, by one thread at a time.
   private final EventCursor arriving = new EventCursor();
 
   /** What the events of a frame may take here; counts for the buffer of the subscription. */

@@ -4,7 +4,7 @@ import java.time.Duration;
 
 /** Durations that applications give, in nanoseconds; "for ever" is one of them. */
 final class Nanos {
-  /** About seventy years: nobody sees their end, and they can be added to a time. */
+  /** About seventy years, as good as for ever, and they can be added to a time. */
   private static final Duration EVER = Duration.ofNanos(Long.MAX_VALUE / 4);
 
   private Nanos() {}

@@ -23,7 +23,7 @@ final class Notifier {
   private static final Logger LOG = LoggerFactory.getLogger(Notifier.class);
   private static final int MOST_WAITING_CALLS = 10_000;
 
-  /** After the end of a client nobody else looks whether stages get on. */
+  /** After the end of a client nothing else looks whether stages get on. */
   private static final long LAST_LOOK_MILLIS = 100;
 
   private static final int MOST_LAST_LOOKS = 600;

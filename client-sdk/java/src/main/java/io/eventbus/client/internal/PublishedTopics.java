@@ -46,7 +46,7 @@ final class PublishedTopics {
     return byName.size();
   }
 
-  /** What may be forgotten of the topics that nobody waits for any more. */
+  /** What may be forgotten of the topics that no stage waits for any more. */
   @FunctionalInterface
   interface Quiet {
     boolean isQuiet(TopicState topic);

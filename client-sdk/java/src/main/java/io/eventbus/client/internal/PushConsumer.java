@@ -79,7 +79,7 @@ final class PushConsumer implements Runnable {
     while (true) {
       boolean more = handleSomeHere();
       if (more) {
-        // Still counted as pending, so that nobody else starts.
+        // Still counted as pending, so that no other run starts.
         start();
         return;
       }

@@ -55,7 +55,7 @@ final class Recut {
    *
    * @param batches the messages, in order
    * @param refused what was taken out and is waited for
-   * @param refusedPlain how many events were taken out that nobody waits for
+   * @param refusedPlain how many events were taken out that no stage waits for
    * @param freed bytes of the outbound buffer that are not needed any more
    */
   record Result(List<Batch> batches, List<PublishFrame> refused, long refusedPlain, long freed) {}

@@ -125,7 +125,7 @@ final class Sender implements Runnable {
         return;
       }
     }
-    // Still counted as pending, so that nobody else starts.
+    // Still counted as pending, so that no other run starts.
     start();
   }
 
@@ -134,7 +134,7 @@ final class Sender implements Runnable {
     int seen = pending.get();
     while (true) {
       if (sendSome(MESSAGES_IN_A_ROW)) {
-        // Still counted as pending, so that nobody else starts.
+        // Still counted as pending, so that no other run starts.
         start();
         return;
       }

@@ -89,7 +89,7 @@ final class Wire extends BaseFilter implements FrameReader.Sink {
     }
   }
 
-  /** The socket is connected; that it cannot be is told by whoever connects it. */
+  /** The socket is connected; that it cannot be is told where it is connected. */
   void connected(Connection<?> made) {
     connected = made;
     if (!made.isOpen()) {

@@ -96,7 +96,7 @@ final class ForkedRuns implements RunExecutor {
   /** Returns null if the load test is being stopped. */
   private @Nullable RunProcess start(PlannedRun planned) throws IOException {
     try {
-      return new RunProcess(command(planned));
+      return RunProcess.start(command(planned));
     } catch (DriverException e) {
       if (StopHook.isStopping()) {
         return null;

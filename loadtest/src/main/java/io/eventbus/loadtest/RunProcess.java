@@ -30,10 +30,15 @@ final class RunProcess implements AutoCloseable {
    * Starts it; it does nothing yet.
    *
    * @param command makes the command line, but for the file that takes the results
+   * @return the process
    * @throws IOException if it cannot be started
    * @throws DriverException if the load test is being stopped
    */
-  RunProcess(List<String> command) throws IOException {
+  static RunProcess start(List<String> command) throws IOException {
+    return StopHook.whole("run", () -> new RunProcess(command));
+  }
+
+  private RunProcess(List<String> command) throws IOException {
     directory = Files.createTempDirectory("loadtest-");
     result = directory.resolve("result.json");
     List<String> whole = new ArrayList<>(command);

@@ -48,8 +48,12 @@ public final class ServerProcess implements AutoCloseable {
   public static ServerProcess start(
       String name, List<String> command, Map<String, String> environment) {
     try {
-      Path output = Files.createTempFile("loadtest-" + name + "-", ".log");
-      return new ServerProcess(name, launch(command, environment, output), output);
+      return StopHook.whole(
+          name,
+          () -> {
+            Path output = Files.createTempFile("loadtest-" + name + "-", ".log");
+            return new ServerProcess(name, launch(command, environment, output), output);
+          });
     } catch (IOException e) {
       throw new DriverException(name + " does not start: " + String.join(" ", command), e);
     }

@@ -1,14 +1,74 @@
 package io.eventbus.loadtest.driver;
 
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+
 /**
  * Ends and deletes what must not outlive the load test, where the JVM ends before {@link #close}:
  * when a signal stops it. Any thread.
  */
 public final class StopHook implements AutoCloseable {
+  private static final String STOPPING = ": the load test is being stopped";
+  private static final long START_SECONDS = 20;
+
+  /** Shared by what is being started; taken for good when the JVM ends. */
+  private static final ReentrantReadWriteLock STARTING = new ReentrantReadWriteLock();
+
+  static {
+    try {
+      Runtime.getRuntime().addShutdownHook(new Thread(StopHook::awaitStarting, "end-of-starting"));
+    } catch (IllegalStateException e) {
+      STARTING.writeLock().lock();
+    }
+  }
+
   private final Thread thread;
 
   private StopHook(Thread thread) {
     this.thread = thread;
+  }
+
+  /** What is started together with its hook. */
+  @FunctionalInterface
+  public interface Start<T, E extends Exception> {
+    /**
+     * Starts it, within some seconds, and adds its hook.
+     *
+     * @return what has been started
+     * @throws E if it cannot be started
+     */
+    T start() throws E;
+  }
+
+  /**
+   * Starts something; the JVM does not end between the start and the hook, which would leave behind
+   * what has been started.
+   *
+   * @param name for messages
+   * @param start starts it and calls {@link #add}
+   * @return what has been started
+   * @throws DriverException if the JVM is ending already; nothing has been started then
+   * @throws E if it cannot be started
+   */
+  public static <T, E extends Exception> T whole(String name, Start<T, E> start) throws E {
+    if (!STARTING.readLock().tryLock()) {
+      throw new DriverException(name + STOPPING);
+    }
+    try {
+      return start.start();
+    } finally {
+      STARTING.readLock().unlock();
+    }
+  }
+
+  private static void awaitStarting() {
+    try {
+      // After the deadline the JVM ends all the same: something hangs that should have started.
+      boolean taken = STARTING.writeLock().tryLock(START_SECONDS, TimeUnit.SECONDS);
+      assert taken : "something still starts after " + START_SECONDS + " s";
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   /**
@@ -25,7 +85,7 @@ public final class StopHook implements AutoCloseable {
       Runtime.getRuntime().addShutdownHook(thread);
     } catch (IllegalStateException e) {
       end.run();
-      throw new DriverException(name + ": the load test is being stopped", e);
+      throw new DriverException(name + STOPPING, e);
     }
     return new StopHook(thread);
   }

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.eventbus.loadtest.attack.Observed;
 import io.eventbus.loadtest.driver.DriverException;
 import io.eventbus.loadtest.driver.JavaCommand;
+import io.eventbus.loadtest.driver.StopHook;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -27,14 +28,13 @@ public final class AttackerProcess implements AutoCloseable {
   private final Process process;
   private final Path result;
   private final Path errors;
-  private final Thread hook;
+  private final StopHook hook;
 
   private AttackerProcess(Process process, Path result, Path errors) {
     this.process = process;
     this.result = result;
     this.errors = errors;
-    this.hook = new Thread(process::destroyForcibly, "end-attacker");
-    Runtime.getRuntime().addShutdownHook(hook);
+    this.hook = StopHook.add("attackers", this::kill);
   }
 
   /**
@@ -46,6 +46,24 @@ public final class AttackerProcess implements AutoCloseable {
    * @throws IOException if it cannot be started
    */
   public static AttackerProcess start(Orders orders, int nice) throws IOException {
+    AttackerProcess attacker = StopHook.whole("attackers", () -> launch(nice));
+    attacker.say(JSON.writeValueAsString(orders));
+    BufferedReader out =
+        new BufferedReader(
+            new InputStreamReader(attacker.process.getInputStream(), StandardCharsets.UTF_8));
+    String line = out.readLine();
+    while (line != null && !line.equals(AttackerMain.READY)) {
+      line = out.readLine();
+    }
+    if (line == null) {
+      String said = Files.readString(attacker.errors);
+      attacker.close();
+      throw new DriverException("the attackers do not start:\n" + said);
+    }
+    return attacker;
+  }
+
+  private static AttackerProcess launch(int nice) throws IOException {
     Path result = Files.createTempFile("loadtest-attack-", ".json");
     Path errors = Files.createTempFile("loadtest-attack-", ".log");
     List<String> command = new ArrayList<>();
@@ -58,20 +76,7 @@ public final class AttackerProcess implements AutoCloseable {
             AttackerMain.class.getName(),
             List.of(result.toString())));
     Process process = new ProcessBuilder(command).redirectError(errors.toFile()).start();
-    AttackerProcess attacker = new AttackerProcess(process, result, errors);
-    attacker.say(JSON.writeValueAsString(orders));
-    BufferedReader out =
-        new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
-    String line = out.readLine();
-    while (line != null && !line.equals(AttackerMain.READY)) {
-      line = out.readLine();
-    }
-    if (line == null) {
-      String said = Files.readString(errors);
-      attacker.close();
-      throw new DriverException("the attackers do not start:\n" + said);
-    }
-    return attacker;
+    return new AttackerProcess(process, result, errors);
   }
 
   private void say(String line) throws IOException {
@@ -135,18 +140,22 @@ public final class AttackerProcess implements AutoCloseable {
   public void close() {
     try {
       process.destroy();
-      if (!process.waitFor(END_SECONDS, TimeUnit.SECONDS)) {
-        process.destroyForcibly();
-      }
+      process.waitFor(END_SECONDS, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    kill();
+    hook.close();
+  }
+
+  private void kill() {
+    process.destroyForcibly();
+    try {
       Files.deleteIfExists(result);
       Files.deleteIfExists(errors);
-      Runtime.getRuntime().removeShutdownHook(hook);
-    } catch (InterruptedException e) {
-      process.destroyForcibly();
-      Thread.currentThread().interrupt();
-    } catch (IOException | IllegalStateException e) {
-      // A file that cannot be deleted, or a JVM that is ending and runs the hook itself.
-      process.destroyForcibly();
+    } catch (IOException e) {
+      // A file in the system's temporary directory is no reason to lose results.
+      return;
     }
   }
 }

@@ -52,7 +52,7 @@ final class BusCluster implements AutoCloseable {
    * @throws DriverException if they do not come together in time
    */
   static BusCluster start(int count, List<String> jvmOptions, Map<String, String> settings) {
-    BusCluster cluster = new BusCluster(temporary());
+    BusCluster cluster = StopHook.whole("buses", () -> new BusCluster(temporary()));
     try {
       Path key = cluster.resumeKey();
       List<Integer> links = FreePorts.find(count);

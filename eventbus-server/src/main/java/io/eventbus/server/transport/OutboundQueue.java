@@ -51,7 +51,9 @@ final class OutboundQueue implements Subscriber {
   private final Consumer<String> slow;
   private final Consumer<String> heldTooLong;
   private final ReaderPace pace;
-  private final HoldBudget holdBudget;
+
+  // From the first time that the queue is full; written before it is.
+  private @Nullable HoldBudget holdBudget;
   private final Backlog backlog;
   private final DeliveryRing ring;
   private final Waiters waiters = new Waiters();
@@ -93,7 +95,6 @@ final class OutboundQueue implements Subscriber {
     this.ring = backlog.ring();
     this.writer = new QueueWriter(loop, connection);
     this.pace = new ReaderPace(loop.config().timeouts(), bound);
-    this.holdBudget = new HoldBudget(loop.config().timeouts().blockHold(), System.nanoTime());
   }
 
   @Override
@@ -119,7 +120,7 @@ final class OutboundQueue implements Subscriber {
   /** A queue that is emptied quickly is one that all are waiting for on a busy machine. */
   @Override
   public void chargeHold(long nanos) {
-    if (full && System.nanoTime() - fullSince > BRIEF_NANOS) {
+    if (full && System.nanoTime() - fullSince > BRIEF_NANOS && holdBudget != null) {
       holdBudget.charge(nanos);
     }
   }
@@ -240,6 +241,9 @@ final class OutboundQueue implements Subscriber {
   private void markFull() {
     if (!full) {
       long now = System.nanoTime();
+      if (holdBudget == null) {
+        holdBudget = new HoldBudget(loop.config().timeouts().blockHold(), now);
+      }
       fullSince = now;
       full = true;
       pace.full(now);
@@ -360,7 +364,7 @@ final class OutboundQueue implements Subscriber {
     if (tooSlow != null) {
       tooSlow(tooSlow);
     }
-    if (holdBudget.isUsedUp(nowNanos) && mayBlock) {
+    if (holdBudget != null && holdBudget.isUsedUp(nowNanos) && mayBlock) {
       holdNoLonger();
     }
     idleTicks = (idleTicks << 1) | (queued == 0 ? 1 : 0);

@@ -30,6 +30,7 @@ class ArchitectureTest {
   private static final String ADMISSION = "io.eventbus.server.admission";
   private static final String ROUTING = "io.eventbus.server.routing";
   private static final String SESSION = "io.eventbus.server.session";
+  private static final String QUEUE = "io.eventbus.server.queue";
   private static final String TRANSPORT = "io.eventbus.server.transport";
   private static final String CLUSTER = "io.eventbus.server.cluster";
   private static final String BALANCE = "io.eventbus.server.balance";
@@ -81,6 +82,10 @@ class ArchitectureTest {
   static final ArchRule session =
       row(SESSION, ROUTING, STATS, CONFIG, PROTOCOL, SCHEMA, NETTY_BUFFERS, "javax.crypto..");
 
+  @ArchTest
+  static final ArchRule queue =
+      row(QUEUE, LINK, SESSION, ROUTING, STATS, CONFIG, PROTOCOL, SCHEMA, NETTY_BUFFERS);
+
   @ArchTest static final ArchRule cluster = row(CLUSTER, CONFIG, REGISTRY, LINK, "javax.crypto..");
 
   @ArchTest
@@ -90,7 +95,7 @@ class ArchitectureTest {
   @ArchTest
   static final ArchRule transport =
       row(
-          TRANSPORT, LINK, ADMISSION, LOG, SESSION, ROUTING, STATS, CONFIG, PROTOCOL, SCHEMA,
+          TRANSPORT, LINK, ADMISSION, LOG, QUEUE, SESSION, ROUTING, STATS, CONFIG, PROTOCOL, SCHEMA,
           NETTY);
 
   @ArchTest
@@ -184,6 +189,7 @@ class ArchitectureTest {
               ADMISSION,
               ROUTING,
               SESSION,
+              QUEUE,
               TRANSPORT,
               CLUSTER,
               BALANCE,

@@ -3,6 +3,8 @@ package io.eventbus.server.transport;
 import io.eventbus.link.RefusedMemory;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.log.RateLimitedLog;
+import io.eventbus.server.queue.LastEvents;
+import io.eventbus.server.queue.QueueContext;
 import io.eventbus.server.session.LoopContext;
 import io.eventbus.server.session.TurnBudget;
 import io.netty.channel.EventLoop;
@@ -78,6 +80,7 @@ final class LoopState implements Runnable {
   private final EventLoop eventLoop;
   private final ServerConfig config;
   private final LastEvents lastEvents = new LastEvents();
+  private @Nullable QueueContext queues;
   private final @Nullable PermessageDeflate deflate;
   private final Set<Ticking> connections = Collections.newSetFromMap(new IdentityHashMap<>());
   private final DrainOrder dirty = new DrainOrder();
@@ -109,14 +112,20 @@ final class LoopState implements Runnable {
    */
   void start(LoopContext loopContext) {
     context = loopContext;
+    queues = new QueueContext(number, loopContext, config.timeouts(), lastEvents);
   }
 
   int number() {
     return number;
   }
 
-  LastEvents lastEvents() {
-    return lastEvents;
+  /** What the queues of its connections share. */
+  QueueContext queues() {
+    QueueContext q = queues;
+    if (q == null) {
+      throw new IllegalStateException("loop " + number + " has not been started");
+    }
+    return q;
   }
 
   EventLoop eventLoop() {

@@ -1,4 +1,4 @@
-package io.eventbus.server.transport;
+package io.eventbus.server.queue;
 
 import io.eventbus.protocol.DeliverView;
 import io.eventbus.protocol.EventCursor;

@@ -1,4 +1,4 @@
-package io.eventbus.server.transport;
+package io.eventbus.server.queue;
 
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;

@@ -1,4 +1,4 @@
-package io.eventbus.server.transport;
+package io.eventbus.server.queue;
 
 import io.eventbus.schema.Gap;
 import io.eventbus.schema.GapReason;

@@ -1,4 +1,4 @@
-package io.eventbus.server.transport;
+package io.eventbus.server.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -6,6 +6,8 @@ import io.eventbus.schema.Gap;
 import io.eventbus.schema.Overflow;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.samples.SampleFrames;
+import io.eventbus.server.transport.QueueHandler;
+import io.eventbus.server.transport.Wire;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -29,14 +31,8 @@ class OutboundQueueProperties {
     // Less and more than what is written at a time.
     int kibibytes = random.nextBoolean() ? 40 : 80;
     Wire wire = new Wire(Wire.queue(kibibytes + "KiB"));
-    List<QueueHandler> made = new ArrayList<>();
-    wire.connect(
-        false,
-        c -> {
-          made.add(new QueueHandler(wire, c));
-          return made.get(0);
-        });
-    OutboundQueue queue = made.get(0).queue;
+    QueueHandler handler = wire.connectQueue();
+    OutboundQueue queue = handler.queue;
     Map<String, Overflow> policies =
         Map.of(
             "block", Overflow.BLOCK,
@@ -64,7 +60,7 @@ class OutboundQueueProperties {
           wire.take(random.nextInt(4));
           take(wire.frames(), missing, policies);
         }
-        case 3 -> wire.connection().onTick(System.nanoTime());
+        case 3 -> wire.tick(System.nanoTime());
         default -> {
           String topic = topics.get(from + random.nextInt(to - from));
           Overflow policy = policies.getOrDefault(topic, Overflow.BLOCK);
@@ -106,7 +102,7 @@ class OutboundQueueProperties {
     assertThat(wire.stats.eventsOut.get() + queue.dropped()).isEqualTo(events);
     assertThat(queue.bytes()).isZero();
     assertThat(queue.isFull()).isFalse();
-    assertThat(made.get(0).tooSlow).isEmpty();
+    assertThat(handler.tooSlow).isEmpty();
     wire.assertNothingHeld();
   }
 

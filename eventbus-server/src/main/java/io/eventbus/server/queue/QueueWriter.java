@@ -1,12 +1,12 @@
-package io.eventbus.server.transport;
+package io.eventbus.server.queue;
 
 import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.session.LoopContext;
 import io.netty.buffer.ByteBuf;
-import java.nio.ByteBuffer;
 
 /**
- * Makes WebSocket messages of queued frames: small neighbours are copied together into one message,
- * a frame that is large or alone goes by reference. Confined to the loop.
+ * Makes messages of queued frames: small neighbours are copied together into one message, a frame
+ * that is large or alone goes by reference. Confined to the loop.
  */
 final class QueueWriter {
   /**
@@ -18,12 +18,12 @@ final class QueueWriter {
   /** The most bytes that are copied together into one message. */
   static final int MAX_COALESCED = 64 * 1024;
 
-  private final LoopState loop;
-  private final WebSocketConnection connection;
+  private final LoopContext context;
+  private final MessageSink sink;
 
-  QueueWriter(LoopState loop, WebSocketConnection connection) {
-    this.loop = loop;
-    this.connection = connection;
+  QueueWriter(LoopContext context, MessageSink sink) {
+    this.context = context;
+    this.sink = sink;
   }
 
   /**
@@ -35,7 +35,7 @@ final class QueueWriter {
     int count = 1;
     int bytes = ring.get(0).frameBytes();
     // A copy is the connection's own, where what is copied may be held once for thousands.
-    if (bytes <= SMALL && !loop.context().bus().memory().isOver()) {
+    if (bytes <= SMALL && !context.bus().memory().isOver()) {
       while (count < ring.size()) {
         int next = ring.get(count).frameBytes();
         if (next > SMALL || bytes + next > MAX_COALESCED) {
@@ -45,27 +45,25 @@ final class QueueWriter {
         count++;
       }
     }
-    if (connection.compresses(bytes)) {
+    if (sink.compresses(bytes)) {
       writeCompressed(ring, count, bytes);
       return bytes;
     }
     if (count == 1 && !mustLeaveSlab(ring.get(0))) {
       Delivery only = ring.poll();
-      loop.context().stats().eventsOut.add(only.events());
-      connection.writeMessage(only);
+      context.stats().eventsOut.add(only.events());
+      sink.writeMessage(only);
     } else {
-      ByteBuf message =
-          loop.context().allocator().directBuffer(FrameWriting.MAX_HEADER_BYTES + bytes);
-      FrameWriting.writeHeader(message, false, Opcode.BINARY, bytes);
+      ByteBuf message = sink.newMessage(bytes);
       copy(ring, count, message);
-      connection.writeMessage(message);
+      sink.writeMessage(message);
     }
     return 0;
   }
 
   /** Bytes that wait in the socket's queue would keep their slab, which nobody would count. */
   private boolean mustLeaveSlab(Delivery delivery) {
-    return delivery.isInSlab() && connection.pendingBytes() > 0;
+    return delivery.isInSlab() && sink.pendingBytes() > 0;
   }
 
   private void copy(DeliveryRing ring, int count, ByteBuf message) {
@@ -76,15 +74,12 @@ final class QueueWriter {
       delivery.copyFrame(message);
       delivery.release();
     }
-    loop.context().stats().eventsOut.add(events);
+    context.stats().eventsOut.add(events);
   }
 
   private void writeCompressed(DeliveryRing ring, int count, int bytes) {
-    ByteBuf plain = loop.context().allocator().directBuffer(bytes);
+    ByteBuf plain = context.allocator().directBuffer(bytes);
     copy(ring, count, plain);
-    ByteBuffer message = plain.nioBuffer();
-    ByteBuf deflated = loop.deflate().deflate(loop.context().allocator(), message);
-    plain.release();
-    connection.writeFrame(true, Opcode.BINARY, deflated);
+    sink.writeCompressed(plain);
   }
 }

@@ -1,4 +1,4 @@
-package io.eventbus.server.transport;
+package io.eventbus.server.queue;
 
 import io.eventbus.schema.Overflow;
 import io.eventbus.server.routing.Delivery;

@@ -1,4 +1,4 @@
-package io.eventbus.server.transport;
+package io.eventbus.server.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -7,6 +7,7 @@ import io.eventbus.schema.GapReason;
 import io.eventbus.schema.Overflow;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.samples.SampleFrames;
+import io.eventbus.server.transport.Wire;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -16,7 +17,8 @@ class BacklogTest {
   private static final long BOUND = 100 * 1024;
 
   private final Wire wire = new Wire();
-  private final Backlog backlog = new Backlog(wire.loop.context(), wire.loop.lastEvents(), BOUND);
+  private final Backlog backlog =
+      new Backlog(wire.queues().session(), wire.queues().lastEvents(), BOUND);
 
   @AfterEach
   void everythingIsGivenBack() {

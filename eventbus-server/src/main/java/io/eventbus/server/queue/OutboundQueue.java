@@ -1,4 +1,4 @@
-package io.eventbus.server.transport;
+package io.eventbus.server.queue;
 
 import io.eventbus.link.RefusedMemory;
 import io.eventbus.schema.Overflow;
@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * the publishers from then on, until it is half empty. Whatever is dropped is told to the client
  * with {@code Gap}, before the next event of the same topic and producer.
  */
-final class OutboundQueue implements Subscriber {
+public final class OutboundQueue implements Subscriber {
   /** Answers that wait for a client before no more of its requests are served. */
   private static final long MAX_CONTROL_BYTES = 256 * 1024;
 
@@ -44,9 +44,9 @@ final class OutboundQueue implements Subscriber {
   /** Of the last 32 ticks, three seconds, so many have to find nothing in the queue. */
   private static final int STARVING_TICKS = 24;
 
-  private final LoopState loop;
+  private final QueueContext loop;
   private final LoopContext context;
-  private final WebSocketConnection connection;
+  private final MessageSink sink;
   private final long bound;
   private final Consumer<String> slow;
   private final Consumer<String> heldTooLong;
@@ -75,30 +75,29 @@ final class OutboundQueue implements Subscriber {
   /**
    * Makes an empty queue.
    *
+   * @param loop what the queues of its loop share
+   * @param sink where it is written to
    * @param slow closes the connection of a client that is too slow; gets the reason
    * @param heldTooLong tells the client that it may hold publishers back no longer
    */
-  OutboundQueue(
-      LoopState loop,
-      WebSocketConnection connection,
-      Consumer<String> slow,
-      Consumer<String> heldTooLong) {
+  public OutboundQueue(
+      QueueContext loop, MessageSink sink, Consumer<String> slow, Consumer<String> heldTooLong) {
     this.slow = slow;
     this.heldTooLong = heldTooLong;
     this.loop = loop;
-    this.context = loop.context();
-    this.connection = connection;
-    this.bound = loop.config().limits().queueBytes();
+    this.context = loop.session();
+    this.sink = sink;
+    this.bound = context.bus().limits().queueBytes();
     this.backlog = new Backlog(context, loop.lastEvents(), bound);
     this.ring = backlog.ring();
-    this.writer = new QueueWriter(loop, connection);
-    this.pace = new ReaderPace(loop.config().timeouts(), bound);
-    this.holdBudget = new HoldBudget(loop.config().timeouts().blockHold(), System.nanoTime());
+    this.writer = new QueueWriter(context, sink);
+    this.pace = new ReaderPace(loop.timeouts(), bound);
+    this.holdBudget = new HoldBudget(loop.timeouts().blockHold(), System.nanoTime());
   }
 
   @Override
   public int loop() {
-    return loop.number();
+    return loop.loop();
   }
 
   @Override
@@ -133,7 +132,7 @@ final class OutboundQueue implements Subscriber {
   }
 
   /** What waits, in bytes; any thread. */
-  long bytes() {
+  public long bytes() {
     return queued;
   }
 
@@ -163,7 +162,7 @@ final class OutboundQueue implements Subscriber {
 
   /** What will wait for this client must not keep what others have long been given. */
   private boolean mustLeaveSlab(Delivery delivery) {
-    return delivery.isInSlab() && !connection.isWritable();
+    return delivery.isInSlab() && !sink.isWritable();
   }
 
   private void take(Delivery delivery, Overflow policy) {
@@ -176,7 +175,7 @@ final class OutboundQueue implements Subscriber {
     if (overflow != Overflow.CONFLATE) {
       backlog.letConflatedGoFirst(delivery);
     }
-    if (overflow != Overflow.BLOCK && !backlog.fits(delivery) && connection.isWritable()) {
+    if (overflow != Overflow.BLOCK && !backlog.fits(delivery) && sink.isWritable()) {
       // The client takes what it gets; only the round has not ended yet. No policy is needed.
       write();
       if (closed) {
@@ -209,7 +208,7 @@ final class OutboundQueue implements Subscriber {
     // From the first event that waits, not when the queue is full: a reader that is behind by a
     // whole
     // queue sees nothing that is new.
-    if (!connection.isWritable() || backlog.needsConflation(delivery)) {
+    if (!sink.isWritable() || backlog.needsConflation(delivery)) {
       Conflater.Dropped lost = backlog.addConflating(delivery);
       countDrop(DropReason.CONFLATED, lost.conflated());
       countDrop(DropReason.QUEUE_FULL, lost.overLimit());
@@ -231,7 +230,7 @@ final class OutboundQueue implements Subscriber {
   private void changed() {
     int gaps = backlog.gapCount();
     account(gaps);
-    connection.drainSoon();
+    sink.drainSoon();
     if (gaps > MAX_GAPS) {
       tooSlow("more than " + MAX_GAPS + " gaps wait to be told");
     }
@@ -252,19 +251,19 @@ final class OutboundQueue implements Subscriber {
   }
 
   /** Events queued since the start; any thread. */
-  long delivered() {
+  public long delivered() {
     return delivered.get();
   }
 
   /** Events dropped by the policies since the start; any thread. */
-  long dropped() {
+  public long dropped() {
     return dropped.get();
   }
 
   /**
    * Queues a frame that is not a delivery: it is never dropped. Takes over the caller's reference.
    */
-  void send(Delivery frame) {
+  public void send(Delivery frame) {
     if (closed) {
       frame.release();
       return;
@@ -279,12 +278,12 @@ final class OutboundQueue implements Subscriber {
   }
 
   /** Queues a frame that is not a delivery: it is never dropped. */
-  void send(byte[] frame) {
+  public void send(byte[] frame) {
     send(Delivery.of(context.allocator(), context.bus().memory(), frame, System.nanoTime()));
   }
 
   /** As {@link #send(byte[])}, but behind every event that was queued before. */
-  void sendLast(byte[] frame) {
+  public void sendLast(byte[] frame) {
     if (!closed) {
       backlog.addControlLast(
           Delivery.of(context.allocator(), context.bus().memory(), frame, System.nanoTime()));
@@ -293,7 +292,7 @@ final class OutboundQueue implements Subscriber {
   }
 
   /** Whether the client has to read some answers before more of its requests are served. */
-  boolean mustWait(Runnable retry) {
+  public boolean mustWait(Runnable retry) {
     if (backlog.controlBytes() <= MAX_CONTROL_BYTES) {
       return false;
     }
@@ -303,7 +302,7 @@ final class OutboundQueue implements Subscriber {
   }
 
   /** Writes as much as the socket takes. */
-  void drain() {
+  public void drain() {
     if (!closed) {
       write();
     }
@@ -313,10 +312,10 @@ final class OutboundQueue implements Subscriber {
     usedSinceTick = true;
     boolean wrote = false;
     int deflated = 0;
-    while (connection.isWritable() && backlog.refill()) {
+    while (sink.isWritable() && backlog.refill()) {
       if (deflated > DEFLATED_IN_TURN) {
         // Others first: it takes milliseconds.
-        connection.drainSoon();
+        sink.drainSoon();
         break;
       }
       long before = ring.bytes();
@@ -326,15 +325,15 @@ final class OutboundQueue implements Subscriber {
     }
     account(backlog.gapCount());
     if (wrote) {
-      connection.flush();
+      sink.flush();
     }
     onWritten();
     wakeWaiters();
   }
 
   /** Records how long the oldest event waited, once everything has gone to the socket. */
-  void onWritten() {
-    if (oldestNanos != 0 && ring.isEmpty() && connection.hasWrittenAll()) {
+  public void onWritten() {
+    if (oldestNanos != 0 && ring.isEmpty() && sink.hasWrittenAll()) {
       context.stats().latency.record(System.nanoTime() - oldestNanos);
       oldestNanos = 0;
     }
@@ -355,7 +354,7 @@ final class OutboundQueue implements Subscriber {
   }
 
   /** Closes a client that is too slow, and gives back room that is not used. */
-  void onTick(long nowNanos) {
+  public void onTick(long nowNanos) {
     String tooSlow = pace.check(nowNanos);
     if (tooSlow != null) {
       tooSlow(tooSlow);
@@ -376,7 +375,7 @@ final class OutboundQueue implements Subscriber {
     mayBlock = false;
     heldTooLong.accept(
         "this connection has held publishers back from other subscribers for "
-            + ValueType.time(loop.config().timeouts().blockHold())
+            + ValueType.time(loop.timeouts().blockHold())
             + " within a minute (timeouts.block-hold); from now on its subscriptions have the policy"
             + " DROP_OLDEST instead of BLOCK: read faster, or choose another overflow policy");
     if (full) {
@@ -391,7 +390,7 @@ final class OutboundQueue implements Subscriber {
   }
 
   /** Frees everything; what was queued is lost, and counted. */
-  void close() {
+  public void close() {
     if (closed) {
       return;
     }
@@ -403,7 +402,7 @@ final class OutboundQueue implements Subscriber {
     waiters.wake();
   }
 
-  boolean isEmpty() {
+  public boolean isEmpty() {
     return backlog.isEmpty();
   }
 }

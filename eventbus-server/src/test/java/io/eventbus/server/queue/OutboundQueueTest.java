@@ -1,4 +1,4 @@
-package io.eventbus.server.transport;
+package io.eventbus.server.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -11,6 +11,8 @@ import io.eventbus.schema.Overflow;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.samples.SampleFrames;
 import io.eventbus.server.stats.DropReason;
+import io.eventbus.server.transport.QueueHandler;
+import io.eventbus.server.transport.Wire;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -26,20 +28,13 @@ class OutboundQueueTest {
   private static final long BOUND = 40 * 1024;
 
   private final Wire wire = new Wire(Wire.smallQueue());
-  private final List<QueueHandler> handlers = new ArrayList<>();
   private final OutboundQueue queue;
   private final QueueHandler handler;
   private final AtomicInteger woken = new AtomicInteger();
   private long clock = System.nanoTime();
 
   OutboundQueueTest() {
-    wire.connect(
-        false,
-        connection -> {
-          handlers.add(new QueueHandler(wire, connection));
-          return handlers.get(0);
-        });
-    handler = handlers.get(0);
+    handler = wire.connectQueue();
     queue = handler.queue;
   }
 
@@ -207,9 +202,9 @@ class OutboundQueueTest {
     }
     queue.whenNotFull(woken::incrementAndGet);
     long now = System.nanoTime();
-    wire.connection().onTick(now + TimeUnit.SECONDS.toNanos(9));
+    wire.tick(now + TimeUnit.SECONDS.toNanos(9));
     assertThat(handler.tooSlow).isEmpty();
-    wire.connection().onTick(now + TimeUnit.SECONDS.toNanos(11));
+    wire.tick(now + TimeUnit.SECONDS.toNanos(11));
     assertThat(handler.tooSlow).hasSize(1);
     assertThat(handler.tooSlow.get(0)).contains(" bytes in 10s;");
     assertThat(woken).as("publishers go on").hasValue(1);

@@ -1,4 +1,4 @@
-package io.eventbus.server.transport;
+package io.eventbus.server.queue;
 
 import io.eventbus.protocol.DeliverView;
 import io.eventbus.protocol.EventCursor;
@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * is remembered for the next subscriber, and no more is looked at than fits into a queue. Confined
  * to its loop.
  */
-final class LastEvents {
+public final class LastEvents {
   /**
    * Of one frame no more are kept: what a frame may cost each subscriber that is behind is bounded,
    * whatever its size.
@@ -130,7 +130,7 @@ final class LastEvents {
   }
 
   /** Forgets the frame; to be called from time to time. */
-  void clear() {
+  public void clear() {
     if (delivery != null) {
       delivery = null;
       in = ByteBuffer.allocate(0);

@@ -32,6 +32,7 @@ class ArchitectureTest {
   private static final String SESSION = "io.eventbus.server.session";
   private static final String QUEUE = "io.eventbus.server.queue";
   private static final String TRANSPORT = "io.eventbus.server.transport";
+  private static final String WEBSOCKET = "io.eventbus.server.transport.websocket";
   private static final String CLUSTER = "io.eventbus.server.cluster";
   private static final String BALANCE = "io.eventbus.server.balance";
   private static final String FEDERATION = "io.eventbus.server.federation";
@@ -93,10 +94,13 @@ class ArchitectureTest {
       row(BALANCE, SESSION, ROUTING, REGISTRY, "io.eventbus.link", CONFIG, PROTOCOL, SCHEMA);
 
   @ArchTest
+  static final ArchRule websocket = row(WEBSOCKET, LOG, ROUTING, STATS, CONFIG, PROTOCOL, NETTY);
+
+  @ArchTest
   static final ArchRule transport =
       row(
-          TRANSPORT, LINK, ADMISSION, LOG, QUEUE, SESSION, ROUTING, STATS, CONFIG, PROTOCOL, SCHEMA,
-          NETTY);
+          TRANSPORT, WEBSOCKET, LINK, ADMISSION, LOG, QUEUE, SESSION, ROUTING, STATS, CONFIG,
+          PROTOCOL, SCHEMA, NETTY);
 
   @ArchTest
   static final ArchRule federation =
@@ -191,6 +195,7 @@ class ArchitectureTest {
               SESSION,
               QUEUE,
               TRANSPORT,
+              WEBSOCKET,
               CLUSTER,
               BALANCE,
               FEDERATION,
@@ -203,7 +208,7 @@ class ArchitectureTest {
   static final ArchRule only_transport_and_federation_use_netty_beyond_its_buffers =
       noClasses()
           .that()
-          .resideOutsideOfPackages(TRANSPORT, FEDERATION)
+          .resideOutsideOfPackages(TRANSPORT, WEBSOCKET, FEDERATION)
           .should()
           .dependOnClassesThat()
           .resideInAnyPackage(

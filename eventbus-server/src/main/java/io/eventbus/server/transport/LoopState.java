@@ -7,6 +7,7 @@ import io.eventbus.server.queue.LastEvents;
 import io.eventbus.server.queue.QueueContext;
 import io.eventbus.server.session.LoopContext;
 import io.eventbus.server.session.TurnBudget;
+import io.eventbus.server.transport.websocket.PermessageDeflate;
 import io.netty.channel.EventLoop;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

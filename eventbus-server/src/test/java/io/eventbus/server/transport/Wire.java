@@ -18,6 +18,7 @@ import io.eventbus.server.session.SharedTokenPolicy;
 import io.eventbus.server.session.TurnBudget;
 import io.eventbus.server.stats.BusCounters;
 import io.eventbus.server.stats.LoopStats;
+import io.eventbus.server.transport.websocket.Opcode;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;

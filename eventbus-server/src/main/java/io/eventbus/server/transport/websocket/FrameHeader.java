@@ -1,4 +1,4 @@
-package io.eventbus.server.transport;
+package io.eventbus.server.transport.websocket;
 
 import io.eventbus.protocol.CloseReason;
 import io.netty.buffer.ByteBuf;
@@ -7,23 +7,23 @@ import io.netty.buffer.ByteBuf;
  * The header of one WebSocket frame from a client, and the rules of RFC 6455, sections 5.2 to 5.5,
  * that can be checked with it alone. Reused; confined to its connection's loop.
  */
-final class FrameHeader {
+public final class FrameHeader {
   /** The longest header: two bytes, eight of length, four of mask. */
-  static final int MAX_BYTES = 14;
+  public static final int MAX_BYTES = 14;
 
-  boolean fin;
-  boolean compressed;
-  int opcode;
-  long length;
-  int mask;
-  int headerBytes;
+  public boolean fin;
+  public boolean compressed;
+  public int opcode;
+  public long length;
+  public int mask;
+  public int headerBytes;
 
   /**
    * Reads a header without moving the reader index.
    *
    * @return false if there are not enough bytes yet
    */
-  boolean read(ByteBuf in, boolean deflateNegotiated) throws WebSocketViolation {
+  public boolean read(ByteBuf in, boolean deflateNegotiated) throws WebSocketViolation {
     int available = in.readableBytes();
     if (available < 2) {
       return false;

@@ -1,4 +1,4 @@
-package io.eventbus.server.transport;
+package io.eventbus.server.transport.websocket;
 
 import io.eventbus.protocol.CloseReason;
 import io.netty.buffer.ByteBuf;
@@ -18,14 +18,14 @@ import org.jspecify.annotations.Nullable;
  * needs one inflater and one deflater for all its connections and an idle connection costs nothing.
  * Confined to its loop.
  */
-final class PermessageDeflate implements AutoCloseable {
+public final class PermessageDeflate implements AutoCloseable {
   private static final String NAME = "permessage-deflate";
   private static final byte[] TAIL = {0, 0, (byte) 0xFF, (byte) 0xFF};
 
   /**
    * Larger messages are sent as they are: a loop deflates without interruption, for each client.
    */
-  static final int MOST_DEFLATED = 256 * 1024;
+  public static final int MOST_DEFLATED = 256 * 1024;
 
   /** Offers of a request that are looked at; browsers make one. */
   private static final int MOST_OFFERS = 16;
@@ -39,7 +39,7 @@ final class PermessageDeflate implements AutoCloseable {
   private final Inflater inflater = new Inflater(true);
   private final Deflater deflater;
 
-  PermessageDeflate(int level) {
+  public PermessageDeflate(int level) {
     deflater = new Deflater(level, true);
   }
 
@@ -49,7 +49,7 @@ final class PermessageDeflate implements AutoCloseable {
    * @param offers the values of Sec-WebSocket-Extensions
    * @return the answer's header value, or null when none of the offers is acceptable
    */
-  static @Nullable String negotiate(Iterable<String> offers) {
+  public static @Nullable String negotiate(Iterable<String> offers) {
     int seen = 0;
     for (String header : offers) {
       for (String offer : header.split(",", -1)) {
@@ -95,7 +95,7 @@ final class PermessageDeflate implements AutoCloseable {
   }
 
   /** Inflates a whole message; stops at the limit, however small the compressed form is. */
-  ByteBuf inflate(ByteBufAllocator allocator, ByteBuf compressed, int limit)
+  public ByteBuf inflate(ByteBufAllocator allocator, ByteBuf compressed, int limit)
       throws WebSocketViolation {
     ByteBuf out =
         allocator.directBuffer(Math.min(limit, Math.max(256, compressed.readableBytes() * 4)));
@@ -143,7 +143,7 @@ final class PermessageDeflate implements AutoCloseable {
   }
 
   /** Deflates a whole message. */
-  ByteBuf deflate(ByteBufAllocator allocator, ByteBuffer message) {
+  public ByteBuf deflate(ByteBufAllocator allocator, ByteBuffer message) {
     ByteBuf out = allocator.directBuffer(Math.max(256, message.remaining() / 2));
     deflater.reset();
     deflater.setInput(message);

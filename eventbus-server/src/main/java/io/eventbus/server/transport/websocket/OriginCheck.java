@@ -1,4 +1,4 @@
-package io.eventbus.server.transport;
+package io.eventbus.server.transport.websocket;
 
 import io.eventbus.server.config.HostHeader;
 import io.eventbus.server.log.RateLimitedLog;
@@ -13,7 +13,7 @@ import org.slf4j.LoggerFactory;
  * network. That the request's Host is the page's own site proves nothing where it is a name:
  * whoever owns the name can make it lead here (DNS rebinding). Any thread.
  */
-final class OriginCheck {
+public final class OriginCheck {
   private static final int LONGEST_SHOWN = 100;
   private static final int HTTP_PORT = 80;
 
@@ -30,7 +30,7 @@ final class OriginCheck {
    * @param allowed sites that may connect besides the bus's own; "*" for all
    * @param listenHost the host that the bus listens on, as configured
    */
-  OriginCheck(List<String> allowed, String listenHost) {
+  public OriginCheck(List<String> allowed, String listenHost) {
     this(
         allowed,
         listenHost,
@@ -38,7 +38,7 @@ final class OriginCheck {
   }
 
   /** The same with a log of refused pages, each site by itself. */
-  OriginCheck(List<String> allowed, String listenHost, RateLimitedLog refusals) {
+  public OriginCheck(List<String> allowed, String listenHost, RateLimitedLog refusals) {
     this.listenHost = listenHost;
     this.allowed = List.copyOf(allowed);
     this.refusals = refusals;
@@ -51,7 +51,7 @@ final class OriginCheck {
    * @param host the request's Host
    * @param adminPort the port of the administration, whose pages are the bus's own; -1 for none
    */
-  boolean isForeign(@Nullable String origin, @Nullable String host, int adminPort) {
+  public boolean isForeign(@Nullable String origin, @Nullable String host, int adminPort) {
     return origin != null && !isOwn(origin, host, adminPort) && !isAllowed(origin);
   }
 
@@ -62,7 +62,7 @@ final class OriginCheck {
    * @param origin the request's Origin
    * @param client where the request came from
    */
-  void tellRefused(String origin, Object client) {
+  public void tellRefused(String origin, Object client) {
     String shown = printable(origin);
     refusals.warn(
         shown,

@@ -1,4 +1,4 @@
-package io.eventbus.server.transport;
+package io.eventbus.server.transport.websocket;
 
 import io.eventbus.server.routing.UnfinishedMemory;
 import io.netty.buffer.ByteBuf;
@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * twenty times what was sent. What is kept here are bytes, bounded for each request, counted among
  * the unfinished messages. Confined to the loop.
  */
-final class RequestHead extends ChannelInboundHandlerAdapter {
+public final class RequestHead extends ChannelInboundHandlerAdapter {
   private final int most;
   private final UnfinishedMemory memory;
   private final Runnable noRoom;
@@ -30,14 +30,14 @@ final class RequestHead extends ChannelInboundHandlerAdapter {
    * @param memory is asked for what is kept
    * @param noRoom called when there is none: what comes from then on is dropped
    */
-  RequestHead(int most, UnfinishedMemory memory, Runnable noRoom) {
+  public RequestHead(int most, UnfinishedMemory memory, Runnable noRoom) {
     this.most = most;
     this.memory = memory;
     this.noRoom = noRoom;
   }
 
   /** Bytes held. */
-  int heldBytes() {
+  public int heldBytes() {
     return taken;
   }
 

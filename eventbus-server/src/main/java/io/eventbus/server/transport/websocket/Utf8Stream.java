@@ -1,4 +1,4 @@
-package io.eventbus.server.transport;
+package io.eventbus.server.transport.websocket;
 
 import io.netty.buffer.ByteBuf;
 
@@ -6,13 +6,13 @@ import io.netty.buffer.ByteBuf;
  * Checks that bytes which come in pieces are UTF-8 (RFC 3629): a piece may end inside a character,
  * the last one may not.
  */
-final class Utf8Stream {
+public final class Utf8Stream {
   private int missing;
   private int low = 0x80;
   private int high = 0xBF;
 
   /** Returns false as soon as the bytes so far cannot be the start of valid UTF-8. */
-  boolean accept(ByteBuf buf, int from, int length) {
+  public boolean accept(ByteBuf buf, int from, int length) {
     for (int i = from; i < from + length; i++) {
       int b = buf.getUnsignedByte(i);
       if (missing > 0) {
@@ -41,7 +41,7 @@ final class Utf8Stream {
   }
 
   /** Says whether no character is left unfinished, and starts again. */
-  boolean finish() {
+  public boolean finish() {
     boolean complete = missing == 0;
     missing = 0;
     low = 0x80;

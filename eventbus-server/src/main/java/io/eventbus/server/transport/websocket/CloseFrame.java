@@ -1,4 +1,4 @@
-package io.eventbus.server.transport;
+package io.eventbus.server.transport.websocket;
 
 import io.eventbus.protocol.CloseReason;
 import io.netty.buffer.ByteBuf;
@@ -6,12 +6,12 @@ import io.netty.buffer.ByteBufAllocator;
 import java.nio.charset.StandardCharsets;
 
 /** The body of a Close frame (RFC 6455, sections 5.5.1 and 7.4). */
-final class CloseFrame {
+public final class CloseFrame {
   private static final int NO_CODE = 1005;
 
   private CloseFrame() {}
 
-  static ByteBuf encode(ByteBufAllocator allocator, int code, String reason) {
+  public static ByteBuf encode(ByteBufAllocator allocator, int code, String reason) {
     byte[] text = CloseReason.fit(reason).getBytes(StandardCharsets.UTF_8);
     ByteBuf frame = allocator.directBuffer(4 + text.length);
     frame.writeByte(0x80 | Opcode.CLOSE);
@@ -22,7 +22,7 @@ final class CloseFrame {
   }
 
   /** Returns the code that a client sent, or 1005 for none, after checking the body. */
-  static int check(ByteBuf body) throws WebSocketViolation {
+  public static int check(ByteBuf body) throws WebSocketViolation {
     int length = body.readableBytes();
     if (length == 0) {
       return NO_CODE;

@@ -1,4 +1,4 @@
-package io.eventbus.server.transport;
+package io.eventbus.server.transport.websocket;
 
 import io.netty.handler.codec.DecoderResult;
 import io.netty.handler.codec.http.HttpHeaderNames;
@@ -20,17 +20,17 @@ import org.jspecify.annotations.Nullable;
 /**
  * The opening handshake of RFC 6455, section 4.2, as a pure function from a request to an answer.
  */
-final class Handshake {
-  static final String AVRO = "eventbus.v1.avro";
+public final class Handshake {
+  public static final String AVRO = "eventbus.v1.avro";
 
   /** The status of what a page of another site gets. */
-  static final int FOREIGN = 403;
+  public static final int FOREIGN = 403;
 
   /**
    * A browser tells a page nothing of an upgrade that failed, but lets it read the answer to a
    * plain GET that says so. There is nothing in these answers that a page may not know.
    */
-  static final Map<String, String> FOR_PAGES =
+  public static final Map<String, String> FOR_PAGES =
       Map.of("Access-Control-Allow-Origin", "*", "Cache-Control", "no-store");
 
   private static final String GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
@@ -39,13 +39,13 @@ final class Handshake {
   private static final int KEY_LENGTH = 24;
 
   /** Which endpoint a request is for. */
-  enum Endpoint {
+  public enum Endpoint {
     BUS,
     ECHO
   }
 
   /** What to answer. */
-  sealed interface Answer {}
+  public sealed interface Answer {}
 
   /**
    * Switch to WebSocket.
@@ -55,7 +55,7 @@ final class Handshake {
    * @param extensions the answer to the offered extensions, null for none
    * @param accept the value of Sec-WebSocket-Accept
    */
-  record Upgrade(
+  public record Upgrade(
       Endpoint endpoint, @Nullable String subprotocol, @Nullable String extensions, String accept)
       implements Answer {}
 
@@ -66,9 +66,9 @@ final class Handshake {
    * @param body what to show
    * @param headers further headers
    */
-  record Page(int status, String body, Map<String, String> headers) implements Answer {
+  public record Page(int status, String body, Map<String, String> headers) implements Answer {
     /** The same with one more header. */
-    Page with(String name, String value) {
+    public Page with(String name, String value) {
       Map<String, String> more = new TreeMap<>(headers);
       more.put(name, value);
       return new Page(status, body, more);
@@ -80,7 +80,8 @@ final class Handshake {
   private final boolean compression;
   private final OriginCheck origins;
 
-  Handshake(String busPath, @Nullable String echoPath, boolean compression, OriginCheck origins) {
+  public Handshake(
+      String busPath, @Nullable String echoPath, boolean compression, OriginCheck origins) {
     this.origins = origins;
     this.busPath = busPath;
     this.echoPath = echoPath;
@@ -88,7 +89,7 @@ final class Handshake {
   }
 
   /** Which pages may connect, and who hears of those that may not. */
-  OriginCheck origins() {
+  public OriginCheck origins() {
     return origins;
   }
 
@@ -98,7 +99,7 @@ final class Handshake {
    * @param request the request
    * @param adminPort the port of the administration, whose pages may connect; -1 for none
    */
-  Answer answer(HttpRequest request, int adminPort) {
+  public Answer answer(HttpRequest request, int adminPort) {
     if (!request.decoderResult().isSuccess()) {
       return unreadable(request.decoderResult());
     }
@@ -161,7 +162,7 @@ final class Handshake {
    * The site of the page that makes a request; null for a program that is no browser. A plain GET
    * of a page's own site has no Origin, but an upgrade from there would have one.
    */
-  static @Nullable String origin(HttpRequest request) {
+  public static @Nullable String origin(HttpRequest request) {
     String origin = request.headers().get(HttpHeaderNames.ORIGIN);
     return origin == null && hasToken(request, "Sec-Fetch-Site", "same-origin")
         ? "http://" + request.headers().get(HttpHeaderNames.HOST)
@@ -169,7 +170,7 @@ final class Handshake {
   }
 
   /** Refuses a request that the decoder could not make sense of. */
-  static Page unreadable(DecoderResult failed) {
+  public static Page unreadable(DecoderResult failed) {
     return page(400, "The request could not be read: " + failed.cause().getMessage());
   }
 
@@ -249,7 +250,7 @@ final class Handshake {
     }
   }
 
-  static String accept(String key) {
+  public static String accept(String key) {
     try {
       byte[] hash =
           MessageDigest.getInstance("SHA-1")

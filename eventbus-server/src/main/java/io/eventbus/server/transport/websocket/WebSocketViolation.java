@@ -1,4 +1,4 @@
-package io.eventbus.server.transport;
+package io.eventbus.server.transport.websocket;
 
 import io.eventbus.protocol.CloseReason;
 
@@ -6,21 +6,21 @@ import io.eventbus.protocol.CloseReason;
  * Bytes that break RFC 6455 or a limit. Without a stack trace: it is thrown for hostile input, at
  * its rate.
  */
-final class WebSocketViolation extends Exception {
+public final class WebSocketViolation extends Exception {
   private static final long serialVersionUID = 1L;
 
   private final CloseReason reason;
 
-  WebSocketViolation(CloseReason reason, String message) {
+  public WebSocketViolation(CloseReason reason, String message) {
     super(message, null, false, false);
     this.reason = reason;
   }
 
-  CloseReason reason() {
+  public CloseReason reason() {
     return reason;
   }
 
-  String text() {
+  public String text() {
     return String.valueOf(getMessage());
   }
 }

@@ -1,4 +1,4 @@
-package io.eventbus.server.transport;
+package io.eventbus.server.transport.websocket;
 
 import io.eventbus.protocol.CloseReason;
 import io.eventbus.protocol.FrameLimits;
@@ -15,9 +15,9 @@ import org.jspecify.annotations.Nullable;
  * into frames. What it holds is asked for before it is allocated, and never more is allocated than
  * twice what has arrived. Confined to the loop.
  */
-final class MessageAssembler {
+public final class MessageAssembler {
   /** Up to here a message is short: about what one read may cut in two. */
-  static final int SHORT_BYTES = 72 * 1024;
+  public static final int SHORT_BYTES = 72 * 1024;
 
   private static final int FIRST = 4 * 1024;
 
@@ -45,7 +45,7 @@ final class MessageAssembler {
   private long pausedAt;
   private final SingleWriterCounter held = new SingleWriterCounter();
 
-  MessageAssembler(ByteBufAllocator allocator, BusMemory memory) {
+  public MessageAssembler(ByteBufAllocator allocator, BusMemory memory) {
     this.allocator = allocator;
     this.shortPieces = memory.shortPieces();
     this.longPieces = memory.longPieces();
@@ -53,22 +53,22 @@ final class MessageAssembler {
   }
 
   /** Bytes held; any thread. */
-  long held() {
+  public long held() {
     return held.get();
   }
 
   /** Whether more is held than one read may cut in two. */
-  boolean isLong() {
+  public boolean isLong() {
     return isLong;
   }
 
   /** When the first bytes of what is held came, as {@link System#nanoTime}. */
-  long beganNanos() {
+  public long beganNanos() {
     return beganNanos;
   }
 
   /** The time in which nothing was read does not count for what has begun. */
-  void goOn(long nowNanos) {
+  public void goOn(long nowNanos) {
     if (paused) {
       paused = false;
       beganNanos += nowNanos - pausedAt;
@@ -79,7 +79,7 @@ final class MessageAssembler {
    * How much reason there is to end this connection for the sake of other messages of which little
    * has come: what has not moved on for the longest time goes first.
    */
-  double claimToShort(long nowNanos) {
+  public double claimToShort(long nowNanos) {
     long age = nowNanos - beganNanos;
     // Who waits for room itself is not to blame for the time that it takes, up to a point.
     long patience = paused ? LONG_PATIENCE_NANOS : SHORT_PATIENCE_NANOS;
@@ -91,7 +91,7 @@ final class MessageAssembler {
    * one that comes slowest, of those that have had a second; if all are young, the one that holds
    * the most of those that have waited themselves.
    */
-  double claimToLong(long nowNanos) {
+  public double claimToLong(long nowNanos) {
     if (!isLong || isHeldUp()) {
       return 0;
     }
@@ -112,19 +112,19 @@ final class MessageAssembler {
    *
    * @param forRoom whether that is because it lacks room
    */
-  void pause(boolean forRoom, long nowNanos) {
+  public void pause(boolean forRoom, long nowNanos) {
     pausedForRoom = forRoom;
     paused = true;
     pausedAt = nowNanos;
   }
 
   /** Where to wait after something did not fit. */
-  UnfinishedMemory lacking() {
+  public UnfinishedMemory lacking() {
     return lacking;
   }
 
   /** The frame of which only a part has come; null for none. */
-  @Nullable ByteBuf partialFrame() {
+  public @Nullable ByteBuf partialFrame() {
     return partialFrame;
   }
 
@@ -134,7 +134,7 @@ final class MessageAssembler {
    * @param whole the size of the frame, or more where it is not known yet
    * @return false if there is no memory for them now; then nothing was taken
    */
-  boolean addToPartial(ByteBuf in, int most, long whole, long nowNanos) {
+  public boolean addToPartial(ByteBuf in, int most, long whole, long nowNanos) {
     int n = Math.min(most, in.readableBytes());
     if (partialFrame == null && fragments == null) {
       beganNanos = nowNanos;
@@ -158,7 +158,7 @@ final class MessageAssembler {
     return true;
   }
 
-  void clearPartial() {
+  public void clearPartial() {
     ByteBuf frame = partialFrame;
     if (frame != null) {
       partialFrame = null;
@@ -224,7 +224,7 @@ final class MessageAssembler {
   }
 
   /** What the message has taken of the room for long ones. */
-  long heldOfLong() {
+  public long heldOfLong() {
     return isLong ? held.get() : 0;
   }
 
@@ -247,7 +247,7 @@ final class MessageAssembler {
   /**
    * Checks the place of a data frame in its message, and the size so far, from the header alone.
    */
-  void check(FrameHeader header, int limit) throws WebSocketViolation {
+  public void check(FrameHeader header, int limit) throws WebSocketViolation {
     if (header.opcode == Opcode.CONTINUATION && !inMessage) {
       throw new WebSocketViolation(
           CloseReason.PROTOCOL_ERROR, "a continuation without a start (expected: text or binary)");
@@ -260,7 +260,7 @@ final class MessageAssembler {
   }
 
   /** Checks the size of a message so far, from the header alone. */
-  void checkSize(FrameHeader header, int limit) throws WebSocketViolation {
+  public void checkSize(FrameHeader header, int limit) throws WebSocketViolation {
     ByteBuf soFar = fragments;
     int before = soFar == null ? 0 : soFar.readableBytes();
     // The length may be any positive number: adding to it could overflow.
@@ -285,19 +285,19 @@ final class MessageAssembler {
   }
 
   /** Notes the first frame of a message. */
-  void begin(FrameHeader header) {
+  public void begin(FrameHeader header) {
     text = header.opcode == Opcode.TEXT;
     compressed = header.compressed;
     inMessage = !header.fin;
   }
 
   /** Whether the payload of a frame has to be put together with others, or inflated. */
-  boolean isPiece(FrameHeader header) {
+  public boolean isPiece(FrameHeader header) {
     return !header.fin || isFragmented() || needsInflating(header);
   }
 
   /** Whether the message that a frame belongs to is compressed. */
-  boolean needsInflating(FrameHeader header) {
+  public boolean needsInflating(FrameHeader header) {
     return header.opcode != Opcode.CONTINUATION ? header.compressed : compressed;
   }
 
@@ -306,7 +306,7 @@ final class MessageAssembler {
    *
    * @return false if there is no memory for it now; then nothing was done
    */
-  boolean makeRoom(int length, long nowNanos) {
+  public boolean makeRoom(int length, long nowNanos) {
     ByteBuf message = withRoom(fragments, length, nowNanos);
     if (message != null) {
       fragments = message;
@@ -315,13 +315,13 @@ final class MessageAssembler {
   }
 
   /** Adds the payload of a frame to the message, for which there is room. */
-  void addFragment(ByteBuf from, int start, int length) {
+  public void addFragment(ByteBuf from, int start, int length) {
     message().writeBytes(from, start, length);
     fragmentCount++;
   }
 
   /** The fragments put together; stays owned by this assembler until {@link #endMessage}. */
-  ByteBuf message() {
+  public ByteBuf message() {
     ByteBuf message = fragments;
     if (message == null) {
       message = allocator.directBuffer(0, 0);
@@ -330,17 +330,17 @@ final class MessageAssembler {
     return message;
   }
 
-  void endMessage() {
+  public void endMessage() {
     fragments = free(fragments);
     fragmentCount = 0;
     inMessage = false;
   }
 
-  boolean isText() {
+  public boolean isText() {
     return text;
   }
 
-  boolean isCompressed() {
+  public boolean isCompressed() {
     return compressed;
   }
 
@@ -349,11 +349,11 @@ final class MessageAssembler {
   }
 
   /** Whether a message or a frame has begun and not ended. */
-  boolean isUnfinished() {
+  public boolean isUnfinished() {
     return inMessage || partialFrame != null;
   }
 
-  void close() {
+  public void close() {
     clearPartial();
     endMessage();
   }

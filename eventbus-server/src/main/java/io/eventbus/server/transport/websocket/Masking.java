@@ -1,12 +1,12 @@
-package io.eventbus.server.transport;
+package io.eventbus.server.transport.websocket;
 
 import io.netty.buffer.ByteBuf;
 
 /** Takes the mask off a payload in place (RFC 6455, section 5.3), eight bytes at a time. */
-final class Masking {
+public final class Masking {
   private Masking() {}
 
-  static void unmask(ByteBuf buf, int from, int length, int mask) {
+  public static void unmask(ByteBuf buf, int from, int length, int mask) {
     if (mask == 0) {
       return;
     }

@@ -35,6 +35,7 @@ class ArchitectureTest {
   private static final String WEBSOCKET = "io.eventbus.server.transport.websocket";
   private static final String CLUSTER = "io.eventbus.server.cluster";
   private static final String BALANCE = "io.eventbus.server.balance";
+  private static final String DECISION = "io.eventbus.server.balance.decision";
   private static final String FEDERATION = "io.eventbus.server.federation";
   private static final String ADMIN = "io.eventbus.server.admin";
   private static final String SERVER = "io.eventbus.server";
@@ -89,9 +90,20 @@ class ArchitectureTest {
 
   @ArchTest static final ArchRule cluster = row(CLUSTER, CONFIG, REGISTRY, LINK, "javax.crypto..");
 
+  @ArchTest static final ArchRule decision = row(DECISION);
+
   @ArchTest
   static final ArchRule balance =
-      row(BALANCE, SESSION, ROUTING, REGISTRY, "io.eventbus.link", CONFIG, PROTOCOL, SCHEMA);
+      row(
+          BALANCE,
+          DECISION,
+          SESSION,
+          ROUTING,
+          REGISTRY,
+          "io.eventbus.link",
+          CONFIG,
+          PROTOCOL,
+          SCHEMA);
 
   @ArchTest
   static final ArchRule websocket = row(WEBSOCKET, LOG, ROUTING, STATS, CONFIG, PROTOCOL, NETTY);
@@ -144,6 +156,7 @@ class ArchitectureTest {
           SERVER,
           ADMIN,
           BALANCE,
+          DECISION,
           FEDERATION,
           CLUSTER,
           LINK,
@@ -198,6 +211,7 @@ class ArchitectureTest {
               WEBSOCKET,
               CLUSTER,
               BALANCE,
+              DECISION,
               FEDERATION,
               ADMIN,
               SERVER,

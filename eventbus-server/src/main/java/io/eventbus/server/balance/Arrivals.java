@@ -1,5 +1,6 @@
 package io.eventbus.server.balance;
 
+import io.eventbus.server.balance.decision.Reservations;
 import io.eventbus.server.session.ChangeTokens;
 import java.time.Duration;
 import java.util.ArrayList;

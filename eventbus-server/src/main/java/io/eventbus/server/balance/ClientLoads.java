@@ -1,5 +1,7 @@
 package io.eventbus.server.balance;
 
+import io.eventbus.server.balance.decision.ClientLoad;
+import io.eventbus.server.balance.decision.MoveHistory;
 import io.eventbus.server.routing.Subscription;
 import io.eventbus.server.session.Acknowledgements;
 import io.eventbus.server.session.ChangeTokens;

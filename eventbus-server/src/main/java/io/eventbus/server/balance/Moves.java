@@ -2,6 +2,10 @@ package io.eventbus.server.balance;
 
 import io.eventbus.schema.ChangeBus;
 import io.eventbus.schema.ChangeReason;
+import io.eventbus.server.balance.decision.ClientLoad;
+import io.eventbus.server.balance.decision.MoveHistory;
+import io.eventbus.server.balance.decision.MovePlanner;
+import io.eventbus.server.balance.decision.MoveWindow;
 import io.eventbus.server.config.BalanceConfig;
 import io.eventbus.server.session.ChangeListener;
 import io.eventbus.server.session.ChangeTokens;
@@ -139,7 +143,7 @@ final class Moves {
 
   /** The next clients that have to go from a bus that ends, in the order of their coming. */
   List<ClientLoad> leaving(double load, long nowNanos) {
-    int most = Math.min(window.room(nowNanos), BalanceMessages.MOST_CLIENTS);
+    int most = Math.min(window.room(nowNanos), MovePlanner.MOST_CLIENTS);
     double share = load / Math.max(1, sessions.size());
     List<ClientLoad> next = new ArrayList<>();
     for (Session session : sessions.after(0)) {

@@ -6,6 +6,7 @@ import io.eventbus.registry.BusInfo;
 import io.eventbus.registry.BusState;
 import io.eventbus.registry.Endpoint;
 import io.eventbus.registry.Registry;
+import io.eventbus.server.balance.decision.Neighbour;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;

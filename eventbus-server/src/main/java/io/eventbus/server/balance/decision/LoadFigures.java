@@ -1,4 +1,4 @@
-package io.eventbus.server.balance;
+package io.eventbus.server.balance.decision;
 
 /**
  * How much of what a bus can do it does, at one moment: each figure is a share, 1 for all of it.

@@ -1,4 +1,4 @@
-package io.eventbus.server.balance;
+package io.eventbus.server.balance.decision;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
@@ -196,7 +196,7 @@ class MovePlannerTest {
     clients(0.94, 0);
     neighbours(1, 0);
     overloaded(0.94);
-    assertThat(relieve(0.94, 0.94, 0).get(0).clients()).hasSize(BalanceMessages.MOST_CLIENTS);
+    assertThat(relieve(0.94, 0.94, 0).get(0).clients()).hasSize(MovePlanner.MOST_CLIENTS);
   }
 
   @Test
@@ -205,6 +205,6 @@ class MovePlannerTest {
     clients(0.94, 600);
     neighbours(1, 0);
     overloaded(0.94);
-    assertThat(relieve(0.94, 0.94, 0).get(0).clients()).hasSize(BalanceMessages.MOST_CLIENTS);
+    assertThat(relieve(0.94, 0.94, 0).get(0).clients()).hasSize(MovePlanner.MOST_CLIENTS);
   }
 }

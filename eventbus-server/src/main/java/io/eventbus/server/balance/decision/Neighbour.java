@@ -1,4 +1,4 @@
-package io.eventbus.server.balance;
+package io.eventbus.server.balance.decision;
 
 /**
  * Another bus as a target for clients.

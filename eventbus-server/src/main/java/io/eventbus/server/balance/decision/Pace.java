@@ -1,4 +1,4 @@
-package io.eventbus.server.balance;
+package io.eventbus.server.balance.decision;
 
 /** How many moves may begin: so many a second, and no more than that at once. For one thread. */
 public final class Pace {

@@ -1,4 +1,4 @@
-package io.eventbus.server.balance;
+package io.eventbus.server.balance.decision;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -20,6 +20,9 @@ import java.util.random.RandomGenerator;
  * refused is left alone for a while.
  */
 public final class MovePlanner {
+  /** How many clients one request may be for; more are asked for in the next. */
+  public static final int MOST_CLIENTS = 500;
+
   /** A little below the mark, or the smoothed load would take for ever to get there. */
   private static final double MARGIN = 0.95;
 
@@ -233,7 +236,7 @@ public final class MovePlanner {
 
   /** A bus does not understand a request for more. */
   private static int bounded(double clients) {
-    return (int) Math.max(1, Math.min(BalanceMessages.MOST_CLIENTS, clients));
+    return (int) Math.max(1, Math.min(MOST_CLIENTS, clients));
   }
 
   /**

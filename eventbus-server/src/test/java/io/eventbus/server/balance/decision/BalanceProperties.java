@@ -1,4 +1,4 @@
-package io.eventbus.server.balance;
+package io.eventbus.server.balance.decision;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

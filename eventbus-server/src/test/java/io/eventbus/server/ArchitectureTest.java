@@ -37,6 +37,9 @@ class ArchitectureTest {
   private static final String BALANCE = "io.eventbus.server.balance";
   private static final String DECISION = "io.eventbus.server.balance.decision";
   private static final String FEDERATION = "io.eventbus.server.federation";
+  private static final String LANE = "io.eventbus.server.federation.lane";
+  private static final String TREE = "io.eventbus.server.federation.tree";
+  private static final String INTEREST = "io.eventbus.server.federation.interest";
   private static final String ADMIN = "io.eventbus.server.admin";
   private static final String SERVER = "io.eventbus.server";
   private static final String CLI = "io.eventbus.cli";
@@ -115,16 +118,27 @@ class ArchitectureTest {
           PROTOCOL, SCHEMA, NETTY);
 
   @ArchTest
+  static final ArchRule lane =
+      row(LANE, ROUTING, STATS, CONFIG, PROTOCOL, SCHEMA, REGISTRY, LINK, NETTY);
+
+  @ArchTest static final ArchRule tree = row(TREE, LANE, ROUTING, STATS, CONFIG, PROTOCOL, SCHEMA, NETTY);
+
+  @ArchTest
+  static final ArchRule interest =
+      row(INTEREST, LANE, ROUTING, CONFIG, PROTOCOL, SCHEMA, REGISTRY, LINK);
+
+  @ArchTest
   static final ArchRule federation =
       row(
           FEDERATION,
+          LANE,
+          TREE,
+          INTEREST,
           TRANSPORT,
           SESSION,
           ROUTING,
           STATS,
           CONFIG,
-          PROTOCOL,
-          SCHEMA,
           REGISTRY,
           LINK,
           NETTY);
@@ -213,6 +227,9 @@ class ArchitectureTest {
               BALANCE,
               DECISION,
               FEDERATION,
+              LANE,
+              TREE,
+              INTEREST,
               ADMIN,
               SERVER,
               CLI,
@@ -222,7 +239,7 @@ class ArchitectureTest {
   static final ArchRule only_transport_and_federation_use_netty_beyond_its_buffers =
       noClasses()
           .that()
-          .resideOutsideOfPackages(TRANSPORT, WEBSOCKET, FEDERATION)
+          .resideOutsideOfPackages(TRANSPORT, WEBSOCKET, FEDERATION, LANE, TREE)
           .should()
           .dependOnClassesThat()
           .resideInAnyPackage(

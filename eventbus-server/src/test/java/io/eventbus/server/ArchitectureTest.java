@@ -43,7 +43,13 @@ class ArchitectureTest {
   private static final String ADMIN = "io.eventbus.server.admin";
   private static final String SERVER = "io.eventbus.server";
   private static final String CLI = "io.eventbus.cli";
+  private static final String CLI_CONSOLE = "io.eventbus.cli.console";
+  private static final String CLI_CONFIG = "io.eventbus.cli.config";
+  private static final String CLI_CLIENT = "io.eventbus.cli.client";
+  private static final String CLI_CLUSTER = "io.eventbus.cli.cluster";
+  private static final String CLI_DEMO = "io.eventbus.cli.demo";
   private static final String BENCH = "io.eventbus.cli.bench";
+  private static final String COMMANDS = "io.eventbus.cli..";
 
   private static final String NETTY = "io.netty..";
   private static final String NETTY_BUFFERS = "io.netty.buffer";
@@ -121,7 +127,8 @@ class ArchitectureTest {
   static final ArchRule lane =
       row(LANE, ROUTING, STATS, CONFIG, PROTOCOL, SCHEMA, REGISTRY, LINK, NETTY);
 
-  @ArchTest static final ArchRule tree = row(TREE, LANE, ROUTING, STATS, CONFIG, PROTOCOL, SCHEMA, NETTY);
+  @ArchTest
+  static final ArchRule tree = row(TREE, LANE, ROUTING, STATS, CONFIG, PROTOCOL, SCHEMA, NETTY);
 
   @ArchTest
   static final ArchRule interest =
@@ -190,19 +197,44 @@ class ArchitectureTest {
   static final ArchRule cli =
       row(
           CLI,
-          BENCH,
+          CLI_CONSOLE,
+          CLI_CONFIG,
+          CLI_CLIENT,
+          CLI_CLUSTER,
+          CLI_DEMO,
           SERVER,
-          CLUSTER,
-          REGISTRY,
           CONFIG,
-          CLIENT,
-          PROTOCOL,
           PICOCLI,
           JACKSON,
-          "org.HdrHistogram",
           "org.slf4j.bridge",
           "com.sun.management",
           "ch.qos.logback..");
+
+  @ArchTest static final ArchRule cli_console = row(CLI_CONSOLE, CONFIG, CLIENT);
+
+  @ArchTest
+  static final ArchRule cli_config = row(CLI_CONFIG, CLI_CONSOLE, SERVER, CONFIG, PICOCLI, JACKSON);
+
+  @ArchTest
+  static final ArchRule cli_client =
+      row(CLI_CLIENT, CLI_CONSOLE, BENCH, CLIENT, PROTOCOL, PICOCLI, JACKSON);
+
+  @ArchTest
+  static final ArchRule cli_cluster =
+      row(CLI_CLUSTER, CLI_CONSOLE, CLI_CONFIG, CLUSTER, REGISTRY, CONFIG, PICOCLI, JACKSON);
+
+  @ArchTest
+  static final ArchRule cli_demo =
+      row(
+          CLI_DEMO,
+          CLI_CONSOLE,
+          CLI_CLIENT,
+          CLI_CLUSTER,
+          CONFIG,
+          CLIENT,
+          PICOCLI,
+          JACKSON,
+          "org.HdrHistogram");
 
   @ArchTest static final ArchRule bench = row(BENCH, CLIENT, "org.HdrHistogram");
 
@@ -233,6 +265,11 @@ class ArchitectureTest {
               ADMIN,
               SERVER,
               CLI,
+              CLI_CONSOLE,
+              CLI_CONFIG,
+              CLI_CLIENT,
+              CLI_CLUSTER,
+              CLI_DEMO,
               BENCH);
 
   @ArchTest
@@ -252,7 +289,7 @@ class ArchitectureTest {
   static final ArchRule only_administration_and_command_line_use_jackson_and_meters =
       noClasses()
           .that()
-          .resideOutsideOfPackages(ADMIN, CLI)
+          .resideOutsideOfPackages(ADMIN, COMMANDS)
           .should()
           .dependOnClassesThat()
           .resideInAnyPackage(JACKSON, MICROMETER, PROMETHEUS);
@@ -261,7 +298,7 @@ class ArchitectureTest {
   static final ArchRule only_the_command_line_uses_picocli_and_the_client =
       noClasses()
           .that()
-          .resideOutsideOfPackages(CLI, BENCH)
+          .resideOutsideOfPackage(COMMANDS)
           .should()
           .dependOnClassesThat()
           .resideInAnyPackage(PICOCLI, "io.eventbus.client..");
@@ -270,10 +307,10 @@ class ArchitectureTest {
   static final ArchRule nobody_imports_the_server_but_the_command_line =
       noClasses()
           .that()
-          .resideOutsideOfPackages(SERVER, CLI)
+          .resideOutsideOfPackages(SERVER, COMMANDS)
           .should()
           .dependOnClassesThat()
-          .resideInAnyPackage(SERVER, CLI);
+          .resideInAnyPackage(SERVER, COMMANDS);
 
   @ArchTest static final ArchRule no_static_state = fields().that().areStatic().should().beFinal();
 }

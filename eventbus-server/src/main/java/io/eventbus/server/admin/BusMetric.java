@@ -26,6 +26,7 @@ import java.util.stream.Collectors;
  * @param label name of its label, empty for none
  * @param help what it says
  * @param reader makes its samples
+ *     <p>It is long because it is a table: a line for each metric.
  */
 record BusMetric(
     String name,

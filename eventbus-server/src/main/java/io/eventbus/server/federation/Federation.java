@@ -223,14 +223,14 @@ public final class Federation implements ClusterPromises {
   }
 
   @Override
-  public void whenKnown(int loop, Consumer<Boolean> done) {
+  public void afterInterestApplied(int loop, Consumer<Boolean> done) {
     long version = interest.version();
-    onFirst(loop, done, told -> exchange.whenKnown(version, told));
+    onFirst(loop, done, told -> exchange.afterInterestApplied(version, told));
   }
 
   @Override
-  public void whenArrived(int loop, Consumer<Boolean> done) {
-    onFirst(loop, done, exchange::whenArrived);
+  public void afterInboundDelivered(int loop, Consumer<Boolean> done) {
+    onFirst(loop, done, exchange::afterInboundDelivered);
   }
 
   /** Asks on the first loop, and brings the answer back. */
@@ -251,7 +251,7 @@ public final class Federation implements ClusterPromises {
   }
 
   @Override
-  public void whenReached(int loop, long producer, Consumer<Boolean> done) {
+  public void afterPublishedDelivered(int loop, long producer, Consumer<Boolean> done) {
     if (isAlone()) {
       done.accept(true);
       return;
@@ -265,7 +265,7 @@ public final class Federation implements ClusterPromises {
     Promise promise = new Promise(3, done);
     here.whenHandedOver(promise::part);
     lanes.acknowledgement().of(here, here.lane(producer), null, () -> here.execute(promise::part));
-    whenKnown(
+    afterInterestApplied(
         loop,
         known -> {
           if (known) {

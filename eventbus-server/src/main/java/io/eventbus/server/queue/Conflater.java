@@ -46,17 +46,17 @@ final class Conflater {
     private final long producer;
     private final long sequence;
     private final byte[] frame;
-    private final long bornNanos;
+    private final long receivedNanos;
     private final long bytes;
     private final @Nullable Delivery control;
 
     private Kept(
-        String topic, long producer, long sequence, byte[] frame, long bornNanos, long bytes) {
+        String topic, long producer, long sequence, byte[] frame, long receivedNanos, long bytes) {
       this.topic = topic;
       this.producer = producer;
       this.sequence = sequence;
       this.frame = frame;
-      this.bornNanos = bornNanos;
+      this.receivedNanos = receivedNanos;
       this.bytes = bytes;
       this.control = null;
     }
@@ -66,7 +66,7 @@ final class Conflater {
       this.producer = 0;
       this.sequence = 0;
       this.frame = new byte[0];
-      this.bornNanos = 0;
+      this.receivedNanos = 0;
       this.bytes = control.size();
       this.control = control;
     }
@@ -94,7 +94,7 @@ final class Conflater {
       if (waiting != null) {
         return waiting;
       }
-      Delivery made = deliveries.allocate(frame.length, 1, bornNanos);
+      Delivery made = deliveries.allocate(frame.length, 1, receivedNanos);
       made.append(ByteBuffer.wrap(frame));
       made.finish();
       return made;
@@ -158,7 +158,8 @@ final class Conflater {
       byte[] single = new byte[Frames.singleDeliverSize(frame, event)];
       Frames.writeSingleDeliver(ByteBuffer.wrap(single), lastEvents.bytes(), frame, event);
       long sequence = frame.sequence() + number;
-      keep(key, new Kept(topic, frame.producer(), sequence, single, delivery.bornNanos(), size));
+      keep(
+          key, new Kept(topic, frame.producer(), sequence, single, delivery.receivedNanos(), size));
     }
     return new Dropped(conflated, overLimit);
   }

@@ -25,6 +25,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Under BLOCK the queue may pass its bound by what was already on its way: {@link #isFull} stops
  * the publishers from then on, until it is half empty. Whatever is dropped is told to the client
  * with {@code Gap}, before the next event of the same topic and producer.
+ *
+ * <p>It is one class because the policies share its state: the bound, who waits for room, the pace
+ * of the client.
  */
 public final class OutboundQueue implements Subscriber {
   /** Answers that wait for a client before no more of its requests are served. */
@@ -170,7 +173,7 @@ public final class OutboundQueue implements Subscriber {
     context.stats().deliveries.add(delivery.events());
     delivered.add(delivery.events());
     if (oldestNanos == 0) {
-      oldestNanos = delivery.bornNanos();
+      oldestNanos = delivery.receivedNanos();
     }
     if (overflow != Overflow.CONFLATE) {
       backlog.letConflatedGoFirst(delivery);

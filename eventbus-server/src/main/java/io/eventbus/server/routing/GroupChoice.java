@@ -61,9 +61,9 @@ final class GroupChoice {
     Chosen c = byMember.get(s.subscriber());
     if (c == null) {
       c = new Chosen(s.subscriber(), s.overflow());
-      Overflow plain = route.plainOverflow(s.subscriber());
-      if (plain != null) {
-        c.overflow = Target.stricter(c.overflow, plain);
+      Overflow ungrouped = route.ungroupedOverflow(s.subscriber());
+      if (ungrouped != null) {
+        c.overflow = Target.stricter(c.overflow, ungrouped);
         c.alsoPlain = true;
         anyPlain = true;
       }

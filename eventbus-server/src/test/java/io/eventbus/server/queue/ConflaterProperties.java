@@ -224,7 +224,7 @@ class ConflaterProperties {
     assertThat(kept.producer()).isEqualTo(v.producer());
     assertThat(kept.sequence()).isEqualTo(v.sequence());
     assertThat(delivery.events()).isEqualTo(1);
-    assertThat(delivery.bornNanos()).isEqualTo(9);
+    assertThat(delivery.receivedNanos()).isEqualTo(9);
     delivery.release();
     deliveries.close();
   }

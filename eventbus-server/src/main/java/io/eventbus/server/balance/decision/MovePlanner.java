@@ -105,7 +105,7 @@ public final class MovePlanner {
    * @param target where to
    * @param clients who, in the order in which they should go
    */
-  public record Plan(Neighbour target, List<ClientLoad> clients) {
+  public record Plan(MoveTarget target, List<ClientLoad> clients) {
     /** Copies the clients, so that the record is immutable. */
     public Plan {
       clients = List.copyOf(clients);
@@ -146,14 +146,14 @@ public final class MovePlanner {
    *
    * @param load of this bus
    * @param clients gives all clients; not asked when there is no need to
-   * @param neighbours buses that are UP, with the load that they told
+   * @param buses those that are UP, with the load that they told
    * @param nowNanos as {@link System#nanoTime}
    * @return what to ask for, of each bus once; empty if nobody should move now
    */
   public List<Plan> relieve(
       Fullness load,
       Supplier<? extends Collection<ClientLoad>> clients,
-      Collection<Neighbour> neighbours,
+      Collection<MoveTarget> buses,
       long nowNanos) {
     int most = pace.available(nowNanos, hurry(load.recent()));
     double left = load.left(departed.value(nowNanos));
@@ -164,9 +164,9 @@ public final class MovePlanner {
       return List.of();
     }
     boolean full = load.recent() >= FULL;
-    List<Neighbour> usable =
+    List<MoveTarget> usable =
         new ArrayList<>(
-            neighbours.stream()
+            buses.stream()
                 .filter(
                     n ->
                         !isWithin(refusedAt, n.bus(), refusalPauseNanos, nowNanos)
@@ -179,7 +179,7 @@ public final class MovePlanner {
     int together = Math.max(portion, bounded(settings.movesPerSecond() * AT_ONCE));
     while (left > aim && most > 0 && plans.size() < MOST_TARGETS) {
       double before = left;
-      Neighbour target = targets.choose(usable, n -> n.load() < before);
+      MoveTarget target = targets.choose(usable, n -> n.load() < before);
       if (target == null) {
         break;
       }
@@ -188,7 +188,7 @@ public final class MovePlanner {
       if (stay == null) {
         stay = clients.get();
         if (full) {
-          double share = neighbours.size() > 1 ? UNKNOWN_PORTION : UNKNOWN_ALONE;
+          double share = buses.size() > 1 ? UNKNOWN_PORTION : UNKNOWN_ALONE;
           portion = Math.min(portion, (int) Math.ceil(stay.size() * share));
         }
       }
@@ -243,18 +243,18 @@ public final class MovePlanner {
    * Says where the next clients of a bus go that is about to end.
    *
    * @param clients those that are still to go, in any order
-   * @param neighbours buses that are UP
+   * @param buses those that are UP
    * @param nowNanos as {@link System#nanoTime}
    * @return what to ask for; nothing if nobody can go now
    */
   public Optional<Plan> empty(
-      List<ClientLoad> clients, Collection<Neighbour> neighbours, long nowNanos) {
+      List<ClientLoad> clients, Collection<MoveTarget> buses, long nowNanos) {
     int most = Math.min(emptying.available(nowNanos), clients.size());
     if (most <= 0) {
       return Optional.empty();
     }
-    Neighbour target =
-        targets.choose(neighbours, n -> !isWithin(refusedAt, n.bus(), refusalPauseNanos, nowNanos));
+    MoveTarget target =
+        targets.choose(buses, n -> !isWithin(refusedAt, n.bus(), refusalPauseNanos, nowNanos));
     return target == null
         ? Optional.empty()
         : Optional.of(new Plan(target, clients.subList(0, most)));

@@ -30,23 +30,23 @@ public final class TargetChooser {
   /**
    * Chooses.
    *
-   * @param neighbours buses that are UP and reachable
+   * @param buses those that are UP and reachable
    * @param usable says of each whether it may be a target
    * @return the target; null if there is none
    */
-  public @Nullable Neighbour choose(Collection<Neighbour> neighbours, Predicate<Neighbour> usable) {
-    List<Neighbour> all = neighbours.stream().filter(usable).toList();
-    List<Neighbour> near = all.stream().filter(n -> n.zone().equals(zone)).toList();
-    List<Neighbour> from = near.isEmpty() ? all : near;
+  public @Nullable MoveTarget choose(Collection<MoveTarget> buses, Predicate<MoveTarget> usable) {
+    List<MoveTarget> all = buses.stream().filter(usable).toList();
+    List<MoveTarget> near = all.stream().filter(n -> n.zone().equals(zone)).toList();
+    List<MoveTarget> from = near.isEmpty() ? all : near;
     if (from.isEmpty()) {
       return null;
     }
     int first = random.nextInt(from.size());
-    Neighbour one = from.get(first);
+    MoveTarget one = from.get(first);
     if (from.size() == 1) {
       return one;
     }
-    Neighbour other = from.get((first + 1 + random.nextInt(from.size() - 1)) % from.size());
+    MoveTarget other = from.get((first + 1 + random.nextInt(from.size() - 1)) % from.size());
     return other.load() < one.load() ? other : one;
   }
 }

@@ -13,7 +13,6 @@ import io.eventbus.server.routing.SubscriptionIndex;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -29,25 +28,8 @@ import org.slf4j.LoggerFactory;
 public final class InterestExchange implements PeerListener {
   private static final Logger LOG = LoggerFactory.getLogger(InterestExchange.class);
 
-  /** Rounds under way at a time; those who ask for more share the next. */
-  private static final int MOST_ROUNDS = 4;
-
-  /** Somebody who waits until all others know a version. */
+  /** A promise that all others know a version. */
   private record Waiting(long version, long deadline, Consumer<Boolean> done) {}
-
-  /** A question to all others whether everything that they had sent has arrived. */
-  private static final class Round {
-    final long id;
-    final long deadline;
-    final Set<Peer> left = new LinkedHashSet<>();
-    final List<Consumer<Boolean>> asking;
-
-    Round(long id, long deadline, List<Consumer<Boolean>> asking) {
-      this.id = id;
-      this.deadline = deadline;
-      this.asking = asking;
-    }
-  }
 
   private final Lanes lanes;
   private final SubscriptionIndex index;
@@ -55,10 +37,8 @@ public final class InterestExchange implements PeerListener {
   private final LocalInterest local;
   private final Map<Peer, PeerStatus> statuses = new HashMap<>();
   private final List<Waiting> waiting = new ArrayList<>();
-  private final Map<Long, Round> rounds = new HashMap<>();
-  private List<Consumer<Boolean>> nextRound = new ArrayList<>();
+  private final ArrivalRounds rounds = new ArrivalRounds();
   private final LongAdder mismatches = new LongAdder();
-  private long lastRound;
   private boolean registered;
   private boolean telling;
 
@@ -100,7 +80,7 @@ public final class InterestExchange implements PeerListener {
     if (status != null) {
       status.interest.clear();
     }
-    rounds.values().forEach(round -> round.left.remove(peer));
+    rounds.forget(peer);
     recheck();
   }
 
@@ -116,11 +96,7 @@ public final class InterestExchange implements PeerListener {
     PeerStatus status = of(peer);
     takeBack(peer, status);
     sendWhole(status, sender);
-    for (Round round : rounds.values()) {
-      if (round.left.contains(peer)) {
-        sender.write(PeerFrames.encode(PeerFrames.SYNC, round.id));
-      }
-    }
+    rounds.askAgain(peer, sender);
     sender.flush();
   }
 
@@ -284,9 +260,7 @@ public final class InterestExchange implements PeerListener {
 
   @Override
   public void onSynced(Peer peer, long id) {
-    Round round = rounds.get(id);
-    if (round != null) {
-      round.left.remove(peer);
+    if (rounds.answered(id, peer)) {
       recheck();
     }
   }
@@ -296,7 +270,7 @@ public final class InterestExchange implements PeerListener {
    *
    * @param done gets false if it was given up, on this loop
    */
-  public void whenKnown(long version, Consumer<Boolean> done) {
+  public void afterInterestApplied(long version, Consumer<Boolean> done) {
     tellSoon();
     if (knownToAll() >= version) {
       done.accept(true);
@@ -329,34 +303,22 @@ public final class InterestExchange implements PeerListener {
    *
    * @param done gets false if it was given up, on this loop
    */
-  public void whenArrived(Consumer<Boolean> done) {
-    nextRound.add(done);
-    beginRounds();
+  public void afterInboundDelivered(Consumer<Boolean> done) {
+    rounds.add(done);
+    beginRound();
     lanes.loop(0).lookSoon();
   }
 
-  private void beginRounds() {
-    if (!nextRound.isEmpty() && rounds.size() < MOST_ROUNDS && startGate.isOpen()) {
-      beginRound();
+  private void beginRound() {
+    if (rounds.mayBegin() && startGate.isOpen()) {
+      rounds.begin(statuses.keySet().stream().filter(this::isAwaited).toList(), deadline());
+      recheck();
     }
   }
 
-  private void beginRound() {
-    Round round = new Round(++lastRound, deadline(), nextRound);
-    nextRound = new ArrayList<>();
-    statuses.forEach(
-        (peer, status) -> {
-          if (status.isAwaited(peer)) {
-            round.left.add(peer);
-            LaneSender sender = peer.lane(0).sender();
-            if (sender != null) {
-              sender.write(PeerFrames.encode(PeerFrames.SYNC, round.id));
-              sender.flush();
-            }
-          }
-        });
-    rounds.put(round.id, round);
-    recheck();
+  private boolean isAwaited(Peer peer) {
+    PeerStatus status = statuses.get(peer);
+    return status != null && status.isAwaited(peer);
   }
 
   /** Looks who need not wait any longer. */
@@ -375,21 +337,9 @@ public final class InterestExchange implements PeerListener {
         due.add(() -> w.done().accept(known));
       }
     }
-    for (Iterator<Round> all = rounds.values().iterator(); all.hasNext(); ) {
-      Round round = all.next();
-      round.left.removeIf(
-          peer -> {
-            PeerStatus status = statuses.get(peer);
-            return status == null || !status.isAwaited(peer);
-          });
-      boolean arrived = round.left.isEmpty();
-      if (arrived || now - round.deadline >= 0) {
-        all.remove();
-        due.add(() -> round.asking.forEach(done -> done.accept(arrived)));
-      }
-    }
+    rounds.end(this::isAwaited, now, due);
     due.forEach(Runnable::run);
-    beginRounds();
+    beginRound();
   }
 
   /** Breaks the promises that are due. */
@@ -401,7 +351,7 @@ public final class InterestExchange implements PeerListener {
 
   /** Whether a promise waits for other buses. */
   public boolean isWaitedFor() {
-    return !waiting.isEmpty() || !rounds.isEmpty() || !nextRound.isEmpty();
+    return !waiting.isEmpty() || !rounds.isEmpty();
   }
 
   /** Returns how often what another bus said of its subscriptions did not add up; any thread. */

@@ -18,6 +18,9 @@ import org.slf4j.LoggerFactory;
  * <p>Every frame has an implied sequence number. What is held is bounded in bytes: {@link #isFull}
  * makes publishers wait. Confined to its loop but for {@link #isFull}, {@link #isCrowded}, {@link
  * #isUp} and {@link #whenNotFull}.
+ *
+ * <p>It is one class because the numbers of its frames and the state of its connection change
+ * together: what ends a connection decides which frames are kept.
  */
 public final class Lane {
   private static final Logger LOG = LoggerFactory.getLogger(Lane.class);

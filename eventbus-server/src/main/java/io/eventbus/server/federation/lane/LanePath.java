@@ -25,7 +25,7 @@ public final class LanePath implements Subscriber {
   private final Lane lane;
   private final byte[] head;
   private final List<Peer> behind;
-  private final boolean plain;
+  private final boolean ungrouped;
   private final List<String> groups;
   private final List<Pick> picks;
   private final int hops;
@@ -36,7 +36,7 @@ public final class LanePath implements Subscriber {
       Lane lane,
       byte[] head,
       List<Peer> behind,
-      boolean plain,
+      boolean ungrouped,
       List<String> groups,
       List<Pick> picks,
       int hops,
@@ -45,7 +45,7 @@ public final class LanePath implements Subscriber {
     this.lane = lane;
     this.head = head;
     this.behind = behind;
-    this.plain = plain;
+    this.ungrouped = ungrouped;
     this.groups = groups;
     this.picks = picks;
     this.hops = hops;
@@ -58,7 +58,7 @@ public final class LanePath implements Subscriber {
    *
    * @param lane where it begins
    * @param hops over how many lanes the frames have gone at its end
-   * @param plain whether they are for subscribers without a group
+   * @param ungrouped whether they are for subscribers without a group
    * @param groups the groups at the first bus that they are for
    * @param behind to whom that bus passes them on
    * @param picks the groups at those
@@ -68,7 +68,7 @@ public final class LanePath implements Subscriber {
   public static LanePath of(
       Lane lane,
       int hops,
-      boolean plain,
+      boolean ungrouped,
       List<String> groups,
       List<Peer> behind,
       List<Pick> picks,
@@ -79,13 +79,13 @@ public final class LanePath implements Subscriber {
     int[] pickBuses =
         picks.isEmpty() ? NONE : picks.stream().mapToInt(p -> p.bus().registryNumber()).toArray();
     List<String> pickGroups = picks.stream().map(Pick::group).toList();
-    byte[] head = PeerFrames.forwardHead(hops, plain, groups, targets, pickBuses, pickGroups);
-    return new LanePath(lane, head, behind, plain, groups, picks, hops, apart, token);
+    byte[] head = PeerFrames.forwardHead(hops, ungrouped, groups, targets, pickBuses, pickGroups);
+    return new LanePath(lane, head, behind, ungrouped, groups, picks, hops, apart, token);
   }
 
   /** The same without the buses behind, for when those are reached in another way. */
   LanePath alone() {
-    return of(lane, hops, plain, groups, List.of(), List.of(), apart, token);
+    return of(lane, hops, ungrouped, groups, List.of(), List.of(), apart, token);
   }
 
   /** The way of the same frames to one of the buses behind, past the first one. */

@@ -34,8 +34,8 @@ public final class LoopForwarder implements RemoteForwarder {
   public RemotePlan plan(
       @Nullable RemotePlan before,
       String topic,
-      Map<RemoteBus, Overflow> plain,
+      Map<RemoteBus, Overflow> ungrouped,
       Map<String, List<RemoteBus>> groups) {
-    return new TopicPlan(loop, topic, plain, groups, before);
+    return new TopicPlan(loop, topic, ungrouped, groups, before);
   }
 }

@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 final class TopicPlan implements RemotePlan {
   private final LaneLoop loop;
   private final int topicHash;
-  private final List<Peer> plain;
+  private final List<Peer> ungrouped;
   // Those that others can be told to pass frames on to.
   private final Set<Peer> numbered;
   private final Map<Peer, Overflow> policies;
@@ -43,17 +43,17 @@ final class TopicPlan implements RemotePlan {
   TopicPlan(
       LaneLoop loop,
       String topic,
-      Map<RemoteBus, Overflow> plainBuses,
+      Map<RemoteBus, Overflow> ungroupedBuses,
       Map<String, List<RemoteBus>> groupBuses,
       @Nullable RemotePlan before) {
     this.loop = loop;
     this.topicHash = topic.hashCode();
     this.policies = new LinkedHashMap<>();
-    plainBuses.forEach((bus, overflow) -> policies.put((Peer) bus, overflow));
+    ungroupedBuses.forEach((bus, overflow) -> policies.put((Peer) bus, overflow));
     // Everywhere the same order.
-    this.plain = policies.keySet().stream().sorted(Comparator.comparing(Peer::id)).toList();
+    this.ungrouped = policies.keySet().stream().sorted(Comparator.comparing(Peer::id)).toList();
     this.numbered =
-        plain.stream()
+        ungrouped.stream()
             .filter(peer -> peer.registryNumber() > 0)
             .collect(Collectors.toCollection(LinkedHashSet::new));
     this.groups = new LinkedHashMap<>();
@@ -65,7 +65,7 @@ final class TopicPlan implements RemotePlan {
                     .map(Peer.class::cast)
                     .sorted(Comparator.comparing(Peer::id))
                     .toList()));
-    this.turns = isFlat() ? 1 : plain.size();
+    this.turns = isFlat() ? 1 : ungrouped.size();
     this.known = new Target[turns * loop.count()][];
     this.ways = newWays(turns * loop.count());
     this.branches = newBranches(turns);
@@ -75,20 +75,20 @@ final class TopicPlan implements RemotePlan {
   private @Nullable Gate gate(@Nullable TopicPlan old) {
     if (old == null) {
       // The producers may have come from another loop, or the plan was forgotten.
-      return isFlat() ? null : loop.gateBehind(plain);
+      return isFlat() ? null : loop.gateBehind(ungrouped);
     }
     Gate before = old.gate;
     if (before != null && !before.isOpen()) {
       // Nothing has gone by the old plan: what went before that one is what counts.
       return before;
     }
-    boolean sameWays = plain.equals(old.plain) && numbered.equals(old.numbered);
+    boolean sameWays = ungrouped.equals(old.ungrouped) && numbered.equals(old.numbered);
     if (sameWays || (isFlat() && old.isFlat())) {
       return null;
     }
     // Every one of them is the first to some producer.
-    Set<Peer> ways = new LinkedHashSet<>(old.plain);
-    ways.addAll(plain);
+    Set<Peer> ways = new LinkedHashSet<>(old.ungrouped);
+    ways.addAll(ungrouped);
     return loop.gateBehind(ways);
   }
 
@@ -105,7 +105,7 @@ final class TopicPlan implements RemotePlan {
   }
 
   private boolean isFlat() {
-    return plain.size() <= loop.config().fanout();
+    return ungrouped.size() <= loop.config().fanout();
   }
 
   @Override
@@ -139,10 +139,10 @@ final class TopicPlan implements RemotePlan {
     List<Tree.Branch<Peer>> tree = branches[turn];
     if (tree == null) {
       if (isFlat()) {
-        tree = Tree.split(plain, loop.config().fanout(), turn);
+        tree = Tree.split(ungrouped, loop.config().fanout(), turn);
       } else {
         tree = new ArrayList<>(Tree.split(List.copyOf(numbered), loop.config().fanout(), turn));
-        for (Peer peer : plain) {
+        for (Peer peer : ungrouped) {
           if (!numbered.contains(peer)) {
             tree.add(new Tree.Branch<>(peer, List.of()));
           }

@@ -101,10 +101,10 @@ class BalanceProperties {
   }
 
   private void relieve(Bus bus) {
-    List<Neighbour> others =
+    List<MoveTarget> others =
         buses.stream()
             .filter(b -> b != bus)
-            .map(b -> new Neighbour(b.name, "zone", b.told))
+            .map(b -> new MoveTarget(b.name, "zone", b.told))
             .toList();
     Map<Long, Client> known = new HashMap<>();
     bus.planner

@@ -138,16 +138,16 @@ class MoveChooserTest {
 
   @Test
   void ofTwoTakenAtRandomTheQuieterIsTheTargetAndTheOwnZoneComesFirst() {
-    List<Neighbour> all =
+    List<MoveTarget> all =
         Arrays.asList(
-            new Neighbour("a", "east", 0.5),
-            new Neighbour("b", "east", 0.1),
-            new Neighbour("c", "east", 0.9),
-            new Neighbour("d", "west", 0.0));
+            new MoveTarget("a", "east", 0.5),
+            new MoveTarget("b", "east", 0.1),
+            new MoveTarget("c", "east", 0.9),
+            new MoveTarget("d", "west", 0.0));
     TargetChooser chooser = new TargetChooser("east", new Random(1));
     Set<String> seen = new HashSet<>();
     for (int i = 0; i < 1000; i++) {
-      Neighbour target = chooser.choose(all, n -> true);
+      MoveTarget target = chooser.choose(all, n -> true);
       assertThat(target).isNotNull();
       seen.add(target.bus());
     }
@@ -155,7 +155,7 @@ class MoveChooserTest {
         .as("never the fullest, never another zone")
         .containsExactlyInAnyOrder("a", "b");
     assertThat(chooser.choose(all, n -> n.zone().equals("west")))
-        .isEqualTo(new Neighbour("d", "west", 0.0));
+        .isEqualTo(new MoveTarget("d", "west", 0.0));
     assertThat(chooser.choose(all, n -> false)).isNull();
   }
 

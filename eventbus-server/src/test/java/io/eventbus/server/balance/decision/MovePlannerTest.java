@@ -16,7 +16,7 @@ class MovePlannerTest {
 
   private MovePlanner planner = planner(200);
   private final List<ClientLoad> clients = new ArrayList<>();
-  private final List<Neighbour> neighbours = new ArrayList<>();
+  private final List<MoveTarget> buses = new ArrayList<>();
   private int looks;
   private long now;
 
@@ -40,9 +40,9 @@ class MovePlannerTest {
     }
   }
 
-  private void neighbours(int count, double load) {
+  private void buses(int count, double load) {
     for (int i = 0; i < count; i++) {
-      neighbours.add(new Neighbour("bus-" + i, "zone", load));
+      buses.add(new MoveTarget("bus-" + i, "zone", load));
     }
   }
 
@@ -53,7 +53,7 @@ class MovePlannerTest {
           looks++;
           return clients;
         },
-        neighbours,
+        buses,
         now);
   }
 
@@ -69,7 +69,7 @@ class MovePlannerTest {
   @Test
   void theMoreThereIsTooMuchTheMoreGoTogether() {
     clients(1, 0);
-    neighbours(20, 0.3);
+    buses(20, 0.3);
     overloaded(0.86);
     assertThat(moves(relieve(0.86, 0.85, 0))).isEqualTo(100);
     now += SECOND;
@@ -82,7 +82,7 @@ class MovePlannerTest {
   @Test
   void theyAreSpreadOverSeveralBusesAndNobodyIsAskedTwice() {
     clients(1, 0);
-    neighbours(20, 0.3);
+    buses(20, 0.3);
     overloaded(1);
     List<MovePlanner.Plan> plans = relieve(1, 1, 0);
     assertThat(plans).hasSize(8).allMatch(plan -> plan.clients().size() <= 51);
@@ -95,7 +95,7 @@ class MovePlannerTest {
   @Test
   void noMoreThanWhatHasToGo() {
     clients(0.7, 0);
-    neighbours(20, 0.3);
+    buses(20, 0.3);
     overloaded(1);
     List<MovePlanner.Plan> plans = relieve(1, 0.7, 0.03);
     plans.forEach(plan -> planner.granted(plan, plan.clients().size(), now));
@@ -110,7 +110,7 @@ class MovePlannerTest {
   @Test
   void whoHasGoneDoesNotCountWhereTheBusIsAsFullAsBefore() {
     clients(1, 0);
-    neighbours(20, 0.3);
+    buses(20, 0.3);
     overloaded(1);
     for (int i = 0; i < 5; i++) {
       List<MovePlanner.Plan> plans = relieve(1, 1, 0);
@@ -123,7 +123,7 @@ class MovePlannerTest {
   @Test
   void whoIsUnderWayIsNotAskedForAgain() {
     clients(1, 0);
-    neighbours(20, 0.3);
+    buses(20, 0.3);
     overloaded(1);
     List<MovePlanner.Plan> plans = relieve(1, 1, 0.3);
     assertThat(moves(plans)).as("the smoothed load knows of nothing yet").isEqualTo(400);
@@ -136,7 +136,7 @@ class MovePlannerTest {
   @Test
   void aTopicGoesWholeThoughItHasMoreClientsThanABusIsAskedToTakeSingly() {
     clients(1, 90);
-    neighbours(20, 0.3);
+    buses(20, 0.3);
     overloaded(1);
     MovePlanner.Plan first = relieve(1, 1, 0).get(0);
     assertThat(first.clients()).hasSize(90).allMatch(c -> c.topics().contains("together"));
@@ -145,7 +145,7 @@ class MovePlannerTest {
   @Test
   void ofOnlyTwoBusesEachIsAskedForHalf() {
     clients(0.9, 0);
-    neighbours(2, 0.3);
+    buses(2, 0.3);
     overloaded(0.9);
     List<MovePlanner.Plan> plans = relieve(0.9, 0.9, 0);
     assertThat(plans).hasSize(2).allMatch(plan -> plan.clients().size() >= 98);
@@ -156,7 +156,7 @@ class MovePlannerTest {
   void aBusThatIsFullSendsFewToEachAndLeavesItAloneForAWhile() {
     clients(1, 0);
     clients.subList(200, CLIENTS).clear();
-    neighbours(3, 0.3);
+    buses(3, 0.3);
     overloaded(1);
     List<MovePlanner.Plan> plans = relieve(1, 1, 0);
     assertThat(plans).hasSize(3).allMatch(plan -> plan.clients().size() == 10);
@@ -172,7 +172,7 @@ class MovePlannerTest {
   void whereOnlyOneBusTakesClientsItIsSentTwiceAsMany() {
     clients(1, 0);
     clients.subList(200, CLIENTS).clear();
-    neighbours(1, 0.3);
+    buses(1, 0.3);
     overloaded(1);
     assertThat(relieve(1, 1, 0)).hasSize(1).allMatch(plan -> plan.clients().size() == 20);
   }
@@ -180,8 +180,8 @@ class MovePlannerTest {
   @Test
   void aBusThatBecomesAsFullAsThisOneTakesNoMore() {
     clients(1, 0);
-    neighbours(1, 0.68);
-    neighbours(1, 0.69);
+    buses(1, 0.68);
+    buses(1, 0.69);
     overloaded(1);
     List<MovePlanner.Plan> plans = relieve(1, 1, 0);
     assertThat(plans).isNotEmpty();
@@ -194,7 +194,7 @@ class MovePlannerTest {
   void aRequestHasNoMoreClientsThanABusUnderstands() {
     planner = planner(100_000);
     clients(0.94, 0);
-    neighbours(1, 0);
+    buses(1, 0);
     overloaded(0.94);
     assertThat(relieve(0.94, 0.94, 0).get(0).clients()).hasSize(MovePlanner.MOST_CLIENTS);
   }
@@ -203,7 +203,7 @@ class MovePlannerTest {
   void aTopicThatIsTooLargeForARequestGoesInParts() {
     planner = planner(100_000);
     clients(0.94, 600);
-    neighbours(1, 0);
+    buses(1, 0);
     overloaded(0.94);
     assertThat(relieve(0.94, 0.94, 0).get(0).clients()).hasSize(MovePlanner.MOST_CLIENTS);
   }

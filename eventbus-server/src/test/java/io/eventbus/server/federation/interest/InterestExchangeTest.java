@@ -23,9 +23,9 @@ class InterestExchangeTest {
   @Test
   void aBusThatStartsDoesNotTakeItselfForAlone() {
     assertThat(bus.federation.isAlone()).isFalse();
-    bus.federation.whenKnown(0, answers::add);
-    bus.federation.whenArrived(0, answers::add);
-    bus.federation.whenReached(0, 1, answers::add);
+    bus.federation.afterInterestApplied(0, answers::add);
+    bus.federation.afterInboundDelivered(0, answers::add);
+    bus.federation.afterPublishedDelivered(0, 1, answers::add);
     bus.run();
     assertThat(answers).isEmpty();
     bus.exchange().onMembers(Set.of(), true);
@@ -83,7 +83,7 @@ class InterestExchangeTest {
     LaneFrames.written(channel);
     for (int i = 1; i <= 3; i++) {
       bus.subscribe(subscriber, "t" + i);
-      exchange.whenKnown(i, answers::add);
+      exchange.afterInterestApplied(i, answers::add);
     }
     bus.run();
     assertThat(LaneFrames.written(channel)).containsExactly("interest");

@@ -149,13 +149,13 @@ class LaneHeartbeatTest {
     up("b", 2);
     bus.pass(Duration.ofMillis(1_300));
     List<Boolean> answers = new ArrayList<>();
-    exchange.whenKnown(1, answers::add);
+    exchange.afterInterestApplied(1, answers::add);
     bus.pass(confirm.minusMillis(1));
     assertThat(answers).isEmpty();
     bus.pass(SOON);
     assertThat(answers).containsExactly(false);
     bus.pass(Duration.ofMillis(1_300));
-    exchange.whenArrived(answers::add);
+    exchange.afterInboundDelivered(answers::add);
     bus.pass(confirm.minusMillis(1));
     assertThat(answers).hasSize(1);
     bus.pass(SOON);

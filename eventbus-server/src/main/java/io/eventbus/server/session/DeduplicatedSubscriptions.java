@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * match. Otherwise ten thousand times the same filter would make everybody's routes expensive.
  * Confined to the loop.
  */
-final class EqualSubscriptions {
+final class DeduplicatedSubscriptions {
   /**
    * Comparable, because clients choose filters: a table in which all of them collide stays fast.
    */
@@ -44,7 +44,7 @@ final class EqualSubscriptions {
   private final Map<String, Integer> groups = new HashMap<>();
   private final Set<Subscription> withdrawn = new HashSet<>(4);
 
-  EqualSubscriptions(SubscriptionIndex index) {
+  DeduplicatedSubscriptions(SubscriptionIndex index) {
     this.index = index;
   }
 

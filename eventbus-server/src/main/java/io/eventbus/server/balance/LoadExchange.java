@@ -6,7 +6,7 @@ import io.eventbus.registry.BusInfo;
 import io.eventbus.registry.BusState;
 import io.eventbus.registry.Endpoint;
 import io.eventbus.registry.Registry;
-import io.eventbus.server.balance.decision.Neighbour;
+import io.eventbus.server.balance.decision.MoveTarget;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * The other buses: where the registry says they are, and what they say of themselves. Of two buses
  * the one whose name comes first asks, and both know. Any thread.
  */
-final class Peers {
+final class LoadExchange {
   private static final Duration PATIENCE = Duration.ofSeconds(1);
 
   /** Older news is none: the bus may be gone. */
@@ -40,7 +40,7 @@ final class Peers {
     }
   }
 
-  Peers(String self, Registry registry, @Nullable Calls calls, LongSupplier nanoTime) {
+  LoadExchange(String self, Registry registry, @Nullable Calls calls, LongSupplier nanoTime) {
     this.self = new BusId(self);
     this.registry = registry;
     this.calls = calls;
@@ -97,8 +97,8 @@ final class Peers {
   }
 
   /** The buses that clients may go to: UP, heard of, and with nothing against it. */
-  List<Neighbour> neighbours(long nowNanos) {
-    List<Neighbour> found = new ArrayList<>();
+  List<MoveTarget> targets(long nowNanos) {
+    List<MoveTarget> found = new ArrayList<>();
     for (BusInfo bus : registry.snapshot().buses()) {
       Heard said = heard.get(bus.id().value());
       if (bus.state() == BusState.UP
@@ -107,7 +107,7 @@ final class Peers {
           && said.isFresh(nowNanos)
           && !said.load.draining()
           && !said.load.overloaded()) {
-        found.add(new Neighbour(bus.id().value(), bus.description().zone(), said.load.load()));
+        found.add(new MoveTarget(bus.id().value(), bus.description().zone(), said.load.load()));
       }
     }
     return found;

@@ -18,13 +18,13 @@ import org.jspecify.annotations.Nullable;
  * @param nanoTime as {@link System#nanoTime}; any thread
  * @param random for the choice of targets
  */
-record Surroundings(
+record BalancerEnvironment(
     @Nullable Calls calls,
     ScheduledExecutorService executor,
     LongSupplier nanoTime,
     RandomGenerator random) {
 
-  static Surroundings real(@Nullable LinkNode links) {
+  static BalancerEnvironment real(@Nullable LinkNode links) {
     ScheduledThreadPoolExecutor executor =
         new ScheduledThreadPoolExecutor(
             1,
@@ -35,6 +35,7 @@ record Surroundings(
             });
     executor.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
     executor.setRemoveOnCancelPolicy(true);
-    return new Surroundings(Calls.of(links), executor, System::nanoTime, new SplittableRandom());
+    return new BalancerEnvironment(
+        Calls.of(links), executor, System::nanoTime, new SplittableRandom());
   }
 }

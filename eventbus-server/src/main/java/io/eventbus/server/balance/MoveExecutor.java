@@ -32,8 +32,8 @@ import org.slf4j.LoggerFactory;
  * Carries out what was planned: asks the other bus, then the clients that it takes, as many at a
  * time as can be moved swiftly, and waits for what becomes of them. Confined to the balance thread.
  */
-final class Moves {
-  private static final Logger LOG = LoggerFactory.getLogger(Moves.class);
+final class MoveExecutor {
+  private static final Logger LOG = LoggerFactory.getLogger(MoveExecutor.class);
   private static final Duration PATIENCE = Duration.ofSeconds(2);
 
   /** When a client that stays is asked again by a bus that ends; twice as long each time. */
@@ -52,7 +52,7 @@ final class Moves {
 
   private final Sessions sessions;
   private final Clock clock;
-  private final Peers peers;
+  private final LoadExchange loads;
   private final @Nullable Calls calls;
   private final MovePlanner planner;
   private final MoveHistory history;
@@ -71,10 +71,10 @@ final class Moves {
   private long stayed;
   private long expired;
 
-  Moves(
+  MoveExecutor(
       Sessions sessions,
       Clock clock,
-      Peers peers,
+      LoadExchange loads,
       @Nullable Calls calls,
       MovePlanner planner,
       MoveHistory history,
@@ -83,7 +83,7 @@ final class Moves {
       LongSupplier nanoTime) {
     this.sessions = sessions;
     this.clock = clock;
-    this.peers = peers;
+    this.loads = loads;
     this.calls = calls;
     this.planner = planner;
     this.history = history;
@@ -183,7 +183,7 @@ final class Moves {
    * @return completes with how many clients were asked
    */
   CompletableFuture<Integer> carryOut(MovePlanner.Plan plan, ChangeReason reason, double load) {
-    InetSocketAddress address = peers.address(plan.target().bus());
+    InetSocketAddress address = loads.address(plan.target().bus());
     Calls node = calls;
     if (address == null || node == null) {
       planner.granted(plan, 0, nanoTime.getAsLong());
@@ -343,7 +343,7 @@ final class Moves {
     }
 
     @Override
-    public void gone() {
+    public void left() {
       executor.execute(
           () -> {
             long now = nanoTime.getAsLong();
@@ -358,7 +358,7 @@ final class Moves {
     }
 
     @Override
-    public void stays(String why) {
+    public void declined(String why) {
       executor.execute(
           () -> {
             long now = nanoTime.getAsLong();

@@ -10,7 +10,7 @@ import java.util.List;
  * Answers buses that want to send clients here: grants what there is room for, each client with a
  * token. Confined to the balance thread.
  */
-final class Arrivals {
+final class ReservationService {
   private static final int LONGEST_LIFE_MILLIS = 300_000;
 
   private final Reservations reservations;
@@ -18,7 +18,7 @@ final class Arrivals {
   private long granted;
   private long refused;
 
-  Arrivals(Reservations reservations, ChangeTokens tokens) {
+  ReservationService(Reservations reservations, ChangeTokens tokens) {
     this.reservations = reservations;
     this.tokens = tokens;
   }

@@ -7,4 +7,4 @@ package io.eventbus.server.balance.decision;
  * @param zone what fails together with it
  * @param load its load, as it said last
  */
-public record Neighbour(String bus, String zone, double load) {}
+public record MoveTarget(String bus, String zone, double load) {}

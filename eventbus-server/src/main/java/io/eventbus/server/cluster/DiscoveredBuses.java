@@ -11,7 +11,7 @@ import java.util.Map;
  * The buses that have announced themselves lately: who is silent is forgotten, and there is only
  * room for some. Any thread.
  */
-final class Neighbours {
+final class DiscoveredBuses {
   /** A bus needs one that answers, not all of them. */
   static final int MOST = 64;
 
@@ -20,7 +20,7 @@ final class Neighbours {
   private final long memoryNanos;
   private final Map<BusId, Heard> byBus = new LinkedHashMap<>();
 
-  Neighbours(long memoryNanos) {
+  DiscoveredBuses(long memoryNanos) {
     this.memoryNanos = memoryNanos;
   }
 

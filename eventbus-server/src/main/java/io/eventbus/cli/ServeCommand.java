@@ -84,7 +84,8 @@ final class ServeCommand implements Callable<Integer> {
             config.admin().host(),
             bus.adminPort());
       }
-      // Nothing else ends it but a signal. There is no orderly end: who has failed cannot deliver.
+      // Nothing else ends it but a signal. There is no orderly end: a bus that has failed cannot
+      // deliver.
       throw new CliFailure(
           ExitCode.FAILED, "The bus has failed: " + bus.failed().toCompletableFuture().get());
     } catch (InterruptedException e) {

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A bus as a process of its own, of the same jar as this one. It ends when this process does,
- * however that comes about: it is told whom to end with. Any thread.
+ * however that comes about: it is told which process to end with. Any thread.
  */
 public final class BusProcess {
   /** By its name: the program depends on the demo, not the other way round. */

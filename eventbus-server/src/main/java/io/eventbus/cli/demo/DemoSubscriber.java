@@ -42,7 +42,7 @@ final class DemoSubscriber {
     join(client, event -> {}, timeout);
   }
 
-  /** The same; somebody else hears of each event of this connection as well. */
+  /** The same, with a listener that hears of each event of this connection as well. */
   void join(EventBusClient client, Consumer<ReceivedEvent> besides, Duration timeout)
       throws InterruptedException {
     Tally.Member member = tally.member();

@@ -101,7 +101,7 @@ final class BalanceMessages {
     }
   }
 
-  /** Says who may come: the first of those that were asked for, each with its token. */
+  /** Says which clients may come: the first of those that were asked for, each with its token. */
   record Granted(List<String> urls, List<String> tokens) {
     Granted {
       urls = List.copyOf(urls);

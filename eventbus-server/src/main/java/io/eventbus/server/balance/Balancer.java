@@ -47,7 +47,7 @@ public final class Balancer implements BalanceView, AutoCloseable {
   /** How often it is looked what becomes of clients that are asked to go. */
   private static final long STEP_NANOS = Duration.ofMillis(100).toNanos();
 
-  /** How often the load is measured and told; while nobody is asked to go, that is all. */
+  /** How often the load is measured and told; while no client is asked to go, that is all. */
   private static final long MEASURE_NANOS = Duration.ofMillis(500).toNanos();
 
   /** A bus that empties itself asks for the next clients so often: a few each time. */

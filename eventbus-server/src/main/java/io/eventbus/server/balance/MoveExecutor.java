@@ -108,7 +108,7 @@ final class MoveExecutor {
     return asking > 0 || !waiting.isEmpty();
   }
 
-  /** Says whether there is anybody of whom {@link #onStep} has to know soon. */
+  /** Says whether there are moves that {@link #onStep} has to look at soon. */
   boolean isUnderWay() {
     return isAsking() || !moving.isEmpty();
   }
@@ -239,14 +239,14 @@ final class MoveExecutor {
     return count;
   }
 
-  /** Asks those for whom there is room now. */
+  /** Asks the clients that there is room for now. */
   private void askMore(long nowNanos) {
     while (!waiting.isEmpty() && window.room(nowNanos) > 0) {
       waiting.remove().ask(nowNanos);
     }
   }
 
-  /** Looks who has had enough time; several times a second while anybody is under way. */
+  /** Looks for clients whose time is over; several times a second while any are under way. */
   void onStep(long nowNanos) {
     long stood = steppedAt == 0 ? 0 : nowNanos - steppedAt;
     steppedAt = nowNanos;
@@ -318,7 +318,7 @@ final class MoveExecutor {
     /** Again and again, for a client that was still reading what was queued for it. */
     void check(long nowNanos) {
       Session session = sessions.find(client.connection());
-      // Who has not read the request has had no time yet.
+      // A client that has not read the request has had no time yet.
       long time = config.deadline().toNanos() * (heard ? 1 : MOST_DEADLINES);
       if (session != null && nowNanos - heardAt >= time) {
         late = true;

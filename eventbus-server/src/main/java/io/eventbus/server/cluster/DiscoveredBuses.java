@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The buses that have announced themselves lately: who is silent is forgotten, and there is only
- * room for some. Any thread.
+ * The buses that have announced themselves lately: one that is silent is forgotten, and there is
+ * only room for some. Any thread.
  */
 final class DiscoveredBuses {
   /** A bus needs one that answers, not all of them. */

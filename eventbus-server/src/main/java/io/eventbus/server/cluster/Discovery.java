@@ -142,7 +142,7 @@ final class Discovery implements AutoCloseable {
     return found.isEmpty() ? looking.addresses(now) : found;
   }
 
-  /** Whether this bus has listened for long enough to know who is there. */
+  /** Whether this bus has listened for long enough to know which buses are there. */
   boolean isSettled() {
     return System.nanoTime() - startedNanos >= SETTLED.toNanos();
   }

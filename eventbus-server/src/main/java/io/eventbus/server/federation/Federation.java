@@ -202,7 +202,7 @@ public final class Federation implements ClusterPromises {
 
   @Override
   public boolean isAlone() {
-    // Before the registry has been heard nobody knows.
+    // Before the registry has been heard that is not known.
     return startGate.isOpen() && lanes.peers().isEmpty();
   }
 

@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
  * the publishers from then on, until it is half empty. Whatever is dropped is told to the client
  * with {@code Gap}, before the next event of the same topic and producer.
  *
- * <p>It is one class because the policies share its state: the bound, who waits for room, the pace
- * of the client.
+ * <p>It is one class because the policies share its state: the bound, the waiters for room, the
+ * pace of the client.
  */
 public final class OutboundQueue implements Subscriber {
   /** Answers that wait for a client before no more of its requests are served. */
@@ -65,7 +65,7 @@ public final class OutboundQueue implements Subscriber {
   private @Nullable Runnable waitingSession;
   private volatile boolean full;
   private volatile boolean starving;
-  // When it became full; for those who are held.
+  // When it became full; for the publishers that are held.
   private volatile long fullSince;
   private boolean mayBlock = true;
   private int idleTicks;

@@ -61,7 +61,7 @@ final class QueueWriter {
     return 0;
   }
 
-  /** Bytes that wait in the socket's queue would keep their slab, which nobody would count. */
+  /** Bytes that wait in the socket's queue would keep their slab, which is not counted there. */
   private boolean mustLeaveSlab(Delivery delivery) {
     return delivery.isInSlab() && sink.pendingBytes() > 0;
   }

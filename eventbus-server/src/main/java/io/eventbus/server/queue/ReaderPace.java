@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Whether one client reads fast enough: while publishers wait for its full queue it has to take a
- * part of it in each period, and its answers within one. Who goes on reading slows the publishers
- * down and keeps the connection. Confined to the loop.
+ * part of it in each period, and its answers within one. A client that goes on reading slows the
+ * publishers down and keeps the connection. Confined to the loop.
  */
 final class ReaderPace {
   /**

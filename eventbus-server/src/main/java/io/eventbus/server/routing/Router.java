@@ -298,7 +298,7 @@ public final class Router {
     RemotePlan plan = entry.remote;
     int far = 0;
     if (route.targetCount > 0 || route.groups.size() > 0 || plan != null) {
-      choice.choose(route, entry.turn++);
+      choice.choose(route, entry.roundRobin++);
       boolean ungrouped = route.targetCount > 0 || plan != null;
       Delivery shared =
           ungrouped || (choice.size() > 0 && DeliveryAllocator.isShared(publish.eventsSize()))
@@ -313,9 +313,9 @@ public final class Router {
             enqueue(shared, to, choice.without(route.byLoop[to]));
           }
           if (plan != null) {
-            Target[] ways = plan.targets(producer, entry.turn);
-            far = ways.length;
-            enqueue(shared, plan.loop(producer), ways);
+            Target[] paths = plan.targets(producer, entry.roundRobin);
+            far = paths.length;
+            enqueue(shared, plan.loop(producer), paths);
           }
         }
       } finally {
@@ -337,8 +337,8 @@ public final class Router {
    * @param ungrouped whether it is for subscribers without a group
    * @param groups the groups of which one member is to get it
    * @param nowNanos {@link System#nanoTime} at the receipt
-   * @param relayLoop the loop that owns the ways on
-   * @param relays the ways on to further buses, mostly none
+   * @param relayLoop the loop that owns the paths on
+   * @param relays the paths on to further buses, mostly none
    * @return how many of the groups have no member here any more
    */
   public int deliver(
@@ -354,7 +354,7 @@ public final class Router {
     RouteCache.Entry entry = selected();
     Route route = entry.route;
     int events = deliver.eventCount();
-    int missing = choose(route, entry.turn++, groups);
+    int missing = choose(route, entry.roundRobin++, groups);
     int here = ungrouped ? route.targetCount : 0;
     entry.events += events;
     entry.deliveries += (long) events * (here + choice.size());
@@ -385,7 +385,7 @@ public final class Router {
   }
 
   /** Chooses for a frame that another bus has sent; returns how many groups have no member here. */
-  private int choose(Route route, int turn, List<String> groups) {
+  private int choose(Route route, int roundRobin, List<String> groups) {
     choice.clear();
     int missing = 0;
     for (int i = 0; i < groups.size(); i++) {
@@ -393,7 +393,7 @@ public final class Router {
       if (group < 0) {
         missing++;
       } else {
-        choice.choose(route, group, turn);
+        choice.choose(route, group, roundRobin);
       }
     }
     return missing;

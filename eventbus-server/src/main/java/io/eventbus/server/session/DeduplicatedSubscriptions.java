@@ -66,7 +66,7 @@ final class DeduplicatedSubscriptions {
     } else if (!withdrawn.contains(first)) {
       equal.add(s);
     } else {
-      // Nobody else knows of those that are there.
+      // Other buses do not know of those that are there.
       equal.addFirst(s);
       index.add(s);
       index.remove(first);

@@ -301,7 +301,7 @@ public final class Session {
   /**
    * Closes a client that has not done what it was asked for; any thread. Not one that has left
    * already but for reading what is queued for it here, which it gets nowhere else: that takes as
-   * long as it reads. Who is closed gets what is queued first.
+   * long as it reads. A client that is closed gets what is queued first.
    *
    * @param token of the request; nothing happens if it was answered
    * @param url where the client is to go on

@@ -182,7 +182,7 @@ public final class SessionSubscriptions {
             TypeCode.SUBSCRIBE.code(),
             "");
     loop.bus.stats().countProblem(code);
-    // Behind what a group has chosen it for, which nobody else gets.
+    // Behind what a group has chosen it for, which no other member gets.
     sendLast(ControlFrames.encode(TypeCode.PROBLEM, problem));
   }
 
@@ -255,7 +255,7 @@ public final class SessionSubscriptions {
     if (subscription.group() == null) {
       awaitArrival(subscription);
     } else {
-      // For a group one bus is chosen: what comes after the last Drained would come to nobody.
+      // For a group one bus is chosen: what comes after the last Drained would come to no member.
       equal().withdraw(subscription);
       awaitWithdrawal(subscription);
     }

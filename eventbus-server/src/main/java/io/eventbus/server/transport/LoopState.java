@@ -40,7 +40,7 @@ final class LoopState implements Runnable {
   private static final long TICK_MILLIS = 100;
 
   /**
-   * Without connections there is nothing to look at but memory to give back, and who waits for it.
+   * Without connections there is nothing to look at but memory to give back, and waiters for it.
    */
   private static final long EMPTY_TICK_MILLIS = 1_000;
 
@@ -214,7 +214,7 @@ final class LoopState implements Runnable {
     try {
       budget.renew(nextTurns.size());
       long before = budget.total();
-      // Those who have gone meanwhile use nothing of it.
+      // Those that have gone meanwhile use nothing of it.
       for (int i = 0; i < MOST_IN_TURN && budget.total() == before; i++) {
         Runnable next = nextTurns.poll();
         if (next == null) {
@@ -239,7 +239,7 @@ final class LoopState implements Runnable {
     }
   }
 
-  /** Sets who hears that the bus cannot go on. Before any connection. */
+  /** Sets what is told that the bus cannot go on. Before any connection. */
   void onFatal(Consumer<Throwable> listener) {
     onFatal = listener;
   }

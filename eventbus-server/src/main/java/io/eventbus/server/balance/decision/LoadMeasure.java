@@ -3,7 +3,7 @@ package io.eventbus.server.balance.decision;
 import java.time.Duration;
 
 /**
- * Smooths the load, so that a burst of a moment moves nobody: an exponential mean, in which a
+ * Smooths the load, so that a burst of a moment moves no client: an exponential mean, in which a
  * change counts for 63 % after the smoothing time. Samples may come at irregular times. For one
  * thread.
  */

@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Chooses whom to move: as few clients as possible, and those of a topic together, so that the
- * buses need not forward it between them afterwards. Stateless.
+ * Chooses the clients to move: as few clients as possible, and those of a topic together, so that
+ * the buses need not forward it between them afterwards. Stateless.
  *
  * <p>If one topic's clients are enough and find room, it is the topic with the fewest of them. Else
  * whole topics that fit are taken, the one with most load for each client first, and then single
@@ -38,7 +38,7 @@ public final class MoveChooser {
    * @param room the load that the other bus may be given
    * @param most at most so many clients
    * @param single at most so many in all, unless the first whole topic has more
-   * @return whom to move, those of a topic one after the other; perhaps nobody, and perhaps less
+   * @return the clients to move, those of a topic one after the other; perhaps none, perhaps less
    *     than the excess
    */
   public static List<ClientLoad> choose(

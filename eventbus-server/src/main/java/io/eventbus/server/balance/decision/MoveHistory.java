@@ -5,7 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Which clients were asked to move lately, so that nobody is asked again too soon. Bounded: of too
+ * Which clients were asked to move lately, so that none is asked again too soon. Bounded: of too
  * many the eldest are forgotten. For one thread.
  */
 public final class MoveHistory {

@@ -13,8 +13,8 @@ import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
 /**
- * Decides, step by step, who should go where: puts the parts together. It is told what happens and
- * does nothing itself, so that a simulation can use it. For one thread.
+ * Decides, step by step, which client should go where: puts the parts together. It is told what
+ * happens and does nothing itself, so that a simulation can use it. For one thread.
  *
  * <p>A plan is asked for at the target first, and only what that grants is moved. A bus that has
  * refused is left alone for a while.
@@ -103,7 +103,7 @@ public final class MovePlanner {
    * What to ask for.
    *
    * @param target where to
-   * @param clients who, in the order in which they should go
+   * @param clients those that should go, in that order
    */
   public record Plan(MoveTarget target, List<ClientLoad> clients) {
     /** Copies the clients, so that the record is immutable. */
@@ -140,7 +140,7 @@ public final class MovePlanner {
   }
 
   /**
-   * Says whether the bus is overloaded, and whom to move if it is. The fuller it is, the more may
+   * Says whether the bus is overloaded, and what to move if it is. The fuller it is, the more may
    * move together; they are spread over several buses then, because what they ask for may be more
    * than this bus has been able to do for them.
    *
@@ -148,7 +148,7 @@ public final class MovePlanner {
    * @param clients gives all clients; not asked when there is no need to
    * @param buses those that are UP, with the load that they told
    * @param nowNanos as {@link System#nanoTime}
-   * @return what to ask for, of each bus once; empty if nobody should move now
+   * @return what to ask for, of each bus once; empty if no client should move now
    */
   public List<Plan> relieve(
       Fullness load,
@@ -183,7 +183,7 @@ public final class MovePlanner {
       if (target == null) {
         break;
       }
-      // A near one that has room for nobody does not keep them from going farther.
+      // A near one that has no room does not keep them from going farther.
       usable.remove(target);
       if (stay == null) {
         stay = clients.get();
@@ -245,7 +245,7 @@ public final class MovePlanner {
    * @param clients those that are still to go, in any order
    * @param buses those that are UP
    * @param nowNanos as {@link System#nanoTime}
-   * @return what to ask for; nothing if nobody can go now
+   * @return what to ask for; nothing if no client can go now
    */
   public Optional<Plan> empty(
       List<ClientLoad> clients, Collection<MoveTarget> buses, long nowNanos) {

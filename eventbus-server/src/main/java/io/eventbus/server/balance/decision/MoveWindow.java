@@ -38,7 +38,7 @@ public final class MoveWindow {
    */
   private static final double FORGETTING = 0.01;
 
-  /** And at once where nobody has moved for so long. */
+  /** And at once where no client has moved for so long. */
   private static final long OTHER_TIMES_NANOS = Duration.ofSeconds(1).toNanos();
 
   private static final double UNKNOWN = Duration.ofDays(1).toNanos();
@@ -96,7 +96,7 @@ public final class MoveWindow {
         Math.max(LEAST_PATIENCE_NANOS, Math.min(MOST_PATIENCE_NANOS, PATIENCE * usualNanos));
     Iterator<Long> eldest = underWay.values().iterator();
     if (!underWay.isEmpty() && lastNanos - underWay.values().iterator().next() < 0) {
-      // Nobody has answered since: what moves took before says little.
+      // No client has answered since: what moves took before says little.
       patience = Math.max(patience, slowNanos);
     }
     while (eldest.hasNext() && nowNanos - eldest.next() > patience) {

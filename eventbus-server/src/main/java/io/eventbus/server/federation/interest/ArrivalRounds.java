@@ -15,8 +15,8 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /**
- * Questions to all other buses whether everything that they had sent has arrived. Those who ask
- * while rounds are under way share the next one. Confined to the first loop.
+ * Questions to all other buses whether everything that they had sent has arrived. What is asked
+ * while rounds are under way shares the next one. Confined to the first loop.
  */
 final class ArrivalRounds {
   /** Rounds under way at a time. */

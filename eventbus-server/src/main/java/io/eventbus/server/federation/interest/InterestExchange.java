@@ -62,7 +62,7 @@ public final class InterestExchange implements PeerListener {
         peer, p -> new PeerStatus(new PeerInterest(p, index, lanes.config().filters())));
   }
 
-  /** The registry says who belongs to the cluster now, this bus among them or not. */
+  /** The registry says which buses belong to the cluster now, this bus among them or not. */
   public void onMembers(Set<Peer> members, boolean selfRegistered) {
     registered |= selfRegistered;
     members.forEach(this::of);
@@ -154,7 +154,7 @@ public final class InterestExchange implements PeerListener {
     to.flush();
   }
 
-  /** Tells the changes of the local interest to all who know the whole. */
+  /** Tells the changes of the local interest to all buses that know the whole. */
   void tellChanges() {
     List<byte[]> frames = local.increment();
     if (frames.isEmpty()) {
@@ -170,7 +170,7 @@ public final class InterestExchange implements PeerListener {
         });
   }
 
-  /** The same, once for all who ask in this turn of the loop. */
+  /** The same, once for all calls in this turn of the loop. */
   public void tellSoon() {
     if (!telling) {
       telling = true;
@@ -280,7 +280,7 @@ public final class InterestExchange implements PeerListener {
     }
   }
 
-  /** The newest version that all others know; none before it is known who they are. */
+  /** The newest version that all others know; none before it is known which there are. */
   private long knownToAll() {
     if (!startGate.isOpen()) {
       return -1;
@@ -321,7 +321,7 @@ public final class InterestExchange implements PeerListener {
     return status != null && status.isAwaited(peer);
   }
 
-  /** Looks who need not wait any longer. */
+  /** Ends the waits that are over. */
   private void recheck() {
     if (isComplete()) {
       startGate.open();

@@ -4,8 +4,8 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * Those who wait until everything that was offered to a lane before is acknowledged. Confined to
- * the lane's loop.
+ * Callbacks that wait until everything that was offered to a lane before is acknowledged. Confined
+ * to the lane's loop.
  */
 final class AckWaiters {
   private record Waiting(long sequence, Runnable done) {}
@@ -13,7 +13,7 @@ final class AckWaiters {
   private final Deque<Waiting> waiting = new ArrayDeque<>();
   private long askedFor;
 
-  /** Adds somebody who waits for everything up to this frame, which is not before any other's. */
+  /** Adds one that waits for everything up to this frame, which is not before any other's. */
   void add(long sequence, Runnable done) {
     waiting.add(new Waiting(sequence, done));
   }

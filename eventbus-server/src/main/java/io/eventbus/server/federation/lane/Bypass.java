@@ -5,7 +5,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The way around a bus that cannot be reached, for what it was to pass on. Confined to the loop of
+ * The bypass of a bus that cannot be reached, for what it was to pass on. Confined to the loop of
  * its lane but for {@link #isOn}.
  *
  * <p>What goes through the bus again must not overtake what has gone past it. So a bypass counts

@@ -10,7 +10,7 @@ public final class Gate {
   private final Waiters waiters = new Waiters();
   private volatile boolean open;
 
-  /** Opens it for good, and wakes those who wait. */
+  /** Opens it for good, and runs what waits. */
   public void open() {
     open = true;
     waiters.wake();

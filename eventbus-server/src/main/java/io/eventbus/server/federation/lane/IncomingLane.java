@@ -121,7 +121,7 @@ public final class IncomingLane {
     relays.add(token);
   }
 
-  /** All to whom a frame was passed on have acknowledged it. */
+  /** All buses that a frame was passed on to have acknowledged it. */
   void relayed(RelayToken token) {
     if (token.instance != instance) {
       // Its number is that of another frame now.

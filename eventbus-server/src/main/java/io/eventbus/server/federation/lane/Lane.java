@@ -12,8 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A way from this bus to another: what was sent and is not acknowledged yet, what is still to be
- * sent, and the connection, if there is one.
+ * What goes from this bus to another: what was sent and is not acknowledged yet, what is still to
+ * be sent, and the connection, if there is one.
  *
  * <p>Every frame has an implied sequence number. What is held is bounded in bytes: {@link #isFull}
  * makes publishers wait. Confined to its loop but for {@link #isFull}, {@link #isCrowded}, {@link
@@ -27,7 +27,7 @@ public final class Lane {
 
   /** Why nothing is held for a bus. */
   private enum Abandoned {
-    /** Nobody knows who of its subscribers misses what is for it. */
+    /** It is not known which of its subscribers miss what is for it. */
     GIVEN_UP,
     /** It has ended in order: its clients have gone before, and get what comes where they are. */
     NOT_NEEDED
@@ -161,8 +161,8 @@ public final class Lane {
   /**
    * Counts what is not kept for the other bus.
    *
-   * @return whether anybody may miss it. The members of a group that are left may: this frame was
-   *     for one of the other bus
+   * @return whether subscribers may miss it. The members of a group that are left may: this frame
+   *     was for one of the other bus
    */
   private boolean forgo(LanePath path, Delivery delivery) {
     if (abandoned == Abandoned.NOT_NEEDED && !path.isForGroups()) {
@@ -224,7 +224,7 @@ public final class Lane {
     return ring.leadsOn();
   }
 
-  /** Whether it waits for frames that went another way. */
+  /** Whether it waits for frames that went past the other bus. */
   boolean isHolding() {
     return bypass.isHolding();
   }
@@ -250,7 +250,9 @@ public final class Lane {
     freed(freed);
   }
 
-  /** Frames behind one that is not acknowledged are: who has passed them on need not wait. */
+  /**
+   * Frames behind one that is not acknowledged are: the bus that has passed them on need not wait.
+   */
   void onAckRange(long from, long to) {
     if (from > to || to > sent) {
       throw new IllegalStateException("ack: " + from + " to " + to + " (sent: " + sent + ")");

@@ -8,7 +8,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A way to another bus, and through it to further ones: what routing takes for a subscriber.
+ * A path to another bus, and through it to further ones: what routing takes for a subscriber.
  * Immutable; what it leads to is confined to the loop of its lane.
  */
 public final class LanePath implements Subscriber {
@@ -54,16 +54,16 @@ public final class LanePath implements Subscriber {
   }
 
   /**
-   * Makes a way.
+   * Makes a path.
    *
    * @param lane where it begins
    * @param hops over how many lanes the frames have gone at its end
    * @param ungrouped whether they are for subscribers without a group
    * @param groups the groups at the first bus that they are for
-   * @param behind to whom that bus passes them on
+   * @param behind the buses that it passes them on to
    * @param picks the groups at those
    * @param apart the policy where they go apart: for buses without a group that they are for
-   * @param token follows them, if anybody waits for it
+   * @param token follows them, if something waits for it
    */
   public static LanePath of(
       Lane lane,
@@ -83,12 +83,12 @@ public final class LanePath implements Subscriber {
     return new LanePath(lane, head, behind, ungrouped, groups, picks, hops, apart, token);
   }
 
-  /** The same without the buses behind, for when those are reached in another way. */
+  /** The same without the buses behind, for when those are reached by another path. */
   LanePath alone() {
     return of(lane, hops, ungrouped, groups, List.of(), List.of(), apart, token);
   }
 
-  /** The way of the same frames to one of the buses behind, past the first one. */
+  /** The path of the same frames to one of the buses behind, past the first one. */
   LanePath past(Peer bus, FrameToken follows) {
     return of(
         bus.lane(lane.number()), hops, true, groupsOf(bus), List.of(), List.of(), apart, follows);
@@ -103,7 +103,7 @@ public final class LanePath implements Subscriber {
     return groups.isEmpty() ? apart : Overflow.BLOCK;
   }
 
-  /** The lane by which frames reach a bus of this way now. */
+  /** The lane by which frames reach a bus of this path now. */
   public Lane laneTo(Peer bus) {
     return bus != lane.peer() && lane.isBypassing() ? bus.lane(lane.number()) : lane;
   }

@@ -4,8 +4,8 @@ import io.eventbus.server.routing.Delivery;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a lane holds until it is acknowledged: a queue of frames and the ways that they go; it grows
- * by doubling. Confined to one loop.
+ * What a lane holds until it is acknowledged: a queue of frames and the paths that they take; it
+ * grows by doubling. Confined to one loop.
  */
 final class LaneRing {
   private static final int SLOT = 4;
@@ -75,7 +75,7 @@ final class LaneRing {
     ring[index(i) + 1] = path;
   }
 
-  /** Removes the first; whoever has read it before keeps its reference. */
+  /** Removes the first; what was read of it before keeps its reference. */
   void removeFirst() {
     passing -= passes(path(0));
     ring[head] = null;

@@ -13,7 +13,7 @@ final class LaneRoom {
   private final LaneLoop loop;
   private final long most;
   private final SingleWriterCounter held = new SingleWriterCounter();
-  // Who waits for any of several lanes comes again to those that were not the first to have room:
+  // What waits for any of several lanes comes again to those that were not the first to have room:
   // a set keeps each of them once.
   private final Set<Runnable> waiting = ConcurrentHashMap.newKeySet();
   private volatile boolean full;
@@ -72,7 +72,7 @@ final class LaneRoom {
     if (waiting.isEmpty()) {
       return;
     }
-    // Those who have to wait again come back, and are not called twice.
+    // Those that have to wait again come back, and are not called twice.
     for (Runnable retry : List.copyOf(waiting)) {
       if (waiting.remove(retry)) {
         retry.run();

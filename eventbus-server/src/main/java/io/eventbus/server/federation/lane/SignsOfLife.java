@@ -42,7 +42,7 @@ final class SignsOfLife {
     return untilDue(now) <= heartbeat / 2;
   }
 
-  /** For how long nobody need look whether the other end is silent. */
+  /** For how long it need not be checked whether the other end is silent. */
   long untilSilent(long now) {
     return silence - (now - heardAt);
   }

@@ -99,7 +99,8 @@ public final class ForwardRelay implements ForwardHandler {
         return false;
       }
       // The lanes by which it goes on take it also when they are full: a relay that waited for room
-      // could wait for itself in a circle. Who published it keeps and counts it until it is
+      // could wait for itself in a circle. The bus that it was published on keeps and counts it
+      // until it is
       // acknowledged, and so the lanes together hold no more than their openers do.
       List<Tree.Branch<Peer>> branches =
           relay.branches(numbers, deliver.producer(), deliver.eventCount());
@@ -150,8 +151,8 @@ public final class ForwardRelay implements ForwardHandler {
           buses.add(peer);
         }
       }
-      int turn = (int) (LaneLoop.mix(producer) >>> 1);
-      return Tree.split(buses, loop.config().fanout(), turn);
+      int rotation = (int) (LaneLoop.mix(producer) >>> 1);
+      return Tree.split(buses, loop.config().fanout(), rotation);
     }
 
     /** The registry may be slower here than at the bus that has named a new one. */

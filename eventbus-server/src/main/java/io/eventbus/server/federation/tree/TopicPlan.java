@@ -33,11 +33,11 @@ final class TopicPlan implements RemotePlan {
   private final Set<Peer> numbered;
   private final Map<Peer, Overflow> policies;
   private final Map<String, List<Peer>> groups;
-  // For each turn of the tree and each lane, made when it is first needed.
+  // For each rotation of the tree and each lane, made when it is first needed.
   private final Target[] @Nullable [] known;
-  private final @Nullable Map<Peer, LanePath>[] ways;
+  private final @Nullable Map<Peer, LanePath>[] paths;
   private final @Nullable List<Tree.Branch<Peer>>[] branches;
-  private final int turns;
+  private final int rotations;
   private final @Nullable Gate gate;
 
   TopicPlan(
@@ -65,10 +65,10 @@ final class TopicPlan implements RemotePlan {
                     .map(Peer.class::cast)
                     .sorted(Comparator.comparing(Peer::id))
                     .toList()));
-    this.turns = isFlat() ? 1 : ungrouped.size();
-    this.known = new Target[turns * loop.count()][];
-    this.ways = newWays(turns * loop.count());
-    this.branches = newBranches(turns);
+    this.rotations = isFlat() ? 1 : ungrouped.size();
+    this.known = new Target[rotations * loop.count()][];
+    this.paths = newPaths(rotations * loop.count());
+    this.branches = newBranches(rotations);
     this.gate = gate(before instanceof TopicPlan old ? old : null);
   }
 
@@ -82,14 +82,14 @@ final class TopicPlan implements RemotePlan {
       // Nothing has gone by the old plan: what went before that one is what counts.
       return before;
     }
-    boolean sameWays = ungrouped.equals(old.ungrouped) && numbered.equals(old.numbered);
-    if (sameWays || (isFlat() && old.isFlat())) {
+    boolean samePaths = ungrouped.equals(old.ungrouped) && numbered.equals(old.numbered);
+    if (samePaths || (isFlat() && old.isFlat())) {
       return null;
     }
     // Every one of them is the first to some producer.
-    Set<Peer> ways = new LinkedHashSet<>(old.ungrouped);
-    ways.addAll(ungrouped);
-    return loop.gateBehind(ways);
+    Set<Peer> firsts = new LinkedHashSet<>(old.ungrouped);
+    firsts.addAll(ungrouped);
+    return loop.gateBehind(firsts);
   }
 
   // An array of a generic type cannot be made otherwise.
@@ -100,7 +100,7 @@ final class TopicPlan implements RemotePlan {
 
   // As above.
   @SuppressWarnings({"unchecked", "rawtypes"})
-  private static @Nullable Map<Peer, LanePath>[] newWays(int size) {
+  private static @Nullable Map<Peer, LanePath>[] newPaths(int size) {
     return new Map[size];
   }
 
@@ -113,19 +113,19 @@ final class TopicPlan implements RemotePlan {
     return loop.lane(producer);
   }
 
-  private int turn(long producer) {
-    return turns == 1
+  private int rotation(long producer) {
+    return rotations == 1
         ? 0
-        : (int) Math.floorMod(LaneLoop.mix(producer + topicHash) >>> 1, (long) turns);
+        : (int) Math.floorMod(LaneLoop.mix(producer + topicHash) >>> 1, (long) rotations);
   }
 
   private Target[] base(long producer) {
     int lane = loop.lane(producer);
-    int turn = turn(producer);
-    int at = turn * loop.count() + lane;
+    int rotation = rotation(producer);
+    int at = rotation * loop.count() + lane;
     Target[] targets = known[at];
     if (targets == null) {
-      List<Tree.Branch<Peer>> tree = tree(turn);
+      List<Tree.Branch<Peer>> tree = tree(rotation);
       targets = new Target[tree.size()];
       for (int i = 0; i < targets.length; i++) {
         targets[i] = target(tree.get(i), lane, Map.of());
@@ -135,20 +135,20 @@ final class TopicPlan implements RemotePlan {
     return targets;
   }
 
-  private List<Tree.Branch<Peer>> tree(int turn) {
-    List<Tree.Branch<Peer>> tree = branches[turn];
+  private List<Tree.Branch<Peer>> tree(int rotation) {
+    List<Tree.Branch<Peer>> tree = branches[rotation];
     if (tree == null) {
       if (isFlat()) {
-        tree = Tree.split(ungrouped, loop.config().fanout(), turn);
+        tree = Tree.split(ungrouped, loop.config().fanout(), rotation);
       } else {
-        tree = new ArrayList<>(Tree.split(List.copyOf(numbered), loop.config().fanout(), turn));
+        tree = new ArrayList<>(Tree.split(List.copyOf(numbered), loop.config().fanout(), rotation));
         for (Peer peer : ungrouped) {
           if (!numbered.contains(peer)) {
             tree.add(new Tree.Branch<>(peer, List.of()));
           }
         }
       }
-      branches[turn] = tree;
+      branches[rotation] = tree;
     }
     return tree;
   }
@@ -179,7 +179,7 @@ final class TopicPlan implements RemotePlan {
   }
 
   @Override
-  public Target[] targets(long producer, int turn) {
+  public Target[] targets(long producer, int roundRobin) {
     Target[] base = base(producer);
     if (groups.isEmpty()) {
       return base;
@@ -188,9 +188,11 @@ final class TopicPlan implements RemotePlan {
     Map<Peer, List<String>> picked = new LinkedHashMap<>();
     groups.forEach(
         (group, buses) ->
-            picked.computeIfAbsent(pick(buses, turn, producer), p -> new ArrayList<>()).add(group));
+            picked
+                .computeIfAbsent(pick(buses, roundRobin, producer), p -> new ArrayList<>())
+                .add(group));
     List<Target> targets = new ArrayList<>();
-    List<Tree.Branch<Peer>> tree = tree(turn(producer));
+    List<Tree.Branch<Peer>> tree = tree(rotation(producer));
     for (int i = 0; i < base.length; i++) {
       Tree.Branch<Peer> branch = tree.get(i);
       boolean concerned =
@@ -210,17 +212,17 @@ final class TopicPlan implements RemotePlan {
     return targets.toArray(new Target[0]);
   }
 
-  /** In turn, preferring those that take what they get. */
-  private Peer pick(List<Peer> buses, int turn, long producer) {
-    int first = Math.floorMod(turn, buses.size());
+  /** In roundRobin, preferring those that take what they get. */
+  private Peer pick(List<Peer> buses, int roundRobin, long producer) {
+    int first = Math.floorMod(roundRobin, buses.size());
     Peer notFull = null;
     for (int i = 0; i < buses.size(); i++) {
       Peer peer = buses.get((first + i) % buses.size());
-      Lane way = laneTo(peer, producer);
-      if (way.isUp() && !way.isCrowded()) {
+      Lane lane = laneTo(peer, producer);
+      if (lane.isUp() && !lane.isCrowded()) {
         return peer;
       }
-      if (notFull == null && !way.isFull()) {
+      if (notFull == null && !lane.isFull()) {
         notFull = peer;
       }
     }
@@ -233,14 +235,14 @@ final class TopicPlan implements RemotePlan {
    */
   private Lane laneTo(Peer bus, long producer) {
     int lane = loop.lane(producer);
-    LanePath way = isFlat() ? null : ways(producer).get(bus);
-    return way == null ? bus.lane(lane) : way.laneTo(bus);
+    LanePath path = isFlat() ? null : paths(producer).get(bus);
+    return path == null ? bus.lane(lane) : path.laneTo(bus);
   }
 
-  private Map<Peer, LanePath> ways(long producer) {
-    int turn = turn(producer);
-    int at = turn * loop.count() + loop.lane(producer);
-    Map<Peer, LanePath> found = ways[at];
+  private Map<Peer, LanePath> paths(long producer) {
+    int rotation = rotation(producer);
+    int at = rotation * loop.count() + loop.lane(producer);
+    Map<Peer, LanePath> found = paths[at];
     if (found == null) {
       found = new HashMap<>();
       for (Target target : base(producer)) {
@@ -250,7 +252,7 @@ final class TopicPlan implements RemotePlan {
           found.put(behind, path);
         }
       }
-      ways[at] = found;
+      paths[at] = found;
     }
     return found;
   }

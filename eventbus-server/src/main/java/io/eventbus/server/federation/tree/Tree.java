@@ -11,8 +11,8 @@ final class Tree {
   /**
    * A part of a tree.
    *
-   * @param child who gets the frame
-   * @param behind to whom it passes it on
+   * @param child the bus that gets the frame
+   * @param behind the buses that it passes it on to
    * @param <B> what stands for a bus
    */
   record Branch<B>(B child, List<B> behind) {}
@@ -22,14 +22,14 @@ final class Tree {
   /**
    * Splits.
    *
-   * @param buses all that have to be reached, in an order that does not depend on who asks
+   * @param buses all that have to be reached, in an order that is the same on every bus
    * @param fanout at most so many children, from 1
-   * @param turn who comes first
+   * @param rotation which of them comes first
    */
-  static <B> List<Branch<B>> split(List<B> buses, int fanout, int turn) {
+  static <B> List<Branch<B>> split(List<B> buses, int fanout, int rotation) {
     int n = buses.size();
     // So that the sums below stay in range.
-    int first = n == 0 ? 0 : Math.floorMod(turn, n);
+    int first = n == 0 ? 0 : Math.floorMod(rotation, n);
     int children = Math.min(fanout, n);
     List<Branch<B>> branches = new ArrayList<>(children);
     for (int i = 0; i < children; i++) {

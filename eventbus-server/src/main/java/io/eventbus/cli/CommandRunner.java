@@ -1,5 +1,13 @@
 package io.eventbus.cli;
 
+import io.eventbus.cli.config.ConfigOptions;
+import io.eventbus.cli.console.BrokenPipe;
+import io.eventbus.cli.console.CliContext;
+import io.eventbus.cli.console.CliFailure;
+import io.eventbus.cli.console.ExitCode;
+import io.eventbus.cli.console.Failures;
+import io.eventbus.cli.console.ResultOutput;
+import io.eventbus.cli.console.Text;
 import io.eventbus.server.config.ConfigException;
 import io.eventbus.server.config.LogConfig;
 import io.eventbus.server.config.ValueType;
@@ -20,15 +28,15 @@ import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.TypeConversionException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
-/** Runs a command line in given surroundings, and turns every failure into a line and a code. */
+/** Runs a command line in a context, and turns every failure into a line and a code. */
 final class CommandRunner {
-  private final Surroundings surroundings;
+  private final CliContext context;
   private final EventBusCommand root = new EventBusCommand();
   private final CommandLine commandLine;
 
-  CommandRunner(Surroundings surroundings) {
-    this.surroundings = surroundings;
-    this.commandLine = new CommandLine(root, factory(surroundings));
+  CommandRunner(CliContext context) {
+    this.context = context;
+    this.commandLine = new CommandLine(root, factory(context));
     ConfigOptions.addFlags(spec("serve"));
     ConfigOptions.addFlags(spec("config", "check"));
     ConfigOptions.addFlags(spec("config", "print"));
@@ -42,10 +50,9 @@ final class CommandRunner {
         .registerConverter(long.class, new NumberText<>(Long::valueOf, "a whole number"))
         .registerConverter(Long.class, new NumberText<>(Long::valueOf, "a whole number"))
         .setCaseInsensitiveEnumValuesAllowed(true)
-        .setColorScheme(
-            CommandLine.Help.defaultColorScheme(surroundings.colour() ? Ansi.ON : Ansi.OFF))
-        .setOut(new PrintWriter(new Results(surroundings.out()), true, StandardCharsets.UTF_8))
-        .setErr(surroundings.err())
+        .setColorScheme(CommandLine.Help.defaultColorScheme(context.colour() ? Ansi.ON : Ansi.OFF))
+        .setOut(new PrintWriter(new Results(context.out()), true, StandardCharsets.UTF_8))
+        .setErr(context.err())
         .setExecutionStrategy(this::execute)
         .setParameterExceptionHandler(this::usage)
         .setExecutionExceptionHandler((e, command, parsed) -> failed(e));
@@ -76,7 +83,7 @@ final class CommandRunner {
 
   private int usage(ParameterException e, String[] arguments) {
     CommandLine command = e.getCommandLine();
-    PrintWriter err = surroundings.err();
+    PrintWriter err = context.err();
     err.println("eventbus: " + message(e));
     UnmatchedArgumentException.printSuggestions(e, err);
     err.println("Try '" + command.getCommandSpec().qualifiedName() + " --help'.");
@@ -105,7 +112,7 @@ final class CommandRunner {
       return ExitCode.OK;
     }
     Throwable failure = Failures.unwrap(e);
-    PrintWriter err = surroundings.err();
+    PrintWriter err = context.err();
     if (failure instanceof CliFailure || failure instanceof ConfigException) {
       String.valueOf(failure.getMessage()).lines().forEach(l -> err.println("eventbus: " + l));
     } else {
@@ -118,14 +125,16 @@ final class CommandRunner {
     return Failures.exitCode(failure);
   }
 
-  /** Makes commands, which want to know their surroundings. */
-  private static IFactory factory(Surroundings surroundings) {
+  /** Makes commands: those that ask for the context get it. */
+  private static IFactory factory(CliContext context) {
     return new IFactory() {
       @Override
       public <K> K create(Class<K> type) throws Exception {
         for (Constructor<?> constructor : type.getDeclaredConstructors()) {
-          if (Arrays.equals(constructor.getParameterTypes(), new Class<?>[] {Surroundings.class})) {
-            return type.cast(constructor.newInstance(surroundings));
+          if (Arrays.equals(constructor.getParameterTypes(), new Class<?>[] {CliContext.class})) {
+            // Commands are for their own packages, as picocli itself makes them.
+            constructor.setAccessible(true);
+            return type.cast(constructor.newInstance(context));
           }
         }
         return CommandLine.defaultFactory().create(type);

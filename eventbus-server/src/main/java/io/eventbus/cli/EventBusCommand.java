@@ -1,5 +1,12 @@
 package io.eventbus.cli;
 
+import io.eventbus.cli.client.BenchCommand;
+import io.eventbus.cli.client.PublishCommand;
+import io.eventbus.cli.client.SubscribeCommand;
+import io.eventbus.cli.cluster.BalanceCommands;
+import io.eventbus.cli.cluster.RegistryCommand;
+import io.eventbus.cli.config.ConfigCommand;
+import io.eventbus.cli.demo.DemoCommand;
 import picocli.AutoComplete.GenerateCompletion;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.HelpCommand;

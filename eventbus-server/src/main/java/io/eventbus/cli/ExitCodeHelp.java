@@ -1,5 +1,6 @@
 package io.eventbus.cli;
 
+import io.eventbus.cli.console.ExitCode;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;

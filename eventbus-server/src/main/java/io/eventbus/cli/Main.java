@@ -1,5 +1,8 @@
 package io.eventbus.cli;
 
+import io.eventbus.cli.console.BusLauncher;
+import io.eventbus.cli.console.CliContext;
+import io.eventbus.cli.console.ExitCode;
 import io.eventbus.server.BusServer;
 import io.eventbus.server.config.ServerConfig;
 import java.io.IOException;
@@ -28,7 +31,7 @@ public final class Main {
     boundTls();
     int code = ExitCode.FAILED;
     try {
-      code = new CommandRunner(Surroundings.ofProcess(Main::start)).run(arguments);
+      code = new CommandRunner(CliContext.ofProcess(Main::start)).run(arguments);
     } catch (Error e) {
       // The heap may be used up: then no message and no orderly end can be relied on, and threads
       // of the bus would keep the process alive.

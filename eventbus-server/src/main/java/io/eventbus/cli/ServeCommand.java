@@ -1,6 +1,12 @@
 package io.eventbus.cli;
 
-import io.eventbus.cli.BusLauncher.RunningBus;
+import io.eventbus.cli.config.ConfigOptions;
+import io.eventbus.cli.console.BusLauncher.RunningBus;
+import io.eventbus.cli.console.CliContext;
+import io.eventbus.cli.console.CliFailure;
+import io.eventbus.cli.console.ExitCode;
+import io.eventbus.cli.console.Failures;
+import io.eventbus.cli.console.StopHook;
 import io.eventbus.server.config.BuildInfo;
 import io.eventbus.server.config.LogConfig;
 import io.eventbus.server.config.ServerConfig;
@@ -41,10 +47,10 @@ final class ServeCommand implements Callable<Integer> {
   @ParentCommand EventBusCommand parent = new EventBusCommand();
   @Spec CommandSpec spec = CommandSpec.create();
 
-  private final Surroundings surroundings;
+  private final CliContext context;
 
-  ServeCommand(Surroundings surroundings) {
-    this.surroundings = surroundings;
+  ServeCommand(CliContext context) {
+    this.context = context;
   }
 
   @Override
@@ -52,7 +58,7 @@ final class ServeCommand implements Callable<Integer> {
     if (endWith != null) {
       endWith(endWith);
     }
-    ServerConfig config = options.load(spec, surroundings.variables()).config();
+    ServerConfig config = options.load(spec, context.variables()).config();
     LogSetup.configure(
         parent.common.debug
             ? new LogConfig(LogConfig.Level.DEBUG, config.log().format())
@@ -78,7 +84,8 @@ final class ServeCommand implements Callable<Integer> {
             config.admin().host(),
             bus.adminPort());
       }
-      // Nothing else ends it but a signal. There is no orderly end: who has failed cannot deliver.
+      // Nothing else ends it but a signal. There is no orderly end: a bus that has failed cannot
+      // deliver.
       throw new CliFailure(
           ExitCode.FAILED, "The bus has failed: " + bus.failed().toCompletableFuture().get());
     } catch (InterruptedException e) {
@@ -106,7 +113,7 @@ final class ServeCommand implements Callable<Integer> {
 
   private RunningBus start(ServerConfig config) {
     try {
-      return surroundings.launcher().start(config);
+      return context.launcher().start(config);
     } catch (IOException e) {
       throw new CliFailure(ExitCode.FAILED, "The bus cannot start: " + Failures.describe(e), e);
     }

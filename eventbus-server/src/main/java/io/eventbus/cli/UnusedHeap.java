@@ -93,7 +93,7 @@ final class UnusedHeap implements AutoCloseable {
     }
   }
 
-  /** False if somebody else has set it, on the command line or since, or the JVM has none. */
+  /** False if it was set already, on the command line or since, or the JVM has none. */
   private boolean isOurs(String name) {
     HotSpotDiagnosticMXBean options = vm;
     if (options == null) {

@@ -1,5 +1,6 @@
 package io.eventbus.cli;
 
+import io.eventbus.cli.console.CliContext;
 import io.eventbus.server.config.BuildInfo;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IVersionProvider;
@@ -7,16 +8,16 @@ import picocli.CommandLine.IVersionProvider;
 /** Says what runs. */
 @Command(name = "version", description = "Shows the versions of the event bus and of Java.")
 final class VersionCommand implements Runnable, IVersionProvider {
-  private final Surroundings surroundings;
+  private final CliContext context;
 
-  VersionCommand(Surroundings surroundings) {
-    this.surroundings = surroundings;
+  VersionCommand(CliContext context) {
+    this.context = context;
   }
 
   @Override
   public void run() {
     for (String line : getVersion()) {
-      surroundings.out().line(line);
+      context.out().line(line);
     }
   }
 

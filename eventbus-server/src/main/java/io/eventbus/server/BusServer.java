@@ -47,6 +47,9 @@ import org.slf4j.LoggerFactory;
 /**
  * A running bus. {@link #start} returns when it listens; {@link #close} when it has ended in order.
  * Any thread.
+ *
+ * <p>It is one class so that the order of the start, and its reverse at the end, is read in one
+ * place.
  */
 public final class BusServer implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(BusServer.class);
@@ -262,7 +265,7 @@ public final class BusServer implements AutoCloseable {
               load,
               summary,
               this::health,
-              new RunningBus.Surroundings(membership, balancer, this::figures)));
+              new RunningBus.ClusterViews(membership, balancer, this::figures)));
     }
     if (federation != null) {
       federation.start(

@@ -1,8 +1,8 @@
 package io.eventbus.server;
 
 import io.eventbus.server.admin.BusStats;
-import io.eventbus.server.balance.LoadFigures;
 import io.eventbus.server.balance.LoadSource;
+import io.eventbus.server.balance.decision.LoadFigures;
 import io.eventbus.server.config.BalanceConfig;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.session.BusContext;

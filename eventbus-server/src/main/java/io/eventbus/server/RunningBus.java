@@ -43,10 +43,10 @@ final class RunningBus implements BusView {
   private final LoopLoad load;
   private final BusSummary summary;
   private final Supplier<BusHealth> health;
-  private final Surroundings surroundings;
+  private final ClusterViews views;
 
-  /** What a bus has around it. */
-  record Surroundings(
+  /** What the administration sees of the cluster. */
+  record ClusterViews(
       ClusterView cluster, BalanceView balance, Supplier<FederationFigures> federation) {}
 
   RunningBus(
@@ -55,7 +55,7 @@ final class RunningBus implements BusView {
       LoopLoad load,
       BusSummary summary,
       Supplier<BusHealth> health,
-      Surroundings surroundings) {
+      ClusterViews views) {
     this.bus = bus;
     this.topics =
         new RecentTopics(
@@ -64,7 +64,7 @@ final class RunningBus implements BusView {
     this.load = load;
     this.summary = summary;
     this.health = health;
-    this.surroundings = surroundings;
+    this.views = views;
   }
 
   @Override
@@ -74,12 +74,12 @@ final class RunningBus implements BusView {
 
   @Override
   public ClusterView cluster() {
-    return surroundings.cluster();
+    return views.cluster();
   }
 
   @Override
   public BalanceView balance() {
-    return surroundings.balance();
+    return views.balance();
   }
 
   @Override
@@ -124,8 +124,8 @@ final class RunningBus implements BusView {
         bus.index().topics(),
         bus.index().size(),
         RegistryFigures.of(cluster()),
-        surroundings.balance().status(),
-        surroundings.federation().get());
+        views.balance().status(),
+        views.federation().get());
   }
 
   private static Map<String, Long> closes(BusCounters c) {

@@ -1,5 +1,8 @@
 package io.eventbus.cli;
 
+import io.eventbus.cli.console.BusLauncher;
+import io.eventbus.cli.console.CliContext;
+import io.eventbus.cli.console.ResultOutput;
 import io.eventbus.server.config.ServerConfig;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -30,7 +33,7 @@ final class CliHarness {
 
   int run(String... arguments) {
     return new CommandRunner(
-            new Surroundings(
+            new CliContext(
                 new ByteArrayInputStream(stdin.getBytes(StandardCharsets.UTF_8)),
                 new ResultOutput(out),
                 new PrintWriter(stderr, true),

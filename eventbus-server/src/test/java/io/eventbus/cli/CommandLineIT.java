@@ -2,6 +2,7 @@ package io.eventbus.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.eventbus.cli.console.ExitCode;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;

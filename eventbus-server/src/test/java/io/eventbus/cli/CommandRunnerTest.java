@@ -3,6 +3,7 @@ package io.eventbus.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.eventbus.cli.console.ExitCode;
 import io.eventbus.server.config.ConfigKey;
 import io.eventbus.server.config.ConfigLoader;
 import io.eventbus.server.config.ServerConfig;

@@ -2,6 +2,10 @@ package io.eventbus.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.eventbus.cli.console.BusLauncher;
+import io.eventbus.cli.console.ExitCode;
+import io.eventbus.cli.demo.Flight;
+import io.eventbus.cli.demo.Flights;
 import io.eventbus.client.Event;
 import io.eventbus.client.EventBusClient;
 import io.eventbus.client.ReceivedEvent;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.eventbus.cli.console.ExitCode;
 import io.eventbus.server.BusServer;
 import io.eventbus.server.config.ServerConfig;
 import java.io.IOException;

@@ -66,7 +66,8 @@ class AdministrationIT {
   @Test
   void aSiteThatIsRefusedIsToldOfOnce() throws Exception {
     ListAppender<ILoggingEvent> lines = new ListAppender<>();
-    Logger logger = (Logger) LoggerFactory.getLogger("io.eventbus.server.transport.OriginCheck");
+    Logger logger =
+        (Logger) LoggerFactory.getLogger("io.eventbus.server.transport.websocket.OriginCheck");
     logger.setLevel(Level.INFO);
     logger.setAdditive(false);
     logger.addAppender(lines);

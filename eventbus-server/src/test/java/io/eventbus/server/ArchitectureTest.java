@@ -30,14 +30,26 @@ class ArchitectureTest {
   private static final String ADMISSION = "io.eventbus.server.admission";
   private static final String ROUTING = "io.eventbus.server.routing";
   private static final String SESSION = "io.eventbus.server.session";
+  private static final String QUEUE = "io.eventbus.server.queue";
   private static final String TRANSPORT = "io.eventbus.server.transport";
+  private static final String WEBSOCKET = "io.eventbus.server.transport.websocket";
   private static final String CLUSTER = "io.eventbus.server.cluster";
   private static final String BALANCE = "io.eventbus.server.balance";
+  private static final String DECISION = "io.eventbus.server.balance.decision";
   private static final String FEDERATION = "io.eventbus.server.federation";
+  private static final String LANE = "io.eventbus.server.federation.lane";
+  private static final String TREE = "io.eventbus.server.federation.tree";
+  private static final String INTEREST = "io.eventbus.server.federation.interest";
   private static final String ADMIN = "io.eventbus.server.admin";
   private static final String SERVER = "io.eventbus.server";
   private static final String CLI = "io.eventbus.cli";
+  private static final String CLI_CONSOLE = "io.eventbus.cli.console";
+  private static final String CLI_CONFIG = "io.eventbus.cli.config";
+  private static final String CLI_CLIENT = "io.eventbus.cli.client";
+  private static final String CLI_CLUSTER = "io.eventbus.cli.cluster";
+  private static final String CLI_DEMO = "io.eventbus.cli.demo";
   private static final String BENCH = "io.eventbus.cli.bench";
+  private static final String COMMANDS = "io.eventbus.cli..";
 
   private static final String NETTY = "io.netty..";
   private static final String NETTY_BUFFERS = "io.netty.buffer";
@@ -81,29 +93,59 @@ class ArchitectureTest {
   static final ArchRule session =
       row(SESSION, ROUTING, STATS, CONFIG, PROTOCOL, SCHEMA, NETTY_BUFFERS, "javax.crypto..");
 
+  @ArchTest
+  static final ArchRule queue =
+      row(QUEUE, LINK, SESSION, ROUTING, STATS, CONFIG, PROTOCOL, SCHEMA, NETTY_BUFFERS);
+
   @ArchTest static final ArchRule cluster = row(CLUSTER, CONFIG, REGISTRY, LINK, "javax.crypto..");
+
+  @ArchTest static final ArchRule decision = row(DECISION);
 
   @ArchTest
   static final ArchRule balance =
-      row(BALANCE, SESSION, ROUTING, REGISTRY, "io.eventbus.link", CONFIG, PROTOCOL, SCHEMA);
+      row(
+          BALANCE,
+          DECISION,
+          SESSION,
+          ROUTING,
+          REGISTRY,
+          "io.eventbus.link",
+          CONFIG,
+          PROTOCOL,
+          SCHEMA);
+
+  @ArchTest
+  static final ArchRule websocket = row(WEBSOCKET, LOG, ROUTING, STATS, CONFIG, PROTOCOL, NETTY);
 
   @ArchTest
   static final ArchRule transport =
       row(
-          TRANSPORT, LINK, ADMISSION, LOG, SESSION, ROUTING, STATS, CONFIG, PROTOCOL, SCHEMA,
-          NETTY);
+          TRANSPORT, WEBSOCKET, LINK, ADMISSION, LOG, QUEUE, SESSION, ROUTING, STATS, CONFIG,
+          PROTOCOL, SCHEMA, NETTY);
+
+  @ArchTest
+  static final ArchRule lane =
+      row(LANE, ROUTING, STATS, CONFIG, PROTOCOL, SCHEMA, REGISTRY, LINK, NETTY);
+
+  @ArchTest
+  static final ArchRule tree = row(TREE, LANE, ROUTING, STATS, CONFIG, PROTOCOL, SCHEMA, NETTY);
+
+  @ArchTest
+  static final ArchRule interest =
+      row(INTEREST, LANE, ROUTING, CONFIG, PROTOCOL, SCHEMA, REGISTRY, LINK);
 
   @ArchTest
   static final ArchRule federation =
       row(
           FEDERATION,
+          LANE,
+          TREE,
+          INTEREST,
           TRANSPORT,
           SESSION,
           ROUTING,
           STATS,
           CONFIG,
-          PROTOCOL,
-          SCHEMA,
           REGISTRY,
           LINK,
           NETTY);
@@ -135,6 +177,7 @@ class ArchitectureTest {
           SERVER,
           ADMIN,
           BALANCE,
+          DECISION,
           FEDERATION,
           CLUSTER,
           LINK,
@@ -154,19 +197,44 @@ class ArchitectureTest {
   static final ArchRule cli =
       row(
           CLI,
-          BENCH,
+          CLI_CONSOLE,
+          CLI_CONFIG,
+          CLI_CLIENT,
+          CLI_CLUSTER,
+          CLI_DEMO,
           SERVER,
-          CLUSTER,
-          REGISTRY,
           CONFIG,
-          CLIENT,
-          PROTOCOL,
           PICOCLI,
           JACKSON,
-          "org.HdrHistogram",
           "org.slf4j.bridge",
           "com.sun.management",
           "ch.qos.logback..");
+
+  @ArchTest static final ArchRule cli_console = row(CLI_CONSOLE, CONFIG, CLIENT);
+
+  @ArchTest
+  static final ArchRule cli_config = row(CLI_CONFIG, CLI_CONSOLE, SERVER, CONFIG, PICOCLI, JACKSON);
+
+  @ArchTest
+  static final ArchRule cli_client =
+      row(CLI_CLIENT, CLI_CONSOLE, BENCH, CLIENT, PROTOCOL, PICOCLI, JACKSON);
+
+  @ArchTest
+  static final ArchRule cli_cluster =
+      row(CLI_CLUSTER, CLI_CONSOLE, CLI_CONFIG, CLUSTER, REGISTRY, CONFIG, PICOCLI, JACKSON);
+
+  @ArchTest
+  static final ArchRule cli_demo =
+      row(
+          CLI_DEMO,
+          CLI_CONSOLE,
+          CLI_CLIENT,
+          CLI_CLUSTER,
+          CONFIG,
+          CLIENT,
+          PICOCLI,
+          JACKSON,
+          "org.HdrHistogram");
 
   @ArchTest static final ArchRule bench = row(BENCH, CLIENT, "org.HdrHistogram");
 
@@ -184,20 +252,31 @@ class ArchitectureTest {
               ADMISSION,
               ROUTING,
               SESSION,
+              QUEUE,
               TRANSPORT,
+              WEBSOCKET,
               CLUSTER,
               BALANCE,
+              DECISION,
               FEDERATION,
+              LANE,
+              TREE,
+              INTEREST,
               ADMIN,
               SERVER,
               CLI,
+              CLI_CONSOLE,
+              CLI_CONFIG,
+              CLI_CLIENT,
+              CLI_CLUSTER,
+              CLI_DEMO,
               BENCH);
 
   @ArchTest
   static final ArchRule only_transport_and_federation_use_netty_beyond_its_buffers =
       noClasses()
           .that()
-          .resideOutsideOfPackages(TRANSPORT, FEDERATION)
+          .resideOutsideOfPackages(TRANSPORT, WEBSOCKET, FEDERATION, LANE, TREE)
           .should()
           .dependOnClassesThat()
           .resideInAnyPackage(
@@ -210,7 +289,7 @@ class ArchitectureTest {
   static final ArchRule only_administration_and_command_line_use_jackson_and_meters =
       noClasses()
           .that()
-          .resideOutsideOfPackages(ADMIN, CLI)
+          .resideOutsideOfPackages(ADMIN, COMMANDS)
           .should()
           .dependOnClassesThat()
           .resideInAnyPackage(JACKSON, MICROMETER, PROMETHEUS);
@@ -219,7 +298,7 @@ class ArchitectureTest {
   static final ArchRule only_the_command_line_uses_picocli_and_the_client =
       noClasses()
           .that()
-          .resideOutsideOfPackages(CLI, BENCH)
+          .resideOutsideOfPackage(COMMANDS)
           .should()
           .dependOnClassesThat()
           .resideInAnyPackage(PICOCLI, "io.eventbus.client..");
@@ -228,10 +307,10 @@ class ArchitectureTest {
   static final ArchRule nobody_imports_the_server_but_the_command_line =
       noClasses()
           .that()
-          .resideOutsideOfPackages(SERVER, CLI)
+          .resideOutsideOfPackages(SERVER, COMMANDS)
           .should()
           .dependOnClassesThat()
-          .resideInAnyPackage(SERVER, CLI);
+          .resideInAnyPackage(SERVER, COMMANDS);
 
   @ArchTest static final ArchRule no_static_state = fields().that().areStatic().should().beFinal();
 }

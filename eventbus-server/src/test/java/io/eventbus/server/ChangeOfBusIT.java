@@ -144,12 +144,12 @@ class ChangeOfBusIT {
               public void progresses() {}
 
               @Override
-              public void gone() {
+              public void left() {
                 answer.complete(null);
               }
 
               @Override
-              public void stays(String why) {
+              public void declined(String why) {
                 answer.complete(why);
               }
             });
@@ -332,12 +332,12 @@ class ChangeOfBusIT {
           public void progresses() {}
 
           @Override
-          public void gone() {
+          public void left() {
             end.complete("gone");
           }
 
           @Override
-          public void stays(String why) {
+          public void declined(String why) {
             end.complete(why);
           }
         });

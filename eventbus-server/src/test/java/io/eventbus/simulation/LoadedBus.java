@@ -4,7 +4,7 @@ import io.eventbus.link.LinkPeer;
 import io.eventbus.registry.RegistrySnapshot;
 import io.eventbus.server.balance.BalanceStatus;
 import io.eventbus.server.balance.DrivenBalancer;
-import io.eventbus.server.balance.LoadFigures;
+import io.eventbus.server.balance.decision.LoadFigures;
 import io.eventbus.server.config.BalanceConfig;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.routing.BusMemory;

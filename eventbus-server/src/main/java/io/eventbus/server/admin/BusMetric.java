@@ -19,7 +19,8 @@ import java.util.stream.Collectors;
 
 /**
  * A metric of the bus: how it is called, what it says, and where in {@link BusStats} it comes from.
- * The table in {@code docs/operations.md} is compared with this one.
+ * The table in {@code docs/operations.md} is compared with this one. It is long because it is a
+ * table: a line for each metric.
  *
  * @param name name as Prometheus sees it
  * @param type "counter", "gauge" or "histogram"

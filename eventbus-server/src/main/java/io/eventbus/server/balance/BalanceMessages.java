@@ -1,6 +1,7 @@
 package io.eventbus.server.balance;
 
 import io.eventbus.link.LinkServiceException;
+import io.eventbus.server.balance.decision.MovePlanner;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
@@ -23,9 +24,6 @@ final class BalanceMessages {
 
   /** The channel of all of them: nothing big goes over it. */
   static final String CHANNEL = "balance";
-
-  /** In one request; more are asked for in the next. */
-  static final int MOST_CLIENTS = 500;
 
   private static final int MOST_URLS = 8;
   private static final int VERSION = 1;
@@ -93,7 +91,7 @@ final class BalanceMessages {
             double load = in.readDouble();
             boolean leaving = in.readBoolean();
             int life = in.readInt();
-            int count = count("clients", in.readInt(), MOST_CLIENTS);
+            int count = count("clients", in.readInt(), MovePlanner.MOST_CLIENTS);
             List<Wanted> clients = new ArrayList<>(count);
             for (int i = 0; i < count; i++) {
               clients.add(new Wanted(in.readLong(), in.readDouble(), in.readInt()));
@@ -103,7 +101,7 @@ final class BalanceMessages {
     }
   }
 
-  /** Says who may come: the first of those that were asked for, each with its token. */
+  /** Says which clients may come: the first of those that were asked for, each with its token. */
   record Granted(List<String> urls, List<String> tokens) {
     Granted {
       urls = List.copyOf(urls);
@@ -130,7 +128,7 @@ final class BalanceMessages {
           in ->
               new Granted(
                   texts(in, count("urls", in.readInt(), MOST_URLS)),
-                  texts(in, count("tokens", in.readInt(), MOST_CLIENTS))));
+                  texts(in, count("tokens", in.readInt(), MovePlanner.MOST_CLIENTS))));
     }
 
     private static List<String> texts(DataInputStream in, int count) throws IOException {

@@ -6,6 +6,12 @@ import io.eventbus.link.RefusedMemory;
 import io.eventbus.registry.BusState;
 import io.eventbus.registry.Registry;
 import io.eventbus.schema.ChangeReason;
+import io.eventbus.server.balance.decision.ClientLoad;
+import io.eventbus.server.balance.decision.LoadMeasure;
+import io.eventbus.server.balance.decision.MoveHistory;
+import io.eventbus.server.balance.decision.MovePlanner;
+import io.eventbus.server.balance.decision.MoveTarget;
+import io.eventbus.server.balance.decision.Reservations;
 import io.eventbus.server.config.BalanceConfig;
 import io.eventbus.server.session.Session;
 import io.eventbus.server.session.Sessions;
@@ -31,6 +37,9 @@ import org.slf4j.LoggerFactory;
  * Keeps a bus from having too much to do, and empties it before it ends: measures its load, tells
  * it to the others, and moves clients. What it does, it does on a thread of its own; any thread may
  * call its methods.
+ *
+ * <p>It is one class because it alone knows the thread: it brings its steps, requests of other
+ * buses and those of operators onto it. What they do is in the classes that it puts together.
  */
 public final class Balancer implements BalanceView, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Balancer.class);
@@ -38,7 +47,7 @@ public final class Balancer implements BalanceView, AutoCloseable {
   /** How often it is looked what becomes of clients that are asked to go. */
   private static final long STEP_NANOS = Duration.ofMillis(100).toNanos();
 
-  /** How often the load is measured and told; while nobody is asked to go, that is all. */
+  /** How often the load is measured and told; while no client is asked to go, that is all. */
   private static final long MEASURE_NANOS = Duration.ofMillis(500).toNanos();
 
   /** A bus that empties itself asks for the next clients so often: a few each time. */
@@ -54,11 +63,11 @@ public final class Balancer implements BalanceView, AutoCloseable {
   private final Sessions sessions;
   private final LoadSource source;
   private final LoadMeasure measure = new LoadMeasure(SMOOTHING);
-  private final Peers peers;
+  private final LoadExchange loads;
   private final MovePlanner planner;
   private final ClientLoads clients;
-  private final Arrivals arrivals;
-  private final Moves moves;
+  private final ReservationService reservationService;
+  private final MoveExecutor moves;
   private final @Nullable Calls calls;
   private final ScheduledExecutorService executor;
   private final LongSupplier nanoTime;
@@ -97,7 +106,7 @@ public final class Balancer implements BalanceView, AutoCloseable {
    */
   public Balancer(
       Place place, BalanceConfig config, Sessions sessions, LoadSource source, Clock clock) {
-    this(place, config, sessions, source, clock, Surroundings.real(place.links()));
+    this(place, config, sessions, source, clock, BalancerEnvironment.real(place.links()));
   }
 
   Balancer(
@@ -106,15 +115,15 @@ public final class Balancer implements BalanceView, AutoCloseable {
       Sessions sessions,
       LoadSource source,
       Clock clock,
-      Surroundings surroundings) {
+      BalancerEnvironment environment) {
     this.place = place;
     this.config = config;
     this.sessions = sessions;
     this.source = source;
-    this.calls = surroundings.calls();
-    this.executor = surroundings.executor();
-    this.nanoTime = surroundings.nanoTime();
-    this.peers = new Peers(place.bus(), place.registry(), calls, nanoTime);
+    this.calls = environment.calls();
+    this.executor = environment.executor();
+    this.nanoTime = environment.nanoTime();
+    this.loads = new LoadExchange(place.bus(), place.registry(), calls, nanoTime);
     this.planner =
         new MovePlanner(
             new MovePlanner.Settings(
@@ -125,15 +134,16 @@ public final class Balancer implements BalanceView, AutoCloseable {
                 config.movesPerSecond(),
                 REFUSAL_PAUSE),
             place.zone(),
-            surroundings.random());
+            environment.random());
     MoveHistory history = new MoveHistory(config.coolDown(), config.hops());
     this.clients = new ClientLoads(sessions, clock, history);
-    this.arrivals =
-        new Arrivals(
+    this.reservationService =
+        new ReservationService(
             new Reservations(config.low(), config.high(), SMOOTHING.multipliedBy(2)),
             sessions.tokens());
     this.moves =
-        new Moves(sessions, clock, peers, calls, planner, history, config, executor, nanoTime);
+        new MoveExecutor(
+            sessions, clock, loads, calls, planner, history, config, executor, nanoTime);
   }
 
   /** Begins to measure and to move. */
@@ -203,7 +213,7 @@ public final class Balancer implements BalanceView, AutoCloseable {
       measureAt = now + MEASURE_NANOS;
       measure.add(source.read().highest(), now);
       underWay = moves.underWay(now);
-      peers.exchange(
+      loads.exchange(
           new BalanceMessages.Load(
               measure.load(), sessions.size(), planner.isOverloaded(), draining));
     }
@@ -223,8 +233,8 @@ public final class Balancer implements BalanceView, AutoCloseable {
             moves.moved(),
             moves.stayed(),
             moves.expired(),
-            arrivals.granted(),
-            arrivals.refused());
+            reservationService.granted(),
+            reservationService.refused());
   }
 
   private BalanceMessages.Load own(BalanceStatus now) {
@@ -241,7 +251,7 @@ public final class Balancer implements BalanceView, AutoCloseable {
         planner.relieve(
             new MovePlanner.Fullness(load, measure.recent(), underWay),
             () -> clients.read(load, false, now),
-            config.enabled() ? peers.neighbours(now) : List.of(),
+            config.enabled() ? loads.targets(now) : List.of(),
             now);
     if (planner.isOverloaded() != before) {
       LOG.info(
@@ -273,7 +283,7 @@ public final class Balancer implements BalanceView, AutoCloseable {
     }
     List<ClientLoad> next = moves.leaving(measure.load(), now);
     planner
-        .empty(next, peers.neighbours(now), now)
+        .empty(next, loads.targets(now), now)
         .ifPresent(
             plan -> {
               var unused = carryOut(plan, ChangeReason.DRAIN);
@@ -289,7 +299,7 @@ public final class Balancer implements BalanceView, AutoCloseable {
   // ---- What other buses ask, on the threads of links
 
   private CompletionStage<byte[]> onLoad(LinkPeer peer, byte[] request) {
-    peers.onLoad(peer, request);
+    loads.onLoad(peer, request);
     // What the last step has found, without waking the balance thread.
     return CompletableFuture.completedFuture(own(status).encode());
   }
@@ -304,8 +314,8 @@ public final class Balancer implements BalanceView, AutoCloseable {
           double load =
               asked.leaving() ? measure.load() : Math.max(measure.load(), measure.recent());
           BalanceMessages.Granted granted =
-              arrivals.reserve(
-                  peer.bus(), asked, open, load, peers.ownUrls(), nanoTime.getAsLong());
+              reservationService.reserve(
+                  peer.bus(), asked, open, load, loads.ownUrls(), nanoTime.getAsLong());
           return granted.encode();
         });
   }
@@ -338,7 +348,7 @@ public final class Balancer implements BalanceView, AutoCloseable {
 
   @Override
   public List<BusLoad> buses() {
-    return peers.all(own(status), nanoTime.getAsLong());
+    return loads.all(own(status), nanoTime.getAsLong());
   }
 
   /**
@@ -357,7 +367,7 @@ public final class Balancer implements BalanceView, AutoCloseable {
     }
     InetSocketAddress address;
     try {
-      address = peers.address(bus);
+      address = loads.address(bus);
     } catch (IllegalArgumentException e) {
       return CompletableFuture.failedFuture(e);
     }
@@ -411,10 +421,10 @@ public final class Balancer implements BalanceView, AutoCloseable {
     }
     double share = measure.load() / Math.max(1, sessions.size());
     ClientLoad client = moves.client(session, share, true, now);
-    Neighbour target =
-        peers.neighbours(now).stream()
+    MoveTarget target =
+        loads.targets(now).stream()
             .filter(n -> bus.isEmpty() || n.bus().equals(bus))
-            .min(Comparator.comparingDouble(Neighbour::load))
+            .min(Comparator.comparingDouble(MoveTarget::load))
             .orElseThrow(
                 () ->
                     new IllegalArgumentException(
@@ -439,7 +449,7 @@ public final class Balancer implements BalanceView, AutoCloseable {
     executor.execute(this::stepSoon);
     long end = System.nanoTime() + longest.toNanos();
     int before = sessions.size();
-    while (sessions.size() > 0 && peers.areThere() && System.nanoTime() - end < 0) {
+    while (sessions.size() > 0 && loads.areThere() && System.nanoTime() - end < 0) {
       LockSupport.parkNanos(POLL_NANOS);
       if (Thread.interrupted()) {
         Thread.currentThread().interrupt();

@@ -1,5 +1,7 @@
 package io.eventbus.server.balance;
 
+import io.eventbus.server.balance.decision.ClientLoad;
+import io.eventbus.server.balance.decision.MoveHistory;
 import io.eventbus.server.routing.Subscription;
 import io.eventbus.server.session.Acknowledgements;
 import io.eventbus.server.session.ChangeTokens;
@@ -22,7 +24,7 @@ import java.util.Set;
 final class ClientLoads {
   private static final long MINUTE_NANOS = Duration.ofMinutes(1).toNanos();
 
-  /** Of one client; more topics do not say more about whom it belongs to. */
+  /** Of one client; more topics do not say more about what it belongs to. */
   private static final int MOST_TOPICS = 32;
 
   /** A client that does nothing counts like one with an event in a second: it has a connection. */

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  *   port (2 bytes)  number of the process (8 bytes)  HMAC-SHA-256 of all this (32 bytes)
  * </pre>
  *
- * <p>It is a hint where to look and no more: who is there has to prove itself on the link. Without
+ * <p>It is a hint where to look and no more: the bus there has to prove itself on the link. Without
  * a secret the key is a constant, and the code only finds damage.
  *
  * @param cluster name of the cluster

@@ -249,7 +249,7 @@ final class ClusterMembership implements Membership {
     return all.isEmpty() ? "none yet" : all;
   }
 
-  /** What this bus waits for, or who leads. */
+  /** What this bus waits for, or which one leads. */
   private String situation() {
     String known = registry.situation();
     return registered

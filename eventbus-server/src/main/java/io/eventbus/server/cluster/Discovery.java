@@ -43,9 +43,9 @@ final class Discovery implements AutoCloseable {
   private final InetSocketAddress group;
   private final Announcement.Self self;
   private final byte @Nullable [] secret;
-  private final Neighbours members = new Neighbours(MEMORY.toNanos());
-  private final Neighbours looking =
-      new Neighbours(TimeUnit.MILLISECONDS.toNanos(LOOKING_MEMORY_MILLIS));
+  private final DiscoveredBuses members = new DiscoveredBuses(MEMORY.toNanos());
+  private final DiscoveredBuses looking =
+      new DiscoveredBuses(TimeUnit.MILLISECONDS.toNanos(LOOKING_MEMORY_MILLIS));
   private final long startedNanos = System.nanoTime();
   private final Thread thread = new Thread(this::run, "cluster-discovery");
   private final Supplier<String> clusterId;
@@ -142,7 +142,7 @@ final class Discovery implements AutoCloseable {
     return found.isEmpty() ? looking.addresses(now) : found;
   }
 
-  /** Whether this bus has listened for long enough to know who is there. */
+  /** Whether this bus has listened for long enough to know which buses are there. */
   boolean isSettled() {
     return System.nanoTime() - startedNanos >= SETTLED.toNanos();
   }

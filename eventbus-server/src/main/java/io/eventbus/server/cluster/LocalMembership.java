@@ -26,11 +26,11 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** A bus that serves alone: the registry is in its memory, and nobody else takes part in it. */
+/** A bus that serves alone: the registry is in its memory, and no other bus takes part in it. */
 final class LocalMembership implements Membership {
   private static final Duration DEADLINE = Duration.ofSeconds(5);
 
-  /** A bus that serves alone has nobody who could miss it: its lease only has to be legal. */
+  /** A bus that serves alone has no other that could miss it: its lease only has to be legal. */
   private static final Duration LEASE = Duration.ofHours(24);
 
   private final ServerConfig config;

@@ -69,7 +69,7 @@ public interface Membership extends ClusterView, AutoCloseable {
   Optional<LinkNode> links();
 
   /**
-   * Derives a key that all buses of the cluster have, and nobody else.
+   * Derives a key that all buses of the cluster have, and nothing else.
    *
    * @param purpose sets the key apart from those for other purposes
    * @return 32 bytes; nothing for a bus that serves alone, or whose cluster shares no secret

@@ -9,29 +9,31 @@ import io.eventbus.registry.ListenerRegistration;
 import io.eventbus.registry.Registry;
 import io.eventbus.server.config.FederationConfig;
 import io.eventbus.server.config.ListenConfig;
+import io.eventbus.server.federation.interest.InterestExchange;
+import io.eventbus.server.federation.interest.LocalInterest;
+import io.eventbus.server.federation.lane.ClockAndRandom;
+import io.eventbus.server.federation.lane.Deadlines;
+import io.eventbus.server.federation.lane.Gate;
+import io.eventbus.server.federation.lane.LaneLoop;
+import io.eventbus.server.federation.lane.Lanes;
+import io.eventbus.server.federation.tree.ForwardRelay;
+import io.eventbus.server.federation.tree.LoopForwarder;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.RemoteForwarder;
 import io.eventbus.server.routing.Router;
 import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.session.ClusterPromises;
 import io.eventbus.server.transport.EventLoops;
-import io.netty.buffer.ByteBufAllocator;
-import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.EventLoop;
 import io.netty.channel.epoll.EpollIoHandler;
 import io.netty.channel.epoll.EpollServerSocketChannel;
 import io.netty.channel.epoll.EpollSocketChannel;
-import java.net.InetSocketAddress;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
-import java.util.function.Function;
-import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -42,40 +44,17 @@ import org.slf4j.LoggerFactory;
  * for, and started when they and the links are there. Any thread.
  */
 public final class Federation implements ClusterPromises {
-  /** The kind of stream, see {@link LinkNode#acceptStreams}. */
-  static final String LANES = "lane";
-
   private static final Logger LOG = LoggerFactory.getLogger(Federation.class);
 
   /** How long the others may take to hear that this bus ends. */
   private static final long GOODBYE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-  /** Opens the connections of lanes, as {@link LinkNode#openStream} does. */
-  @FunctionalInterface
-  interface Streams {
-    CompletableFuture<LinkPeer> open(
-        InetSocketAddress address,
-        String channel,
-        EventLoop loop,
-        Function<LinkPeer, ChannelHandler> handler);
-  }
-
-  private final FederationConfig config;
-  private final TimeAndChance timeAndChance;
-  private final int maxFrameBytes;
-  private final SubscriptionIndex index;
-  private final BusMemory memory;
-  private final LaneMemory laneMemory;
-  private final List<LoopFederation> loops = new ArrayList<>();
-  private final Peers peers;
+  private final Lanes lanes;
   private final LocalInterest interest;
   private final InterestExchange exchange;
   private final Members members;
-  private final Acknowledgement acknowledgement;
-  private final Fence startFence = new Fence();
+  private final Gate startGate = new Gate();
   private final LongAdder late = new LongAdder();
-  private final LongAdder mismatches = new LongAdder();
-  private volatile @Nullable Streams streams;
   private @Nullable ListenerRegistration registration;
 
   /**
@@ -102,7 +81,7 @@ public final class Federation implements ClusterPromises {
         IntStream.range(0, eventLoops.count()).mapToObj(eventLoops::loop).toList(),
         index,
         memory,
-        TimeAndChance.REAL);
+        ClockAndRandom.REAL);
   }
 
   Federation(
@@ -112,22 +91,27 @@ public final class Federation implements ClusterPromises {
       List<EventLoop> eventLoops,
       SubscriptionIndex index,
       BusMemory memory,
-      TimeAndChance timeAndChance) {
-    this.config = config;
-    this.timeAndChance = timeAndChance;
-    this.maxFrameBytes = maxFrameBytes;
-    this.index = index;
-    this.memory = memory;
-    this.laneMemory = new LaneMemory(memory.limit() / 100 * config.memoryPercent());
-    for (int i = 0; i < eventLoops.size(); i++) {
-      loops.add(new LoopFederation(i, eventLoops.get(i), this));
-    }
-    peers = new Peers(self, this);
-    acknowledgement = new Acknowledgement(loops, peers);
+      ClockAndRandom clock) {
+    // What leads through other buses names them by their numbers.
+    lanes = new Lanes(config, self, maxFrameBytes, eventLoops, memory, clock, index::invalidate);
     interest = new LocalInterest(this::interestChanged);
-    exchange = new InterestExchange(this, interest);
-    members = new Members(this, exchange);
+    exchange = new InterestExchange(lanes, index, interest, startGate);
+    members = new Members(lanes, exchange);
+    lanes.listen(exchange, new PromisesAndMembers());
     index.onLocalChange(interest);
+  }
+
+  private final class PromisesAndMembers implements Deadlines {
+    @Override
+    public void onTick(long nowNanos) {
+      exchange.onTick();
+      members.onTick(nowNanos);
+    }
+
+    @Override
+    public boolean areNear() {
+      return exchange.isWaitedFor();
+    }
   }
 
   /**
@@ -150,7 +134,7 @@ public final class Federation implements ClusterPromises {
    * @return confined to that loop
    */
   public RemoteForwarder forwarder(int loop) {
-    return loops.get(loop);
+    return new LoopForwarder(lanes.loop(loop), startGate);
   }
 
   /**
@@ -163,176 +147,90 @@ public final class Federation implements ClusterPromises {
   public void start(List<Router> routers, LinkNode linkNode, Registry registry) {
     start(routers, linkNode::openStream);
     linkNode.acceptStreams(
-        LANES,
+        Lanes.KIND,
         new StreamAcceptor() {
           @Override
           public EventLoop loop(LinkPeer peer) {
-            return loopFor(peer).eventLoop();
+            return lanes.loopFor(peer).eventLoop();
           }
 
           @Override
           public ChannelHandler handler(LinkPeer peer) {
-            return receiver(peer);
+            return lanes.receiver(peer);
           }
         });
     follow(registry);
-  }
-
-  /** What handles the bytes of a lane that another bus has opened; on the loop that owns it. */
-  ChannelHandler receiver(LinkPeer peer) {
-    return new LaneReceiver(loopFor(peer), peer);
   }
 
   /** From now on the registry says which buses there are. */
   void follow(Registry registry) {
     registration = registry.addListener((snapshot, changes) -> members.onSnapshot(snapshot));
     // A bus that does not find the others serves all the same.
-    var unused = loops.get(0).schedule(startFence::open, config.confirm().toMillis());
+    var unused = lanes.loop(0).schedule(startGate::open, lanes.config().confirm().toMillis());
   }
 
   /** Begins on the loops; no lane is opened before an address is known. */
-  void start(List<Router> routers, Streams opener) {
-    for (int i = 0; i < loops.size(); i++) {
-      loops.get(i).start(routers.get(i));
+  void start(List<Router> routers, Lanes.Opener opener) {
+    for (LaneLoop loop : lanes.loops()) {
+      Router router = routers.get(loop.number());
+      loop.start(router, new ForwardRelay(loop, router, router::chargeHold));
     }
-    streams = opener;
+    lanes.open(opener);
   }
 
-  private LoopFederation loopFor(LinkPeer peer) {
-    return loops.get(Math.floorMod(LoopFederation.laneOf(peer), loops.size()));
-  }
-
-  int loopCount() {
-    return loops.size();
-  }
-
-  LoopFederation loop(int number) {
-    return loops.get(number);
-  }
-
-  List<LoopFederation> loops() {
-    return loops;
-  }
-
-  FederationConfig config() {
-    return config;
-  }
-
-  int maxFrameBytes() {
-    return maxFrameBytes;
-  }
-
-  SubscriptionIndex index() {
-    return index;
-  }
-
-  BusMemory memory() {
-    return memory;
-  }
-
-  long nanoTime() {
-    return timeAndChance.nanoTime().getAsLong();
-  }
-
-  RandomGenerator random() {
-    return timeAndChance.random().get();
-  }
-
-  ByteBufAllocator allocator() {
-    return PooledByteBufAllocator.DEFAULT;
-  }
-
-  Peers peers() {
-    return peers;
+  Lanes lanes() {
+    return lanes;
   }
 
   InterestExchange exchange() {
     return exchange;
   }
 
-  Acknowledgement acknowledgement() {
-    return acknowledgement;
-  }
-
-  Fence startFence() {
-    return startFence;
-  }
-
-  Streams streams() {
-    Streams opener = streams;
-    if (opener == null) {
-      throw new IllegalStateException("the federation has not been started");
-    }
-    return opener;
-  }
-
-  void countMismatch() {
-    mismatches.increment();
-  }
-
-  LaneMemory laneMemory() {
-    return laneMemory;
-  }
-
-  void onTick(long now) {
-    members.onTick(now);
+  Gate startGate() {
+    return startGate;
   }
 
   @Override
   public boolean relieve() {
-    Peer fullest = null;
-    long bytes = 0;
-    for (Peer peer : peers.all()) {
-      long queued = peer.queuedBytes();
-      if (peer.upLanes() == 0 && queued > bytes) {
-        fullest = peer;
-        bytes = queued;
-      }
-    }
-    if (fullest == null) {
-      return false;
-    }
-    fullest.giveUp(
-        bytes + " bytes wait for it, it cannot be reached, and the bus is out of memory");
-    return true;
+    return lanes.giveUpFullest();
   }
 
   /** Under a lock of the index, by any thread. */
   private void interestChanged() {
-    loops.get(0).execute(exchange::tellSoon);
+    lanes.loop(0).execute(exchange::tellSoon);
   }
 
   @Override
   public boolean isAlone() {
-    // Before the registry has been heard nobody knows.
-    return startFence.isOpen() && peers.isEmpty();
+    // Before the registry has been heard that is not known.
+    return startGate.isOpen() && lanes.peers().isEmpty();
   }
 
   @Override
   public boolean leavesOn(int loop, long producer) {
-    return loops.get(loop).lane(producer) == loop;
+    return lanes.loop(loop).lane(producer) == loop;
   }
 
   @Override
   public @Nullable String refuse(String filter, @Nullable String group) {
-    if (interest.size() < config.filters() || interest.contains(filter, group)) {
+    if (interest.size() < lanes.config().filters() || interest.contains(filter, group)) {
       return null;
     }
     return "the clients of this bus subscribe to as many different filters as it can tell the"
         + " others of (expected: at most "
-        + config.filters()
+        + lanes.config().filters()
         + ", federation.filters); use wider filters, or another bus";
   }
 
   @Override
-  public void whenKnown(int loop, Consumer<Boolean> done) {
+  public void afterInterestApplied(int loop, Consumer<Boolean> done) {
     long version = interest.version();
-    onFirst(loop, done, told -> exchange.whenKnown(version, told));
+    onFirst(loop, done, told -> exchange.afterInterestApplied(version, told));
   }
 
   @Override
-  public void whenArrived(int loop, Consumer<Boolean> done) {
-    onFirst(loop, done, exchange::whenArrived);
+  public void afterInboundDelivered(int loop, Consumer<Boolean> done) {
+    onFirst(loop, done, exchange::afterInboundDelivered);
   }
 
   /** Asks on the first loop, and brings the answer back. */
@@ -341,7 +239,7 @@ public final class Federation implements ClusterPromises {
       done.accept(true);
       return;
     }
-    LoopFederation asking = loops.get(loop);
+    LaneLoop asking = lanes.loop(loop);
     Consumer<Boolean> answer =
         kept -> {
           if (!kept) {
@@ -349,25 +247,25 @@ public final class Federation implements ClusterPromises {
           }
           asking.execute(() -> done.accept(kept));
         };
-    loops.get(0).execute(() -> question.accept(answer));
+    lanes.loop(0).execute(() -> question.accept(answer));
   }
 
   @Override
-  public void whenReached(int loop, long producer, Consumer<Boolean> done) {
+  public void afterPublishedDelivered(int loop, long producer, Consumer<Boolean> done) {
     if (isAlone()) {
       done.accept(true);
       return;
     }
-    if (streams == null) {
+    if (!lanes.isOpen()) {
       // Clients may be faster than the start of the lanes.
       done.accept(false);
       return;
     }
-    LoopFederation here = loops.get(loop);
+    LaneLoop here = lanes.loop(loop);
     Promise promise = new Promise(3, done);
     here.whenHandedOver(promise::part);
-    acknowledgement.of(here, here.lane(producer), null, () -> here.execute(promise::part));
-    whenKnown(
+    lanes.acknowledgement().of(here, here.lane(producer), null, () -> here.execute(promise::part));
+    afterInterestApplied(
         loop,
         known -> {
           if (known) {
@@ -383,7 +281,7 @@ public final class Federation implements ClusterPromises {
                 late.increment();
               }
             },
-            config.confirm().toMillis()));
+            lanes.config().confirm().toMillis()));
   }
 
   /**
@@ -398,11 +296,11 @@ public final class Federation implements ClusterPromises {
       return;
     }
     CountDownLatch arrived = new CountDownLatch(1);
-    acknowledgement.ofAll(null, arrived::countDown);
+    lanes.acknowledgement().ofAll(null, arrived::countDown);
     await(arrived, deadline, "what was forwarded is not acknowledged by all buses");
     listening.close();
-    CountDownLatch ended = new CountDownLatch(loops.size());
-    for (LoopFederation loop : loops) {
+    CountDownLatch ended = new CountDownLatch(lanes.loops().size());
+    for (LaneLoop loop : lanes.loops()) {
       loop.execute(() -> loop.end(ended::countDown));
     }
     await(ended, System.nanoTime() + GOODBYE_NANOS, "not all others have heard of it");
@@ -424,6 +322,6 @@ public final class Federation implements ClusterPromises {
    * @return at this moment, or a moment ago
    */
   public FederationFigures figures() {
-    return FederationFigures.of(loops, peers, interest, late.sum(), mismatches.sum());
+    return FederationFigures.of(lanes, interest, late.sum(), exchange.mismatches());
   }
 }

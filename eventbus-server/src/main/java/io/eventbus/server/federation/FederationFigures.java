@@ -1,5 +1,10 @@
 package io.eventbus.server.federation;
 
+import io.eventbus.server.federation.interest.LocalInterest;
+import io.eventbus.server.federation.lane.LaneCounters;
+import io.eventbus.server.federation.lane.LaneLoop;
+import io.eventbus.server.federation.lane.Lanes;
+import io.eventbus.server.federation.lane.Peer;
 import io.eventbus.server.stats.SingleWriterCounter;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -57,11 +62,10 @@ public record FederationFigures(
     hops = List.copyOf(hops);
   }
 
-  static FederationFigures of(
-      List<LoopFederation> loops, Peers peers, LocalInterest interest, long late, long mismatches) {
+  static FederationFigures of(Lanes lanes, LocalInterest interest, long late, long mismatches) {
     return of(
-        loops.stream().map(LoopFederation::counters).toList(),
-        List.copyOf(peers.all()),
+        lanes.loops().stream().map(LaneLoop::counters).toList(),
+        List.copyOf(lanes.peers().all()),
         interest.size(),
         late,
         mismatches);

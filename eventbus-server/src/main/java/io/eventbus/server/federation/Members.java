@@ -4,6 +4,11 @@ import io.eventbus.registry.BusInfo;
 import io.eventbus.registry.BusState;
 import io.eventbus.registry.Endpoint;
 import io.eventbus.registry.RegistrySnapshot;
+import io.eventbus.server.federation.interest.InterestExchange;
+import io.eventbus.server.federation.lane.LaneLoop;
+import io.eventbus.server.federation.lane.Lanes;
+import io.eventbus.server.federation.lane.Peer;
+import io.eventbus.server.federation.lane.Peers;
 import java.net.InetSocketAddress;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -28,21 +33,21 @@ final class Members {
 
   private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-  private final Federation federation;
+  private final Lanes lanes;
   private final InterestExchange exchange;
   private final AtomicReference<@Nullable RegistrySnapshot> newest = new AtomicReference<>();
   private final Map<Peer, Long> lastSeen = new HashMap<>();
   private long lookedAt;
 
-  Members(Federation federation, InterestExchange exchange) {
-    this.federation = federation;
+  Members(Lanes lanes, InterestExchange exchange) {
+    this.lanes = lanes;
     this.exchange = exchange;
   }
 
   /** The registry's thread. */
   void onSnapshot(RegistrySnapshot snapshot) {
     if (newest.getAndSet(snapshot) == null) {
-      federation.loop(0).execute(this::update);
+      lanes.loop(0).execute(this::update);
     }
   }
 
@@ -51,8 +56,8 @@ final class Members {
     if (snapshot == null) {
       return;
     }
-    Peers peers = federation.peers();
-    long now = federation.nanoTime();
+    Peers peers = lanes.peers();
+    long now = lanes.nanoTime();
     BusInfo self = snapshot.bus(peers.self());
     if (self != null) {
       peers.ownNumber(self.number());
@@ -70,33 +75,21 @@ final class Members {
     exchange.onMembers(members, self != null && self.state() == BusState.UP);
     for (Peer peer : peers.all()) {
       if (!members.contains(peer)) {
-        giveUpIfDown(peer);
+        // Nothing waits for a bus that the registry does not name and that cannot be reached.
+        peer.giveUp("it has left the cluster");
       }
     }
   }
 
   private @Nullable Peer known(BusInfo bus) {
     Endpoint links = bus.addresses().peers();
-    Peer peer = links == null ? null : federation.peers().of(bus.id());
+    Peer peer = links == null ? null : lanes.peers().of(bus.id());
     if (links == null || peer == null) {
       return null;
     }
     peer.address(InetSocketAddress.createUnresolved(links.host(), links.port()));
-    federation.peers().number(peer, bus.number());
+    lanes.peers().number(peer, bus.number());
     return peer;
-  }
-
-  /** Nothing waits for a bus that the registry does not name and that cannot be reached. */
-  private void giveUpIfDown(Peer peer) {
-    for (LoopFederation loop : federation.loops()) {
-      loop.execute(
-          () -> {
-            Lane lane = peer.lane(loop.number());
-            if (!lane.isUp()) {
-              lane.abandon("it has left the cluster");
-            }
-          });
-    }
   }
 
   void onTick(long now) {
@@ -104,16 +97,16 @@ final class Members {
       return;
     }
     lookedAt = now;
-    for (Peer peer : federation.peers().all()) {
+    for (Peer peer : lanes.peers().all()) {
       Long seen = lastSeen.putIfAbsent(peer, now);
       if (peer.upLanes() > 0) {
         lastSeen.put(peer, now);
       } else if (seen != null && now - seen > MEMORY_NANOS && !exchange.isMember(peer)) {
         LOG.info("Bus {} is looked for no longer", peer.id());
         lastSeen.remove(peer);
-        federation.peers().remove(peer);
+        lanes.peers().remove(peer);
         exchange.onForgotten(peer);
-        for (LoopFederation loop : federation.loops()) {
+        for (LaneLoop loop : lanes.loops()) {
           loop.execute(() -> peer.lane(loop.number()).close());
         }
       }

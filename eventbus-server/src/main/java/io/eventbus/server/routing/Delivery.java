@@ -23,6 +23,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The maker owns one reference; {@link #retain} and {@link #release} may be called by any
  * thread, everything else is read-only after {@link #finish}.
+ *
+ * <p>It is one class because layout, reference count and recycling hold together: none is right
+ * without the others.
  */
 public final class Delivery {
   /** What a delivery costs beyond its bytes: this object, the buffer's, and a place in a queue. */
@@ -61,7 +64,7 @@ public final class Delivery {
   private int end;
   private int frameBytes;
   private int events;
-  private long bornNanos;
+  private long receivedNanos;
   private int generation;
   // Whose events this one shows, from where in its frame, and before which byte of this one's own.
   private @Nullable Delivery inner;
@@ -80,24 +83,29 @@ public final class Delivery {
    * @param memory counts the bytes until the last release
    * @param frameBytes the exact size of the frame
    * @param events how many events it holds; 0 for a frame that is not a {@code Deliver}
-   * @param bornNanos {@link System#nanoTime} when the bus received what it is made from
+   * @param receivedNanos {@link System#nanoTime} when the bus received what it is made from
    * @return a delivery with one reference
    */
   public static Delivery allocate(
-      ByteBufAllocator allocator, BusMemory memory, int frameBytes, int events, long bornNanos) {
+      ByteBufAllocator allocator,
+      BusMemory memory,
+      int frameBytes,
+      int events,
+      long receivedNanos) {
     int bytes = HEADROOM + frameBytes;
     Delivery d = POOL.get();
     d.memory = memory;
-    d.begin(allocator.directBuffer(bytes, bytes), 0, frameBytes, events, bornNanos);
+    d.begin(allocator.directBuffer(bytes, bytes), 0, frameBytes, events, receivedNanos);
     memory.reserve(d.size());
     return d;
   }
 
   /** As {@link #allocate}, at a place in a slab that was taken for it. */
-  static Delivery in(DeliverySlab slab, int start, int frameBytes, int events, long bornNanos) {
+  static Delivery allocateInSlab(
+      DeliverySlab slab, int start, int frameBytes, int events, long receivedNanos) {
     Delivery d = POOL.get();
     d.slab = slab;
-    d.begin(slab.buffer(), start, frameBytes, events, bornNanos);
+    d.begin(slab.buffer(), start, frameBytes, events, receivedNanos);
     return d;
   }
 
@@ -129,7 +137,7 @@ public final class Delivery {
         0,
         own + bytes,
         events.events,
-        events.bornNanos);
+        events.receivedNanos);
     events.retain();
     d.inner = events;
     d.innerFrom = from;
@@ -148,13 +156,13 @@ public final class Delivery {
     return size() - innerBytes;
   }
 
-  private void begin(ByteBuf into, int at, int frame, int eventCount, long born) {
+  private void begin(ByteBuf into, int at, int frame, int eventCount, long received) {
     buffer = into;
     start = at + HEADROOM;
     end = start;
     frameBytes = frame;
     events = eventCount;
-    bornNanos = born;
+    receivedNanos = received;
     references = 1;
     generation++;
   }
@@ -186,7 +194,7 @@ public final class Delivery {
    * @return a finished delivery with one reference
    */
   public Delivery copy(ByteBufAllocator allocator, BusMemory account) {
-    return copyTo(allocate(allocator, account, frameBytes, events, bornNanos));
+    return copyTo(allocate(allocator, account, frameBytes, events, receivedNanos));
   }
 
   /**
@@ -196,7 +204,7 @@ public final class Delivery {
    * @return a finished delivery with one reference
    */
   public Delivery copy(DeliveryAllocator to) {
-    return copyTo(to.allocate(frameBytes, events, bornNanos));
+    return copyTo(to.allocate(frameBytes, events, receivedNanos));
   }
 
   /** For deliveries in slabs, which stand around no other. */
@@ -213,12 +221,12 @@ public final class Delivery {
    * @param allocator where the buffer comes from
    * @param memory counts the bytes until the last release
    * @param frame the frame
-   * @param bornNanos {@link System#nanoTime} now
+   * @param receivedNanos {@link System#nanoTime} now
    * @return a finished delivery with one reference
    */
   public static Delivery of(
-      ByteBufAllocator allocator, BusMemory memory, byte[] frame, long bornNanos) {
-    Delivery d = allocate(allocator, memory, frame.length, 0, bornNanos);
+      ByteBufAllocator allocator, BusMemory memory, byte[] frame, long receivedNanos) {
+    Delivery d = allocate(allocator, memory, frame.length, 0, receivedNanos);
     d.append(ByteBuffer.wrap(frame));
     d.finish();
     return d;
@@ -395,8 +403,8 @@ public final class Delivery {
    *
    * @return as {@link System#nanoTime}
    */
-  public long bornNanos() {
-    return bornNanos;
+  public long receivedNanos() {
+    return receivedNanos;
   }
 
   /** Adds a reference; the caller, or who lends it the delivery, holds one already. */

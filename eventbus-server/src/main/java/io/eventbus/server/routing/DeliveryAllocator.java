@@ -49,13 +49,13 @@ public final class DeliveryAllocator {
    *
    * @param frameBytes the exact size of the frame
    * @param events how many events it holds; 0 for a frame that is not a {@code Deliver}
-   * @param bornNanos {@link System#nanoTime} when the bus received what it is made from
+   * @param receivedNanos {@link System#nanoTime} when the bus received what it is made from
    * @return a delivery with one reference
    */
-  public Delivery allocate(int frameBytes, int events, long bornNanos) {
+  public Delivery allocate(int frameBytes, int events, long receivedNanos) {
     int bytes = Delivery.HEADROOM + frameBytes;
     if (bytes > (own ? SMALL / 2 : SMALL)) {
-      return Delivery.allocate(buffers, memory, frameBytes, events, bornNanos);
+      return Delivery.allocate(buffers, memory, frameBytes, events, receivedNanos);
     }
     DeliverySlab slab = open;
     int start = slab == null ? -1 : slab.take(bytes);
@@ -63,7 +63,7 @@ public final class DeliveryAllocator {
       slab = another();
       start = slab.take(bytes);
     }
-    return Delivery.in(slab, start, frameBytes, events, bornNanos);
+    return Delivery.allocateInSlab(slab, start, frameBytes, events, receivedNanos);
   }
 
   /**

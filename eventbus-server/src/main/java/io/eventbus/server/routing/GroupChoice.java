@@ -7,8 +7,8 @@ import java.util.IdentityHashMap;
 import java.util.List;
 
 /**
- * Chooses, for one frame, one member of each group: in turn, and preferring those whose queues have
- * room. A connection that is chosen gets one delivery of its own, which names its group
+ * Chooses, for one frame, one member of each group: round robin, and preferring those whose queues
+ * have room. A connection that is chosen gets one delivery of its own, which names its group
  * subscriptions, instead of the shared one.
  *
  * <p>Confined to its loop; empty between frames.
@@ -46,24 +46,24 @@ final class GroupChoice {
 
   private boolean anyPlain;
 
-  /** Chooses for the next frame of a topic, whose turn is counted by the caller. */
-  void choose(Route route, int turn) {
+  /** Chooses for the next frame of a topic, which the caller counts. */
+  void choose(Route route, int roundRobin) {
     // An error may have kept the last frame's choice from being cleared.
     clear();
     for (int g = 0; g < route.groups.size(); g++) {
-      choose(route, g, turn);
+      choose(route, g, roundRobin);
     }
   }
 
   /** Chooses a member of one group. */
-  void choose(Route route, int group, int turn) {
-    Subscription s = pick(route.groups, group, turn);
+  void choose(Route route, int group, int roundRobin) {
+    Subscription s = pick(route.groups, group, roundRobin);
     Chosen c = byMember.get(s.subscriber());
     if (c == null) {
       c = new Chosen(s.subscriber(), s.overflow());
-      Overflow plain = route.plainOverflow(s.subscriber());
-      if (plain != null) {
-        c.overflow = Target.stricter(c.overflow, plain);
+      Overflow ungrouped = route.ungroupedOverflow(s.subscriber());
+      if (ungrouped != null) {
+        c.overflow = Target.stricter(c.overflow, ungrouped);
         c.alsoPlain = true;
         anyPlain = true;
       }
@@ -73,9 +73,9 @@ final class GroupChoice {
     c.add(s);
   }
 
-  private static Subscription pick(RouteGroups groups, int group, int turn) {
+  private static Subscription pick(RouteGroups groups, int group, int roundRobin) {
     int size = groups.size(group);
-    int first = Math.floorMod(turn, size);
+    int first = Math.floorMod(roundRobin, size);
     Subscription withRoom = null;
     int looked = Math.min(size, LOOKED);
     for (int i = 0; i < looked; i++) {

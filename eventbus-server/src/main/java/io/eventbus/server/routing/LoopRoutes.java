@@ -16,7 +16,7 @@ final class LoopRoutes {
   private final RemoteForwarder remote;
   private final RouteCache cache;
   private final Matches matches = new Matches();
-  private int nextTurn;
+  private int nextRoundRobin;
 
   /** The only topic whose route is not {@link Route#isShared shared}, if there is one. */
   private RouteCache.@Nullable Entry unshared;
@@ -51,7 +51,7 @@ final class LoopRoutes {
   RouteCache.Entry add(ByteBuffer in, int start, int length, String topic) {
     RouteCache.Entry entry = cache.add(in, start, length, topic);
     // Topics that are published to only once are to be shared evenly, too.
-    entry.turn = nextTurn++;
+    entry.roundRobin = nextRoundRobin++;
     refresh(entry);
     return entry;
   }

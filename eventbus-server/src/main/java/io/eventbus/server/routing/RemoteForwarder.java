@@ -23,7 +23,7 @@ public interface RemoteForwarder {
         public RemotePlan plan(
             @Nullable RemotePlan before,
             String topic,
-            Map<RemoteBus, Overflow> plain,
+            Map<RemoteBus, Overflow> ungrouped,
             Map<String, List<RemoteBus>> groups) {
           throw new IllegalStateException("a bus that serves alone knows no others");
         }
@@ -43,7 +43,7 @@ public interface RemoteForwarder {
    *
    * @param before the plan so far, null if there was none
    * @param topic the topic
-   * @param plain the buses that have subscribers without a group, and the strictest of their
+   * @param ungrouped the buses that have subscribers without a group, and the strictest of their
    *     policies
    * @param groups the groups that have members at other buses and none here
    * @return the plan
@@ -51,6 +51,6 @@ public interface RemoteForwarder {
   RemotePlan plan(
       @Nullable RemotePlan before,
       String topic,
-      Map<RemoteBus, Overflow> plain,
+      Map<RemoteBus, Overflow> ungrouped,
       Map<String, List<RemoteBus>> groups);
 }

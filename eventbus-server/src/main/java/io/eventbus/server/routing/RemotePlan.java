@@ -8,8 +8,8 @@ package io.eventbus.server.routing;
  */
 public interface RemotePlan {
   /**
-   * Says whether the publisher has to wait, because the way to another bus is full, or because
-   * frames that took another way have to arrive first.
+   * Says whether the publisher has to wait, because a path to another bus is full, or because
+   * frames that took another path have to arrive first.
    *
    * @param producer the publisher's number
    * @param retry if it has to wait, called once when it is worth trying again, by any thread
@@ -18,7 +18,7 @@ public interface RemotePlan {
   boolean mustWait(long producer, Runnable retry);
 
   /**
-   * Says which loop owns the ways of a producer's frames: always the same, so that their order is
+   * Says which loop owns the paths of a producer's frames: always the same, so that their order is
    * kept.
    *
    * @param producer the publisher's number
@@ -30,8 +30,8 @@ public interface RemotePlan {
    * Returns to whom a frame is given.
    *
    * @param producer the publisher's number
-   * @param turn counts the frames of the topic, for groups to take turns
-   * @return subscribers of that loop, each a way to one or more buses
+   * @param roundRobin counts the frames of the topic, for the choice of members of groups
+   * @return subscribers of that loop, each a path to one or more buses
    */
-  Target[] targets(long producer, int turn);
+  Target[] targets(long producer, int roundRobin);
 }

@@ -137,7 +137,7 @@ final class Route {
    * The policy of a member of a group that gets the events on its own account, too; null when it
    * does not.
    */
-  @Nullable Overflow plainOverflow(Subscriber member) {
+  @Nullable Overflow ungroupedOverflow(Subscriber member) {
     return plainMembers.isEmpty() ? null : plainMembers.get(member);
   }
 

@@ -39,9 +39,10 @@ final class RouteCache {
     long deliveries;
 
     /**
-     * Counts frames, for groups to take turns: for each topic, or two topics could share a rhythm.
+     * Counts frames, for the choice of members of groups: for each topic, or two topics could share
+     * a rhythm.
      */
-    int turn;
+    int roundRobin;
 
     /** What the cache counts it as. */
     private int cost;

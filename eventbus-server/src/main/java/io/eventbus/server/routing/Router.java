@@ -17,6 +17,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A caller first {@link #select}s the topic of a frame, then asks {@link #mustWait}, then {@link
  * #deliver}s. In steady state none of this allocates.
+ *
+ * <p>It is one class because frames from clients and from other buses go the same way over the same
+ * state, on the path of every event.
  */
 public final class Router {
   private static final long[] NO_GROUPS = {};
@@ -220,18 +223,18 @@ public final class Router {
   /**
    * Says whether a frame that another bus has sent for the selected topic has to wait.
    *
-   * @param plain whether it is for subscribers without a group
+   * @param ungrouped whether it is for subscribers without a group
    * @param groups the groups that it is for
    * @param retry as for {@link #mustWait(long, Runnable)}
    * @return true if it has to wait; then nothing was delivered
    */
-  public boolean mustWait(boolean plain, List<String> groups, Runnable retry) {
+  public boolean mustWait(boolean ungrouped, List<String> groups, Runnable retry) {
     if (memory.isOver()) {
       memory.whenBelow(retry);
       return true;
     }
     Route route = selected().route;
-    if (plain && anyFull(route.blocking, retry)) {
+    if (ungrouped && anyFull(route.blocking, retry)) {
       return true;
     }
     for (int i = 0; i < groups.size(); i++) {
@@ -295,24 +298,24 @@ public final class Router {
     RemotePlan plan = entry.remote;
     int far = 0;
     if (route.targetCount > 0 || route.groups.size() > 0 || plan != null) {
-      choice.choose(route, entry.turn++);
-      boolean plain = route.targetCount > 0 || plan != null;
+      choice.choose(route, entry.roundRobin++);
+      boolean ungrouped = route.targetCount > 0 || plan != null;
       Delivery shared =
-          plain || (choice.size() > 0 && DeliveryAllocator.isShared(publish.eventsSize()))
+          ungrouped || (choice.size() > 0 && DeliveryAllocator.isShared(publish.eventsSize()))
               ? build(in, publish, producer, receivedAt, nowNanos, NO_GROUPS, 0)
               : null;
       try {
         for (int i = 0; i < choice.size(); i++) {
-          giveOne(i, forGroups(shared, i, in, publish, producer, receivedAt, nowNanos));
+          enqueueOne(i, forGroups(shared, i, in, publish, producer, receivedAt, nowNanos));
         }
         if (shared != null) {
           for (int to = 0; to < route.byLoop.length; to++) {
-            give(shared, to, choice.without(route.byLoop[to]));
+            enqueue(shared, to, choice.without(route.byLoop[to]));
           }
           if (plan != null) {
-            Target[] ways = plan.targets(producer, entry.turn);
-            far = ways.length;
-            give(shared, plan.loop(producer), ways);
+            Target[] paths = plan.targets(producer, entry.roundRobin);
+            far = paths.length;
+            enqueue(shared, plan.loop(producer), paths);
           }
         }
       } finally {
@@ -331,11 +334,11 @@ public final class Router {
    * @param from the index of the first byte of the frame
    * @param to the index after its last byte
    * @param deliver the frame
-   * @param plain whether it is for subscribers without a group
+   * @param ungrouped whether it is for subscribers without a group
    * @param groups the groups of which one member is to get it
    * @param nowNanos {@link System#nanoTime} at the receipt
-   * @param relayLoop the loop that owns the ways on
-   * @param relays the ways on to further buses, mostly none
+   * @param relayLoop the loop that owns the paths on
+   * @param relays the paths on to further buses, mostly none
    * @return how many of the groups have no member here any more
    */
   public int deliver(
@@ -343,7 +346,7 @@ public final class Router {
       int from,
       int to,
       DeliverView deliver,
-      boolean plain,
+      boolean ungrouped,
       List<String> groups,
       long nowNanos,
       int relayLoop,
@@ -351,8 +354,8 @@ public final class Router {
     RouteCache.Entry entry = selected();
     Route route = entry.route;
     int events = deliver.eventCount();
-    int missing = choose(route, entry.turn++, groups);
-    int here = plain ? route.targetCount : 0;
+    int missing = choose(route, entry.roundRobin++, groups);
+    int here = ungrouped ? route.targetCount : 0;
     entry.events += events;
     entry.deliveries += (long) events * (here + choice.size());
     boolean sharing =
@@ -366,13 +369,13 @@ public final class Router {
     }
     try {
       for (int i = 0; i < choice.size(); i++) {
-        giveOne(i, forGroups(sharing ? shared : null, i, in, from, deliver, nowNanos));
+        enqueueOne(i, forGroups(sharing ? shared : null, i, in, from, deliver, nowNanos));
       }
       if (shared != null) {
         for (int i = 0; here > 0 && i < route.byLoop.length; i++) {
-          give(shared, i, choice.without(route.byLoop[i]));
+          enqueue(shared, i, choice.without(route.byLoop[i]));
         }
-        give(shared, relayLoop, relays);
+        enqueue(shared, relayLoop, relays);
       }
     } finally {
       release(shared);
@@ -382,7 +385,7 @@ public final class Router {
   }
 
   /** Chooses for a frame that another bus has sent; returns how many groups have no member here. */
-  private int choose(Route route, int turn, List<String> groups) {
+  private int choose(Route route, int roundRobin, List<String> groups) {
     choice.clear();
     int missing = 0;
     for (int i = 0; i < groups.size(); i++) {
@@ -390,17 +393,17 @@ public final class Router {
       if (group < 0) {
         missing++;
       } else {
-        choice.choose(route, group, turn);
+        choice.choose(route, group, roundRobin);
       }
     }
     return missing;
   }
 
   /** Gives a delivery to the chosen member of a group; takes over the caller's reference. */
-  private void giveOne(int i, Delivery own) {
+  private void enqueueOne(int i, Delivery own) {
     try {
       Subscriber member = choice.member(i);
-      give(own, member.loop(), HandOverQueue.single(member, choice.overflow(i)));
+      enqueue(own, member.loop(), HandOverQueue.single(member, choice.overflow(i)));
     } finally {
       own.release();
     }
@@ -494,7 +497,7 @@ public final class Router {
     return delivery;
   }
 
-  private void give(Delivery delivery, int to, Target[] targets) {
+  private void enqueue(Delivery delivery, int to, Target[] targets) {
     if (targets.length == 0) {
       return;
     }

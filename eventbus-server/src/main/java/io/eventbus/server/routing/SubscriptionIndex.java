@@ -21,6 +21,8 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
  * <p>A change gives the set of subscriptions with its filter a stamp that no set has had. What a
  * look-up finds is known by the stamps of the sets: the {@link Route} is made once for all topics
  * with the same, and found again where a change has been undone.
+ *
+ * <p>It is one class because one lock guards all of it.
  */
 public final class SubscriptionIndex {
   /** One part of the heap in so many is for routes and the topics that loops remember. */

@@ -9,13 +9,13 @@ public interface ChangeListener {
   /** The client has read the request, or has done a step of what it was asked for. */
   void progresses();
 
-  /** The client is not here any more. */
-  void gone();
+  /** The client has left: its session here has ended. */
+  void left();
 
   /**
-   * The client stays.
+   * The client has declined: it stays.
    *
    * @param why what it said, for people
    */
-  void stays(String why);
+  void declined(String why);
 }

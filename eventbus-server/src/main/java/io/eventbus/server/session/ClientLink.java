@@ -55,7 +55,7 @@ public interface ClientLink {
   }
 
   /**
-   * Asks for a call in one of the next turns of the loop, behind those who asked before.
+   * Asks for a call in one of the next turns of the loop, behind those that were asked for before.
    *
    * @param retry called once on this loop
    */

@@ -26,17 +26,17 @@ public interface ClusterPromises {
         }
 
         @Override
-        public void whenKnown(int loop, Consumer<Boolean> done) {
+        public void afterInterestApplied(int loop, Consumer<Boolean> done) {
           done.accept(true);
         }
 
         @Override
-        public void whenArrived(int loop, Consumer<Boolean> done) {
+        public void afterInboundDelivered(int loop, Consumer<Boolean> done) {
           done.accept(true);
         }
 
         @Override
-        public void whenReached(int loop, long producer, Consumer<Boolean> done) {
+        public void afterPublishedDelivered(int loop, long producer, Consumer<Boolean> done) {
           done.accept(true);
         }
 
@@ -68,7 +68,7 @@ public interface ClusterPromises {
    * @param loop the caller's loop
    * @param done gets false if some bus did not say so in time
    */
-  void whenKnown(int loop, Consumer<Boolean> done);
+  void afterInterestApplied(int loop, Consumer<Boolean> done);
 
   /**
    * Waits until all events that other buses had routed to this one before are in the queues of
@@ -77,7 +77,7 @@ public interface ClusterPromises {
    * @param loop the caller's loop
    * @param done gets false if some bus did not say so in time
    */
-  void whenArrived(int loop, Consumer<Boolean> done);
+  void afterInboundDelivered(int loop, Consumer<Boolean> done);
 
   /**
    * Waits until all events that a producer has published here are in the queues of their
@@ -88,7 +88,7 @@ public interface ClusterPromises {
    * @param producer its number
    * @param done gets false if some bus did not say so in time
    */
-  void whenReached(int loop, long producer, Consumer<Boolean> done);
+  void afterPublishedDelivered(int loop, long producer, Consumer<Boolean> done);
 
   /**
    * Says whether what a producer publishes leaves the bus on a given loop, so that it need not

@@ -45,16 +45,16 @@ final class PendingChange {
     ChangeListener told = listener;
     if (told != null && isFor(itsToken)) {
       clear();
-      told.stays(why);
+      told.declined(why);
     }
   }
 
   /** The client is gone. */
-  void gone() {
+  void left() {
     ChangeListener told = listener;
     if (told != null) {
       clear();
-      told.gone();
+      told.left();
     }
   }
 

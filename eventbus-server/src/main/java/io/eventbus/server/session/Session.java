@@ -21,6 +21,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Confined to the loop that owns the connection, except for what is said to be for any thread.
  * It handles a message frame by frame; where it has to wait it says how far it came, and goes on
  * from there when it is called again.
+ *
+ * <p>It is one class because every frame is judged by its state; what frames do in detail is in the
+ * classes that it puts together.
  */
 public final class Session {
   /** What an answer that refuses something costs beside the frame that it refuses. */
@@ -282,13 +285,13 @@ public final class Session {
     link.execute(
         () -> {
           if (state != SessionState.OPEN) {
-            listener.gone();
+            listener.left();
           } else if (change.begin(request.getToken(), listener)) {
             link.send(ControlFrames.encode(TypeCode.CHANGE_BUS, request));
             // Its time begins when it knows: much may be queued before.
             link.whenRead(() -> change.read(request.getToken()));
           } else {
-            listener.stays("it was asked before, and has not answered");
+            listener.declined("it was asked before, and has not answered");
           }
         });
   }
@@ -296,7 +299,7 @@ public final class Session {
   /**
    * Closes a client that has not done what it was asked for; any thread. Not one that has left
    * already but for reading what is queued for it here, which it gets nowhere else: that takes as
-   * long as it reads. Who is closed gets what is queued first.
+   * long as it reads. A client that is closed gets what is queued first.
    *
    * @param token of the request; nothing happens if it was answered
    * @param url where the client is to go on
@@ -304,7 +307,7 @@ public final class Session {
   public void endChange(String token, String url) {
     link.execute(
         () -> {
-          boolean readsTheRest = subscriptions.haveLeft() && link.queuedBytes() > 0;
+          boolean readsTheRest = subscriptions.hasUnsubscribedAll() && link.queuedBytes() > 0;
           if (change.isFor(token) && !readsTheRest) {
             link.closeWhenWritten(CloseReason.CHANGE_BUS, "go on at " + url);
             onClosed();
@@ -347,7 +350,7 @@ public final class Session {
       loop.bus.memory().release(identity.attributeBytes());
     }
     state = state.to(SessionState.CLOSED);
-    change.gone();
+    change.left();
     subscriptions.removeAll();
     acknowledgements.close();
   }

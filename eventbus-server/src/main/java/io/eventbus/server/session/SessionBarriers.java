@@ -20,7 +20,8 @@ final class SessionBarriers {
   void add(Barrier barrier) {
     loop.bus
         .cluster()
-        .whenReached(loop.router.loop(), session.producer(), reached -> answer(barrier, reached));
+        .afterPublishedDelivered(
+            loop.router.loop(), session.producer(), reached -> answer(barrier, reached));
   }
 
   private void answer(Barrier barrier, boolean reached) {

@@ -89,7 +89,7 @@ final class SessionPublishing {
     return made;
   }
 
-  /** Charges those who hold this publisher back. */
+  /** Charges the subscribers that hold this publisher back. */
   void onTick(long nowNanos) {
     if (hold != null) {
       loop.router.chargeHold(hold, nowNanos);

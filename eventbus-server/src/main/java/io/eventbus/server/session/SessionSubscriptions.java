@@ -27,12 +27,12 @@ public final class SessionSubscriptions {
   private final BooleanSupplier changing;
   // Made with the first subscription: a session that only publishes needs none.
   private volatile Map<Long, Subscription> byId = Map.of();
-  private @Nullable EqualSubscriptions equal;
+  private @Nullable DeduplicatedSubscriptions equal;
   private @Nullable SubscriptionShare share;
   // Confined to the loop: whose Confirm waits for other buses, and whose Drained does.
   private Set<Subscription> unconfirmed = Set.of();
   private Set<Subscription> leaving = Set.of();
-  private boolean left;
+  private boolean unsubscribedAll;
   private boolean closed;
 
   /**
@@ -132,7 +132,7 @@ public final class SessionSubscriptions {
       byId = new ConcurrentHashMap<>(4);
     }
     byId.put(request.getId(), subscription);
-    left = false;
+    unsubscribedAll = false;
     equal().add(subscription);
     if (loop.bus.cluster().isAlone()) {
       confirm(TypeCode.SUBSCRIBE, request.getId());
@@ -141,7 +141,7 @@ public final class SessionSubscriptions {
     unconfirmed = with(unconfirmed, subscription);
     loop.bus
         .cluster()
-        .whenKnown(
+        .afterInterestApplied(
             loop.router.loop(),
             known -> {
               if (known || !arriving.getAsBoolean()) {
@@ -182,7 +182,7 @@ public final class SessionSubscriptions {
             TypeCode.SUBSCRIBE.code(),
             "");
     loop.bus.stats().countProblem(code);
-    // Behind what a group has chosen it for, which nobody else gets.
+    // Behind what a group has chosen it for, which no other member gets.
     sendLast(ControlFrames.encode(TypeCode.PROBLEM, problem));
   }
 
@@ -193,10 +193,10 @@ public final class SessionSubscriptions {
     }
   }
 
-  private EqualSubscriptions equal() {
-    EqualSubscriptions e = equal;
+  private DeduplicatedSubscriptions equal() {
+    DeduplicatedSubscriptions e = equal;
     if (e == null) {
-      e = new EqualSubscriptions(loop.bus.index());
+      e = new DeduplicatedSubscriptions(loop.bus.index());
       equal = e;
     }
     return e;
@@ -242,7 +242,7 @@ public final class SessionSubscriptions {
 
   private void unsubscribe(Subscription subscription) {
     byId.remove(subscription.id());
-    left = byId.isEmpty();
+    unsubscribedAll = byId.isEmpty();
     confirmOnce(subscription);
     confirm(TypeCode.UNSUBSCRIBE, subscription.id());
     // What other buses have sent already is still for this subscription: a client that changes the
@@ -255,7 +255,7 @@ public final class SessionSubscriptions {
     if (subscription.group() == null) {
       awaitArrival(subscription);
     } else {
-      // For a group one bus is chosen: what comes after the last Drained would come to nobody.
+      // For a group one bus is chosen: what comes after the last Drained would come to no member.
       equal().withdraw(subscription);
       awaitWithdrawal(subscription);
     }
@@ -264,7 +264,7 @@ public final class SessionSubscriptions {
   private void awaitWithdrawal(Subscription subscription) {
     loop.bus
         .cluster()
-        .whenKnown(
+        .afterInterestApplied(
             loop.router.loop(),
             known -> {
               if (!known && !closed && changing.getAsBoolean()) {
@@ -278,7 +278,7 @@ public final class SessionSubscriptions {
   private void awaitArrival(Subscription subscription) {
     loop.bus
         .cluster()
-        .whenArrived(
+        .afterInboundDelivered(
             loop.router.loop(),
             arrived -> {
               if (closed || !leaving.contains(subscription)) {
@@ -328,8 +328,8 @@ public final class SessionSubscriptions {
   }
 
   /** Whether there were some, and the client has ended all of them. */
-  boolean haveLeft() {
-    return left;
+  boolean hasUnsubscribedAll() {
+    return unsubscribedAll;
   }
 
   void removeAll() {

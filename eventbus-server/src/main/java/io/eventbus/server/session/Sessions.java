@@ -22,7 +22,7 @@ public final class Sessions {
   private final NavigableMap<Long, Session> byNumber = new ConcurrentSkipListMap<>();
   private final Map<Long, Session> byProducer = new ConcurrentHashMap<>();
   // The second session of a client that changes from this bus to this bus, and the first.
-  private final Map<Session, Session> besides = new ConcurrentHashMap<>();
+  private final Map<Session, Session> firstDuringChange = new ConcurrentHashMap<>();
 
   private final SecureRandom random = new SecureRandom();
   private final AtomicLong lastNumber = new AtomicLong();
@@ -120,13 +120,13 @@ public final class Sessions {
    * Adds a session; one that has the same producer number is closed, because its client has come
    * back.
    *
-   * @param beside whether the client is in the middle of a change of bus, and needs both
+   * @param duringChange whether the client is in the middle of a change of bus, and needs both
    */
-  void add(Session session, boolean beside) {
+  void add(Session session, boolean duringChange) {
     byNumber.put(session.identity().number(), session);
     Session before = byProducer.put(session.producer(), session);
-    if (before != null && beside) {
-      besides.put(session, before);
+    if (before != null && duringChange) {
+      firstDuringChange.put(session, before);
     } else if (before != null) {
       before.close(
           CloseReason.REPLACED, "another connection has resumed this session; do not reconnect");
@@ -136,7 +136,7 @@ public final class Sessions {
   void remove(Session session) {
     byNumber.remove(session.identity().number(), session);
     byProducer.remove(session.producer(), session);
-    Session other = besides.remove(session);
+    Session other = firstDuringChange.remove(session);
     if (other != null && find(other.identity().number()) != null) {
       // The change came to nothing: the client is still here on its first connection.
       byProducer.putIfAbsent(session.producer(), other);

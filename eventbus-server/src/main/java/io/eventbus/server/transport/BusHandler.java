@@ -4,6 +4,7 @@ import io.eventbus.protocol.CloseReason;
 import io.eventbus.server.admission.ConnectionAccount;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.config.ValueType;
+import io.eventbus.server.queue.OutboundQueue;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.Subscriber;
 import io.eventbus.server.session.ClientLink;
@@ -45,7 +46,7 @@ final class BusHandler implements MessageHandler, ClientLink {
     this.config = loop.config();
     this.acceptedAt = acceptedAt;
     this.account = FrontDoor.account(connection.channel());
-    this.queue = new OutboundQueue(loop, connection, this::closeSlow, this::heldTooLong);
+    this.queue = new OutboundQueue(loop.queues(), connection, this::closeSlow, this::heldTooLong);
     this.session = new Session(loop.context(), this);
   }
 

@@ -1,6 +1,8 @@
 package io.eventbus.server.transport;
 
 import io.eventbus.server.admission.Admission;
+import io.eventbus.server.transport.websocket.Handshake;
+import io.eventbus.server.transport.websocket.RequestHead;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.EventLoop;

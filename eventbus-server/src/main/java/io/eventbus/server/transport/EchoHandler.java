@@ -1,6 +1,7 @@
 package io.eventbus.server.transport;
 
 import io.eventbus.protocol.CloseReason;
+import io.eventbus.server.transport.websocket.Opcode;
 import io.netty.buffer.ByteBuf;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;

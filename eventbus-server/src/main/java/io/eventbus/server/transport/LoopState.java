@@ -3,8 +3,11 @@ package io.eventbus.server.transport;
 import io.eventbus.link.RefusedMemory;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.log.RateLimitedLog;
+import io.eventbus.server.queue.LastEvents;
+import io.eventbus.server.queue.QueueContext;
 import io.eventbus.server.session.LoopContext;
 import io.eventbus.server.session.TurnBudget;
+import io.eventbus.server.transport.websocket.PermessageDeflate;
 import io.netty.channel.EventLoop;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -37,7 +40,7 @@ final class LoopState implements Runnable {
   private static final long TICK_MILLIS = 100;
 
   /**
-   * Without connections there is nothing to look at but memory to give back, and who waits for it.
+   * Without connections there is nothing to look at but memory to give back, and waiters for it.
    */
   private static final long EMPTY_TICK_MILLIS = 1_000;
 
@@ -78,6 +81,7 @@ final class LoopState implements Runnable {
   private final EventLoop eventLoop;
   private final ServerConfig config;
   private final LastEvents lastEvents = new LastEvents();
+  private @Nullable QueueContext queues;
   private final @Nullable PermessageDeflate deflate;
   private final Set<Ticking> connections = Collections.newSetFromMap(new IdentityHashMap<>());
   private final DrainOrder dirty = new DrainOrder();
@@ -109,14 +113,20 @@ final class LoopState implements Runnable {
    */
   void start(LoopContext loopContext) {
     context = loopContext;
+    queues = new QueueContext(number, loopContext, config.timeouts(), lastEvents);
   }
 
   int number() {
     return number;
   }
 
-  LastEvents lastEvents() {
-    return lastEvents;
+  /** What the queues of its connections share. */
+  QueueContext queues() {
+    QueueContext q = queues;
+    if (q == null) {
+      throw new IllegalStateException("loop " + number + " has not been started");
+    }
+    return q;
   }
 
   EventLoop eventLoop() {
@@ -204,7 +214,7 @@ final class LoopState implements Runnable {
     try {
       budget.renew(nextTurns.size());
       long before = budget.total();
-      // Those who have gone meanwhile use nothing of it.
+      // Those that have gone meanwhile use nothing of it.
       for (int i = 0; i < MOST_IN_TURN && budget.total() == before; i++) {
         Runnable next = nextTurns.poll();
         if (next == null) {
@@ -229,7 +239,7 @@ final class LoopState implements Runnable {
     }
   }
 
-  /** Sets who hears that the bus cannot go on. Before any connection. */
+  /** Sets what is told that the bus cannot go on. Before any connection. */
   void onFatal(Consumer<Throwable> listener) {
     onFatal = listener;
   }

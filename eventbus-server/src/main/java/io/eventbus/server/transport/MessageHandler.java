@@ -32,7 +32,7 @@ interface MessageHandler {
   /** Looks at deadlines of its own; called several times a second. */
   void onTick(long nowNanos);
 
-  /** Bytes that wait to be written, for whoever has to choose the biggest; any thread. */
+  /** Bytes that wait to be written, for choosing the biggest; any thread. */
   long queuedBytes();
 
   /** Bytes that are kept for the client beside what waits to be written; any thread. */

@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The threads that do the arithmetic of TLS handshakes: milliseconds each, in which an event loop
- * would serve nobody. When too many wait, a task is refused and its connection ends. Any thread.
+ * would serve no client. When too many wait, a task is refused and its connection ends. Any thread.
  */
 final class TlsTasks implements AutoCloseable {
   private static final int WAITING = 1024;

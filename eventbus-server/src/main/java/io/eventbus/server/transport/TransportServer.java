@@ -11,6 +11,8 @@ import io.eventbus.server.log.RateLimitedLog;
 import io.eventbus.server.routing.Router;
 import io.eventbus.server.session.BusContext;
 import io.eventbus.server.session.LoopContext;
+import io.eventbus.server.transport.websocket.Handshake;
+import io.eventbus.server.transport.websocket.OriginCheck;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.channel.Channel;

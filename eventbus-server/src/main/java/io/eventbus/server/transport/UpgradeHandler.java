@@ -4,6 +4,8 @@ import io.eventbus.server.admission.Admission;
 import io.eventbus.server.admission.ForwardedClient;
 import io.eventbus.server.config.AdminConfig;
 import io.eventbus.server.config.ValueType;
+import io.eventbus.server.transport.websocket.Handshake;
+import io.eventbus.server.transport.websocket.RequestHead;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;

@@ -5,8 +5,14 @@ import io.eventbus.protocol.CloseReason;
 import io.eventbus.server.admission.ConnectionAccount;
 import io.eventbus.server.config.ValueType;
 import io.eventbus.server.log.RateLimitedLog;
+import io.eventbus.server.queue.MessageSink;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.stats.LoopStats;
+import io.eventbus.server.transport.websocket.CloseFrame;
+import io.eventbus.server.transport.websocket.FrameWriting;
+import io.eventbus.server.transport.websocket.Opcode;
+import io.eventbus.server.transport.websocket.PermessageDeflate;
+import io.eventbus.server.transport.websocket.WebSocketViolation;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
@@ -30,7 +36,8 @@ import org.slf4j.LoggerFactory;
  */
 // A write or close that fails ends the channel, and that is what is acted on: not each future.
 @SuppressWarnings("FutureReturnValueIgnored")
-final class WebSocketConnection extends ChannelInboundHandlerAdapter implements LoopState.Ticking {
+final class WebSocketConnection extends ChannelInboundHandlerAdapter
+    implements LoopState.Ticking, MessageSink {
   private static final Logger LOG = LoggerFactory.getLogger(WebSocketConnection.class);
   private static final RateLimitedLog ERRORS = new RateLimitedLog(LOG);
 
@@ -272,24 +279,28 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
             });
   }
 
-  boolean compresses(int bytes) {
+  @Override
+  public boolean compresses(int bytes) {
     return deflateNegotiated
         && bytes >= loop.config().compression().minBytes()
         && bytes <= PermessageDeflate.MOST_DEFLATED;
   }
 
-  boolean isWritable() {
+  @Override
+  public boolean isWritable() {
     return phase == ConnectionPhase.OPEN && channel.isWritable() && !isPacing();
   }
 
   /** Writes a whole message that has its header. */
-  void writeMessage(ByteBuf message) {
+  @Override
+  public void writeMessage(ByteBuf message) {
     stats.messagesOut.add(1);
     write(message);
   }
 
   /** Writes a whole message that is a delivery; takes over the caller's reference. */
-  void writeMessage(Delivery delivery) {
+  @Override
+  public void writeMessage(Delivery delivery) {
     ByteBuf message = FrameWriting.message(delivery);
     if (tls != null) {
       // What is encrypted is the connection's own, whoever else gets the same.
@@ -302,6 +313,21 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
     stats.bytesOut.add(bytes);
     give(message);
     sharedWrites.wrote(delivery, bytes);
+  }
+
+  @Override
+  public ByteBuf newMessage(int bytes) {
+    ByteBuf message =
+        loop.context().allocator().directBuffer(FrameWriting.MAX_HEADER_BYTES + bytes);
+    FrameWriting.writeHeader(message, false, Opcode.BINARY, bytes);
+    return message;
+  }
+
+  @Override
+  public void writeCompressed(ByteBuf bytes) {
+    ByteBuf deflated = loop.deflate().deflate(loop.context().allocator(), bytes.nioBuffer());
+    bytes.release();
+    writeFrame(true, Opcode.BINARY, deflated);
   }
 
   /** Writes one frame. */
@@ -340,7 +366,8 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
   }
 
   /** There is something to write at the end of this round. */
-  void drainSoon() {
+  @Override
+  public void drainSoon() {
     loop.drainSoon(place);
   }
 
@@ -364,7 +391,8 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
   }
 
   /** Writes to the system what it takes; what it does not take counts as held by the bus. */
-  void flush() {
+  @Override
+  public void flush() {
     channel.flush();
     account(pendingBytes());
   }
@@ -378,14 +406,16 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter implements 
   }
 
   /** Bytes on the way to the system. */
-  long pendingBytes() {
+  @Override
+  public long pendingBytes() {
     ChannelOutboundBuffer out = channel.unsafe().outboundBuffer();
     return (out == null ? 0 : out.totalPendingWriteBytes())
         + (pacedWrites == null ? 0 : pacedWrites.bytes());
   }
 
   /** Whether everything has gone to the system; if not, the handler is told when it has. */
-  boolean hasWrittenAll() {
+  @Override
+  public boolean hasWrittenAll() {
     ChannelOutboundBuffer out = channel.unsafe().outboundBuffer();
     if (out == null || (out.isEmpty() && !isPacing())) {
       return true;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.eventbus.link.LinkServiceException;
+import io.eventbus.server.balance.decision.MovePlanner;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.Collections;
@@ -45,10 +46,10 @@ class BalanceMessagesTest {
   @Test
   void moreClientsThanMayBeAreRefusedBeforeTheyAreRead() {
     BalanceMessages.Wanted client = new BalanceMessages.Wanted(7, 0.01, 1);
-    List<BalanceMessages.Wanted> most = Collections.nCopies(BalanceMessages.MOST_CLIENTS, client);
+    List<BalanceMessages.Wanted> most = Collections.nCopies(MovePlanner.MOST_CLIENTS, client);
     byte[] bytes = new BalanceMessages.Reserve(0.9, true, 10_000, most).encode();
     assertThat(BalanceMessages.Reserve.decode(bytes).clients()).hasSize(most.size());
-    ByteBuffer.wrap(bytes).putInt(1 + 8 + 1 + 4, BalanceMessages.MOST_CLIENTS + 1);
+    ByteBuffer.wrap(bytes).putInt(1 + 8 + 1 + 4, MovePlanner.MOST_CLIENTS + 1);
     assertThatThrownBy(() -> BalanceMessages.Reserve.decode(bytes))
         .isInstanceOf(LinkServiceException.class)
         .hasMessageContaining("clients: 501");

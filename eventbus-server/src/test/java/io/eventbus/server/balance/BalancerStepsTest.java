@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.eventbus.link.LinkPeer;
 import io.eventbus.registry.local.LocalRegistry;
 import io.eventbus.registry.local.LocalRegistryOptions;
+import io.eventbus.server.balance.decision.LoadFigures;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.session.ResumeKey;
 import io.eventbus.server.session.Sessions;

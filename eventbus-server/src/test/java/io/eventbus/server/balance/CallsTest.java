@@ -30,7 +30,7 @@ class CallsTest {
   private final Failing calls = new Failing();
   private final LocalRegistry registry =
       new LocalRegistry(LocalRegistryOptions.DEFAULT, Clock.systemUTC());
-  private final Peers peers = new Peers("a", registry, calls, () -> 0);
+  private final LoadExchange peers = new LoadExchange("a", registry, calls, () -> 0);
 
   /** Throws while it is told to. */
   private static final class Failing implements Calls {

@@ -88,7 +88,7 @@ public final class DrivenBalancer {
             sessions,
             source,
             clock,
-            new Surroundings(calls, stand.executor(), stand.nanoTime(), stand.random()));
+            new BalancerEnvironment(calls, stand.executor(), stand.nanoTime(), stand.random()));
   }
 
   /** Begins to measure and to move. */

@@ -4,6 +4,8 @@ import io.eventbus.link.LinkPeer;
 import io.eventbus.registry.BusId;
 import io.eventbus.registry.Registry;
 import io.eventbus.server.config.FederationConfig;
+import io.eventbus.server.federation.lane.ClockAndRandom;
+import io.eventbus.server.federation.lane.Peer;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.RemoteForwarder;
 import io.eventbus.server.routing.Router;
@@ -48,7 +50,7 @@ public final class DrivenFederation {
             List.of(loop),
             index,
             memory,
-            new TimeAndChance(nanoTime, () -> random));
+            new ClockAndRandom(nanoTime, () -> random));
   }
 
   /** Where its router forwards to. */
@@ -66,23 +68,23 @@ public final class DrivenFederation {
 
   /** What handles a lane that another bus has opened. */
   public ChannelHandler receiver(LinkPeer from) {
-    return federation.receiver(from);
+    return federation.lanes().receiver(from);
   }
 
   /** Whether there is a lane to a bus. */
   public boolean reaches(BusId bus) {
-    Peer peer = federation.peers().find(bus);
+    Peer peer = federation.lanes().peers().find(bus);
     return peer != null && peer.upLanes() > 0;
   }
 
   /** Ends: nothing is held for other buses any more. */
   public void end() {
-    federation.loop(0).end(() -> {});
+    federation.lanes().loop(0).end(() -> {});
   }
 
   /** Whether publishers have to wait because the bus has just started. */
   public boolean isStarting() {
-    return !federation.startFence().isOpen();
+    return !federation.startGate().isOpen();
   }
 
   /** What went between this bus and others. */

@@ -13,18 +13,18 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Frames of lanes, written and read. */
-final class LaneFrames {
+public final class LaneFrames {
   private LaneFrames() {}
 
-  static byte[] hello(int lane, long next) {
+  public static byte[] hello(int lane, long next) {
     return PeerFrames.encode(PeerFrames.LANE_HELLO, new LaneHello(lane, 1, 0, next));
   }
 
-  static byte[] number(int typeCode, long value) {
+  public static byte[] number(int typeCode, long value) {
     return PeerFrames.encode(typeCode, value);
   }
 
-  static byte[] forward(Delivery delivery, int... targets) {
+  public static byte[] forward(Delivery delivery, int... targets) {
     byte[] head = PeerFrames.forwardHead(1, true, List.of(), targets, new int[0], List.of());
     int size = delivery.frameBytes();
     ByteBuffer frame = ByteBuffer.allocate(PeerFrames.forwardHeadSize(head, size) + size);
@@ -32,12 +32,12 @@ final class LaneFrames {
     return frame.put(delivery.frame()).array();
   }
 
-  static ByteBuf of(byte[]... frames) {
+  public static ByteBuf of(byte[]... frames) {
     return Unpooled.wrappedBuffer(frames);
   }
 
   /** What was written since the last call: the type code of each frame, and its number if any. */
-  static List<String> written(EmbeddedChannel channel) {
+  public static List<String> written(EmbeddedChannel channel) {
     channel.flushOutbound();
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     for (ByteBuf out = channel.readOutbound(); out != null; out = channel.readOutbound()) {

@@ -6,9 +6,18 @@ import io.eventbus.registry.BusId;
 import io.eventbus.schema.Overflow;
 import io.eventbus.server.config.FederationConfig;
 import io.eventbus.server.config.ServerConfig;
+import io.eventbus.server.federation.interest.InterestExchange;
+import io.eventbus.server.federation.lane.ClockAndRandom;
+import io.eventbus.server.federation.lane.Gate;
+import io.eventbus.server.federation.lane.Lane;
+import io.eventbus.server.federation.lane.LaneLoop;
+import io.eventbus.server.federation.lane.LanePath;
+import io.eventbus.server.federation.lane.LaneReceiver;
+import io.eventbus.server.federation.lane.Peer;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.Loops;
+import io.eventbus.server.routing.RemoteForwarder;
 import io.eventbus.server.routing.Router;
 import io.eventbus.server.routing.Subscriber;
 import io.eventbus.server.routing.Subscription;
@@ -31,8 +40,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
 /** The federation of one bus, whose loops run when the test says so. For one thread. */
-final class TestBus {
-  static final String SELF = "self";
+public final class TestBus {
+  public static final String SELF = "self";
 
   private final List<EmbeddedChannel> clocks = new ArrayList<>();
   private final UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(true);
@@ -42,27 +51,27 @@ final class TestBus {
   private long nanos;
   private boolean refusing;
 
-  final SubscriptionIndex index;
-  final Federation federation;
-  final List<Router> routers = new ArrayList<>();
+  public final SubscriptionIndex index;
+  public final Federation federation;
+  public final List<Router> routers = new ArrayList<>();
 
   /** A connection that the bus wants to open. */
-  record Opening(String channel, Function<LinkPeer, ChannelHandler> handler) {
+  public record Opening(String channel, Function<LinkPeer, ChannelHandler> handler) {
     /** It is open, and this is who is there. */
-    EmbeddedChannel answer(String bus, long instance) {
+    public EmbeddedChannel answer(String bus, long instance) {
       return new EmbeddedChannel(handler.apply(new LinkPeer("", "", bus, instance, channel)));
     }
   }
 
-  TestBus() {
+  public TestBus() {
     this(1, fanout(8));
   }
 
-  TestBus(int loops, FederationConfig config) {
+  public TestBus(int loops, FederationConfig config) {
     this(loops, config, 1 << 30);
   }
 
-  TestBus(int loops, FederationConfig config, long memoryBytes) {
+  public TestBus(int loops, FederationConfig config, long memoryBytes) {
     memory = new BusMemory(memoryBytes);
     for (int i = 0; i < loops; i++) {
       EmbeddedChannel clock = new EmbeddedChannel();
@@ -79,7 +88,7 @@ final class TestBus {
             eventLoops,
             index,
             memory,
-            new TimeAndChance(() -> nanos, TimeAndChance.REAL.random()));
+            new ClockAndRandom(() -> nanos, ClockAndRandom.REAL.random()));
     Loops all =
         new Loops() {
           @Override
@@ -121,7 +130,7 @@ final class TestBus {
   }
 
   /** The defaults, but for the fanout and the least room in lanes. */
-  static FederationConfig fanout(int fanout) {
+  public static FederationConfig fanout(int fanout) {
     FederationConfig defaults = ServerConfig.defaults().federation();
     return new FederationConfig(
         fanout,
@@ -135,38 +144,60 @@ final class TestBus {
   }
 
   /** Another bus, which the registry knows by a number. */
-  Peer peer(String id, int number) {
-    Peer peer = federation.peers().of(new BusId(id));
+  public Peer peer(String id, int number) {
+    Peer peer = federation.lanes().peers().of(new BusId(id));
     if (peer == null) {
       throw new AssertionError(id);
     }
     peer.address(InetSocketAddress.createUnresolved("127.0.0.1", 9));
     if (number > 0) {
-      federation.peers().number(peer, number);
+      federation.lanes().peers().number(peer, number);
     }
     return peer;
   }
 
   /** The connection that a lane has begun to open. */
-  Opening opening() {
+  public Opening opening() {
     return openings.remove();
   }
 
-  boolean isOpening() {
+  public boolean isOpening() {
     return !openings.isEmpty();
   }
 
   /** Whether there is no memory to open connections. */
-  void refuseOpening(boolean now) {
+  public void refuseOpening(boolean now) {
     refusing = now;
   }
 
-  LoopFederation loop(int number) {
-    return federation.loop(number);
+  /** What handles a lane that another bus has opened. */
+  public LaneReceiver receiver(LinkPeer from) {
+    return (LaneReceiver) federation.lanes().receiver(from);
+  }
+
+  public InterestExchange exchange() {
+    return federation.exchange();
+  }
+
+  public Gate startGate() {
+    return federation.startGate();
+  }
+
+  public FederationConfig config() {
+    return federation.lanes().config();
+  }
+
+  /** Where the router of a loop forwards to. */
+  public RemoteForwarder forwarder(int loop) {
+    return federation.forwarder(loop);
+  }
+
+  public LaneLoop loop(int number) {
+    return federation.lanes().loop(number);
   }
 
   /** Some milliseconds pass, but not for the deadlines. */
-  void later() {
+  public void later() {
     advance(TimeUnit.MILLISECONDS.toNanos(10));
   }
 
@@ -181,7 +212,7 @@ final class TestBus {
    *
    * @return how often a loop had something to do in it that was due at a time
    */
-  int pass(Duration time) {
+  public int pass(Duration time) {
     int wakes = 0;
     long left = time.toNanos();
     run();
@@ -203,19 +234,19 @@ final class TestBus {
   }
 
   /** Gives back what the lanes hold. */
-  void close() {
-    federation.loops().forEach(loop -> loop.end(() -> {}));
+  public void close() {
+    federation.lanes().loops().forEach(loop -> loop.end(() -> {}));
     run();
   }
 
   /** Runs what the loops were given, and what comes of it. */
-  void run() {
+  public void run() {
     for (int i = 0; i < 4; i++) {
       clocks.forEach(EmbeddedChannel::runPendingTasks);
     }
   }
 
-  Subscription subscribe(Subscriber who, String filter) {
+  public Subscription subscribe(Subscriber who, String filter) {
     Subscription s =
         new Subscription(who, nextSubscription++, TopicFilter.parse(filter), null, Overflow.BLOCK);
     index.add(s);
@@ -223,7 +254,7 @@ final class TestBus {
   }
 
   /** Events with a letter of the text each. */
-  Delivery delivery(String topic, long producer, long sequence, String payload) {
+  public Delivery delivery(String topic, long producer, long sequence, String payload) {
     return SampleFrames.delivery(
         allocator,
         memory,
@@ -235,12 +266,12 @@ final class TestBus {
   }
 
   /** Gives a lane an event that is for the subscribers of its bus. */
-  void offer(Lane lane, long sequence) {
+  public void offer(Lane lane, long sequence) {
     offer(lane, sequence, List.of());
   }
 
   /** The same, to be passed on to further buses. */
-  void offer(Lane lane, long sequence, List<Peer> behind) {
+  public void offer(Lane lane, long sequence, List<Peer> behind) {
     Delivery delivery = delivery("t", 1, sequence, "x");
     LanePath.of(lane, 1, true, List.of(), behind, List.of(), Overflow.BLOCK, null)
         .offer(delivery, Overflow.BLOCK);
@@ -248,7 +279,7 @@ final class TestBus {
   }
 
   /** A whole Forward frame, as another bus sends it. */
-  byte[] forward(String topic, long sequence, String payload, int... targets) {
+  public byte[] forward(String topic, long sequence, String payload, int... targets) {
     Delivery delivery = delivery(topic, 1, sequence, payload);
     byte[] frame = LaneFrames.forward(delivery, targets);
     delivery.release();

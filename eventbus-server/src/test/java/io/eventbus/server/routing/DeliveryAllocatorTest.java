@@ -140,7 +140,7 @@ class DeliveryAllocatorTest {
     assertThat(d.isInSlab()).isTrue();
     assertThat(copy.isInSlab()).isFalse();
     assertThat(copy.events()).isEqualTo(d.events());
-    assertThat(copy.bornNanos()).isEqualTo(d.bornNanos());
+    assertThat(copy.receivedNanos()).isEqualTo(d.receivedNanos());
     d.release();
     deliveries.close();
     check(copy, 500, 7);

@@ -51,7 +51,7 @@ class DeliveryTest {
     d.writable().put(new byte[] {7, 8, 9});
     d.finish();
     assertThat(d.events()).isEqualTo(2);
-    assertThat(d.bornNanos()).isEqualTo(77);
+    assertThat(d.receivedNanos()).isEqualTo(77);
     assertThat(d.frameBytes()).isEqualTo(3);
     ByteBuffer frame = d.frame();
     assertThat(frame).isEqualTo(ByteBuffer.wrap(new byte[] {7, 8, 9}));

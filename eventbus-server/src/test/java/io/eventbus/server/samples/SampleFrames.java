@@ -124,7 +124,7 @@ public final class SampleFrames {
       String topic,
       long producer,
       long sequence,
-      long bornNanos,
+      long receivedNanos,
       List<Event> events) {
     byte[] publish = publish(topic, sequence, false, events);
     PublishView view = view(publish);
@@ -135,7 +135,7 @@ public final class SampleFrames {
             memory,
             Frames.deliverSize(view, producer, 5, -1, none, 0),
             events.size(),
-            bornNanos);
+            receivedNanos);
     Frames.writeDeliver(
         delivery.writable(), ByteBuffer.wrap(publish), view, producer, 5, -1, none, 0);
     delivery.finish();

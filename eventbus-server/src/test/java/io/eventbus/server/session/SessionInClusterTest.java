@@ -98,17 +98,17 @@ class SessionInClusterTest {
     }
 
     @Override
-    public void whenKnown(int loop, Consumer<Boolean> done) {
+    public void afterInterestApplied(int loop, Consumer<Boolean> done) {
       known.add(done);
     }
 
     @Override
-    public void whenArrived(int loop, Consumer<Boolean> done) {
+    public void afterInboundDelivered(int loop, Consumer<Boolean> done) {
       arrived.add(done);
     }
 
     @Override
-    public void whenReached(int loop, long producer, Consumer<Boolean> done) {
+    public void afterPublishedDelivered(int loop, long producer, Consumer<Boolean> done) {
       reached.add(done);
     }
 
@@ -370,10 +370,10 @@ class SessionInClusterTest {
     public void progresses() {}
 
     @Override
-    public void gone() {}
+    public void left() {}
 
     @Override
-    public void stays(String why) {}
+    public void declined(String why) {}
   }
 
   private void askToChange() {

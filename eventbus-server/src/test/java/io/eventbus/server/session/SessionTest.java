@@ -325,12 +325,12 @@ class SessionTest {
     }
 
     @Override
-    public void gone() {
+    public void left() {
       heard.add("gone");
     }
 
     @Override
-    public void stays(String why) {
+    public void declined(String why) {
       heard.add(why);
     }
   }

@@ -30,13 +30,13 @@ class SubscriptionHeapTest {
   private final List<Kept> sessions = new ArrayList<>();
 
   /** What a session keeps. */
-  private record Kept(Map<Long, Subscription> byId, EqualSubscriptions equal) {}
+  private record Kept(Map<Long, Subscription> byId, DeduplicatedSubscriptions equal) {}
 
   private void subscribe(long id, String filter) {
     Subscription subscription =
         new Subscription(subscriber, id, TopicFilter.parse(filter), null, Overflow.BLOCK);
     if (id % OF_ONE_SESSION == 0) {
-      sessions.add(new Kept(new ConcurrentHashMap<>(4), new EqualSubscriptions(index)));
+      sessions.add(new Kept(new ConcurrentHashMap<>(4), new DeduplicatedSubscriptions(index)));
     }
     Kept session = sessions.get(sessions.size() - 1);
     session.byId.put(id, subscription);

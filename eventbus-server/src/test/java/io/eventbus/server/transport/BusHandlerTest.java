@@ -9,6 +9,7 @@ import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Hello;
 import io.eventbus.schema.Problem;
 import io.eventbus.schema.Welcome;
+import io.eventbus.server.transport.websocket.Opcode;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,5 +1,6 @@
 package io.eventbus.server.transport;
 
+import io.eventbus.server.transport.websocket.Opcode;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.nio.charset.StandardCharsets;

@@ -2,6 +2,8 @@ package io.eventbus.server.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.eventbus.server.transport.websocket.Opcode;
+import io.eventbus.server.transport.websocket.PermessageDeflate;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.nio.ByteBuffer;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.schema.Overflow;
 import io.eventbus.server.config.ServerConfig;
+import io.eventbus.server.queue.OutboundQueue;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.LoopBarrier;
@@ -119,7 +120,7 @@ public class OutboundQueueBenchmark {
     Listener(LoopState loop, WebSocketConnection connection) {
       queue =
           new OutboundQueue(
-              loop,
+              loop.queues(),
               connection,
               why -> {
                 throw new IllegalStateException(why);

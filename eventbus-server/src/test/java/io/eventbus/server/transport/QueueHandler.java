@@ -1,20 +1,21 @@
 package io.eventbus.server.transport;
 
+import io.eventbus.server.queue.OutboundQueue;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 
 /** A connection that has a queue and no session. */
-final class QueueHandler implements MessageHandler {
-  final OutboundQueue queue;
-  final List<String> tooSlow = new ArrayList<>();
-  final List<String> heldTooLong = new ArrayList<>();
+public final class QueueHandler implements MessageHandler {
+  public final OutboundQueue queue;
+  public final List<String> tooSlow = new ArrayList<>();
+  public final List<String> heldTooLong = new ArrayList<>();
   int closed;
 
   QueueHandler(Wire wire, WebSocketConnection connection) {
     queue =
         new OutboundQueue(
-            wire.loop,
+            wire.loop.queues(),
             connection,
             why -> {
               tooSlow.add(why);

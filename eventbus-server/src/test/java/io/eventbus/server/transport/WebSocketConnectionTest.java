@@ -12,6 +12,7 @@ import io.eventbus.schema.Problem;
 import io.eventbus.schema.Welcome;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.samples.SampleFrames;
+import io.eventbus.server.transport.websocket.Opcode;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Arrays;

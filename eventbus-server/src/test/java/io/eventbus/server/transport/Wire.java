@@ -3,6 +3,7 @@ package io.eventbus.server.transport;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.server.config.ServerConfig;
+import io.eventbus.server.queue.QueueContext;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.LoopBarrier;
 import io.eventbus.server.routing.RemoteForwarder;
@@ -17,6 +18,7 @@ import io.eventbus.server.session.SharedTokenPolicy;
 import io.eventbus.server.session.TurnBudget;
 import io.eventbus.server.stats.BusCounters;
 import io.eventbus.server.stats.LoopStats;
+import io.eventbus.server.transport.websocket.Opcode;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
@@ -37,12 +39,12 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** One loop with one connection, without a socket: what is written can be held back and read. */
-final class Wire {
+public final class Wire {
   /** What a client sees that is not a frame of the protocol. */
-  record Close(int code, String reason) {}
+  public record Close(int code, String reason) {}
 
   /** A WebSocket message or control frame, except Close. */
-  record Message(int opcode, boolean compressed, ByteBuffer payload) {}
+  public record Message(int opcode, boolean compressed, ByteBuffer payload) {}
 
   private static final class Socket extends EmbeddedChannel {
     /** How many buffers are still taken. */
@@ -59,10 +61,10 @@ final class Wire {
   }
 
   private final Socket channel = new Socket();
-  final UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(true);
-  final BusMemory memory = new BusMemory(1L << 40);
+  public final UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(true);
+  public final BusMemory memory = new BusMemory(1L << 40);
   final BusCounters counters = new BusCounters(1);
-  final LoopStats stats = counters.loops().get(0);
+  public final LoopStats stats = counters.loops().get(0);
   final ServerConfig config;
   final LoopState loop;
   final SubscriptionIndex index = new SubscriptionIndex(1);
@@ -73,7 +75,7 @@ final class Wire {
   private @Nullable WebSocketConnection connection;
   private final ByteBuf pending = Unpooled.buffer();
 
-  Wire(String... settings) {
+  public Wire(String... settings) {
     Map<String, String> values = new HashMap<>();
     for (int i = 0; i < settings.length; i += 2) {
       values.put(settings[i], settings[i + 1]);
@@ -102,12 +104,12 @@ final class Wire {
   }
 
   /** Settings under which 40 KiB wait at most. */
-  static String[] smallQueue() {
+  public static String[] smallQueue() {
     return queue("40KiB");
   }
 
   /** Settings under which so much waits at most. */
-  static String[] queue(String size) {
+  public static String[] queue(String size) {
     return new String[] {
       "limits.payload-bytes", "2KiB",
       "limits.header-bytes", "1KiB",
@@ -124,6 +126,28 @@ final class Wire {
     loop.add(made);
     connection = made;
     return made;
+  }
+
+  /** Connects a client that has a queue and no session. */
+  public QueueHandler connectQueue() {
+    List<QueueHandler> made = new ArrayList<>();
+    connect(
+        false,
+        to -> {
+          made.add(new QueueHandler(this, to));
+          return made.get(0);
+        });
+    return made.get(0);
+  }
+
+  /** What the queues of the loop share. */
+  public QueueContext queues() {
+    return loop.queues();
+  }
+
+  /** The deadlines of the connection are looked at. */
+  public void tick(long nowNanos) {
+    connection().onTick(nowNanos);
   }
 
   /** Puts something in front of the connection. */
@@ -177,17 +201,17 @@ final class Wire {
     return channel.config().isAutoRead();
   }
 
-  boolean isOpen() {
+  public boolean isOpen() {
     return channel.isOpen();
   }
 
   /** The client stops reading. */
-  void stick() {
+  public void stick() {
     channel.room = 0;
   }
 
   /** The client reads a little and stops again. */
-  void take(int buffers) {
+  public void take(int buffers) {
     channel.room = buffers;
     channel.flush();
     run();
@@ -195,7 +219,7 @@ final class Wire {
   }
 
   /** The client reads again. */
-  void unstick() {
+  public void unstick() {
     channel.room = Integer.MAX_VALUE;
     channel.flush();
     run();
@@ -222,12 +246,12 @@ final class Wire {
   }
 
   /** Runs what the loop has to do. */
-  void run() {
+  public void run() {
     channel.runPendingTasks();
   }
 
   /** All that was written since the last call: messages, control frames and at last a Close. */
-  List<Object> written() {
+  public List<Object> written() {
     run();
     for (ByteBuf out = channel.readOutbound(); out != null; out = channel.readOutbound()) {
       pending.writeBytes(out);
@@ -268,7 +292,7 @@ final class Wire {
   }
 
   /** What was written, with the frames of the protocol taken out of their messages. */
-  List<Object> frames() {
+  public List<Object> frames() {
     List<Object> frames = new ArrayList<>();
     for (Object o : written()) {
       if (o instanceof Message m && m.opcode() == Opcode.BINARY && !m.compressed()) {
@@ -281,7 +305,7 @@ final class Wire {
   }
 
   /** Ends everything and checks that nothing is held any more. */
-  void assertNothingHeld() {
+  public void assertNothingHeld() {
     unstick();
     hangUp();
     channel.releaseOutbound();

@@ -1,0 +1,60 @@
+package io.eventbus.cli.client;
+
+import io.eventbus.cli.console.Failures;
+import io.eventbus.cli.console.Text;
+import io.eventbus.client.ConnectionListener;
+import io.eventbus.client.EventBusException;
+import io.eventbus.client.ReceivedEvent;
+import io.eventbus.client.Subscription;
+import java.io.PrintWriter;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+
+/**
+ * Tells a person what happens to the connections of a measurement, the first few times: a thousand
+ * of them may be lost at once. What is missing is in the result. Safe for several threads.
+ */
+final class BenchWarnings implements ConnectionListener {
+  private static final int MOST = 10;
+
+  private final PrintWriter err;
+  private final AtomicInteger told = new AtomicInteger();
+  private volatile Consumer<String> lost = why -> {};
+
+  BenchWarnings(PrintWriter err) {
+    this.err = err;
+  }
+
+  /** Says what is run when a connection is gone and will not come back. */
+  void whenLost(Consumer<String> listener) {
+    lost = listener;
+  }
+
+  @Override
+  public void disconnected(int code, String reason, boolean willReconnect) {
+    String why = code + (reason.isEmpty() ? "" : " " + Text.printable(reason));
+    if (willReconnect) {
+      tell("connection lost (" + why + "), connecting again");
+    } else {
+      lost.accept(why);
+    }
+  }
+
+  @Override
+  public void problem(EventBusException problem) {
+    tell(Text.printable(Failures.describe(problem)));
+  }
+
+  @Override
+  public void handlerFailed(Subscription subscription, ReceivedEvent event, Throwable failure) {
+    tell("an event was not counted: " + Failures.describe(failure));
+  }
+
+  private void tell(String text) {
+    int number = told.incrementAndGet();
+    if (number <= MOST) {
+      err.println("eventbus: " + text + (number == MOST ? " (no more of these are shown)" : ""));
+      err.flush();
+    }
+  }
+}

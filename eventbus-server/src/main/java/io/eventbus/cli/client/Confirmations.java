@@ -1,0 +1,58 @@
+package io.eventbus.cli.client;
+
+import io.eventbus.cli.console.Failures;
+import io.eventbus.client.Published;
+import java.time.Duration;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/** Counts what the bus confirms and keeps the first failure. Safe for use by several threads. */
+public final class Confirmations {
+  private long asked;
+  private long confirmed;
+  private long failed;
+  private @Nullable Throwable firstFailure;
+
+  public void add(CompletionStage<Published> stage) {
+    synchronized (this) {
+      asked++;
+    }
+    stage.whenComplete((published, failure) -> done(failure));
+  }
+
+  private synchronized void done(@Nullable Throwable failure) {
+    if (failure == null) {
+      confirmed++;
+    } else {
+      failed++;
+      firstFailure = firstFailure == null ? Failures.unwrap(failure) : firstFailure;
+    }
+    notifyAll();
+  }
+
+  public synchronized long confirmed() {
+    return confirmed;
+  }
+
+  /** Events whose fate is not known yet. */
+  synchronized long open() {
+    return asked - confirmed - failed;
+  }
+
+  public synchronized @Nullable Throwable firstFailure() {
+    return firstFailure;
+  }
+
+  /** Waits until the fate of every event is known; false when that takes too long. */
+  public synchronized boolean await(Duration timeout) throws InterruptedException {
+    long deadline = System.nanoTime() + timeout.toNanos();
+    while (open() > 0) {
+      long left = (deadline - System.nanoTime()) / 1_000_000;
+      if (left <= 0) {
+        return false;
+      }
+      wait(left);
+    }
+    return true;
+  }
+}

@@ -1,0 +1,25 @@
+package io.eventbus.cli.client;
+
+import java.util.concurrent.locks.LockSupport;
+
+/** Spreads events evenly over time; one that comes late does not move those after it. */
+final class Pace {
+  private final double nanosPerEvent;
+  private final long start = System.nanoTime();
+  private long events;
+
+  /** A rate of 0 does not wait. */
+  Pace(double eventsPerSecond) {
+    nanosPerEvent = eventsPerSecond > 0 ? 1e9 / eventsPerSecond : 0;
+  }
+
+  /** Waits for the next event's time, or until the thread is interrupted. */
+  void next() {
+    long due = start + (long) (nanosPerEvent * events++);
+    long wait = due - System.nanoTime();
+    while (nanosPerEvent > 0 && wait > 0 && !Thread.currentThread().isInterrupted()) {
+      LockSupport.parkNanos(this, wait);
+      wait = due - System.nanoTime();
+    }
+  }
+}

@@ -1,0 +1,206 @@
+package io.eventbus.cli.client;
+
+import io.eventbus.cli.console.BrokenPipe;
+import io.eventbus.cli.console.CliContext;
+import io.eventbus.cli.console.CliFailure;
+import io.eventbus.cli.console.ExitCode;
+import io.eventbus.cli.console.Failures;
+import io.eventbus.cli.console.StopHook;
+import io.eventbus.client.EventBusClient;
+import io.eventbus.client.Overflow;
+import io.eventbus.client.ReceivedEvent;
+import io.eventbus.client.SubscribeOptions;
+import io.eventbus.client.Subscription;
+import io.eventbus.protocol.TopicFilter;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** Subscribes to filters and writes what comes. */
+@Command(
+    name = "subscribe",
+    description = "Subscribes to topics and writes their events, until it is stopped.",
+    footer = {
+      "",
+      "In a filter '*' is any one token, and '>' at the end any one or more. Quote them.",
+      "",
+      "Examples:",
+      "  eventbus subscribe '>'",
+      "  eventbus subscribe 'flights.*.departed' --output jsonl | jq .payload",
+      "  eventbus subscribe jobs.new --group workers"
+    })
+public final class SubscribeCommand implements Callable<Integer> {
+  private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(2);
+
+  @Mixin ConnectOptions connection = new ConnectOptions();
+  @Spec CommandSpec spec = CommandSpec.create();
+
+  @Parameters(
+      arity = "1..*",
+      paramLabel = "FILTER",
+      description = "A topic, or a filter with '*' or '>'.")
+  List<String> filters = new ArrayList<>();
+
+  @Option(
+      names = {"-o", "--output"},
+      paramLabel = "FORMAT",
+      description = {
+        "pretty: a line for people; jsonl: a JSON object on each line; raw: payloads, each with a"
+            + " line feed. Default: pretty on a terminal, else jsonl."
+      })
+  @Nullable EventFormat format;
+
+  @Option(
+      names = {"-n", "--count"},
+      paramLabel = "N",
+      description = "Ends after N events.")
+  @Nullable Long count;
+
+  @Option(
+      names = {"-t", "--timeout"},
+      paramLabel = "TIME",
+      description = "Ends after this time; with --count that is a failure.")
+  @Nullable Duration timeout;
+
+  @Option(
+      names = {"-g", "--group"},
+      paramLabel = "GROUP",
+      description = "Shares the events with the other members of this group.")
+  @Nullable String group;
+
+  @Option(
+      names = "--overflow",
+      paramLabel = "POLICY",
+      defaultValue = "BLOCK",
+      description = {
+        "What the bus does when this command is too slow: ${COMPLETION-CANDIDATES}"
+            + " (default: ${DEFAULT-VALUE})."
+      })
+  Overflow overflow = Overflow.BLOCK;
+
+  private final CliContext context;
+  private final CompletableFuture<Void> done = new CompletableFuture<>();
+  private final AtomicLong left = new AtomicLong(Long.MAX_VALUE);
+  private final Object order = new Object();
+
+  SubscribeCommand(CliContext context) {
+    this.context = context;
+  }
+
+  @Override
+  public Integer call() throws Exception {
+    if (count != null) {
+      if (count < 1) {
+        throw new ParameterException(
+            spec.commandLine(), "--count: " + count + " (expected: 1 or more)");
+      }
+      left.set(count);
+    }
+    for (String filter : filters) {
+      String problem = TopicFilter.problem(filter);
+      if (problem != null) {
+        throw new ParameterException(spec.commandLine(), "FILTER: " + problem);
+      }
+    }
+    SubscribeOptions options = SubscribeOptions.DEFAULT.withGroup(group).withOverflow(overflow);
+    Warnings warnings = new Warnings(context.err(), this::lost);
+    EventBusClient client = connection.connect(context.variables(), warnings);
+    StopHook hook = new StopHook(() -> client.close(CLOSE_TIMEOUT));
+    try {
+      subscribe(client, options);
+      return await();
+    } finally {
+      hook.close();
+      client.close(CLOSE_TIMEOUT);
+    }
+  }
+
+  private void subscribe(EventBusClient client, SubscribeOptions options) throws Exception {
+    EventFormat chosen =
+        format != null ? format : context.terminal() ? EventFormat.PRETTY : EventFormat.JSONL;
+    List<Subscription> subscriptions = new ArrayList<>();
+    for (String filter : filters) {
+      subscriptions.add(client.subscribe(filter, options, event -> show(chosen, event)));
+    }
+    for (Subscription subscription : subscriptions) {
+      try {
+        // The SDK's own deadline ends this.
+        subscription.ready().toCompletableFuture().get();
+      } catch (ExecutionException e) {
+        Throwable failure = Failures.unwrap(e);
+        throw new CliFailure(
+            ExitCode.FAILED,
+            "cannot subscribe to " + subscription.filter() + ": " + Failures.describe(failure),
+            failure);
+      }
+    }
+    context.err().println("eventbus: subscribed to " + String.join(" ", filters));
+  }
+
+  /** Called by one thread for each subscription; the lock keeps count and lines in step. */
+  private void show(EventFormat chosen, ReceivedEvent event) {
+    synchronized (order) {
+      if (left.get() == 0) {
+        return;
+      }
+      try {
+        context.out().write(chosen.line(event, context.colour()));
+      } catch (BrokenPipe e) {
+        left.set(0);
+        done.completeExceptionally(e);
+        return;
+      }
+      if (left.decrementAndGet() == 0) {
+        done.complete(null);
+      }
+    }
+  }
+
+  private void lost(String why) {
+    done.completeExceptionally(
+        new CliFailure(ExitCode.NOT_CONNECTED, "the bus closed the connection: " + why));
+  }
+
+  private int await() throws Exception {
+    try {
+      if (timeout == null) {
+        done.get();
+      } else {
+        done.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
+      }
+      return ExitCode.OK;
+    } catch (TimeoutException e) {
+      if (count == null) {
+        return ExitCode.OK;
+      }
+      throw new CliFailure(
+          ExitCode.FAILED,
+          "--timeout: "
+              + (count - left.get())
+              + " of "
+              + count
+              + " events within "
+              + timeout.toMillis()
+              + " ms");
+    } catch (ExecutionException e) {
+      if (Failures.unwrap(e) instanceof Exception failure) {
+        throw failure;
+      }
+      throw e;
+    }
+  }
+}

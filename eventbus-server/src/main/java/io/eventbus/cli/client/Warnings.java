@@ -1,0 +1,75 @@
+package io.eventbus.cli.client;
+
+import io.eventbus.cli.console.BrokenPipe;
+import io.eventbus.cli.console.Failures;
+import io.eventbus.cli.console.Text;
+import io.eventbus.client.ConnectionInfo;
+import io.eventbus.client.ConnectionListener;
+import io.eventbus.client.EventBusException;
+import io.eventbus.client.Gap;
+import io.eventbus.client.ReceivedEvent;
+import io.eventbus.client.Subscription;
+import java.io.PrintWriter;
+import java.util.function.Consumer;
+
+/** Tells a person on standard error what happens to the connection. Safe for several threads. */
+final class Warnings implements ConnectionListener {
+  private final PrintWriter err;
+  private final Consumer<String> lost;
+  private volatile boolean interrupted;
+
+  /**
+   * Makes a listener.
+   *
+   * @param lost is told why when the connection is gone and will not come back
+   */
+  Warnings(PrintWriter err, Consumer<String> lost) {
+    this.err = err;
+    this.lost = lost;
+  }
+
+  @Override
+  public void connected(ConnectionInfo connection) {
+    if (interrupted) {
+      tell("connected again to " + connection.url());
+    }
+  }
+
+  @Override
+  public void disconnected(int code, String reason, boolean willReconnect) {
+    String why = code + (reason.isEmpty() ? "" : " " + Text.printable(reason));
+    if (willReconnect) {
+      interrupted = true;
+      tell("connection lost (" + why + "), connecting again");
+    } else {
+      lost.accept(why);
+    }
+  }
+
+  @Override
+  public void gap(Gap gap) {
+    tell(gap.count() + " events are missing on " + gap.topic() + " (" + gap.reason() + ")");
+  }
+
+  @Override
+  public void dropped(long events, DropCause cause) {
+    tell(events + " published events are lost, or may be (" + cause + ")");
+  }
+
+  @Override
+  public void problem(EventBusException problem) {
+    tell(Text.printable(Failures.describe(problem)));
+  }
+
+  @Override
+  public void handlerFailed(Subscription subscription, ReceivedEvent event, Throwable failure) {
+    if (!(failure instanceof BrokenPipe)) {
+      tell("an event of " + event.topic() + " was not shown: " + Failures.describe(failure));
+    }
+  }
+
+  private void tell(String text) {
+    err.println("eventbus: " + text);
+    err.flush();
+  }
+}

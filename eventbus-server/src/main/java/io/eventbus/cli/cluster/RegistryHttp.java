@@ -1,0 +1,126 @@
+package io.eventbus.cli.cluster;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.eventbus.cli.console.CliFailure;
+import io.eventbus.cli.console.ExitCode;
+import io.eventbus.cli.console.Failures;
+import io.eventbus.cli.console.Text;
+import java.io.IOException;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpTimeoutException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+
+/** Asks the administration port of a bus. */
+public final class RegistryHttp {
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  private final URI bus;
+  private final String root;
+  private final Duration timeout;
+  private final HttpClient client;
+
+  /**
+   * Prepares to ask.
+   *
+   * @param bus where the administration port is
+   * @param root what all paths begin with
+   */
+  public RegistryHttp(URI bus, String root, Duration timeout) {
+    this.bus = bus;
+    this.root = root;
+    this.timeout = timeout;
+    this.client = HttpClient.newBuilder().connectTimeout(timeout).build();
+  }
+
+  static String encoded(String value) {
+    return URLEncoder.encode(value, StandardCharsets.UTF_8);
+  }
+
+  public JsonNode get(String path) throws InterruptedException {
+    return send("GET", path);
+  }
+
+  /**
+   * Sends a request to a path below the root.
+   *
+   * @throws CliFailure if there is no answer, or none of success
+   */
+  public JsonNode send(String method, String path) throws InterruptedException {
+    HttpResponse<String> response =
+        exchange(method, path, HttpResponse.BodyHandlers.ofString(StandardCharsets.UTF_8));
+    JsonNode json = parse(response.body());
+    if (response.statusCode() >= 300) {
+      throw failure(response.statusCode(), json);
+    }
+    return json;
+  }
+
+  /** Gets an answer that is plain text. */
+  public String text(String path) throws InterruptedException {
+    HttpResponse<String> response =
+        exchange("GET", path, HttpResponse.BodyHandlers.ofString(StandardCharsets.UTF_8));
+    if (response.statusCode() >= 300) {
+      throw failure(response.statusCode(), JSON.createObjectNode());
+    }
+    return response.body();
+  }
+
+  /** Loads an answer into a file, which is made anew. */
+  void load(String path, Path file) throws InterruptedException {
+    HttpResponse<Path> response = exchange("GET", path, HttpResponse.BodyHandlers.ofFile(file));
+    if (response.statusCode() >= 300) {
+      throw failure(response.statusCode(), JSON.createObjectNode());
+    }
+  }
+
+  private <T> HttpResponse<T> exchange(
+      String method, String path, HttpResponse.BodyHandler<T> handler) throws InterruptedException {
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create(bus + root + path))
+            .timeout(timeout)
+            .method(method, HttpRequest.BodyPublishers.noBody())
+            .build();
+    try {
+      return client.send(request, handler);
+    } catch (HttpTimeoutException e) {
+      throw new CliFailure(
+          ExitCode.NOT_CONNECTED,
+          "no answer of the administration at " + bus + " within " + timeout.toMillis() + " ms",
+          e);
+    } catch (IOException e) {
+      throw new CliFailure(
+          ExitCode.NOT_CONNECTED,
+          "cannot reach the administration of a bus at "
+              + bus
+              + " (expected: a running bus; --admin names another one): "
+              + Failures.describe(e),
+          e);
+    }
+  }
+
+  private JsonNode parse(String body) {
+    try {
+      return JSON.readTree(body);
+    } catch (JsonProcessingException e) {
+      throw new CliFailure(
+          ExitCode.NOT_CONNECTED, "what answers at " + bus + " is no bus: no JSON", e);
+    }
+  }
+
+  private static CliFailure failure(int status, JsonNode json) {
+    String told = Text.printable(json.path("error").path("message").asText("HTTP " + status));
+    return switch (status) {
+      case 409 -> new CliFailure(ExitCode.REFUSED, "refused: " + told);
+      case 503, 504 -> new CliFailure(ExitCode.FAILED, "it was not done: " + told);
+      default -> new CliFailure(ExitCode.FAILED, told);
+    };
+  }
+}

@@ -1,0 +1,65 @@
+package io.eventbus.cli.cluster;
+
+import io.eventbus.cli.console.CliContext;
+import io.eventbus.cli.console.CliFailure;
+import io.eventbus.cli.console.ExitCode;
+import io.eventbus.cli.console.Text;
+import java.net.URI;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** Which bus is asked, and how its answer is shown. */
+final class RegistryOptions {
+  private static final String DEFAULT_URL = "http://localhost:8081";
+
+  @Option(
+      names = {"-a", "--admin"},
+      paramLabel = "URL",
+      description = {
+        "Administration port of a bus: host:port or a whole http:// or https:// URL.",
+        "Default: $EVENTBUS_ADMIN_URL, or " + DEFAULT_URL + "."
+      })
+  @Nullable String admin;
+
+  @Option(names = "--json", description = "Prints what the bus answers, as JSON.")
+  boolean json;
+
+  @Option(
+      names = "--timeout",
+      paramLabel = "TIME",
+      defaultValue = "15s",
+      description = "How long to wait for an answer (default: ${DEFAULT-VALUE}).")
+  Duration timeout = Duration.ofSeconds(15);
+
+  /**
+   * Prepares to ask; nothing is sent yet.
+   *
+   * @throws CliFailure if the address is none
+   */
+  RegistryHttp http(CliContext context) {
+    return http(context, "/api/v1/registry");
+  }
+
+  /** The same for what is not the registry's. */
+  RegistryHttp api(CliContext context) {
+    return http(context, "/api/v1");
+  }
+
+  private RegistryHttp http(CliContext context, String root) {
+    String variable = context.variables().getOrDefault("EVENTBUS_ADMIN_URL", "");
+    String given = admin != null ? admin : variable.isEmpty() ? DEFAULT_URL : variable;
+    String whole = given.contains("://") ? given : "http://" + given;
+    try {
+      URI uri = URI.create(whole.endsWith("/") ? whole.substring(0, whole.length() - 1) : whole);
+      boolean http = "http".equals(uri.getScheme()) || "https".equals(uri.getScheme());
+      if (http && uri.getHost() != null && uri.getRawQuery() == null) {
+        return new RegistryHttp(uri, root, timeout);
+      }
+    } catch (IllegalArgumentException e) {
+      // Told below.
+    }
+    throw new CliFailure(
+        ExitCode.USAGE, "--admin: " + Text.printable(given) + " (expected: host:port or a URL)");
+  }
+}

@@ -1,0 +1,125 @@
+package io.eventbus.cli.config;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.eventbus.cli.console.CliContext;
+import io.eventbus.server.BusServer;
+import io.eventbus.server.config.EffectiveConfig;
+import io.eventbus.server.config.EffectiveConfig.Setting;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** Looks at a bus's configuration without starting one. */
+@Command(
+    name = "config",
+    description = "Checks or prints a bus's configuration.",
+    subcommands = {ConfigCommand.Check.class, ConfigCommand.Print.class})
+public final class ConfigCommand implements Runnable {
+  @Spec CommandSpec spec = CommandSpec.create();
+
+  @Override
+  public void run() {
+    throw new ParameterException(spec.commandLine(), "check or print is missing");
+  }
+
+  /** Says whether a bus would start with this configuration. */
+  @Command(name = "check", description = "Checks the configuration and the files that it names.")
+  static final class Check implements Runnable {
+    @Mixin ConfigOptions options = new ConfigOptions();
+    @Spec CommandSpec spec = CommandSpec.create();
+
+    private final CliContext context;
+
+    Check(CliContext context) {
+      this.context = context;
+    }
+
+    @Override
+    public void run() {
+      EffectiveConfig effective = options.load(spec, context.variables());
+      BusServer.check(effective.config());
+      context.out().line("The configuration is good.");
+    }
+  }
+
+  /** Shows every key, its value, and where it comes from. */
+  @Command(name = "print", description = "Prints every key, its value and where it comes from.")
+  static final class Print implements Runnable {
+    @Mixin ConfigOptions options = new ConfigOptions();
+
+    @Option(
+        names = {"-o", "--output"},
+        paramLabel = "FORMAT",
+        description = "table, properties or json (default: ${DEFAULT-VALUE}).")
+    Output output = Output.TABLE;
+
+    @Spec CommandSpec spec = CommandSpec.create();
+
+    private final CliContext context;
+
+    Print(CliContext context) {
+      this.context = context;
+    }
+
+    @Override
+    public void run() {
+      List<Setting> settings = options.load(spec, context.variables()).settings();
+      switch (output) {
+        case TABLE -> table(settings);
+        case PROPERTIES -> settings.forEach(this::property);
+        case JSON -> json(settings);
+      }
+    }
+
+    private void table(List<Setting> settings) {
+      int keys = settings.stream().mapToInt(s -> s.key().key().length()).max().orElse(0);
+      int values = settings.stream().mapToInt(s -> s.value().length()).max().orElse(0);
+      for (Setting s : settings) {
+        String row = "%-" + keys + "s  %-" + Math.max(values, 1) + "s  %s";
+        context.out().line(row.formatted(s.key().key(), s.value(), s.origin()));
+      }
+    }
+
+    private void property(Setting s) {
+      context.out().line("# " + s.origin());
+      // A secret is not printed, and must not become three stars when the file is used.
+      String line = s.key().key() + "=" + s.value().replace("\\", "\\\\");
+      context.out().line(s.value().equals("***") ? "# " + line : line);
+    }
+
+    private void json(List<Setting> settings) {
+      Map<String, Object> byKey = new LinkedHashMap<>();
+      for (Setting s : settings) {
+        byKey.put(s.key().key(), Map.of("value", s.value(), "origin", s.origin()));
+      }
+      try {
+        context
+            .out()
+            .line(new ObjectMapper().writerWithDefaultPrettyPrinter().writeValueAsString(byKey));
+      } catch (JsonProcessingException e) {
+        throw new IllegalStateException(e);
+      }
+    }
+
+    /** How the configuration is printed. */
+    enum Output {
+      TABLE,
+      PROPERTIES,
+      JSON;
+
+      /** The name as the user types it. */
+      @Override
+      public String toString() {
+        return name().toLowerCase(Locale.ROOT);
+      }
+    }
+  }
+}

@@ -1,0 +1,41 @@
+package io.eventbus.cli.console;
+
+import io.eventbus.server.config.ServerConfig;
+import java.io.IOException;
+import java.net.URI;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+/** Starts a bus in this process: a port, so that the commands can be tested without one. */
+@FunctionalInterface
+public interface BusLauncher {
+  /**
+   * Starts a bus.
+   *
+   * @param config its configuration
+   * @return the bus, listening
+   * @throws IOException if it cannot listen
+   */
+  RunningBus start(ServerConfig config) throws IOException;
+
+  /** A bus that listens. */
+  interface RunningBus extends AutoCloseable {
+    /** The name of the bus. */
+    String name();
+
+    /** Where clients connect to. */
+    URI uri();
+
+    /** The TCP port of the administration API, or -1 when there is none. */
+    int adminPort();
+
+    /** Completes with the reason when the bus has failed and will not recover. */
+    default CompletionStage<String> failed() {
+      return new CompletableFuture<>();
+    }
+
+    /** Stops accepting, delivers what is queued within the configured time, and stops. */
+    @Override
+    void close();
+  }
+}

@@ -1,0 +1,69 @@
+package io.eventbus.cli.console;
+
+import java.io.Console;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.InputStream;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+
+/**
+ * What the command has around it: streams, variables, and what starts a bus. Everything that a test
+ * wants to replace.
+ *
+ * @param in standard input
+ * @param out standard output, for results
+ * @param err standard error, for everything else
+ * @param variables environment variables
+ * @param terminal whether a person looks at standard output
+ * @param launcher starts a bus
+ */
+public record CliContext(
+    InputStream in,
+    ResultOutput out,
+    PrintWriter err,
+    Map<String, String> variables,
+    boolean terminal,
+    BusLauncher launcher) {
+
+  /** Set by the launcher script, which can ask the shell about standard output alone. */
+  private static final String TERMINAL_PROPERTY = "eventbus.terminal";
+
+  public static CliContext ofProcess(BusLauncher launcher) {
+    return new CliContext(
+        System.in,
+        // Not System.out: it hides a broken pipe.
+        new ResultOutput(new FileOutputStream(FileDescriptor.out)),
+        new PrintWriter(System.err, true, StandardCharsets.UTF_8),
+        System.getenv(),
+        terminalOfProcess(),
+        launcher);
+  }
+
+  /** Colour is for people, and not for those who say no (https://no-color.org). */
+  public boolean colour() {
+    return terminal
+        && variables.getOrDefault("NO_COLOR", "").isEmpty()
+        && !variables.getOrDefault("TERM", "").equals("dumb");
+  }
+
+  // The null is for JDK 17 to 21; isTerminal answers on those where it cannot be null.
+  @SuppressWarnings("SystemConsoleNull")
+  private static boolean terminalOfProcess() {
+    String told = System.getProperty(TERMINAL_PROPERTY);
+    if (told != null) {
+      return told.equals("true");
+    }
+    Console console = System.console();
+    if (console == null) {
+      return false;
+    }
+    try {
+      // JDK 22 and newer may have a console without a terminal; older ones lack the method.
+      return (boolean) Console.class.getMethod("isTerminal").invoke(console);
+    } catch (ReflectiveOperationException e) {
+      return true;
+    }
+  }
+}

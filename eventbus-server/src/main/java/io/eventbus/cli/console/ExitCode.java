@@ -1,0 +1,23 @@
+package io.eventbus.cli.console;
+
+/** What the command's exit codes mean; scripts rely on them. */
+public final class ExitCode {
+  public static final int OK = 0;
+
+  /** Something went wrong while working. */
+  public static final int FAILED = 1;
+
+  /** The command line or the configuration is wrong; the same call fails again. */
+  public static final int USAGE = 2;
+
+  /** No bus could be reached, or it refused the client. */
+  public static final int NOT_CONNECTED = 3;
+
+  /** Events were missing, doubled or out of order. */
+  public static final int INTEGRITY = 4;
+
+  /** The registry refused what was asked for; the message says why. */
+  public static final int REFUSED = 5;
+
+  private ExitCode() {}
+}

@@ -1,0 +1,82 @@
+package io.eventbus.cli.demo;
+
+import io.eventbus.cli.demo.Tally.Verdict;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.ToLongFunction;
+
+/**
+ * What came out of the demo of several buses.
+ *
+ * @param verdicts what each subscriber got
+ * @param loaded the bus that was to have too much to do
+ * @param highestLoad the highest load that it was seen to have
+ * @param byOverload how many clients had gone to other buses when the drain began
+ * @param drained the bus that was drained
+ * @param empty whether it ended without clients
+ */
+record ClusterOutcome(
+    List<Verdict> verdicts,
+    String loaded,
+    double highestLoad,
+    int byOverload,
+    String drained,
+    boolean empty) {
+  /** Whether every subscriber got exactly what it had to get. */
+  boolean whole() {
+    return verdicts.stream().allMatch(Verdict::good);
+  }
+
+  /** What was not as it has to be, for people; empty if all was. */
+  List<String> wrong() {
+    List<String> wrong = new ArrayList<>();
+    if (!whole()) {
+      wrong.add(
+          ("%d of %d subscribers did not get exactly the events that the data says, in order:"
+                  + " %d missing, %d doubled, %d out of order, %d wrong")
+              .formatted(
+                  verdicts.stream().filter(v -> !v.good()).count(),
+                  verdicts.size(),
+                  sum(Verdict::missing),
+                  sum(Verdict::doubled),
+                  sum(Verdict::disordered),
+                  sum(Verdict::wrong)));
+    }
+    if (byOverload == 0) {
+      wrong.add(
+          "no client was moved because of overload: the load of %s was up to %.0f %% (expected: more than %d %%)"
+              .formatted(loaded, highestLoad * 100, DemoCluster.HIGH_PERCENT));
+    }
+    if (!empty) {
+      wrong.add("%s was drained and still had clients".formatted(drained));
+    }
+    return wrong;
+  }
+
+  private long sum(ToLongFunction<Verdict> figure) {
+    return verdicts.stream().mapToLong(figure).sum();
+  }
+
+  /** What the clients saw of the changes of bus. */
+  List<String> summary(DemoMoves moves) {
+    DemoMoves.Pauses pauses = moves.pauses();
+    return List.of(
+        "",
+        "%d clients moved because of overload, %d in all; %d stayed, %d connections were cut"
+            .formatted(byOverload, moves.moved(), moves.stayed(), moves.cut()),
+        String.format(
+            Locale.ROOT,
+            "pauses seen by subscribers (longest way of an event around %d changes of bus):"
+                + " p50 %.1f ms, p99 %.1f ms, longest %.1f ms",
+            pauses.count(),
+            millis(pauses.p50()),
+            millis(pauses.p99()),
+            millis(pauses.max())));
+  }
+
+  private static double millis(Duration duration) {
+    return duration.toNanos() / 1e6;
+  }
+}

@@ -1,0 +1,172 @@
+package io.eventbus.cli.demo;
+
+import io.eventbus.cli.console.BusLauncher.RunningBus;
+import io.eventbus.cli.console.CliContext;
+import io.eventbus.cli.console.CliFailure;
+import io.eventbus.cli.console.ExitCode;
+import io.eventbus.cli.console.Failures;
+import io.eventbus.cli.console.ResultOutput;
+import io.eventbus.server.config.ServerConfig;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** Shows a bus at work on real data. */
+@Command(
+    name = "demo",
+    description = {
+      "Starts a bus on free ports of this machine and replays a month of flights through it, with"
+          + " several publishers and subscribers.",
+      "Ends with 0 only if every subscriber got exactly the events that the data says, in order;"
+          + " else with 4.",
+      "With --buses 3 it starts three buses as processes of their own, which are one cluster. Most"
+          + " clients begin at one bus, which is so overloaded and moves some to others; then a bus"
+          + " is drained, ended and removed. Ends with 0 only if besides the above clients were moved"
+          + " and the drained bus had none left; with 1 if not."
+    })
+public final class DemoCommand implements Callable<Integer> {
+  private static final Duration SHORTEST = Duration.ofSeconds(1);
+
+  /** Load is smoothed over seconds, and must be high for a while. */
+  private static final Duration SHORTEST_OF_CLUSTER = Duration.ofSeconds(10);
+
+  /** Of two buses, none may end without taking the majority with it. */
+  private static final int FEWEST_OF_CLUSTER = 3;
+
+  private static final int MOST_BUSES = 8;
+  private static final Duration LONGEST = Duration.ofHours(1);
+
+  @Spec CommandSpec spec = CommandSpec.create();
+
+  @Option(
+      names = "--buses",
+      paramLabel = "COUNT",
+      defaultValue = "1",
+      description = "How many buses: 1, or 3 to 8 (default: ${DEFAULT-VALUE}).")
+  int buses = 1;
+
+  @Option(
+      names = "--duration",
+      paramLabel = "TIME",
+      defaultValue = "20s",
+      description =
+          "How long the replay takes, 1s to 1h, with several buses 10s at least (default:"
+              + " ${DEFAULT-VALUE}).")
+  Duration duration = Duration.ofSeconds(20);
+
+  @Option(
+      names = "--data",
+      paramLabel = "FILE",
+      description =
+          "Other data: gzipped lines of topic, key, time and payload with tabs between (default:"
+              + " the sample in examples/flights).")
+  @Nullable Path data;
+
+  private final CliContext context;
+
+  DemoCommand(CliContext context) {
+    this.context = context;
+  }
+
+  @Override
+  public Integer call() throws Exception {
+    check();
+    List<Flight> flights = Flights.read(data);
+    if (buses > 1) {
+      return cluster(flights);
+    }
+    boolean good;
+    try (RunningBus bus = start()) {
+      context
+          .out()
+          .line(
+              "Bus on %s, administration on http://127.0.0.1:%d%nReplaying %,d flight events in %d s"
+                  .formatted(bus.uri(), bus.adminPort(), flights.size(), duration.toSeconds()));
+      DemoScreen screen = new DemoScreen(context.out(), context.terminal());
+      try (Demo demo = new Demo(flights, duration, screen)) {
+        good = demo.run(bus, context.colour());
+      }
+    }
+    context
+        .out()
+        .line(
+            good
+                ? "\nEvery subscriber got exactly the events that the data says, in order."
+                : "\nNOT every subscriber got exactly the events that the data says, in order.");
+    return good ? ExitCode.OK : ExitCode.INTEGRITY;
+  }
+
+  private void check() {
+    if (buses != 1 && (buses < FEWEST_OF_CLUSTER || buses > MOST_BUSES)) {
+      throw new ParameterException(
+          spec.commandLine(), "--buses: " + buses + " (expected: 1, or 3 to 8)");
+    }
+    Duration shortest = buses == 1 ? SHORTEST : SHORTEST_OF_CLUSTER;
+    if (duration.compareTo(shortest) < 0 || duration.compareTo(LONGEST) > 0) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "--duration: " + duration + " (expected: " + shortest.toSeconds() + "s to 1h)");
+    }
+  }
+
+  private int cluster(List<Flight> flights) throws InterruptedException {
+    ResultOutput out = context.out();
+    DemoCast cast = new DemoCast(flights, duration);
+    long capacity = cast.eventsPerSecond();
+    out.line("Starting %d buses, each a process of its own".formatted(buses));
+    long begun = System.nanoTime();
+    try (DemoCluster cluster = DemoCluster.start(buses, capacity)) {
+      for (DemoBus bus : cluster.buses()) {
+        out.line(
+            "Bus %s on %s, administration on %s"
+                .formatted(bus.name(), bus.uri(), bus.address().admin()));
+      }
+      out.line(
+          ("One cluster after %.1f s. Replaying %,d flight events in %d s; a bus is said to be able to"
+                  + " receive and send %,d events a second")
+              .formatted(
+                  (System.nanoTime() - begun) / 1e9,
+                  cast.flights().size(),
+                  duration.toSeconds(),
+                  capacity));
+      DemoScreen screen = new DemoScreen(out, context.terminal());
+      ClusterOutcome outcome;
+      try (ClusterDemo demo = new ClusterDemo(cast, cluster, duration, screen, context.colour())) {
+        outcome = demo.run();
+      }
+      if (!outcome.wrong().isEmpty()) {
+        throw new CliFailure(
+            outcome.whole() ? ExitCode.FAILED : ExitCode.INTEGRITY,
+            String.join("\n", outcome.wrong()));
+      }
+    }
+    out.line(
+        "\nEvery subscriber got exactly the events that the data says, in order; clients went to"
+            + " other buses, and one bus ended without any.");
+    return ExitCode.OK;
+  }
+
+  private RunningBus start() {
+    Map<String, String> values =
+        Map.of(
+            "bus.name", "demo",
+            "listen.host", "127.0.0.1",
+            "listen.port", "0",
+            "admin.port", "0",
+            "timeouts.shutdown", "1s");
+    try {
+      return context.launcher().start(ServerConfig.of(values));
+    } catch (IOException e) {
+      throw new CliFailure(ExitCode.FAILED, "The bus cannot start: " + Failures.describe(e), e);
+    }
+  }
+}

@@ -1,0 +1,53 @@
+package io.eventbus.cli.demo;
+
+import io.eventbus.cli.console.CliFailure;
+import io.eventbus.cli.console.ExitCode;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * What a bus of the demo says of itself at one moment.
+ *
+ * @param load the share of its capacity that is used, smoothed
+ * @param overloaded whether it has too much to do
+ * @param draining whether it sends its clients to others
+ * @param clients connections
+ * @param eventsIn events from clients so far
+ * @param eventsOut events to clients so far
+ * @param forwarded events to other buses so far
+ * @param lanes ways to other buses that are open
+ */
+record DemoFigures(
+    double load,
+    boolean overloaded,
+    boolean draining,
+    long clients,
+    long eventsIn,
+    long eventsOut,
+    long forwarded,
+    long lanes) {
+  /** Of a bus that has ended. */
+  static final DemoFigures NONE = new DemoFigures(0, false, false, 0, 0, 0, 0, 0);
+
+  /** Reads the metrics page of a bus. */
+  static DemoFigures parse(String page) {
+    return new DemoFigures(
+        value(page, "eventbus_load_ratio"),
+        value(page, "eventbus_overloaded") > 0,
+        value(page, "eventbus_draining") > 0,
+        (long) value(page, "eventbus_connections"),
+        (long) value(page, "eventbus_received_events_total"),
+        (long) value(page, "eventbus_sent_events_total"),
+        (long) value(page, "eventbus_federation_sent_events_total"),
+        (long) value(page, "eventbus_federation_lanes{state=\"up\"}"));
+  }
+
+  private static double value(String page, String sample) {
+    Matcher found =
+        Pattern.compile("^" + Pattern.quote(sample) + " (\\S+)$", Pattern.MULTILINE).matcher(page);
+    if (!found.find()) {
+      throw new CliFailure(ExitCode.FAILED, "the metrics of a bus have no " + sample);
+    }
+    return Double.parseDouble(found.group(1));
+  }
+}

@@ -1,0 +1,112 @@
+package io.eventbus.cli.demo;
+
+import io.eventbus.cli.console.CliFailure;
+import io.eventbus.cli.console.ExitCode;
+import io.eventbus.cli.console.Failures;
+import io.eventbus.client.EventBusClient;
+import io.eventbus.client.ReceivedEvent;
+import io.eventbus.client.SubscribeOptions;
+import io.eventbus.client.Subscription;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** A subscriber of the demo: one connection, or one for each member of a group. */
+final class DemoSubscriber {
+  private final String name;
+  private final String filter;
+  private final @Nullable String group;
+  private final Tally tally;
+  private final DemoLatency latency;
+  private final List<Subscription> subscriptions = new ArrayList<>();
+  private final List<AtomicLong> shares = new ArrayList<>();
+
+  DemoSubscriber(
+      String name, String filter, @Nullable String group, Tally tally, DemoLatency latency) {
+    this.name = name;
+    this.filter = filter;
+    this.group = group;
+    this.tally = tally;
+    this.latency = latency;
+  }
+
+  /** Subscribes with one more connection, and waits until the bus has confirmed it. */
+  void join(EventBusClient client, Duration timeout) throws InterruptedException {
+    join(client, event -> {}, timeout);
+  }
+
+  /** The same, with a listener that hears of each event of this connection as well. */
+  void join(EventBusClient client, Consumer<ReceivedEvent> besides, Duration timeout)
+      throws InterruptedException {
+    Tally.Member member = tally.member();
+    AtomicLong share = new AtomicLong();
+    shares.add(share);
+    Subscription subscription =
+        client.subscribe(
+            filter,
+            SubscribeOptions.DEFAULT.withGroup(group),
+            event -> {
+              besides.accept(event);
+              accept(member, share, event);
+            });
+    subscriptions.add(subscription);
+    settle(subscription.ready().toCompletableFuture(), "subscribe", timeout);
+  }
+
+  /** Unsubscribes, and waits until the last event has been handled. */
+  void leave(Duration timeout) throws InterruptedException {
+    for (Subscription subscription : subscriptions) {
+      settle(subscription.unsubscribe().toCompletableFuture(), "unsubscribe", timeout);
+    }
+  }
+
+  String name() {
+    return name;
+  }
+
+  String filter() {
+    return filter;
+  }
+
+  Tally tally() {
+    return tally;
+  }
+
+  /** Events of each member, for example "130 + 120 + 125"; empty without a group. */
+  String shares() {
+    return group == null
+        ? ""
+        : String.join(" + ", shares.stream().map(s -> "%,d".formatted(s.get())).toList());
+  }
+
+  private void accept(Tally.Member member, AtomicLong share, ReceivedEvent event) {
+    latency.record(event);
+    share.incrementAndGet();
+    member.accept(event);
+  }
+
+  private void settle(CompletableFuture<?> stage, String what, Duration timeout)
+      throws InterruptedException {
+    try {
+      stage.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (ExecutionException e) {
+      Throwable failure = Failures.unwrap(e);
+      throw new CliFailure(
+          ExitCode.FAILED,
+          "subscriber " + name + " cannot " + what + ": " + Failures.describe(failure),
+          failure);
+    } catch (TimeoutException e) {
+      throw new CliFailure(
+          ExitCode.FAILED,
+          "subscriber " + name + " cannot " + what + " within " + timeout.toSeconds() + " s",
+          e);
+    }
+  }
+}

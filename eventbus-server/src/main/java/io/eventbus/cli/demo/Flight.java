@@ -1,0 +1,15 @@
+package io.eventbus.cli.demo;
+
+/**
+ * A line of the demo's data: something that happened to a flight.
+ *
+ * @param line its number, from 0
+ * @param topic where it is published
+ * @param airport second token of the topic
+ * @param kind third token of the topic
+ * @param key the aircraft
+ * @param millis when it happened, since the epoch
+ * @param payload a JSON object
+ */
+public record Flight(
+    int line, String topic, String airport, String kind, String key, long millis, String payload) {}

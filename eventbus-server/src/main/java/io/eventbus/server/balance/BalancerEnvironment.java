@@ -1,0 +1,41 @@
+package io.eventbus.server.balance;
+
+import io.eventbus.link.LinkNode;
+import java.util.SplittableRandom;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.function.LongSupplier;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What balancing takes from outside and does not decide itself, so that a simulation can give
+ * others.
+ *
+ * @param calls leads to the other buses; null for a bus that serves alone
+ * @param executor runs one task at a time, and drops what comes after its end
+ * @param nanoTime as {@link System#nanoTime}; any thread
+ * @param random for the choice of targets
+ */
+record BalancerEnvironment(
+    @Nullable Calls calls,
+    ScheduledExecutorService executor,
+    LongSupplier nanoTime,
+    RandomGenerator random) {
+
+  static BalancerEnvironment real(@Nullable LinkNode links) {
+    ScheduledThreadPoolExecutor executor =
+        new ScheduledThreadPoolExecutor(
+            1,
+            task -> {
+              Thread thread = new Thread(task, "eventbus-balance");
+              thread.setDaemon(true);
+              return thread;
+            });
+    executor.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
+    executor.setRemoveOnCancelPolicy(true);
+    return new BalancerEnvironment(
+        Calls.of(links), executor, System::nanoTime, new SplittableRandom());
+  }
+}

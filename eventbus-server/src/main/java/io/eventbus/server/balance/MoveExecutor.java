@@ -1,0 +1,384 @@
+package io.eventbus.server.balance;
+
+import io.eventbus.schema.ChangeBus;
+import io.eventbus.schema.ChangeReason;
+import io.eventbus.server.balance.decision.ClientLoad;
+import io.eventbus.server.balance.decision.MoveHistory;
+import io.eventbus.server.balance.decision.MovePlanner;
+import io.eventbus.server.balance.decision.MoveWindow;
+import io.eventbus.server.config.BalanceConfig;
+import io.eventbus.server.session.ChangeListener;
+import io.eventbus.server.session.ChangeTokens;
+import io.eventbus.server.session.Session;
+import io.eventbus.server.session.Sessions;
+import java.net.InetSocketAddress;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Carries out what was planned: asks the other bus, then the clients that it takes, as many at a
+ * time as can be moved swiftly, and waits for what becomes of them. Confined to the balance thread.
+ */
+final class MoveExecutor {
+  private static final Logger LOG = LoggerFactory.getLogger(MoveExecutor.class);
+  private static final Duration PATIENCE = Duration.ofSeconds(2);
+
+  /** When a client that stays is asked again by a bus that ends; twice as long each time. */
+  private static final long RETRY_NANOS = Duration.ofSeconds(1).toNanos();
+
+  private static final int MOST_DOUBLINGS = 4;
+
+  /** A client that gets on with its move has its time anew, and in all so many times that. */
+  private static final int MOST_DEADLINES = 6;
+
+  /** A bus that does nothing for so long does not run. */
+  private static final long STANDSTILL_NANOS = Duration.ofMillis(500).toNanos();
+
+  /** A token holds until a client that gets it late has had its time. */
+  private static final int TOKEN_DEADLINES = 2;
+
+  private final Sessions sessions;
+  private final Clock clock;
+  private final LoadExchange loads;
+  private final @Nullable Calls calls;
+  private final MovePlanner planner;
+  private final MoveHistory history;
+  private final BalanceConfig config;
+  private final ScheduledExecutorService executor;
+  private final LongSupplier nanoTime;
+  private final MoveWindow window;
+  private final Deque<Move> waiting = new ArrayDeque<>();
+  private final Map<Long, Move> moving = new HashMap<>();
+  private final Map<Long, Stay> stays = new HashMap<>();
+  private int asking;
+  private long steppedAt;
+  private long measuredAt;
+  private double goneLoadNanos;
+  private long moved;
+  private long stayed;
+  private long expired;
+
+  MoveExecutor(
+      Sessions sessions,
+      Clock clock,
+      LoadExchange loads,
+      @Nullable Calls calls,
+      MovePlanner planner,
+      MoveHistory history,
+      BalanceConfig config,
+      ScheduledExecutorService executor,
+      LongSupplier nanoTime) {
+    this.sessions = sessions;
+    this.clock = clock;
+    this.loads = loads;
+    this.calls = calls;
+    this.planner = planner;
+    this.history = history;
+    this.config = config;
+    this.executor = executor;
+    this.nanoTime = nanoTime;
+    this.window = new MoveWindow(config.movesPerSecond(), config.deadline());
+  }
+
+  /** A client that was asked and stayed, so often. */
+  private record Stay(int times, long atNanos) {
+    boolean isOver(long nowNanos) {
+      return nowNanos - atNanos >= RETRY_NANOS << Math.min(times - 1, MOST_DOUBLINGS);
+    }
+  }
+
+  /**
+   * Says whether a bus was asked and has not answered, or clients that it takes wait to be asked;
+   * an operator may ask besides.
+   */
+  boolean isAsking() {
+    return asking > 0 || !waiting.isEmpty();
+  }
+
+  /** Says whether there are moves that {@link #onStep} has to look at soon. */
+  boolean isUnderWay() {
+    return isAsking() || !moving.isEmpty();
+  }
+
+  int moving() {
+    return moving.size();
+  }
+
+  /**
+   * What those clients have cost this bus on the average since the last call that were asked to go:
+   * those who went meanwhile for as long as they were here.
+   */
+  double underWay(long nowNanos) {
+    double sum = moving.values().stream().mapToDouble(move -> move.client.load()).sum();
+    sum += goneLoadNanos / Math.max(1, nowNanos - measuredAt);
+    goneLoadNanos = 0;
+    measuredAt = nowNanos;
+    return sum;
+  }
+
+  long moved() {
+    return moved;
+  }
+
+  long stayed() {
+    return stayed;
+  }
+
+  long expired() {
+    return expired;
+  }
+
+  /** The next clients that have to go from a bus that ends, in the order of their coming. */
+  List<ClientLoad> leaving(double load, long nowNanos) {
+    int most = Math.min(window.room(nowNanos), MovePlanner.MOST_CLIENTS);
+    double share = load / Math.max(1, sessions.size());
+    List<ClientLoad> next = new ArrayList<>();
+    for (Session session : sessions.after(0)) {
+      if (next.size() >= most) {
+        break;
+      }
+      long number = session.identity().number();
+      Stay stay = stays.get(number);
+      if (moving.containsKey(number) || (stay != null && !stay.isOver(nowNanos))) {
+        continue;
+      }
+      ClientLoad client = client(session, share, true, nowNanos);
+      if (client.movable()) {
+        next.add(client);
+      }
+    }
+    return next;
+  }
+
+  ClientLoad client(Session session, double load, boolean leaving, long nowNanos) {
+    long age = Duration.between(session.identity().since(), clock.instant()).toNanos();
+    long arrived = nowNanos - age;
+    ChangeTokens.Grant arrival = session.arrival();
+    int hops = MoveHistory.hops(arrival == null ? 0 : arrival.hops(), arrived, nowNanos);
+    return new ClientLoad(
+        session.identity().number(),
+        session.producer(),
+        load,
+        Set.of(),
+        hops,
+        history.isMovable(session.producer(), hops, arrived, leaving, nowNanos));
+  }
+
+  /**
+   * Asks the other bus, and then the clients.
+   *
+   * @return completes with how many clients were asked
+   */
+  CompletableFuture<Integer> carryOut(MovePlanner.Plan plan, ChangeReason reason, double load) {
+    InetSocketAddress address = loads.address(plan.target().bus());
+    Calls node = calls;
+    if (address == null || node == null) {
+      planner.granted(plan, 0, nanoTime.getAsLong());
+      return CompletableFuture.completedFuture(0);
+    }
+    List<BalanceMessages.Wanted> wanted =
+        plan.clients().stream()
+            .map(c -> new BalanceMessages.Wanted(c.producer(), c.load(), c.hops() + 1))
+            .toList();
+    BalanceMessages.Reserve request =
+        new BalanceMessages.Reserve(
+            load,
+            reason != ChangeReason.OVERLOAD,
+            (int) Math.min(Integer.MAX_VALUE, TOKEN_DEADLINES * config.deadline().toMillis()),
+            wanted);
+    byte[] encoded = request.encode();
+    asking++;
+    return node.ask(address, BalanceMessages.RESERVE, encoded, PATIENCE)
+        .thenApply(BalanceMessages.Granted::decode)
+        .handleAsync((granted, error) -> onAnswer(plan, reason, granted, error), executor);
+  }
+
+  private int onAnswer(
+      MovePlanner.Plan plan,
+      ChangeReason reason,
+      BalanceMessages.@Nullable Granted granted,
+      @Nullable Throwable error) {
+    asking--;
+    long now = nanoTime.getAsLong();
+    if (granted == null || granted.tokens().isEmpty() || granted.urls().isEmpty()) {
+      planner.granted(plan, 0, now);
+      LOG.debug(
+          "{} takes none of {} clients: {}",
+          plan.target().bus(),
+          plan.clients().size(),
+          error == null ? "no room" : error.toString());
+      return 0;
+    }
+    int count = Math.min(plan.clients().size(), granted.tokens().size());
+    planner.granted(plan, count, now);
+    LOG.info("{} of {} clients go to {} ({})", count, sessions.size(), plan.target().bus(), reason);
+    for (int i = 0; i < count; i++) {
+      Move move =
+          new Move(plan.clients().get(i), reason, granted.urls(), granted.tokens().get(i), now);
+      if (reason == ChangeReason.OVERLOAD) {
+        waiting.add(move);
+      } else {
+        // There was room for it, or an operator does not want to wait.
+        move.ask(now);
+      }
+    }
+    askMore(now);
+    return count;
+  }
+
+  /** Asks the clients that there is room for now. */
+  private void askMore(long nowNanos) {
+    while (!waiting.isEmpty() && window.room(nowNanos) > 0) {
+      waiting.remove().ask(nowNanos);
+    }
+  }
+
+  /** Looks for clients whose time is over; several times a second while any are under way. */
+  void onStep(long nowNanos) {
+    long stood = steppedAt == 0 ? 0 : nowNanos - steppedAt;
+    steppedAt = nowNanos;
+    for (Move move : List.copyOf(moving.values())) {
+      if (stood > STANDSTILL_NANOS) {
+        // What the client has said meanwhile could not be heard.
+        move.heardAt += stood;
+      }
+      move.check(nowNanos);
+    }
+    while (!waiting.isEmpty() && waiting.peek().isTooLate(nowNanos)) {
+      planner.stayed(waiting.remove().client.load(), nowNanos);
+    }
+    askMore(nowNanos);
+    stays.keySet().removeIf(connection -> sessions.find(connection) == null);
+  }
+
+  /** What the window is told of a client. */
+  private interface Answer {
+    void of(long connection, long askedNanos, long readNanos, long nowNanos);
+  }
+
+  /** What becomes of one client. */
+  private final class Move implements ChangeListener {
+    private final ClientLoad client;
+    private final ChangeReason reason;
+    private final List<String> urls;
+    private final String token;
+    private final long grantedAt;
+    private long askedAt;
+    private long heardAt;
+    private long readAt;
+    private boolean heard;
+    private boolean late;
+
+    Move(ClientLoad client, ChangeReason reason, List<String> urls, String token, long nowNanos) {
+      this.client = client;
+      this.reason = reason;
+      this.urls = urls;
+      this.token = token;
+      this.grantedAt = nowNanos;
+    }
+
+    boolean isTooLate(long nowNanos) {
+      return nowNanos - grantedAt >= config.deadline().toNanos();
+    }
+
+    void ask(long nowNanos) {
+      Session session = sessions.find(client.connection());
+      boolean first = moving.isEmpty();
+      if (session == null || moving.putIfAbsent(client.connection(), this) != null) {
+        planner.stayed(client.load(), nowNanos);
+        return;
+      }
+      if (first) {
+        // There was no need of steps before.
+        steppedAt = nowNanos;
+      }
+      askedAt = nowNanos;
+      heardAt = nowNanos;
+      window.begun(client.connection(), nowNanos);
+      history.asked(client.producer(), nowNanos);
+      session.askToChange(
+          new ChangeBus(
+              urls, reason, config.deadline().toMillis(), token, history.left(client.hops() + 1)),
+          this);
+    }
+
+    /** Again and again, for a client that was still reading what was queued for it. */
+    void check(long nowNanos) {
+      Session session = sessions.find(client.connection());
+      // A client that has not read the request has had no time yet.
+      long time = config.deadline().toNanos() * (heard ? 1 : MOST_DEADLINES);
+      if (session != null && nowNanos - heardAt >= time) {
+        late = true;
+        heardAt = nowNanos;
+        session.endChange(token, urls.get(0));
+      }
+    }
+
+    @Override
+    public void progresses() {
+      executor.execute(
+          () -> {
+            long now = nanoTime.getAsLong();
+            if (!heard) {
+              readAt = now;
+            }
+            if (!late && now - askedAt < MOST_DEADLINES * config.deadline().toNanos()) {
+              heardAt = now;
+              heard = true;
+            }
+          });
+    }
+
+    @Override
+    public void left() {
+      executor.execute(
+          () -> {
+            long now = nanoTime.getAsLong();
+            end(now, window::ended);
+            goneLoadNanos += client.load() * (now - measuredAt);
+            if (late) {
+              expired++;
+            } else {
+              moved++;
+            }
+          });
+    }
+
+    @Override
+    public void declined(String why) {
+      executor.execute(
+          () -> {
+            long now = nanoTime.getAsLong();
+            stayed++;
+            stays.merge(
+                client.connection(),
+                new Stay(1, now),
+                (before, again) -> new Stay(before.times + 1, now));
+            planner.stayed(client.load(), now);
+            LOG.debug("connection {} stays: {}", client.connection(), why);
+            end(now, window::stayed);
+          });
+    }
+
+    private void end(long nowNanos, Answer answer) {
+      // Not one that has asked the same client before.
+      if (moving.remove(client.connection(), this)) {
+        answer.of(client.connection(), askedAt, heard ? readAt : askedAt, nowNanos);
+        askMore(nowNanos);
+      }
+    }
+  }
+}

@@ -1,0 +1,70 @@
+package io.eventbus.server.balance;
+
+import io.eventbus.server.balance.decision.Reservations;
+import io.eventbus.server.session.ChangeTokens;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Answers buses that want to send clients here: grants what there is room for, each client with a
+ * token. Confined to the balance thread.
+ */
+final class ReservationService {
+  private static final int LONGEST_LIFE_MILLIS = 300_000;
+
+  private final Reservations reservations;
+  private final ChangeTokens tokens;
+  private long granted;
+  private long refused;
+
+  ReservationService(Reservations reservations, ChangeTokens tokens) {
+    this.reservations = reservations;
+    this.tokens = tokens;
+  }
+
+  /**
+   * Answers a request.
+   *
+   * @param from the bus that asks
+   * @param open whether this bus takes clients at all
+   * @param urls where they reach it
+   */
+  BalanceMessages.Granted reserve(
+      String from,
+      BalanceMessages.Reserve request,
+      boolean open,
+      double load,
+      List<String> urls,
+      long nowNanos) {
+    double[] loads = request.clients().stream().mapToDouble(BalanceMessages.Wanted::load).toArray();
+    int clients =
+        open && !urls.isEmpty()
+            ? reservations.grant(
+                new Reservations.Request(request.load(), request.leaving(), loads), load, nowNanos)
+            : 0;
+    Duration life =
+        Duration.ofMillis(Math.max(1, Math.min(LONGEST_LIFE_MILLIS, request.lifeMillis())));
+    List<String> issued = new ArrayList<>(clients);
+    for (BalanceMessages.Wanted client : request.clients().subList(0, clients)) {
+      String token =
+          tokens.issue(
+              new ChangeTokens.Grant(client.producer(), from, Math.max(1, client.hops())), life);
+      if (token == null) {
+        break;
+      }
+      issued.add(token);
+    }
+    granted += issued.size();
+    refused += request.clients().size() - issued.size();
+    return new BalanceMessages.Granted(urls, issued);
+  }
+
+  long granted() {
+    return granted;
+  }
+
+  long refused() {
+    return refused;
+  }
+}

@@ -1,0 +1,43 @@
+package io.eventbus.server.balance.decision;
+
+import java.time.Duration;
+
+/**
+ * Load that was moved a moment ago and that the smoothed load does not show yet. It fades as fast
+ * as {@link LoadMeasure} comes to show it. For one thread.
+ */
+public final class LoadCredit {
+  private final double smoothingNanos;
+  private double amount;
+  private long lastNanos;
+
+  /**
+   * Makes an empty one.
+   *
+   * @param smoothing the time constant of the measure that it makes up for
+   */
+  public LoadCredit(Duration smoothing) {
+    this.smoothingNanos = smoothing.toNanos();
+  }
+
+  /**
+   * Adds what is moved now.
+   *
+   * @param load a share of a bus's capacity; less than zero takes back
+   * @param nowNanos as {@link System#nanoTime}
+   */
+  public void add(double load, long nowNanos) {
+    amount = Math.max(0, value(nowNanos) + load);
+    lastNanos = nowNanos;
+  }
+
+  /**
+   * Returns what the measure does not show yet.
+   *
+   * @param nowNanos as {@link System#nanoTime}
+   * @return a share of a bus's capacity
+   */
+  public double value(long nowNanos) {
+    return amount * Math.exp(-Math.max(0, nowNanos - lastNanos) / smoothingNanos);
+  }
+}

@@ -1,0 +1,65 @@
+package io.eventbus.server.balance.decision;
+
+import java.time.Duration;
+
+/**
+ * Smooths the load, so that a burst of a moment moves no client: an exponential mean, in which a
+ * change counts for 63 % after the smoothing time. Samples may come at irregular times. For one
+ * thread.
+ */
+public final class LoadMeasure {
+  private final double smoothingNanos;
+  private double mean;
+  private double last;
+  private double beforeLast;
+  private long lastNanos;
+  private boolean started;
+
+  /**
+   * Makes a measure without samples, whose load is 0.
+   *
+   * @param smoothing the time constant, more than zero
+   */
+  public LoadMeasure(Duration smoothing) {
+    this.smoothingNanos = smoothing.toNanos();
+  }
+
+  /**
+   * Takes a sample.
+   *
+   * @param sample the load at this moment
+   * @param nowNanos as {@link System#nanoTime}
+   * @return the load
+   */
+  public double add(double sample, long nowNanos) {
+    if (!started) {
+      started = true;
+      mean = sample;
+      last = sample;
+    } else {
+      mean += (sample - mean) * (1 - Math.exp(-(nowNanos - lastNanos) / smoothingNanos));
+    }
+    lastNanos = nowNanos;
+    beforeLast = last;
+    last = sample;
+    return mean;
+  }
+
+  /**
+   * Returns the load.
+   *
+   * @return the smoothed load; 0 before the first sample
+   */
+  public double load() {
+    return mean;
+  }
+
+  /**
+   * Returns what it is now, without the past, but for a burst of a moment.
+   *
+   * @return the lesser of the last two samples; 0 before the first one
+   */
+  public double recent() {
+    return Math.min(last, beforeLast);
+  }
+}

@@ -1,0 +1,96 @@
+package io.eventbus.server.balance.decision;
+
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * Which clients were asked to move lately, so that none is asked again too soon. Bounded: of too
+ * many the eldest are forgotten. For one thread.
+ */
+public final class MoveHistory {
+  /** More than a bus can ask within a cool-down. */
+  static final int MOST = 100_000;
+
+  private static final long MINUTE_NANOS = Duration.ofMinutes(1).toNanos();
+
+  private final long coolDownNanos;
+  private final int mostHops;
+  private final Map<Long, Long> asked =
+      new LinkedHashMap<>() {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Long, Long> eldest) {
+          return size() > MOST;
+        }
+      };
+
+  /**
+   * Makes an empty history.
+   *
+   * @param coolDown how long a client is left alone after a move
+   * @param mostHops how often one client may be moved within a minute, for whatever reason
+   */
+  public MoveHistory(Duration coolDown, int mostHops) {
+    this.coolDownNanos = coolDown.toNanos();
+    this.mostHops = mostHops;
+  }
+
+  /**
+   * Notes that a client is asked to move.
+   *
+   * @param producer its producer number
+   * @param nowNanos as {@link System#nanoTime}
+   */
+  public void asked(long producer, long nowNanos) {
+    asked.remove(producer);
+    asked.put(producer, nowNanos);
+  }
+
+  /**
+   * Says how often a client was moved lately.
+   *
+   * @param hops what its token said when it came, 0 for a client that came by itself
+   * @param arrivedNanos when it came
+   * @param nowNanos as {@link System#nanoTime}
+   * @return moves within the last minute, more rather than less
+   */
+  public static int hops(int hops, long arrivedNanos, long nowNanos) {
+    return nowNanos - arrivedNanos < MINUTE_NANOS ? hops : 0;
+  }
+
+  /**
+   * Says whether a client may be asked to move.
+   *
+   * @param producer its producer number
+   * @param hops moves within the last minute, see {@link #hops}
+   * @param arrivedNanos when it came
+   * @param leaving whether the bus ends, so that only the bound on hops counts
+   * @param nowNanos as {@link System#nanoTime}
+   * @return true if it may
+   */
+  public boolean isMovable(
+      long producer, int hops, long arrivedNanos, boolean leaving, long nowNanos) {
+    if (hops >= mostHops) {
+      return false;
+    }
+    if (leaving) {
+      return true;
+    }
+    Long last = asked.get(producer);
+    boolean askedLately = last != null && nowNanos - last < coolDownNanos;
+    boolean movedLately = hops > 0 && nowNanos - arrivedNanos < coolDownNanos;
+    return !askedLately && !movedLately;
+  }
+
+  /**
+   * Says how many more moves a client may be asked for.
+   *
+   * @param hops moves within the last minute, the one that begins included
+   * @return 0 or more, for {@code ChangeBus.hops}
+   */
+  public int left(int hops) {
+    return Math.max(0, mostHops - hops);
+  }
+}

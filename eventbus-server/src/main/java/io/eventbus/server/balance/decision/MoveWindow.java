@@ -1,0 +1,167 @@
+package io.eventbus.server.balance.decision;
+
+import java.time.Duration;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * How many moves may be under way: as many as the two buses and the clients carry out well within
+ * their time. Each client that moves makes all others wait, those that move and those that do not;
+ * without a bound, a slow machine has so many under way that none of them is done in time. With too
+ * few it is slow, too: a move is many small steps, and on a busy machine each of them waits for its
+ * turn, however few there are. For one thread.
+ *
+ * <p>Twice as many after each round until it is known how many are too many, as in TCP's slow
+ * start; from then on some more for each round, and half as many after a move that took half of its
+ * time, at most once for those that were under way together (D.-M. Chiu and R. Jain, "Analysis of
+ * the Increase and Decrease Algorithms for Congestion Avoidance in Computer Networks", 1989). More
+ * are of use only while moves are swift or take hardly longer than with few (L. Brakmo and L.
+ * Peterson, "TCP Vegas", 1995): else they only wait for each other. A client that does not answer
+ * does not keep the others from moving: after some times what a move takes it does not count.
+ */
+public final class MoveWindow {
+  private static final double LEAST = 4;
+  private static final double SHARE_AT_FIRST = 0.05;
+  private static final double CUT = 0.5;
+
+  /** Of the time that a move may take. */
+  private static final double SWIFT = 0.1;
+
+  private static final double SLOW = 0.5;
+
+  /** As many times the shortest do not show that moves wait for each other. */
+  private static final double HARDLY_LONGER = 1.5;
+
+  /**
+   * The shortest is forgotten, by so much in each round: the machine may do other things by now.
+   */
+  private static final double FORGETTING = 0.01;
+
+  /** And at once where no client has moved for so long. */
+  private static final long OTHER_TIMES_NANOS = Duration.ofSeconds(1).toNanos();
+
+  private static final double UNKNOWN = Duration.ofDays(1).toNanos();
+
+  private static final double SMOOTHING = 0.125;
+  private static final double PATIENCE = 4;
+  private static final double LEAST_PATIENCE_NANOS = Duration.ofSeconds(1).toNanos();
+  private static final double MOST_PATIENCE_NANOS = Duration.ofSeconds(30).toNanos();
+
+  private final double first;
+  private final double most;
+  private final double swiftNanos;
+  private final double slowNanos;
+  private final Map<Long, Long> underWay = new LinkedHashMap<>();
+  private double size;
+  private double usualNanos;
+  private double shortestNanos;
+  private long lastNanos;
+  private boolean measured;
+  private boolean cut;
+  private long cutNanos;
+
+  /**
+   * Makes one with nothing under way.
+   *
+   * @param perSecond moves that may begin in a second, more than 0
+   * @param deadline how long a move may take
+   */
+  public MoveWindow(double perSecond, Duration deadline) {
+    this.swiftNanos = deadline.toNanos() * SWIFT;
+    this.slowNanos = deadline.toNanos() * SLOW;
+    this.most = Math.max(LEAST, perSecond);
+    this.first = Math.max(LEAST, perSecond * SHARE_AT_FIRST);
+    this.size = first;
+    forget();
+  }
+
+  /** Until one is done it is not known how long that takes here and now. */
+  private void forget() {
+    shortestNanos = UNKNOWN;
+    measured = false;
+    usualNanos = slowNanos / PATIENCE;
+    size = Math.min(size, first);
+    cut = false;
+  }
+
+  /**
+   * Says how many more may begin.
+   *
+   * @param nowNanos as {@link System#nanoTime}
+   * @return 0 or more
+   */
+  public int room(long nowNanos) {
+    double patience =
+        Math.max(LEAST_PATIENCE_NANOS, Math.min(MOST_PATIENCE_NANOS, PATIENCE * usualNanos));
+    Iterator<Long> eldest = underWay.values().iterator();
+    if (!underWay.isEmpty() && lastNanos - underWay.values().iterator().next() < 0) {
+      // No client has answered since: what moves took before says little.
+      patience = Math.max(patience, slowNanos);
+    }
+    while (eldest.hasNext() && nowNanos - eldest.next() > patience) {
+      eldest.remove();
+    }
+    return Math.max(0, (int) size - underWay.size());
+  }
+
+  /**
+   * Notes that a client was asked.
+   *
+   * @param connection its number
+   * @param nowNanos as {@link System#nanoTime}
+   */
+  public void begun(long connection, long nowNanos) {
+    if (underWay.isEmpty() && nowNanos - lastNanos > OTHER_TIMES_NANOS) {
+      forget();
+    }
+    underWay.put(connection, nowNanos);
+  }
+
+  /**
+   * Notes that a client stays. That it said so at once does not show how long moves take.
+   *
+   * @param connection its number
+   * @param askedNanos when it was asked
+   * @param readNanos when it had read that
+   * @param nowNanos as {@link System#nanoTime}
+   */
+  public void stayed(long connection, long askedNanos, long readNanos, long nowNanos) {
+    if (nowNanos - readNanos > slowNanos) {
+      ended(connection, askedNanos, readNanos, nowNanos);
+    } else {
+      underWay.remove(connection);
+    }
+  }
+
+  /**
+   * Notes that a client is gone.
+   *
+   * @param connection its number
+   * @param askedNanos when it was asked
+   * @param readNanos when it had read that; its time begins then
+   * @param nowNanos as {@link System#nanoTime}
+   */
+  public void ended(long connection, long askedNanos, long readNanos, long nowNanos) {
+    // Where there is room to spare, swift moves do not show that there could be more.
+    boolean used = underWay.size() >= size / 2;
+    underWay.remove(connection);
+    double nanos = nowNanos - readNanos;
+    // From the request on: those that have not read it yet are under way, too.
+    double all = nowNanos - askedNanos;
+    usualNanos = measured ? usualNanos + (all - usualNanos) * SMOOTHING : all;
+    measured = true;
+    shortestNanos = Math.min(nanos, shortestNanos + (nanos - shortestNanos) * FORGETTING / size);
+    lastNanos = nowNanos;
+    if (nanos > slowNanos) {
+      if (!cut || askedNanos - cutNanos >= 0) {
+        cut = true;
+        cutNanos = nowNanos;
+        size = Math.max(LEAST, size * CUT);
+        shortestNanos = UNKNOWN;
+      }
+    } else if (used && nanos <= Math.max(swiftNanos, shortestNanos * HARDLY_LONGER)) {
+      size = Math.min(most, size + (cut ? 1 / Math.sqrt(size) : 1));
+    }
+  }
+}

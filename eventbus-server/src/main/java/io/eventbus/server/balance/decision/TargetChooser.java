@@ -1,0 +1,52 @@
+package io.eventbus.server.balance.decision;
+
+import java.util.Collection;
+import java.util.List;
+import java.util.function.Predicate;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Chooses the bus that clients go to: of two taken at random the one with less to do, from the same
+ * zone if there is one. Two are enough to keep all about equally full, and random, so that buses
+ * that are overloaded together do not all choose the same one (M. Mitzenmacher, "The Power of Two
+ * Choices in Randomized Load Balancing", 2001).
+ */
+public final class TargetChooser {
+  private final String zone;
+  private final RandomGenerator random;
+
+  /**
+   * Makes a chooser.
+   *
+   * @param zone of this bus
+   * @param random decides which two are looked at
+   */
+  public TargetChooser(String zone, RandomGenerator random) {
+    this.zone = zone;
+    this.random = random;
+  }
+
+  /**
+   * Chooses.
+   *
+   * @param buses those that are UP and reachable
+   * @param usable says of each whether it may be a target
+   * @return the target; null if there is none
+   */
+  public @Nullable MoveTarget choose(Collection<MoveTarget> buses, Predicate<MoveTarget> usable) {
+    List<MoveTarget> all = buses.stream().filter(usable).toList();
+    List<MoveTarget> near = all.stream().filter(n -> n.zone().equals(zone)).toList();
+    List<MoveTarget> from = near.isEmpty() ? all : near;
+    if (from.isEmpty()) {
+      return null;
+    }
+    int first = random.nextInt(from.size());
+    MoveTarget one = from.get(first);
+    if (from.size() == 1) {
+      return one;
+    }
+    MoveTarget other = from.get((first + 1 + random.nextInt(from.size() - 1)) % from.size());
+    return other.load() < one.load() ? other : one;
+  }
+}

@@ -1,0 +1,112 @@
+package io.eventbus.server.federation.interest;
+
+import io.eventbus.protocol.PeerFrames;
+import io.eventbus.server.federation.lane.LaneSender;
+import io.eventbus.server.federation.lane.Peer;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+
+/**
+ * Questions to all other buses whether everything that they had sent has arrived. What is asked
+ * while rounds are under way shares the next one. Confined to the first loop.
+ */
+final class ArrivalRounds {
+  /** Rounds under way at a time. */
+  private static final int MOST = 4;
+
+  private static final class Round {
+    final long id;
+    final long deadline;
+    final Set<Peer> left;
+    final List<Consumer<Boolean>> asking;
+
+    Round(long id, long deadline, Collection<Peer> asked, List<Consumer<Boolean>> asking) {
+      this.id = id;
+      this.deadline = deadline;
+      this.left = new LinkedHashSet<>(asked);
+      this.asking = asking;
+    }
+  }
+
+  private final Map<Long, Round> rounds = new HashMap<>();
+  private List<Consumer<Boolean>> next = new ArrayList<>();
+  private long last;
+
+  /** Adds a caller to the next round; it gets false if the round was given up. */
+  void add(Consumer<Boolean> done) {
+    next.add(done);
+  }
+
+  /** Whether there are callers for another round, and room for it. */
+  boolean mayBegin() {
+    return !next.isEmpty() && rounds.size() < MOST;
+  }
+
+  /** Whether there is no caller that waits. */
+  boolean isEmpty() {
+    return rounds.isEmpty() && next.isEmpty();
+  }
+
+  /** Asks buses, those whose lanes are not up as soon as they are. */
+  void begin(Collection<Peer> asked, long deadline) {
+    Round round = new Round(++last, deadline, asked, next);
+    next = new ArrayList<>();
+    for (Peer peer : asked) {
+      LaneSender sender = peer.lane(0).sender();
+      if (sender != null) {
+        sender.write(PeerFrames.encode(PeerFrames.SYNC, round.id));
+        sender.flush();
+      }
+    }
+    rounds.put(round.id, round);
+  }
+
+  /** Writes again what a bus has not answered; the caller flushes. */
+  void askAgain(Peer peer, LaneSender sender) {
+    for (Round round : rounds.values()) {
+      if (round.left.contains(peer)) {
+        sender.write(PeerFrames.encode(PeerFrames.SYNC, round.id));
+      }
+    }
+  }
+
+  /** Notes an answer; false if it belongs to no round that is under way. */
+  boolean answered(long id, Peer peer) {
+    Round round = rounds.get(id);
+    if (round == null) {
+      return false;
+    }
+    round.left.remove(peer);
+    return true;
+  }
+
+  void forget(Peer peer) {
+    rounds.values().forEach(round -> round.left.remove(peer));
+  }
+
+  /**
+   * Ends the rounds that all have answered, or whose time is over.
+   *
+   * @param awaited whether a bus is waited for
+   * @param due gets what is to be run then
+   */
+  void end(Predicate<Peer> awaited, long now, List<Runnable> due) {
+    for (Iterator<Round> all = rounds.values().iterator(); all.hasNext(); ) {
+      Round round = all.next();
+      round.left.removeIf(awaited.negate());
+      boolean arrived = round.left.isEmpty();
+      if (arrived || now - round.deadline >= 0) {
+        all.remove();
+        due.add(() -> round.asking.forEach(done -> done.accept(arrived)));
+      }
+    }
+  }
+}

@@ -1,0 +1,361 @@
+package io.eventbus.server.federation.interest;
+
+import io.eventbus.protocol.PeerFrames;
+import io.eventbus.schema.Interest;
+import io.eventbus.server.federation.interest.PeerInterest.Outcome;
+import io.eventbus.server.federation.lane.Gate;
+import io.eventbus.server.federation.lane.LaneReceiver;
+import io.eventbus.server.federation.lane.LaneSender;
+import io.eventbus.server.federation.lane.Lanes;
+import io.eventbus.server.federation.lane.Peer;
+import io.eventbus.server.federation.lane.PeerListener;
+import io.eventbus.server.routing.SubscriptionIndex;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Tells the other buses what this one's clients subscribe to, hears the same from them, and knows
+ * when all of them have heard. All of it goes by the lanes 0. Confined to the first loop.
+ */
+public final class InterestExchange implements PeerListener {
+  private static final Logger LOG = LoggerFactory.getLogger(InterestExchange.class);
+
+  /** A promise that all others know a version. */
+  private record Waiting(long version, long deadline, Consumer<Boolean> done) {}
+
+  private final Lanes lanes;
+  private final SubscriptionIndex index;
+  private final Gate startGate;
+  private final LocalInterest local;
+  private final Map<Peer, PeerStatus> statuses = new HashMap<>();
+  private final List<Waiting> waiting = new ArrayList<>();
+  private final ArrivalRounds rounds = new ArrivalRounds();
+  private final LongAdder mismatches = new LongAdder();
+  private boolean registered;
+  private boolean telling;
+
+  /**
+   * Makes the exchange of a bus.
+   *
+   * @param index where other buses' subscriptions are kept
+   * @param local what this bus's clients subscribe to
+   * @param startGate opened when this bus knows what the others subscribe to
+   */
+  public InterestExchange(
+      Lanes lanes, SubscriptionIndex index, LocalInterest local, Gate startGate) {
+    this.lanes = lanes;
+    this.index = index;
+    this.local = local;
+    this.startGate = startGate;
+  }
+
+  private PeerStatus of(Peer peer) {
+    return statuses.computeIfAbsent(
+        peer, p -> new PeerStatus(new PeerInterest(p, index, lanes.config().filters())));
+  }
+
+  /** The registry says which buses belong to the cluster now, this bus among them or not. */
+  public void onMembers(Set<Peer> members, boolean selfRegistered) {
+    registered |= selfRegistered;
+    members.forEach(this::of);
+    statuses.forEach((peer, status) -> status.member = members.contains(peer));
+    recheck();
+  }
+
+  public boolean isMember(Peer peer) {
+    return of(peer).member;
+  }
+
+  /** A bus is forgotten for good. */
+  public void onForgotten(Peer peer) {
+    PeerStatus status = statuses.remove(peer);
+    if (status != null) {
+      status.interest.clear();
+    }
+    rounds.forget(peer);
+    recheck();
+  }
+
+  /** Whether everything that this bus has to know is known, so that its clients may publish. */
+  private boolean isComplete() {
+    return registered
+        && statuses.entrySet().stream()
+            .allMatch(s -> !s.getValue().isAwaited(s.getKey()) || s.getValue().interest.isKnown());
+  }
+
+  @Override
+  public void onLaneUp(Peer peer, LaneSender sender) {
+    PeerStatus status = of(peer);
+    takeBack(peer, status);
+    sendWhole(status, sender);
+    rounds.askAgain(peer, sender);
+    sender.flush();
+  }
+
+  private void sendWhole(PeerStatus status, LaneSender sender) {
+    // First what others have not heard either, so that no later increment is before the whole.
+    tellChanges();
+    status.wholeSent = true;
+    local.whole().forEach(sender::write);
+    sender.flush();
+  }
+
+  @Override
+  public void onLaneDown(Peer peer) {
+    PeerStatus status = of(peer);
+    status.wholeSent = false;
+    status.applied = -1;
+  }
+
+  @Override
+  public void onAbandoned(Peer peer) {
+    PeerStatus status = of(peer);
+    status.abandoned = true;
+    status.reviving = false;
+    status.interest.suspend();
+    recheck();
+  }
+
+  /**
+   * The bus is heard of: first all lanes keep what is for it again, then events are routed there.
+   */
+  private void takeBack(Peer peer, PeerStatus status) {
+    if (status.abandoned) {
+      status.abandoned = false;
+      status.reviving = true;
+      peer.revive(() -> takenBack(status));
+    }
+  }
+
+  private void takenBack(PeerStatus status) {
+    if (!status.reviving) {
+      return;
+    }
+    status.reviving = false;
+    status.interest.resume();
+    LaneReceiver to = status.receiver;
+    if (status.deferredApplied >= 0 && to != null) {
+      applied(to, status.deferredApplied);
+    }
+    status.deferredApplied = -1;
+    recheck();
+  }
+
+  private static void applied(LaneReceiver to, long version) {
+    to.write(PeerFrames.encode(PeerFrames.INTEREST_APPLIED, version));
+    to.flush();
+  }
+
+  /** Tells the changes of the local interest to all buses that know the whole. */
+  void tellChanges() {
+    List<byte[]> frames = local.increment();
+    if (frames.isEmpty()) {
+      return;
+    }
+    statuses.forEach(
+        (peer, status) -> {
+          LaneSender sender = peer.lane(0).sender();
+          if (status.wholeSent && sender != null) {
+            frames.forEach(sender::write);
+            sender.flush();
+          }
+        });
+  }
+
+  /** The same, once for all calls in this turn of the loop. */
+  public void tellSoon() {
+    if (!telling) {
+      telling = true;
+      lanes.loop(0).execute(this::tell);
+    }
+  }
+
+  private void tell() {
+    telling = false;
+    tellChanges();
+  }
+
+  @Override
+  public void onOpened(Peer peer, LaneReceiver receiver, int registryNumber) {
+    PeerStatus status = of(peer);
+    status.receiver = receiver;
+    if (status.instance != receiver.who().instance()) {
+      // Another process, whose clients are others.
+      status.instance = receiver.who().instance();
+      status.interest.clear();
+      status.deferredApplied = -1;
+    }
+    lanes.peers().claim(peer, registryNumber);
+    takeBack(peer, status);
+  }
+
+  @Override
+  public void onGone(Peer peer, LaneReceiver receiver) {
+    PeerStatus status = of(peer);
+    if (status.receiver == receiver) {
+      status.receiver = null;
+    }
+  }
+
+  @Override
+  public void onInterest(Peer peer, LaneReceiver from, Interest interest) {
+    PeerStatus status = of(peer);
+    Outcome outcome = status.interest.take(interest);
+    switch (outcome) {
+      case INCOMPLETE -> {}
+      case APPLIED -> {
+        if (status.reviving) {
+          status.deferredApplied = interest.getVersion();
+        } else {
+          applied(from, interest.getVersion());
+        }
+        recheck();
+      }
+      case MISMATCH -> {
+        mismatches.increment();
+        LOG.warn("What bus {} says of its subscriptions does not add up; asking again", peer.id());
+        from.write(PeerFrames.encode(PeerFrames.INTEREST_WANTED, interest.getVersion()));
+        from.flush();
+      }
+    }
+  }
+
+  @Override
+  public void onWanted(Peer peer, LaneSender sender) {
+    sendWhole(of(peer), sender);
+  }
+
+  @Override
+  public void onApplied(Peer peer, long version) {
+    PeerStatus status = of(peer);
+    status.applied = version;
+    recheck();
+  }
+
+  @Override
+  public void onSync(Peer peer, LaneReceiver from, long round) {
+    lanes
+        .acknowledgement()
+        .ofAll(
+            List.of(peer),
+            () ->
+                lanes
+                    .loop(0)
+                    .execute(
+                        () -> {
+                          if (from.isOpen()) {
+                            from.write(PeerFrames.encode(PeerFrames.SYNCED, round));
+                            from.flush();
+                          }
+                        }));
+  }
+
+  @Override
+  public void onSynced(Peer peer, long id) {
+    if (rounds.answered(id, peer)) {
+      recheck();
+    }
+  }
+
+  /**
+   * Waits until all others know a version of the local interest.
+   *
+   * @param done gets false if it was given up, on this loop
+   */
+  public void afterInterestApplied(long version, Consumer<Boolean> done) {
+    tellSoon();
+    if (knownToAll() >= version) {
+      done.accept(true);
+    } else {
+      waiting.add(new Waiting(version, deadline(), done));
+      lanes.loop(0).lookSoon();
+    }
+  }
+
+  /** The newest version that all others know; none before it is known which there are. */
+  private long knownToAll() {
+    if (!startGate.isOpen()) {
+      return -1;
+    }
+    long least = Long.MAX_VALUE;
+    for (Map.Entry<Peer, PeerStatus> s : statuses.entrySet()) {
+      if (s.getValue().isAwaited(s.getKey())) {
+        least = Math.min(least, s.getValue().applied);
+      }
+    }
+    return least;
+  }
+
+  private long deadline() {
+    return lanes.nanoTime() + lanes.config().confirm().toNanos();
+  }
+
+  /**
+   * Waits until all that others had sent to this bus is in the queues of its subscribers.
+   *
+   * @param done gets false if it was given up, on this loop
+   */
+  public void afterInboundDelivered(Consumer<Boolean> done) {
+    rounds.add(done);
+    beginRound();
+    lanes.loop(0).lookSoon();
+  }
+
+  private void beginRound() {
+    if (rounds.mayBegin() && startGate.isOpen()) {
+      rounds.begin(statuses.keySet().stream().filter(this::isAwaited).toList(), deadline());
+      recheck();
+    }
+  }
+
+  private boolean isAwaited(Peer peer) {
+    PeerStatus status = statuses.get(peer);
+    return status != null && status.isAwaited(peer);
+  }
+
+  /** Ends the waits that are over. */
+  private void recheck() {
+    if (isComplete()) {
+      startGate.open();
+    }
+    long now = lanes.nanoTime();
+    long knownToAll = knownToAll();
+    List<Runnable> due = new ArrayList<>();
+    for (Iterator<Waiting> all = waiting.iterator(); all.hasNext(); ) {
+      Waiting w = all.next();
+      boolean known = knownToAll >= w.version();
+      if (known || now - w.deadline() >= 0) {
+        all.remove();
+        due.add(() -> w.done().accept(known));
+      }
+    }
+    rounds.end(this::isAwaited, now, due);
+    due.forEach(Runnable::run);
+    beginRound();
+  }
+
+  /** Breaks the promises that are due. */
+  public void onTick() {
+    if (isWaitedFor()) {
+      recheck();
+    }
+  }
+
+  /** Whether a promise waits for other buses. */
+  public boolean isWaitedFor() {
+    return !waiting.isEmpty() || !rounds.isEmpty();
+  }
+
+  /** Returns how often what another bus said of its subscriptions did not add up; any thread. */
+  public long mismatches() {
+    return mismatches.sum();
+  }
+}

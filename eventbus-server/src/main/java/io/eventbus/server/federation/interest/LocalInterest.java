@@ -1,0 +1,169 @@
+package io.eventbus.server.federation.interest;
+
+import io.eventbus.protocol.PeerFrames;
+import io.eventbus.schema.Interest;
+import io.eventbus.schema.InterestEntry;
+import io.eventbus.schema.Overflow;
+import io.eventbus.server.routing.LocalSubscriptions;
+import io.eventbus.server.routing.Subscription;
+import io.eventbus.server.routing.Target;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the clients of this bus subscribe to, as the other buses are told: which filters and groups
+ * have subscribers. Only the first and the last of a filter change it, and those that change its
+ * strictest policy. Any thread.
+ */
+public final class LocalInterest implements LocalSubscriptions {
+  private static final int CHUNK = 256;
+
+  /**
+   * What is told of.
+   *
+   * @param filter the filter
+   * @param group the group, null for the subscribers without one
+   */
+  record Key(String filter, @Nullable String group) {
+    static Key of(Subscription s) {
+      return new Key(s.filter().toString(), s.group());
+    }
+
+    long hash(int overflow) {
+      long h = 1125899906842597L;
+      for (int i = 0; i < filter.length(); i++) {
+        h = 31 * h + filter.charAt(i);
+      }
+      String g = group;
+      h = 31 * h + (g == null ? 0 : 1);
+      for (int i = 0; g != null && i < g.length(); i++) {
+        h = 31 * h + g.charAt(i);
+      }
+      h = 31 * h + overflow;
+      // So that sums of hashes of similar filters do not cancel each other.
+      h ^= h >>> 33;
+      h *= 0xff51afd7ed558ccdL;
+      return h ^ (h >>> 33);
+    }
+  }
+
+  private final Runnable changed;
+  private final Map<Key, int[]> counts = new HashMap<>();
+  private final Set<Subscription> withdrawn = new HashSet<>(4);
+  private Map<Key, Integer> changes = new LinkedHashMap<>();
+  private long version;
+  private long digest;
+
+  /** The task is run, under a lock, when there is something to tell after there was nothing. */
+  public LocalInterest(Runnable changed) {
+    this.changed = changed;
+  }
+
+  @Override
+  public void added(Subscription s) {
+    change(Key.of(s), s.overflow(), 1);
+  }
+
+  @Override
+  public synchronized void withdrawn(Subscription s) {
+    if (withdrawn.add(s)) {
+      change(Key.of(s), s.overflow(), -1);
+    }
+  }
+
+  @Override
+  public synchronized void removed(Subscription s) {
+    if (!withdrawn.remove(s)) {
+      change(Key.of(s), s.overflow(), -1);
+    }
+  }
+
+  private synchronized void change(Key key, Overflow overflow, int by) {
+    int[] of = counts.computeIfAbsent(key, k -> new int[PolicyCode.COUNT]);
+    int before = strictest(of);
+    of[PolicyCode.of(overflow)] += by;
+    int now = strictest(of);
+    if (now < 0) {
+      counts.remove(key);
+    }
+    if (now == before) {
+      return;
+    }
+    digest += (now < 0 ? 0 : key.hash(now)) - (before < 0 ? 0 : key.hash(before));
+    version++;
+    boolean first = changes.isEmpty();
+    changes.put(key, now);
+    if (first) {
+      changed.run();
+    }
+  }
+
+  private static int strictest(int[] counts) {
+    int strictest = PolicyCode.NONE;
+    for (int i = 0; i < counts.length; i++) {
+      if (counts[i] > 0) {
+        strictest =
+            strictest == PolicyCode.NONE
+                ? i
+                : PolicyCode.of(
+                    Target.stricter(PolicyCode.overflow(strictest), PolicyCode.overflow(i)));
+      }
+    }
+    return strictest;
+  }
+
+  public synchronized long version() {
+    return version;
+  }
+
+  public synchronized int size() {
+    return counts.size();
+  }
+
+  public synchronized boolean contains(String filter, @Nullable String group) {
+    return counts.containsKey(new Key(filter, group));
+  }
+
+  /** What has changed since it was last asked for, as frames; empty if nothing has. */
+  synchronized List<byte[]> increment() {
+    if (changes.isEmpty()) {
+      return List.of();
+    }
+    Map<Key, Integer> now = changes;
+    changes = new LinkedHashMap<>();
+    List<InterestEntry> entries = new ArrayList<>();
+    now.forEach((key, state) -> entries.add(new InterestEntry(key.filter(), key.group(), state)));
+    return frames(false, entries);
+  }
+
+  /** Everything, as frames. */
+  synchronized List<byte[]> whole() {
+    List<InterestEntry> entries = new ArrayList<>();
+    counts.forEach(
+        (key, of) -> entries.add(new InterestEntry(key.filter(), key.group(), strictest(of))));
+    return frames(true, entries);
+  }
+
+  private List<byte[]> frames(boolean whole, List<InterestEntry> entries) {
+    List<byte[]> frames = new ArrayList<>();
+    Iterator<InterestEntry> all = entries.iterator();
+    boolean begins = whole;
+    do {
+      List<InterestEntry> chunk = new ArrayList<>();
+      while (all.hasNext() && chunk.size() < CHUNK) {
+        chunk.add(all.next());
+      }
+      Interest interest = new Interest(version, begins, all.hasNext(), digest, chunk);
+      frames.add(PeerFrames.encode(PeerFrames.INTEREST, interest));
+      begins = false;
+    } while (all.hasNext());
+    return frames;
+  }
+}

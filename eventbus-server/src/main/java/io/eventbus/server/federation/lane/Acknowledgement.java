@@ -1,0 +1,101 @@
+package io.eventbus.server.federation.lane;
+
+import java.util.Collection;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Tells when what was forwarded until now is acknowledged, that is in the queues of the subscribers
+ * at all buses that it was for; or given up. Any thread.
+ */
+public final class Acknowledgement {
+  private final List<LaneLoop> loops;
+  private final Peers peers;
+
+  Acknowledgement(List<LaneLoop> loops, Peers peers) {
+    this.loops = loops;
+    this.peers = peers;
+  }
+
+  /**
+   * Waits for what one loop has forwarded.
+   *
+   * @param source that loop; called on it
+   * @param lane only by this lane; -1 for all
+   * @param only only to these buses; null for all
+   * @param done called once, by any of the loops
+   */
+  public void of(LaneLoop source, int lane, @Nullable Collection<Peer> only, Runnable done) {
+    of(source, lane, only, false, done);
+  }
+
+  private void of(
+      LaneLoop source,
+      int lane,
+      @Nullable Collection<Peer> only,
+      boolean throughOthers,
+      Runnable done) {
+    source.router().flush();
+    AtomicInteger left = new AtomicInteger(lane < 0 ? loops.size() : 1);
+    Runnable one =
+        () -> {
+          if (left.decrementAndGet() == 0) {
+            done.run();
+          }
+        };
+    for (LaneLoop loop : loops) {
+      if (lane < 0 || loop.number() == lane) {
+        // Behind what was handed over to it.
+        loop.execute(() -> here(loop, only, throughOthers, one));
+      }
+    }
+  }
+
+  private void here(
+      LaneLoop loop, @Nullable Collection<Peer> only, boolean throughOthers, Runnable done) {
+    Set<Peer> concerned = new LinkedHashSet<>(only == null ? peers.all() : only);
+    if (throughOthers) {
+      for (Peer peer : peers.all()) {
+        if (peer.lane(loop.number()).leadsOn()) {
+          concerned.add(peer);
+        }
+      }
+    }
+    AtomicInteger left = new AtomicInteger(concerned.size() + 1);
+    Runnable one =
+        () -> {
+          if (left.decrementAndGet() == 0) {
+            done.run();
+          }
+        };
+    concerned.forEach(peer -> peer.lane(loop.number()).whenAcknowledged(one));
+    one.run();
+  }
+
+  /**
+   * Waits for what all loops have forwarded.
+   *
+   * @param only only to these buses, also where others are to pass it on to them; null for all
+   * @param done called once, by any of the loops
+   */
+  public void ofAll(@Nullable Collection<Peer> only, Runnable done) {
+    AtomicInteger left = new AtomicInteger(loops.size());
+    for (LaneLoop loop : loops) {
+      loop.execute(
+          () ->
+              of(
+                  loop,
+                  -1,
+                  only,
+                  true,
+                  () -> {
+                    if (left.decrementAndGet() == 0) {
+                      done.run();
+                    }
+                  }));
+    }
+  }
+}

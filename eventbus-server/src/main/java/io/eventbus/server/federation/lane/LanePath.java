@@ -1,0 +1,179 @@
+package io.eventbus.server.federation.lane;
+
+import io.eventbus.protocol.PeerFrames;
+import io.eventbus.schema.Overflow;
+import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.routing.Subscriber;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A path to another bus, and through it to further ones: what routing takes for a subscriber.
+ * Immutable; what it leads to is confined to the loop of its lane.
+ */
+public final class LanePath implements Subscriber {
+  private static final int[] NONE = {};
+
+  /**
+   * Groups at buses behind this one.
+   *
+   * @param bus where
+   * @param group which
+   */
+  public record Pick(Peer bus, String group) {}
+
+  private final Lane lane;
+  private final byte[] head;
+  private final List<Peer> behind;
+  private final boolean ungrouped;
+  private final List<String> groups;
+  private final List<Pick> picks;
+  private final int hops;
+  private final Overflow apart;
+  private final @Nullable FrameToken token;
+
+  private LanePath(
+      Lane lane,
+      byte[] head,
+      List<Peer> behind,
+      boolean ungrouped,
+      List<String> groups,
+      List<Pick> picks,
+      int hops,
+      Overflow apart,
+      @Nullable FrameToken token) {
+    this.lane = lane;
+    this.head = head;
+    this.behind = behind;
+    this.ungrouped = ungrouped;
+    this.groups = groups;
+    this.picks = picks;
+    this.hops = hops;
+    this.apart = apart;
+    this.token = token;
+  }
+
+  /**
+   * Makes a path.
+   *
+   * @param lane where it begins
+   * @param hops over how many lanes the frames have gone at its end
+   * @param ungrouped whether they are for subscribers without a group
+   * @param groups the groups at the first bus that they are for
+   * @param behind the buses that it passes them on to
+   * @param picks the groups at those
+   * @param apart the policy where they go apart: for buses without a group that they are for
+   * @param token follows them, if something waits for it
+   */
+  public static LanePath of(
+      Lane lane,
+      int hops,
+      boolean ungrouped,
+      List<String> groups,
+      List<Peer> behind,
+      List<Pick> picks,
+      Overflow apart,
+      @Nullable FrameToken token) {
+    int[] targets =
+        behind.isEmpty() ? NONE : behind.stream().mapToInt(Peer::registryNumber).toArray();
+    int[] pickBuses =
+        picks.isEmpty() ? NONE : picks.stream().mapToInt(p -> p.bus().registryNumber()).toArray();
+    List<String> pickGroups = picks.stream().map(Pick::group).toList();
+    byte[] head = PeerFrames.forwardHead(hops, ungrouped, groups, targets, pickBuses, pickGroups);
+    return new LanePath(lane, head, behind, ungrouped, groups, picks, hops, apart, token);
+  }
+
+  /** The same without the buses behind, for when those are reached by another path. */
+  LanePath alone() {
+    return of(lane, hops, ungrouped, groups, List.of(), List.of(), apart, token);
+  }
+
+  /** The path of the same frames to one of the buses behind, past the first one. */
+  LanePath past(Peer bus, FrameToken follows) {
+    return of(
+        bus.lane(lane.number()), hops, true, groupsOf(bus), List.of(), List.of(), apart, follows);
+  }
+
+  /**
+   * What a full lane does with the frames when each bus is reached by its own: none must be lost
+   * for a group, whose members' policies are known at their own bus only; for the others the
+   * strictest policy of the branch is what the publisher has waited for.
+   */
+  Overflow overflow() {
+    return groups.isEmpty() ? apart : Overflow.BLOCK;
+  }
+
+  /** The lane by which frames reach a bus of this path now. */
+  public Lane laneTo(Peer bus) {
+    return bus != lane.peer() && lane.isBypassing() ? bus.lane(lane.number()) : lane;
+  }
+
+  /** The groups at one of the buses behind. */
+  List<String> groupsOf(Peer bus) {
+    return picks.stream().filter(pick -> pick.bus() == bus).map(Pick::group).toList();
+  }
+
+  /** The first bus. */
+  public Peer child() {
+    return lane.peer();
+  }
+
+  public List<Peer> behind() {
+    return behind;
+  }
+
+  byte[] head() {
+    return head;
+  }
+
+  int hops() {
+    return hops;
+  }
+
+  /** Whether the frames are for members of groups at the first bus, which no other bus serves. */
+  boolean isForGroups() {
+    return !groups.isEmpty();
+  }
+
+  @Override
+  public int loop() {
+    return lane.number();
+  }
+
+  @Override
+  public void offer(Delivery delivery, Overflow overflow) {
+    lane.offer(this, delivery, overflow, token);
+  }
+
+  @Override
+  public boolean isFull() {
+    return full() != null;
+  }
+
+  /** The lane that has no room, of those that a frame would take now; null if all have. */
+  private @Nullable Lane full() {
+    if (lane.isFull()) {
+      return lane;
+    }
+    if (lane.isBypassing()) {
+      for (Peer target : behind) {
+        Lane direct = target.lane(lane.number());
+        if (direct.isFull()) {
+          return direct;
+        }
+      }
+    }
+    return null;
+  }
+
+  @Override
+  public boolean isCrowded() {
+    return lane.isCrowded();
+  }
+
+  @Override
+  public void whenNotFull(Runnable retry) {
+    Lane full = full();
+    (full == null ? lane : full).whenNotFull(retry);
+  }
+}

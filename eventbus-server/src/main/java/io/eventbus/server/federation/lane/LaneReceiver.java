@@ -1,0 +1,255 @@
+package io.eventbus.server.federation.lane;
+
+import io.eventbus.link.LinkPeer;
+import io.eventbus.protocol.MalformedFrameException;
+import io.eventbus.protocol.PeerFrames;
+import io.eventbus.schema.LaneHello;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.AdaptiveRecvByteBufAllocator;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.codec.CorruptedFrameException;
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The connection of a lane at the bus that it was opened to: reads frames and gives them to {@link
+ * ForwardHandler}, or to the {@link PeerListener}. Confined to its loop.
+ */
+// A write that fails ends the channel, and that is what is acted on: not each future.
+@SuppressWarnings("FutureReturnValueIgnored")
+public final class LaneReceiver extends LaneDecoder implements LaneEnd {
+  private static final Logger LOG = LoggerFactory.getLogger(LaneReceiver.class);
+
+  private final LaneLoop loop;
+  private final LinkPeer who;
+  private final Runnable retry = this::retry;
+  private @Nullable ChannelHandlerContext context;
+  private final SignsOfLife signs;
+  private final ForwardHandler forwards;
+  private final ForwardHold hold = new ForwardHold();
+  private @Nullable IncomingLane lane;
+  private boolean ending;
+
+  /** Makes what handles the bytes of a connection. */
+  public LaneReceiver(LaneLoop loop, LinkPeer who, ForwardHandler forwards) {
+    super(loop.maxFrameBytes());
+    this.loop = loop;
+    this.who = who;
+    this.forwards = forwards;
+    this.signs = new SignsOfLife(loop.config(), loop.nanoTime());
+  }
+
+  @Override
+  public void handlerAdded(ChannelHandlerContext ctx) {
+    context = ctx;
+    signs.heard(loop.nanoTime());
+    if (!loop.add(this)) {
+      close();
+      return;
+    }
+    Channel channel = ctx.channel();
+    channel
+        .config()
+        .setRecvByteBufAllocator(
+            new AdaptiveRecvByteBufAllocator(2 * 1024, 64 * 1024, 256 * 1024)
+                .maxMessagesPerRead(2));
+  }
+
+  public LinkPeer who() {
+    return who;
+  }
+
+  private Channel channel() {
+    ChannelHandlerContext ctx = context;
+    if (ctx == null) {
+      throw new IllegalStateException("the lane is not open");
+    }
+    return ctx.channel();
+  }
+
+  public void write(byte[] frame) {
+    channel().write(Unpooled.wrappedBuffer(frame), channel().voidPromise());
+  }
+
+  public void flush() {
+    signs.said(loop.nanoTime());
+    channel().flush();
+  }
+
+  public boolean isOpen() {
+    return channel().isActive();
+  }
+
+  @Override
+  boolean onFrame(ByteBuffer in, int typeCode, int from, int to) {
+    if (ending) {
+      return true;
+    }
+    IncomingLane known = lane;
+    if (known == null) {
+      if (typeCode != PeerFrames.LANE_HELLO) {
+        throw new CorruptedFrameException("typeCode: " + typeCode + " (expected: LaneHello)");
+      }
+      onHello(PeerFrames.laneHello(in, from, to));
+      return true;
+    }
+    if (!known.isBy(this)) {
+      // What it has kept comes again on the connection that has replaced it.
+      return true;
+    }
+    switch (typeCode) {
+      case PeerFrames.FORWARD -> {
+        return forwards.take(known, in, from, to, hold, retry);
+      }
+      case PeerFrames.INTEREST -> {
+        onFirstLane(known);
+        known.peer().onInterest(this, PeerFrames.interest(in, from, to));
+      }
+      case PeerFrames.GOODBYE -> {
+        known.peer().onGoodbye(who.instance());
+        close();
+      }
+      case PeerFrames.SYNC -> {
+        long id = PeerFrames.number(in, from, to);
+        if (id == 0) {
+          known.settle();
+        } else {
+          onFirstLane(known);
+          known.peer().onSync(this, id);
+        }
+      }
+      default -> {
+        // A sign of life, or a frame of a later version.
+      }
+    }
+    return true;
+  }
+
+  private void onFirstLane(IncomingLane known) {
+    if (known.number() != 0) {
+      throw new CorruptedFrameException("a frame for lane 0 on another lane");
+    }
+  }
+
+  private void onHello(LaneHello hello) {
+    int number = LaneLoop.laneOf(who);
+    if (hello.getLane() != number || hello.getNext() < 1) {
+      throw new CorruptedFrameException(
+          "lane " + hello.getLane() + ", next " + hello.getNext() + " on lane " + number);
+    }
+    Peer peer = loop.peers().of(who);
+    if (peer == null) {
+      throw new CorruptedFrameException("a lane to itself, or too many buses");
+    }
+    IncomingLane entered = peer.incoming(number, loop);
+    lane = entered;
+    LOG.debug("Bus {} has opened its lane {}", who.bus(), number);
+    entered.onHello(this, who.instance(), hello);
+    if (number == 0) {
+      peer.onOpened(this, hello.getNumber());
+    }
+  }
+
+  @Override
+  void onReadEnd() {
+    signs.heard(loop.nanoTime());
+    IncomingLane known = lane;
+    if (known != null) {
+      known.onReadEnd();
+    }
+  }
+
+  /** Any thread: what the lane waited for may be there. */
+  private void retry() {
+    loop.execute(
+        () -> {
+          ChannelHandlerContext ctx = context;
+          if (ctx == null) {
+            return;
+          }
+          try {
+            resume(ctx);
+          } catch (Exception e) {
+            exceptionCaught(ctx, e);
+          }
+        });
+  }
+
+  @Override
+  public SignsOfLife signs() {
+    return signs;
+  }
+
+  void onTick(long now) {
+    if (isPaused()) {
+      // Nothing is read, so nothing is heard.
+      signs.heard(now);
+      forwards.onTick(hold, now);
+    }
+    if (signs.isSilent(now)) {
+      LOG.info("The lane of bus {} is silent", who.bus());
+      close();
+    }
+  }
+
+  /** Whether full subscribers keep it from being read. */
+  boolean isHeld() {
+    return hold.isOn();
+  }
+
+  @Override
+  public void showLife() {
+    write(PeerFrames.encode(PeerFrames.ALIVE));
+    flush();
+  }
+
+  /** This bus ends: says so, and listens until the other bus has closed the connection. */
+  ChannelFuture end() {
+    ending = true;
+    write(PeerFrames.encode(PeerFrames.GOODBYE));
+    flush();
+    return channel().closeFuture();
+  }
+
+  @Override
+  public void close() {
+    channel().close();
+  }
+
+  @Override
+  public void channelInactive(ChannelHandlerContext ctx) throws Exception {
+    loop.remove(this);
+    forwards.release(hold);
+    IncomingLane known = lane;
+    try {
+      if (known != null && !isPaused()) {
+        // What came before the end still counts.
+        super.channelInactive(ctx);
+      }
+    } finally {
+      if (known != null) {
+        known.onClosed(this);
+        if (known.number() == 0) {
+          known.peer().onGone(this);
+        }
+      }
+    }
+  }
+
+  @Override
+  public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+    if (cause instanceof java.io.IOException) {
+      LOG.debug("The lane of bus {} failed", who.bus(), cause);
+    } else if (cause instanceof MalformedFrameException
+        || cause instanceof io.netty.handler.codec.DecoderException) {
+      LOG.warn("Bus {} sent a malformed frame: {}", who.bus(), cause.toString());
+    } else {
+      LOG.error("The lane of bus {} failed", who.bus(), cause);
+    }
+    ctx.close();
+  }
+}

@@ -1,0 +1,233 @@
+package io.eventbus.server.federation.lane;
+
+import io.eventbus.link.LinkPeer;
+import io.eventbus.protocol.MalformedFrameException;
+import io.eventbus.protocol.PeerFrames;
+import io.eventbus.schema.LaneHello;
+import io.eventbus.server.routing.Delivery;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.WriteBufferWaterMark;
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The connection of a lane at the bus that has opened it. Confined to its loop. */
+// A write that fails ends the channel, and that is what is acted on: not each future.
+@SuppressWarnings("FutureReturnValueIgnored")
+public final class LaneSender extends LaneDecoder implements LaneEnd {
+  private static final Logger LOG = LoggerFactory.getLogger(LaneSender.class);
+
+  /** Answers are small. */
+  private static final int MAX_ANSWER = 64 * 1024;
+
+  /** As much is copied together into one buffer. */
+  private static final int BATCH_BYTES = 64 * 1024;
+
+  /** Larger frames are written by reference. */
+  private static final int LARGE = 8 * 1024;
+
+  private final LaneLoop loop;
+  private final Lane lane;
+  private final LinkPeer who;
+  private final SignsOfLife signs;
+  private @Nullable Channel channel;
+
+  LaneSender(LaneLoop loop, Lane lane, LinkPeer who) {
+    super(MAX_ANSWER);
+    this.loop = loop;
+    this.lane = lane;
+    this.who = who;
+    this.signs = new SignsOfLife(loop.config(), loop.nanoTime());
+  }
+
+  @Override
+  public void handlerAdded(ChannelHandlerContext ctx) {
+    channel = ctx.channel();
+    signs.heard(loop.nanoTime());
+    ctx.channel()
+        .config()
+        .setWriteBufferWaterMark(new WriteBufferWaterMark(256 * 1024, 1024 * 1024));
+    if (lane.onOpen(this, who)) {
+      write(
+          PeerFrames.encode(
+              PeerFrames.LANE_HELLO,
+              new LaneHello(lane.number(), loop.count(), loop.registryNumber(), lane.next())));
+      flush();
+    }
+  }
+
+  boolean isWritable() {
+    Channel c = channel;
+    return c != null && c.isWritable();
+  }
+
+  public void write(byte[] frame) {
+    Channel c = channel;
+    if (c != null) {
+      c.write(Unpooled.wrappedBuffer(frame), c.voidPromise());
+    }
+  }
+
+  public void flush() {
+    Channel c = channel;
+    if (c != null) {
+      signs.said(loop.nanoTime());
+      c.flush();
+    }
+  }
+
+  /** Writes one frame or more, of those before {@code end}; returns how many. */
+  public int write(LaneRing ring, int from, int end, LaneCounters counters) {
+    Channel c = channel;
+    if (c == null) {
+      throw new IllegalStateException("the lane is not open");
+    }
+    int bytes = 0;
+    int to = from;
+    for (; to < end; to++) {
+      Delivery delivery = ring.delivery(to);
+      int size =
+          PeerFrames.forwardHeadSize(ring.path(to).head(), delivery.frameBytes())
+              + delivery.frameBytes();
+      if (delivery.frameBytes() > LARGE || (bytes > 0 && bytes + size > BATCH_BYTES)) {
+        break;
+      }
+      bytes += size;
+    }
+    if (to == from) {
+      writeLarge(c, ring.path(from), ring.delivery(from), counters);
+      return 1;
+    }
+    ByteBuf out = c.alloc().directBuffer(bytes, bytes);
+    try {
+      for (int i = from; i < to; i++) {
+        Delivery delivery = ring.delivery(i);
+        writeHead(out, ring.path(i), delivery);
+        delivery.copyFrame(out);
+        counters.eventsOut.add(delivery.events());
+      }
+    } catch (RuntimeException | Error e) {
+      out.release();
+      throw e;
+    }
+    counters.framesOut.add((long) to - from);
+    counters.bytesOut.add(bytes);
+    c.write(out, c.voidPromise());
+    return to - from;
+  }
+
+  private void writeHead(ByteBuf out, LanePath path, Delivery delivery) {
+    ByteBuffer scratch = loop.scratch(path.head().length);
+    PeerFrames.writeForwardHead(scratch, path.head(), delivery.frameBytes());
+    out.writeBytes(scratch.flip());
+  }
+
+  private void writeLarge(Channel c, LanePath path, Delivery delivery, LaneCounters counters) {
+    int size = PeerFrames.forwardHeadSize(path.head(), delivery.frameBytes());
+    ByteBuf head = c.alloc().directBuffer(size, size);
+    writeHead(head, path, delivery);
+    c.write(head, c.voidPromise());
+    c.write(delivery.slice(0), c.voidPromise());
+    counters.eventsOut.add(delivery.events());
+    counters.framesOut.add(1);
+    counters.bytesOut.add((long) size + delivery.frameBytes());
+  }
+
+  @Override
+  boolean onFrame(ByteBuffer in, int typeCode, int from, int to) {
+    switch (typeCode) {
+      case PeerFrames.LANE_WELCOME -> lane.onWelcome(this, PeerFrames.number(in, from, to));
+      case PeerFrames.LANE_ACK -> lane.onAck(PeerFrames.number(in, from, to));
+      case PeerFrames.LANE_ACK_RANGE -> {
+        long[] range = PeerFrames.numbers(in, from, to);
+        lane.onAckRange(range[0], range[1]);
+      }
+      case PeerFrames.INTEREST_APPLIED ->
+          lane.peer().onApplied(lane, PeerFrames.number(in, from, to));
+      case PeerFrames.INTEREST_WANTED -> lane.peer().onWanted(lane, this);
+      case PeerFrames.GOODBYE -> {
+        lane.peer().onGoodbye(who.instance());
+        close();
+      }
+      case PeerFrames.SYNCED -> lane.peer().onSynced(lane, PeerFrames.number(in, from, to));
+      default -> {
+        // A sign of life, or a frame of a later version.
+      }
+    }
+    return true;
+  }
+
+  @Override
+  void onReadEnd() {
+    signs.heard(loop.nanoTime());
+  }
+
+  @Override
+  public SignsOfLife signs() {
+    return signs;
+  }
+
+  void onTick(long now) {
+    if (signs.isSilent(now)) {
+      LOG.info("Lane {} to bus {} is silent", lane.number(), who.bus());
+      close();
+    }
+  }
+
+  @Override
+  public void showLife() {
+    write(PeerFrames.encode(PeerFrames.ALIVE));
+    flush();
+  }
+
+  /** This bus ends: says so, and listens until the other bus has closed the connection. */
+  @Nullable ChannelFuture end() {
+    write(PeerFrames.encode(PeerFrames.GOODBYE));
+    flush();
+    Channel c = channel;
+    return c == null ? null : c.closeFuture();
+  }
+
+  @Override
+  public void close() {
+    Channel c = channel;
+    if (c != null) {
+      c.close();
+    }
+  }
+
+  @Override
+  public void channelWritabilityChanged(ChannelHandlerContext ctx) {
+    if (ctx.channel().isWritable()) {
+      lane.drainSoon();
+    }
+    ctx.fireChannelWritabilityChanged();
+  }
+
+  @Override
+  public void channelInactive(ChannelHandlerContext ctx) throws Exception {
+    try {
+      super.channelInactive(ctx);
+    } finally {
+      lane.onClosed(this);
+    }
+  }
+
+  @Override
+  public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+    boolean expected = cause instanceof java.io.IOException;
+    if (expected) {
+      LOG.debug("Lane {} to bus {} failed", lane.number(), who.bus(), cause);
+    } else if (cause instanceof MalformedFrameException) {
+      LOG.warn("Bus {} sent a malformed frame: {}", who.bus(), cause.toString());
+    } else {
+      LOG.error("Lane {} to bus {} failed", lane.number(), who.bus(), cause);
+    }
+    ctx.close();
+  }
+}

@@ -1,0 +1,208 @@
+package io.eventbus.server.federation.lane;
+
+import io.eventbus.link.LinkNode;
+import io.eventbus.link.LinkPeer;
+import io.eventbus.registry.BusId;
+import io.eventbus.server.config.FederationConfig;
+import io.eventbus.server.routing.BusMemory;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.PooledByteBufAllocator;
+import io.netty.channel.ChannelHandler;
+import io.netty.channel.EventLoop;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All lanes of this bus, to other buses and from them: their loops, the buses, and what they share.
+ * Any thread.
+ */
+public final class Lanes {
+  /** The kind of stream, see {@link LinkNode#acceptStreams}. */
+  public static final String KIND = "lane";
+
+  /** Opens the connections of lanes, as {@link LinkNode#openStream} does. */
+  @FunctionalInterface
+  public interface Opener {
+    /** As {@link LinkNode#openStream}. */
+    CompletableFuture<LinkPeer> open(
+        InetSocketAddress address,
+        String channel,
+        EventLoop loop,
+        Function<LinkPeer, ChannelHandler> handler);
+  }
+
+  private final FederationConfig config;
+  private final ClockAndRandom clock;
+  private final int maxFrameBytes;
+  private final BusMemory memory;
+  private final LaneMemory laneMemory;
+  private final List<LaneLoop> loops = new ArrayList<>();
+  private final Peers peers;
+  private final Acknowledgement acknowledgement;
+  private @Nullable PeerListener listener;
+  private @Nullable Deadlines deadlines;
+  private volatile @Nullable Opener opener;
+
+  /**
+   * Prepares the lanes; opens none yet.
+   *
+   * @param self this bus
+   * @param maxFrameBytes the largest frame that another bus may send
+   * @param eventLoops the loops that are to own lanes
+   * @param memory counts what is held
+   * @param renumbered called when a bus has another number; any thread
+   */
+  public Lanes(
+      FederationConfig config,
+      BusId self,
+      int maxFrameBytes,
+      List<EventLoop> eventLoops,
+      BusMemory memory,
+      ClockAndRandom clock,
+      Runnable renumbered) {
+    this.config = config;
+    this.clock = clock;
+    this.maxFrameBytes = maxFrameBytes;
+    this.memory = memory;
+    this.laneMemory = new LaneMemory(memory.limit() / 100 * config.memoryPercent());
+    for (int i = 0; i < eventLoops.size(); i++) {
+      loops.add(new LaneLoop(i, eventLoops.get(i), this));
+    }
+    peers = new Peers(self, this, renumbered);
+    acknowledgement = new Acknowledgement(loops, peers);
+  }
+
+  /**
+   * Completes them, before any lane.
+   *
+   * @param told is told what is no event
+   * @param others looked at on the first loop
+   */
+  public void listen(PeerListener told, Deadlines others) {
+    listener = told;
+    deadlines = others;
+  }
+
+  /** From now on lanes can be opened. After the start of each loop. */
+  public void open(Opener streams) {
+    opener = streams;
+  }
+
+  /** Whether lanes can be opened. */
+  public boolean isOpen() {
+    return opener != null;
+  }
+
+  /** What handles the bytes of a lane that another bus has opened; on the loop that owns it. */
+  public ChannelHandler receiver(LinkPeer peer) {
+    LaneLoop loop = loopFor(peer);
+    return new LaneReceiver(loop, peer, loop.forwards());
+  }
+
+  /** The loop that owns a lane that another bus has opened. */
+  public LaneLoop loopFor(LinkPeer peer) {
+    return loops.get(Math.floorMod(LaneLoop.laneOf(peer), loops.size()));
+  }
+
+  /** All loops, in the order of their numbers. */
+  public List<LaneLoop> loops() {
+    return loops;
+  }
+
+  /** The loop with a number. */
+  public LaneLoop loop(int number) {
+    return loops.get(number);
+  }
+
+  /** The other buses. */
+  public Peers peers() {
+    return peers;
+  }
+
+  /** Tells when what was sent is acknowledged. */
+  public Acknowledgement acknowledgement() {
+    return acknowledgement;
+  }
+
+  /** Bounds and times. */
+  public FederationConfig config() {
+    return config;
+  }
+
+  /** Nanoseconds, as {@link System#nanoTime}. */
+  public long nanoTime() {
+    return clock.nanoTime().getAsLong();
+  }
+
+  RandomGenerator random() {
+    return clock.random().get();
+  }
+
+  int maxFrameBytes() {
+    return maxFrameBytes;
+  }
+
+  BusMemory memory() {
+    return memory;
+  }
+
+  LaneMemory laneMemory() {
+    return laneMemory;
+  }
+
+  ByteBufAllocator allocator() {
+    return PooledByteBufAllocator.DEFAULT;
+  }
+
+  PeerListener listener() {
+    PeerListener told = listener;
+    if (told == null) {
+      throw new IllegalStateException("the lanes have no listener");
+    }
+    return told;
+  }
+
+  Deadlines deadlines() {
+    Deadlines others = deadlines;
+    if (others == null) {
+      throw new IllegalStateException("the lanes have no listener");
+    }
+    return others;
+  }
+
+  Opener opener() {
+    Opener streams = opener;
+    if (streams == null) {
+      throw new IllegalStateException("the lanes have not been opened");
+    }
+    return streams;
+  }
+
+  /**
+   * Gives up the bus for which most is kept, of those that cannot be reached: there is no memory.
+   *
+   * @return whether there is one
+   */
+  public boolean giveUpFullest() {
+    Peer fullest = null;
+    long bytes = 0;
+    for (Peer peer : peers.all()) {
+      long queued = peer.queuedBytes();
+      if (peer.upLanes() == 0 && queued > bytes) {
+        fullest = peer;
+        bytes = queued;
+      }
+    }
+    if (fullest == null) {
+      return false;
+    }
+    fullest.giveUp(
+        bytes + " bytes wait for it, it cannot be reached, and the bus is out of memory");
+    return true;
+  }
+}

@@ -1,0 +1,48 @@
+package io.eventbus.server.federation.lane;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A frame that came in on a lane and was passed on: it is acknowledged when all to whom it was
+ * passed on have acknowledged it. The lanes that it leaves by belong to another loop than the one
+ * that it came in on, where the buses have different numbers of loops. Any thread.
+ */
+public final class RelayToken implements FrameToken {
+  final long sequence;
+
+  /** The process that has sent it: another one counts from the beginning. */
+  final long instance;
+
+  private final @Nullable IncomingLane lane;
+  private final AtomicInteger left;
+
+  public RelayToken(@Nullable IncomingLane lane, long sequence, int children) {
+    this.lane = lane;
+    this.instance = lane == null ? 0 : lane.instance();
+    this.sequence = sequence;
+    this.left = new AtomicInteger(children);
+  }
+
+  boolean isDone() {
+    return left.get() == 0;
+  }
+
+  @Override
+  public void add(int children) {
+    left.addAndGet(children);
+  }
+
+  @Override
+  public void done(LaneLoop on) {
+    IncomingLane to = lane;
+    if (left.decrementAndGet() > 0 || to == null) {
+      return;
+    }
+    if (to.loop() == on) {
+      to.relayed(this);
+    } else {
+      to.loop().execute(() -> to.relayed(this));
+    }
+  }
+}

@@ -1,0 +1,41 @@
+package io.eventbus.server.federation.tree;
+
+import io.eventbus.schema.Overflow;
+import io.eventbus.server.federation.lane.Gate;
+import io.eventbus.server.federation.lane.LaneLoop;
+import io.eventbus.server.routing.RemoteBus;
+import io.eventbus.server.routing.RemoteForwarder;
+import io.eventbus.server.routing.RemotePlan;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Plans how the events that one loop routes leave this bus. Confined to the loop. */
+public final class LoopForwarder implements RemoteForwarder {
+  private final LaneLoop loop;
+  private final Gate startGate;
+
+  /**
+   * Makes the forwarder of a loop.
+   *
+   * @param startGate closed until this bus knows what the others subscribe to
+   */
+  public LoopForwarder(LaneLoop loop, Gate startGate) {
+    this.loop = loop;
+    this.startGate = startGate;
+  }
+
+  @Override
+  public boolean mustWait(Runnable retry) {
+    return startGate.mustWait(retry);
+  }
+
+  @Override
+  public RemotePlan plan(
+      @Nullable RemotePlan before,
+      String topic,
+      Map<RemoteBus, Overflow> ungrouped,
+      Map<String, List<RemoteBus>> groups) {
+    return new TopicPlan(loop, topic, ungrouped, groups, before);
+  }
+}

@@ -1,0 +1,44 @@
+package io.eventbus.server.federation.tree;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Splits the buses that a frame has to reach into branches: each has a child that the frame is sent
+ * to, and buses that the child passes it on to. The same inputs give the same branches. Stateless.
+ */
+final class Tree {
+  /**
+   * A part of a tree.
+   *
+   * @param child the bus that gets the frame
+   * @param behind the buses that it passes it on to
+   * @param <B> what stands for a bus
+   */
+  record Branch<B>(B child, List<B> behind) {}
+
+  private Tree() {}
+
+  /**
+   * Splits.
+   *
+   * @param buses all that have to be reached, in an order that is the same on every bus
+   * @param fanout at most so many children, from 1
+   * @param rotation which of them comes first
+   */
+  static <B> List<Branch<B>> split(List<B> buses, int fanout, int rotation) {
+    int n = buses.size();
+    // So that the sums below stay in range.
+    int first = n == 0 ? 0 : Math.floorMod(rotation, n);
+    int children = Math.min(fanout, n);
+    List<Branch<B>> branches = new ArrayList<>(children);
+    for (int i = 0; i < children; i++) {
+      List<B> behind = new ArrayList<>();
+      for (int j = i + children; j < n; j += children) {
+        behind.add(buses.get((first + j) % n));
+      }
+      branches.add(new Branch<>(buses.get((first + i) % n), List.copyOf(behind)));
+    }
+    return branches;
+  }
+}

@@ -1,0 +1,208 @@
+package io.eventbus.server.queue;
+
+import io.eventbus.schema.Overflow;
+import io.eventbus.server.routing.Delivery;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A queue of deliveries with the policy of each; it grows by doubling. It counts bytes but does not
+ * bound them. What is dropped leaves a hole until the queue is read again, so that it takes the
+ * same time wherever it was. Confined to one loop.
+ */
+final class DeliveryRing {
+  private static final int MIN = 8;
+
+  /** So many holes, and more than there are deliveries, are too many. */
+  private static final int MANY_HOLES = 64;
+
+  /** What a short queue takes is part of its connection. */
+  private static final int SMALL_HEAP = 1024;
+
+  private static final Object[] NOTHING = {};
+
+  // Pairs: a delivery and its policy; null for a frame that must not be dropped.
+  private @Nullable Object[] ring = NOTHING;
+  private int head;
+  private int size;
+  // Deliveries and holes between them.
+  private int span;
+  // So many of these, the first, are nothing that may be dropped.
+  private int kept;
+  private long bytes;
+  private long droppableBytes;
+  private long controlBytes;
+
+  void add(Delivery delivery, @Nullable Overflow overflow) {
+    makeRoom();
+    int at = index(span);
+    ring[at] = delivery;
+    ring[at + 1] = overflow;
+    span++;
+    size++;
+    count(delivery, overflow, 1);
+  }
+
+  /** Puts a frame that must not be dropped, and is no answer, before all others. */
+  void addFirst(Delivery delivery) {
+    makeRoom();
+    head = index(-1);
+    ring[head] = delivery;
+    ring[head + 1] = Overflow.BLOCK;
+    span++;
+    kept++;
+    size++;
+    count(delivery, Overflow.BLOCK, 1);
+  }
+
+  private void makeRoom() {
+    if (span * 2 == ring.length) {
+      closeUp();
+    }
+    if (span * 2 == ring.length) {
+      grow();
+    }
+  }
+
+  private int index(int i) {
+    return (head + 2 * i) & (ring.length - 1);
+  }
+
+  private void count(Delivery delivery, @Nullable Overflow overflow, int sign) {
+    long n = (long) sign * delivery.size();
+    bytes += n;
+    if (overflow == Overflow.DROP_OLDEST) {
+      droppableBytes += n;
+    } else if (overflow == null) {
+      controlBytes += n;
+    }
+  }
+
+  private void grow() {
+    @Nullable Object[] bigger = new Object[Math.max(2 * MIN, ring.length * 2)];
+    for (int i = 0; i < span; i++) {
+      bigger[2 * i] = ring[index(i)];
+      bigger[2 * i + 1] = ring[index(i) + 1];
+    }
+    ring = bigger;
+    head = 0;
+  }
+
+  Delivery get(int i) {
+    closeUp();
+    return (Delivery) ring[index(i)];
+  }
+
+  /** Removes the first; the caller gets its reference. */
+  Delivery poll() {
+    Delivery first = get(0);
+    count(first, (Overflow) ring[head + 1], -1);
+    ring[head] = null;
+    size--;
+    skipFirst();
+    return first;
+  }
+
+  private void skipFirst() {
+    ring[head + 1] = null;
+    head = index(1);
+    span--;
+    kept = Math.max(0, kept - 1);
+  }
+
+  /**
+   * Removes the oldest that may be dropped until so many bytes are freed or none is left.
+   *
+   * @param victims gets each with its reference; must not touch this ring
+   */
+  void dropOldest(long toFree, Consumer<Delivery> victims) {
+    long freed = 0;
+    while (freed < toFree && droppableBytes > 0) {
+      int at = index(kept);
+      kept++;
+      if (ring[at + 1] == Overflow.DROP_OLDEST && ring[at] instanceof Delivery victim) {
+        ring[at] = null;
+        size--;
+        count(victim, Overflow.DROP_OLDEST, -1);
+        freed += victim.size();
+        victims.accept(victim);
+      }
+    }
+    while (span > 0 && ring[head] == null) {
+      skipFirst();
+    }
+    if (span - size > Math.max(size, MANY_HOLES)) {
+      closeUp();
+    }
+  }
+
+  /** Moves what is left together, so that there are no holes. */
+  private void closeUp() {
+    if (span == size) {
+      return;
+    }
+    int to = 0;
+    int keptThere = 0;
+    for (int i = 0; i < span; i++) {
+      int from = index(i);
+      Object left = ring[from];
+      Object overflow = ring[from + 1];
+      ring[from] = null;
+      ring[from + 1] = null;
+      if (left != null) {
+        ring[index(to)] = left;
+        ring[index(to) + 1] = overflow;
+        to++;
+        keptThere += i < kept ? 1 : 0;
+      }
+    }
+    span = to;
+    kept = keptThere;
+  }
+
+  /** What the queue itself takes of the heap, where that is much. */
+  long heapBytes() {
+    long bytesOfRing = 16 + 4L * ring.length;
+    return bytesOfRing > SMALL_HEAP ? bytesOfRing : 0;
+  }
+
+  void clear(Consumer<Delivery> each) {
+    while (size > 0) {
+      each.accept(poll());
+    }
+    reset();
+  }
+
+  private void reset() {
+    ring = NOTHING;
+    head = 0;
+    span = 0;
+    kept = 0;
+  }
+
+  /**
+   * Gives back the room of an empty queue; not after every use, or it would be made again each
+   * time.
+   */
+  void trim() {
+    if (size == 0) {
+      reset();
+    }
+  }
+
+  int size() {
+    return size;
+  }
+
+  boolean isEmpty() {
+    return size == 0;
+  }
+
+  long bytes() {
+    return bytes;
+  }
+
+  long controlBytes() {
+    return controlBytes;
+  }
+}

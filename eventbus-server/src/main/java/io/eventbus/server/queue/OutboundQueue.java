@@ -1,0 +1,415 @@
+package io.eventbus.server.queue;
+
+import io.eventbus.link.RefusedMemory;
+import io.eventbus.schema.Overflow;
+import io.eventbus.server.config.ValueType;
+import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.routing.Subscriber;
+import io.eventbus.server.routing.Waiters;
+import io.eventbus.server.session.LoopContext;
+import io.eventbus.server.stats.DropReason;
+import io.eventbus.server.stats.SingleWriterCounter;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What waits to be written to one client, bounded in bytes, with the four policies for a full
+ * queue.
+ *
+ * <p>Small frames that are next to each other are copied together into one WebSocket message when
+ * they are written; large ones, and one that is alone, are written by reference. Confined to the
+ * connection's loop but for {@link #isFull}, {@link #isCrowded}, {@link #whenNotFull} and {@link
+ * #bytes}.
+ *
+ * <p>Under BLOCK the queue may pass its bound by what was already on its way: {@link #isFull} stops
+ * the publishers from then on, until it is half empty. Whatever is dropped is told to the client
+ * with {@code Gap}, before the next event of the same topic and producer.
+ *
+ * <p>It is one class because the policies share its state: the bound, the waiters for room, the
+ * pace of the client.
+ */
+public final class OutboundQueue implements Subscriber {
+  /** Answers that wait for a client before no more of its requests are served. */
+  private static final long MAX_CONTROL_BYTES = 256 * 1024;
+
+  private static final int MAX_GAPS = 10_000;
+
+  /** What a range that is to be told takes, with its topic. */
+  private static final int GAP_BYTES = 512;
+
+  /** Bytes of one connection that are deflated before others have their turn. */
+  private static final int DEFLATED_IN_TURN = 64 * 1024;
+
+  /** A queue that is full for less is not what holds publishers back. */
+  private static final long BRIEF_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
+  /** Of the last 32 ticks, three seconds, so many have to find nothing in the queue. */
+  private static final int STARVING_TICKS = 24;
+
+  private final QueueContext loop;
+  private final LoopContext context;
+  private final MessageSink sink;
+  private final long bound;
+  private final Consumer<String> slow;
+  private final Consumer<String> heldTooLong;
+  private final ReaderPace pace;
+
+  // From the first time that the queue is full; written before it is.
+  private @Nullable HoldBudget holdBudget;
+  private final Backlog backlog;
+  private final DeliveryRing ring;
+  private final Waiters waiters = new Waiters();
+  private final QueueWriter writer;
+  private final SingleWriterCounter delivered = new SingleWriterCounter();
+  private final SingleWriterCounter dropped = new SingleWriterCounter();
+
+  private @Nullable Runnable waitingSession;
+  private volatile boolean full;
+  private volatile boolean starving;
+  // When it became full; for the publishers that are held.
+  private volatile long fullSince;
+  private boolean mayBlock = true;
+  private int idleTicks;
+  private volatile long queued;
+  private boolean usedSinceTick;
+  private boolean closed;
+  private long heapBytes;
+  private long oldestNanos;
+
+  /**
+   * Makes an empty queue.
+   *
+   * @param loop what the queues of its loop share
+   * @param sink where it is written to
+   * @param slow closes the connection of a client that is too slow; gets the reason
+   * @param heldTooLong tells the client that it may hold publishers back no longer
+   */
+  public OutboundQueue(
+      QueueContext loop, MessageSink sink, Consumer<String> slow, Consumer<String> heldTooLong) {
+    this.slow = slow;
+    this.heldTooLong = heldTooLong;
+    this.loop = loop;
+    this.context = loop.session();
+    this.sink = sink;
+    this.bound = context.bus().limits().queueBytes();
+    this.backlog = new Backlog(context, loop.lastEvents(), bound);
+    this.ring = backlog.ring();
+    this.writer = new QueueWriter(context, sink);
+    this.pace = new ReaderPace(loop.timeouts(), bound);
+  }
+
+  @Override
+  public int loop() {
+    return loop.loop();
+  }
+
+  @Override
+  public boolean isFull() {
+    return full;
+  }
+
+  @Override
+  public boolean isCrowded() {
+    return full || queued > bound / 2;
+  }
+
+  @Override
+  public boolean isStarving() {
+    return starving;
+  }
+
+  /** A queue that is emptied quickly is one that all are waiting for on a busy machine. */
+  @Override
+  public void chargeHold(long nanos) {
+    if (full && System.nanoTime() - fullSince > BRIEF_NANOS && holdBudget != null) {
+      holdBudget.charge(nanos);
+    }
+  }
+
+  @Override
+  public void whenNotFull(Runnable retry) {
+    waiters.add(retry);
+    if (!full) {
+      waiters.wake();
+    }
+  }
+
+  /** What waits, in bytes; any thread. */
+  public long bytes() {
+    return queued;
+  }
+
+  @Override
+  public void offer(Delivery delivery, Overflow overflow) {
+    if (closed) {
+      context.stats().drops(DropReason.DISCONNECTED).add(delivery.events());
+      return;
+    }
+    try {
+      if (!mustLeaveSlab(delivery)) {
+        take(delivery, overflow);
+        return;
+      }
+      Delivery own = delivery.copy(backlog.own());
+      try {
+        take(own, overflow);
+      } finally {
+        own.release();
+      }
+    } catch (OutOfMemoryError e) {
+      RefusedMemory.rethrowOthers(e);
+      countDrop(DropReason.DISCONNECTED, delivery.events());
+      tooSlow("there is no memory for what waits for it");
+    }
+  }
+
+  /** What will wait for this client must not keep what others have long been given. */
+  private boolean mustLeaveSlab(Delivery delivery) {
+    return delivery.isInSlab() && !sink.isWritable();
+  }
+
+  private void take(Delivery delivery, Overflow policy) {
+    Overflow overflow = policy == Overflow.BLOCK && !mayBlock ? Overflow.DROP_OLDEST : policy;
+    context.stats().deliveries.add(delivery.events());
+    delivered.add(delivery.events());
+    if (oldestNanos == 0) {
+      oldestNanos = delivery.receivedNanos();
+    }
+    if (overflow != Overflow.CONFLATE) {
+      backlog.letConflatedGoFirst(delivery);
+    }
+    if (overflow != Overflow.BLOCK && !backlog.fits(delivery) && sink.isWritable()) {
+      // The client takes what it gets; only the round has not ended yet. No policy is needed.
+      write();
+      if (closed) {
+        countDrop(DropReason.DISCONNECTED, delivery.events());
+        return;
+      }
+    }
+    switch (overflow) {
+      case BLOCK -> {
+        if (!backlog.fits(delivery)) {
+          markFull();
+        }
+        backlog.add(delivery, overflow);
+      }
+      case DROP_OLDEST -> countDrop(DropReason.QUEUE_FULL, backlog.addDropping(delivery));
+      case CONFLATE -> offerConflating(delivery);
+      case DISCONNECT -> {
+        if (!backlog.fits(delivery)) {
+          countDrop(DropReason.DISCONNECTED, delivery.events());
+          tooSlow("its queue of " + bound + " bytes is full and the policy is DISCONNECT");
+          return;
+        }
+        backlog.add(delivery, overflow);
+      }
+    }
+    changed();
+  }
+
+  private void offerConflating(Delivery delivery) {
+    // From the first event that waits, not when the queue is full: a reader that is behind by a
+    // whole
+    // queue sees nothing that is new.
+    if (!sink.isWritable() || backlog.needsConflation(delivery)) {
+      Conflater.Dropped lost = backlog.addConflating(delivery);
+      countDrop(DropReason.CONFLATED, lost.conflated());
+      countDrop(DropReason.QUEUE_FULL, lost.overLimit());
+    } else {
+      backlog.add(delivery, Overflow.CONFLATE);
+    }
+  }
+
+  /** Publishes what is held now, and counts as memory what is no delivery. */
+  private void account(int gaps) {
+    long told = (long) GAP_BYTES * gaps;
+    long now = told + ring.heapBytes();
+    long change = now - heapBytes;
+    heapBytes = now;
+    context.bus().memory().change(change);
+    queued = backlog.bytes() + told;
+  }
+
+  private void changed() {
+    int gaps = backlog.gapCount();
+    account(gaps);
+    sink.drainSoon();
+    if (gaps > MAX_GAPS) {
+      tooSlow("more than " + MAX_GAPS + " gaps wait to be told");
+    }
+  }
+
+  private void markFull() {
+    if (!full) {
+      long now = System.nanoTime();
+      if (holdBudget == null) {
+        holdBudget = new HoldBudget(loop.timeouts().blockHold(), now);
+      }
+      fullSince = now;
+      full = true;
+      pace.full(now);
+    }
+  }
+
+  private void countDrop(DropReason reason, int events) {
+    context.stats().drops(reason).add(events);
+    dropped.add(events);
+  }
+
+  /** Events queued since the start; any thread. */
+  public long delivered() {
+    return delivered.get();
+  }
+
+  /** Events dropped by the policies since the start; any thread. */
+  public long dropped() {
+    return dropped.get();
+  }
+
+  /**
+   * Queues a frame that is not a delivery: it is never dropped. Takes over the caller's reference.
+   */
+  public void send(Delivery frame) {
+    if (closed) {
+      frame.release();
+      return;
+    }
+    Delivery kept = frame;
+    if (mustLeaveSlab(frame)) {
+      kept = frame.copy(backlog.own());
+      frame.release();
+    }
+    ring.add(kept, null);
+    changed();
+  }
+
+  /** Queues a frame that is not a delivery: it is never dropped. */
+  public void send(byte[] frame) {
+    send(Delivery.of(context.allocator(), context.bus().memory(), frame, System.nanoTime()));
+  }
+
+  /** As {@link #send(byte[])}, but behind every event that was queued before. */
+  public void sendLast(byte[] frame) {
+    if (!closed) {
+      backlog.addControlLast(
+          Delivery.of(context.allocator(), context.bus().memory(), frame, System.nanoTime()));
+      changed();
+    }
+  }
+
+  /** Whether the client has to read some answers before more of its requests are served. */
+  public boolean mustWait(Runnable retry) {
+    if (backlog.controlBytes() <= MAX_CONTROL_BYTES) {
+      return false;
+    }
+    waitingSession = retry;
+    pace.answersWait(System.nanoTime());
+    return true;
+  }
+
+  /** Writes as much as the socket takes. */
+  public void drain() {
+    if (!closed) {
+      write();
+    }
+  }
+
+  private void write() {
+    usedSinceTick = true;
+    boolean wrote = false;
+    int deflated = 0;
+    while (sink.isWritable() && backlog.refill()) {
+      if (deflated > DEFLATED_IN_TURN) {
+        // Others first: it takes milliseconds.
+        sink.drainSoon();
+        break;
+      }
+      long before = ring.bytes();
+      deflated += writer.writeNext(ring);
+      pace.wrote(before - ring.bytes());
+      wrote = true;
+    }
+    account(backlog.gapCount());
+    if (wrote) {
+      sink.flush();
+    }
+    onWritten();
+    wakeWaiters();
+  }
+
+  /** Records how long the oldest event waited, once everything has gone to the socket. */
+  public void onWritten() {
+    if (oldestNanos != 0 && ring.isEmpty() && sink.hasWrittenAll()) {
+      context.stats().latency.record(System.nanoTime() - oldestNanos);
+      oldestNanos = 0;
+    }
+  }
+
+  private void wakeWaiters() {
+    if (full && ring.bytes() <= bound / 2) {
+      full = false;
+      pace.noLongerFull();
+      waiters.wake();
+    }
+    Runnable session = waitingSession;
+    if (session != null && backlog.controlBytes() <= MAX_CONTROL_BYTES / 2) {
+      waitingSession = null;
+      pace.answersTaken();
+      session.run();
+    }
+  }
+
+  /** Closes a client that is too slow, and gives back room that is not used. */
+  public void onTick(long nowNanos) {
+    String tooSlow = pace.check(nowNanos);
+    if (tooSlow != null) {
+      tooSlow(tooSlow);
+    }
+    if (holdBudget != null && holdBudget.isUsedUp(nowNanos) && mayBlock) {
+      holdNoLonger();
+    }
+    idleTicks = (idleTicks << 1) | (queued == 0 ? 1 : 0);
+    starving = Integer.bitCount(idleTicks) >= STARVING_TICKS;
+    if (!usedSinceTick) {
+      backlog.trim();
+      account(backlog.gapCount());
+    }
+    usedSinceTick = false;
+  }
+
+  private void holdNoLonger() {
+    mayBlock = false;
+    heldTooLong.accept(
+        "this connection has held publishers back from other subscribers for "
+            + ValueType.time(loop.timeouts().blockHold())
+            + " within a minute (timeouts.block-hold); from now on its subscriptions have the policy"
+            + " DROP_OLDEST instead of BLOCK: read faster, or choose another overflow policy");
+    if (full) {
+      full = false;
+      pace.noLongerFull();
+      waiters.wake();
+    }
+  }
+
+  private void tooSlow(String why) {
+    slow.accept("too slow: " + why + "; read faster, or choose another overflow policy");
+  }
+
+  /** Frees everything; what was queued is lost, and counted. */
+  public void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    backlog.clear(events -> context.stats().drops(DropReason.DISCONNECTED).add(events));
+    account(0);
+    queued = 0;
+    full = false;
+    waiters.wake();
+  }
+
+  public boolean isEmpty() {
+    return backlog.isEmpty();
+  }
+}

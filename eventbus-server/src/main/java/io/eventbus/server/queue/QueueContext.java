@@ -1,0 +1,15 @@
+package io.eventbus.server.queue;
+
+import io.eventbus.server.config.TimeoutsConfig;
+import io.eventbus.server.session.LoopContext;
+
+/**
+ * What the queues of one loop share. Confined to the loop but for its number.
+ *
+ * @param loop the loop's number
+ * @param session its counters, memory and buffers
+ * @param timeouts how long a client may be slow
+ * @param lastEvents what CONFLATE has found in the frames of this round
+ */
+public record QueueContext(
+    int loop, LoopContext session, TimeoutsConfig timeouts, LastEvents lastEvents) {}

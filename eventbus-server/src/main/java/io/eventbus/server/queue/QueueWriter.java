@@ -1,0 +1,85 @@
+package io.eventbus.server.queue;
+
+import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.session.LoopContext;
+import io.netty.buffer.ByteBuf;
+
+/**
+ * Makes messages of queued frames: small neighbours are copied together into one message, a frame
+ * that is large or alone goes by reference. Confined to the loop.
+ */
+final class QueueWriter {
+  /**
+   * Frames up to this size are copied together; above it the copy costs more than a further
+   * message.
+   */
+  private static final int SMALL = 16 * 1024;
+
+  /** The most bytes that are copied together into one message. */
+  static final int MAX_COALESCED = 64 * 1024;
+
+  private final LoopContext context;
+  private final MessageSink sink;
+
+  QueueWriter(LoopContext context, MessageSink sink) {
+    this.context = context;
+    this.sink = sink;
+  }
+
+  /**
+   * Writes one message with the first frames of a queue that is not empty.
+   *
+   * @return how many bytes had to be deflated for it
+   */
+  int writeNext(DeliveryRing ring) {
+    int count = 1;
+    int bytes = ring.get(0).frameBytes();
+    // A copy is the connection's own, where what is copied may be held once for thousands.
+    if (bytes <= SMALL && !context.bus().memory().isOver()) {
+      while (count < ring.size()) {
+        int next = ring.get(count).frameBytes();
+        if (next > SMALL || bytes + next > MAX_COALESCED) {
+          break;
+        }
+        bytes += next;
+        count++;
+      }
+    }
+    if (sink.compresses(bytes)) {
+      writeCompressed(ring, count, bytes);
+      return bytes;
+    }
+    if (count == 1 && !mustLeaveSlab(ring.get(0))) {
+      Delivery only = ring.poll();
+      context.stats().eventsOut.add(only.events());
+      sink.writeMessage(only);
+    } else {
+      ByteBuf message = sink.newMessage(bytes);
+      copy(ring, count, message);
+      sink.writeMessage(message);
+    }
+    return 0;
+  }
+
+  /** Bytes that wait in the socket's queue would keep their slab, which is not counted there. */
+  private boolean mustLeaveSlab(Delivery delivery) {
+    return delivery.isInSlab() && sink.pendingBytes() > 0;
+  }
+
+  private void copy(DeliveryRing ring, int count, ByteBuf message) {
+    int events = 0;
+    for (int i = 0; i < count; i++) {
+      Delivery delivery = ring.poll();
+      events += delivery.events();
+      delivery.copyFrame(message);
+      delivery.release();
+    }
+    context.stats().eventsOut.add(events);
+  }
+
+  private void writeCompressed(DeliveryRing ring, int count, int bytes) {
+    ByteBuf plain = context.allocator().directBuffer(bytes);
+    copy(ring, count, plain);
+    sink.writeCompressed(plain);
+  }
+}

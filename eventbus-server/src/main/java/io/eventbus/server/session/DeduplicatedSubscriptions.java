@@ -1,0 +1,126 @@
+package io.eventbus.server.session;
+
+import io.eventbus.schema.Overflow;
+import io.eventbus.server.routing.Subscription;
+import io.eventbus.server.routing.SubscriptionIndex;
+import java.util.ArrayDeque;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The subscriptions of one session as the index knows them: of those that are equal but for their
+ * id only the first, because a connection gets an event once, however many of its subscriptions
+ * match. Otherwise ten thousand times the same filter would make everybody's routes expensive.
+ * Confined to the loop.
+ */
+final class DeduplicatedSubscriptions {
+  /**
+   * Comparable, because clients choose filters: a table in which all of them collide stays fast.
+   */
+  private record Key(String filter, @Nullable String group, Overflow overflow)
+      implements Comparable<Key> {
+    private static final Comparator<Key> ORDER =
+        Comparator.comparing(Key::filter)
+            .thenComparing(Key::group, Comparator.nullsFirst(Comparator.<String>naturalOrder()))
+            .thenComparing(Key::overflow);
+
+    @Override
+    public int compareTo(Key other) {
+      return ORDER.compare(this, other);
+    }
+
+    static Key of(Subscription s) {
+      return new Key(s.filter().toString(), s.group(), s.overflow());
+    }
+  }
+
+  private final SubscriptionIndex index;
+  private final Map<Key, Deque<Subscription>> byKey = new HashMap<>();
+  private final Map<String, Integer> groups = new HashMap<>();
+  private final Set<Subscription> withdrawn = new HashSet<>(4);
+
+  DeduplicatedSubscriptions(SubscriptionIndex index) {
+    this.index = index;
+  }
+
+  /** How many different groups there are, with one more. */
+  int groupsWith(@Nullable String group) {
+    return groups.size() + (group == null || groups.containsKey(group) ? 0 : 1);
+  }
+
+  void add(Subscription s) {
+    index.keep(s);
+    if (s.group() != null) {
+      groups.merge(s.group(), 1, Integer::sum);
+    }
+    Deque<Subscription> equal = byKey.computeIfAbsent(Key.of(s), k -> new ArrayDeque<>(1));
+    Subscription first = equal.peekFirst();
+    if (first == null) {
+      equal.add(s);
+      index.add(s);
+    } else if (!withdrawn.contains(first)) {
+      equal.add(s);
+    } else {
+      // Other buses do not know of those that are there.
+      equal.addFirst(s);
+      index.add(s);
+      index.remove(first);
+    }
+  }
+
+  /**
+   * Lets other buses choose a member of a group no more, which goes on to get what comes until it
+   * is removed. With others that are equal and stay, they know no difference.
+   */
+  void withdraw(Subscription s) {
+    withdrawn.add(s);
+    Deque<Subscription> equal = byKey.get(Key.of(s));
+    if (equal != null && withdrawn.containsAll(equal)) {
+      index.withdraw(equal.getFirst());
+    }
+  }
+
+  void remove(Subscription s) {
+    if (s.group() != null) {
+      groups.computeIfPresent(s.group(), (g, n) -> n == 1 ? null : n - 1);
+    }
+    Key key = Key.of(s);
+    Deque<Subscription> equal = byKey.get(key);
+    if (equal == null) {
+      return;
+    }
+    boolean known = equal.peekFirst() == s;
+    equal.remove(s);
+    index.release(s);
+    Subscription next = equal.peekFirst();
+    if (next == null) {
+      byKey.remove(key);
+    } else if (known) {
+      // Before the other goes, so that no event finds neither.
+      if (withdrawn.containsAll(equal)) {
+        index.addWithdrawn(next);
+      } else {
+        index.add(next);
+      }
+    }
+    if (known) {
+      index.remove(s);
+    }
+    withdrawn.remove(s);
+  }
+
+  void removeAll() {
+    for (Deque<Subscription> equal : byKey.values()) {
+      index.remove(equal.getFirst());
+      equal.forEach(index::release);
+    }
+    byKey.clear();
+    withdrawn.clear();
+    groups.clear();
+  }
+}

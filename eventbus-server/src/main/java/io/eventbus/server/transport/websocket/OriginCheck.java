@@ -1,0 +1,114 @@
+package io.eventbus.server.transport.websocket;
+
+import io.eventbus.server.config.HostHeader;
+import io.eventbus.server.log.RateLimitedLog;
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Which web pages may connect. A browser names the site of the page (RFC 6455, section 10.2);
+ * without this check every page that somebody opens could use a bus on that machine or in that
+ * network. That the request's Host is the page's own site proves nothing where it is a name:
+ * whoever owns the name can make it lead here (DNS rebinding). Any thread.
+ */
+public final class OriginCheck {
+  private static final int LONGEST_SHOWN = 100;
+  private static final int HTTP_PORT = 80;
+
+  /** A page that is refused tries again for as long as it is open. */
+  private static final Duration INTERVAL = Duration.ofHours(1);
+
+  private final List<String> allowed;
+  private final String listenHost;
+  private final RateLimitedLog refusals;
+
+  /**
+   * Makes a check.
+   *
+   * @param allowed sites that may connect besides the bus's own; "*" for all
+   * @param listenHost the host that the bus listens on, as configured
+   */
+  public OriginCheck(List<String> allowed, String listenHost) {
+    this(
+        allowed,
+        listenHost,
+        new RateLimitedLog(LoggerFactory.getLogger(OriginCheck.class), System::nanoTime, INTERVAL));
+  }
+
+  /** The same with a log of refused pages, each site by itself. */
+  public OriginCheck(List<String> allowed, String listenHost, RateLimitedLog refusals) {
+    this.listenHost = listenHost;
+    this.allowed = List.copyOf(allowed);
+    this.refusals = refusals;
+  }
+
+  /**
+   * Says whether a page may not connect.
+   *
+   * @param origin the request's Origin, null for a program that is no browser
+   * @param host the request's Host
+   * @param adminPort the port of the administration, whose pages are the bus's own; -1 for none
+   */
+  public boolean isForeign(@Nullable String origin, @Nullable String host, int adminPort) {
+    return origin != null && !isOwn(origin, host, adminPort) && !isAllowed(origin);
+  }
+
+  /**
+   * Tells the operator of a page that was refused: the page itself cannot say more than that there
+   * is no connection.
+   *
+   * @param origin the request's Origin
+   * @param client where the request came from
+   */
+  public void tellRefused(String origin, Object client) {
+    String shown = printable(origin);
+    refusals.warn(
+        shown,
+        "refused a web page of {} that was opened at {}: if it may use this bus, add its site to"
+            + " listen.allowed-origins",
+        shown,
+        client);
+  }
+
+  /** Whatever it says, it makes one line. */
+  private static String printable(String text) {
+    return text.substring(0, Math.min(text.length(), LONGEST_SHOWN)).replaceAll("[^!-~]", "?");
+  }
+
+  /** The page comes from the same host, by a name that nobody can make lead here. */
+  private boolean isOwn(String origin, @Nullable String host, int adminPort) {
+    if (host == null || !(isSame(origin, host) || isAdministration(origin, host, adminPort))) {
+      return false;
+    }
+    HostHeader named = HostHeader.of(host);
+    return named.isLoopback() || named.isAddress() || named.host().equalsIgnoreCase(listenHost);
+  }
+
+  private static boolean isSame(String origin, String host) {
+    int scheme = origin.indexOf("://");
+    String site = scheme < 0 ? origin : origin.substring(scheme + 3);
+    return site.equalsIgnoreCase(host);
+  }
+
+  /** The page comes from the administration port, which shows nobody else's pages. */
+  private static boolean isAdministration(String origin, String host, int adminPort) {
+    if (adminPort < 0) {
+      return false;
+    }
+    String name = host.replaceFirst(":[0-9]*$", "");
+    // A browser leaves the usual port out.
+    String site = adminPort == HTTP_PORT ? name : name + ":" + adminPort;
+    return origin.equalsIgnoreCase("http://" + site);
+  }
+
+  private boolean isAllowed(String origin) {
+    for (String one : allowed) {
+      if (one.equals("*") || one.equalsIgnoreCase(origin)) {
+        return true;
+      }
+    }
+    return false;
+  }
+}

@@ -1,0 +1,164 @@
+package io.eventbus.server.transport.websocket;
+
+import io.eventbus.server.routing.UnfinishedMemory;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps an HTTP request until its head has come whole, and then goes. A decoder that is given it
+ * piece by piece makes an object of each line, and thousands of requests that never end would hold
+ * twenty times what was sent. What is kept here are bytes, bounded for each request, counted among
+ * the unfinished messages. Confined to the loop.
+ */
+public final class RequestHead extends ChannelInboundHandlerAdapter {
+  private final int most;
+  private final UnfinishedMemory memory;
+  private final Runnable noRoom;
+  private @Nullable ByteBuf head;
+  private int taken;
+  private int searched;
+  private boolean refused;
+
+  /**
+   * Makes the handler of one connection.
+   *
+   * @param most bytes after which the decoder gets the head whether it is whole or not, to say what
+   *     is wrong with it, and nothing more
+   * @param memory is asked for what is kept
+   * @param noRoom called when there is none: what comes from then on is dropped
+   */
+  public RequestHead(int most, UnfinishedMemory memory, Runnable noRoom) {
+    this.most = most;
+    this.memory = memory;
+    this.noRoom = noRoom;
+  }
+
+  /** Bytes held. */
+  public int heldBytes() {
+    return taken;
+  }
+
+  @Override
+  public void channelRead(ChannelHandlerContext ctx, Object message) {
+    ByteBuf in = (ByteBuf) message;
+    if (refused) {
+      in.release();
+      return;
+    }
+    ByteBuf all = head == null ? in : append(ctx, head, in);
+    if (all == null) {
+      refuse();
+      return;
+    }
+    if (isWhole(all)) {
+      head = null;
+      ctx.fireChannelRead(all);
+      // What it says may have ended the channel, and with it the pipeline.
+      if (!ctx.isRemoved()) {
+        ctx.pipeline().remove(this);
+      }
+      return;
+    }
+    if (all.readableBytes() >= most || !isHttp(all)) {
+      // The decoder says what is wrong with it, and gets nothing more.
+      refused = true;
+      head = null;
+      ctx.fireChannelRead(all);
+      free();
+      return;
+    }
+    if (head == null && !keep(ctx, in)) {
+      refuse();
+    }
+  }
+
+  private boolean keep(ChannelHandlerContext ctx, ByteBuf in) {
+    try {
+      if (!take(in.readableBytes())) {
+        return false;
+      }
+      // Not the buffer itself: it may be much larger than what was read.
+      head = ctx.alloc().directBuffer(in.readableBytes()).writeBytes(in);
+      return true;
+    } finally {
+      in.release();
+    }
+  }
+
+  /** Null if there is no room; takes over the second buffer. */
+  private @Nullable ByteBuf append(ChannelHandlerContext ctx, ByteBuf all, ByteBuf in) {
+    try {
+      int needed = all.readableBytes() + in.readableBytes();
+      if (needed > all.capacity()) {
+        int capacity = ctx.alloc().calculateNewCapacity(needed, Integer.MAX_VALUE);
+        if (!take(capacity - taken)) {
+          return null;
+        }
+        all.capacity(capacity);
+      }
+      return all.writeBytes(in);
+    } finally {
+      in.release();
+    }
+  }
+
+  private boolean take(int bytes) {
+    if (!memory.take(bytes)) {
+      return false;
+    }
+    taken += bytes;
+    return true;
+  }
+
+  private void refuse() {
+    refused = true;
+    free();
+    noRoom.run();
+  }
+
+  /** Whether there is an empty line, which ends the head, with or without carriage returns. */
+  private boolean isWhole(ByteBuf all) {
+    int end = all.writerIndex();
+    for (int i = Math.max(start(all), searched - 2); i < end; i++) {
+      if (all.getByte(i) == '\n'
+          && i + 1 < end
+          && (all.getByte(i + 1) == '\n'
+              || (all.getByte(i + 1) == '\r' && i + 2 < end && all.getByte(i + 2) == '\n'))) {
+        return true;
+      }
+    }
+    searched = end;
+    return false;
+  }
+
+  /** Where the request begins: empty lines may be before it (RFC 9112, section 2.2). */
+  private static int start(ByteBuf all) {
+    int start = all.forEachByte(octet -> octet == '\r' || octet == '\n');
+    return start < 0 ? all.writerIndex() : start;
+  }
+
+  /** False if the first line has come and is none of a request. */
+  private static boolean isHttp(ByteBuf all) {
+    int start = start(all);
+    int line = all.bytesBefore(start, all.writerIndex() - start, (byte) '\n');
+    return line < 0 || all.toString(start, line, StandardCharsets.ISO_8859_1).contains(" HTTP/");
+  }
+
+  private void free() {
+    ByteBuf kept = head;
+    head = null;
+    if (kept != null) {
+      kept.release();
+    }
+    memory.give(taken);
+    taken = 0;
+  }
+
+  @Override
+  public void handlerRemoved(ChannelHandlerContext ctx) {
+    free();
+  }
+}

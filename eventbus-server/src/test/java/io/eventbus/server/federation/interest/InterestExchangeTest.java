@@ -1,0 +1,96 @@
+package io.eventbus.server.federation.interest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.eventbus.link.LinkPeer;
+import io.eventbus.protocol.PeerFrames;
+import io.eventbus.server.federation.LaneFrames;
+import io.eventbus.server.federation.TestBus;
+import io.eventbus.server.federation.lane.Peer;
+import io.eventbus.server.samples.FakeSubscriber;
+import io.netty.channel.embedded.EmbeddedChannel;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** What one bus promises for all. */
+class InterestExchangeTest {
+  private final TestBus bus = new TestBus();
+  private final FakeSubscriber subscriber = new FakeSubscriber(0);
+  private final List<Boolean> answers = new ArrayList<>();
+
+  @Test
+  void aBusThatStartsDoesNotTakeItselfForAlone() {
+    assertThat(bus.federation.isAlone()).isFalse();
+    bus.federation.afterInterestApplied(0, answers::add);
+    bus.federation.afterInboundDelivered(0, answers::add);
+    bus.federation.afterPublishedDelivered(0, 1, answers::add);
+    bus.run();
+    assertThat(answers).isEmpty();
+    bus.exchange().onMembers(Set.of(), true);
+    bus.run();
+    assertThat(answers).containsExactly(true, true, true);
+    assertThat(bus.federation.isAlone()).isTrue();
+  }
+
+  /** A bus asks whether all that was sent to it has arrived. */
+  private EmbeddedChannel asks(String who) {
+    EmbeddedChannel channel =
+        new EmbeddedChannel(bus.receiver(new LinkPeer("", "", who, 7, "lane.0")));
+    channel.writeInbound(
+        LaneFrames.of(LaneFrames.hello(0, 1), LaneFrames.number(PeerFrames.SYNC, 5)));
+    bus.run();
+    return channel;
+  }
+
+  @Test
+  void whatOthersAreToPassOnIsWaitedForHoweverManyBusesThereAre() {
+    Peer b = bus.peer("b", 2);
+    Peer c = bus.peer("c", 3);
+    b.lane(0).connect();
+    EmbeddedChannel toB = bus.opening().answer("b", 7);
+    toB.writeInbound(LaneFrames.of(LaneFrames.number(PeerFrames.LANE_WELCOME, 0)));
+    bus.run();
+    // There were more buses a moment ago, and the way to c led through b.
+    bus.offer(b.lane(0), 1, List.of(c));
+    bus.run();
+    EmbeddedChannel fromC = asks("c");
+    assertThat(LaneFrames.written(fromC)).doesNotContain("synced 5");
+    toB.writeInbound(LaneFrames.of(LaneFrames.number(PeerFrames.LANE_ACK, 1)));
+    bus.run();
+    assertThat(LaneFrames.written(fromC)).containsExactly("synced 5");
+  }
+
+  @Test
+  void whatIsForOthersAloneIsNotWaitedFor() {
+    Peer b = bus.peer("b", 2);
+    bus.peer("c", 3);
+    bus.offer(b.lane(0), 1);
+    assertThat(LaneFrames.written(asks("c"))).contains("synced 5");
+  }
+
+  @Test
+  void whatChangesInATurnIsToldAtOnce() {
+    Peer b = bus.peer("b", 2);
+    InterestExchange exchange = bus.exchange();
+    exchange.onMembers(Set.of(b), true);
+    bus.startGate().open();
+    b.lane(0).connect();
+    EmbeddedChannel channel = bus.opening().answer("b", 7);
+    channel.writeInbound(LaneFrames.of(LaneFrames.number(PeerFrames.LANE_WELCOME, 0)));
+    bus.run();
+    LaneFrames.written(channel);
+    for (int i = 1; i <= 3; i++) {
+      bus.subscribe(subscriber, "t" + i);
+      exchange.afterInterestApplied(i, answers::add);
+    }
+    bus.run();
+    assertThat(LaneFrames.written(channel)).containsExactly("interest");
+    assertThat(answers).isEmpty();
+    channel.writeInbound(LaneFrames.of(LaneFrames.number(PeerFrames.INTEREST_APPLIED, 2)));
+    assertThat(answers).containsExactly(true, true);
+    channel.writeInbound(LaneFrames.of(LaneFrames.number(PeerFrames.INTEREST_APPLIED, 3)));
+    assertThat(answers).containsExactly(true, true, true);
+  }
+}

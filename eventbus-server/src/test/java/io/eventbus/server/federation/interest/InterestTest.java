@@ -1,0 +1,197 @@
+package io.eventbus.server.federation.interest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.eventbus.protocol.FrameCursor;
+import io.eventbus.protocol.PeerFrames;
+import io.eventbus.protocol.TopicFilter;
+import io.eventbus.schema.Interest;
+import io.eventbus.schema.InterestEntry;
+import io.eventbus.schema.Overflow;
+import io.eventbus.server.federation.interest.PeerInterest.Outcome;
+import io.eventbus.server.routing.RemoteBus;
+import io.eventbus.server.routing.Subscription;
+import io.eventbus.server.routing.SubscriptionIndex;
+import io.eventbus.server.samples.FakeSubscriber;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** What one bus tells of its subscriptions is what the other one knows. */
+class InterestTest {
+  private static final RemoteBus BUS =
+      new RemoteBus() {
+        @Override
+        public String toString() {
+          return "bus b";
+        }
+      };
+
+  private final AtomicInteger changes = new AtomicInteger();
+  private final LocalInterest local = new LocalInterest(changes::incrementAndGet);
+  private final PeerInterest peer = new PeerInterest(BUS, new SubscriptionIndex(1), 1_000);
+  private final FakeSubscriber subscriber = new FakeSubscriber(0);
+
+  private Subscription subscription(String filter, @Nullable String group, Overflow overflow) {
+    return new Subscription(subscriber, 1, TopicFilter.parse(filter), group, overflow);
+  }
+
+  private static Interest read(byte[] frame) {
+    FrameCursor cursor = new FrameCursor().wrap(ByteBuffer.wrap(frame), 0, frame.length);
+    assertThat(cursor.next()).isTrue();
+    return PeerFrames.interest(ByteBuffer.wrap(frame), cursor.bodyStart(), cursor.bodyEnd());
+  }
+
+  private @Nullable Outcome tell(List<byte[]> frames) {
+    Outcome last = null;
+    for (byte[] frame : frames) {
+      last = peer.take(read(frame));
+    }
+    return last;
+  }
+
+  @Test
+  void onlyTheFirstAndTheLastOfAFilterAreTold() {
+    Subscription one = subscription("a.b", null, Overflow.DROP_OLDEST);
+    Subscription two = subscription("a.b", null, Overflow.DROP_OLDEST);
+    local.added(one);
+    local.added(two);
+    assertThat(changes).hasValue(1);
+    assertThat(local.version()).isEqualTo(1);
+    assertThat(tell(local.whole())).isEqualTo(Outcome.APPLIED);
+    assertThat(tell(local.increment())).isEqualTo(Outcome.APPLIED);
+    local.removed(one);
+    assertThat(local.increment()).isEmpty();
+    local.removed(two);
+    assertThat(tell(local.increment())).isEqualTo(Outcome.APPLIED);
+    assertThat(peer.size()).isZero();
+    assertThat(local.size()).isZero();
+  }
+
+  @Test
+  void whatIsWithdrawnIsNotKnownAndNotTakenOffTwice() {
+    Subscription leaving = subscription("a.b", "g", Overflow.BLOCK);
+    Subscription staying = subscription("a.b", "g", Overflow.BLOCK);
+    local.added(leaving);
+    local.withdrawn(leaving);
+    local.withdrawn(leaving);
+    assertThat(local.size()).isZero();
+    local.added(staying);
+    local.removed(leaving);
+    assertThat(local.contains("a.b", "g")).isTrue();
+    local.removed(staying);
+    assertThat(local.size()).isZero();
+  }
+
+  @Test
+  void theStrictestPolicyIsTold() {
+    Subscription dropping = subscription("a.b", null, Overflow.DROP_OLDEST);
+    local.added(dropping);
+    local.added(subscription("a.b", null, Overflow.BLOCK));
+    Interest told = read(local.whole().get(0));
+    assertThat(told.getEntries())
+        .containsExactly(new InterestEntry("a.b", null, PolicyCode.of(Overflow.BLOCK)));
+  }
+
+  @Test
+  void aMismatchIsFoundAndRepairedByTheWhole() {
+    local.added(subscription("a", null, Overflow.BLOCK));
+    assertThat(tell(local.whole())).isEqualTo(Outcome.APPLIED);
+    local.increment();
+    local.added(subscription("lost", null, Overflow.BLOCK));
+    // This one never arrives.
+    local.increment();
+    local.added(subscription("b", "g", Overflow.BLOCK));
+    assertThat(tell(local.increment())).isEqualTo(Outcome.MISMATCH);
+    assertThat(tell(local.whole())).isEqualTo(Outcome.APPLIED);
+    assertThat(peer.size()).isEqualTo(3);
+  }
+
+  @Test
+  void anIncrementBeforeTheWholeIsRefused() {
+    local.added(subscription("a", null, Overflow.BLOCK));
+    assertThat(tell(local.increment())).isEqualTo(Outcome.MISMATCH);
+    assertThat(peer.isKnown()).isFalse();
+  }
+
+  @Test
+  void anyHistoryEndsInTheSame() {
+    Random random = new Random(11);
+    List<Subscription> open = new ArrayList<>();
+    assertThat(tell(local.whole())).isEqualTo(Outcome.APPLIED);
+    for (int step = 0; step < 20_000; step++) {
+      if (!open.isEmpty() && random.nextInt(100) < 48) {
+        local.removed(open.remove(random.nextInt(open.size())));
+      } else {
+        Subscription s =
+            subscription(
+                "t." + random.nextInt(40) + (random.nextBoolean() ? ".>" : ""),
+                random.nextInt(3) == 0 ? "g" + random.nextInt(3) : null,
+                PolicyCode.overflow(random.nextInt(PolicyCode.COUNT)));
+        open.add(s);
+        local.added(s);
+      }
+      if (random.nextInt(5) == 0) {
+        assertThat(tell(local.increment())).isIn(Outcome.APPLIED, null);
+        assertThat(peer.size()).isEqualTo(local.size());
+      }
+      if (random.nextInt(100) == 0) {
+        peer.clear();
+        assertThat(tell(local.whole())).isEqualTo(Outcome.APPLIED);
+        assertThat(peer.size()).isEqualTo(local.size());
+      }
+    }
+  }
+
+  @Test
+  void manyFiltersComeInParts() {
+    for (int i = 0; i < 999; i++) {
+      local.added(subscription("many." + i + ".aaaaaaaaaaaa", null, Overflow.BLOCK));
+    }
+    local.added(subscription("one.more", null, Overflow.BLOCK));
+    assertThat(tell(local.whole())).isEqualTo(Outcome.APPLIED);
+    assertThat(peer.size()).isEqualTo(1_000);
+  }
+
+  @Test
+  void farTooManyFiltersAreIgnoredUntilThereIsRoom() {
+    List<Subscription> all = new ArrayList<>();
+    for (int i = 0; i < 2_001; i++) {
+      all.add(subscription("many." + i, null, Overflow.BLOCK));
+      local.added(all.get(i));
+    }
+    assertThat(tell(local.whole())).isEqualTo(Outcome.APPLIED);
+    assertThat(peer.size()).isEqualTo(2_000);
+    local.increment();
+    // The new filter has a place in the increment before the one that makes room.
+    local.added(subscription("new", null, Overflow.BLOCK));
+    local.removed(all.get(0));
+    local.removed(all.get(1));
+    assertThat(tell(local.increment())).isEqualTo(Outcome.MISMATCH);
+    assertThat(tell(local.whole())).isEqualTo(Outcome.APPLIED);
+    assertThat(peer.size()).isEqualTo(2_000);
+    assertThat(peer.size()).isEqualTo(local.size());
+  }
+
+  @Test
+  void whatIsSuspendedComesBack() {
+    SubscriptionIndex index = new SubscriptionIndex(1);
+    PeerInterest suspended = new PeerInterest(BUS, index, 10);
+    long empty = index.bytes();
+    local.added(subscription("a.b", null, Overflow.BLOCK));
+    assertThat(suspended.take(read(local.whole().get(0)))).isEqualTo(Outcome.APPLIED);
+    long one = index.bytes();
+    assertThat(one).isGreaterThan(empty);
+    suspended.suspend();
+    assertThat(index.bytes()).isEqualTo(empty);
+    suspended.resume();
+    assertThat(index.bytes()).isEqualTo(one);
+    suspended.clear();
+    assertThat(index.bytes()).isEqualTo(empty);
+    assertThat(index.size()).as("subscriptions of clients").isZero();
+  }
+}

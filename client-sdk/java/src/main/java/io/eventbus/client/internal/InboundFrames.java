@@ -124,7 +124,7 @@ final class InboundFrames {
         drained(ControlFrames.drained(message, from, to).getId());
       }
       case CHANGE_BUS -> source.changeBus(ControlFrames.changeBus(message, from, to));
-      case HELLO, PUBLISH, SUBSCRIBE, ACK, UNSUBSCRIBE, WELCOME, CHANGE_BUS_FAILED, ECHO ->
+      case HELLO, PUBLISH, SUBSCRIBE, ACK, UNSUBSCRIBE, WELCOME, CHANGE_BUS_FAILED, CREDIT, ECHO ->
           LOG.warn("{} sent a frame of type {}, which is not for this client: skipped", url, type);
     }
   }

@@ -576,6 +576,7 @@ class SubscriberTest {
 
   @Test
   void anExecutorThatRefusesForAMomentLosesNothing() throws Exception {
+    bus.knowsCredit = false;
     Moody executor = new Moody();
     EventBusClient client = connect(executor);
     collect(client, "a");
@@ -739,6 +740,7 @@ class SubscriberTest {
 
   @Test
   void aFullBufferStopsTheReading() throws Exception {
+    bus.knowsCredit = false;
     EventBusClient client = connect();
     Semaphore gate = new Semaphore(0);
     get(
@@ -766,6 +768,7 @@ class SubscriberTest {
 
   @Test
   void aSubscriptionWithRoomGetsItsEventsWhileAnotherIsFull() throws Exception {
+    bus.knowsCredit = false;
     EventBusClient client = connect();
     Semaphore gate = new Semaphore(0);
     get(
@@ -788,6 +791,7 @@ class SubscriberTest {
 
   @Test
   void aNewConnectionIsNotReadBeforeThereIsRoom() throws Exception {
+    bus.knowsCredit = false;
     EventBusClient client = connect();
     Semaphore gate = new Semaphore(0);
     get(
@@ -807,6 +811,7 @@ class SubscriberTest {
 
   @Test
   void aStreamThatIsClosedHoldsNobody() throws Exception {
+    bus.knowsCredit = false;
     EventBusClient client = connect();
     EventStream stream = client.stream("a", SubscribeOptions.DEFAULT.withBufferBytes(1024));
     get(stream.subscription().ready());

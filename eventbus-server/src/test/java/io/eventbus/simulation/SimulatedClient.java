@@ -244,6 +244,9 @@ final class SimulatedClient {
     }
 
     @Override
+    public void grant(long limit) {}
+
+    @Override
     public boolean mustWait(Runnable retry) {
       return false;
     }

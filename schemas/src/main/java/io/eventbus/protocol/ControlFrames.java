@@ -8,6 +8,7 @@ import io.eventbus.schema.ChangeBus;
 import io.eventbus.schema.ChangeBusFailed;
 import io.eventbus.schema.ChangeReason;
 import io.eventbus.schema.Confirm;
+import io.eventbus.schema.Credit;
 import io.eventbus.schema.Drained;
 import io.eventbus.schema.Echo;
 import io.eventbus.schema.ErrorCode;
@@ -226,6 +227,29 @@ public final class ControlFrames {
    */
   public static Echo echo(ByteBuffer buf, int from, int to) {
     return new Echo(new BodyReader().wrap(buf, from, to).readLong("Echo.id"));
+  }
+
+  /**
+   * Reads a {@code Credit}.
+   *
+   * @param buf holds the body
+   * @param from the index of its first byte
+   * @param to the index after its last byte
+   * @return the record; limit and received are 0 or more
+   */
+  public static Credit credit(ByteBuffer buf, int from, int to) {
+    BodyReader in = new BodyReader().wrap(buf, from, to);
+    return new Credit(
+        in.readLong("Credit.call"), count(in, "Credit.limit"), count(in, "Credit.received"));
+  }
+
+  private static long count(BodyReader in, String field) {
+    int at = in.position();
+    long count = in.readLong(field);
+    if (count < 0) {
+      throw in.malformed(field, at, count, "at least 0");
+    }
+    return count;
   }
 
   /**

@@ -32,6 +32,8 @@ public enum TypeCode {
   DRAINED(12),
   /** Client to bus: the client did not go to another bus. */
   CHANGE_BUS_FAILED(13),
+  /** Client to bus: how much may be delivered. */
+  CREDIT(28),
   /** Both ways: the bus is there. */
   ECHO(33);
 

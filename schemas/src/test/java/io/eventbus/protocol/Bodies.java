@@ -6,6 +6,7 @@ import io.eventbus.schema.ChangeBus;
 import io.eventbus.schema.ChangeBusFailed;
 import io.eventbus.schema.ChangeReason;
 import io.eventbus.schema.Confirm;
+import io.eventbus.schema.Credit;
 import io.eventbus.schema.Deliver;
 import io.eventbus.schema.Drained;
 import io.eventbus.schema.Echo;
@@ -57,6 +58,7 @@ final class Bodies {
             ChangeBusFailed.class,
             ChangeReason.class,
             Confirm.class,
+            Credit.class,
             Deliver.class,
             Drained.class,
             Echo.class,
@@ -104,6 +106,7 @@ final class Bodies {
     readers.put(TypeCode.BARRIER, ControlFrames::barrier);
     readers.put(TypeCode.DRAINED, ControlFrames::drained);
     readers.put(TypeCode.CHANGE_BUS_FAILED, ControlFrames::changeBusFailed);
+    readers.put(TypeCode.CREDIT, ControlFrames::credit);
     readers.put(TypeCode.ECHO, ControlFrames::echo);
     return readers;
   }
@@ -125,6 +128,7 @@ final class Bodies {
       case BARRIER -> Barrier.getClassSchema();
       case DRAINED -> Drained.getClassSchema();
       case CHANGE_BUS_FAILED -> ChangeBusFailed.getClassSchema();
+      case CREDIT -> Credit.getClassSchema();
       case ECHO -> Echo.getClassSchema();
     };
   }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.eventbus.schema.ChangeBus;
 import io.eventbus.schema.ChangeReason;
 import io.eventbus.schema.Confirm;
+import io.eventbus.schema.Credit;
 import io.eventbus.schema.Deliver;
 import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Gap;
@@ -182,6 +183,19 @@ class ControlFramesTest {
       attributes.put("n" + i, "v" + i);
     }
     return attributes;
+  }
+
+  @Test
+  void creditCountsFromZero() {
+    Credit least = new Credit(-1L, 0L, 0L);
+    assertThat(Bodies.read(TypeCode.CREDIT, Bodies.avro(least))).isEqualTo(least);
+    Credit most = new Credit(0L, Long.MAX_VALUE, Long.MAX_VALUE);
+    assertThat(Bodies.read(TypeCode.CREDIT, Bodies.avro(most))).isEqualTo(most);
+    assertThatThrownBy(() -> Bodies.read(TypeCode.CREDIT, Bodies.avro(new Credit(0L, -1L, 0L))))
+        .hasMessage("Credit.limit: -1 at byte 1 (expected: at least 0)");
+    assertThatThrownBy(
+            () -> Bodies.read(TypeCode.CREDIT, Bodies.avro(new Credit(0L, 0L, Long.MIN_VALUE))))
+        .hasMessage("Credit.received: " + Long.MIN_VALUE + " at byte 2 (expected: at least 0)");
   }
 
   @Test

@@ -158,6 +158,9 @@ class MalformedFieldsTest {
             "Gap.reason ENUM 02"));
     records.put("BARRIER", parts("Barrier.id LONG 8401"));
     records.put("DRAINED", parts("Drained.id LONG 8401"));
+    records.put(
+        "CREDIT",
+        parts("Credit.call LONG 8401", "Credit.limit LONG 8401", "Credit.received LONG 8401"));
     records.put("ECHO", parts("Echo.id LONG 8401"));
     records.put(
         "CHANGE_BUS_FAILED",

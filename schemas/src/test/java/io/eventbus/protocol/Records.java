@@ -6,6 +6,7 @@ import io.eventbus.schema.ChangeBus;
 import io.eventbus.schema.ChangeBusFailed;
 import io.eventbus.schema.ChangeReason;
 import io.eventbus.schema.Confirm;
+import io.eventbus.schema.Credit;
 import io.eventbus.schema.Deliver;
 import io.eventbus.schema.Drained;
 import io.eventbus.schema.Echo;
@@ -165,6 +166,7 @@ final class Records {
   /** Any record of any type. */
   static Arbitrary<SpecificRecord> all() {
     Arbitrary<Long> longs = Arbitraries.longs();
+    Arbitrary<Long> counts = Arbitraries.longs().greaterOrEqual(0);
     return Arbitraries.oneOf(
         List.of(
             hellos().map(r -> (SpecificRecord) r),
@@ -182,6 +184,7 @@ final class Records {
             gaps().map(r -> (SpecificRecord) r),
             longs.map(Barrier::new).map(r -> (SpecificRecord) r),
             longs.map(Drained::new).map(r -> (SpecificRecord) r),
+            Combinators.combine(longs, counts, counts).as(Credit::new).map(r -> (SpecificRecord) r),
             longs.map(Echo::new).map(r -> (SpecificRecord) r),
             Combinators.combine(texts(20), texts(60))
                 .as(ChangeBusFailed::new)

@@ -28,16 +28,20 @@ class TypeCodeTest {
       assertThat(TypeCode.of(code)).isEqualTo(TypeCode.valueOf(names[code]));
       assertThat(TypeCode.valueOf(names[code]).code()).isEqualTo(code);
     }
+    assertThat(TypeCode.of(28)).isEqualTo(TypeCode.CREDIT);
+    assertThat(TypeCode.CREDIT.code()).isEqualTo(28);
     assertThat(TypeCode.of(33)).isEqualTo(TypeCode.ECHO);
     assertThat(TypeCode.ECHO.code()).isEqualTo(33);
-    assertThat(TypeCode.values()).hasSize(names.length + 1);
-    assertThat(TypeCode.knownCodes()).isEqualTo("0..13, 33");
+    assertThat(TypeCode.values()).hasSize(names.length + 2);
+    assertThat(TypeCode.knownCodes()).isEqualTo("0..13, 28, 33");
   }
 
   @Test
   void unknownCodesHaveNoType() {
     assertThat(TypeCode.of(-1)).isNull();
     assertThat(TypeCode.of(14)).isNull();
+    assertThat(TypeCode.of(27)).isNull();
+    assertThat(TypeCode.of(29)).isNull();
     assertThat(TypeCode.of(32)).isNull();
     assertThat(TypeCode.of(34)).isNull();
     assertThat(TypeCode.of(Integer.MAX_VALUE)).isNull();

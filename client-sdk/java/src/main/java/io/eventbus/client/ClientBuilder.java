@@ -120,10 +120,10 @@ public final class ClientBuilder {
    *
    * <p>It should queue what it cannot run at once, without a bound: each subscription has one task
    * there at most. When it refuses to run a handler, that is tried again for 30 s with pauses of 10
-   * ms to 1 s, and nothing is read from the bus meanwhile; then, or when the executor is shut down,
-   * the subscription is ended, which is told ({@link ConnectionListener#problem}) and counted.
-   * Failures of stages that it does not run within a second or two are told in a thread of the
-   * SDK's.
+   * ms to 1 s, and nothing is taken from the bus meanwhile; then, or when the executor is shut
+   * down, the subscription is ended, which is told ({@link ConnectionListener#problem}) and
+   * counted. Failures of stages that it does not run within a second or two are told in a thread of
+   * the SDK's.
    *
    * @param newExecutor not shut down by the client; null (the default) for daemon threads that all
    *     clients share: one for each processor, and one more for each handler that blocks

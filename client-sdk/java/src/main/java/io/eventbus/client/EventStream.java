@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
  * A subscription whose events are fetched by the application: the pull form.
  *
  * <p>Events that are not fetched stay in the subscription's buffer; when that is full the client
- * stops reading its connection. Any thread may use a stream; with several, each event goes to one
- * of them.
+ * takes no more from the bus. Any thread may use a stream; with several, each event goes to one of
+ * them.
  */
 public interface EventStream extends AutoCloseable {
   /**

@@ -11,9 +11,12 @@ import org.jspecify.annotations.Nullable;
  *     publisher an event may reach a second member.
  * @param overflow what the bus does when this client does not read fast enough; default {@link
  *     Overflow#BLOCK}
- * @param bufferBytes how much this subscription holds in memory before the client stops reading its
- *     connection: 1 KiB to 1 GiB, default 4 MiB. A WebSocket message that does not fit is taken
- *     whole once the buffer is empty or has room for a part of it.
+ * @param bufferBytes how much this subscription holds in memory before the client takes no more
+ *     deliveries: 1 KiB to 1 GiB, default 4 MiB. The bus is granted what fits into the fullest
+ *     buffer of the client's subscriptions, and 64 KiB at least while none is full; what it may
+ *     send already when a subscription with a smaller buffer is added comes all the same. Answers
+ *     of the bus come also while a buffer is full. With a bus that is too old for grants the client
+ *     stops reading its connection instead.
  */
 public record SubscribeOptions(@Nullable String group, Overflow overflow, int bufferBytes) {
   /** No group, {@link Overflow#BLOCK}, 4 MiB. */

@@ -23,6 +23,9 @@ final class Backlog {
   private @Nullable Conflater conflater;
   private @Nullable DeliveryAllocator own;
 
+  // Made with the client's first credit: answers that need not wait for deliveries.
+  private @Nullable DeliveryRing answers;
+
   /**
    * Makes an empty backlog.
    *
@@ -57,7 +60,13 @@ final class Backlog {
   /** All bytes, in the queue and aside. */
   long bytes() {
     Conflater c = conflater;
-    return ring.bytes() + (c == null ? 0 : c.bytes());
+    return ring.bytes() + (c == null ? 0 : c.bytes()) + answerBytes();
+  }
+
+  /** What the queues themselves take of the heap, where that is much. */
+  long heapBytes() {
+    DeliveryRing a = answers;
+    return ring.heapBytes() + (a == null ? 0 : a.heapBytes());
   }
 
   /** Ranges that wait to be told. */
@@ -69,7 +78,7 @@ final class Backlog {
 
   boolean isEmpty() {
     Conflater c = conflater;
-    return ring.isEmpty() && (c == null || c.isEmpty()) && gapCount() == 0;
+    return ring.isEmpty() && (c == null || c.isEmpty()) && gapCount() == 0 && answerBytes() == 0;
   }
 
   void add(Delivery delivery, Overflow overflow) {
@@ -81,7 +90,28 @@ final class Backlog {
     ring.add(delivery, overflow);
   }
 
-  /** Bytes of answers and other frames that are never dropped. */
+  /** Adds a frame that is not a delivery; takes over the caller's reference. */
+  void addControl(Delivery frame) {
+    DeliveryRing a = answers;
+    (a == null ? ring : a).add(frame, null);
+  }
+
+  /** From now on answers overtake deliveries, also those that wait already. */
+  void letAnswersOvertake() {
+    if (answers == null) {
+      DeliveryRing made = new DeliveryRing();
+      answers = made;
+      ring.moveAnswers(made);
+    }
+  }
+
+  /** Bytes of the answers that overtake deliveries. */
+  long answerBytes() {
+    DeliveryRing a = answers;
+    return a == null ? 0 : a.bytes();
+  }
+
+  /** Bytes of answers and other frames that are never dropped, among deliveries and behind them. */
   long controlBytes() {
     Conflater c = conflater;
     return ring.controlBytes() + (c == null ? 0 : c.controlBytes());
@@ -94,7 +124,7 @@ final class Backlog {
   void addControlLast(Delivery frame) {
     Conflater c = conflater;
     if (c == null || c.isEmpty()) {
-      ring.add(frame, null);
+      ring.addBehind(frame);
     } else {
       c.addControl(frame);
     }
@@ -175,7 +205,12 @@ final class Backlog {
       }
       QueueGaps.tell(
           context, ring, c.gaps().takeBefore(next.topic(), next.producer(), next.sequence()));
-      ring.add(next.delivery(own()), next.isControl() ? null : Overflow.CONFLATE);
+      Delivery moved = next.delivery(own());
+      if (next.isControl()) {
+        ring.addBehind(moved);
+      } else {
+        ring.add(moved, Overflow.CONFLATE);
+      }
     }
   }
 
@@ -196,11 +231,29 @@ final class Backlog {
     return !ring.isEmpty();
   }
 
+  /**
+   * Returns the queue to write from, as {@link #refill}; null if there is nothing to write.
+   *
+   * @param mayDeliver whether deliveries may be written; if not, what is kept aside stays there, so
+   *     that it goes on being conflated
+   */
+  @Nullable DeliveryRing next(boolean mayDeliver) {
+    DeliveryRing a = answers;
+    if (a != null && !a.isEmpty()) {
+      return a;
+    }
+    boolean any = mayDeliver ? refill() : !ring.isEmpty() && ring.get(0).events() == 0;
+    return any ? ring : null;
+  }
+
   /** Gives back room that is not used. */
   void trim() {
     ring.trim();
     if (own != null) {
       own.trim();
+    }
+    if (answers != null) {
+      answers.trim();
     }
   }
 
@@ -211,6 +264,9 @@ final class Backlog {
           lostEvents.accept(delivery.events());
           delivery.release();
         });
+    if (answers != null) {
+      answers.clear(Delivery::release);
+    }
     if (conflater != null) {
       lostEvents.accept(conflater.events());
       conflater.clear();

@@ -21,7 +21,10 @@ final class DeliveryRing {
 
   private static final Object[] NOTHING = {};
 
-  // Pairs: a delivery and its policy; null for a frame that must not be dropped.
+  /** In the place of a policy: an answer that must not overtake what is before it. */
+  private static final Object BEHIND = new Object();
+
+  // Pairs: a delivery and its policy; null or BEHIND for an answer, which must not be dropped.
   private @Nullable Object[] ring = NOTHING;
   private int head;
   private int size;
@@ -34,13 +37,37 @@ final class DeliveryRing {
   private long controlBytes;
 
   void add(Delivery delivery, @Nullable Overflow overflow) {
+    put(delivery, overflow);
+  }
+
+  /** Adds an answer that {@link #moveAnswers} leaves where it is. */
+  void addBehind(Delivery answer) {
+    put(answer, BEHIND);
+  }
+
+  private void put(Delivery delivery, @Nullable Object policy) {
     makeRoom();
     int at = index(span);
     ring[at] = delivery;
-    ring[at + 1] = overflow;
+    ring[at + 1] = policy;
     span++;
     size++;
-    count(delivery, overflow, 1);
+    count(delivery, policy, 1);
+  }
+
+  /** Moves the answers to another queue, in their order, but for those that must stay behind. */
+  void moveAnswers(DeliveryRing to) {
+    closeUp();
+    for (int i = 0; i < span; i++) {
+      int at = index(i);
+      if (ring[at + 1] == null && ring[at] instanceof Delivery answer) {
+        ring[at] = null;
+        size--;
+        count(answer, null, -1);
+        to.add(answer, null);
+      }
+    }
+    closeUp();
   }
 
   /** Puts a frame that must not be dropped, and is no answer, before all others. */
@@ -68,12 +95,12 @@ final class DeliveryRing {
     return (head + 2 * i) & (ring.length - 1);
   }
 
-  private void count(Delivery delivery, @Nullable Overflow overflow, int sign) {
+  private void count(Delivery delivery, @Nullable Object policy, int sign) {
     long n = (long) sign * delivery.size();
     bytes += n;
-    if (overflow == Overflow.DROP_OLDEST) {
+    if (policy == Overflow.DROP_OLDEST) {
       droppableBytes += n;
-    } else if (overflow == null) {
+    } else if (policy == null || policy == BEHIND) {
       controlBytes += n;
     }
   }
@@ -96,7 +123,7 @@ final class DeliveryRing {
   /** Removes the first; the caller gets its reference. */
   Delivery poll() {
     Delivery first = get(0);
-    count(first, (Overflow) ring[head + 1], -1);
+    count(first, ring[head + 1], -1);
     ring[head] = null;
     size--;
     skipFirst();

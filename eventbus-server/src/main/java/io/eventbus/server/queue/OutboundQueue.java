@@ -38,6 +38,9 @@ public final class OutboundQueue implements Subscriber {
   /** What a range that is to be told takes, with its topic. */
   private static final int GAP_BYTES = 512;
 
+  /** What a {@code Drained} takes at most while it waits. */
+  private static final long DRAINED_BYTES = 160;
+
   /** Bytes of one connection that are deflated before others have their turn. */
   private static final int DEFLATED_IN_TURN = 64 * 1024;
 
@@ -61,10 +64,13 @@ public final class OutboundQueue implements Subscriber {
   private final DeliveryRing ring;
   private final Waiters waiters = new Waiters();
   private final QueueWriter writer;
+  private final DeliveryCredit credit = new DeliveryCredit();
   private final SingleWriterCounter delivered = new SingleWriterCounter();
   private final SingleWriterCounter dropped = new SingleWriterCounter();
 
   private @Nullable Runnable waitingSession;
+  private boolean inputWaits;
+  private long mostControlBytes = MAX_CONTROL_BYTES;
   private volatile boolean full;
   private volatile boolean starving;
   // When it became full; for the publishers that are held.
@@ -95,7 +101,7 @@ public final class OutboundQueue implements Subscriber {
     this.bound = context.bus().limits().queueBytes();
     this.backlog = new Backlog(context, loop.lastEvents(), bound);
     this.ring = backlog.ring();
-    this.writer = new QueueWriter(context, sink);
+    this.writer = new QueueWriter(context, sink, credit);
     this.pace = new ReaderPace(loop.timeouts(), bound);
   }
 
@@ -166,7 +172,21 @@ public final class OutboundQueue implements Subscriber {
 
   /** What will wait for this client must not keep what others have long been given. */
   private boolean mustLeaveSlab(Delivery delivery) {
-    return delivery.isInSlab() && !sink.isWritable();
+    return delivery.isInSlab() && !canDeliver();
+  }
+
+  /** Whether a delivery could be written now. */
+  private boolean canDeliver() {
+    return sink.isWritable() && deliverable() > 0;
+  }
+
+  /**
+   * Bytes that a further delivery may begin in. The limit does not hold while the client is not
+   * read, because its next credit could not come: two clients that wait for each other's queues
+   * would wait for ever.
+   */
+  private long deliverable() {
+    return inputWaits ? Long.MAX_VALUE : credit.left();
   }
 
   private void take(Delivery delivery, Overflow policy) {
@@ -179,7 +199,7 @@ public final class OutboundQueue implements Subscriber {
     if (overflow != Overflow.CONFLATE) {
       backlog.letConflatedGoFirst(delivery);
     }
-    if (overflow != Overflow.BLOCK && !backlog.fits(delivery) && sink.isWritable()) {
+    if (overflow != Overflow.BLOCK && !backlog.fits(delivery) && canDeliver()) {
       // The client takes what it gets; only the round has not ended yet. No policy is needed.
       write();
       if (closed) {
@@ -212,7 +232,7 @@ public final class OutboundQueue implements Subscriber {
     // From the first event that waits, not when the queue is full: a reader that is behind by a
     // whole
     // queue sees nothing that is new.
-    if (!sink.isWritable() || backlog.needsConflation(delivery)) {
+    if (!canDeliver() || backlog.needsConflation(delivery)) {
       Conflater.Dropped lost = backlog.addConflating(delivery);
       countDrop(DropReason.CONFLATED, lost.conflated());
       countDrop(DropReason.QUEUE_FULL, lost.overLimit());
@@ -224,7 +244,7 @@ public final class OutboundQueue implements Subscriber {
   /** Publishes what is held now, and counts as memory what is no delivery. */
   private void account(int gaps) {
     long told = (long) GAP_BYTES * gaps;
-    long now = told + ring.heapBytes();
+    long now = told + backlog.heapBytes();
     long change = now - heapBytes;
     heapBytes = now;
     context.bus().memory().change(change);
@@ -280,7 +300,7 @@ public final class OutboundQueue implements Subscriber {
       kept = frame.copy(backlog.own());
       frame.release();
     }
-    ring.add(kept, null);
+    backlog.addControl(kept);
     changed();
   }
 
@@ -300,12 +320,40 @@ public final class OutboundQueue implements Subscriber {
 
   /** Whether the client has to read some answers before more of its requests are served. */
   public boolean mustWait(Runnable retry) {
-    if (backlog.controlBytes() <= MAX_CONTROL_BYTES) {
+    if (!hasTooManyAnswers(0)) {
       return false;
     }
     waitingSession = retry;
     pace.answersWait(System.nanoTime());
     return true;
+  }
+
+  /** Whether so many answers wait that there is no room for as many bytes more. */
+  private boolean hasTooManyAnswers(long room) {
+    return backlog.controlBytes() + room > mostControlBytes
+        || backlog.answerBytes() + room > MAX_CONTROL_BYTES;
+  }
+
+  /**
+   * Delivers only while fewer than so many bytes of deliveries have been written, from the first
+   * call on. Answers overtake deliveries then.
+   */
+  public void grant(long limit) {
+    if (credit.grant(limit)) {
+      backlog.letAnswersOvertake();
+      // As many as the client may have to wait for: were it not served for them, its next credit
+      // would not be seen.
+      mostControlBytes += DRAINED_BYTES * context.bus().limits().subscriptions();
+    }
+    sink.drainSoon();
+  }
+
+  /** Says whether the client is not read, because what it has published waits for room. */
+  public void inputWaits(boolean waits) {
+    if (waits && !inputWaits && credit.isLimited()) {
+      sink.drainSoon();
+    }
+    inputWaits = waits;
   }
 
   /** Writes as much as the socket takes. */
@@ -319,14 +367,14 @@ public final class OutboundQueue implements Subscriber {
     usedSinceTick = true;
     boolean wrote = false;
     int deflated = 0;
-    while (sink.isWritable() && backlog.refill()) {
+    for (DeliveryRing next = next(); next != null; next = next()) {
       if (deflated > DEFLATED_IN_TURN) {
         // Others first: it takes milliseconds.
         sink.drainSoon();
         break;
       }
       long before = ring.bytes();
-      deflated += writer.writeNext(ring);
+      deflated += writer.writeNext(next, next == ring ? deliverable() : Long.MAX_VALUE);
       pace.wrote(before - ring.bytes());
       wrote = true;
     }
@@ -336,6 +384,11 @@ public final class OutboundQueue implements Subscriber {
     }
     onWritten();
     wakeWaiters();
+  }
+
+  /** What is to be written next; null for nothing, or while the socket takes nothing. */
+  private @Nullable DeliveryRing next() {
+    return sink.isWritable() ? backlog.next(deliverable() > 0) : null;
   }
 
   /** Records how long the oldest event waited, once everything has gone to the socket. */
@@ -353,7 +406,7 @@ public final class OutboundQueue implements Subscriber {
       waiters.wake();
     }
     Runnable session = waitingSession;
-    if (session != null && backlog.controlBytes() <= MAX_CONTROL_BYTES / 2) {
+    if (session != null && !hasTooManyAnswers(MAX_CONTROL_BYTES / 2)) {
       waitingSession = null;
       pace.answersTaken();
       session.run();
@@ -411,5 +464,10 @@ public final class OutboundQueue implements Subscriber {
 
   public boolean isEmpty() {
     return backlog.isEmpty();
+  }
+
+  /** Whether nothing waits that comes before held deliveries; without credit, nothing at all. */
+  public boolean hasAnswered() {
+    return credit.isLimited() ? backlog.answerBytes() == 0 : backlog.isEmpty();
   }
 }

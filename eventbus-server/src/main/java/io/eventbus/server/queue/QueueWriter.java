@@ -20,23 +20,26 @@ final class QueueWriter {
 
   private final LoopContext context;
   private final MessageSink sink;
+  private final DeliveryCredit credit;
 
-  QueueWriter(LoopContext context, MessageSink sink) {
+  QueueWriter(LoopContext context, MessageSink sink, DeliveryCredit credit) {
     this.context = context;
     this.sink = sink;
+    this.credit = credit;
   }
 
   /**
    * Writes one message with the first frames of a queue that is not empty.
    *
+   * @param within bytes behind which no frame begins but the first
    * @return how many bytes had to be deflated for it
    */
-  int writeNext(DeliveryRing ring) {
+  int writeNext(DeliveryRing ring, long within) {
     int count = 1;
     int bytes = ring.get(0).frameBytes();
     // A copy is the connection's own, where what is copied may be held once for thousands.
     if (bytes <= SMALL && !context.bus().memory().isOver()) {
-      while (count < ring.size()) {
+      while (count < ring.size() && bytes < within) {
         int next = ring.get(count).frameBytes();
         if (next > SMALL || bytes + next > MAX_COALESCED) {
           break;
@@ -52,6 +55,7 @@ final class QueueWriter {
     if (count == 1 && !mustLeaveSlab(ring.get(0))) {
       Delivery only = ring.poll();
       context.stats().eventsOut.add(only.events());
+      credit.wrote(deliverBytes(only));
       sink.writeMessage(only);
     } else {
       ByteBuf message = sink.newMessage(bytes);
@@ -68,13 +72,21 @@ final class QueueWriter {
 
   private void copy(DeliveryRing ring, int count, ByteBuf message) {
     int events = 0;
+    int deliverBytes = 0;
     for (int i = 0; i < count; i++) {
       Delivery delivery = ring.poll();
       events += delivery.events();
+      deliverBytes += deliverBytes(delivery);
       delivery.copyFrame(message);
       delivery.release();
     }
     context.stats().eventsOut.add(events);
+    credit.wrote(deliverBytes);
+  }
+
+  /** What a frame takes of the credit: nothing unless it is a {@code Deliver}. */
+  private static int deliverBytes(Delivery frame) {
+    return frame.events() > 0 ? frame.frameBytes() : 0;
   }
 
   private void writeCompressed(DeliveryRing ring, int count, int bytes) {

@@ -35,6 +35,15 @@ public interface ClientLink {
   void sendLast(byte[] frame);
 
   /**
+   * Holds deliveries back while so many bytes of them have been sent since the client was welcomed.
+   * From the first call on, what is sent with {@link #send} overtakes deliveries.
+   *
+   * @param limit bytes of {@code Deliver} frames with their heads; one that is smaller than before
+   *     changes nothing
+   */
+  void grant(long limit);
+
+  /**
    * Says whether so many answers wait for the client to read them that no more of its requests
    * should be served.
    *
@@ -87,8 +96,9 @@ public interface ClientLink {
   void closeWhenWritten(CloseReason reason, String message);
 
   /**
-   * Runs a task on this loop when the client has read all that was sent before; not if the
-   * connection ends first. A second call replaces the first.
+   * Runs a task on this loop when the client has read all that was sent before, but for deliveries
+   * that its {@linkplain #grant limit} holds back; not if the connection ends first. A second call
+   * replaces the first.
    *
    * @param task must not block
    */

@@ -52,6 +52,12 @@ final class FrameHandlers {
           return true;
         });
     BY_TYPE.put(
+        TypeCode.CREDIT,
+        (session, in, from, to, retry) -> {
+          session.credit(ControlFrames.credit(in, from, to));
+          return true;
+        });
+    BY_TYPE.put(
         TypeCode.ECHO,
         (session, in, from, to, retry) -> {
           session

@@ -6,6 +6,7 @@ import io.eventbus.protocol.FrameCursor;
 import io.eventbus.protocol.MalformedFrameException;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.ChangeBus;
+import io.eventbus.schema.Credit;
 import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Hello;
 import io.eventbus.schema.Problem;
@@ -31,7 +32,7 @@ public final class Session {
 
   /** What a client may send that comes from another bus and may still go back. */
   private static final Set<TypeCode> ON_THE_WAY =
-      EnumSet.of(TypeCode.HELLO, TypeCode.SUBSCRIBE, TypeCode.ECHO);
+      EnumSet.of(TypeCode.HELLO, TypeCode.SUBSCRIBE, TypeCode.CREDIT, TypeCode.ECHO);
 
   private final LoopContext loop;
   private final ClientLink link;
@@ -236,6 +237,20 @@ public final class Session {
     return true;
   }
 
+  /** Takes how much the client lets the bus deliver. */
+  void credit(Credit credit) {
+    if (credit.getCall() == 0) {
+      link.grant(credit.getLimit());
+      return;
+    }
+    refuse(
+        ErrorCode.UNSUPPORTED,
+        "Credit.call: " + credit.getCall() + " (expected: 0, all deliveries of the connection)",
+        0,
+        TypeCode.CREDIT.code(),
+        "");
+  }
+
   /** Lets a client in that comes from another bus; null, or why not. */
   private @Nullable String arrive(String token, @Nullable String resume) {
     if (resume == null) {
@@ -362,6 +377,15 @@ public final class Session {
    */
   public boolean isWelcomed() {
     return identity.producer() != 0;
+  }
+
+  /**
+   * Says whether an event of the client waits for room elsewhere, and all that it has sent since.
+   *
+   * @return true until {@link #onMessage} has handled it
+   */
+  public boolean awaitsRoom() {
+    return publishing.awaitsRoom();
   }
 
   /**

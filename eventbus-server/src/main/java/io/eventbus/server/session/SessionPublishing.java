@@ -25,6 +25,7 @@ final class SessionPublishing {
   private final SingleWriterCounter published = new SingleWriterCounter();
   // Made with the first frame: most clients never publish.
   private @Nullable Hold hold;
+  private boolean awaitsRoom;
 
   SessionPublishing(LoopContext loop, ClientLink link, Refusal refusal) {
     this.loop = loop;
@@ -46,6 +47,7 @@ final class SessionPublishing {
       long receivedAt,
       long nowNanos,
       Runnable retry) {
+    awaitsRoom = false;
     PublishView publish = loop.publish;
     try {
       publish.read(in, from, to, loop.frameLimits);
@@ -65,7 +67,8 @@ final class SessionPublishing {
       return true;
     }
     loop.budget().spend(loop.router.takeLookupWork());
-    if (loop.router.mustWait(producer, retry)) {
+    awaitsRoom = loop.router.mustWait(producer, retry);
+    if (awaitsRoom) {
       loop.stats.publishersStopped.add(1);
       loop.router.held(hold());
       return false;
@@ -78,6 +81,11 @@ final class SessionPublishing {
       confirm(in, publish, nowNanos);
     }
     return true;
+  }
+
+  /** Whether the last frame waits for room in the queues that it is for. */
+  boolean awaitsRoom() {
+    return awaitsRoom;
   }
 
   private Hold hold() {

@@ -65,6 +65,7 @@ final class BusHandler implements MessageHandler, ClientLink {
       ByteBuffer message, int from, int to, boolean text, long nowNanos, Runnable retry) {
     boolean awaited = !session.isWelcomed();
     int at = session.onMessage(message, from, to, nowNanos, retry);
+    queue.inputWaits(session.awaitsRoom());
     if (awaited && session.isWelcomed()) {
       account.welcomed();
     }
@@ -129,15 +130,12 @@ final class BusHandler implements MessageHandler, ClientLink {
 
   /** What has to be behind all that was queued before. */
   private void whenWritten() {
-    if (!queue.isEmpty()) {
-      return;
-    }
-    if (whenRead != null && !asked) {
+    if (whenRead != null && !asked && queue.hasAnswered()) {
       asked = true;
       connection.ask(question);
     }
     Ending end = ending;
-    if (end != null) {
+    if (end != null && queue.isEmpty()) {
       connection.close(end.reason(), end.message());
     }
   }
@@ -181,6 +179,11 @@ final class BusHandler implements MessageHandler, ClientLink {
   @Override
   public void sendLast(byte[] frame) {
     queue.sendLast(frame);
+  }
+
+  @Override
+  public void grant(long limit) {
+    queue.grant(limit);
   }
 
   @Override

@@ -164,7 +164,7 @@ public final class SampleFrames {
             case DRAINED -> ControlFrames.drained(message, from, to);
             case CHANGE_BUS -> ControlFrames.changeBus(message, from, to);
             case ECHO -> ControlFrames.echo(message, from, to);
-            case HELLO, PUBLISH, SUBSCRIBE, ACK, UNSUBSCRIBE, CHANGE_BUS_FAILED ->
+            case HELLO, PUBLISH, SUBSCRIBE, ACK, UNSUBSCRIBE, CHANGE_BUS_FAILED, CREDIT ->
                 throw new AssertionError("a bus sent " + type);
           });
     }

@@ -43,6 +43,9 @@ final class FakeLink implements ClientLink {
   /** How often it could not. */
   int failures;
 
+  /** The limits that the client has named. */
+  final List<Long> limits = new ArrayList<>();
+
   @Nullable Runnable retry;
 
   /** For how long the session waits. */
@@ -74,6 +77,11 @@ final class FakeLink implements ClientLink {
     assertOpen();
     sent.addAll(SampleFrames.read(frame.frame()));
     frame.release();
+  }
+
+  @Override
+  public void grant(long limit) {
+    limits.add(limit);
   }
 
   private void assertOpen() {

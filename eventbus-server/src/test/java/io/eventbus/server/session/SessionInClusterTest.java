@@ -8,6 +8,7 @@ import io.eventbus.schema.Barrier;
 import io.eventbus.schema.ChangeBus;
 import io.eventbus.schema.ChangeReason;
 import io.eventbus.schema.Confirm;
+import io.eventbus.schema.Credit;
 import io.eventbus.schema.Drained;
 import io.eventbus.schema.Echo;
 import io.eventbus.schema.ErrorCode;
@@ -343,9 +344,11 @@ class SessionInClusterTest {
     handle(arriving, ControlFrames.encode(TypeCode.HELLO, hello));
     assertThat(arriving.arrival()).isNotNull();
     there.taken();
-    // That it asks whether the bus is there does not mean that it stays.
+    // That it asks whether the bus is there, and says how much it takes, does not mean that it
+    // stays.
     handle(arriving, ControlFrames.encode(TypeCode.ECHO, new Echo(9L)));
     assertThat(there.taken()).containsExactly(new Echo(9L));
+    handle(arriving, ControlFrames.encode(TypeCode.CREDIT, new Credit(0L, 9L, 0L)));
     Subscribe request = new Subscribe(1L, "t", null, Overflow.BLOCK);
     handle(arriving, ControlFrames.encode(TypeCode.SUBSCRIBE, request));
     others.known.remove().accept(false);

@@ -14,6 +14,7 @@ import io.eventbus.schema.ChangeBus;
 import io.eventbus.schema.ChangeBusFailed;
 import io.eventbus.schema.ChangeReason;
 import io.eventbus.schema.Confirm;
+import io.eventbus.schema.Credit;
 import io.eventbus.schema.Drained;
 import io.eventbus.schema.Echo;
 import io.eventbus.schema.ErrorCode;
@@ -574,7 +575,7 @@ class SessionTest {
     Problem problem = (Problem) sent.get(0);
     assertThat(problem.getCode()).isEqualTo(ErrorCode.UNKNOWN_TYPE);
     assertThat(problem.getTypeCode()).isEqualTo(40);
-    assertThat(problem.getMessage()).contains("(expected: 0..13, 33)");
+    assertThat(problem.getMessage()).contains("(expected: 0..13, 28, 33)");
     assertThat(sent.get(1)).isEqualTo(new Confirm(TypeCode.SUBSCRIBE.code(), 1L, ""));
     assertThat(link.closed).isEmpty();
   }
@@ -719,6 +720,39 @@ class SessionTest {
         ControlFrames.encode(TypeCode.ECHO, new Echo(7L)),
         ControlFrames.encode(TypeCode.ECHO, new Echo(-7L)));
     assertThat(link.taken()).containsExactly(new Echo(7L), new Echo(-7L));
+  }
+
+  @Test
+  void aCreditForAllDeliveriesIsPassedOnAndNotAnswered() {
+    welcome();
+    handle(credit(0, 100), credit(0, 0));
+    assertThat(link.limits).containsExactly(100L, 0L);
+    assertThat(link.taken()).isEmpty();
+  }
+
+  @Test
+  void aCreditForSomethingElseIsRefusedAlone() {
+    welcome();
+    handle(credit(5, 100), credit(0, 7));
+    Problem problem = problem(ErrorCode.UNSUPPORTED, TypeCode.CREDIT, 0, "");
+    assertThat(problem.getMessage())
+        .isEqualTo("Credit.call: 5 (expected: 0, all deliveries of the connection)");
+    assertThat(link.limits).containsExactly(7L);
+    assertThat(link.closed).isEmpty();
+  }
+
+  @Test
+  void aCreditOfLessThanNothingIsMalformed() {
+    welcome();
+    handle(credit(0, -1));
+    Problem problem = problem(ErrorCode.MALFORMED, TypeCode.CREDIT, 0, "");
+    assertThat(problem.getMessage()).isEqualTo("Credit.limit: -1 at byte 1 (expected: at least 0)");
+    assertThat(link.limits).isEmpty();
+    assertClosed(CloseReason.MALFORMED);
+  }
+
+  private static byte[] credit(long call, long limit) {
+    return ControlFrames.encode(TypeCode.CREDIT, new Credit(call, limit, 0L));
   }
 
   @Test
@@ -928,6 +962,7 @@ class SessionTest {
     link.subscriber.full(true);
     int at = handle(session, message, 0);
     assertThat(at).isEqualTo(first.length);
+    assertThat(session.awaitsRoom()).isTrue();
     assertThat(link.taken()).containsExactly(new Confirm(TypeCode.PUBLISH.code(), 1L, "fast"));
     assertThat(counters.loops().get(0).publishersStopped.get()).isEqualTo(1);
     assertThat(retries).hasValue(0);
@@ -936,6 +971,7 @@ class SessionTest {
     link.subscriber.full(false);
     assertThat(retries.get()).isPositive();
     assertThat(handle(session, message, at)).isEqualTo(message.length);
+    assertThat(session.awaitsRoom()).isFalse();
     assertThat(link.taken())
         .containsExactly(
             new Confirm(TypeCode.PUBLISH.code(), 1L, "slow"),

@@ -7,8 +7,11 @@ import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Hello;
+import io.eventbus.schema.Overflow;
 import io.eventbus.schema.Problem;
 import io.eventbus.schema.Welcome;
+import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.samples.SampleFrames;
 import io.eventbus.server.transport.websocket.Opcode;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -97,6 +100,32 @@ class BusHandlerTest {
     pong(number);
     pong(number);
     assertThat(read).containsExactly("first");
+  }
+
+  @Test
+  void deliveriesThatWaitForCreditKeepACloseBackButNoQuestion() {
+    handler().grant(0);
+    Delivery held =
+        SampleFrames.delivery(
+            wire.allocator,
+            wire.memory,
+            "t",
+            3,
+            1,
+            System.nanoTime(),
+            List.of(new SampleFrames.Event(null, "x")));
+    handler().subscriber().offer(held, Overflow.BLOCK);
+    held.release();
+    handler().whenRead(() -> read.add("first"));
+    pong(question(wire.written()));
+    assertThat(read).containsExactly("first");
+    handler().closeWhenWritten(CloseReason.CHANGE_BUS, "go on there");
+    assertThat(wire.written()).isEmpty();
+    handler().grant(1);
+    List<Object> written = wire.frames();
+    assertThat(written).hasSize(2).first().isInstanceOf(SampleFrames.Delivered.class);
+    assertThat(written.get(1))
+        .isEqualTo(new Wire.Close(CloseReason.CHANGE_BUS.code(), "go on there"));
   }
 
   @Test

@@ -65,7 +65,7 @@ public final class Wire {
   public final BusMemory memory = new BusMemory(1L << 40);
   final BusCounters counters = new BusCounters(1);
   public final LoopStats stats = counters.loops().get(0);
-  final ServerConfig config;
+  public final ServerConfig config;
   final LoopState loop;
   final SubscriptionIndex index = new SubscriptionIndex(1);
 

@@ -268,11 +268,11 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
 
   /**
    * An application that publishes in its handler waits for room to publish, and so does not take
-   * what came; then the old connection is not read, and the answer, which would make room, not
+   * what came; where the old connection is not read then, the answer, which would make room, is not
    * seen.
    */
   private void onStall() {
-    on(parts.dispatcher().isHeldBack() ? ChangeTable.Event.NOT_FLUSHED : ChangeTable.Event.FLOWING);
+    on(old.isPaused() ? ChangeTable.Event.NOT_FLUSHED : ChangeTable.Event.FLOWING);
   }
 
   /**
@@ -307,6 +307,7 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
 
   /** Nothing more is published at the old bus; it is asked whether it has handed on everything. */
   private void flush() {
+    target.ready().link().limitHeld();
     Batch barrier =
         parts
             .barriers()
@@ -407,7 +408,7 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
       return;
     }
     locked(() -> parts.dispatcher().holdGroupsOnly());
-    target.ready().link().readOn();
+    target.ready().link().takeRest();
     undrained.addAll(served);
     target.send(served.stream().map(SubscriptionState::unsubscribeFrame).toList());
     pause = schedule(UNDO, () -> on(ChangeTable.Event.UNDONE));

@@ -14,7 +14,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Has consumers run on the executor. What the executor refuses is tried again after a pause; until
- * then the connection is not read, so that the bus keeps what comes or drops it as the subscription
+ * then no more is wanted of the bus, so that it keeps what comes or drops it as the subscription
  * wants. An executor that refuses for {@link #PATIENCE}, or is shut down, ends the subscription.
  * Any thread may use it.
  */

@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  * the subscriptions it is for, once for each WebSocket message.
  *
  * <p>Works on the connection's thread and never waits: when a queue is full, the {@link ReadGate}
- * keeps the connection from being read. Its lock only matters when an old connection's last
- * messages meet the first ones of a new connection.
+ * holds the bus back. Its lock only matters when an old connection's last messages meet the first
+ * ones of a new connection.
  */
 final class Dispatcher {
   // A message is at most as big as the transport allows; what is in it was checked by the bus.
@@ -64,6 +64,11 @@ final class Dispatcher {
   /** This connection brings what is delivered from now on. */
   void readFrom(ReadGate.Reader connection) {
     gate.attach(connection);
+  }
+
+  /** This connection has brought deliveries, which the queues have now. */
+  void look(ReadGate.Reader connection) {
+    gate.look(connection);
   }
 
   /** Takes a {@code Deliver} frame; {@link #handOver} has to follow. Under the lock. */
@@ -247,7 +252,7 @@ final class Dispatcher {
     tooMuch = whenTooMuch;
   }
 
-  /** Whether the application has not taken what came, so that the connection is not read. */
+  /** Whether the application has not taken what came, so that the bus is held back. */
   boolean isHeldBack() {
     return gate.isHolding();
   }

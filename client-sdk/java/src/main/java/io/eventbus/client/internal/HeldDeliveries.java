@@ -22,6 +22,9 @@ final class HeldDeliveries {
   /** More than this is not held of the new connection: it is not read meanwhile. */
   static final long MOST_BYTES = 16L << 20;
 
+  /** So much a bus that knows of credit may send over the new connection, which is read then. */
+  static final long CREDIT_BYTES = MOST_BYTES / 4;
+
   /**
    * A {@code Deliver} frame, or a {@code Gap}.
    *

@@ -37,6 +37,12 @@ final class InboundFrames {
 
     /** No more should be read for now. */
     void pause();
+
+    /** Deliveries have come, of so many bytes in all and in the last one. */
+    void delivered(long bytes, int last);
+
+    /** The bus does not know of credit. */
+    void creditUnknown();
   }
 
   /**
@@ -60,6 +66,9 @@ final class InboundFrames {
   private final FrameCursor cursor = new FrameCursor();
   private final List<PublishFrame> confirmed = new ArrayList<>();
   private long producer;
+  // Of the deliveries in the message that is being read.
+  private long deliverBytes;
+  private int lastDeliverBytes;
   // Set before the first frame, taken away under the Dispatcher's lock.
   private @Nullable Standby standby;
 
@@ -97,6 +106,10 @@ final class InboundFrames {
       dispatcher.handOver();
       dispatcher.unlock();
       flushConfirmed();
+      if (deliverBytes > 0) {
+        source.delivered(deliverBytes, lastDeliverBytes);
+        deliverBytes = 0;
+      }
     }
   }
 
@@ -109,7 +122,11 @@ final class InboundFrames {
       return;
     }
     switch (type) {
-      case DELIVER -> deliver(message, from, to);
+      case DELIVER -> {
+        lastDeliverBytes = to - cursor.frameStart();
+        deliverBytes += lastDeliverBytes;
+        deliver(message, from, to);
+      }
       case CONFIRM -> confirm(ControlFrames.confirm(message, from, to));
       case PROBLEM -> problem(ControlFrames.problem(message, from, to));
       case GAP -> gap(ControlFrames.gap(message, from, to));
@@ -124,7 +141,7 @@ final class InboundFrames {
         drained(ControlFrames.drained(message, from, to).getId());
       }
       case CHANGE_BUS -> source.changeBus(ControlFrames.changeBus(message, from, to));
-      case HELLO, PUBLISH, SUBSCRIBE, ACK, UNSUBSCRIBE, WELCOME, CHANGE_BUS_FAILED, ECHO ->
+      case HELLO, PUBLISH, SUBSCRIBE, ACK, UNSUBSCRIBE, WELCOME, CHANGE_BUS_FAILED, CREDIT, ECHO ->
           LOG.warn("{} sent a frame of type {}, which is not for this client: skipped", url, type);
     }
   }
@@ -212,6 +229,9 @@ final class InboundFrames {
       answered = true;
     } else if (type == TypeCode.BARRIER) {
       answered = parts.barriers().refused(problem.getAbout(), failure);
+    } else if (type == TypeCode.CREDIT) {
+      source.creditUnknown();
+      answered = true;
     } else {
       // About the connection: it says why the Close that follows.
       source.refused(failure);

@@ -149,6 +149,16 @@ final class InboundQueue {
     }
   }
 
+  /** Bytes that fit in before it is full. */
+  long room() {
+    lock.lock();
+    try {
+      return mostBytes - bytes;
+    } finally {
+      lock.unlock();
+    }
+  }
+
   boolean isDiscarding() {
     return discarding;
   }

@@ -8,6 +8,7 @@ import io.eventbus.protocol.FrameCursor;
 import io.eventbus.protocol.MalformedFrameException;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.ChangeBus;
+import io.eventbus.schema.Credit;
 import io.eventbus.schema.Hello;
 import io.eventbus.schema.Welcome;
 import java.net.URI;
@@ -61,6 +62,7 @@ final class Link
   private final MicroClock clock;
   private final FrameCursor cursor = new FrameCursor();
   private final InboundFrames frames;
+  private final CreditGate credit = new CreditGate();
   private volatile Transport.@Nullable Channel channel;
   private volatile boolean abandoned;
   private volatile boolean receiving;
@@ -138,15 +140,65 @@ final class Link
     }
   }
 
+  /** With credit the bus stops by itself, and answers come all the same. */
   @Override
-  public void resume() {
-    // In this order, or the silence watch could take the pause for silence.
-    heardAt = clock.nanoTime();
-    paused = false;
-    Transport.Channel open = channel;
-    if (open != null) {
-      open.resumeReading();
+  public void hold() {
+    if (credit.isBeyond()) {
+      pause();
     }
+  }
+
+  @Override
+  public void goOn() {
+    readOn();
+    long room = Math.max(CreditGate.LEAST, parts.subscriptions().room());
+    if (!abandoned && credit.isDue(room)) {
+      grant(credit.next(room));
+    }
+  }
+
+  private void grant(long limit) {
+    Transport.Channel open = channel;
+    if (open == null || !credit.tell(limit)) {
+      return;
+    }
+    Credit told = new Credit(0L, limit, credit.received());
+    open.send(
+        ByteBuffer.wrap(ControlFrames.encode(TypeCode.CREDIT, told)),
+        failure -> {
+          if (failure != null) {
+            LOG.debug("Credit was not sent to {}", url, failure);
+            open.abort();
+          }
+        });
+  }
+
+  @Override
+  public void delivered(long bytes, int last) {
+    if (credit.received(bytes, last)) {
+      parts.dispatcher().look(this);
+    }
+  }
+
+  @Override
+  public void creditUnknown() {
+    credit.refused();
+    parts.dispatcher().look(this);
+  }
+
+  /**
+   * What is held of this connection, which is not the client's only one yet, is bounded by credit
+   * from now on. Not before the bus has confirmed all subscriptions: one that does not know of
+   * credit would take it for a sign that the client stays.
+   */
+  void limitHeld() {
+    grant(HeldDeliveries.CREDIT_BYTES);
+  }
+
+  /** Takes all that the bus has for this connection, which will end. */
+  void takeRest() {
+    readOn();
+    grant(Long.MAX_VALUE);
   }
 
   @Override
@@ -172,10 +224,22 @@ final class Link
   }
 
   /** Goes on reading if that was stopped. */
-  void readOn() {
-    if (paused) {
-      resume();
+  private void readOn() {
+    if (!paused) {
+      return;
     }
+    // In this order, or the silence watch could take the pause for silence.
+    heardAt = clock.nanoTime();
+    paused = false;
+    Transport.Channel open = channel;
+    if (open != null) {
+      open.resumeReading();
+    }
+  }
+
+  /** Whether nothing is read, and no answer seen. */
+  boolean isPaused() {
+    return paused;
   }
 
   @Override
@@ -298,6 +362,13 @@ final class Link
         open.acceptMessages(messageBytes(welcome.getLimits().getMessageBytes()));
       }
       int next = cursor.bodyEnd();
+      if (!frames.isStandby()) {
+        // Before the first Subscribe, so that it holds for all deliveries.
+        grant(
+            parts.dispatcher().isHeldBack()
+                ? 0
+                : Math.max(CreditGate.LEAST, parts.subscriptions().room()));
+      }
       owner.welcomed(this, welcome);
       if (!abandoned && !frames.isStandby()) {
         parts.dispatcher().readFrom(this);

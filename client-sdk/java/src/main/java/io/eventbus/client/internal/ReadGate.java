@@ -3,19 +3,19 @@ package io.eventbus.client.internal;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Holds the bus back: while a subscription's queue is full, the connection is not read, and so the
- * bus's own queue fills up, where the overflow policy decides. Any thread may use it.
+ * Holds the bus back: while a subscription's queue is full, no more is wanted of the connection,
+ * and so the bus's own queue fills up, where the overflow policy decides. Any thread may use it.
  *
- * <p>It outlives connections: a new one is not read before the queues have room.
+ * <p>It outlives connections: of a new one nothing is wanted before the queues have room.
  */
 final class ReadGate {
-  /** What is read or not. */
+  /** What is held back or not. Called under the gate's lock, which orders the calls. */
   interface Reader {
-    /** Stops reading; what was read already may still come. Must not block. */
-    void pause();
+    /** No more is wanted; what is under way may still come. Must not block. */
+    void hold();
 
-    /** Goes on reading, in another thread. Must not block. */
-    void resume();
+    /** More is wanted, perhaps as before. Reads in another thread only. Must not block. */
+    void goOn();
   }
 
   private int full;
@@ -24,12 +24,22 @@ final class ReadGate {
   /** This connection is the one to hold back from now on; the one before is over. */
   synchronized void attach(Reader next) {
     reader = next;
+    look(next);
+  }
+
+  /** Something has come over a connection: tells it how things are, if it is the one. */
+  synchronized void look(Reader connection) {
+    if (connection != reader) {
+      return;
+    }
     if (full > 0) {
-      next.pause();
+      connection.hold();
+    } else {
+      connection.goOn();
     }
   }
 
-  /** Whether the connection is not read because the application has not taken what came. */
+  /** Whether no more is wanted because the application has not taken what came. */
   synchronized boolean isHolding() {
     return full > 0;
   }
@@ -37,14 +47,14 @@ final class ReadGate {
   /** A queue is full; {@link #hasRoom} has to follow. */
   synchronized void isFull() {
     if (full++ == 0 && reader != null) {
-      reader.pause();
+      reader.hold();
     }
   }
 
   /** A queue that was full is not any more. */
   synchronized void hasRoom() {
     if (--full == 0 && reader != null) {
-      reader.resume();
+      reader.goOn();
     }
   }
 }

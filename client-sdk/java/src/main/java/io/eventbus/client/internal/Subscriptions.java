@@ -47,6 +47,11 @@ final class Subscriptions {
     return snapshot;
   }
 
+  /** Bytes that fit in before a queue is full, whichever they are for; 0 without any. */
+  long room() {
+    return snapshot.all().stream().mapToLong(s -> s.queue.room()).min().orElse(0);
+  }
+
   synchronized void add(SubscriptionState subscription) {
     EventBusException end = closed;
     if (end != null) {

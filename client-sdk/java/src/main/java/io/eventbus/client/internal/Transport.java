@@ -31,11 +31,13 @@ public interface Transport {
     void cancel();
   }
 
-  /** One open connection. Any thread may use it, but only one message may be under way. */
+  /** One open connection. Any thread may use it. */
   interface Channel {
     /**
-     * Sends a binary message. Must not block until the network has taken it. The buffer must not be
-     * touched until the callback is called; what is between its position and its limit is sent.
+     * Sends a binary message behind those that are under way: one with events or requests at most,
+     * and any number that only say how much may be delivered. Must not block until the network has
+     * taken it. The buffer must not be touched until the callback is called; what is between its
+     * position and its limit is sent.
      *
      * @param message the message
      * @param callback called once, by any thread, also before this method returns

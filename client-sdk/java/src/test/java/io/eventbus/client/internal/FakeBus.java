@@ -8,9 +8,12 @@ import io.eventbus.protocol.PublishView;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Barrier;
 import io.eventbus.schema.Confirm;
+import io.eventbus.schema.Credit;
 import io.eventbus.schema.Drained;
+import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Hello;
 import io.eventbus.schema.Limits;
+import io.eventbus.schema.Problem;
 import io.eventbus.schema.Subscribe;
 import io.eventbus.schema.Welcome;
 import java.net.URI;
@@ -41,6 +44,10 @@ final class FakeBus implements Transport {
   record Batch(String topic, long sequence, long schema, boolean confirm, List<String> payloads) {}
 
   final BlockingQueue<Arrival> arrivals = new LinkedBlockingQueue<>();
+
+  /** Not among the arrivals: they come whenever something is handled. */
+  final BlockingQueue<Arrival> credits = new LinkedBlockingQueue<>();
+
   final List<URI> attempts = new ArrayList<>();
   final List<Hello> hellos = new ArrayList<>();
   volatile boolean confirms = true;
@@ -50,6 +57,7 @@ final class FakeBus implements Transport {
   volatile boolean holdsSends;
   volatile boolean silent;
   volatile boolean answersPings = true;
+  volatile boolean knowsCredit = true;
   final AtomicInteger cancelled = new AtomicInteger();
   final AtomicInteger pings = new AtomicInteger();
   volatile long producer = 77;
@@ -202,7 +210,7 @@ final class FakeBus implements Transport {
           callback.onSent(new IllegalStateException("closed"));
           return;
         }
-        hold = holdsSends;
+        hold = holdsSends && !isCredit(copy);
         if (hold) {
           held = callback;
         }
@@ -235,8 +243,13 @@ final class FakeBus implements Transport {
       }
     }
 
+    private static boolean isCredit(ByteBuffer message) {
+      FrameCursor cursor = new FrameCursor().wrap(message, 0, message.limit());
+      return cursor.next() && cursor.typeCode() == TypeCode.CREDIT.code();
+    }
+
     private void read(ByteBuffer message) {
-      int number = messages.incrementAndGet();
+      int number = isCredit(message) ? messages.get() : messages.incrementAndGet();
       FrameCursor cursor = new FrameCursor().wrap(message, 0, message.limit());
       while (cursor.next()) {
         TypeCode type = TypeCode.of(cursor.typeCode());
@@ -270,6 +283,7 @@ final class FakeBus implements Transport {
               frame(TypeCode.BARRIER, new Barrier(id));
             }
           }
+          case CREDIT -> credit(ControlFrames.credit(message, from, to));
           case CHANGE_BUS_FAILED ->
               arrivals.add(
                   new Arrival(
@@ -279,6 +293,21 @@ final class FakeBus implements Transport {
                   new Arrival(this.number, number, type, ControlFrames.ack(message, from, to)));
           default -> throw new AssertionError("a client must not send " + type);
         }
+      }
+    }
+
+    private void credit(Credit credit) {
+      credits.add(new Arrival(number, messages.get(), TypeCode.CREDIT, credit));
+      if (!knowsCredit) {
+        frame(
+            TypeCode.PROBLEM,
+            new Problem(
+                ErrorCode.UNKNOWN_TYPE,
+                "type code 28 is unknown",
+                false,
+                0L,
+                TypeCode.CREDIT.code(),
+                ""));
       }
     }
 

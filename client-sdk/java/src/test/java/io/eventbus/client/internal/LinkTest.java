@@ -86,7 +86,7 @@ class LinkTest {
     assertThat(bus.connection().isPaused()).isTrue();
     assertThat(link.isReceiving()).isTrue();
     clock.advance(Duration.ofMinutes(5));
-    link.resume();
+    link.goOn();
     assertThat(bus.connection().isPaused()).isFalse();
     assertThat(link.isReceiving()).isFalse();
     assertThat(link.heardAt()).isEqualTo(clock.nanoTime());

@@ -13,13 +13,13 @@ class ReadGateTest {
   private ReadGate.Reader reader(String name) {
     return new ReadGate.Reader() {
       @Override
-      public void pause() {
-        calls.add("pause " + name);
+      public void hold() {
+        calls.add("hold " + name);
       }
 
       @Override
-      public void resume() {
-        calls.add("resume " + name);
+      public void goOn() {
+        calls.add("go on " + name);
       }
     };
   }
@@ -30,9 +30,9 @@ class ReadGateTest {
     gate.isFull();
     gate.isFull();
     gate.hasRoom();
-    assertThat(calls).containsExactly("pause a");
+    assertThat(calls).containsExactly("go on a", "hold a");
     gate.hasRoom();
-    assertThat(calls).containsExactly("pause a", "resume a");
+    assertThat(calls).containsExactly("go on a", "hold a", "go on a");
   }
 
   @Test
@@ -40,18 +40,32 @@ class ReadGateTest {
     gate.attach(reader("a"));
     gate.hasRoom();
     gate.isFull();
-    assertThat(calls).isEmpty();
+    assertThat(calls).containsExactly("go on a");
     gate.isFull();
     gate.hasRoom();
-    assertThat(calls).containsExactly("pause a", "resume a");
+    assertThat(calls).containsExactly("go on a", "hold a", "go on a");
   }
 
   @Test
-  void aNewConnectionIsPausedWhileAQueueIsFull() {
+  void aNewConnectionIsHeldBackWhileAQueueIsFull() {
     gate.attach(reader("a"));
     gate.isFull();
     gate.attach(reader("b"));
     gate.hasRoom();
-    assertThat(calls).containsExactly("pause a", "pause b", "resume b");
+    assertThat(calls).containsExactly("go on a", "hold a", "hold b", "go on b");
+  }
+
+  @Test
+  void onlyTheConnectionThatIsReadIsToldHowThingsAre() {
+    ReadGate.Reader old = reader("a");
+    ReadGate.Reader now = reader("b");
+    gate.attach(old);
+    gate.attach(now);
+    calls.clear();
+    gate.look(old);
+    gate.look(now);
+    gate.isFull();
+    gate.look(now);
+    assertThat(calls).containsExactly("go on b", "hold b", "hold b");
   }
 }

@@ -576,6 +576,7 @@ class SubscriberTest {
 
   @Test
   void anExecutorThatRefusesForAMomentLosesNothing() throws Exception {
+    bus.knowsCredit = false;
     Moody executor = new Moody();
     EventBusClient client = connect(executor);
     collect(client, "a");
@@ -742,6 +743,7 @@ class SubscriberTest {
 
   @Test
   void aFullBufferStopsTheReading() throws Exception {
+    bus.knowsCredit = false;
     EventBusClient client = connect();
     Semaphore gate = new Semaphore(0);
     get(
@@ -769,6 +771,7 @@ class SubscriberTest {
 
   @Test
   void aSubscriptionWithRoomGetsItsEventsWhileAnotherIsFull() throws Exception {
+    bus.knowsCredit = false;
     EventBusClient client = connect();
     Semaphore gate = new Semaphore(0);
     get(
@@ -791,6 +794,7 @@ class SubscriberTest {
 
   @Test
   void aNewConnectionIsNotReadBeforeThereIsRoom() throws Exception {
+    bus.knowsCredit = false;
     EventBusClient client = connect();
     Semaphore gate = new Semaphore(0);
     get(
@@ -810,6 +814,7 @@ class SubscriberTest {
 
   @Test
   void aStreamThatIsClosedHoldsNobody() throws Exception {
+    bus.knowsCredit = false;
     EventBusClient client = connect();
     EventStream stream = client.stream("a", SubscribeOptions.DEFAULT.withBufferBytes(1024));
     get(stream.subscription().ready());

@@ -16,12 +16,12 @@ final class Backlog {
   private final LoopContext context;
   private final long bound;
   private final LastEvents lastEvents;
-  private final DeliveryAllocator own;
   private final DeliveryRing ring = new DeliveryRing();
 
   // Made when first needed: most clients are never too slow.
   private @Nullable QueueGaps gaps;
   private @Nullable Conflater conflater;
+  private @Nullable DeliveryAllocator own;
 
   /**
    * Makes an empty backlog.
@@ -34,12 +34,16 @@ final class Backlog {
     this.context = context;
     this.lastEvents = lastEvents;
     this.bound = bound;
-    this.own = DeliveryAllocator.forOne(context.allocator(), context.bus().memory());
   }
 
   /** Makes the deliveries that wait for this client only. */
   DeliveryAllocator own() {
-    return own;
+    DeliveryAllocator made = own;
+    if (made == null) {
+      made = DeliveryAllocator.forOne(context.allocator(), context.bus().memory());
+      own = made;
+    }
+    return made;
   }
 
   DeliveryRing ring() {
@@ -171,7 +175,7 @@ final class Backlog {
       }
       QueueGaps.tell(
           context, ring, c.gaps().takeBefore(next.topic(), next.producer(), next.sequence()));
-      ring.add(next.delivery(own), next.isControl() ? null : Overflow.CONFLATE);
+      ring.add(next.delivery(own()), next.isControl() ? null : Overflow.CONFLATE);
     }
   }
 
@@ -195,7 +199,9 @@ final class Backlog {
   /** Gives back room that is not used. */
   void trim() {
     ring.trim();
-    own.trim();
+    if (own != null) {
+      own.trim();
+    }
   }
 
   /** Frees everything and tells how many events are lost with it. */
@@ -209,6 +215,8 @@ final class Backlog {
       lostEvents.accept(conflater.events());
       conflater.clear();
     }
-    own.close();
+    if (own != null) {
+      own.close();
+    }
   }
 }

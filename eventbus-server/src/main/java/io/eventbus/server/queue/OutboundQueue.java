@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
  * What waits to be written to one client, bounded in bytes, with the four policies for a full
  * queue.
  *
- * <p>Small frames that are next to each other are copied together into one message when
- * they are written; large ones, and one that is alone, are written by reference. Confined to the
+ * <p>Small frames that are next to each other are copied together into one message when they are
+ * written; large ones, and one that is alone, are written by reference. Confined to the
  * connection's loop but for {@link #isFull}, {@link #isCrowded}, {@link #whenNotFull} and {@link
  * #bytes}.
  *
@@ -54,7 +54,9 @@ public final class OutboundQueue implements Subscriber {
   private final Consumer<String> slow;
   private final Consumer<String> heldTooLong;
   private final ReaderPace pace;
-  private final HoldBudget holdBudget;
+
+  // From the first time that the queue is full; written before it is.
+  private @Nullable HoldBudget holdBudget;
   private final Backlog backlog;
   private final DeliveryRing ring;
   private final Waiters waiters = new Waiters();
@@ -95,7 +97,6 @@ public final class OutboundQueue implements Subscriber {
     this.ring = backlog.ring();
     this.writer = new QueueWriter(context, sink);
     this.pace = new ReaderPace(loop.timeouts(), bound);
-    this.holdBudget = new HoldBudget(loop.timeouts().blockHold(), System.nanoTime());
   }
 
   @Override
@@ -121,7 +122,7 @@ public final class OutboundQueue implements Subscriber {
   /** A queue that is emptied quickly is one that all are waiting for on a busy machine. */
   @Override
   public void chargeHold(long nanos) {
-    if (full && System.nanoTime() - fullSince > BRIEF_NANOS) {
+    if (full && System.nanoTime() - fullSince > BRIEF_NANOS && holdBudget != null) {
       holdBudget.charge(nanos);
     }
   }
@@ -242,6 +243,9 @@ public final class OutboundQueue implements Subscriber {
   private void markFull() {
     if (!full) {
       long now = System.nanoTime();
+      if (holdBudget == null) {
+        holdBudget = new HoldBudget(loop.timeouts().blockHold(), now);
+      }
       fullSince = now;
       full = true;
       pace.full(now);
@@ -362,7 +366,7 @@ public final class OutboundQueue implements Subscriber {
     if (tooSlow != null) {
       tooSlow(tooSlow);
     }
-    if (holdBudget.isUsedUp(nowNanos) && mayBlock) {
+    if (holdBudget != null && holdBudget.isUsedUp(nowNanos) && mayBlock) {
       holdNoLonger();
     }
     idleTicks = (idleTicks << 1) | (queued == 0 ? 1 : 0);

@@ -38,7 +38,6 @@ public final class Session {
   private final SessionPublishing publishing;
   private final SessionSubscriptions subscriptions;
   private final Acknowledgements acknowledgements;
-  private final SessionBarriers barriers;
   private final PendingChange change = new PendingChange();
 
   private SessionState state = SessionState.AWAITING_HELLO;
@@ -68,7 +67,6 @@ public final class Session {
     this.link = link;
     this.publishing = new SessionPublishing(loop, link, this::refuse);
     this.acknowledgements = new Acknowledgements(loop.bus.memory(), loop.stats);
-    this.barriers = new SessionBarriers(loop, this);
     this.subscriptions =
         new SessionSubscriptions(
             loop, link, this::refuse, () -> arrival != null && !settled, change::isPending);
@@ -422,7 +420,7 @@ public final class Session {
   }
 
   SessionBarriers barriers() {
-    return barriers;
+    return new SessionBarriers(loop, this);
   }
 
   PendingChange change() {

@@ -10,7 +10,10 @@ import io.eventbus.server.log.RateLimitedLog;
 import io.eventbus.server.stats.BusCounters;
 import io.eventbus.server.stats.RefusalReason;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelFutureListener;
 import io.netty.handler.codec.http.HttpHeaders;
+import io.netty.util.Attribute;
 import io.netty.util.AttributeKey;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
@@ -27,8 +30,7 @@ import org.slf4j.LoggerFactory;
 // The listeners of a channel's end cannot fail.
 @SuppressWarnings("FutureReturnValueIgnored")
 final class FrontDoor {
-  private static final AttributeKey<ConnectionAccount> ACCOUNT =
-      AttributeKey.valueOf(FrontDoor.class, "account");
+  private static final AttributeKey<Visit> VISIT = AttributeKey.valueOf(FrontDoor.class, "visit");
 
   private final ConnectionLimit limit;
   private final AddressAccounts accounts;
@@ -48,6 +50,53 @@ final class FrontDoor {
     this.stats = stats;
   }
 
+  /** What one channel has taken, and gives back at its end: in one listener, for memory's sake. */
+  private final class Visit implements ChannelFutureListener {
+    private boolean hasSocket;
+    private boolean isCounted;
+    private @Nullable ConnectionAccount account;
+    private boolean hasEnded;
+
+    @Override
+    public void operationComplete(ChannelFuture closed) {
+      hasEnded = true;
+      giveBack();
+    }
+
+    /** Gives back at once what was taken after the end. */
+    void tookMore() {
+      if (hasEnded) {
+        giveBack();
+      }
+    }
+
+    private void giveBack() {
+      if (hasSocket) {
+        hasSocket = false;
+        sockets.decrementAndGet();
+      }
+      if (isCounted) {
+        isCounted = false;
+        stats.connections.decrementAndGet();
+      }
+      if (account != null) {
+        account.close();
+      }
+    }
+  }
+
+  /** The thread that accepts makes it, before the channel's loop has the channel. */
+  private Visit visit(Channel channel) {
+    Attribute<Visit> place = channel.attr(VISIT);
+    Visit visit = place.get();
+    if (visit == null) {
+      visit = new Visit();
+      place.set(visit);
+      channel.closeFuture().addListener(visit);
+    }
+    return visit;
+  }
+
   /**
    * Takes a descriptor for a connection that was just accepted, on the thread that accepts: those
    * that find none must not wait for a loop before theirs is given back.
@@ -61,7 +110,9 @@ final class FrontDoor {
       refused(accepted.remoteAddress(), tooMany());
       return false;
     }
-    accepted.closeFuture().addListener(f -> sockets.decrementAndGet());
+    Visit visit = visit(accepted);
+    visit.hasSocket = true;
+    visit.tookMore();
     return true;
   }
 
@@ -79,7 +130,9 @@ final class FrontDoor {
     if (refusal.isPresent()) {
       stats.connections.decrementAndGet();
     } else {
-      channel.closeFuture().addListener(f -> stats.connections.decrementAndGet());
+      Visit visit = visit(channel);
+      visit.isCounted = true;
+      visit.tookMore();
     }
     return refusal;
   }
@@ -107,8 +160,9 @@ final class FrontDoor {
       return Optional.of(refusal);
     }
     ConnectionAccount account = ((Admission.Admitted) verdict).account();
-    channel.attr(ACCOUNT).set(account);
-    channel.closeFuture().addListener(f -> account.close());
+    Visit visit = visit(channel);
+    visit.account = account;
+    visit.tookMore();
     return Optional.empty();
   }
 
@@ -177,14 +231,15 @@ final class FrontDoor {
 
   /** Says whether it is known already which address a connection counts for. */
   static boolean isAdmitted(Channel channel) {
-    return channel.attr(ACCOUNT).get() != null;
+    Visit visit = channel.attr(VISIT).get();
+    return visit != null && visit.account != null;
   }
 
   /** Returns the account of a connection; of one that came in by no door, an unlimited one. */
   static ConnectionAccount account(Channel channel) {
-    ConnectionAccount account = channel.attr(ACCOUNT).get();
-    if (account != null) {
-      return account;
+    Visit visit = channel.attr(VISIT).get();
+    if (visit != null && visit.account != null) {
+      return visit.account;
     }
     InetSocketAddress client =
         channel.remoteAddress() instanceof InetSocketAddress ip

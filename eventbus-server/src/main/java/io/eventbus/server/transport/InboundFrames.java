@@ -2,7 +2,6 @@ package io.eventbus.server.transport;
 
 import io.eventbus.protocol.CloseReason;
 import io.eventbus.server.routing.BusMemory;
-import io.eventbus.server.routing.UnfinishedMemory;
 import io.eventbus.server.session.TurnBudget;
 import io.eventbus.server.transport.websocket.FrameHeader;
 import io.eventbus.server.transport.websocket.Masking;
@@ -32,7 +31,6 @@ final class InboundFrames {
   private final MessageAssembler assembler;
   private final FrameHeader header = new FrameHeader();
   private final Retry retry = new Retry(this);
-  private final Runnable turn = retry::inTurn;
 
   private final ParkedInput parked;
   private @Nullable Utf8Stream utf8;
@@ -50,8 +48,6 @@ final class InboundFrames {
   /** More than one read brings. */
   private static final int MOST_BEHIND = 128 * 1024;
 
-  private final BusMemory memory;
-  private final UnfinishedMemory longPieces;
   private Later handledLater = Later.NOTHING;
   // Whether what is being handled counts as memory of pieces, and what is taken for an inflated
   // one.
@@ -69,7 +65,6 @@ final class InboundFrames {
   private boolean isInflating;
   private final TurnBudget budget;
   private final TurnBudget.Share share = new TurnBudget.Share();
-  private final long deadlineNanos;
   private boolean ignoring;
   private boolean discarding;
 
@@ -83,10 +78,7 @@ final class InboundFrames {
     this.handler = handler;
     this.deflateNegotiated = deflateNegotiated;
     this.budget = loop.context().budget();
-    this.deadlineNanos = loop.config().timeouts().message().toNanos();
     BusMemory memory = loop.context().bus().memory();
-    this.memory = memory;
-    this.longPieces = memory.longPieces();
     this.parked = new ParkedInput(memory);
     this.assembler = new MessageAssembler(loop.context().allocator(), memory);
   }
@@ -121,11 +113,15 @@ final class InboundFrames {
     }
   }
 
+  private BusMemory memory() {
+    return loop.context().bus().memory();
+  }
+
   /** Goes on in a turn of the loop. Until then nothing else makes it go on. */
   void nextTurn() {
     if (!waitsForTurn) {
       waitsForTurn = true;
-      loop.nextTurn(turn);
+      loop.nextTurn(retry::inTurn);
     }
   }
 
@@ -133,7 +129,7 @@ final class InboundFrames {
   void later(long nanos) {
     if (!waitsForTurn) {
       waitsForTurn = true;
-      loop.later(turn, nanos);
+      loop.later(retry::inTurn, nanos);
     }
   }
 
@@ -158,7 +154,7 @@ final class InboundFrames {
           nextTurn();
         } else if (!step(in, nowNanos)) {
           parked.hold(nowNanos);
-          forRoom = !memory.isOver();
+          forRoom = !memory().isOver();
           waitForRoom();
         }
         if (parked.isWaiting()) {
@@ -183,7 +179,7 @@ final class InboundFrames {
    * confirmed.
    */
   private boolean mayKeep() {
-    boolean hasRoom = connection.isEncrypted() || (!waitsForRoom && !memory.isOver());
+    boolean hasRoom = connection.isEncrypted() || (!waitsForRoom && !memory().isOver());
     return hasRoom && parked.bytesBehind() < MOST_BEHIND;
   }
 
@@ -193,7 +189,7 @@ final class InboundFrames {
       return;
     }
     if (inflatedLacks) {
-      longPieces.whenRoom(retry);
+      memory().longPieces().whenRoom(retry);
       inflatedLacks = false;
     } else {
       assembler.lacking().whenRoom(retry);
@@ -300,7 +296,7 @@ final class InboundFrames {
       }
     }
     int most = handler.maxMessageBytes();
-    inflatedLacks = !longPieces.take(most, assembler.heldOfLong());
+    inflatedLacks = !memory().longPieces().take(most, assembler.heldOfLong());
     if (inflatedLacks) {
       // Others may have what they need.
       endInflating(0);
@@ -324,7 +320,7 @@ final class InboundFrames {
   }
 
   private void giveInflated() {
-    longPieces.give(inflated);
+    memory().longPieces().give(inflated);
     inflated = 0;
   }
 
@@ -535,7 +531,7 @@ final class InboundFrames {
   boolean isOverdue(long nowNanos) {
     return assembler.isUnfinished()
         && !parked.isWaiting()
-        && nowNanos - assembler.beganNanos() > deadlineNanos;
+        && nowNanos - assembler.beganNanos() > loop.config().timeouts().message().toNanos();
   }
 
   /** Data messages are skipped from now on; control frames are still understood. */

@@ -2,7 +2,7 @@ package io.eventbus.server.transport;
 
 import io.eventbus.server.routing.Delivery;
 import java.util.ArrayDeque;
-import java.util.Deque;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Deliveries on their way from a connection's queue to the network. Their bytes may be on their way
@@ -16,7 +16,8 @@ final class SharedWrites {
   /** One delivery and how much had been written with it, since the beginning. */
   private record Under(Delivery delivery, long bytes, long end) {}
 
-  private final Deque<Under> underWay = new ArrayDeque<>(2);
+  // Made when first needed: what is small is copied.
+  private @Nullable ArrayDeque<Under> underWay;
   private long written;
   private long shared;
 
@@ -28,6 +29,9 @@ final class SharedWrites {
   /** Keeps a delivery whose bytes were given to the channel; takes over the caller's reference. */
   void wrote(Delivery delivery, int bytes) {
     wrote(bytes);
+    if (underWay == null) {
+      underWay = new ArrayDeque<>(2);
+    }
     underWay.add(new Under(delivery, bytes, written));
     shared += bytes;
   }
@@ -39,15 +43,21 @@ final class SharedWrites {
    * @return how much of that is the connection's own
    */
   long settle(long pending) {
+    if (underWay != null) {
+      release(underWay, pending);
+    }
+    return Math.max(0, pending - shared);
+  }
+
+  private void release(ArrayDeque<Under> queue, long pending) {
     long taken = written - pending;
-    for (Under first = underWay.peek();
+    for (Under first = queue.peek();
         first != null && (pending == 0 || first.end() <= taken);
-        first = underWay.peek()) {
-      underWay.remove();
+        first = queue.peek()) {
+      queue.remove();
       shared -= first.bytes();
       first.delivery().release();
     }
-    return Math.max(0, pending - shared);
   }
 
   /** Bytes that the network has taken since the beginning, of so many pending. */

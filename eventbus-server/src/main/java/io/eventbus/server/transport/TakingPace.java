@@ -20,7 +20,13 @@ final class TakingPace {
   private double bytesPerSecond;
   private long readsSince;
 
-  TakingPace(long nowNanos) {
+  /**
+   * Begins to look.
+   *
+   * @param taken bytes that the network has taken since the beginning
+   */
+  TakingPace(long taken, long nowNanos) {
+    takenBefore = taken;
     lookedAt = nowNanos;
     readsSince = nowNanos;
   }

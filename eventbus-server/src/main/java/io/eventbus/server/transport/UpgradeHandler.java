@@ -172,7 +172,7 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements LoopS
           case ECHO -> connection -> new EchoHandler(loop, connection);
         };
     WebSocketConnection connection = new WebSocketConnection(loop, ctx.channel(), deflate, handler);
-    ctx.pipeline().addLast(connection.pacedWrites()).addLast(connection);
+    ctx.pipeline().addLast(connection);
     loop.add(connection);
     // Removing the decoder passes on the bytes that came with the request, which are the first
     // frames: to the connection, so this handler has to go before.

@@ -19,6 +19,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.channel.ChannelPipeline;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.socket.DuplexChannel;
 import io.netty.handler.codec.DecoderException;
@@ -69,9 +70,13 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
   private boolean awaitingWritten;
   private long accounted;
   private byte @Nullable [] lastPing;
-  private final TakingPace taking;
+
+  // From the first tick at which something waits.
+  private @Nullable TakingPace taking;
   private final SharedWrites sharedWrites = new SharedWrites();
-  private final PacedWrites pacedWrites = new PacedWrites(this::drainSoon);
+
+  // In the pipeline from the first write that is big: most connections have none.
+  private @Nullable PacedWrites pacedWrites;
   private final DrainOrder.Entry place;
 
   WebSocketConnection(
@@ -88,7 +93,6 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
     this.deflateNegotiated = deflateNegotiated;
     this.handler = handler.apply(this);
     this.inbound = new InboundFrames(loop, this, this.handler, deflateNegotiated);
-    this.taking = new TakingPace(System.nanoTime());
     this.heartbeat = new Heartbeat(loop.config().timeouts(), System.nanoTime());
   }
 
@@ -98,11 +102,6 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
 
   Channel channel() {
     return channel;
-  }
-
-  /** What has to be in the pipeline before this connection. */
-  PacedWrites pacedWrites() {
-    return pacedWrites;
   }
 
   boolean isOpen() {
@@ -289,7 +288,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
 
   @Override
   public boolean isWritable() {
-    return phase == ConnectionPhase.OPEN && channel.isWritable() && !pacedWrites.isWaiting();
+    return phase == ConnectionPhase.OPEN && channel.isWritable() && !isPacing();
   }
 
   /** Writes a whole message that has its header. */
@@ -312,7 +311,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
     int bytes = message.readableBytes();
     stats.messagesOut.add(1);
     stats.bytesOut.add(bytes);
-    channel.write(message, channel.voidPromise());
+    give(message);
     sharedWrites.wrote(delivery, bytes);
   }
 
@@ -344,8 +343,26 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
   private void write(ByteBuf bytes) {
     int size = bytes.readableBytes();
     stats.bytesOut.add(size);
-    channel.write(bytes, channel.voidPromise());
+    give(bytes);
     sharedWrites.wrote(size);
+  }
+
+  /** Whether something is written in pieces, and there is more of it. */
+  private boolean isPacing() {
+    return pacedWrites != null && pacedWrites.isWaiting();
+  }
+
+  /** Gives bytes to the channel, with what cuts them in pieces before it if they are many. */
+  private void give(ByteBuf bytes) {
+    if (pacedWrites == null && bytes.readableBytes() > PacedWrites.PIECE) {
+      pacedWrites = new PacedWrites(this::drainSoon);
+      ChannelPipeline pipeline = channel.pipeline();
+      ChannelHandlerContext own = pipeline.context(this);
+      if (own != null) {
+        pipeline.addBefore(own.name(), null, pacedWrites);
+      }
+    }
+    channel.write(bytes, channel.voidPromise());
   }
 
   /** There is something to write at the end of this round. */
@@ -357,7 +374,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
   /** Writes as much as the socket takes, within what one connection may in a turn. */
   private void drain() {
     try {
-      if (pacedWrites.isWaiting()) {
+      if (isPacing()) {
         flush();
       }
       handler.onWritable();
@@ -392,14 +409,15 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
   @Override
   public long pendingBytes() {
     ChannelOutboundBuffer out = channel.unsafe().outboundBuffer();
-    return (out == null ? 0 : out.totalPendingWriteBytes()) + pacedWrites.bytes();
+    return (out == null ? 0 : out.totalPendingWriteBytes())
+        + (pacedWrites == null ? 0 : pacedWrites.bytes());
   }
 
   /** Whether everything has gone to the system; if not, the handler is told when it has. */
   @Override
   public boolean hasWrittenAll() {
     ChannelOutboundBuffer out = channel.unsafe().outboundBuffer();
-    if (out == null || (out.isEmpty() && !pacedWrites.isWaiting())) {
+    if (out == null || (out.isEmpty() && !isPacing())) {
       return true;
     }
     if (!awaitingWritten) {
@@ -446,7 +464,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
   public void onTick(long nowNanos) {
     long pending = pendingBytes();
     account(pending);
-    taking.look(sharedWrites.taken(pending), waitingBytes(pending) > 0, nowNanos);
+    look(sharedWrites.taken(pending), waitingBytes(pending) > 0, nowNanos);
     account.holds(heldBytes());
     if (phase == ConnectionPhase.CLOSING) {
       closingTick(nowNanos);
@@ -464,6 +482,14 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
     // While nothing is read, no sign of life can be seen.
     if (phase == ConnectionPhase.OPEN && channel.config().isAutoRead()) {
       beat(nowNanos);
+    }
+  }
+
+  private void look(long taken, boolean waits, long nowNanos) {
+    if (taking != null) {
+      taking.look(taken, waits, nowNanos);
+    } else if (waits) {
+      taking = new TakingPace(taken, nowNanos);
     }
   }
 
@@ -548,9 +574,10 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
       return heldBytes() < LEAST_TO_GAIN ? 0 : heldBytes();
     }
     int rank = 1;
-    if (taking.isStuck(nowNanos)) {
+    if (taking != null && taking.isStuck(nowNanos)) {
       rank = account.isOverShare() ? 5 : 4;
-    } else if (taking.secondsFor(waiting) > SLOW_SECONDS) {
+    } else if (taking == null || taking.secondsFor(waiting) > SLOW_SECONDS) {
+      // What waits since less than a tick is not known to be read either.
       rank = account.isOverShare() ? 3 : 2;
     }
     return rank * RANK + held;

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 class TakingPaceTest {
   private static final long TICK = TimeUnit.MILLISECONDS.toNanos(100);
 
-  private final TakingPace pace = new TakingPace(0);
+  private final TakingPace pace = new TakingPace(0, 0);
 
   @Test
   void whoTakesNothingOfWhatWaitsIsStuckAfterASecond() {

@@ -122,7 +122,7 @@ public final class Wire {
   WebSocketConnection connect(
       boolean deflate, Function<WebSocketConnection, MessageHandler> handler) {
     WebSocketConnection made = new WebSocketConnection(loop, channel, deflate, handler);
-    channel.pipeline().addLast(made.pacedWrites()).addLast(made);
+    channel.pipeline().addLast(made);
     loop.add(made);
     connection = made;
     return made;

@@ -650,6 +650,9 @@ class SubscriberTest {
     client.publisher("a").subscribe(slow);
     Flow.Subscription demand = get(slow.subscribed);
     bus.next(TypeCode.SUBSCRIBE);
+    // Its Confirm has come when the next one has: a frame still being sent would run into its
+    // deadline when the clock moves.
+    get(client.stream("b").subscription().ready());
     executor.refuse();
     demand.request(1);
     scheduler.advance(ConsumerStarts.PATIENCE.plusSeconds(1));

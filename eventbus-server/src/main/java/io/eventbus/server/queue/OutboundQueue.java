@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
  * What waits to be written to one client, bounded in bytes, with the four policies for a full
  * queue.
  *
- * <p>Small frames that are next to each other are copied together into one WebSocket message when
- * they are written; large ones, and one that is alone, are written by reference. Confined to the
+ * <p>Small frames that are next to each other are copied together into one message when they are
+ * written; large ones, and one that is alone, are written by reference. Confined to the
  * connection's loop but for {@link #isFull}, {@link #isCrowded}, {@link #whenNotFull} and {@link
  * #bytes}.
  *

@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>The event loop of the channel owns everything but {@link #call}, which any thread may use.
  */
-// What a write or a close comes to shows in the channel being closed.
+// Write failures close the channel; futures are ignored on purpose.
 @SuppressWarnings("FutureReturnValueIgnored")
 final class Link {
   private static final Logger log = LoggerFactory.getLogger(Link.class);

@@ -21,7 +21,7 @@ import java.util.function.Function;
  * The links that this bus has opened to others: one for each address and channel. One that broke is
  * opened again when it is next asked for. Any thread may call any method.
  */
-// What a write or a close comes to shows in the channel being closed.
+// Write failures close the channel; futures are ignored on purpose.
 @SuppressWarnings("FutureReturnValueIgnored")
 final class OutgoingLinks {
   private record Target(InetSocketAddress address, String channel) {}
@@ -95,7 +95,7 @@ final class OutgoingLinks {
             addresses ->
                 closed
                     ? CompletableFuture.completedFuture(false)
-                    : Knock.at(addresses, socket, loops, limit))
+                    : PortProbe.refusesAll(addresses, socket, loops, limit))
         .exceptionally(error -> false);
   }
 

@@ -2,7 +2,7 @@ package io.eventbus.registry.ratis;
 
 import io.eventbus.link.LinkNode;
 import io.eventbus.link.LinkPeer;
-import io.eventbus.link.LinkThread;
+import io.eventbus.link.DedicatedLoop;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.InetSocketAddress;
@@ -69,7 +69,7 @@ final class RaftTransport implements RaftServerRpc, Replication {
   /** Answers others: the engine writes to its disk then, which threads that move bytes must not. */
   private final ExecutorService workers;
 
-  private final LinkThread quick;
+  private final DedicatedLoop quick;
   private final EntriesOnDisk onDisk;
 
   private final RpcType type = new LinkRpcType();
@@ -83,7 +83,7 @@ final class RaftTransport implements RaftServerRpc, Replication {
       Duration deadline,
       Duration snapshotDeadline,
       ExecutorService workers,
-      LinkThread quick,
+      DedicatedLoop quick,
       EntriesOnDisk onDisk) {
     this.links = links;
     this.peers = peers;

@@ -75,7 +75,7 @@ final class RegistryMember implements RegistryStateMachine.Observer {
         new Running.Parts(
             options,
             links,
-            links.separate(Services.QUICK),
+            links.useDedicatedLoop(Services.QUICK),
             peers,
             machine,
             clock,

@@ -1,7 +1,7 @@
 package io.eventbus.registry.ratis;
 
 import io.eventbus.link.LinkNode;
-import io.eventbus.link.LinkThread;
+import io.eventbus.link.DedicatedLoop;
 import io.eventbus.registry.membership.VoterPolicy;
 import java.io.IOException;
 import java.time.Duration;
@@ -34,7 +34,7 @@ record Running(
   record Parts(
       RatisRegistryOptions options,
       LinkNode links,
-      LinkThread quick,
+      DedicatedLoop quick,
       PeerBook peers,
       RegistryStateMachine machine,
       RegistryClock clock,

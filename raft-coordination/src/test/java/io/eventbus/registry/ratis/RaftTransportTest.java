@@ -65,7 +65,7 @@ class RaftTransportTest {
         DEADLINE,
         DEADLINE,
         workers,
-        links.separate(Services.QUICK),
+        links.useDedicatedLoop(Services.QUICK),
         new EntriesOnDisk(() -> false));
   }
 
@@ -165,7 +165,7 @@ class RaftTransportTest {
             shortest,
             DEADLINE,
             workers,
-            here.separate(Services.QUICK),
+            here.useDedicatedLoop(Services.QUICK),
             new EntriesOnDisk(() -> false));
 
     FutureTask<AppendEntriesReplyProto> first =

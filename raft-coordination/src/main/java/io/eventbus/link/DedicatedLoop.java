@@ -10,21 +10,21 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The one thread that drives the links of some channels, in both directions, see {@link
- * LinkNode#separate}. Any thread may call any method.
+ * The event loop, of one thread, that drives the links of some channels in both directions, see
+ * {@link LinkNode#useDedicatedLoop}. Any thread may call any method.
  *
- * <p>What comes in on one of them and goes out on another, such as a command that becomes an entry
- * for two followers, changes threads nowhere. Nothing else runs on it: who holds it up holds up
- * those channels only.
+ * <p>A message that comes in on one of these channels and causes others to go out, such as a
+ * command that becomes an entry for two followers, never changes threads. Nothing else runs on the
+ * loop: a task that blocks it delays those channels only.
  */
-// Whether the thread still takes tasks shows to whoever waits for what they do.
+// A task that is not run shows as a missing result; the future of the task itself is not needed.
 @SuppressWarnings("FutureReturnValueIgnored")
-public final class LinkThread implements Executor {
+public final class DedicatedLoop implements Executor {
   private final Set<String> kinds;
   private final EventLoopGroup group;
   private final EventLoop loop;
 
-  LinkThread(Set<String> kinds, String bus, LinkTransport transport) {
+  DedicatedLoop(Set<String> kinds, String bus, LinkTransport transport) {
     this.kinds = Set.copyOf(kinds);
     this.group =
         new MultiThreadIoEventLoopGroup(

@@ -15,14 +15,14 @@ import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
-/** Looks whether anybody listens at some addresses, one after the other. */
-// A connection is not used; what its close comes to is nobody's concern.
+/** Tells whether ports refuse connections, one address after the other. */
+// A connection that opens is closed at once; a failure of that close changes nothing.
 @SuppressWarnings("FutureReturnValueIgnored")
-final class Knock {
+final class PortProbe {
   private final Bootstrap bootstrap;
   private final CompletableFuture<Boolean> deserted = new CompletableFuture<>();
 
-  private Knock(Class<? extends Channel> channel, EventLoopGroup loops, Duration limit) {
+  private PortProbe(Class<? extends Channel> channel, EventLoopGroup loops, Duration limit) {
     this.bootstrap =
         new Bootstrap()
             .group(loops)
@@ -36,18 +36,18 @@ final class Knock {
    *
    * @param limit the longest time to wait for each
    */
-  static CompletableFuture<Boolean> at(
+  static CompletableFuture<Boolean> refusesAll(
       List<InetSocketAddress> addresses,
       Class<? extends Channel> channel,
       EventLoopGroup loops,
       Duration limit) {
-    Knock knock = new Knock(channel, loops, limit);
+    PortProbe probe = new PortProbe(channel, loops, limit);
     if (addresses.isEmpty()) {
-      knock.deserted.complete(false);
+      probe.deserted.complete(false);
     } else {
-      knock.next(addresses);
+      probe.next(addresses);
     }
-    return knock.deserted;
+    return probe.deserted;
   }
 
   private void next(List<InetSocketAddress> addresses) {
@@ -71,9 +71,9 @@ final class Knock {
   }
 
   /**
-   * Java has one exception for a refused connection, for one that nobody answered, and for whatever
-   * else failed here; only the system's words tell them apart. Where the system speaks another
-   * language than English, nothing is taken for a refusal.
+   * Java has one exception for a refused connection, for one without an answer, and for any other
+   * failure; only the operating system's message tells them apart. Where that message is not in
+   * English, nothing counts as a refusal.
    */
   private static boolean isRefusal(@Nullable Throwable cause) {
     return cause instanceof ConnectException

@@ -2,8 +2,8 @@ package io.eventbus.cli;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.eventbus.registry.ratis.OfflineRegistry.Founded;
-import io.eventbus.registry.ratis.OfflineRegistry.Survivor;
+import io.eventbus.registry.ratis.disk.OfflineRegistry.Founded;
+import io.eventbus.registry.ratis.disk.OfflineRegistry.Survivor;
 import io.eventbus.server.cluster.OfflineBus;
 import io.eventbus.server.config.ServerConfig;
 import java.io.BufferedReader;

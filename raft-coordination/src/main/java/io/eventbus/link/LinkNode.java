@@ -279,10 +279,10 @@ public final class LinkNode implements AutoCloseable {
   }
 
   /**
-   * Takes streams of a kind that other buses open, in place of whoever took them before.
+   * Takes streams of a kind that other buses open, in place of the acceptor before.
    *
    * @param kind the part of the channel before its first '.'
-   * @param acceptor who takes them
+   * @param acceptor takes them
    */
   public void acceptStreams(String kind, StreamAcceptor acceptor) {
     streams.put(kind, acceptor);
@@ -294,7 +294,7 @@ public final class LinkNode implements AutoCloseable {
   }
 
   /**
-   * Opens a link, or takes the one that is open, and says who is there.
+   * Opens a link, or takes the one that is open, and says which bus is there.
    *
    * @param address where the other bus listens
    * @param channel as for {@link #call}
@@ -305,7 +305,7 @@ public final class LinkNode implements AutoCloseable {
   }
 
   /**
-   * Looks whether nobody listens at an address, with a connection of its own that is not kept.
+   * Looks whether no process listens at an address, with a connection of its own that is not kept.
    *
    * @param address the address, as for {@link #call}
    * @param limit the longest time to wait for each address of a name

@@ -87,7 +87,7 @@ final class OutgoingLinks {
         });
   }
 
-  /** Whether every address refuses connections; a name that nobody knows does not. */
+  /** Whether every address refuses connections; an unknown name does not. */
   CompletableFuture<Boolean> isDeserted(InetSocketAddress address, Duration limit) {
     return names
         .find(address)
@@ -163,7 +163,7 @@ final class OutgoingLinks {
     try {
       connect(addresses, channel, group, next, opened);
     } catch (RuntimeException | Error e) {
-      // A link that stayed "being opened" would be waited for by everybody, for ever.
+      // All callers would wait for a link that stayed "being opened", for ever.
       opened.completeExceptionally(new LinkException("cannot connect to " + addresses, e));
     }
   }

@@ -136,7 +136,7 @@ public final class RatisGroup
   }
 
   /**
-   * Changes who votes and who listens, if they are still the current ones.
+   * Changes voters and listeners, if they are still the current ones.
    *
    * @param current the members that the change is based on
    * @param next the members that there are to be

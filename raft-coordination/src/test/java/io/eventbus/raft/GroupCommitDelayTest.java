@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 class GroupCommitDelayTest {
   private static final long ENTRY = 400_000;
 
-  private final GroupCommitDelay gathering = new GroupCommitDelay();
+  private final GroupCommitDelay delay = new GroupCommitDelay();
   private long now = 1;
 
   /**
@@ -15,27 +15,27 @@ class GroupCommitDelayTest {
    */
   private long waits(int commands, int come, long after) {
     now += ENTRY;
-    gathering.finished(commands, ENTRY, now);
-    gathering.remainingNanos(now);
+    delay.finished(commands, ENTRY, now);
+    delay.remainingNanos(now);
     now += after;
     for (int i = 0; i < come; i++) {
-      gathering.arrived();
+      delay.arrived();
     }
-    return gathering.remainingNanos(now);
+    return delay.remainingNanos(now);
   }
 
   /** The same, and the next entry goes, at the latest when time is up. */
   private long goes(int commands, int come, long after) {
     long left = waits(commands, come, after);
     now += left;
-    gathering.gone(now);
+    delay.gone(now);
     return left;
   }
 
   @Test
   void nobodyIsExpectedBeforeAnythingWasAnswered() {
-    gathering.arrived();
-    assertThat(gathering.remainingNanos(now)).isZero();
+    delay.arrived();
+    assertThat(delay.remainingNanos(now)).isZero();
   }
 
   @Test
@@ -51,23 +51,23 @@ class GroupCommitDelayTest {
     assertThat(waits(2, 1, 100)).isEqualTo(ENTRY - 100);
     assertThat(waits(2, 1, ENTRY)).isZero();
     for (int i = 0; i < 100; i++) {
-      gathering.finished(2, 60_000_000_000L, now);
+      delay.finished(2, 60_000_000_000L, now);
     }
-    assertThat(gathering.remainingNanos(now))
+    assertThat(delay.remainingNanos(now))
         .isBetween(GroupCommitDelay.MOST_NANOS * 9 / 10, GroupCommitDelay.MOST_NANOS);
-    assertThat(gathering.remainingNanos(now + GroupCommitDelay.MOST_NANOS)).isZero();
+    assertThat(delay.remainingNanos(now + GroupCommitDelay.MOST_NANOS)).isZero();
     // One that took very long is forgotten soon.
     for (int i = 0; i < 40; i++) {
-      gathering.finished(2, ENTRY, now);
+      delay.finished(2, ENTRY, now);
     }
-    assertThat(gathering.remainingNanos(now)).isBetween(ENTRY, ENTRY * 11 / 10);
+    assertThat(delay.remainingNanos(now)).isBetween(ENTRY, ENTRY * 11 / 10);
   }
 
   @Test
   void nobodyWaitsForThoseWhoseEntryFailed() {
-    gathering.finished(2, ENTRY, now);
-    gathering.failed();
-    assertThat(gathering.remainingNanos(now)).isZero();
+    delay.finished(2, ENTRY, now);
+    delay.failed();
+    assertThat(delay.remainingNanos(now)).isZero();
   }
 
   @Test
@@ -107,11 +107,11 @@ class GroupCommitDelayTest {
   void whoComesLongAfterwardsHasNotKeptAnybodyWaiting() {
     for (int i = 0; i < 5; i++) {
       now += ENTRY;
-      gathering.finished(10, ENTRY, now);
+      delay.finished(10, ENTRY, now);
       now += 100 * ENTRY;
-      gathering.arrived();
-      assertThat(gathering.remainingNanos(now)).isZero();
-      gathering.gone(now);
+      delay.arrived();
+      assertThat(delay.remainingNanos(now)).isZero();
+      delay.gone(now);
     }
     assertThat(waits(10, 1, 0)).isPositive();
   }
@@ -127,16 +127,16 @@ class GroupCommitDelayTest {
       int inEntry = queued;
       queued = (int) (ENTRY / interval);
       now += ENTRY;
-      gathering.finished(inEntry, ENTRY, now);
-      for (long left = gathering.remainingNanos(now); left > 0; ) {
+      delay.finished(inEntry, ENTRY, now);
+      for (long left = delay.remainingNanos(now); left > 0; ) {
         long step = Math.min(left, interval);
         now += step;
         waited += step;
         queued++;
-        gathering.arrived();
-        left = gathering.remainingNanos(now);
+        delay.arrived();
+        left = delay.remainingNanos(now);
       }
-      gathering.gone(now);
+      delay.gone(now);
     }
     assertThat(waited / entries).isLessThan(ENTRY / 10);
   }

@@ -19,18 +19,18 @@ class HeartbeatSchedulerTest {
 
   private final Timer timer = new Timer();
   private final Listening follower = new Listening();
-  private final HeartbeatScheduler pulse = new HeartbeatScheduler(follower, timer, PERIOD);
+  private final HeartbeatScheduler heartbeats = new HeartbeatScheduler(follower, timer, PERIOD);
 
   @Test
   void heartbeatsGoEveryPeriodWithOneTimerAtATime() {
     follower.left = 20;
-    pulse.begin();
-    pulse.begin();
+    heartbeats.begin();
+    heartbeats.begin();
     assertThat(timer.delays()).containsExactly(20L);
     follower.left = 0;
     for (int beats = 1; beats <= 3; beats++) {
       timer.fire();
-      pulse.begin();
+      heartbeats.begin();
       assertThat(follower.heartbeats).isEqualTo(beats);
       assertThat(timer.delays()).containsExactly(PERIOD);
     }
@@ -39,7 +39,7 @@ class HeartbeatSchedulerTest {
   @Test
   void aHeartbeatThatIsOverdueGoesAtOnce() {
     follower.left = -300;
-    pulse.begin();
+    heartbeats.begin();
     assertThat(timer.delays()).containsExactly(0L);
     timer.fire();
     assertThat(follower.heartbeats).isEqualTo(1);
@@ -48,7 +48,7 @@ class HeartbeatSchedulerTest {
 
   @Test
   void aBeatOutlivesWhatItsFollowerThrows() {
-    pulse.begin();
+    heartbeats.begin();
     follower.broken = true;
     assertThatThrownBy(timer::fire).isInstanceOf(IllegalStateException.class);
     follower.broken = false;
@@ -59,7 +59,7 @@ class HeartbeatSchedulerTest {
 
   @Test
   void nobodyIsWokenTwiceForAHeartbeatThatIsAlmostDue() {
-    pulse.begin();
+    heartbeats.begin();
     follower.left = 5;
     timer.fire();
     assertThat(follower.heartbeats).isEqualTo(1);
@@ -68,7 +68,7 @@ class HeartbeatSchedulerTest {
 
   @Test
   void aHeartbeatThatIsNotDueWaitsForTheRestOfItsTime() {
-    pulse.begin();
+    heartbeats.begin();
     follower.left = 6;
     timer.fire();
     assertThat(follower.heartbeats).isZero();
@@ -80,16 +80,16 @@ class HeartbeatSchedulerTest {
 
   @Test
   void theBeatEndsWithItsReasonAndBeginsAnew() {
-    pulse.begin();
+    heartbeats.begin();
     follower.beating = false;
     timer.fire();
     assertThat(follower.heartbeats).isZero();
     assertThat(timer.delays()).isEmpty();
 
-    pulse.begin();
+    heartbeats.begin();
     assertThat(timer.delays()).isEmpty();
     follower.beating = true;
-    pulse.begin();
+    heartbeats.begin();
     assertThat(timer.delays()).hasSize(1);
     timer.fire();
     assertThat(follower.heartbeats).isEqualTo(1);
@@ -97,7 +97,7 @@ class HeartbeatSchedulerTest {
 
   @Test
   void aHeartbeatThatFailsDoesNotEndTheBeat() {
-    pulse.begin();
+    heartbeats.begin();
     follower.failing = true;
     assertThatThrownBy(timer::fire).isInstanceOf(IllegalStateException.class);
     assertThat(timer.delays()).containsExactly(PERIOD);
@@ -110,10 +110,10 @@ class HeartbeatSchedulerTest {
   @Test
   void aTimerThatTakesNothingLetsTheBeatBeginLater() {
     timer.ended = true;
-    pulse.begin();
+    heartbeats.begin();
     assertThat(timer.delays()).isEmpty();
     timer.ended = false;
-    pulse.begin();
+    heartbeats.begin();
     assertThat(timer.delays()).hasSize(1);
 
     timer.ended = true;
@@ -121,7 +121,7 @@ class HeartbeatSchedulerTest {
     assertThat(follower.heartbeats).isEqualTo(1);
     assertThat(timer.delays()).isEmpty();
     timer.ended = false;
-    pulse.begin();
+    heartbeats.begin();
     assertThat(timer.delays()).hasSize(1);
   }
 
@@ -129,7 +129,7 @@ class HeartbeatSchedulerTest {
   void aFollowerThatHeardNothingForAWhileIsToldOfTheCommitOnce() {
     follower.behind = true;
     for (int commits = 0; commits < 5; commits++) {
-      pulse.tellCommit();
+      heartbeats.tellCommit();
     }
     assertThat(timer.delays()).containsExactly(HeartbeatScheduler.COMMIT_DELAY.toMillis());
     assertThat(follower.heartbeats).isZero();
@@ -138,14 +138,14 @@ class HeartbeatSchedulerTest {
     assertThat(follower.heartbeats).isEqualTo(1);
     assertThat(timer.delays()).isEmpty();
 
-    pulse.tellCommit();
+    heartbeats.tellCommit();
     assertThat(timer.delays()).hasSize(1);
   }
 
   @Test
   void entriesOnTheirWayTellTheCommitAndAreLookedAfterAgain() {
     follower.behind = true;
-    pulse.tellCommit();
+    heartbeats.tellCommit();
     follower.silence = HeartbeatScheduler.COMMIT_DELAY.toMillis() - 1;
     for (int messages = 0; messages < 3; messages++) {
       timer.fire();
@@ -161,11 +161,11 @@ class HeartbeatSchedulerTest {
   @Test
   void aFollowerThatKnowsTheCommitIsToldNothing() {
     follower.silence = 1_000;
-    pulse.tellCommit();
+    heartbeats.tellCommit();
     assertThat(timer.delays()).isEmpty();
 
     follower.behind = true;
-    pulse.tellCommit();
+    heartbeats.tellCommit();
     follower.behind = false;
     timer.fire();
     assertThat(follower.heartbeats).isZero();
@@ -177,11 +177,11 @@ class HeartbeatSchedulerTest {
     follower.behind = true;
     follower.silence = 1_000;
     follower.beating = false;
-    pulse.tellCommit();
+    heartbeats.tellCommit();
     assertThat(timer.delays()).isEmpty();
 
     follower.beating = true;
-    pulse.tellCommit();
+    heartbeats.tellCommit();
     follower.beating = false;
     timer.fire();
     assertThat(follower.heartbeats).isZero();
@@ -192,9 +192,9 @@ class HeartbeatSchedulerTest {
   void aTimerThatTakesNothingLetsTheCommitBeToldLater() {
     follower.behind = true;
     timer.ended = true;
-    pulse.tellCommit();
+    heartbeats.tellCommit();
     timer.ended = false;
-    pulse.tellCommit();
+    heartbeats.tellCommit();
     assertThat(timer.delays()).hasSize(1);
   }
 

@@ -6,10 +6,10 @@ import java.util.stream.Stream;
 import org.apache.ratis.protocol.RaftPeer;
 
 /**
- * Who votes and who listens.
+ * The peers that vote and that listen.
  *
- * @param voters those who vote
- * @param listeners those who do not
+ * @param voters the peers that vote
+ * @param listeners the peers that do not
  */
 public record Members(List<RaftPeer> voters, List<RaftPeer> listeners) {
   /** No members are known. */
@@ -27,12 +27,12 @@ public record Members(List<RaftPeer> voters, List<RaftPeer> listeners) {
         listeners.stream().filter(peer -> !isCalled(peer, bus)).toList());
   }
 
-  /** The ids of those who vote, in order. */
+  /** The ids of the voters, in order. */
   public List<String> voterIds() {
     return ids(voters);
   }
 
-  /** The ids of those who do not, in order. */
+  /** The ids of the listeners, in order. */
   public List<String> listenerIds() {
     return ids(listeners);
   }

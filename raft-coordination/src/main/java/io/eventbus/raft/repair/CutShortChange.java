@@ -28,7 +28,7 @@ public final class CutShortChange {
     /** Whether the leader here sends to a bus that is no member. */
     boolean servesStrangers();
 
-    /** Leads no more; the voters choose who does next, which may be this bus again. */
+    /** Leads no more; the voters choose the next leader, which may be this bus again. */
     CompletableFuture<Void> stepDown(long timeoutMillis);
   }
 

@@ -19,7 +19,9 @@ import org.apache.ratis.server.RaftServer;
  * in its memory, while the first ones still wait for the disk, or for other entries to be taken off
  * it, or could not be written at all ({@code SegmentedRaftLog.appendImpl} has no future for entries
  * that it finds in its log). It also compares the terms before it appends and not after, so that a
- * vote for another leader may fall in between. No upstream ticket is known.
+ * vote for another leader may fall in between. The repeated append does wait for the first one with
+ * {@code log.append-entries.compose.enabled}, which is off here because it costs throughput. No
+ * upstream ticket is known.
  *
  * <p>Remove when a repeated append is acknowledged no earlier than the first one, with the term of
  * that moment: {@code RatisFaultsTest.aRepeatedAppendIsAcknowledgedBeforeItIsOnTheDisk} fails then.

@@ -12,7 +12,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Changes who votes and who listens in steps that Ratis gets right.
+ * Changes voters and listeners in steps that Ratis gets right.
  *
  * <p>A change of votes becomes a row of changes of the configuration. Each alters one vote at most,
  * and gives no member another role, because of these faults:

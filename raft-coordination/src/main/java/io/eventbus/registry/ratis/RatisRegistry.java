@@ -70,7 +70,7 @@ public final class RatisRegistry implements Registry {
   }
 
   /**
-   * Makes a registry, to be started, that learns from somebody else where other buses are.
+   * Makes a registry, to be started, that is told by a source where other buses are.
    *
    * @param options how this bus takes part; its seeds are not looked at
    * @param source says where other buses may be
@@ -119,7 +119,7 @@ public final class RatisRegistry implements Registry {
 
   private RegistryException startFailed(Throwable cause) {
     if (lifecycle == RegistryLifecycle.STARTING) {
-      // Whoever started it is told why.
+      // The caller that started it is told why.
       log.debug("The registry did not start", cause);
       becomeFailed();
     }

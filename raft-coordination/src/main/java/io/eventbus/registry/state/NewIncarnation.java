@@ -7,10 +7,10 @@ import java.util.List;
 /**
  * Makes the first state of a new cluster from the last one that is known of another. Pure.
  *
- * <p>What came after that state is lost, and nobody knows what it was. So that nothing which was
- * given out then is given out again, numbers of buses and versions go on behind a gap; every bus is
- * DOWN until it registers again; and the memory of commands is empty, in such a way that a command
- * from before is refused as forgotten, not applied a second time.
+ * <p>What came after that state is lost and unknown. So that nothing which was given out then is
+ * given out again, numbers of buses and versions go on behind a gap; every bus is DOWN until it
+ * registers again; and the memory of commands is empty, in such a way that a command from before is
+ * refused as forgotten, not applied a second time.
  */
 public final class NewIncarnation {
   /** More lives of buses than may have begun since the state was written down: 65,536. */

@@ -10,12 +10,12 @@ import org.jspecify.annotations.Nullable;
  * @param bus this bus
  * @param role what it does: LEADER, VOTER, LISTENER or NONE
  * @param leader the bus that leads, as far as this one knows; null for none
- * @param term the term of the engine; -1 before it runs
+ * @param term the current term; -1 before it runs
  * @param voters the buses that vote
  * @param listeners the buses that only follow
  * @param changing whether the members are being changed; until that is done, a majority of both the
  *     former voters and the new ones is needed
- * @param appliedIndex how far the engine's log is applied here; -1 for nothing
+ * @param appliedIndex how far the log is applied here; -1 for nothing
  */
 public record ClusterStatus(
     String cluster,

@@ -86,7 +86,7 @@ final class Departing {
     }
   }
 
-  // Whatever goes wrong, who waits must hear of it.
+  // The caller must hear of any error.
   @SuppressWarnings("CatchingUnchecked")
   private void lookSafely() {
     try {
@@ -134,7 +134,7 @@ final class Departing {
       return false;
     }
     if (departure == Departure.STOP && !isMember(situation)) {
-      // Between its vote and its place among those who listen.
+      // Between its vote and its place among the listeners.
       detail = "bus " + situation.leader() + " has not taken this one in as a listener yet";
       return false;
     }
@@ -167,7 +167,7 @@ final class Departing {
             .orTimeout(1, TimeUnit.SECONDS);
   }
 
-  /** Whether there is somebody who is asked to lead now, or a bus that is about to get a vote. */
+  /** Whether another bus is asked to lead now, or a bus that is about to get a vote. */
   private boolean handOver(VoterPolicy.Situation situation) {
     Map<String, Long> silence = group.followerSilenceMillis();
     String next =

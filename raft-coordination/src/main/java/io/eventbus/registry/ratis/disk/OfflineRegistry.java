@@ -36,8 +36,8 @@ public final class OfflineRegistry {
    * @param term the term of the last entry of its log
    * @param index the index of the last entry of its log: of several survivors, the one with the
    *     greatest term, and among those the greatest index, has lost least
-   * @param voters who voted, as far as this bus had heard
-   * @param listeners who listened, as far as this bus had heard
+   * @param voters the buses that voted, as far as this bus had heard
+   * @param listeners the buses that listened, as far as this bus had heard
    * @param registry the registry after the last entry
    */
   public record Survivor(
@@ -98,7 +98,7 @@ public final class OfflineRegistry {
    * doing it again does the rest.
    *
    * @param directory the data directory of the bus, which does not run
-   * @param confirmation the id of the cluster, so that nobody does this by accident
+   * @param confirmation the id of the cluster, so that this is not done by accident
    * @return what was founded
    * @throws IOException if the bus runs, the confirmation is wrong, or the directory is damaged or
    *     none, saying so; nothing is changed then

@@ -102,7 +102,7 @@ public final class RegistryClient implements AutoCloseable {
   /** Fails the commands that wait for an answer; the links stay open. */
   @Override
   public void close() {
-    // First: whoever begins after that is refused by the timers.
+    // First: a command that begins after that is refused by the timers.
     timers.shutdownNow();
     open.forEach(LeaderRetry::close);
   }

@@ -5,8 +5,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says where other buses may be, anew at each attempt: a port for those who find them otherwise
- * than from a list.
+ * Says where other buses may be, anew at each attempt: a port for ways to find them other than a
+ * list.
  *
  * <p>It is asked on one thread of the registry. An implementer must not block for long, must not
  * throw, and must keep the list small.

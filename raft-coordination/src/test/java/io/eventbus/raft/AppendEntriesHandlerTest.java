@@ -41,6 +41,7 @@ class AppendEntriesHandlerTest {
   private static final long TERM = 7;
   private static final long LAST = 11;
   private static final RaftGroupId GROUP = RaftGroupId.randomId();
+  private static final RaftGroupId OTHER = RaftGroupId.randomId();
   private static final LinkPeer LEADER = new LinkPeer("bus-a", "", "bus-a", 1, RaftServices.RAFT);
 
   /** What waits for a worker; the test is the worker. */
@@ -60,10 +61,11 @@ class AppendEntriesHandlerTest {
   private final RaftServer.Division division = fake(RaftServer.Division.class, this::ofDivision);
   private final DivisionInfo info = fake(DivisionInfo.class, this::ofInfo);
   private final DurableAckGuard disk = new DurableAckGuard(() -> lost);
+  private final DurableAckGuard other = new DurableAckGuard(() -> lost);
   private final AppendEntriesHandler service =
       new AppendEntriesHandler(
           fake(RaftServer.class, this::ofServer),
-          group -> disk,
+          group -> group.equals(GROUP) ? disk : other,
           work::add,
           (delay, task) -> later.add(task),
           Duration.ofMillis(150));
@@ -71,7 +73,7 @@ class AppendEntriesHandlerTest {
   private Object ofServer(String method, Object[] arguments) throws IOException {
     switch (method) {
       case "getDivision" -> {
-        if (!arguments[0].equals(GROUP)) {
+        if (!arguments[0].equals(GROUP) && !arguments[0].equals(OTHER)) {
           throw new GroupMismatchException("an unknown group");
         }
         return division;
@@ -281,6 +283,14 @@ class AppendEntriesHandlerTest {
     early.complete(AppendEntriesReplyProto.getDefaultInstance());
     assertThat(first.get()).isEmpty();
     assertThat(answer(entries().build()).get()).isEmpty();
+  }
+
+  @Test
+  void aGroupDoesNotWaitForTheEntriesOfAnother() throws Exception {
+    CompletableFuture<byte[]> waiting = answer(entries().build());
+    engine = CompletableFuture.completedFuture(AppendEntriesReplyProto.getDefaultInstance());
+    assertThat(answer(entries().setServerRequest(head(OTHER)).build()).get()).isEmpty();
+    assertThat(waiting).isNotDone();
   }
 
   @Test

@@ -156,6 +156,7 @@ class ArchitectureTest {
           .dependOnClassesThat()
           .resideInAnyPackage(
               "io.eventbus.registry..",
+              "io.eventbus.raft..",
               "io.eventbus.link..",
               "org.apache.zookeeper..",
               "io.grpc..");

@@ -15,7 +15,7 @@ import java.util.concurrent.CompletableFuture;
  *
  * @param <T> what it comes to
  */
-// What a write or a close comes to shows in the channel being closed.
+// Write failures close the channel; futures are ignored on purpose.
 @SuppressWarnings("FutureReturnValueIgnored")
 final class ClientHandshake<T> extends SimpleChannelInboundHandler<Frame> {
   /** What comes after a handshake that went well. */

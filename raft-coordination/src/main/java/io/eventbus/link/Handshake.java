@@ -25,7 +25,7 @@ import javax.crypto.spec.SecretKeySpec;
  * <p>A mac is HMAC-SHA-256 with the shared secret over a label of the side, the whole HELLO, the
  * server's nonce and, for the server, what it says in READY. So neither side can be played back or
  * reflected, and a stranger learns nothing but a random nonce: reasons other than a wrong secret
- * are told only to those who hold it.
+ * are told only to a bus that holds it.
  */
 final class Handshake {
   /** The version of the links that this software speaks; it speaks no other. */
@@ -38,7 +38,7 @@ final class Handshake {
   private Handshake() {}
 
   /** What a client says first. */
-  // Bytes of one handshake: nobody compares or changes them.
+  // Bytes of one handshake: they are neither compared nor changed.
   @SuppressWarnings("ArrayRecordComponent")
   record Hello(int minVersion, int maxVersion, LinkPeer peer, byte[] nonce) {
     ByteBuf encode() {
@@ -64,7 +64,7 @@ final class Handshake {
   }
 
   /** What a server says last. */
-  // Bytes of one handshake: nobody compares or changes them.
+  // Bytes of one handshake: they are neither compared nor changed.
   @SuppressWarnings("ArrayRecordComponent")
   record Ready(int version, LinkPeer peer, byte[] mac) {
     ByteBuf encode() {

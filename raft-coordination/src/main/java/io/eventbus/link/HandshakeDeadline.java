@@ -8,7 +8,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** Closes a connection whose handshake takes too long, however busily it dribbles bytes. */
-// What a write or a close comes to shows in the channel being closed.
+// Write failures close the channel; futures are ignored on purpose.
 @SuppressWarnings("FutureReturnValueIgnored")
 final class HandshakeDeadline extends ChannelHandlerAdapter {
   private final Duration deadline;

@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>The event loop of the channel owns everything but {@link #call}, which any thread may use.
  */
-// What a write or a close comes to shows in the channel being closed.
+// Write failures close the channel; futures are ignored on purpose.
 @SuppressWarnings("FutureReturnValueIgnored")
 final class Link {
   private static final Logger log = LoggerFactory.getLogger(Link.class);
@@ -148,7 +148,7 @@ final class Link {
     try {
       send(response(id, answer, error));
     } catch (RuntimeException | Error e) {
-      // Nobody would read it any more, nor notice: while it owes answers it is not read.
+      // It would never be read again, without a sign of it: while it owes answers it is not read.
       channel.close();
       throw e;
     }
@@ -166,9 +166,7 @@ final class Link {
     return Wire.frame(Frame.FAILURE, body);
   }
 
-  /**
-   * Whatever answers the other side is under way until it has left: who does not read is not read.
-   */
+  /** Every answer is under way until it has left: a side that does not read is not read. */
   private void send(ByteBuf frame) {
     int size = frame.readableBytes();
     serving++;
@@ -195,7 +193,7 @@ final class Link {
     return new LinkServiceException(LinkServiceException.INTERNAL, message);
   }
 
-  /** Whoever asks for more than is answered has to wait: nothing more of it is read. */
+  /** A side that asks for more than is answered has to wait: nothing more of it is read. */
   private void limitReading() {
     boolean room = serving < options.maxPendingCalls() && servingBytes < options.maxPendingBytes();
     if (channel.config().isAutoRead() != room) {

@@ -21,7 +21,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -34,25 +33,19 @@ import org.jspecify.annotations.Nullable;
  * answered in any order. Any thread may call any method; stages are completed on the threads that
  * move bytes, so what depends on them must not block.
  */
-// What a write or a close comes to shows in the channel being closed.
+// Write failures close the channel; futures are ignored on purpose.
 @SuppressWarnings("FutureReturnValueIgnored")
 public final class LinkNode implements AutoCloseable {
-  private final LinkOptions options;
   private final LinkIdentity identity;
-  private final LinkSecurity security;
   private final EventLoopGroup loops;
-  private final SecureRandom random = new SecureRandom();
   private final LinkCounters counters = new LinkCounters();
   private final Map<Integer, LinkService> services = new ConcurrentHashMap<>();
   private final Map<String, StreamAcceptor> streams = new ConcurrentHashMap<>();
   private final LinkTransport transport;
-  private final Set<Channel> incoming = ConcurrentHashMap.newKeySet();
-  private final AtomicInteger incomingCount = new AtomicInteger();
-  private final AtomicInteger handshakes = new AtomicInteger();
   private final List<Consumer<LinkPeer>> watchers = new CopyOnWriteArrayList<>();
-  private final LinkSetup setup;
+  private final IncomingLinks incoming;
   private final OutgoingLinks outgoing;
-  private volatile @Nullable LinkThread quick;
+  private volatile @Nullable DedicatedLoop dedicated;
   private volatile @Nullable Channel listening;
   private volatile boolean closed;
 
@@ -77,11 +70,10 @@ public final class LinkNode implements AutoCloseable {
    */
   public LinkNode(
       LinkOptions options, LinkIdentity identity, LinkSecurity security, LinkTransport transport) {
+    SecureRandom random = new SecureRandom();
     this.transport = transport;
-    this.options = options;
     this.identity = identity;
-    this.security = security;
-    this.setup = new LinkSetup(options, services, counters);
+    LinkSetup setup = new LinkSetup(options, services, counters);
     this.loops =
         new MultiThreadIoEventLoopGroup(
             options.threads(),
@@ -90,6 +82,17 @@ public final class LinkNode implements AutoCloseable {
     this.outgoing =
         new OutgoingLinks(
             options, identity, security, setup, this::loops, loops, transport.client(), random);
+    this.incoming =
+        new IncomingLinks(
+            options,
+            identity,
+            security,
+            setup,
+            counters,
+            random,
+            link -> watchers.forEach(watcher -> watcher.accept(link.peer())),
+            this::stream,
+            this::dedicatedLoop);
   }
 
   /**
@@ -128,37 +131,32 @@ public final class LinkNode implements AutoCloseable {
    * call that finds no link open may fail on another one.
    *
    * @param kinds the parts of the channels before their first '.'
-   * @return the thread; the same one at every call
-   * @throws IllegalStateException if there is such a thread for other channels, or the node is
-   *     closed
+   * @return the loop; the same one at every call
+   * @throws IllegalStateException if there is such a loop for other channels, or the node is closed
    */
-  public synchronized LinkThread separate(Set<String> kinds) {
-    LinkThread known = quick;
+  public synchronized DedicatedLoop useDedicatedLoop(Set<String> kinds) {
+    DedicatedLoop known = dedicated;
     if (closed) {
       throw new IllegalStateException("the links of bus " + identity.bus() + " are closed");
     }
     if (known == null) {
-      known = new LinkThread(kinds, identity.bus(), transport);
-      quick = known;
+      known = new DedicatedLoop(kinds, identity.bus(), transport);
+      dedicated = known;
     } else if (!known.kinds().equals(kinds)) {
       throw new IllegalStateException(
-          "channels with a thread of their own: "
-              + kinds
-              + " (there is one for "
-              + known.kinds()
-              + ")");
+          "channels with a dedicated loop: " + kinds + " (there is one for " + known.kinds() + ")");
     }
     return known;
   }
 
-  private @Nullable EventLoop separate(String channel) {
-    LinkThread known = quick;
+  private @Nullable EventLoop dedicatedLoop(String channel) {
+    DedicatedLoop known = dedicated;
     return known != null && known.takes(channel) ? known.loop() : null;
   }
 
   private EventLoopGroup loops(String channel) {
-    EventLoop separate = separate(channel);
-    return separate == null ? loops : separate;
+    EventLoop own = dedicatedLoop(channel);
+    return own == null ? loops : own;
   }
 
   /**
@@ -197,7 +195,7 @@ public final class LinkNode implements AutoCloseable {
                 new ChannelInitializer<SocketChannel>() {
                   @Override
                   protected void initChannel(SocketChannel channel) {
-                    accept(channel);
+                    incoming.accept(channel);
                   }
                 })
             .bind(address)
@@ -281,22 +279,22 @@ public final class LinkNode implements AutoCloseable {
   }
 
   /**
-   * Takes streams of a kind that other buses open, in place of whoever took them before.
+   * Takes streams of a kind that other buses open, in place of the acceptor before.
    *
    * @param kind the part of the channel before its first '.'
-   * @param acceptor who takes them
+   * @param acceptor takes them
    */
   public void acceptStreams(String kind, StreamAcceptor acceptor) {
     streams.put(kind, acceptor);
   }
 
   private @Nullable StreamAcceptor stream(String channel) {
-    String kind = LinkThread.kind(channel);
+    String kind = DedicatedLoop.kind(channel);
     return kind.equals(channel) ? null : streams.get(kind);
   }
 
   /**
-   * Opens a link, or takes the one that is open, and says who is there.
+   * Opens a link, or takes the one that is open, and says which bus is there.
    *
    * @param address where the other bus listens
    * @param channel as for {@link #call}
@@ -307,7 +305,7 @@ public final class LinkNode implements AutoCloseable {
   }
 
   /**
-   * Looks whether nobody listens at an address, with a connection of its own that is not kept.
+   * Looks whether no process listens at an address, with a connection of its own that is not kept.
    *
    * @param address the address, as for {@link #call}
    * @param limit the longest time to wait for each address of a name
@@ -354,54 +352,17 @@ public final class LinkNode implements AutoCloseable {
       port.close();
     }
     outgoing.close();
-    incoming.forEach(Channel::close);
-    LinkThread separate;
+    incoming.close();
+    DedicatedLoop own;
     synchronized (this) {
-      separate = quick;
+      own = dedicated;
     }
-    if (separate != null) {
-      separate.beginEnd();
+    if (own != null) {
+      own.beginEnd();
     }
     loops.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly(2, TimeUnit.SECONDS);
-    if (separate != null) {
-      separate.awaitEnd();
+    if (own != null) {
+      own.awaitEnd();
     }
-  }
-
-  private void accept(SocketChannel channel) {
-    int links = incomingCount.incrementAndGet();
-    int strangers = handshakes.incrementAndGet();
-    if (links > options.maxLinks() || strangers > options.maxHandshakes() || closed) {
-      incomingCount.decrementAndGet();
-      handshakes.decrementAndGet();
-      counters.tooMany.increment();
-      channel.close();
-      return;
-    }
-    incoming.add(channel);
-    channel
-        .closeFuture()
-        .addListener(
-            ended -> {
-              incoming.remove(channel);
-              incomingCount.decrementAndGet();
-            });
-    setup.begin(channel, security.server());
-    channel
-        .pipeline()
-        .addLast(
-            new ServerHandshake(
-                identity,
-                security.key(),
-                setup,
-                counters,
-                random,
-                handshakes::decrementAndGet,
-                opened ->
-                    channel
-                        .closeFuture()
-                        .addListener(ended -> watchers.forEach(w -> w.accept(opened.peer()))),
-                this::stream,
-                this::separate));
   }
 }

@@ -18,7 +18,7 @@ public enum LinkRefusal {
   }
 
   /**
-   * Says whether trying again can help without anybody changing something.
+   * Says whether trying again can help without a change of the configuration.
    *
    * @return true if it can
    */

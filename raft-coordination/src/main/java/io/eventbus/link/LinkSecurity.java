@@ -14,14 +14,14 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A shared secret authenticates both sides and encrypts nothing: it keeps strangers out of a
  * network that is trusted. TLS with a certificate authority of the cluster's own authenticates both
- * sides and encrypts everything. They may be combined. With neither, whoever reaches the port may
- * become a member.
+ * sides and encrypts everything. They may be combined. With neither, any process that reaches the
+ * port may become a member.
  */
 public final class LinkSecurity {
   /** The shortest secret: 16 bytes. */
   public static final int MIN_SECRET_BYTES = 16;
 
-  /** The key of those who have no secret, so that they have a handshake of the same shape. */
+  /** The key of buses without a secret, so that they have a handshake of the same shape. */
   private static final byte[] NO_SECRET = "no secret".getBytes(StandardCharsets.US_ASCII);
 
   private final byte[] key;
@@ -35,7 +35,7 @@ public final class LinkSecurity {
   }
 
   /**
-   * Makes links that anybody may open.
+   * Makes links that any process may open.
    *
    * @return no security
    */
@@ -44,7 +44,7 @@ public final class LinkSecurity {
   }
 
   /**
-   * Makes links between those who share a secret.
+   * Makes links between buses that share a secret.
    *
    * @param secret at least {@link #MIN_SECRET_BYTES} bytes, better random ones
    * @return the security
@@ -63,8 +63,8 @@ public final class LinkSecurity {
    *
    * @param certificates this bus's certificate chain, in a PEM file
    * @param privateKey its key, in a PEM file, PKCS 8, not encrypted
-   * @param authority the certificates of the cluster's own authority, in a PEM file. Whoever has a
-   *     certificate of it is trusted, whatever host it names
+   * @param authority the certificates of the cluster's own authority, in a PEM file. A process with
+   *     a certificate of it is trusted, whatever host it names
    * @return this security and TLS
    * @throws IllegalArgumentException if a file cannot be read or used, saying which
    */

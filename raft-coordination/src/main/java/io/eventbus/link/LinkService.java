@@ -14,7 +14,7 @@ public interface LinkService {
   /**
    * Answers a call.
    *
-   * @param peer who calls
+   * @param peer the bus that calls
    * @param request what it sent
    * @return a stage that completes with the answer
    */

@@ -27,7 +27,7 @@ record LinkSetup(LinkOptions options, Map<Integer, LinkService> services, LinkCo
     channel.pipeline().addLast(new FrameDecoder());
   }
 
-  /** Takes away all that the handshake needed; whoever comes next adds its own. */
+  /** Takes away all that the handshake needed; the next handler adds its own. */
   void clear(ChannelHandlerContext ctx, ChannelHandler handshake) {
     counters.opened.increment();
     ctx.pipeline().remove(DEADLINE);
@@ -42,7 +42,7 @@ record LinkSetup(LinkOptions options, Map<Integer, LinkService> services, LinkCo
       ChannelHandlerContext ctx, ChannelHandler handshake, LinkPeer peer, StreamAcceptor acceptor) {
     EventLoop loop = acceptor.loop(peer);
     if (loop.isShuttingDown()) {
-      // The bus ends: whoever it is comes back, or goes elsewhere.
+      // This bus ends: the other one comes back, or goes elsewhere.
       ctx.close();
       return;
     }

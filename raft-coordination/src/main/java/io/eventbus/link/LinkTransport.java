@@ -8,8 +8,8 @@ import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
 
 /**
- * What the sockets of links are driven by. Streams that are handed to somebody else's event loops
- * need the transport of those.
+ * What the sockets of links are driven by. Streams that are handed to other event loops need the
+ * transport of those.
  *
  * @param io makes what drives the sockets of one thread
  * @param server the type of sockets that listen

@@ -44,7 +44,7 @@ final class NameLookup implements AutoCloseable {
     String host = address.getHostString();
     CompletableFuture<List<InetSocketAddress>> found = new CompletableFuture<>();
     if (NetUtil.isValidIpV4Address(host) || NetUtil.isValidIpV6Address(host)) {
-      // Nobody has to be asked.
+      // No name server has to be asked.
       look(address, found);
       return found;
     }

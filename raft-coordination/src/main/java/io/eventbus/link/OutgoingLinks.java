@@ -21,7 +21,7 @@ import java.util.function.Function;
  * The links that this bus has opened to others: one for each address and channel. One that broke is
  * opened again when it is next asked for. Any thread may call any method.
  */
-// What a write or a close comes to shows in the channel being closed.
+// Write failures close the channel; futures are ignored on purpose.
 @SuppressWarnings("FutureReturnValueIgnored")
 final class OutgoingLinks {
   private record Target(InetSocketAddress address, String channel) {}
@@ -87,7 +87,7 @@ final class OutgoingLinks {
         });
   }
 
-  /** Whether every address refuses connections; a name that nobody knows does not. */
+  /** Whether every address refuses connections; an unknown name does not. */
   CompletableFuture<Boolean> isDeserted(InetSocketAddress address, Duration limit) {
     return names
         .find(address)
@@ -95,7 +95,7 @@ final class OutgoingLinks {
             addresses ->
                 closed
                     ? CompletableFuture.completedFuture(false)
-                    : Knock.at(addresses, socket, loops, limit))
+                    : PortProbe.refusesAll(addresses, socket, loops, limit))
         .exceptionally(error -> false);
   }
 
@@ -163,7 +163,7 @@ final class OutgoingLinks {
     try {
       connect(addresses, channel, group, next, opened);
     } catch (RuntimeException | Error e) {
-      // A link that stayed "being opened" would be waited for by everybody, for ever.
+      // All callers would wait for a link that stayed "being opened", for ever.
       opened.completeExceptionally(new LinkException("cannot connect to " + addresses, e));
     }
   }

@@ -16,7 +16,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** The server's part of the handshake; on success it puts a {@link Link} in its place. */
-// What a write or a close comes to shows in the channel being closed.
+// Write failures close the channel; futures are ignored on purpose.
 @SuppressWarnings("FutureReturnValueIgnored")
 final class ServerHandshake extends SimpleChannelInboundHandler<Frame> {
   private static final Logger log = LoggerFactory.getLogger(ServerHandshake.class);
@@ -100,11 +100,11 @@ final class ServerHandshake extends SimpleChannelInboundHandler<Frame> {
       ByteBuf ready = new Handshake.Ready(Handshake.VERSION, self, mac).encode();
       ctx.writeAndFlush(Wire.frame(Frame.READY, ready));
       StreamAcceptor stream = streams.apply(said.peer().channel());
-      EventLoop separate = loops.apply(said.peer().channel());
+      EventLoop dedicated = loops.apply(said.peer().channel());
       if (stream != null) {
         setup.handOver(ctx, this, said.peer(), stream);
-      } else if (separate != null && separate != ctx.channel().eventLoop()) {
-        setup.openOn(separate, ctx, this, said.peer(), opened);
+      } else if (dedicated != null && dedicated != ctx.channel().eventLoop()) {
+        setup.openOn(dedicated, ctx, this, said.peer(), opened);
       } else {
         opened.accept(setup.open(ctx, this, said.peer()));
       }

@@ -13,7 +13,7 @@ public interface StreamAcceptor {
   /**
    * Says which event loop is to own a stream.
    *
-   * @param peer who has opened it, and its channel
+   * @param peer the bus that has opened it, and its channel
    * @return a loop of the node's {@link LinkTransport}
    */
   EventLoop loop(LinkPeer peer);
@@ -22,7 +22,7 @@ public interface StreamAcceptor {
    * Makes what handles the bytes of a stream. It is added on that loop, to a channel that is open
    * and has been authenticated.
    *
-   * @param peer who has opened it, and its channel
+   * @param peer the bus that has opened it, and its channel
    * @return the only handler, but for TLS
    */
   ChannelHandler handler(LinkPeer peer);

@@ -104,8 +104,8 @@ public sealed interface BusCommand extends RegistryCommand {
 
   /**
    * Takes every bus DOWN whose lease has run out at the command's time. The answer is {@link
-   * CommandResult.LeasesExpired}. Leases do not expire by themselves: whoever gives commands their
-   * time also submits this one.
+   * CommandResult.LeasesExpired}. Leases do not expire by themselves: the leader that gives
+   * commands their time also submits this one.
    */
   record ExpireLeases() implements BusCommand {
     @Override

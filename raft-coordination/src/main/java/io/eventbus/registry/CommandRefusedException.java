@@ -2,7 +2,7 @@ package io.eventbus.registry;
 
 /**
  * The registry refused the command; the reason says whether to retry. It was not applied, except
- * that nobody can tell for a command whose id is forgotten or from another registry.
+ * that this is unknown for a command whose id is forgotten or from another registry.
  */
 public final class CommandRefusedException extends RegistryException {
   private static final long serialVersionUID = 1L;

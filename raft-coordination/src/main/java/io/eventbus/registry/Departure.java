@@ -4,8 +4,8 @@ package io.eventbus.registry;
 public enum Departure {
   /**
    * It ends, and may come back with its data directory: it hands over the leadership, and its vote
-   * if there is a bus to take it, and stays a member. This is right for whoever does not know
-   * whether the bus will be started again.
+   * if there is a bus to take it, and stays a member. It is right where it is unknown whether the
+   * bus will be started again.
    */
   STOP,
   /**

@@ -1,5 +1,7 @@
 package io.eventbus.registry;
 
+import java.net.InetSocketAddress;
+
 /**
  * Says where a port of a bus is reached.
  *
@@ -27,6 +29,15 @@ public record Endpoint(String host, int port) {
       }
     }
     Checks.range("port", port, 1, 65_535);
+  }
+
+  /**
+   * Returns the address for a connection; the name is looked up when it is opened.
+   *
+   * @return the unresolved address
+   */
+  public InetSocketAddress unresolved() {
+    return InetSocketAddress.createUnresolved(host, port);
   }
 
   /** Returns {@code host:port}, with brackets around an IPv6 address. */

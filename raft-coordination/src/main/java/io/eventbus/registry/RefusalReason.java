@@ -22,7 +22,7 @@ public enum RefusalReason {
   TOPIC_EXISTS(RetryAdvice.NEVER),
   /** The topic has no configuration. */
   UNKNOWN_TOPIC(RetryAdvice.NEVER),
-  /** Somebody else has changed the topic's configuration meanwhile. */
+  /** Another command has changed the topic's configuration meanwhile. */
   STALE_REVISION(RetryAdvice.NEW_ID),
   /** The registry holds as many topic configurations as it may. */
   TOO_MANY_TOPICS(RetryAdvice.NEVER),

@@ -88,8 +88,8 @@ public interface Registry extends AutoCloseable {
   }
 
   /**
-   * Submits a command. Whoever repeats it gives the same id, and keeps it as long as the outcome is
-   * unknown.
+   * Submits a command. A caller that repeats it gives the same id, and keeps it as long as the
+   * outcome is unknown.
    *
    * <p>The stage completes with the result, which may be {@link CommandResult.Refused}, or with a
    * {@link RegistryException}: {@link RegistryOverloadedException} for too many waiting commands,
@@ -107,7 +107,7 @@ public interface Registry extends AutoCloseable {
   CompletionStage<CommandResult> submit(CommandId id, RegistryCommand command, Duration deadline);
 
   /**
-   * Submits a new command, for those who will not repeat it: as {@link #submit(CommandId,
+   * Submits a new command, for callers that will not repeat it: as {@link #submit(CommandId,
    * RegistryCommand, Duration)} with a new id.
    *
    * @param command the command

@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  */
 public interface RegistryAdministration {
   /**
-   * Says how the registry looks from this bus. It asks nobody, and looks at the sizes of files.
+   * Says how the registry looks from this bus. It asks no other bus, and looks at the sizes of
+   * files.
    *
    * @return the status of the moment
    */
@@ -27,7 +28,7 @@ public interface RegistryAdministration {
 
   /**
    * Lists the members of the cluster and the buses that the registry knows, as this bus sees them.
-   * It asks nobody, so it also answers without a majority.
+   * It asks no other bus, so it also answers without a majority.
    *
    * @return the list, in the order of the ids
    */
@@ -48,8 +49,8 @@ public interface RegistryAdministration {
    * its vote in the same step.
    *
    * @param bus the bus, which must be {@link BusState#UP}
-   * @param insteadOf who loses its vote; null to leave the choice to the rule that spreads votes
-   *     over zones
+   * @param insteadOf the bus that loses its vote; null to leave the choice to the rule that spreads
+   *     votes over zones
    * @param deadline the longest time to take: more than zero, at most {@link Registry#MAX_DEADLINE}
    * @return a stage that completes when it votes
    * @throws IllegalArgumentException if the deadline is out of its range

@@ -2,7 +2,7 @@ package io.eventbus.registry;
 
 /** What a submitter does after a command was not answered with success. */
 public enum RetryAdvice {
-  /** Do not repeat: the same will happen again until somebody changes something. */
+  /** Do not repeat: the same will happen again until something is changed. */
   NEVER,
   /**
    * Repeat with the same id, after a pause that grows: if the command was applied after all, its

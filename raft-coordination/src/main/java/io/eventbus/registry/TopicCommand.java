@@ -28,8 +28,8 @@ public sealed interface TopicCommand extends RegistryCommand {
   }
 
   /**
-   * Replaces the settings of a topic if nobody else has changed them meanwhile (compare and set).
-   * The answer is {@link CommandResult.TopicChanged}.
+   * Replaces the settings of a topic if they have not been changed meanwhile (compare and set). The
+   * answer is {@link CommandResult.TopicChanged}.
    *
    * @param spec the topic and all its settings
    * @param expectedRevision the revision that the change is based on, see {@link
@@ -55,8 +55,8 @@ public sealed interface TopicCommand extends RegistryCommand {
   }
 
   /**
-   * Deletes the configuration of a topic if nobody else has changed it meanwhile. The answer is
-   * {@link CommandResult.TopicDeleted}.
+   * Deletes the configuration of a topic if it has not been changed meanwhile. The answer is {@link
+   * CommandResult.TopicDeleted}.
    *
    * @param name the topic
    * @param expectedRevision the revision that is to be deleted

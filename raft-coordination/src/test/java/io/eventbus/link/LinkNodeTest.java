@@ -109,8 +109,8 @@ class LinkNodeTest {
         (peer, request) ->
             CompletableFuture.completedFuture(
                 Thread.currentThread().getName().getBytes(StandardCharsets.UTF_8)));
-    LinkThread there = b.separate(Set.of("quick", "swift"));
-    LinkThread here = a.separate(Set.of("quick"));
+    DedicatedLoop there = b.useDedicatedLoop(Set.of("quick", "swift"));
+    DedicatedLoop here = a.useDedicatedLoop(Set.of("quick"));
     String own = CompletableFuture.supplyAsync(() -> Thread.currentThread().getName(), there).get();
 
     for (String channel : List.of("quick", "quick.x", "quick.y", "swift", "swift.z")) {
@@ -138,8 +138,9 @@ class LinkNodeTest {
             here)
         .get(30, TimeUnit.SECONDS);
     assertThat(order).containsExactly(1, 2);
-    assertThat(a.separate(Set.of("quick"))).isSameAs(here);
-    assertThatThrownBy(() -> a.separate(Set.of("other"))).isInstanceOf(IllegalStateException.class);
+    assertThat(a.useDedicatedLoop(Set.of("quick"))).isSameAs(here);
+    assertThatThrownBy(() -> a.useDedicatedLoop(Set.of("other")))
+        .isInstanceOf(IllegalStateException.class);
   }
 
   @Test

@@ -18,11 +18,18 @@ class ArchitectureTest {
   private static final String PORT = "io.eventbus.registry";
   private static final String STATE = "io.eventbus.registry.state..";
   private static final String LOCAL = "io.eventbus.registry.local..";
-  private static final String RATIS = "io.eventbus.registry.ratis..";
+  private static final String MEMBER = "io.eventbus.registry.ratis";
+  private static final String ADMIN = "io.eventbus.registry.ratis.admin..";
+  private static final String JOIN = "io.eventbus.registry.ratis.join..";
+  private static final String FORWARD = "io.eventbus.registry.ratis.forward..";
+  private static final String DISK = "io.eventbus.registry.ratis.disk..";
+  private static final String RAFT = "io.eventbus.raft";
+  private static final String REPAIR = "io.eventbus.raft.repair..";
+  private static final String MEMBERS = "io.eventbus.raft.members..";
   private static final String MEMBERSHIP = "io.eventbus.registry.membership..";
   private static final String LISTENERS = "io.eventbus.registry.listeners..";
   private static final String LINK = "io.eventbus.link..";
-  private static final String ENGINE = "org.apache.ratis..";
+  private static final String RATIS = "org.apache.ratis..";
   private static final String NETTY = "io.netty..";
   private static final String CODEC = "io.eventbus.registry.codec..";
   private static final String SCHEMA = "io.eventbus.registry.schema..";
@@ -39,7 +46,22 @@ class ArchitectureTest {
       classes()
           .should()
           .resideInAnyPackage(
-              PORT, STATE, LOCAL, RATIS, CODEC, SCHEMA, LISTENERS, MEMBERSHIP, LINK);
+              PORT,
+              STATE,
+              LOCAL,
+              MEMBER,
+              ADMIN,
+              JOIN,
+              FORWARD,
+              DISK,
+              RAFT,
+              REPAIR,
+              MEMBERS,
+              CODEC,
+              SCHEMA,
+              LISTENERS,
+              MEMBERSHIP,
+              LINK);
 
   @ArchTest
   static final ArchRule the_port_uses_the_jdk_only =
@@ -97,21 +119,109 @@ class ArchitectureTest {
               LINK, NETTY, JDK, "javax.crypto..", "javax.net.ssl..", NULLNESS, LOGGING);
 
   @ArchTest
-  static final ArchRule the_adapter_uses_the_engine_and_links_but_no_netty =
+  static final ArchRule members_of_a_group_use_ratis =
       classes()
           .that()
-          .resideInAPackage(RATIS)
+          .resideInAPackage(MEMBERS)
+          .should()
+          .onlyDependOnClassesThat()
+          .resideInAnyPackage(MEMBERS, RATIS, JDK, NULLNESS, LOGGING);
+
+  @ArchTest
+  static final ArchRule repairs_know_links_and_members_only =
+      classes()
+          .that()
+          .resideInAPackage(REPAIR)
+          .should()
+          .onlyDependOnClassesThat()
+          .resideInAnyPackage(REPAIR, MEMBERS, LINK, RATIS, JDK, NULLNESS, LOGGING);
+
+  @ArchTest
+  static final ArchRule raft_knows_nothing_of_the_registry =
+      classes()
+          .that()
+          .resideInAPackage(RAFT)
+          .should()
+          .onlyDependOnClassesThat()
+          .resideInAnyPackage(RAFT, REPAIR, MEMBERS, LINK, RATIS, JDK, NULLNESS, LOGGING);
+
+  @ArchTest
+  static final ArchRule what_is_on_the_disk_uses_raft_state_and_codec =
+      classes()
+          .that()
+          .resideInAPackage(DISK)
           .should()
           .onlyDependOnClassesThat()
           .resideInAnyPackage(
+              DISK, RAFT, REPAIR, CODEC, STATE, PORT, RATIS, JDK, NULLNESS, LOGGING);
+
+  @ArchTest
+  static final ArchRule forwarding_uses_raft_links_and_codec =
+      classes()
+          .that()
+          .resideInAPackage(FORWARD)
+          .should()
+          .onlyDependOnClassesThat()
+          .resideInAnyPackage(
+              FORWARD, RAFT, MEMBERS, LINK, CODEC, STATE, PORT, RATIS, JDK, NULLNESS, LOGGING);
+
+  @ArchTest
+  static final ArchRule joining_uses_forwarding_and_the_disk =
+      classes()
+          .that()
+          .resideInAPackage(JOIN)
+          .should()
+          .onlyDependOnClassesThat()
+          .resideInAnyPackage(
+              JOIN, FORWARD, DISK, RAFT, REPAIR, MEMBERS, LINK, PORT, RATIS, JDK, NULLNESS,
+              LOGGING);
+
+  @ArchTest
+  static final ArchRule administration_uses_forwarding =
+      classes()
+          .that()
+          .resideInAPackage(ADMIN)
+          .should()
+          .onlyDependOnClassesThat()
+          .resideInAnyPackage(
+              ADMIN,
+              FORWARD,
+              RAFT,
+              REPAIR,
+              MEMBERS,
+              LINK,
+              MEMBERSHIP,
+              CODEC,
+              STATE,
+              PORT,
               RATIS,
-              ENGINE,
+              JDK,
+              NULLNESS,
+              LOGGING);
+
+  @ArchTest
+  static final ArchRule the_registry_of_a_cluster_uses_all_but_netty =
+      classes()
+          .that()
+          .resideInAPackage(MEMBER)
+          .should()
+          .onlyDependOnClassesThat()
+          .resideInAnyPackage(
+              MEMBER,
+              ADMIN,
+              JOIN,
+              FORWARD,
+              DISK,
+              RAFT,
+              REPAIR,
+              MEMBERS,
               LINK,
               LISTENERS,
               MEMBERSHIP,
               CODEC,
               STATE,
               PORT,
+              RATIS,
               JDK,
               NULLNESS,
               LOGGING);
@@ -162,13 +272,13 @@ class ArchitectureTest {
           .callMethod(CommandId.class, "random", long.class);
 
   @ArchTest
-  static final ArchRule only_the_adapter_uses_the_engine =
+  static final ArchRule only_raft_and_the_registry_on_it_use_ratis =
       noClasses()
           .that()
-          .resideOutsideOfPackage(RATIS)
+          .resideOutsideOfPackages(RAFT, REPAIR, MEMBERS, MEMBER, ADMIN, JOIN, FORWARD, DISK)
           .should()
           .dependOnClassesThat()
-          .resideInAPackage("org.apache.ratis..");
+          .resideInAPackage(RATIS);
 
   @ArchTest
   static final ArchRule no_static_state =

@@ -1,7 +1,7 @@
 package io.eventbus.server.cluster;
 
 import io.eventbus.registry.Endpoint;
-import io.eventbus.registry.ratis.SeedSource;
+import io.eventbus.registry.ratis.join.SeedSource;
 import io.eventbus.server.config.ClusterConfig;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,9 +1,9 @@
 package io.eventbus.server.cluster;
 
 import io.eventbus.registry.BusId;
-import io.eventbus.registry.ratis.OfflineRegistry;
-import io.eventbus.registry.ratis.OfflineRegistry.Founded;
-import io.eventbus.registry.ratis.OfflineRegistry.Survivor;
+import io.eventbus.registry.ratis.disk.OfflineRegistry;
+import io.eventbus.registry.ratis.disk.OfflineRegistry.Founded;
+import io.eventbus.registry.ratis.disk.OfflineRegistry.Survivor;
 import io.eventbus.server.config.ServerConfig;
 import java.io.IOException;
 import java.nio.file.Files;

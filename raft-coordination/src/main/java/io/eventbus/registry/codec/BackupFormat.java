@@ -28,8 +28,8 @@ import java.util.regex.Pattern;
  *
  * <p>The stream is {@code EBREGBK1}, the length of a description (4 bytes, big-endian), the
  * description in lines of text, the registry as {@link SnapshotFormat} writes it, and SHA-256 over
- * everything before (32 bytes). It guards against damage, not against forgery: who can write the
- * file can write the sum. Any thread may call any method.
+ * everything before (32 bytes). It guards against damage, not against forgery: an attacker that can
+ * write the file can write the sum. Any thread may call any method.
  */
 public final class BackupFormat {
   private static final byte[] MAGIC = "EBREGBK1".getBytes(StandardCharsets.US_ASCII);

@@ -11,7 +11,7 @@ import org.apache.avro.util.Utf8;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads Avro's binary encoding from a buffer that somebody else has filled.
+ * Reads Avro's binary encoding from a buffer of unknown content.
  *
  * <p>Avro's own decoder makes room for what a length or a count promises. This one first looks
  * whether as many bytes are left, so that what is read never takes more memory than a small

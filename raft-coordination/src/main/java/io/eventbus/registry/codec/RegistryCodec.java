@@ -15,8 +15,7 @@ import java.util.List;
  * Writes commands and results as bytes, and reads them back.
  *
  * <p>Reading uses the buffer from its position to its limit, leaves it as it was, and takes no more
- * memory than a small multiple of it; whoever calls it bounds the buffer. Any thread may call any
- * method.
+ * memory than a small multiple of it; the caller bounds the buffer. Any thread may call any method.
  */
 public final class RegistryCodec {
   /** The most commands in one entry of the log. */
@@ -28,7 +27,7 @@ public final class RegistryCodec {
    * Writes what stands in one entry of the log.
    *
    * @param commands at most {@link #MAX_BATCH} commands, in order; none for an entry that only
-   *     shows who leads
+   *     shows which bus leads
    * @return the bytes
    * @throws IllegalArgumentException if there are too many commands
    */

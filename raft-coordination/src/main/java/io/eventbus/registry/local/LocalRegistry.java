@@ -242,7 +242,7 @@ public final class LocalRegistry implements Registry {
       // Only abandon() interrupts, and it has done the rest.
       log.debug("The registry's thread ends on an interrupt", e);
     } catch (Throwable e) {
-      // Whatever it is, those who wait must hear of it; a half-applied state was not published.
+      // The callers that wait must hear of any error; a half-applied state was not published.
       fail(e);
     }
   }

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A command on its way. Three threads meet here: the submitter's, the registry's, and the one that
- * watches deadlines; whoever moves the stage on first decides.
+ * watches deadlines; the first to move the stage on decides.
  */
 final class PendingCommand {
   private enum Stage {
@@ -53,7 +53,7 @@ final class PendingCommand {
     }
   }
 
-  /** Claims the command for the registry's thread; false if nobody waits for it any more. */
+  /** Claims the command for the registry's thread; false if no caller waits for it any more. */
   boolean take() {
     return stage.compareAndSet(Stage.WAITING, Stage.TAKEN);
   }

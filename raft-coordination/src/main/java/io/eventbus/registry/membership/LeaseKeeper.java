@@ -263,7 +263,7 @@ public final class LeaseKeeper implements AutoCloseable {
         if (there == null || there == BusState.DOWN) {
           registerAgain(refused);
         } else {
-          // It is there already, or somebody else has moved it; this bus goes on from there.
+          // It is there already, or another command has moved it; this bus goes on from there.
           log.info("This bus is {}: {}", there, refused.message());
           reached = there;
         }

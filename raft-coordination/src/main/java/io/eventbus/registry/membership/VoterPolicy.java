@@ -86,8 +86,8 @@ public final class VoterPolicy {
   /**
    * One change.
    *
-   * @param out who loses its vote; null for nobody
-   * @param in who gets a vote; null for nobody
+   * @param out the bus that loses its vote; null for none
+   * @param in the bus that gets a vote; null for none
    * @param handOver whether {@code out} leads and has to hand over the leadership first
    */
   public record Step(@Nullable String out, @Nullable String in, boolean handOver) {
@@ -162,8 +162,8 @@ public final class VoterPolicy {
   }
 
   /**
-   * Who is to lose its vote so that another bus gets one; null if there are fewer voters than
-   * wanted, or nobody but the leader votes.
+   * The bus that is to lose its vote so that another one gets it; null if there are fewer voters
+   * than wanted, or only the leader votes.
    */
   @Nullable String outFor(Situation situation, String in) {
     if (situation.voters().size() < wanted) {

@@ -9,7 +9,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says what becomes of operators' wishes about who votes. Pure; any thread may use it.
+ * Answers operators' requests about votes. Pure; any thread may use it.
  *
  * <p>The rule is {@link VoterPolicy}'s: no step leaves less to spare than there was, and none is
  * taken without a majority alive. A bus that leaves counts as gone already, because it will be.
@@ -31,7 +31,7 @@ public final class VoterRequests {
    * What becomes of a wish.
    *
    * @param step what to do; null if the wish is refused. A step that neither gives nor takes a vote
-   *     means that nobody's vote has to change
+   *     means that no vote has to change
    * @param refusal why not; null if there is a step
    */
   public record Answer(@Nullable Step step, @Nullable String refusal) {
@@ -51,7 +51,7 @@ public final class VoterRequests {
    *
    * @param situation what there is
    * @param bus the listener
-   * @param insteadOf who loses its vote; null for whom the policy would choose
+   * @param insteadOf the bus that loses its vote; null for the choice of the policy
    * @return what to do
    */
   public Answer promote(Situation situation, String bus, @Nullable String insteadOf) {

@@ -7,7 +7,7 @@ import org.apache.ratis.protocol.Message;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.apache.ratis.thirdparty.com.google.protobuf.UnsafeByteOperations;
 
-/** Commands on their way into the engine: encoded for its log, and as they are for this bus. */
+/** Commands on their way into the log: encoded for it, and as they are for this bus. */
 record BatchMessage(List<TimedCommand> commands, ByteString content) implements Message {
   static BatchMessage of(List<TimedCommand> commands) {
     return new BatchMessage(

@@ -16,13 +16,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * Tells listeners of changes, on the thread "registry".
  *
- * <p>The engine never waits for a listener. What happens meanwhile is gathered; when that grows too
- * long it is thrown away, and what listeners get is the difference between two snapshots.
+ * <p>Ratis never waits for a listener. What happens meanwhile is gathered; when that grows too long
+ * it is thrown away, and listeners get the difference between two snapshots.
  */
 final class ChangeStream {
   private static final int MAX_GATHERED = 10_000;
 
-  // Commands come faster than anybody wants to hear of them, and to be woken costs as much as to
+  // Commands come faster than listeners need to hear of them, and to be woken costs as much as to
   // apply one: what follows a change within this time is told together.
   private static final long REST_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 

@@ -1,5 +1,9 @@
 package io.eventbus.registry.ratis;
 
+import io.eventbus.raft.RatisGroup;
+import io.eventbus.raft.members.Members;
+import io.eventbus.raft.repair.CutShortChange;
+import io.eventbus.raft.repair.VoterChanges;
 import io.eventbus.registry.BusCommand;
 import io.eventbus.registry.BusId;
 import io.eventbus.registry.BusInfo;
@@ -7,6 +11,8 @@ import io.eventbus.registry.BusState;
 import io.eventbus.registry.CommandId;
 import io.eventbus.registry.RegistrySnapshot;
 import io.eventbus.registry.membership.VoterPolicy;
+import io.eventbus.registry.ratis.forward.CommandGate;
+import io.eventbus.registry.ratis.forward.LeaderRetry;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
@@ -19,44 +25,76 @@ import org.slf4j.LoggerFactory;
  * What a bus does while it leads: takes buses DOWN whose leases have run out, and lets the policy
  * choose who votes. Called several times a second on one thread, and does not wait.
  *
- * <p>A new leader first waits as long as the longest lease: while there was no leader, nobody could
+ * <p>A new leader first waits as long as the longest lease: while there was no leader, no bus could
  * renew. The same holds for a leader that stood still, whose turns are far apart: it could not take
  * renewals either, and does not know yet whether it still leads.
  */
 final class LeaderDuties {
   private static final Logger log = LoggerFactory.getLogger(LeaderDuties.class);
 
-  private static final long STEP_DOWN_MILLIS = 3_000;
-
   /** Turns that are farther apart are those of a bus that stood still; they come each 200 ms. */
   static final long STANDSTILL_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-  /** What the engine says and does. */
-  interface Raft {
-    /** As {@link Engine#leader}. */
+  /** The registry's group. */
+  interface Raft extends CutShortChange.Group {
+    /** As {@link RatisGroup#leader}. */
     @Nullable String leader();
 
-    /** As {@link Engine#isLeaderReady}. */
+    /** As {@link RatisGroup#isLeaderReady}. */
     boolean isLeaderReady();
 
-    /** As {@link Engine#servesStrangers}. */
-    boolean servesStrangers();
-
-    /** As {@link Engine#members}. */
+    /** As {@link RatisGroup#members}. */
     Members members();
 
-    /** As {@link Engine#stepDown}. */
-    CompletableFuture<Void> stepDown(long timeoutMillis);
-
-    /** As {@link Engine#transferLeadership}. */
+    /** As {@link RatisGroup#transferLeadership}. */
     CompletableFuture<Void> transferLeadership(String bus, long timeoutMillis);
 
     /** As {@link VoterChanges#apply}. */
     CompletableFuture<Void> change(Members members, VoterPolicy.Step step);
+
+    static Raft of(RatisGroup group) {
+      return new Raft() {
+        @Override
+        public @Nullable String leader() {
+          return group.leader();
+        }
+
+        @Override
+        public boolean isLeaderReady() {
+          return group.isLeaderReady();
+        }
+
+        @Override
+        public boolean servesStrangers() {
+          return group.servesStrangers();
+        }
+
+        @Override
+        public Members members() {
+          return group.members();
+        }
+
+        @Override
+        public CompletableFuture<Void> stepDown(long timeoutMillis) {
+          return group.stepDown(timeoutMillis);
+        }
+
+        @Override
+        public CompletableFuture<Void> transferLeadership(String bus, long timeoutMillis) {
+          return group.transferLeadership(bus, timeoutMillis);
+        }
+
+        @Override
+        public CompletableFuture<Void> change(Members members, VoterPolicy.Step step) {
+          return VoterChanges.apply(group, members, step.out(), step.in());
+        }
+      };
+    }
   }
 
-  private final Raft engine;
-  private final LeaderGate gate;
+  private final Raft raft;
+  private final CutShortChange cutShort;
+  private final CommandGate gate;
   private final RegistryClock clock;
   private final Supplier<RegistrySnapshot> snapshot;
   private final LongSupplier nanoTime;
@@ -68,20 +106,17 @@ final class LeaderDuties {
   private long performedNanos;
   private @Nullable CompletableFuture<?> expiring;
   private @Nullable CompletableFuture<?> changing;
-  private @Nullable CompletableFuture<?> steppingDown;
-
-  /** How many turns in a row there were strangers; one is seen while a change ends, too. */
-  private int strange;
 
   LeaderDuties(
-      Raft engine,
-      LeaderGate gate,
+      Raft raft,
+      CommandGate gate,
       RegistryClock clock,
       Supplier<RegistrySnapshot> snapshot,
       LongSupplier nanoTime,
       VoterPolicy policy,
       String self) {
-    this.engine = engine;
+    this.raft = raft;
+    this.cutShort = new CutShortChange(raft);
     this.gate = gate;
     this.clock = clock;
     this.snapshot = snapshot;
@@ -91,15 +126,15 @@ final class LeaderDuties {
   }
 
   void perform() {
-    if (!self.equals(engine.leader()) || !engine.isLeaderReady()) {
+    if (!self.equals(raft.leader()) || !raft.isLeaderReady()) {
       leading = false;
-      strange = 0;
+      cutShort.reset();
       return;
     }
     long nanos = nanoTime.getAsLong();
     leading &= nanos - performedNanos <= STANDSTILL_NANOS;
     performedNanos = nanos;
-    if (endsForStrangers()) {
+    if (cutShort.endsLeadership()) {
       return;
     }
     if (!leading) {
@@ -109,28 +144,6 @@ final class LeaderDuties {
     RegistrySnapshot now = snapshot.get();
     expireLeases(now);
     chooseVoters(now);
-  }
-
-  /** The engine's leader lets a bus that is no member go only by leading no more. */
-  private boolean endsForStrangers() {
-    if (isUnderWay(steppingDown)) {
-      return true;
-    }
-    strange = engine.servesStrangers() ? strange + 1 : 0;
-    if (strange < 2) {
-      return false;
-    }
-    strange = 0;
-    log.info("Stepping down: a change of the members was cut short, and its bus is still served");
-    steppingDown =
-        engine
-            .stepDown(STEP_DOWN_MILLIS)
-            .exceptionally(
-                error -> {
-                  log.info("Still leading: {}", Attempts.unwrap(error).toString());
-                  return null;
-                });
-    return true;
   }
 
   private void expireLeases(RegistrySnapshot now) {
@@ -156,7 +169,7 @@ final class LeaderDuties {
     if (isUnderWay(changing)) {
       return;
     }
-    Members members = engine.members();
+    Members members = raft.members();
     VoterPolicy.Step step =
         policy.next(
             new VoterPolicy.Situation(
@@ -166,12 +179,12 @@ final class LeaderDuties {
     }
     log.info("The voters are {}: {}", String.join(", ", members.voterIds()), step.describe());
     CompletableFuture<Void> change =
-        step.handOver() ? handOver(members, step) : engine.change(members, step);
+        step.handOver() ? handOver(members, step) : raft.change(members, step);
     changing =
         change.whenComplete(
             (nothing, error) -> {
               if (error != null) {
-                log.info("The voters were not changed: {}", Attempts.unwrap(error).toString());
+                log.info("The voters were not changed: {}", LeaderRetry.unwrap(error).toString());
               }
             });
   }
@@ -181,14 +194,14 @@ final class LeaderDuties {
     for (String voter : members.voterIds()) {
       BusInfo bus = snapshot.get().bus(new BusId(voter));
       if (!voter.equals(self) && bus != null && bus.state() == BusState.UP) {
-        return engine.transferLeadership(voter, 3_000);
+        return raft.transferLeadership(voter, 3_000);
       }
     }
     if (step.in() == null) {
       return CompletableFuture.completedFuture(null);
     }
-    // Nobody else votes yet: the successor does first.
-    return engine.change(members, new VoterPolicy.Step(null, step.in(), false));
+    // No other bus votes yet: the successor does first.
+    return raft.change(members, new VoterPolicy.Step(null, step.in(), false));
   }
 
   private static boolean isUnderWay(@Nullable CompletableFuture<?> future) {

@@ -10,14 +10,14 @@ import java.util.concurrent.TimeUnit;
  * The threads of one bus's registry.
  *
  * <p>The thread "registry-start-…" does what may wait; "registry-timers-…" watches deadlines;
- * "registry-engine-…" calls the engine and hears its answers; up to four "registry-raft-…" answer
- * the engines of other buses.
+ * "registry-engine-…" makes the calls of Ratis that may wait, and completes their futures; up to
+ * four "registry-raft-…" answer the Ratis of other buses.
  */
 final class MemberThreads {
   private final String bus;
   private final ScheduledThreadPoolExecutor timers;
   private final ExecutorService raftWorkers;
-  private final ExecutorService engineCalls;
+  private final ExecutorService raftCalls;
   private final ExecutorService callers;
   private final ExecutorService starter;
 
@@ -26,7 +26,7 @@ final class MemberThreads {
     this.timers = new ScheduledThreadPoolExecutor(1, named("timers"));
     timers.setRemoveOnCancelPolicy(true);
     this.raftWorkers = Executors.newFixedThreadPool(4, named("raft"));
-    this.engineCalls = Executors.newSingleThreadExecutor(named("engine"));
+    this.raftCalls = Executors.newSingleThreadExecutor(named("engine"));
     // One thread as a rule; more where callers wait. Their number is bounded by that of the
     // operations that may be under way.
     this.callers = Executors.newCachedThreadPool(named("callers"));
@@ -49,8 +49,8 @@ final class MemberThreads {
     return raftWorkers;
   }
 
-  ExecutorService engineCalls() {
-    return engineCalls;
+  ExecutorService raftCalls() {
+    return raftCalls;
   }
 
   /** For what callers do with results. */
@@ -85,7 +85,7 @@ final class MemberThreads {
 
   void end() {
     callers.shutdown();
-    engineCalls.shutdown();
+    raftCalls.shutdown();
     raftWorkers.shutdown();
     timers.shutdown();
   }

@@ -1,6 +1,7 @@
 package io.eventbus.registry.ratis;
 
 import io.eventbus.link.LinkNode;
+import io.eventbus.raft.GateLimits;
 import io.eventbus.registry.CommandId;
 import io.eventbus.registry.CommandResult;
 import io.eventbus.registry.DatedSnapshot;
@@ -14,6 +15,11 @@ import io.eventbus.registry.RegistryLifecycle;
 import io.eventbus.registry.RegistryListener;
 import io.eventbus.registry.RegistryOverloadedException;
 import io.eventbus.registry.RegistrySnapshot;
+import io.eventbus.registry.ratis.admin.Administration;
+import io.eventbus.registry.ratis.admin.ClusterStatus;
+import io.eventbus.registry.ratis.forward.CommandService;
+import io.eventbus.registry.ratis.forward.LeaderRetry;
+import io.eventbus.registry.ratis.join.SeedSource;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.Objects;
@@ -41,7 +47,7 @@ public final class RatisRegistry implements Registry {
 
   private final RatisRegistryOptions options;
   private final RegistryMember member;
-  private final Set<Attempts<?>> open = ConcurrentHashMap.newKeySet();
+  private final Set<LeaderRetry<?>> open = ConcurrentHashMap.newKeySet();
   private final AtomicInteger waiting = new AtomicInteger();
   private final AtomicLong waitingBytes = new AtomicLong();
   private final CompletableFuture<Void> closed = new CompletableFuture<>();
@@ -64,7 +70,7 @@ public final class RatisRegistry implements Registry {
   }
 
   /**
-   * Makes a registry, to be started, that learns from somebody else where other buses are.
+   * Makes a registry, to be started, that is told by a source where other buses are.
    *
    * @param options how this bus takes part; its seeds are not looked at
    * @param source says where other buses may be
@@ -97,7 +103,7 @@ public final class RatisRegistry implements Registry {
                     begin();
                     started.complete(null);
                   } else {
-                    started.completeExceptionally(startFailed(Attempts.unwrap(error)));
+                    started.completeExceptionally(startFailed(LeaderRetry.unwrap(error)));
                   }
                 });
     return started.minimalCompletionStage();
@@ -113,7 +119,7 @@ public final class RatisRegistry implements Registry {
 
   private RegistryException startFailed(Throwable cause) {
     if (lifecycle == RegistryLifecycle.STARTING) {
-      // Whoever started it is told why.
+      // The caller that started it is told why.
       log.debug("The registry did not start", cause);
       becomeFailed();
     }
@@ -144,7 +150,7 @@ public final class RatisRegistry implements Registry {
     return admitted(
         256,
         commands ->
-            Attempts.start(
+            LeaderRetry.start(
                 left ->
                     commands
                         .readIndex(left)
@@ -164,7 +170,7 @@ public final class RatisRegistry implements Registry {
     return admitted(
         command.estimatedBytes(),
         commands ->
-            Attempts.start(
+            LeaderRetry.start(
                 left -> commands.submit(id, command, left),
                 member.timers(),
                 deadline,
@@ -238,7 +244,7 @@ public final class RatisRegistry implements Registry {
                   synchronized (lifecycleLock) {
                     lifecycle = RegistryLifecycle.CLOSED;
                   }
-                  open.forEach(Attempts::close);
+                  open.forEach(LeaderRetry::close);
                   closed.complete(null);
                 });
     return closed.minimalCompletionStage();

@@ -1,5 +1,6 @@
 package io.eventbus.registry.ratis;
 
+import io.eventbus.raft.GateLimits;
 import io.eventbus.registry.BusId;
 import io.eventbus.registry.Endpoint;
 import io.eventbus.registry.state.RegistryLimits;
@@ -21,7 +22,7 @@ import java.util.Objects;
  * @param replaceVoterAfter how long a voter's lease must have run out before another bus gets its
  *     vote, up to 365 days; default 10 minutes
  * @param limits how much a new registry holds
- * @param gate the bounds of the way into the engine
+ * @param gate the bounds of the way into the log
  * @param electionTimeoutMin how long a follower hears nothing before it stands for election, at
  *     least, 50 ms to 1 minute; default 300 ms
  * @param electionTimeoutMax the same, at most; at least 1.5 times the other one; default 600 ms

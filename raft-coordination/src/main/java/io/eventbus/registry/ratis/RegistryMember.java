@@ -1,22 +1,41 @@
 package io.eventbus.registry.ratis;
 
 import io.eventbus.link.LinkNode;
-import io.eventbus.link.LinkPeer;
+import io.eventbus.raft.AppliedIndex;
+import io.eventbus.raft.RaftServices;
+import io.eventbus.raft.RatisGroup;
+import io.eventbus.raft.members.PeerBook;
+import io.eventbus.raft.repair.ClassWarmup;
 import io.eventbus.registry.BusId;
 import io.eventbus.registry.BusInfo;
 import io.eventbus.registry.BusState;
 import io.eventbus.registry.ClusterMember;
+import io.eventbus.registry.CommitLatency;
 import io.eventbus.registry.Endpoint;
 import io.eventbus.registry.RegistryChange;
 import io.eventbus.registry.RegistryClosedException;
 import io.eventbus.registry.RegistryFailedException;
 import io.eventbus.registry.RegistryStatus;
 import io.eventbus.registry.membership.VoterPolicy;
+import io.eventbus.registry.ratis.admin.AdministrationService;
+import io.eventbus.registry.ratis.admin.ClusterStatus;
+import io.eventbus.registry.ratis.admin.Member;
+import io.eventbus.registry.ratis.admin.MemberView;
+import io.eventbus.registry.ratis.disk.DataDirectory;
+import io.eventbus.registry.ratis.forward.CommandService;
+import io.eventbus.registry.ratis.forward.Services;
+import io.eventbus.registry.ratis.join.Admission;
+import io.eventbus.registry.ratis.join.BootstrapElection;
+import io.eventbus.registry.ratis.join.Joining;
+import io.eventbus.registry.ratis.join.ProbeService;
+import io.eventbus.registry.ratis.join.SeedScanner;
+import io.eventbus.registry.ratis.join.SeedSource;
 import io.eventbus.registry.state.RegistryState;
 import java.io.IOException;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -26,8 +45,11 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** This bus's part in the cluster: finds or founds it, runs the engine, and lets everything go. */
-final class RegistryMember implements RegistryStateMachine.Observer {
+/** This bus's part in the cluster: finds or founds it, runs Ratis, and lets everything go. */
+final class RegistryMember implements RegistryStateMachine.Observer, Member {
+  /** What one thread drives: a command that comes in becomes entries that go out. */
+  private static final Set<String> DEDICATED = Set.of(RaftServices.RAFT, Services.COMMANDS);
+
   private static final Logger log = LoggerFactory.getLogger(RegistryMember.class);
 
   private final RatisRegistryOptions options;
@@ -39,15 +61,17 @@ final class RegistryMember implements RegistryStateMachine.Observer {
   private final RegistryClock clock;
   private final RegistryStateMachine machine;
   private final ChangeStream changes;
+  private final Admission.Joiner self;
   private final Admission admission;
+  private final ProbeService probes;
   private final MemberThreads threads;
   private final MemberView view;
   private final VoterPolicy policy;
-  private final Running.Parts parts;
+  private final MemberContext context;
 
   private volatile @Nullable DataDirectory directory;
-  private volatile @Nullable Running running;
-  private volatile @Nullable Joining way;
+  private volatile @Nullable MemberRuntime running;
+  private volatile @Nullable Joining joining;
   private volatile CompletableFuture<Void> starting = CompletableFuture.completedFuture(null);
 
   RegistryMember(
@@ -65,17 +89,25 @@ final class RegistryMember implements RegistryStateMachine.Observer {
         new RegistryStateMachine(
             RegistryState.empty(options.limits(), 1), clock, applied::reached, this);
     this.changes = new ChangeStream(options.maxListeners(), options.bus().value());
-    this.admission = new Admission(links, peers, options, () -> running, this::isAlive);
+    this.self = new Admission.Joiner(options.bus(), options.advertised());
+    this.admission =
+        new Admission(
+            links, peers, self, options.snapshotEntries(), this::admitting, this::isAlive);
+    this.probes = new ProbeService(links, peers, self, this::isAlive);
     this.policy = new VoterPolicy(options.voters(), options.replaceVoterAfter().toMillis());
     this.threads = new MemberThreads(options.bus().value());
     this.view =
         new MemberView(
-            options.bus().value(), () -> links.identity().cluster(), machine, applied, clock);
-    this.parts =
-        new Running.Parts(
+            options.bus().value(),
+            () -> links.identity().cluster(),
+            () -> machine.state().snapshot(),
+            applied,
+            clock::now);
+    this.context =
+        new MemberContext(
             options,
             links,
-            links.separate(Services.QUICK),
+            links.useDedicatedLoop(DEDICATED),
             peers,
             machine,
             clock,
@@ -85,7 +117,7 @@ final class RegistryMember implements RegistryStateMachine.Observer {
   }
 
   CompletableFuture<Void> start() {
-    threads.raftWorkers().execute(new FirstUse());
+    threads.raftWorkers().execute(new ClassWarmup(RegistryWarmup::run));
     CompletableFuture<Void> begun = CompletableFuture.runAsync(this::run, threads.starter());
     starting = begun;
     return begun;
@@ -99,46 +131,49 @@ final class RegistryMember implements RegistryStateMachine.Observer {
       changes.start(machine.state().snapshot());
       DataDirectory.Marker marker = opened.marker();
       UUID known = marker == null ? null : marker.cluster();
-      Foundation foundation =
-          new Foundation(
+      BootstrapElection election =
+          new BootstrapElection(
               options.bus(),
               links.identity().instance(),
               marker != null && marker.ready() ? known : null);
       if (known != null) {
-        // It has decided before it ended: it promises nothing to anybody.
-        foundation.beginFounding();
+        // It has decided before it ended: it promises nothing to any bus.
+        election.beginFounding();
         links.identity().joined(known.toString());
       }
-      Joining joining =
+      Joining entry =
           new Joining(
-              options, new Seeker(links, peers, options, source, foundation), peers, admission);
-      way = joining;
-      links.offer(Services.PROBE, (peer, request) -> onProbe(foundation, peer, request));
-      links.offer(Services.JOIN, admission::onJoin);
+              options.bus(),
+              new SeedScanner(links, peers, self, source, election),
+              peers,
+              admission);
+      joining = entry;
+      probes.open(election);
+      admission.open();
       if (marker == null) {
-        marker = joining.decide();
+        marker = entry.decide();
         links.identity().joined(marker.cluster().toString());
         opened.mark(marker);
       } else if (!source.seeds().isEmpty()) {
-        // Whoever belongs to one cluster and is sent to another is told so before it runs.
-        joining.look();
+        // A bus that belongs to one cluster and is sent to another fails before it runs.
+        entry.look();
       }
       boolean fresh = !marker.ready() && !opened.hasEngineFiles(marker.cluster());
       if (fresh && !marker.founder()) {
-        joining.beForgotten();
+        entry.beForgotten();
       }
       boolean founding = marker.founder() && !marker.ready();
       long foundNanos = System.nanoTime();
-      Running started = Running.start(parts, opened, marker, founding, fresh);
+      MemberRuntime started = MemberRuntime.start(context, opened, marker, founding, fresh);
       running = started;
       long runsNanos = System.nanoTime();
       if (founding) {
-        // Before the first entry is on the disk, nobody may join.
-        joining.awaitMembership(started.engine(), started.commands(), applied);
+        // Before the first entry is on the disk, no bus may join.
+        entry.awaitMembership(started.group(), started.commands(), applied);
       }
       opened.mark(new DataDirectory.Marker(marker.cluster(), marker.bus(), true, marker.founder()));
-      foundation.joined(marker.cluster());
-      joining.awaitMembership(started.engine(), started.commands(), applied);
+      election.joined(marker.cluster());
+      entry.awaitMembership(started.group(), started.commands(), applied);
       view.fresh();
       log.info(
           "Member after {} ms: {} to find the cluster, {} to start the engine, {} to be up to date",
@@ -146,7 +181,7 @@ final class RegistryMember implements RegistryStateMachine.Observer {
           millis(startNanos, foundNanos),
           millis(foundNanos, runsNanos),
           millis(runsNanos, System.nanoTime()));
-      threads.starter().execute(() -> joining.watch(started.engine(), this::silence, failed));
+      threads.starter().execute(() -> entry.watch(started.group(), this::silence, failed));
     } catch (IOException e) {
       throw new RegistryFailedException(String.valueOf(e.getMessage()), false);
     } catch (InterruptedException e) {
@@ -165,12 +200,9 @@ final class RegistryMember implements RegistryStateMachine.Observer {
     return info != null && info.state() != BusState.DOWN && !info.lease().isExpiredAt(clock.now());
   }
 
-  private CompletableFuture<byte[]> onProbe(Foundation foundation, LinkPeer peer, byte[] request) {
-    Probe.Question question = Probe.Question.decode(request);
-    if (!question.bus().equals(options.bus()) && !isAlive(peer.bus())) {
-      peers.learn(peer.bus(), PeerBook.unresolved(question.address()));
-    }
-    return CompletableFuture.completedFuture(foundation.answer(question).encode());
+  private Admission.@Nullable Running admitting() {
+    MemberRuntime now = running;
+    return now == null ? null : new Admission.Running(now.group(), now.gate());
   }
 
   /**
@@ -206,12 +238,12 @@ final class RegistryMember implements RegistryStateMachine.Observer {
   }
 
   private void release() {
-    Running ran = running;
+    MemberRuntime ran = running;
     if (ran != null) {
       ran.close();
     }
-    links.withdraw(Services.PROBE);
-    links.withdraw(Services.JOIN);
+    probes.close();
+    admission.close();
     changes.close();
     threads.end();
     DataDirectory opened = directory;
@@ -240,7 +272,8 @@ final class RegistryMember implements RegistryStateMachine.Observer {
     failed.accept(cause);
   }
 
-  RegistryState state() {
+  @Override
+  public RegistryState state() {
     return machine.state();
   }
 
@@ -248,40 +281,46 @@ final class RegistryMember implements RegistryStateMachine.Observer {
     return changes;
   }
 
-  ScheduledThreadPoolExecutor timers() {
+  @Override
+  public ScheduledThreadPoolExecutor timers() {
     return threads.timers();
   }
 
-  @Nullable CommandService commands() {
-    Running now = running;
+  @Override
+  public @Nullable CommandService commands() {
+    MemberRuntime now = running;
     return now == null ? null : now.commands();
   }
 
-  @Nullable AdministrationService administration() {
-    Running now = running;
+  @Override
+  public @Nullable AdministrationService administration() {
+    MemberRuntime now = running;
     return now == null ? null : now.administration();
   }
 
-  VoterPolicy policy() {
+  @Override
+  public VoterPolicy policy() {
     return policy;
   }
 
-  /** From now on this bus does not ask to be admitted again. */
-  void stopJoining() {
-    Joining joining = way;
-    if (joining != null) {
-      joining.stop();
+  @Override
+  public void stopJoining() {
+    Joining entry = joining;
+    if (entry != null) {
+      entry.stop();
     }
   }
 
-  @Nullable Engine engine() {
-    Running now = running;
-    return now == null ? null : now.engine();
+  @Override
+  public @Nullable RatisGroup group() {
+    MemberRuntime now = running;
+    return now == null ? null : now.group();
   }
 
-  CompletableFuture<Void> awaitApplied(long index, Duration limit) {
+  @Override
+  public CompletableFuture<Void> awaitApplied(long index, Duration limit) {
     CompletableFuture<Void> reached = applied.await(index, limit);
-    // Whoever waits goes on elsewhere than on the thread that applies.
+    // What depends on it must not run on the thread that applies.
     return reached.isDone()
         ? reached
         : reached.whenCompleteAsync((nothing, error) -> {}, threads.callers());
@@ -289,46 +328,40 @@ final class RegistryMember implements RegistryStateMachine.Observer {
 
   /** For how long this bus may not have heard what the leader knows. */
   Duration silence() {
-    return view.silence(engine());
+    return view.silence(group());
   }
 
-  /** What there is and what is missing, for people. */
-  String situation() {
-    return view.describe(engine(), way);
+  @Override
+  public String situation() {
+    Joining entry = joining;
+    return view.describe(group(), entry == null ? "its start" : entry.waitsFor());
   }
 
-  ClusterStatus status() {
-    return view.status(engine());
+  @Override
+  public ClusterStatus status() {
+    return view.status(group());
   }
 
-  RegistryStatus report() {
-    Running now = running;
-    return view.report(now == null ? null : now.engine(), now == null ? null : now.gate());
+  @Override
+  public RegistryStatus report() {
+    MemberRuntime now = running;
+    return now == null
+        ? view.report(null, CommitLatency.NONE)
+        : view.report(now.group(), now.gate().latency());
   }
 
-  List<ClusterMember> members() {
-    return view.members(engine());
+  @Override
+  public List<ClusterMember> members() {
+    return view.members(group());
   }
 
-  /** Asks a bus that waits for others to join here. */
-  CompletableFuture<Probe.Answer> invite(Endpoint address, Duration deadline) {
-    Probe.Question question =
-        new Probe.Question(
-            options.bus(),
-            links.identity().instance(),
-            options.advertised(),
-            Probe.Wish.INVITATION);
-    return links
-        .call(
-            PeerBook.unresolved(address),
-            Services.COMMANDS,
-            Services.PROBE,
-            question.encode(),
-            deadline)
-        .thenApply(Probe.Answer::decode);
+  @Override
+  public CompletableFuture<BusId> invite(Endpoint address, Duration deadline) {
+    return probes.invite(address, deadline);
   }
 
-  MemberView view() {
+  @Override
+  public MemberView view() {
     return view;
   }
 }

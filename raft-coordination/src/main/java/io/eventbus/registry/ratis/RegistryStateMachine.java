@@ -1,9 +1,11 @@
 package io.eventbus.registry.ratis;
 
+import io.eventbus.raft.repair.DurableFiles;
 import io.eventbus.registry.CommandResult;
 import io.eventbus.registry.RegistryChange;
 import io.eventbus.registry.codec.RegistryCodec;
 import io.eventbus.registry.codec.RegistryFormatException;
+import io.eventbus.registry.ratis.disk.RegistryFiles;
 import io.eventbus.registry.state.Applied;
 import io.eventbus.registry.state.RegistryState;
 import io.eventbus.registry.state.StateDiff;
@@ -32,13 +34,13 @@ import org.apache.ratis.util.LifeCycle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Applies the engine's log to this bus's copy of the registry.
+ * Applies the group's log to this bus's copy of the registry.
  *
- * <p>The engine calls it on one thread for everything that changes the state; the state itself is
- * immutable, so that anybody may read it.
+ * <p>Ratis calls it on one thread for everything that changes the state; the state itself is
+ * immutable, so that any thread may read it.
  */
 final class RegistryStateMachine extends BaseStateMachine {
-  /** Who hears of what happens here; called on the engine's threads, and must not block long. */
+  /** Is told of what happens here; called on threads of Ratis, and must not block long. */
   interface Observer {
     /** There is a new state; the changes are those since the one before. */
     void onState(RegistryState state, List<RegistryChange> changes);
@@ -46,7 +48,7 @@ final class RegistryStateMachine extends BaseStateMachine {
     /** There is another leader, or none (null). */
     void onLeader(@Nullable String bus);
 
-    /** The engine cannot go on. */
+    /** Ratis cannot go on. */
     void onFailure(Throwable cause);
   }
 
@@ -105,8 +107,9 @@ final class RegistryStateMachine extends BaseStateMachine {
     if (snapshot == null) {
       return;
     }
-    RegistryState read = SnapshotFiles.read(snapshot);
-    SnapshotFiles.sync(snapshot);
+    RegistryState read = RegistryFiles.SNAPSHOTS.read(snapshot);
+    // Ratis does not, for a snapshot that the leader has sent.
+    DurableFiles.syncFile(snapshot.getFile().getPath());
     RegistryState before = state;
     setLastAppliedTermIndex(snapshot.getTermIndex());
     clock.restart(read.snapshot().timeMillis());
@@ -121,7 +124,7 @@ final class RegistryStateMachine extends BaseStateMachine {
     if (at.getIndex() < 0) {
       return -1;
     }
-    SnapshotFiles.write(storage, taken, at);
+    RegistryFiles.SNAPSHOTS.write(storage, taken, at);
     return at.getIndex();
   }
 
@@ -189,7 +192,7 @@ final class RegistryStateMachine extends BaseStateMachine {
     return changed;
   }
 
-  /** Whether the engine's log could not be written, which it tells before it fails the entries. */
+  /** Whether the log could not be written, which Ratis tells before it fails the entries. */
   boolean hasLogFailed() {
     return logFailed;
   }

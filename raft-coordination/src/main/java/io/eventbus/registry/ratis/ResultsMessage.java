@@ -5,7 +5,7 @@ import java.util.List;
 import org.apache.ratis.protocol.Message;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 
-/** What came of a batch, handed back through the engine within this process. */
+/** The results of a batch, handed back through Ratis within this process. */
 record ResultsMessage(List<CommandResult> results) implements Message {
   @Override
   public ByteString getContent() {

@@ -7,9 +7,9 @@ import java.util.Objects;
 /**
  * A command as it stands in the log: with its id and the time at which it was taken in.
  *
- * <p>Whoever gives commands their time should count on from the last state's time with a clock that
- * does not jump: the registry's time never goes back, but it does follow a jump forward, and leases
- * run out by it.
+ * <p>A leader that gives commands their time should count on from the last state's time with a
+ * clock that does not jump: the registry's time never goes back, but it does follow a jump forward,
+ * and leases run out by it.
  *
  * @param id what makes the command unique
  * @param timeMillis the time in milliseconds; not negative

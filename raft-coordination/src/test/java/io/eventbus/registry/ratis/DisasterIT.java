@@ -13,6 +13,7 @@ import io.eventbus.registry.BusInfo;
 import io.eventbus.registry.BusState;
 import io.eventbus.registry.RegistrySnapshot;
 import io.eventbus.registry.ratis.TestCluster.Node;
+import io.eventbus.registry.ratis.disk.OfflineRegistry;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;

@@ -2,6 +2,8 @@ package io.eventbus.registry.ratis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.eventbus.raft.GateLimits;
+import io.eventbus.raft.members.Members;
 import io.eventbus.registry.BusAddresses;
 import io.eventbus.registry.BusCommand;
 import io.eventbus.registry.BusDescription;
@@ -13,6 +15,7 @@ import io.eventbus.registry.RegistrySnapshot;
 import io.eventbus.registry.local.LocalRegistry;
 import io.eventbus.registry.local.LocalRegistryOptions;
 import io.eventbus.registry.membership.VoterPolicy;
+import io.eventbus.registry.ratis.forward.CommandGate;
 import io.eventbus.registry.state.TimedCommand;
 import java.time.Clock;
 import java.time.Duration;
@@ -42,12 +45,12 @@ class LeaderDutiesTest {
   private final LeaderDuties duties =
       new LeaderDuties(
           raft,
-          new LeaderGate(
+          new CommandGate(
               commands -> {
                 commands.stream().map(TimedCommand::command).forEach(proposed::add);
                 return new CompletableFuture<>();
               },
-              clock,
+              clock::stamp,
               new GateLimits(1, 10, 1 << 20, 10, 1 << 20),
               (after, task) -> {},
               nanos::get),
@@ -57,7 +60,7 @@ class LeaderDutiesTest {
           new VoterPolicy(1, 60_000),
           "a");
 
-  /** The engine of a bus that leads, or not. */
+  /** The group of a bus that leads, or not. */
   private static final class Leading implements LeaderDuties.Raft {
     private @Nullable String leader = "a";
 

@@ -10,6 +10,7 @@ import io.eventbus.registry.BusState;
 import io.eventbus.registry.Departure;
 import io.eventbus.registry.DepartureReport;
 import io.eventbus.registry.ratis.TestCluster.Node;
+import io.eventbus.registry.ratis.admin.ClusterStatus;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;

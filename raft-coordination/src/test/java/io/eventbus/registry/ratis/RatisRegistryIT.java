@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.eventbus.link.LinkSecurity;
+import io.eventbus.raft.GateLimits;
 import io.eventbus.registry.BusId;
 import io.eventbus.registry.BusInfo;
 import io.eventbus.registry.BusState;
@@ -18,6 +19,7 @@ import io.eventbus.registry.RegistryLifecycle;
 import io.eventbus.registry.RegistrySnapshot;
 import io.eventbus.registry.TopicCommand;
 import io.eventbus.registry.TopicSpec;
+import io.eventbus.registry.ratis.admin.ClusterStatus;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -9,6 +9,8 @@ import io.eventbus.link.LinkSecurity;
 import io.eventbus.registry.BusId;
 import io.eventbus.registry.Endpoint;
 import io.eventbus.registry.ratis.TestCluster.Node;
+import io.eventbus.registry.ratis.disk.DataDirectory;
+import io.eventbus.registry.ratis.join.SeedSource;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;

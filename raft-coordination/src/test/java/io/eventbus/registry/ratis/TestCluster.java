@@ -4,6 +4,7 @@ import io.eventbus.link.LinkIdentity;
 import io.eventbus.link.LinkNode;
 import io.eventbus.link.LinkOptions;
 import io.eventbus.link.LinkSecurity;
+import io.eventbus.raft.GateLimits;
 import io.eventbus.registry.BusAddresses;
 import io.eventbus.registry.BusDescription;
 import io.eventbus.registry.BusId;
@@ -13,6 +14,7 @@ import io.eventbus.registry.Endpoint;
 import io.eventbus.registry.TopicCommand;
 import io.eventbus.registry.TopicSpec;
 import io.eventbus.registry.membership.LeaseKeeper;
+import io.eventbus.registry.ratis.admin.ClusterStatus;
 import io.eventbus.registry.state.RegistryLimits;
 import java.io.IOException;
 import java.net.BindException;
@@ -34,7 +36,7 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** Several buses' registries in one process, on loopback ports that the system chooses. */
-final class TestCluster implements AutoCloseable {
+public final class TestCluster implements AutoCloseable {
   static final Duration LONG = Duration.ofSeconds(30);
 
   /** One bus: its port stays the same over its restarts, as in life. */
@@ -82,8 +84,11 @@ final class TestCluster implements AutoCloseable {
   /**
    * A port that is free and stays it: below those that the system gives to outgoing connections,
    * one of which could take it before the bus does.
+   *
+   * @return the port
+   * @throws IOException if none is found
    */
-  static int freePort() throws IOException {
+  public static int freePort() throws IOException {
     for (int attempt = 0; ; attempt++) {
       int port = ThreadLocalRandom.current().nextInt(15_000, 32_000);
       try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {

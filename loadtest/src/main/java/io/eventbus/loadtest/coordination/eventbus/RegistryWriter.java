@@ -14,7 +14,7 @@ import io.eventbus.registry.RegistryCommand;
 import io.eventbus.registry.RegistryException;
 import io.eventbus.registry.TopicCommand;
 import io.eventbus.registry.TopicSpec;
-import io.eventbus.registry.ratis.RegistryClient;
+import io.eventbus.registry.ratis.forward.RegistryClient;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;

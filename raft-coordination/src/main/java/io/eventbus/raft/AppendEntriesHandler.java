@@ -1,0 +1,118 @@
+package io.eventbus.raft;
+
+import io.eventbus.link.LinkPeer;
+import io.eventbus.link.LinkService;
+import io.eventbus.raft.repair.DurableAckGuard;
+import io.eventbus.raft.repair.ListenerPromotionGuard;
+import io.eventbus.raft.repair.RoutineAppend;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
+import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
+import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.server.RaftServer;
+
+/**
+ * Hands a leader's entries to the Ratis of a follower.
+ *
+ * <p>From a leader that is known, entries are only put into a queue: that is done on the thread
+ * that has read them. Everything else that a message may bring, such as a new term, which is
+ * written to the disk at once, or other members, is left to threads that may wait.
+ */
+final class AppendEntriesHandler implements LinkService {
+  /** For these a leader waits hardly longer than for any message, see {@link RaftTransport}. */
+  private static final int LARGE = 32 << 10;
+
+  private final RaftServer server;
+  private final Executor workers;
+  private final Timer timer;
+  private final Duration patience;
+  private final Guards guards;
+
+  /** Runs what must not block, a little later. */
+  interface Timer {
+    void after(Duration delay, Runnable task);
+  }
+
+  /** Finds the guard of a group. */
+  interface Guards {
+    /** Fails if there is no such group here. */
+    DurableAckGuard of(RaftGroupId group) throws IOException;
+  }
+
+  /**
+   * Gives Ratis what a leader sends.
+   *
+   * @param guards of the groups of this server
+   * @param workers may wait
+   * @param timer for large messages
+   * @param patience how long a large message may wait for the disk, well below the shortest
+   *     election time-out
+   */
+  AppendEntriesHandler(
+      RaftServer server, Guards guards, Executor workers, Timer timer, Duration patience) {
+    this.server = server;
+    this.guards = guards;
+    this.workers = workers;
+    this.timer = timer;
+    this.patience = patience;
+  }
+
+  @Override
+  public CompletionStage<byte[]> answer(LinkPeer peer, byte[] request) {
+    AppendEntriesRequestProto append;
+    Target target;
+    try {
+      append = AppendEntriesRequestProto.parseFrom(request);
+      RaftGroupId group = RaftTransport.group(append.getServerRequest());
+      target = new Target(server.getDivision(group), guards.of(group));
+    } catch (IOException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+    CompletionStage<byte[]> routine =
+        RoutineAppend.tryAppend(target.division(), append, () -> append(target, append));
+    return routine != null
+        ? routine
+        : CompletableFuture.supplyAsync(() -> appendSlowly(target, append), workers)
+            .thenCompose(stage -> stage);
+  }
+
+  private record Target(RaftServer.Division division, DurableAckGuard guard) {}
+
+  private CompletionStage<byte[]> appendSlowly(Target target, AppendEntriesRequestProto append) {
+    try {
+      ListenerPromotionGuard.endBefore(target.division(), append);
+    } catch (IOException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+    return append(target, append);
+  }
+
+  private CompletionStage<byte[]> append(Target target, AppendEntriesRequestProto append) {
+    try {
+      return (append.getEntriesCount() == 0
+              ? server.appendEntriesAsync(append)
+              : appendEntries(target, append))
+          .thenApply(AppendEntriesReplyProto::toByteArray);
+    } catch (IOException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+
+  private CompletableFuture<AppendEntriesReplyProto> appendEntries(
+      Target target, AppendEntriesRequestProto append) throws IOException {
+    CompletableFuture<AppendEntriesReplyProto> kept =
+        target.guard().append(target.division(), append, () -> server.appendEntriesAsync(append));
+    if (append.getSerializedSize() > LARGE && !kept.isDone()) {
+      // The leader gives large messages more time, for slow lines; it is to hear early of slow
+      // disks, so that heartbeats go on.
+      timer.after(
+          patience,
+          () -> kept.completeExceptionally(new IOException("not on the disk within " + patience)));
+    }
+    return kept;
+  }
+}

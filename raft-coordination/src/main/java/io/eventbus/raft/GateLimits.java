@@ -1,0 +1,48 @@
+package io.eventbus.raft;
+
+/**
+ * The bounds of the way into a group at its leader.
+ *
+ * @param maxEntriesUnderWay the most log entries that are unfinished at a time, 1 to 1,024; default
+ *     3; an entry that is not full goes only while no other one is under way, as it costs every
+ *     voter about ten changes of threads, however many commands it has
+ * @param maxBatchCommands the most commands in one entry, 1 to 4,096; default 256
+ * @param maxBatchBytes the most bytes in one entry, unless one command has more, 1,024 to
+ *     1,048,576; default 256 KiB
+ * @param maxQueuedCommands the most commands that wait, 1 to 1,000,000; default 10,000
+ * @param maxQueuedBytes the most bytes of commands that wait, 4,096 to 1,073,741,824; default 8 MiB
+ */
+public record GateLimits(
+    int maxEntriesUnderWay,
+    int maxBatchCommands,
+    int maxBatchBytes,
+    int maxQueuedCommands,
+    long maxQueuedBytes) {
+  /** All defaults. */
+  public static final GateLimits DEFAULT = new GateLimits(3, 256, 256 << 10, 10_000, 8L << 20);
+
+  /**
+   * Checks the bounds.
+   *
+   * @param maxEntriesUnderWay as above
+   * @param maxBatchCommands as above
+   * @param maxBatchBytes as above
+   * @param maxQueuedCommands as above
+   * @param maxQueuedBytes as above
+   * @throws IllegalArgumentException if a value is out of its range
+   */
+  public GateLimits {
+    check("maxEntriesUnderWay", maxEntriesUnderWay, 1, 1_024);
+    check("maxBatchCommands", maxBatchCommands, 1, 4_096);
+    check("maxBatchBytes", maxBatchBytes, 1_024, 1L << 20);
+    check("maxQueuedCommands", maxQueuedCommands, 1, 1_000_000);
+    check("maxQueuedBytes", maxQueuedBytes, 4_096, 1L << 30);
+  }
+
+  private static void check(String name, long value, long min, long max) {
+    if (value < min || value > max) {
+      throw new IllegalArgumentException(
+          name + ": " + value + " (expected: " + min + " to " + max + ")");
+    }
+  }
+}

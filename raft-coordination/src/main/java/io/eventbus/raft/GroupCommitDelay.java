@@ -1,0 +1,110 @@
+package io.eventbus.raft;
+
+/**
+ * Says how long the next log entry waits for the callers that were just answered: group commit (cf.
+ * PostgreSQL's {@code commit_delay}).
+ *
+ * <p>An entry costs every voter tens of changes of threads, however many commands it has. Callers
+ * that wait for each answer before they send the next command fall apart into groups if an entry
+ * leaves as soon as the last one is finished: one group is under way while the other one waits. So
+ * the entry waits until about as many commands have come as were answered, at most as long as an
+ * entry takes.
+ *
+ * <p>The callers are not known here, only how many commands come and when. Callers that come back
+ * are all there early; commands that arrive independently of any answer come evenly, too few of
+ * them while an entry waits, or late. Each wait in vain lets more of the next entries go without
+ * one: one after the first, then two, and so on, doubled up to 64. A caller that is alone never
+ * waits.
+ *
+ * <p>Not safe for use by several threads.
+ */
+final class GroupCommitDelay {
+  /** However slow the disk or the network: what a lonely command may lose by this. */
+  static final long MOST_NANOS = 2_000_000;
+
+  private static final int MOST_SKIPPED = 64;
+
+  /** A weight of an eighth for the newest. */
+  private static final int SMOOTHING = 3;
+
+  /** So many waits that were not in vain, but long, make up for one that was. */
+  private static final int FORGIVEN_AFTER = 8;
+
+  private static final int MOST_FAULT =
+      (Integer.numberOfTrailingZeros(MOST_SKIPPED) + 1) * FORGIVEN_AFTER;
+
+  private long entryNanos;
+  private long finishedNanos;
+  private long budgetNanos;
+  private int expected;
+  private int came;
+  private boolean waited;
+  private int fault;
+  private int skip;
+
+  /**
+   * An entry is finished; its commands are answered now.
+   *
+   * @param commands how many it had
+   * @param tookNanos how long it took, in nanoseconds
+   * @param nowNanos the time
+   */
+  void finished(int commands, long tookNanos, long nowNanos) {
+    long took = Math.min(tookNanos, MOST_NANOS);
+    entryNanos += (took - entryNanos) >> (entryNanos == 0 ? 0 : SMOOTHING);
+    finishedNanos = nowNanos;
+    budgetNanos = entryNanos;
+    came = 0;
+    waited = false;
+    if (skip > 0) {
+      skip--;
+      expected = 0;
+    } else {
+      // Stragglers would cost all the others the whole time.
+      expected = commands - commands / 8;
+    }
+  }
+
+  /** An entry has failed: its callers are not expected back soon. */
+  void failed() {
+    expected = 0;
+  }
+
+  /** A command came. */
+  void arrived() {
+    came++;
+  }
+
+  /**
+   * How long the next entry still waits, in nanoseconds; 0 if it is to go.
+   *
+   * @param nowNanos the time
+   */
+  long remainingNanos(long nowNanos) {
+    long left = came >= expected ? 0 : Math.max(0, budgetNanos - (nowNanos - finishedNanos));
+    waited |= left > 0;
+    return left;
+  }
+
+  /**
+   * The next entry goes.
+   *
+   * @param nowNanos the time
+   */
+  void gone(long nowNanos) {
+    if (waited) {
+      judge(nowNanos - finishedNanos);
+    }
+    waited = false;
+    expected = 0;
+  }
+
+  private void judge(long waitedNanos) {
+    if (came >= expected) {
+      fault = waitedNanos <= budgetNanos / 2 ? 0 : Math.max(0, fault - 1);
+    } else if (waitedNanos >= budgetNanos && came < expected - expected / 4) {
+      fault = Math.min(fault + FORGIVEN_AFTER, MOST_FAULT);
+      skip = 1 << (fault / FORGIVEN_AFTER - 1);
+    }
+  }
+}

@@ -1,0 +1,55 @@
+package io.eventbus.raft;
+
+import java.io.File;
+import java.util.Map;
+import java.util.TreeMap;
+import org.apache.ratis.proto.RaftProtos.CommitInfoProto;
+import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.server.protocol.TermIndex;
+import org.apache.ratis.server.raftlog.RaftLog;
+import org.apache.ratis.statemachine.SnapshotInfo;
+
+/**
+ * The log of a group, as this member has it.
+ *
+ * @param committed the index of the last entry that is known to be committed
+ * @param applied the index of the last entry that is applied
+ * @param snapshot the index of the last entry in the newest snapshot; -1 for none
+ * @param entries how many entries the log has
+ * @param bytes how many bytes its files have
+ */
+public record GroupLog(long committed, long applied, long snapshot, long entries, long bytes) {
+  static GroupLog of(RaftServer.Division division) {
+    RaftLog log = division.getRaftLog();
+    TermIndex last = log.getLastEntryTermIndex();
+    long start = log.getStartIndex();
+    SnapshotInfo snapshot = division.getStateMachine().getLatestSnapshot();
+    return new GroupLog(
+        log.getLastCommittedIndex(),
+        division.getInfo().getLastAppliedIndex(),
+        snapshot == null ? -1 : snapshot.getIndex(),
+        last == null || start < 0 ? 0 : Math.max(0, last.getIndex() - start + 1),
+        bytes(division.getRaftStorage().getStorageDir().getCurrentDir()));
+  }
+
+  private static long bytes(File directory) {
+    File[] files = directory.listFiles((dir, name) -> name.startsWith("log_"));
+    long bytes = 0;
+    if (files != null) {
+      for (File file : files) {
+        bytes += file.length();
+      }
+    }
+    return bytes;
+  }
+
+  /** The index up to which each member is known to know that the log is committed. */
+  static Map<String, Long> committed(RaftServer.Division division) {
+    Map<String, Long> committed = new TreeMap<>();
+    for (CommitInfoProto info : division.getCommitInfos()) {
+      committed.put(RaftPeerId.valueOf(info.getServer().getId()).toString(), info.getCommitIndex());
+    }
+    return committed;
+  }
+}

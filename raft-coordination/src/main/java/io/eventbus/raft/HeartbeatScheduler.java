@@ -1,0 +1,128 @@
+package io.eventbus.raft;
+
+import java.time.Duration;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * Schedules the messages to a follower for which there is no entry: so that it knows that the
+ * leader lives, and what is committed. Any thread may call any method; it never waits.
+ */
+final class HeartbeatScheduler {
+  /**
+   * After so long without a message, a follower is told what is committed: well below what a person
+   * notices, well above the time between entries under load.
+   */
+  static final Duration COMMIT_DELAY = Duration.ofMillis(10);
+
+  /** A heartbeat may go a little early, so that no thread is woken twice for it. */
+  private static final int EARLY_MILLIS = 5;
+
+  /** The follower that it looks at and sends to. */
+  interface Follower {
+    /**
+     * Whether there are to be heartbeats; once it is false, {@link HeartbeatScheduler#begin} begins
+     * anew.
+     */
+    boolean isActive();
+
+    /** How long until the next heartbeat is due, in milliseconds; at most 0 if it is. */
+    long untilHeartbeatMillis();
+
+    /** How long ago anything was sent, in milliseconds. */
+    long silenceMillis();
+
+    /** Whether it has not said yet that it knows what is committed. */
+    boolean isBehindCommit();
+
+    void heartbeat();
+  }
+
+  private final Follower follower;
+  private final FollowerRpc timer;
+  private final long periodMillis;
+  private final AtomicBoolean telling = new AtomicBoolean();
+  private final AtomicBoolean active = new AtomicBoolean();
+
+  /**
+   * A scheduler; it begins later.
+   *
+   * @param periodMillis the time between heartbeats, in milliseconds
+   */
+  HeartbeatScheduler(Follower follower, FollowerRpc timer, long periodMillis) {
+    this.follower = follower;
+    this.timer = timer;
+    this.periodMillis = periodMillis;
+  }
+
+  /** Sees to heartbeats from now on. */
+  void begin() {
+    if (follower.isActive() && active.compareAndSet(false, true)) {
+      beatAfter(Math.max(0, follower.untilHeartbeatMillis()));
+    }
+  }
+
+  private void beat() {
+    boolean over = false;
+    long next = periodMillis;
+    try {
+      over = !follower.isActive();
+      if (!over) {
+        long left = follower.untilHeartbeatMillis();
+        if (left <= EARLY_MILLIS) {
+          follower.heartbeat();
+        } else {
+          next = left;
+        }
+      }
+    } finally {
+      // Also after something was thrown: a leader without heartbeats is deposed.
+      if (over) {
+        rest();
+      } else {
+        beatAfter(next);
+      }
+    }
+  }
+
+  private void rest() {
+    active.set(false);
+    // It may have become so again just now.
+    begin();
+  }
+
+  private void beatAfter(long millis) {
+    try {
+      timer.after(Duration.ofMillis(millis), this::beat);
+    } catch (RejectedExecutionException e) {
+      active.set(false);
+    }
+  }
+
+  /**
+   * Sees to it that the follower hears of what is committed, also if no entry comes that would tell
+   * it. Ratis's own appender leaves that to the next heartbeat.
+   */
+  void tellCommit() {
+    if (follower.isActive() && follower.isBehindCommit() && telling.compareAndSet(false, true)) {
+      try {
+        timer.after(COMMIT_DELAY, this::tell);
+      } catch (RejectedExecutionException e) {
+        telling.set(false);
+      }
+    }
+  }
+
+  private void tell() {
+    telling.set(false);
+    if (!follower.isActive() || !follower.isBehindCommit()) {
+      return;
+    }
+    if (follower.silenceMillis() < COMMIT_DELAY.toMillis()) {
+      // Entries are on their way, one after the other, and tell it.
+      tellCommit();
+    } else {
+      follower.heartbeat();
+    }
+  }
+}

@@ -1,0 +1,71 @@
+package io.eventbus.raft;
+
+import java.util.Objects;
+import org.apache.ratis.conf.Parameters;
+import org.apache.ratis.rpc.RpcFactory;
+import org.apache.ratis.rpc.RpcType;
+import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.server.RaftServerRpc;
+import org.apache.ratis.server.ServerFactory;
+import org.apache.ratis.server.leader.FollowerInfo;
+import org.apache.ratis.server.leader.LeaderState;
+import org.apache.ratis.server.leader.LogAppender;
+
+/**
+ * Makes Ratis use the links between buses. Ratis finds this class by its name and makes an instance
+ * itself; no other code uses it.
+ */
+public final class LinkRpcType implements RpcType {
+  private static final String TRANSPORT = "eventbus.raft.transport";
+
+  /** Made by Ratis. */
+  public LinkRpcType() {}
+
+  static Parameters parameters(RaftTransport transport) {
+    Parameters parameters = new Parameters();
+    parameters.put(TRANSPORT, transport, RaftTransport.class);
+    return parameters;
+  }
+
+  /**
+   * Returns the name by which Ratis finds this class.
+   *
+   * @return the class's name
+   */
+  @Override
+  public String name() {
+    return LinkRpcType.class.getName();
+  }
+
+  /**
+   * Makes the factory that Ratis asks for its transport.
+   *
+   * @param parameters what was handed to Ratis
+   * @return the factory
+   */
+  @Override
+  public RpcFactory newFactory(Parameters parameters) {
+    RaftTransport transport =
+        Objects.requireNonNull(parameters.get(TRANSPORT, RaftTransport.class), TRANSPORT);
+    return new Factory(this, transport);
+  }
+
+  private record Factory(LinkRpcType type, RaftTransport transport) implements ServerFactory {
+    @Override
+    public RpcType getRpcType() {
+      return type;
+    }
+
+    @Override
+    public LogAppender newLogAppender(
+        RaftServer.Division server, LeaderState leader, FollowerInfo follower) {
+      return new LinkAppender(server, leader, follower, transport);
+    }
+
+    @Override
+    public RaftServerRpc newRaftServerRpc(RaftServer server) {
+      transport.serve(server);
+      return transport;
+    }
+  }
+}

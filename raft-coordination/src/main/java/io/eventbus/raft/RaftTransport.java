@@ -1,0 +1,336 @@
+package io.eventbus.raft;
+
+import io.eventbus.link.DedicatedLoop;
+import io.eventbus.link.LinkNode;
+import io.eventbus.link.LinkPeer;
+import io.eventbus.raft.members.PeerBook;
+import io.eventbus.raft.repair.DurableAckGuard;
+import io.eventbus.raft.repair.ListenerPromotionGuard;
+import io.eventbus.raft.repair.RedundantSnapshotReply;
+import io.eventbus.raft.repair.ShutdownRequestFilter;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
+import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
+import org.apache.ratis.proto.RaftProtos.InstallSnapshotReplyProto;
+import org.apache.ratis.proto.RaftProtos.InstallSnapshotRequestProto;
+import org.apache.ratis.proto.RaftProtos.RaftRpcRequestProto;
+import org.apache.ratis.proto.RaftProtos.RequestVoteReplyProto;
+import org.apache.ratis.proto.RaftProtos.RequestVoteRequestProto;
+import org.apache.ratis.proto.RaftProtos.StartLeaderElectionReplyProto;
+import org.apache.ratis.proto.RaftProtos.StartLeaderElectionRequestProto;
+import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.protocol.RaftPeer;
+import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.protocol.exceptions.GroupMismatchException;
+import org.apache.ratis.rpc.RpcType;
+import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.server.RaftServerRpc;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Carries the messages of Ratis, of all groups of a server, over the links between buses.
+ *
+ * <p>The transports that Ratis brings are not used: its Netty RPC has neither TLS nor
+ * authentication and reads serialized Java objects; gRPC would be a second stack on a second port.
+ * Ratis calls the four requests on threads of its own, which may wait; {@link LinkAppender} sends
+ * without waiting.
+ */
+final class RaftTransport implements RaftServerRpc, FollowerRpc {
+  /** After a snapshot that was not taken; on a thread for one follower. */
+  private static final int SNAPSHOT_PAUSE_MILLIS = 200;
+
+  /**
+   * For entries to a bus that this leader has taken in. Its process has just started, and the first
+   * entries take it longer than anything later; and Ratis fails on the same entries a second time
+   * while it is busy with them. With small messages below the time after which Ratis gives up
+   * taking a bus in (three of the longer election time-outs, one of which has passed when it
+   * begins). Ratis says the same of a listener for as long as the leader leads that took it in.
+   */
+  private static final Duration FIRST_ENTRIES = Duration.ofSeconds(1);
+
+  /**
+   * About 4 Mbit/s: a follower behind a slower line never catches up. One that the majority needs
+   * must be faster, for no heartbeat goes beside a message.
+   */
+  private static final int SLOWEST_BYTES_PER_MILLI = 512;
+
+  private final LinkNode links;
+  private final PeerBook peers;
+  private final InetSocketAddress address;
+  private final Duration deadline;
+  private final Duration snapshotDeadline;
+
+  /** Answers others: Ratis writes to the disk then, which threads that move bytes must not. */
+  private final ExecutorService workers;
+
+  private final DedicatedLoop raftLoop;
+  private final Map<RaftGroupId, DurableAckGuard> guards = new ConcurrentHashMap<>();
+
+  private final RpcType type = new LinkRpcType();
+
+  private volatile @Nullable RaftServer server;
+
+  RaftTransport(
+      LinkNode links,
+      PeerBook peers,
+      InetSocketAddress address,
+      Duration deadline,
+      Duration snapshotDeadline,
+      ExecutorService workers,
+      DedicatedLoop raftLoop) {
+    this.links = links;
+    this.peers = peers;
+    this.address = address;
+    this.deadline = deadline;
+    this.snapshotDeadline = snapshotDeadline;
+    this.workers = workers;
+    this.raftLoop = raftLoop;
+  }
+
+  /** Lets messages to a group through to the server, once it has started. */
+  void guard(RaftGroupId group, DurableAckGuard guard) {
+    guards.put(group, guard);
+  }
+
+  private DurableAckGuard guard(RaftGroupId group) throws IOException {
+    DurableAckGuard guard = guards.get(group);
+    if (guard == null) {
+      throw new GroupMismatchException("group " + group + " is not served here");
+    }
+    return guard;
+  }
+
+  /** The server whose messages it carries, before {@link #start()}. */
+  void serve(RaftServer newServer) {
+    server = newServer;
+  }
+
+  private void offerAll(RaftServer server) {
+    links.offer(
+        RaftServices.APPEND_ENTRIES,
+        new AppendEntriesHandler(server, this::guard, workers, this::after, deadline.dividedBy(2)));
+    offer(
+        RaftServices.REQUEST_VOTE,
+        request ->
+            CompletableFuture.completedFuture(
+                server.requestVote(RequestVoteRequestProto.parseFrom(request)).toByteArray()));
+    offer(
+        RaftServices.INSTALL_SNAPSHOT,
+        request -> {
+          InstallSnapshotRequestProto snapshot = InstallSnapshotRequestProto.parseFrom(request);
+          RaftGroupId group = group(snapshot.getServerRequest());
+          RaftServer.Division division = server.getDivision(group);
+          InstallSnapshotReplyProto reply = RedundantSnapshotReply.reply(division, snapshot);
+          if (reply == null) {
+            ListenerPromotionGuard.end(division);
+            reply =
+                guard(group).install(division, snapshot, () -> server.installSnapshot(snapshot));
+          }
+          return CompletableFuture.completedFuture(reply.toByteArray());
+        });
+    offer(
+        RaftServices.START_ELECTION,
+        request ->
+            CompletableFuture.completedFuture(
+                server
+                    .startLeaderElection(StartLeaderElectionRequestProto.parseFrom(request))
+                    .toByteArray()));
+  }
+
+  static RaftGroupId group(RaftRpcRequestProto head) {
+    return RaftGroupId.valueOf(head.getRaftGroupId().getId());
+  }
+
+  private void offer(int number, Answer answer) {
+    links.offer(
+        number,
+        (LinkPeer peer, byte[] request) ->
+            CompletableFuture.supplyAsync(() -> run(answer, request), workers)
+                .thenCompose(stage -> stage));
+  }
+
+  private static CompletionStage<byte[]> run(Answer answer, byte[] request) {
+    try {
+      return answer.to(request);
+    } catch (IOException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+
+  @Override
+  public AppendEntriesReplyProto appendEntries(AppendEntriesRequestProto request)
+      throws IOException {
+    return await(append(request), bus(request.getServerRequest()), limit(request));
+  }
+
+  @Override
+  public CompletableFuture<AppendEntriesReplyProto> append(AppendEntriesRequestProto request) {
+    return send(
+            bus(request.getServerRequest()),
+            RaftServices.RAFT,
+            RaftServices.APPEND_ENTRIES,
+            request.toByteArray(),
+            limit(request))
+        .thenCompose(RaftTransport::appendReply);
+  }
+
+  private static CompletableFuture<AppendEntriesReplyProto> appendReply(byte[] answer) {
+    try {
+      return CompletableFuture.completedFuture(AppendEntriesReplyProto.parseFrom(answer));
+    } catch (IOException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+
+  @Override
+  public void after(Duration delay, Runnable task) {
+    raftLoop.after(delay, task);
+  }
+
+  private Duration limit(AppendEntriesRequestProto request) {
+    boolean first = request.getInitializing() && request.getEntriesCount() > 0;
+    Duration least = first && deadline.compareTo(FIRST_ENTRIES) < 0 ? FIRST_ENTRIES : deadline;
+    // A message that a slow line needs longer for would be sent again and again, and never be
+    // acknowledged.
+    return least.plusMillis(request.getSerializedSize() / SLOWEST_BYTES_PER_MILLI);
+  }
+
+  @Override
+  public RequestVoteReplyProto requestVote(RequestVoteRequestProto request) throws IOException {
+    return ShutdownRequestFilter.filter(
+        RequestVoteReplyProto.parseFrom(
+            call(
+                request.getServerRequest(),
+                RaftServices.RAFT,
+                RaftServices.REQUEST_VOTE,
+                request.toByteArray(),
+                deadline)));
+  }
+
+  @Override
+  public InstallSnapshotReplyProto installSnapshot(InstallSnapshotRequestProto request)
+      throws IOException {
+    try {
+      return InstallSnapshotReplyProto.parseFrom(
+          call(
+              request.getServerRequest(),
+              RaftServices.SNAPSHOTS,
+              RaftServices.INSTALL_SNAPSHOT,
+              request.toByteArray(),
+              snapshotDeadline));
+    } catch (IOException e) {
+      pause();
+      throw e;
+    }
+  }
+
+  /** Ratis tries again at once; a bus that takes no snapshot would be asked without a pause. */
+  private static void pause() throws InterruptedIOException {
+    try {
+      TimeUnit.MILLISECONDS.sleep(SNAPSHOT_PAUSE_MILLIS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new InterruptedIOException("interrupted after a snapshot was not taken");
+    }
+  }
+
+  @Override
+  public StartLeaderElectionReplyProto startLeaderElection(StartLeaderElectionRequestProto request)
+      throws IOException {
+    return StartLeaderElectionReplyProto.parseFrom(
+        call(
+            request.getServerRequest(),
+            RaftServices.RAFT,
+            RaftServices.START_ELECTION,
+            request.toByteArray(),
+            deadline));
+  }
+
+  private byte[] call(
+      RaftRpcRequestProto head, String channel, int service, byte[] request, Duration limit)
+      throws IOException {
+    String bus = bus(head);
+    return await(send(bus, channel, service, request, limit), bus, limit);
+  }
+
+  private static <T> T await(CompletableFuture<T> answer, String bus, Duration limit)
+      throws IOException {
+    try {
+      return answer.get(2 * limit.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new InterruptedIOException("interrupted while waiting for bus " + bus);
+    } catch (ExecutionException e) {
+      throw new IOException("bus " + bus + ": " + e.getCause(), e.getCause());
+    } catch (TimeoutException e) {
+      throw new IOException("bus " + bus + ": no answer", e);
+    }
+  }
+
+  private CompletableFuture<byte[]> send(
+      String bus, String channel, int service, byte[] request, Duration limit) {
+    InetSocketAddress target = peers.find(bus);
+    return target == null
+        ? CompletableFuture.failedFuture(new IOException("no address is known"))
+        : links.call(target, channel, service, request, limit);
+  }
+
+  private static String bus(RaftRpcRequestProto head) {
+    return RaftPeerId.valueOf(head.getReplyId()).toString();
+  }
+
+  @Override
+  public void addRaftPeers(Collection<RaftPeer> others) {
+    for (RaftPeer peer : others) {
+      peers.configure(peer.getId().toString(), peer.getAddress());
+    }
+  }
+
+  @Override
+  public void handleException(RaftPeerId peer, Exception e, boolean reconnect) {
+    // A link that is broken is opened again at the next call.
+  }
+
+  @Override
+  public RpcType getRpcType() {
+    return type;
+  }
+
+  @Override
+  public void start() {
+    // Not before: while Ratis is still reading its files it takes messages all the same, knows
+    // neither its term nor its vote then, and fails to start if it came to follow a leader.
+    offerAll(Objects.requireNonNull(server, "server"));
+  }
+
+  @Override
+  public InetSocketAddress getInetSocketAddress() {
+    return address;
+  }
+
+  @Override
+  public void close() {
+    for (int service = RaftServices.REQUEST_VOTE;
+        service <= RaftServices.START_ELECTION;
+        service++) {
+      links.withdraw(service);
+    }
+  }
+
+  private interface Answer {
+    CompletionStage<byte[]> to(byte[] request) throws IOException;
+  }
+}

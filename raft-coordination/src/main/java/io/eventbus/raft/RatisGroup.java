@@ -1,0 +1,355 @@
+package io.eventbus.raft;
+
+import io.eventbus.raft.members.Members;
+import io.eventbus.raft.repair.CutShortChange;
+import io.eventbus.raft.repair.DirectSubmission;
+import io.eventbus.raft.repair.EarlyElection;
+import io.eventbus.raft.repair.LeaderCrashDetector;
+import io.eventbus.raft.repair.VoterChanges;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.ratis.proto.RaftProtos.RaftPeerRole;
+import org.apache.ratis.proto.RaftProtos.RoleInfoProto;
+import org.apache.ratis.proto.RaftProtos.ServerRpcProto;
+import org.apache.ratis.protocol.ClientId;
+import org.apache.ratis.protocol.Message;
+import org.apache.ratis.protocol.RaftClientReply;
+import org.apache.ratis.protocol.RaftClientRequest;
+import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.protocol.RaftPeer;
+import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.protocol.SetConfigurationRequest;
+import org.apache.ratis.protocol.SnapshotManagementRequest;
+import org.apache.ratis.protocol.TransferLeadershipRequest;
+import org.apache.ratis.server.RaftConfiguration;
+import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.util.LifeCycle;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One Raft group of this bus. Any thread may call any method.
+ *
+ * <p>Ratis waits for its own locks in what looks asynchronous, and completes futures while it holds
+ * them. So every call that may wait is made on the executor, and every future is completed there,
+ * those of {@link #submit} apart: they begin on the thread of the links, where they take the
+ * group's lock for a short while, and what depends on them must neither wait nor call Ratis other
+ * than through here.
+ */
+public final class RatisGroup
+    implements LeaderCrashDetector.Raft, VoterChanges.Group, CutShortChange.Group {
+  private final RaftServer server;
+  private final RaftGroupId group;
+  private final RaftPeerId self;
+  private final ClientId client = ClientId.randomId();
+  private final AtomicLong calls = new AtomicLong();
+
+  /** Changes of the members that are under way and were asked for here. */
+  private final AtomicInteger changes = new AtomicInteger();
+
+  private final Executor executor;
+  private final Executor raftLoop;
+
+  /**
+   * A group of a server that runs.
+   *
+   * @param executor for calls that may wait
+   * @param raftLoop for what is to be replicated
+   */
+  RatisGroup(
+      RaftServer server, RaftGroupId group, RaftPeerId self, Executor executor, Executor raftLoop) {
+    this.server = server;
+    this.group = group;
+    this.self = self;
+    this.executor = executor;
+    this.raftLoop = raftLoop;
+  }
+
+  /** A member at an address, {@code host:port}. */
+  public static RaftPeer peer(String bus, String address) {
+    return RaftPeer.newBuilder().setId(bus).setAddress(address).build();
+  }
+
+  /**
+   * Replicates a message, at the leader; the future has the answer of the state machine.
+   *
+   * <p>It is begun on the thread of the links, and completed where Ratis does it: each change of
+   * threads costs more than the work.
+   */
+  public CompletableFuture<Message> submit(Message message) {
+    return CompletableFuture.completedFuture(request(message))
+        .thenComposeAsync(RatisGroup::make, raftLoop)
+        .thenCompose(RatisGroup::checked)
+        .thenApply(RaftClientReply::getMessage);
+  }
+
+  private Call request(Message message) {
+    RaftClientRequest request =
+        RaftClientRequest.newBuilder()
+            .setClientId(client)
+            .setServerId(self)
+            .setGroupId(group)
+            .setCallId(calls.incrementAndGet())
+            .setMessage(message)
+            .setType(RaftClientRequest.writeRequestType())
+            .build();
+    return () -> DirectSubmission.of(server, group).submitClientRequestAsync(request);
+  }
+
+  private interface Call {
+    CompletableFuture<RaftClientReply> make() throws IOException;
+  }
+
+  private CompletableFuture<RaftClientReply> call(Call call) {
+    return made(call)
+        .thenComposeAsync(RatisGroup::checked, executor)
+        .whenCompleteAsync((reply, error) -> {}, executor);
+  }
+
+  private CompletableFuture<RaftClientReply> made(Call call) {
+    return CompletableFuture.completedFuture(call).thenComposeAsync(RatisGroup::make, executor);
+  }
+
+  private static CompletableFuture<RaftClientReply> make(Call call) {
+    try {
+      return call.make();
+    } catch (IOException e) {
+      return CompletableFuture.failedFuture(e);
+    }
+  }
+
+  private static CompletableFuture<RaftClientReply> checked(RaftClientReply reply) {
+    return reply.isSuccess()
+        ? CompletableFuture.completedFuture(reply)
+        : CompletableFuture.failedFuture(
+            reply.getException() != null
+                ? reply.getException()
+                : new IOException("Ratis gave no answer"));
+  }
+
+  /**
+   * Changes voters and listeners, if they are still the current ones.
+   *
+   * @param current the members that the change is based on
+   * @param next the members that there are to be
+   */
+  @Override
+  public CompletableFuture<Void> change(Members current, Members next) {
+    SetConfigurationRequest.Arguments arguments =
+        SetConfigurationRequest.Arguments.newBuilder()
+            .setServersInCurrentConf(current.voters())
+            .setListenersInCurrentConf(current.listeners())
+            .setServersInNewConf(next.voters())
+            .setListenersInNewConf(next.listeners())
+            .setMode(SetConfigurationRequest.Mode.COMPARE_AND_SET)
+            .build();
+    SetConfigurationRequest request =
+        new SetConfigurationRequest(client, self, group, calls.incrementAndGet(), arguments);
+    changes.incrementAndGet();
+    return call(() -> server.setConfigurationAsync(request))
+        .whenComplete((reply, error) -> changes.decrementAndGet())
+        .thenAccept(reply -> {});
+  }
+
+  /** Hands the leadership to another voter. */
+  public CompletableFuture<Void> transferLeadership(String bus, long timeoutMillis) {
+    return giveUpLeadership(RaftPeerId.valueOf(bus), timeoutMillis);
+  }
+
+  /** Leads no more; the voters choose the next leader, which may be this bus again. */
+  @Override
+  public CompletableFuture<Void> stepDown(long timeoutMillis) {
+    return giveUpLeadership(null, timeoutMillis);
+  }
+
+  private CompletableFuture<Void> giveUpLeadership(@Nullable RaftPeerId next, long timeoutMillis) {
+    TransferLeadershipRequest request =
+        new TransferLeadershipRequest(
+            client, self, group, calls.incrementAndGet(), next, timeoutMillis);
+    return call(() -> server.transferLeadershipAsync(request)).thenAccept(reply -> {});
+  }
+
+  /**
+   * Takes a snapshot here, and says up to where it goes.
+   *
+   * @param entries how many log entries there must be since the last one; with fewer of them that
+   *     one will do
+   */
+  public CompletableFuture<Long> takeSnapshot(long timeoutMillis, int entries) {
+    SnapshotManagementRequest request =
+        SnapshotManagementRequest.newCreate(
+            client, self, group, calls.incrementAndGet(), timeoutMillis, entries);
+    return call(() -> server.snapshotManagementAsync(request))
+        .thenApply(RaftClientReply::getLogIndex);
+  }
+
+  @Override
+  public CompletableFuture<Boolean> standForElection(String leader) {
+    return CompletableFuture.supplyAsync(
+        () -> {
+          try {
+            return EarlyElection.stand(server, group, self, RaftPeerId.valueOf(leader));
+          } catch (IOException e) {
+            throw new UncheckedIOException(e);
+          }
+        },
+        executor);
+  }
+
+  /** The log here; null if the group has ended. */
+  public @Nullable GroupLog log() {
+    try {
+      return GroupLog.of(server.getDivision(group));
+    } catch (IOException | IllegalStateException e) {
+      return null;
+    }
+  }
+
+  /** The index up to which each member is known to know that the log is committed. */
+  public Map<String, Long> positions() {
+    try {
+      return GroupLog.committed(server.getDivision(group));
+    } catch (IOException e) {
+      return Map.of();
+    }
+  }
+
+  @Override
+  public Members members() {
+    try {
+      RaftConfiguration now = server.getDivision(group).getRaftConf();
+      return new Members(
+          new ArrayList<>(now.getAllPeers(RaftPeerRole.FOLLOWER)),
+          new ArrayList<>(now.getAllPeers(RaftPeerRole.LISTENER)));
+    } catch (IOException e) {
+      return Members.NONE;
+    }
+  }
+
+  /** Whether a change of the members is under way, as far as this bus knows. */
+  public boolean isChanging(long appliedIndex) {
+    try {
+      return isChangingMembers()
+          || server.getDivision(group).getRaftConf().getLogEntryIndex() > appliedIndex;
+    } catch (IOException e) {
+      return true;
+    }
+  }
+
+  /** Whether members before and after a change count at present, as far as this bus knows. */
+  public boolean isChangingMembers() {
+    try {
+      RaftConfiguration now = server.getDivision(group).getRaftConf();
+      return !now.getPreviousPeers(RaftPeerRole.FOLLOWER).isEmpty()
+          || !now.getPreviousPeers(RaftPeerRole.LISTENER).isEmpty();
+    } catch (IOException e) {
+      return true;
+    }
+  }
+
+  @Override
+  public List<String> voters() {
+    return members().voterIds();
+  }
+
+  /** The leader that this bus knows, null for none. */
+  @Override
+  public @Nullable String leader() {
+    try {
+      RaftPeerId leader = server.getDivision(group).getInfo().getLeaderId();
+      return leader == null ? null : leader.toString();
+    } catch (IOException e) {
+      return null;
+    }
+  }
+
+  /** Whether this bus leads, and has applied what was committed before. */
+  public boolean isLeaderReady() {
+    try {
+      return server.getDivision(group).getInfo().isLeaderReady();
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  /** The current term; -1 if the group has ended. */
+  public long term() {
+    try {
+      return server.getDivision(group).getInfo().getCurrentTerm();
+    } catch (IOException e) {
+      return -1;
+    }
+  }
+
+  /** How long ago the leader was heard of, in milliseconds; -1 if there is none. */
+  @Override
+  public long leaderSilenceMillis() {
+    if (leader() == null) {
+      return -1;
+    }
+    try {
+      RoleInfoProto role = server.getDivision(group).getInfo().getRoleInfoProto();
+      if (role.getRole() == RaftPeerRole.LEADER) {
+        return 0;
+      }
+      return role.hasFollowerInfo() && role.getFollowerInfo().hasLeaderInfo()
+          ? role.getFollowerInfo().getLeaderInfo().getLastRpcElapsedTimeMs()
+          : -1;
+    } catch (IOException e) {
+      return -1;
+    }
+  }
+
+  /** At the leader: how long ago each of the others was heard of, in milliseconds. */
+  @Override
+  public Map<String, Long> followerSilenceMillis() {
+    Map<String, Long> silence = new TreeMap<>();
+    try {
+      RoleInfoProto role = server.getDivision(group).getInfo().getRoleInfoProto();
+      if (role.hasLeaderInfo()) {
+        for (ServerRpcProto follower : role.getLeaderInfo().getFollowerInfoList()) {
+          silence.put(
+              RaftPeerId.valueOf(follower.getId().getId()).toString(),
+              follower.getLastRpcElapsedTimeMs());
+        }
+      }
+    } catch (IOException e) {
+      return Map.of();
+    }
+    return silence;
+  }
+
+  /**
+   * Whether the leader here still sends to a bus that is no member, while none is being taken in.
+   *
+   * <p>That is so for good after a change that was cut short, see {@link CutShortChange}.
+   */
+  @Override
+  public boolean servesStrangers() {
+    // In this order: a bus that is taken in meanwhile is served first and a member later.
+    Set<String> served = followerSilenceMillis().keySet();
+    if (changes.get() != 0 || isChanging(Long.MAX_VALUE)) {
+      return false;
+    }
+    Members now = members();
+    return served.stream().anyMatch(bus -> !now.contains(bus));
+  }
+
+  /** Whether Ratis still runs the group. */
+  public boolean isAlive() {
+    try {
+      LifeCycle.State state = server.getDivision(group).getInfo().getLifeCycleState();
+      return !state.isClosingOrClosed() && state != LifeCycle.State.EXCEPTION;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+}

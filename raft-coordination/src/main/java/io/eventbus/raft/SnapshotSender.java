@@ -1,0 +1,76 @@
+package io.eventbus.raft;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.util.UUID;
+import org.apache.ratis.proto.RaftProtos.InstallSnapshotReplyProto;
+import org.apache.ratis.proto.RaftProtos.InstallSnapshotRequestProto;
+import org.apache.ratis.server.leader.FollowerInfo;
+import org.apache.ratis.server.leader.LogAppender;
+import org.apache.ratis.statemachine.SnapshotInfo;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Sends a snapshot to a follower that lacks more than the log has. It waits for each answer. */
+final class SnapshotSender {
+  private static final Logger log = LoggerFactory.getLogger(SnapshotSender.class);
+
+  private final LogAppender appender;
+  private final FollowerRpc rpc;
+
+  SnapshotSender(LogAppender appender, FollowerRpc rpc) {
+    this.appender = appender;
+    this.rpc = rpc;
+  }
+
+  /** Once; a snapshot that is not taken is sent again when the appender next looks. */
+  void send(SnapshotInfo snapshot) throws InterruptedIOException {
+    FollowerInfo follower = appender.getFollower();
+    log.info(
+        "{}: the follower's next entry is {}, the log begins at {}: it is sent the snapshot {}",
+        appender,
+        follower.getNextIndex(),
+        appender.getRaftLog().getStartIndex(),
+        snapshot);
+    InstallSnapshotReplyProto last;
+    try {
+      last = sendChunks(snapshot);
+    } catch (InterruptedIOException e) {
+      throw e;
+    } catch (IOException | RuntimeException e) {
+      log.warn("{}: the snapshot {} was not taken: {}", appender, snapshot, e.toString());
+      return;
+    }
+    if (last == null) {
+      return;
+    }
+    if (last.getServerReply().getSuccess()) {
+      follower.setSnapshotIndex(snapshot.getTermIndex().getIndex());
+      log.info("{}: the follower has the snapshot {}", appender, snapshot);
+    }
+    switch (last.getResult()) {
+      case NOT_LEADER -> appender.onFollowerTerm(last.getTerm());
+      case SUCCESS, SNAPSHOT_UNAVAILABLE, ALREADY_INSTALLED, SNAPSHOT_EXPIRED ->
+          follower.setAttemptedToInstallSnapshot();
+      default -> {
+        // It is sent again.
+      }
+    }
+  }
+
+  /** The answer to the last one that was sent: to the first that was not taken, if there is one. */
+  private @Nullable InstallSnapshotReplyProto sendChunks(SnapshotInfo snapshot) throws IOException {
+    InstallSnapshotReplyProto reply = null;
+    for (InstallSnapshotRequestProto request :
+        appender.newInstallSnapshotRequests(UUID.randomUUID().toString(), snapshot)) {
+      appender.getFollower().updateLastRpcSendTime(false);
+      reply = rpc.installSnapshot(request);
+      appender.getFollower().updateLastRpcResponseTime();
+      if (!reply.getServerReply().getSuccess()) {
+        return reply;
+      }
+    }
+    return reply;
+  }
+}

@@ -1,0 +1,129 @@
+package io.eventbus.raft.repair;
+
+import io.eventbus.raft.members.Members;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import org.apache.ratis.protocol.RaftPeer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Changes voters and listeners in steps that Ratis gets right.
+ *
+ * <p>A change of votes becomes a row of changes of the configuration. Each alters one vote at most,
+ * and gives no member another role, because of these faults:
+ *
+ * <ul>
+ *   <li>For Ratis a listener that becomes a voter is a new peer, to which it would send everything
+ *       twice.
+ *   <li>A member that is elected while a voter is becoming a listener fails on counting it twice,
+ *       at every election from then on.
+ *   <li>A new leader ends a change that it finds under way at once, without the former voters'
+ *       majority. That is safe only if every majority before meets every majority after.
+ * </ul>
+ *
+ * <p>Related upstream: RATIS-2274, RATIS-2283. Remove when a voter may become a listener, and the
+ * other way round, in one change, and a new leader waits for both majorities of a change that it
+ * finds.
+ */
+public final class VoterChanges {
+  private static final Logger log = LoggerFactory.getLogger(VoterChanges.class);
+
+  /** A bus that has answered within this time is there; heartbeats come many times in it. */
+  private static final int PRESENT_MILLIS = 1_000;
+
+  /** The group at its leader. */
+  public interface Group {
+    /** The members now. */
+    Members members();
+
+    /** Changes the members, if they are the current ones. */
+    CompletableFuture<Void> change(Members current, Members next);
+
+    /** How long ago each of the others was heard of, in milliseconds. */
+    Map<String, Long> followerSilenceMillis();
+  }
+
+  private VoterChanges() {}
+
+  /**
+   * Changes one vote or swaps two, without a change of leader. If this leader fails in between, the
+   * next one begins from the members that there are then, and a bus that is no member any more asks
+   * to be admitted again.
+   *
+   * @param out the member that loses its vote; null for none
+   * @param in the listener that gets a vote; null for none
+   */
+  public static CompletableFuture<Void> apply(
+      Group group, Members members, @Nullable String out, @Nullable String in) {
+    List<Members> row = row(members, out, in);
+    CompletableFuture<Void> done = CompletableFuture.completedFuture(null);
+    for (int i = 1; i < row.size(); i++) {
+      Members current = row.get(i - 1);
+      Members next = row.get(i);
+      done = done.thenCompose(nothing -> group.change(current, next));
+    }
+    return out == null || !isThere(group, out)
+        ? done
+        : done.thenCompose(nothing -> listen(group, members, row.get(row.size() - 1), out));
+  }
+
+  /** Ratis would wait for a member that is not there, and no other could join meanwhile. */
+  private static boolean isThere(Group group, String bus) {
+    return group.followerSilenceMillis().getOrDefault(bus, Long.MAX_VALUE) < PRESENT_MILLIS;
+  }
+
+  /** The members before, between and after the changes of votes. */
+  static List<Members> row(Members members, @Nullable String out, @Nullable String in) {
+    List<Members> row = new ArrayList<>(List.of(members));
+    Members now = members;
+    if (in != null) {
+      now = members.without(in);
+      row.add(now);
+      List<RaftPeer> voters = new ArrayList<>(now.voters());
+      voters.addAll(find(members.listeners(), in));
+      now = new Members(voters, now.listeners());
+      row.add(now);
+    }
+    if (out != null) {
+      row.add(now.without(out));
+    }
+    return row;
+  }
+
+  /** A bus that has lost its vote listens, if it is there; otherwise it asks when it is back. */
+  private static CompletableFuture<Void> listen(
+      Group group, Members before, Members now, String bus) {
+    List<RaftPeer> listeners = new ArrayList<>(now.listeners());
+    listeners.addAll(find(before.voters(), bus));
+    return group
+        .change(now, new Members(now.voters(), listeners))
+        .exceptionally(
+            error -> {
+              log.info("Bus {} does not listen yet: {}", bus, unwrap(error).toString());
+              return null;
+            });
+  }
+
+  private static List<RaftPeer> find(List<RaftPeer> peers, String bus) {
+    return peers.stream().filter(p -> p.getId().toString().equals(bus)).toList();
+  }
+
+  static Throwable unwrap(Throwable error) {
+    return error instanceof CompletionException && error.getCause() != null
+        ? unwrap(error.getCause())
+        : error;
+  }
+
+  /** Takes a bus out of the members, if it is one. */
+  public static CompletableFuture<Void> expel(Group group, String bus) {
+    Members now = group.members();
+    return now.contains(bus)
+        ? group.change(now, now.without(bus))
+        : CompletableFuture.completedFuture(null);
+  }
+}

@@ -1,0 +1,60 @@
+package io.eventbus.registry.ratis.admin;
+
+import io.eventbus.registry.BusId;
+import io.eventbus.registry.ratis.forward.BinaryFields;
+import java.io.DataInputStream;
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What an operator asks the leader for; bytes of a fixed order.
+ *
+ * @param operation what
+ * @param bus to which bus
+ * @param other another bus that it is about; null for none
+ * @param again whether this may have been carried out before: then it is no error to find it done
+ * @param millis the longest time to take
+ */
+record AdministrationRequest(
+    Operation operation, BusId bus, @Nullable BusId other, boolean again, int millis) {
+  /** What operators ask for. */
+  enum Operation {
+    /** To lead. */
+    TRANSFER,
+    /** To vote, instead of the other one. */
+    PROMOTE,
+    /** To vote no more. */
+    DEMOTE,
+    /** To be taken out and forgotten, although it does not answer. */
+    REMOVE,
+    /** To be taken out and forgotten, by a bus of itself. */
+    LEAVE
+  }
+
+  byte[] encode() {
+    return BinaryFields.encode(
+        out -> {
+          out.writeUTF(operation.name());
+          out.writeUTF(bus.value());
+          out.writeUTF(other == null ? "" : other.value());
+          out.writeBoolean(again);
+          out.writeInt(millis);
+        });
+  }
+
+  static AdministrationRequest decode(byte[] bytes) {
+    return BinaryFields.decode(bytes, AdministrationRequest::read);
+  }
+
+  private static AdministrationRequest read(DataInputStream in) throws IOException {
+    Operation operation = Operation.valueOf(in.readUTF());
+    BusId bus = new BusId(in.readUTF());
+    String other = in.readUTF();
+    return new AdministrationRequest(
+        operation,
+        bus,
+        other.isEmpty() ? null : new BusId(other),
+        in.readBoolean(),
+        Math.max(1, in.readInt()));
+  }
+}

@@ -1,0 +1,59 @@
+package io.eventbus.registry.ratis.admin;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How the cluster looks from one bus.
+ *
+ * @param cluster the cluster's id; empty if this bus belongs to none yet
+ * @param bus this bus
+ * @param role what it does: LEADER, VOTER, LISTENER or NONE
+ * @param leader the bus that leads, as far as this one knows; null for none
+ * @param term the current term; -1 before it runs
+ * @param voters the buses that vote
+ * @param listeners the buses that only follow
+ * @param changing whether the members are being changed; until that is done, a majority of both the
+ *     former voters and the new ones is needed
+ * @param appliedIndex how far the log is applied here; -1 for nothing
+ */
+public record ClusterStatus(
+    String cluster,
+    String bus,
+    Role role,
+    @Nullable String leader,
+    long term,
+    List<String> voters,
+    List<String> listeners,
+    boolean changing,
+    long appliedIndex) {
+  /** What a bus does in its cluster. */
+  public enum Role {
+    /** It gives the commands their order. */
+    LEADER,
+    /** It votes and keeps the log. */
+    VOTER,
+    /** It keeps the log and does not vote. */
+    LISTENER,
+    /** It is no member, or not yet. */
+    NONE
+  }
+
+  /**
+   * Copies the lists.
+   *
+   * @param cluster as above
+   * @param bus as above
+   * @param role as above
+   * @param leader as above
+   * @param term as above
+   * @param voters as above
+   * @param listeners as above
+   * @param changing as above
+   * @param appliedIndex as above
+   */
+  public ClusterStatus {
+    voters = List.copyOf(voters);
+    listeners = List.copyOf(listeners);
+  }
+}

@@ -1,0 +1,79 @@
+package io.eventbus.registry.ratis.forward;
+
+import io.eventbus.raft.GateLimits;
+import io.eventbus.raft.LeaderGate;
+import io.eventbus.registry.CommandId;
+import io.eventbus.registry.CommandResult;
+import io.eventbus.registry.CommitLatency;
+import io.eventbus.registry.RegistryCommand;
+import io.eventbus.registry.RegistryOverloadedException;
+import io.eventbus.registry.state.TimedCommand;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.LongSupplier;
+
+/** The way of commands into the log at the leader. Any thread may call any method. */
+public final class CommandGate {
+  private record Command(CommandId id, RegistryCommand command) {}
+
+  private final LeaderGate<Command, CommandResult> gate;
+  private final CommitLatencies latencies = new CommitLatencies();
+
+  /**
+   * A gate.
+   *
+   * @param proposer makes log entries
+   * @param stamp the registry time for an entry that is made now
+   * @param limits how much waits and is under way
+   * @param timer runs what is due a little later
+   * @param nanoTime the time of that timer
+   */
+  public CommandGate(
+      LeaderGate.Proposer<TimedCommand, CommandResult> proposer,
+      LongSupplier stamp,
+      GateLimits limits,
+      LeaderGate.Timer timer,
+      LongSupplier nanoTime) {
+    this.gate =
+        new LeaderGate<>(
+            commands -> proposer.propose(timed(commands, stamp.getAsLong())),
+            new LeaderGate.Owner() {
+              @Override
+              public RuntimeException overloaded(String message) {
+                return new RegistryOverloadedException(message);
+              }
+
+              @Override
+              public void committed(long tookNanos) {
+                latencies.record(tookNanos);
+              }
+            },
+            limits,
+            timer,
+            nanoTime);
+  }
+
+  private static List<TimedCommand> timed(List<Command> commands, long timeMillis) {
+    List<TimedCommand> timed = new ArrayList<>(commands.size());
+    for (Command command : commands) {
+      timed.add(new TimedCommand(command.id(), timeMillis, command.command()));
+    }
+    return timed;
+  }
+
+  /** As {@link LeaderGate#submit}; too many are a {@link RegistryOverloadedException}. */
+  public CompletableFuture<CommandResult> submit(CommandId id, RegistryCommand command) {
+    return gate.submit(new Command(id, command), command.estimatedBytes());
+  }
+
+  /** As {@link LeaderGate#confirm}. */
+  public CompletableFuture<Void> confirm() {
+    return gate.confirm();
+  }
+
+  /** How long commits have taken. */
+  public CommitLatency latency() {
+    return latencies.summary();
+  }
+}

@@ -1,0 +1,179 @@
+package io.eventbus.registry.ratis.forward;
+
+import io.eventbus.link.LinkException;
+import io.eventbus.link.LinkServiceException;
+import io.eventbus.registry.RegistryClosedException;
+import io.eventbus.registry.RegistryException;
+import io.eventbus.registry.RegistryOverloadedException;
+import io.eventbus.registry.RegistryTimeoutException;
+import io.eventbus.registry.RegistryUnavailableException;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.apache.ratis.protocol.exceptions.LeaderNotReadyException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Brings one command or read to the leader, wherever that is, and again until the deadline.
+ *
+ * <p>To repeat is safe: a command keeps its id. The pauses grow from 5 to 100 milliseconds, with
+ * chance in them, so that callers that wait for a new leader do not come all at once.
+ */
+public final class LeaderRetry<T> {
+  /** One try. It fails with what went wrong; see {@link #isCertainlyNotApplied}. */
+  public interface Attempt<T> {
+    /** Tries once, for as long as is left. */
+    CompletableFuture<T> run(Duration left);
+  }
+
+  private static final int FIRST_PAUSE_MILLIS = 5;
+  private static final int LAST_PAUSE_MILLIS = 100;
+
+  private final Attempt<T> attempt;
+  private final ScheduledExecutorService timers;
+  private final Duration deadline;
+  private final long start = System.nanoTime();
+  private final Supplier<String> situation;
+  private final CompletableFuture<T> answer = new CompletableFuture<>();
+
+  /** Whether an earlier try may have been carried out. */
+  private volatile boolean uncertain;
+
+  private volatile String lastError = "";
+
+  private LeaderRetry(
+      Attempt<T> attempt,
+      ScheduledExecutorService timers,
+      Duration deadline,
+      Supplier<String> situation) {
+    this.attempt = attempt;
+    this.timers = timers;
+    this.deadline = deadline;
+    this.situation = situation;
+  }
+
+  /**
+   * Begins; the future completes by the deadline.
+   *
+   * @param situation what there is and what is missing, for the error at the deadline
+   * @param open has it as long as it is under way
+   */
+  public static <T> CompletableFuture<T> start(
+      Attempt<T> attempt,
+      ScheduledExecutorService timers,
+      Duration deadline,
+      Supplier<String> situation,
+      Set<LeaderRetry<?>> open) {
+    LeaderRetry<T> retry = new LeaderRetry<>(attempt, timers, deadline, situation);
+    open.add(retry);
+    var unused = retry.answer.whenComplete((result, error) -> open.remove(retry));
+    try {
+      Future<?> timer = timers.schedule(retry::expire, deadline.toNanos(), TimeUnit.NANOSECONDS);
+      unused = retry.answer.whenComplete((result, error) -> timer.cancel(false));
+      retry.run(FIRST_PAUSE_MILLIS);
+    } catch (RejectedExecutionException e) {
+      retry.close();
+    }
+    return retry.answer;
+  }
+
+  private void run(int pauseMillis) {
+    Duration left = deadline.minusNanos(System.nanoTime() - start);
+    if (answer.isDone() || left.isNegative() || left.isZero()) {
+      return;
+    }
+    // Until it fails, it is unknown.
+    boolean before = uncertain;
+    uncertain = true;
+    CompletableFuture<T> tried;
+    try {
+      tried = attempt.run(left);
+    } catch (RuntimeException e) {
+      tried = CompletableFuture.failedFuture(e);
+    }
+    var unused =
+        tried.whenComplete(
+            (result, error) -> {
+              if (error == null) {
+                answer.complete(result);
+              } else {
+                failed(before, unwrap(error), pauseMillis);
+              }
+            });
+  }
+
+  private void failed(boolean uncertainBefore, Throwable error, int pauseMillis) {
+    if (isCertainlyNotApplied(error)) {
+      uncertain = uncertainBefore;
+    }
+    boolean overloaded = error instanceof RegistryOverloadedException;
+    if (error instanceof RegistryException known && (!overloaded || !uncertain)) {
+      if (!(known instanceof RegistryUnavailableException)) {
+        answer.completeExceptionally(known);
+        return;
+      }
+    }
+    lastError = String.valueOf(error.getMessage());
+    int pause = pauseMillis / 2 + ThreadLocalRandom.current().nextInt(pauseMillis);
+    try {
+      Future<?> unused =
+          timers.schedule(
+              () -> run(Math.min(2 * pauseMillis, LAST_PAUSE_MILLIS)),
+              pause,
+              TimeUnit.MILLISECONDS);
+    } catch (RejectedExecutionException e) {
+      close();
+    }
+  }
+
+  /** Ends it: the registry of this bus closes. */
+  public void close() {
+    answer.completeExceptionally(
+        new RegistryClosedException("the registry was closed before the answer came", uncertain));
+  }
+
+  private void expire() {
+    String error = lastError;
+    String message =
+        "no answer within "
+            + deadline
+            + ": "
+            + situation.get()
+            + (error.isEmpty() ? "" : "; last error: " + error);
+    answer.completeExceptionally(
+        uncertain
+            ? new RegistryTimeoutException(message, true)
+            : new RegistryUnavailableException(message));
+  }
+
+  static boolean isCertainlyNotApplied(Throwable error) {
+    if (error instanceof RegistryException known) {
+      return !known.maybeApplied();
+    }
+    if (error instanceof LinkException link) {
+      return !link.wasSent();
+    }
+    if (error instanceof LinkServiceException service) {
+      return !service.code().equals(CommandService.UNCERTAIN)
+          && !service.code().equals(LinkServiceException.INTERNAL);
+    }
+    // Ratis says that it has no room also of an entry that is in its log already.
+    return error instanceof LeaderNotReadyException;
+  }
+
+  /** What a stage failed with in the end. */
+  public static Throwable unwrap(@Nullable Throwable error) {
+    Throwable cause = error;
+    while (cause instanceof CompletionException && cause.getCause() != null) {
+      cause = cause.getCause();
+    }
+    return cause == null ? new IllegalStateException("no error") : cause;
+  }
+}

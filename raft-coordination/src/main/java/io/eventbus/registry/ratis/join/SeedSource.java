@@ -1,0 +1,31 @@
+package io.eventbus.registry.ratis.join;
+
+import io.eventbus.registry.Endpoint;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Says where other buses may be, anew at each attempt: a port for ways to find them other than a
+ * list.
+ *
+ * <p>It is asked on one thread of the registry. An implementer must not block for long, must not
+ * throw, and must keep the list small.
+ */
+public interface SeedSource {
+  /**
+   * Returns where to look at this moment.
+   *
+   * @return the addresses, this bus's own may be among them
+   */
+  List<Endpoint> seeds();
+
+  /**
+   * Says what has to come before this bus may found a cluster, beyond answers of all seeds.
+   *
+   * @param buses how many buses were found, this one included
+   * @return what is missing, for people; null if nothing is
+   */
+  default @Nullable String missing(int buses) {
+    return null;
+  }
+}

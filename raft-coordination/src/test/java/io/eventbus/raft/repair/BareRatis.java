@@ -1,0 +1,230 @@
+package io.eventbus.raft.repair;
+
+import static io.eventbus.raft.Fake.fake;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Objects;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import org.apache.ratis.RaftConfigKeys;
+import org.apache.ratis.conf.Parameters;
+import org.apache.ratis.conf.RaftProperties;
+import org.apache.ratis.proto.RaftProtos.LogEntryProto;
+import org.apache.ratis.proto.RaftProtos.RaftGroupIdProto;
+import org.apache.ratis.proto.RaftProtos.RaftPeerRole;
+import org.apache.ratis.proto.RaftProtos.RaftRpcRequestProto;
+import org.apache.ratis.protocol.Message;
+import org.apache.ratis.protocol.RaftClientRequest;
+import org.apache.ratis.protocol.RaftGroup;
+import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.protocol.RaftPeer;
+import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.rpc.RpcFactory;
+import org.apache.ratis.rpc.RpcType;
+import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.server.RaftServerConfigKeys;
+import org.apache.ratis.server.RaftServerRpc;
+import org.apache.ratis.server.ServerFactory;
+import org.apache.ratis.server.storage.RaftStorage;
+import org.apache.ratis.statemachine.TransactionContext;
+import org.apache.ratis.statemachine.impl.BaseStateMachine;
+import org.apache.ratis.statemachine.impl.SimpleStateMachineStorage;
+import org.apache.ratis.util.LifeCycle;
+import org.apache.ratis.util.TimeDuration;
+
+/** One server of Ratis alone, which the test sends messages to; what it sends is lost. */
+final class BareRatis implements AutoCloseable {
+  static final String SELF = "a";
+  static final RaftGroupId GROUP = RaftGroupId.randomId();
+
+  private final RaftServer server;
+  private final Queue<Thread> submitters;
+  private boolean abandoned;
+
+  private BareRatis(RaftServer server, Queue<Thread> submitters) {
+    this.server = server;
+    this.submitters = submitters;
+  }
+
+  static BareRatis follower(Path directory, int timeoutMillis) throws IOException {
+    return start(
+        directory,
+        timeoutMillis,
+        List.of(
+            peer(SELF, RaftPeerRole.FOLLOWER),
+            peer("b", RaftPeerRole.FOLLOWER),
+            peer("c", RaftPeerRole.FOLLOWER)));
+  }
+
+  static BareRatis listener(Path directory, int timeoutMillis) throws IOException {
+    return start(
+        directory,
+        timeoutMillis,
+        List.of(
+            peer(SELF, RaftPeerRole.LISTENER),
+            peer("b", RaftPeerRole.FOLLOWER),
+            peer("c", RaftPeerRole.FOLLOWER)));
+  }
+
+  static BareRatis leader(Path directory, int timeoutMillis)
+      throws IOException, InterruptedException {
+    BareRatis alone = start(directory, timeoutMillis, List.of(peer(SELF, RaftPeerRole.FOLLOWER)));
+    RatisFaultsTest.until(() -> isReady(alone));
+    return alone;
+  }
+
+  private static boolean isReady(BareRatis alone) {
+    try {
+      return alone.division().getInfo().isLeaderReady();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static BareRatis start(Path directory, int timeoutMillis, List<RaftPeer> peers)
+      throws IOException {
+    RaftProperties properties = new RaftProperties();
+    RaftConfigKeys.Rpc.setType(properties, new NoRpc());
+    RaftServerConfigKeys.setStorageDir(properties, List.of(directory.resolve("storage").toFile()));
+    TimeDuration timeout = TimeDuration.valueOf(timeoutMillis, TimeUnit.MILLISECONDS);
+    RaftServerConfigKeys.Rpc.setTimeoutMin(properties, timeout);
+    RaftServerConfigKeys.Rpc.setTimeoutMax(
+        properties, TimeDuration.valueOf(2L * timeoutMillis, TimeUnit.MILLISECONDS));
+    // As this project has it: composing them hides one of the faults.
+    RaftServerConfigKeys.Log.setAppendEntriesComposeEnabled(properties, false);
+    Queue<Thread> submitters = new ConcurrentLinkedQueue<>();
+    RaftServer server =
+        RaftServer.newBuilder()
+            .setServerId(RaftPeerId.valueOf(SELF))
+            .setGroup(RaftGroup.valueOf(GROUP, peers))
+            .setOption(RaftStorage.StartupOption.FORMAT)
+            .setProperties(properties)
+            .setStateMachine(new Machine(submitters))
+            .build();
+    server.start();
+    return new BareRatis(server, submitters);
+  }
+
+  static RaftPeer peer(String id, RaftPeerRole role) {
+    return RaftPeer.newBuilder().setId(id).setAddress("127.0.0.1:1").setStartupRole(role).build();
+  }
+
+  static RaftRpcRequestProto head(String from) {
+    return RaftRpcRequestProto.newBuilder()
+        .setRequestorId(RaftPeerId.valueOf(from).toByteString())
+        .setReplyId(RaftPeerId.valueOf(SELF).toByteString())
+        .setRaftGroupId(RaftGroupIdProto.newBuilder().setId(GROUP.toByteString()))
+        .build();
+  }
+
+  RaftServer server() {
+    return server;
+  }
+
+  RaftServer.Division division() throws IOException {
+    return server.getDivision(GROUP);
+  }
+
+  /** The threads on which client's requests reached the group. */
+  List<Thread> submitters() {
+    return List.copyOf(submitters);
+  }
+
+  /** It is in a deadlock, and would not close. */
+  void abandon() {
+    abandoned = true;
+  }
+
+  @Override
+  public void close() throws IOException {
+    if (!abandoned) {
+      server.close();
+    }
+  }
+
+  /** A state machine of nothing. */
+  private static final class Machine extends BaseStateMachine {
+    private final SimpleStateMachineStorage storage = new SimpleStateMachineStorage();
+    private final Queue<Thread> submitters;
+
+    Machine(Queue<Thread> submitters) {
+      this.submitters = submitters;
+    }
+
+    @Override
+    public void initialize(RaftServer server, RaftGroupId group, RaftStorage raftStorage)
+        throws IOException {
+      super.initialize(server, group, raftStorage);
+      storage.init(raftStorage);
+      getLifeCycle().startAndTransition(() -> {});
+    }
+
+    @Override
+    public void pause() {
+      getLifeCycle().transition(LifeCycle.State.PAUSING);
+      getLifeCycle().transition(LifeCycle.State.PAUSED);
+    }
+
+    @Override
+    public void reinitialize() {
+      getLifeCycle().startAndTransition(() -> {});
+    }
+
+    @Override
+    public SimpleStateMachineStorage getStateMachineStorage() {
+      return storage;
+    }
+
+    @Override
+    public TransactionContext startTransaction(RaftClientRequest request) throws IOException {
+      submitters.add(Thread.currentThread());
+      return super.startTransaction(request);
+    }
+
+    @Override
+    public CompletableFuture<Message> applyTransaction(TransactionContext transaction) {
+      LogEntryProto entry = Objects.requireNonNull(transaction.getLogEntry());
+      updateLastAppliedTermIndex(entry.getTerm(), entry.getIndex());
+      return CompletableFuture.completedFuture(Message.EMPTY);
+    }
+  }
+
+  /** Ratis makes an instance itself. */
+  public static final class NoRpc implements RpcType {
+    @Override
+    public String name() {
+      return NoRpc.class.getName();
+    }
+
+    @Override
+    public RpcFactory newFactory(Parameters parameters) {
+      return new ServerFactory() {
+        @Override
+        public RpcType getRpcType() {
+          return NoRpc.this;
+        }
+
+        @Override
+        public RaftServerRpc newRaftServerRpc(RaftServer server) {
+          return fake(
+              RaftServerRpc.class,
+              (method, arguments) ->
+                  switch (method) {
+                    case "start", "close", "addRaftPeers", "notifyNotLeader" -> null;
+                    case "getRpcType" -> NoRpc.this;
+                    case "getInetSocketAddress",
+                        "getClientServerAddress",
+                        "getAdminServerAddress" ->
+                        null;
+                    default -> throw new IOException("a message that is lost: " + method);
+                  });
+        }
+      };
+    }
+  }
+}

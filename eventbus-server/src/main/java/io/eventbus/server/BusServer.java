@@ -254,7 +254,7 @@ public final class BusServer implements AutoCloseable {
               BuildInfo.version(),
               bus.clock().instant(),
               List.of(uri().toString()),
-              loops.transport().name(),
+              loops.transportName(),
               loops.count(),
               transport.connectionLimit().connections(),
               transport.connectionLimit().message());
@@ -277,7 +277,7 @@ public final class BusServer implements AutoCloseable {
     balancer.start();
     state.set(ServerState.UP);
     membership.refused().thenAccept(this::fail);
-    LOG.debug("bus {} serves {} with {}", config.bus().name(), uri(), loops.transport().name());
+    LOG.debug("bus {} serves {} with {}", config.bus().name(), uri(), loops.transportName());
   }
 
   private void failLoop(Throwable cause) {

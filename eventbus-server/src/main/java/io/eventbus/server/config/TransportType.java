@@ -6,8 +6,6 @@ public enum TransportType {
   AUTO,
   /** Linux only; starting fails where it is missing. */
   EPOLL,
-  /** Linux since 5.9 where it is permitted; starting fails where it is missing. */
-  IO_URING,
   /** The JDK's selectors, everywhere. */
   NIO
 }

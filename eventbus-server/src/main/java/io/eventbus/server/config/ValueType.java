@@ -41,7 +41,7 @@ public enum ValueType {
   /** A time span, in milliseconds. */
   TIME("a time span such as 500ms, 5s, 2m, 1h or PT5S"),
   /** A {@link TransportType}. */
-  TRANSPORT("auto, epoll, io_uring or nio"),
+  TRANSPORT("auto, epoll or nio"),
   /** A {@link ClientScope}. */
   CLIENT_SCOPE("everyone, loopback or nobody"),
   /** A {@link LogConfig.Level}. */

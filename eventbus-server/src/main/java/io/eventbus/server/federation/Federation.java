@@ -24,9 +24,11 @@ import io.eventbus.server.routing.Router;
 import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.session.ClusterPromises;
 import io.eventbus.server.transport.EventLoops;
-import io.eventbus.server.transport.IoTransport;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.EventLoop;
+import io.netty.channel.epoll.EpollIoHandler;
+import io.netty.channel.epoll.EpollServerSocketChannel;
+import io.netty.channel.epoll.EpollSocketChannel;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -119,8 +121,10 @@ public final class Federation implements ClusterPromises {
    * @return the transport for the links
    */
   public static LinkTransport transport(ListenConfig listen) {
-    IoTransport sockets = IoTransport.of(listen.transport());
-    return new LinkTransport(sockets.handlers(), sockets.serverChannel(), sockets.channel());
+    return EventLoops.usesEpoll(listen.transport())
+        ? new LinkTransport(
+            EpollIoHandler.newFactory(), EpollServerSocketChannel.class, EpollSocketChannel.class)
+        : LinkTransport.nio();
   }
 
   /**

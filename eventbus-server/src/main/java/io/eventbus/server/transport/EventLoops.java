@@ -1,12 +1,19 @@
 package io.eventbus.server.transport;
 
 import io.eventbus.server.config.ListenConfig;
+import io.eventbus.server.config.TransportType;
 import io.eventbus.server.routing.Loops;
 import io.netty.channel.EventLoop;
 import io.netty.channel.IoEventLoop;
 import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.ServerChannel;
 import io.netty.channel.SingleThreadIoEventLoop;
+import io.netty.channel.epoll.Epoll;
+import io.netty.channel.epoll.EpollIoHandler;
+import io.netty.channel.epoll.EpollServerSocketChannel;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.RejectedExecutionHandlers;
 import java.util.ArrayList;
@@ -18,7 +25,7 @@ import java.util.function.IntConsumer;
 /** The threads that own connections. */
 public final class EventLoops implements Loops {
   private final MultiThreadIoEventLoopGroup group;
-  private final IoTransport transport;
+  private final Class<? extends ServerChannel> serverChannel;
   private final List<EventLoop> loops = new ArrayList<>();
   private volatile IntConsumer handOver = loop -> {};
 
@@ -26,13 +33,15 @@ public final class EventLoops implements Loops {
    * Starts the loops.
    *
    * @param config how many, and on what
-   * @throws IllegalStateException if the transport that is demanded cannot be had
+   * @throws IllegalStateException if epoll is demanded and cannot be had
    */
   public EventLoops(ListenConfig config) {
-    transport = IoTransport.of(config.transport());
+    boolean epoll = usesEpoll(config.transport());
+    IoHandlerFactory io = epoll ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
+    serverChannel = epoll ? EpollServerSocketChannel.class : NioServerSocketChannel.class;
     int count =
         config.eventLoops() == 0 ? Runtime.getRuntime().availableProcessors() : config.eventLoops();
-    group = new Group(count, transport.handlers());
+    group = new Group(count, io);
     for (int i = 0; i < count; i++) {
       loops.add(group.next());
     }
@@ -58,6 +67,27 @@ public final class EventLoops implements Loops {
           RejectedExecutionHandlers.reject(),
           MAX_TASK_MILLIS);
     }
+  }
+
+  /**
+   * Says what drives the sockets with a setting.
+   *
+   * @param type the setting
+   * @return true for epoll, false for NIO
+   * @throws IllegalStateException if epoll is demanded and cannot be had
+   */
+  public static boolean usesEpoll(TransportType type) {
+    return switch (type) {
+      case NIO -> false;
+      case AUTO -> Epoll.isAvailable();
+      case EPOLL -> {
+        if (!Epoll.isAvailable()) {
+          throw new IllegalStateException(
+              "listen.transport: EPOLL cannot be had here: " + Epoll.unavailabilityCause());
+        }
+        yield true;
+      }
+    };
   }
 
   /** Sets what {@link #handOver} does. */
@@ -94,13 +124,21 @@ public final class EventLoops implements Loops {
     return group;
   }
 
+  Class<? extends ServerChannel> serverChannel() {
+    return serverChannel;
+  }
+
+  boolean isEpoll() {
+    return serverChannel == EpollServerSocketChannel.class;
+  }
+
   /**
-   * Returns what drives the sockets.
+   * Returns what the sockets are driven by.
    *
-   * @return the same for all loops
+   * @return epoll or nio
    */
-  public IoTransport transport() {
-    return transport;
+  public String transportName() {
+    return isEpoll() ? "epoll" : "nio";
   }
 
   /** Ends the threads; waits at most a second. */

@@ -20,6 +20,7 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
 import io.netty.channel.WriteBufferWaterMark;
+import io.netty.channel.epoll.EpollChannelOption;
 import io.netty.handler.ssl.SslContext;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -129,7 +130,7 @@ public final class TransportServer {
     ServerBootstrap server =
         new ServerBootstrap()
             .group(loops.group())
-            .channel(loops.transport().serverChannel())
+            .channel(loops.serverChannel())
             .handler(new AcceptGuard(door))
             .option(ChannelOption.SO_BACKLOG, config.listen().backlog())
             .option(ChannelOption.SO_REUSEADDR, true)
@@ -143,11 +144,11 @@ public final class TransportServer {
                 ChannelOption.WRITE_BUFFER_WATER_MARK,
                 new WriteBufferWaterMark(32 * 1024, 128 * 1024))
             .childHandler(new ConnectionInitializer(byLoop, handshake, tls, tlsTasks, door));
-    ChannelOption<Long> unsentBytes = loops.transport().unsentBytes();
-    if (unsentBytes != null) {
+    if (loops.isEpoll()) {
       // What a client has not taken waits in the bus, where it is counted, and not in the system:
-      // so the bus also sees soon what the client takes.
-      server.childOption(unsentBytes, UNSENT_BYTES);
+      // so
+      // the bus also sees soon what the client takes.
+      server.childOption(EpollChannelOption.TCP_NOTSENT_LOWAT, UNSENT_BYTES);
     }
     ChannelFuture bound =
         server.bind(config.listen().host(), config.listen().port()).awaitUninterruptibly();

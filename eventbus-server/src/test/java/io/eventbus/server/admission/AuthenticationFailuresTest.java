@@ -9,6 +9,8 @@ import org.junit.jupiter.api.Test;
 import org.slf4j.helpers.NOPLogger;
 
 class AuthenticationFailuresTest {
+  private static final String REASON = "showed a wrong token";
+
   private final AtomicLong now = new AtomicLong(Long.MAX_VALUE - 7);
   private final AuthenticationFailures failures =
       new AuthenticationFailures(new RateLimitedLog(NOPLogger.NOP_LOGGER), now::get);
@@ -16,7 +18,7 @@ class AuthenticationFailuresTest {
   private int prompt(String address, int times) {
     int prompt = 0;
     for (int i = 0; i < times; i++) {
-      prompt += failures.note(Ip.of(address)) ? 0 : 1;
+      prompt += failures.note(Ip.of(address), REASON) ? 0 : 1;
     }
     return prompt;
   }
@@ -48,12 +50,12 @@ class AuthenticationFailuresTest {
   @Test
   void soManyAddressesAreRememberedAndNoMore() {
     for (int i = 0; i < AuthenticationFailures.MOST_ADDRESSES + 1000; i++) {
-      failures.note(Ip.of("10." + (i >> 16) + "." + (i >> 8 & 255) + "." + (i & 255)));
+      failures.note(Ip.of("10." + (i >> 16) + "." + (i >> 8 & 255) + "." + (i & 255)), REASON);
     }
     assertThat(failures.size()).isEqualTo(AuthenticationFailures.MOST_ADDRESSES);
     now.addAndGet(Duration.ofMinutes(2).toNanos());
     for (int i = 0; i < 1000; i++) {
-      failures.note(Ip.of("203.0.113.7"));
+      failures.note(Ip.of("203.0.113.7"), REASON);
     }
     assertThat(failures.size()).isLessThan(AuthenticationFailures.MOST_ADDRESSES - 900);
   }

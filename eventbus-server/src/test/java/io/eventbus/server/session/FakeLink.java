@@ -99,7 +99,7 @@ final class FakeLink implements ClientLink {
   }
 
   @Override
-  public boolean refusalMustWait(Runnable later) {
+  public boolean refusalMustWait(String reason, Runnable later) {
     failures++;
     if (late) {
       retry = later;

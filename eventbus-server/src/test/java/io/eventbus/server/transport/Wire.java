@@ -11,10 +11,10 @@ import io.eventbus.server.routing.Router;
 import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.samples.FakeLoops;
 import io.eventbus.server.samples.SampleFrames;
+import io.eventbus.server.samples.TestAccess;
 import io.eventbus.server.session.BusContext;
 import io.eventbus.server.session.LoopContext;
 import io.eventbus.server.session.Sessions;
-import io.eventbus.server.session.SharedTokenPolicy;
 import io.eventbus.server.session.TurnBudget;
 import io.eventbus.server.stats.BusCounters;
 import io.eventbus.server.stats.LoopStats;
@@ -92,7 +92,7 @@ public final class Wire {
             index,
             memory,
             new Sessions("bus", clock),
-            new SharedTokenPolicy(null, false),
+            TestAccess.open(),
             new LoopBarrier(loops),
             counters,
             clock);

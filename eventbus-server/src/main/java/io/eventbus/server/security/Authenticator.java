@@ -6,9 +6,10 @@ import java.util.concurrent.CompletableFuture;
  * Finds out who a client is.
  *
  * <p>An implementation is called on event loops, several at a time: it must not block, because all
- * clients of a loop would wait, and should not throw, which counts as {@link
- * Authentication.Unavailable}. What takes more than microseconds it does on threads of its own, of
- * which it bounds what waits for them.
+ * clients of a loop would wait, and should not throw. An exception, also one that completes the
+ * future, counts as {@link Authentication.Unavailable} and is logged, so it holds no secrets. What
+ * takes more than microseconds it does on threads of its own, of which it bounds what waits for
+ * them.
  */
 @FunctionalInterface
 public interface Authenticator {

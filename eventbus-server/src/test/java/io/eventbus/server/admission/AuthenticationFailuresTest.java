@@ -2,6 +2,10 @@ package io.eventbus.server.admission;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.LoggerContext;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.eventbus.server.log.RateLimitedLog;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
@@ -21,6 +25,19 @@ class AuthenticationFailuresTest {
       prompt += failures.note(Ip.of(address), REASON) ? 0 : 1;
     }
     return prompt;
+  }
+
+  @Test
+  void aFailureIsToldWithItsAddressAndReason() {
+    ListAppender<ILoggingEvent> lines = new ListAppender<>();
+    Logger logger = new LoggerContext().getLogger("test");
+    logger.addAppender(lines);
+    lines.start();
+    new AuthenticationFailures(new RateLimitedLog(logger), now::get)
+        .note(Ip.of("203.0.113.7"), "showed no token or a wrong one");
+    assertThat(lines.list.stream().map(ILoggingEvent::getFormattedMessage))
+        .containsExactly(
+            "authentication failed: a client at 203.0.113.7 showed no token or a wrong one");
   }
 
   @Test

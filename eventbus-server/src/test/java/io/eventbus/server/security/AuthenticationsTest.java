@@ -2,12 +2,16 @@ package io.eventbus.server.security;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.LoggerContext;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.eventbus.server.log.RateLimitedLog;
 import io.eventbus.server.samples.FakeAuthenticator;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
-import org.slf4j.helpers.NOPLogger;
 
 class AuthenticationsTest {
   private static final int MOST = 3;
@@ -17,12 +21,23 @@ class AuthenticationsTest {
   /** Close to where the clock overflows. */
   private static final long BEGAN = Long.MAX_VALUE - 7;
 
+  private final ListAppender<ILoggingEvent> lines = new ListAppender<>();
+  private final Logger logger = new LoggerContext().getLogger("test");
   private final FakeAuthenticator authenticator = new FakeAuthenticator();
   private final Authentications authentications = of(authenticator);
   private final AtomicInteger calls = new AtomicInteger();
 
-  private static Authentications of(Authenticator authenticator) {
-    return new Authentications(authenticator, MOST, new RateLimitedLog(NOPLogger.NOP_LOGGER));
+  AuthenticationsTest() {
+    logger.addAppender(lines);
+    lines.start();
+  }
+
+  private Authentications of(Authenticator asked) {
+    return new Authentications(asked, MOST, new RateLimitedLog(logger));
+  }
+
+  private List<String> logged() {
+    return lines.list.stream().map(ILoggingEvent::getFormattedMessage).toList();
   }
 
   private PendingAuthentication begin() {
@@ -72,6 +87,8 @@ class AuthenticationsTest {
     assertThat(pending.answer()).isInstanceOf(Authentication.Unavailable.class);
     assertThat(authenticator.last()).as("it may see that nobody waits").isDone();
     assertThat(authentications.waiting()).isZero();
+    assertThat(logged())
+        .containsExactly("clients cannot be authenticated: there was no answer within 2 s");
     authenticator.last().complete(FakeAuthenticator.everything());
     assertThat(pending.answer()).isInstanceOf(Authentication.Unavailable.class);
   }
@@ -82,7 +99,9 @@ class AuthenticationsTest {
     authenticator.last().completeExceptionally(new IllegalStateException("broken"));
     assertThat(pending.answer())
         .isInstanceOfSatisfying(
-            Authentication.Unavailable.class, u -> assertThat(u.reason()).contains("broken"));
+            Authentication.Unavailable.class,
+            unavailable -> assertThat(unavailable.message()).doesNotContain("broken"));
+    assertThat(logged()).hasSize(1).first().asString().contains("broken");
     Authentications throwing =
         of(
             c -> {
@@ -119,5 +138,6 @@ class AuthenticationsTest {
     pending.abandon();
     assertThat(calls).hasValue(0);
     assertThat(authentications.waiting()).isZero();
+    assertThat(logged()).isEmpty();
   }
 }

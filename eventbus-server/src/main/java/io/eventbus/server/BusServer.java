@@ -21,12 +21,13 @@ import io.eventbus.server.routing.LoopBarrier;
 import io.eventbus.server.routing.RemoteForwarder;
 import io.eventbus.server.routing.Router;
 import io.eventbus.server.routing.SubscriptionIndex;
+import io.eventbus.server.security.Authentications;
+import io.eventbus.server.security.SharedTokenAuthenticator;
 import io.eventbus.server.session.BusContext;
 import io.eventbus.server.session.ClusterPromises;
 import io.eventbus.server.session.LoopContext;
 import io.eventbus.server.session.ResumeKey;
 import io.eventbus.server.session.Sessions;
-import io.eventbus.server.session.SharedTokenPolicy;
 import io.eventbus.server.stats.BusCounters;
 import io.eventbus.server.transport.EventLoops;
 import io.eventbus.server.transport.TransportServer;
@@ -102,8 +103,7 @@ public final class BusServer implements AutoCloseable {
             index,
             memory,
             new Sessions(config.bus().name(), clock, membership::others, resumes),
-            new SharedTokenPolicy(
-                config.auth().token(), config.auth().systemTopics(), config.auth().block()),
+            new Authentications(new SharedTokenAuthenticator(config.auth())),
             new LoopBarrier(loops),
             counters,
             clock,

@@ -27,6 +27,7 @@ class ArchitectureTest {
   private static final String CONFIG = "io.eventbus.server.config";
   private static final String STATS = "io.eventbus.server.stats";
   private static final String LOG = "io.eventbus.server.log";
+  private static final String SECURITY = "io.eventbus.server.security";
   private static final String ADMISSION = "io.eventbus.server.admission";
   private static final String ROUTING = "io.eventbus.server.routing";
   private static final String SESSION = "io.eventbus.server.session";
@@ -81,6 +82,8 @@ class ArchitectureTest {
 
   @ArchTest static final ArchRule log = row(LOG);
 
+  @ArchTest static final ArchRule security = row(SECURITY, LOG, CONFIG, PROTOCOL);
+
   @ArchTest
   static final ArchRule admission =
       row(ADMISSION, LOG, STATS, CONFIG, NETTY_UTIL, "com.sun.management");
@@ -91,7 +94,16 @@ class ArchitectureTest {
 
   @ArchTest
   static final ArchRule session =
-      row(SESSION, ROUTING, STATS, CONFIG, PROTOCOL, SCHEMA, NETTY_BUFFERS, "javax.crypto..");
+      row(
+          SESSION,
+          SECURITY,
+          ROUTING,
+          STATS,
+          CONFIG,
+          PROTOCOL,
+          SCHEMA,
+          NETTY_BUFFERS,
+          "javax.crypto..");
 
   @ArchTest
   static final ArchRule queue =
@@ -183,6 +195,7 @@ class ArchitectureTest {
           LINK,
           TRANSPORT,
           ADMISSION,
+          SECURITY,
           SESSION,
           ROUTING,
           STATS,
@@ -249,6 +262,7 @@ class ArchitectureTest {
               CONFIG,
               STATS,
               LOG,
+              SECURITY,
               ADMISSION,
               ROUTING,
               SESSION,

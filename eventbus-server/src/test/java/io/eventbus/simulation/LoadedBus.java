@@ -13,10 +13,10 @@ import io.eventbus.server.routing.Loops;
 import io.eventbus.server.routing.RemoteForwarder;
 import io.eventbus.server.routing.Router;
 import io.eventbus.server.routing.SubscriptionIndex;
+import io.eventbus.server.samples.TestAccess;
 import io.eventbus.server.session.BusContext;
 import io.eventbus.server.session.LoopContext;
 import io.eventbus.server.session.Sessions;
-import io.eventbus.server.session.SharedTokenPolicy;
 import io.eventbus.server.session.TestResumes;
 import io.eventbus.server.session.TurnBudget;
 import io.eventbus.server.stats.BusCounters;
@@ -96,7 +96,7 @@ final class LoadedBus {
             index,
             memory,
             sessions,
-            new SharedTokenPolicy(null, false),
+            TestAccess.open(),
             new LoopBarrier(loops),
             counters,
             clock);

@@ -84,7 +84,7 @@ public final class TopicFilter {
     if (exact) {
       return text.equals(topic);
     }
-    if (topic.charAt(0) == '$' && (tokens.length == 0 || tokens[0].equals("*"))) {
+    if (topic.charAt(0) == '$' && startsWithWildcard()) {
       return false;
     }
     int start = 0;
@@ -101,6 +101,78 @@ public final class TopicFilter {
       start = end + 1;
     }
     return tail ? start <= topic.length() : start > topic.length();
+  }
+
+  /** Of a filter with wildcards only. */
+  private boolean startsWithWildcard() {
+    return tokens.length == 0 || tokens[0].equals("*");
+  }
+
+  /**
+   * Says whether every topic that another filter selects is selected by this one, too. Topics
+   * longer than the limits of {@link Topic} count as well.
+   *
+   * @param other any filter
+   * @return true if this one selects at least what the other one does
+   */
+  public boolean contains(TopicFilter other) {
+    if (other.exact) {
+      return matches(other.text);
+    }
+    if (exact || !hasLengthsOf(other) || (startsWithWildcard() && other.isSystem())) {
+      return false;
+    }
+    for (int i = 0; i < tokens.length; i++) {
+      if (!tokens[i].equals("*") && !tokens[i].equals(other.tokens[i])) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /**
+   * Whether a topic of any number of tokens that the other one selects is not too short or long.
+   */
+  private boolean hasLengthsOf(TopicFilter other) {
+    if (!tail) {
+      return !other.tail && other.tokens.length == tokens.length;
+    }
+    return other.tokens.length + (other.tail ? 1 : 0) > tokens.length;
+  }
+
+  /**
+   * Says whether there is a topic that both this filter and another one select. Topics longer than
+   * the limits of {@link Topic} count as well.
+   *
+   * @param other any filter
+   * @return true if there is one
+   */
+  public boolean intersects(TopicFilter other) {
+    if (other.exact) {
+      return matches(other.text);
+    }
+    if (exact) {
+      return other.matches(text);
+    }
+    boolean sharesLength =
+        tail
+            ? other.tail || other.tokens.length > tokens.length
+            : other.tail
+                ? tokens.length > other.tokens.length
+                : tokens.length == other.tokens.length;
+    if (!sharesLength
+        || (startsWithWildcard() && other.isSystem())
+        || (other.startsWithWildcard() && isSystem())) {
+      return false;
+    }
+    for (int i = 0; i < Math.min(tokens.length, other.tokens.length); i++) {
+      String mine = tokens[i];
+      String its = other.tokens[i];
+      if (!mine.equals("*") && !its.equals("*") && !mine.equals(its)) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /**

@@ -2,6 +2,7 @@ package io.eventbus.protocol;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
 import net.jqwik.api.Arbitraries;
@@ -14,6 +15,8 @@ import net.jqwik.api.Provide;
 class TopicFilterProperties {
   // Few tokens, some of them prefixes of others, so that topics and filters often meet.
   private static final List<String> TOKENS = List.of("a", "ab", "b", "$s", "ü", "a$");
+
+  private static final List<String> ALL_TOPICS = allTopics();
 
   @Provide
   Arbitrary<String> topics() {
@@ -34,6 +37,54 @@ class TopicFilterProperties {
 
   private static String tail(List<String> tokens, boolean tail) {
     return !tail ? "" : tokens.isEmpty() ? ">" : ".>";
+  }
+
+  /** Filters of at most three tokens before a tail. */
+  @Provide
+  Arbitrary<TopicFilter> shortFilters() {
+    return Arbitraries.of("a", "b", "$s", "*")
+        .list()
+        .ofMaxSize(3)
+        .flatMap(
+            tokens ->
+                (tokens.isEmpty() ? Arbitraries.just(true) : Arbitraries.of(true, false))
+                    .map(tail -> String.join(".", tokens) + tail(tokens, tail)))
+        .map(TopicFilter::parse);
+  }
+
+  /**
+   * All topics of up to four tokens: one more than filters have before a tail. Some of their tokens
+   * are in no filter, so that only a wildcard selects them.
+   */
+  private static List<String> allTopics() {
+    List<String> all = new ArrayList<>();
+    List<String> longest = List.of("");
+    for (int tokens = 1; tokens <= 4; tokens++) {
+      List<String> longer = new ArrayList<>();
+      for (String topic : longest) {
+        for (String token : List.of("a", "b", "$s", "x", "$x")) {
+          longer.add(topic.isEmpty() ? token : topic + "." + token);
+        }
+      }
+      all.addAll(longer);
+      longest = longer;
+    }
+    return all;
+  }
+
+  @Property(tries = 3000)
+  void containsAndIntersectsAreWhatTheirTopicsSay(
+      @ForAll("shortFilters") TopicFilter one, @ForAll("shortFilters") TopicFilter other) {
+    boolean contains = true;
+    boolean intersects = false;
+    for (String topic : ALL_TOPICS) {
+      if (other.matches(topic)) {
+        contains &= one.matches(topic);
+        intersects |= one.matches(topic);
+      }
+    }
+    assertThat(one.contains(other)).as("%s contains %s", one, other).isEqualTo(contains);
+    assertThat(one.intersects(other)).as("%s intersects %s", one, other).isEqualTo(intersects);
   }
 
   @Property(tries = 5000)

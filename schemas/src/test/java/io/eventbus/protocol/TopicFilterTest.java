@@ -51,6 +51,39 @@ class TopicFilterTest {
   }
 
   @ParameterizedTest
+  @CsvSource({
+    // one, other, whether one contains the other, whether they intersect
+    "a, a, true, true",
+    "a, b, false, false",
+    ">, a.b, true, true",
+    ">, *.>, true, true",
+    "*.>, >, false, true",
+    "*, >, false, true",
+    "a.>, a, false, false",
+    "a.>, a.*, true, true",
+    "a.>, a.*.>, true, true",
+    "a.*.>, a.>, false, true",
+    "a.*, a.>, false, true",
+    "a.*.c, a.b.*, false, true",
+    "a.*, *.b, false, true",
+    "a.*, b.*, false, false",
+    "a.*.>, a.*, false, false",
+    // The system's topics are seen only by who names them.
+    ">, $SYS.>, false, false",
+    ">, $SYS.bus, false, false",
+    "*.bus, $SYS.*, false, false",
+    "$SYS.>, $SYS.*, true, true",
+    "$SYS.*, >, false, false"
+  })
+  void containsAndIntersects(String one, String other, boolean contains, boolean intersects) {
+    TopicFilter first = TopicFilter.parse(one);
+    TopicFilter second = TopicFilter.parse(other);
+    assertThat(first.contains(second)).isEqualTo(contains);
+    assertThat(first.intersects(second)).isEqualTo(intersects);
+    assertThat(second.intersects(first)).isEqualTo(intersects);
+  }
+
+  @ParameterizedTest
   @CsvSource(
       delimiter = '|',
       value = {

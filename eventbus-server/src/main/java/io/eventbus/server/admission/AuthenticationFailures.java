@@ -60,15 +60,17 @@ public final class AuthenticationFailures {
    * Notes a failure.
    *
    * @param address where the client is
+   * @param reason for the log, as it goes on after "a client"
    * @return whether there were already {@value #PROMPT_ANSWERS} from there within a minute, so that
    *     the answer should be late
    */
-  public boolean note(InetAddress address) {
+  public boolean note(InetAddress address, String reason) {
     ClientAddress key = ClientAddress.of(address);
     audit.warn(
         key.toString(),
-        "authentication failed: a client at {} showed no token or a wrong one",
-        NetUtil.toAddressString(address));
+        "authentication failed: a client at {} {}",
+        NetUtil.toAddressString(address),
+        reason);
     return note(key);
   }
 

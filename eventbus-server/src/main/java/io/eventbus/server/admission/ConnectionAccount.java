@@ -101,10 +101,13 @@ public final class ConnectionAccount {
   /**
    * Notes that the client could not prove who it is.
    *
+   * @param reason for the log, as it goes on after "a client"
    * @return whether that has happened so often at its address that the answer should be late
    */
-  public boolean authenticationFailed() {
-    return failures != null && client.getAddress() != null && failures.note(client.getAddress());
+  public boolean authenticationFailed(String reason) {
+    return failures != null
+        && client.getAddress() != null
+        && failures.note(client.getAddress(), reason);
   }
 
   /**

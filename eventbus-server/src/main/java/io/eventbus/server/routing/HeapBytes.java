@@ -30,7 +30,7 @@ public final class HeapBytes {
   private static final int MAP_ENTRY = 48;
 
   /** A topic that a loop remembers, without its name. */
-  private static final int TOPIC_ENTRY = 120;
+  private static final int TOPIC_ENTRY = 128;
 
   /** How the frames of a topic leave for a few other buses. */
   private static final int PLAN = 1024;

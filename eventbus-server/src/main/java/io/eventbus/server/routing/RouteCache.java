@@ -32,6 +32,9 @@ final class RouteCache {
     final int hash;
     final byte[] bytes;
 
+    /** Never that of another topic of this loop; from 1. */
+    final long number;
+
     /** How frames leave for other buses; null if none wants them. */
     @Nullable RemotePlan remote;
 
@@ -57,8 +60,9 @@ final class RouteCache {
       eventsSwept = -1;
     }
 
-    Entry(int hash, byte[] bytes, String topic, Route nobody) {
+    Entry(long number, int hash, byte[] bytes, String topic, Route nobody) {
       super(topic, nobody);
+      this.number = number;
       this.hash = hash;
       this.bytes = bytes;
     }
@@ -69,6 +73,7 @@ final class RouteCache {
   private final int maxSlots;
   // Volatile for list(): the loop itself reads it once for each look-up.
   private volatile @Nullable Entry[] slots = new Entry[MIN_SLOTS];
+  private long lastNumber;
   private int size;
   private long cost;
   private int victim;
@@ -110,7 +115,7 @@ final class RouteCache {
   Entry add(ByteBuffer in, int start, int length, String topic) {
     byte[] bytes = new byte[length];
     in.get(start, bytes);
-    Entry entry = new Entry(hash(in, start, length), bytes, topic, index.nobody());
+    Entry entry = new Entry(++lastNumber, hash(in, start, length), bytes, topic, index.nobody());
     while (slots.length < maxSlots
         && cost < maxBytes
         && (size >= slots.length / 2 || isCrowded(entry.hash))) {

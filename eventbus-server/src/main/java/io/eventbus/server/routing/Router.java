@@ -121,6 +121,26 @@ public final class Router {
     return problem;
   }
 
+  /**
+   * Returns the topic that was looked up last.
+   *
+   * @return a legal topic, the same object as long as the loop remembers it
+   */
+  public String selectedTopic() {
+    return selected().topic;
+  }
+
+  /**
+   * Returns by what this loop knows the topic that was looked up last, so that what was found out
+   * about it can be remembered without keeping it.
+   *
+   * @return at least 1; never that of another topic, and another one if the loop has forgotten the
+   *     topic meanwhile
+   */
+  public long selectedNumber() {
+    return selected().number;
+  }
+
   private RouteCache.Entry selected() {
     RouteCache.Entry entry = selected;
     if (entry == null) {

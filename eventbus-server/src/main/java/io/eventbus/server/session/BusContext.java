@@ -5,6 +5,7 @@ import io.eventbus.server.config.LimitsConfig;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.LoopBarrier;
 import io.eventbus.server.routing.SubscriptionIndex;
+import io.eventbus.server.security.Authentications;
 import io.eventbus.server.stats.BusCounters;
 import java.time.Clock;
 import java.time.Instant;
@@ -17,7 +18,7 @@ import java.time.Instant;
  * @param index the subscriptions
  * @param memory counts what is held for clients
  * @param sessions the open sessions
- * @param access who may do what
+ * @param authentications finds out who clients are
  * @param barrier waits for all loops
  * @param stats counters
  * @param clock the time of receipt
@@ -29,7 +30,7 @@ public record BusContext(
     SubscriptionIndex index,
     BusMemory memory,
     Sessions sessions,
-    AccessPolicy access,
+    Authentications authentications,
     LoopBarrier barrier,
     BusCounters stats,
     Clock clock,
@@ -43,7 +44,7 @@ public record BusContext(
    * @param index the subscriptions
    * @param memory counts what is held for clients
    * @param sessions the open sessions
-   * @param access who may do what
+   * @param authentications finds out who clients are
    * @param barrier waits for all loops
    * @param stats counters
    * @param clock the time of receipt
@@ -54,7 +55,7 @@ public record BusContext(
       SubscriptionIndex index,
       BusMemory memory,
       Sessions sessions,
-      AccessPolicy access,
+      Authentications authentications,
       LoopBarrier barrier,
       BusCounters stats,
       Clock clock) {
@@ -64,7 +65,7 @@ public record BusContext(
         index,
         memory,
         sessions,
-        access,
+        authentications,
         barrier,
         stats,
         clock,

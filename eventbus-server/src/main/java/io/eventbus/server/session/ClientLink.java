@@ -56,10 +56,11 @@ public interface ClientLink {
    * Notes that the client could not prove who it is, and says whether it may be told so only later,
    * because that happens often where it is.
    *
+   * @param reason for the log, as it goes on after "a client"; without secrets
    * @param retry if so, called once when the time has come
    * @return true if the session has to wait
    */
-  default boolean refusalMustWait(Runnable retry) {
+  default boolean refusalMustWait(String reason, Runnable retry) {
     return false;
   }
 

@@ -5,7 +5,7 @@ import java.time.Instant;
 import java.util.Map;
 
 /**
- * Who a client is. Immutable.
+ * What a client says of itself, and the number that it publishes under. Immutable.
  *
  * @param number counts the sessions of this bus since its start
  * @param run the first part of the session's id: the bus and its start

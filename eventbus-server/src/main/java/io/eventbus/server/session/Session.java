@@ -11,6 +11,8 @@ import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Hello;
 import io.eventbus.schema.Problem;
 import io.eventbus.schema.Welcome;
+import io.eventbus.server.security.Authentication;
+import io.eventbus.server.security.Principal;
 import java.nio.ByteBuffer;
 import java.util.EnumSet;
 import java.util.Set;
@@ -36,6 +38,7 @@ public final class Session {
 
   private final LoopContext loop;
   private final ClientLink link;
+  private final SessionAuthentication authentication;
   private final SessionPublishing publishing;
   private final SessionSubscriptions subscriptions;
   private final Acknowledgements acknowledgements;
@@ -43,9 +46,7 @@ public final class Session {
 
   private SessionState state = SessionState.AWAITING_HELLO;
 
-  // Why the client is not let in, where it hears so only later.
-  private @Nullable String lateRefusal;
-
+  private volatile Principal principal = Principal.UNKNOWN;
   private volatile Identity identity = Identity.UNKNOWN;
   private volatile ChangeTokens.@Nullable Grant arrival;
 
@@ -66,6 +67,7 @@ public final class Session {
   public Session(LoopContext loop, ClientLink link) {
     this.loop = loop;
     this.link = link;
+    this.authentication = new SessionAuthentication(loop.bus.authentications(), link);
     this.publishing = new SessionPublishing(loop, link, this::refuse);
     this.acknowledgements = new Acknowledgements(loop.bus.memory(), loop.stats);
     this.subscriptions =
@@ -187,35 +189,58 @@ public final class Session {
   /**
    * Lets the client in, or not.
    *
-   * @return false if it has to wait
+   * @return false if it has to wait; then the same frame comes again
    */
   boolean hello(ByteBuffer in, int from, int to, Runnable retry) {
-    if (state != SessionState.AWAITING_HELLO) {
+    if (state == SessionState.OPEN) {
       violation("a second Hello (expected: one in a connection)", TypeCode.HELLO.code());
       return true;
     }
     Hello hello = ControlFrames.hello(in, from, to);
-    String refusal = lateRefusal;
-    if (refusal == null) {
-      refusal = loop.bus.access().refuseConnection(hello.getToken());
-      if (refusal != null && link.refusalMustWait(retry)) {
-        lateRefusal = refusal;
-        return false;
-      }
+    if (state == SessionState.AWAITING_HELLO) {
+      state = state.to(SessionState.AUTHENTICATING);
+      authentication.begin(hello, receivedNanos);
     }
+    Authentication answer = authentication.answer(retry);
+    if (answer == null) {
+      return false;
+    }
+    if (answer instanceof Authentication.Accepted accepted) {
+      letIn(hello, accepted.principal());
+    } else if (answer instanceof Authentication.Unavailable unavailable) {
+      String message = unavailable.message();
+      tell(new Problem(ErrorCode.OVERLOADED, message, true, 0L, TypeCode.HELLO.code(), ""));
+      closeHere(CloseReason.OVERLOADED, message);
+    } else if (answer instanceof Authentication.Refused refused) {
+      shutOut(refused.message());
+    }
+    return true;
+  }
+
+  private void shutOut(String refusal) {
+    refuse(ErrorCode.UNAUTHENTICATED, refusal, 0, TypeCode.HELLO.code(), "");
+    closeHere(CloseReason.UNAUTHENTICATED, refusal);
+  }
+
+  /** Welcomes a client that has proved who it is, if the rest of its {@code Hello} is right. */
+  private void letIn(Hello hello, Principal who) {
     String resume = hello.getResume();
-    if (refusal == null && resume != null && !Resume.isWellFormed(resume)) {
-      refusal = "Hello.resume is not one that a bus gave (expected: Welcome.resume, unchanged)";
-    }
+    String refusal =
+        resume == null || Resume.isWellFormed(resume)
+            ? null
+            : "Hello.resume is not one that a bus gave (expected: Welcome.resume, unchanged)";
     String token = hello.getChange();
     if (refusal == null && token != null) {
       refusal = arrive(token, resume);
     }
     if (refusal != null) {
-      refuse(ErrorCode.UNAUTHENTICATED, refusal, 0, TypeCode.HELLO.code(), "");
-      closeHere(CloseReason.UNAUTHENTICATED, refusal);
-      return true;
+      shutOut(refusal);
+      return;
     }
+    authentication.close();
+    principal = who;
+    publishing.permit(who.permissions());
+    subscriptions.permit(who.permissions());
     identity =
         loop.bus
             .sessions()
@@ -234,7 +259,6 @@ public final class Session {
     welcome.setLimits(WireLimits.of(loop.bus.limits()));
     welcome.setOthers(loop.bus.sessions().others());
     link.send(ControlFrames.encode(TypeCode.WELCOME, welcome));
-    return true;
   }
 
   /** Takes how much the client lets the bus deliver. */
@@ -343,6 +367,7 @@ public final class Session {
    * @param nowNanos as {@link System#nanoTime}
    */
   public void onTick(long nowNanos) {
+    authentication.onTick(nowNanos);
     publishing.onTick(nowNanos);
   }
 
@@ -365,6 +390,7 @@ public final class Session {
       loop.bus.memory().release(identity.attributeBytes());
     }
     state = state.to(SessionState.CLOSED);
+    authentication.close();
     change.left();
     subscriptions.removeAll();
     acknowledgements.close();
@@ -380,6 +406,15 @@ public final class Session {
   }
 
   /**
+   * Says whether the client has said Hello and has not heard yet whether it is let in.
+   *
+   * @return true until it is welcomed or refused
+   */
+  public boolean isAuthenticating() {
+    return state == SessionState.AUTHENTICATING;
+  }
+
+  /**
    * Says whether an event of the client waits for room elsewhere, and all that it has sent since.
    *
    * @return true until {@link #onMessage} has handled it
@@ -389,7 +424,16 @@ public final class Session {
   }
 
   /**
-   * Returns who the client is; any thread.
+   * Returns who the client has proved to be, and what it may do; any thread.
+   *
+   * @return {@link Principal#UNKNOWN} before the welcome
+   */
+  public Principal principal() {
+    return principal;
+  }
+
+  /**
+   * Returns what the client says of itself, and the number that it publishes under; any thread.
    *
    * @return its identity
    */

@@ -7,6 +7,10 @@ import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.ErrorCode;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.Hold;
+import io.eventbus.server.security.Action;
+import io.eventbus.server.security.FilterRules;
+import io.eventbus.server.security.Permissions;
+import io.eventbus.server.security.PublishDecisions;
 import io.eventbus.server.stats.SingleWriterCounter;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
@@ -27,10 +31,23 @@ final class SessionPublishing {
   private @Nullable Hold hold;
   private boolean awaitsRoom;
 
+  // Who has no permissions yet may publish nothing.
+  private FilterRules allowed = Permissions.NONE.of(Action.PUBLISH);
+  private boolean everythingAllowed;
+  // Made with the first frame of a client that may not publish everything.
+  private @Nullable PublishDecisions decisions;
+
   SessionPublishing(LoopContext loop, ClientLink link, Refusal refusal) {
     this.loop = loop;
     this.link = link;
     this.refusal = refusal;
+  }
+
+  /** Says what the client may publish from now on. */
+  void permit(Permissions permissions) {
+    allowed = permissions.of(Action.PUBLISH);
+    everythingAllowed = allowed.allowEverything();
+    decisions = null;
   }
 
   /**
@@ -67,6 +84,10 @@ final class SessionPublishing {
       return true;
     }
     loop.budget().spend(loop.router.takeLookupWork());
+    if (!everythingAllowed && !mayPublishSelected()) {
+      refuse(ErrorCode.FORBIDDEN, forbidden(publish), publish);
+      return true;
+    }
     awaitsRoom = loop.router.mustWait(producer, retry);
     if (awaitsRoom) {
       loop.stats.publishersStopped.add(1);
@@ -81,6 +102,24 @@ final class SessionPublishing {
       confirm(in, publish, nowNanos);
     }
     return true;
+  }
+
+  /** Whether the topic that was looked up may be published to. */
+  private boolean mayPublishSelected() {
+    PublishDecisions made = decisions;
+    if (made == null) {
+      made = new PublishDecisions(allowed);
+      decisions = made;
+    }
+    return made.allow(loop.router.selectedNumber(), loop.router.selectedTopic());
+  }
+
+  private String forbidden(PublishView publish) {
+    return "topic '"
+        + publish.shownTopic()
+        + "' is not one that this client may publish to (expected: one that "
+        + allowed.origin()
+        + " allows)";
   }
 
   /** Whether the last frame waits for room in the queues that it is for. */

@@ -7,18 +7,20 @@ import java.util.Set;
  * The life of a session.
  *
  * <pre>
- *   AWAITING_HELLO --Welcome--> OPEN --> CLOSED
- *         \--------- refused ------------^
+ *   AWAITING_HELLO --Hello--> AUTHENTICATING --Welcome--> OPEN --> CLOSED
+ *         \-------------------------\--------- refused ------------^
  * </pre>
  */
 enum SessionState {
   AWAITING_HELLO,
+  AUTHENTICATING,
   OPEN,
   CLOSED;
 
   private Set<SessionState> next() {
     return switch (this) {
-      case AWAITING_HELLO -> EnumSet.of(OPEN, CLOSED);
+      case AWAITING_HELLO -> EnumSet.of(AUTHENTICATING, CLOSED);
+      case AUTHENTICATING -> EnumSet.of(OPEN, CLOSED);
       case OPEN -> EnumSet.of(CLOSED);
       case CLOSED -> EnumSet.noneOf(SessionState.class);
     };

@@ -6,9 +6,13 @@ import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Confirm;
 import io.eventbus.schema.Drained;
 import io.eventbus.schema.ErrorCode;
+import io.eventbus.schema.Overflow;
 import io.eventbus.schema.Problem;
 import io.eventbus.schema.Subscribe;
 import io.eventbus.server.routing.Subscription;
+import io.eventbus.server.security.Action;
+import io.eventbus.server.security.FilterRules;
+import io.eventbus.server.security.Permissions;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
@@ -32,6 +36,7 @@ public final class SessionSubscriptions {
   // Confined to the loop: whose Confirm waits for other buses, and whose Drained does.
   private Set<Subscription> unconfirmed = Set.of();
   private Set<Subscription> leaving = Set.of();
+  private Permissions permissions = Permissions.NONE;
   private boolean unsubscribedAll;
   private boolean closed;
 
@@ -52,6 +57,11 @@ public final class SessionSubscriptions {
     this.refusal = refusal;
     this.arriving = arriving;
     this.changing = changing;
+  }
+
+  /** Says what the client may subscribe to from now on. */
+  void permit(Permissions granted) {
+    permissions = granted;
   }
 
   /**
@@ -75,14 +85,9 @@ public final class SessionSubscriptions {
       return true;
     }
     TopicFilter filter = TopicFilter.parse(request.getFilter());
-    String forbidden = loop.bus.access().refuseSubscription(filter);
+    String forbidden = forbidden(filter, request.getOverflow());
     if (forbidden != null) {
       refuse(ErrorCode.FORBIDDEN, forbidden, request.getId());
-      return true;
-    }
-    String notFor = loop.bus.access().refuseOverflow(request.getOverflow(), link.isLocal());
-    if (notFor != null) {
-      refuse(ErrorCode.FORBIDDEN, notFor, request.getId());
       return true;
     }
     if (byId.containsKey(request.getId())) {
@@ -151,6 +156,30 @@ public final class SessionSubscriptions {
               }
             });
     return true;
+  }
+
+  /** Says why the client may not subscribe; null if it may. */
+  private @Nullable String forbidden(TopicFilter filter, Overflow overflow) {
+    if (filter.isSystem()) {
+      if (!permissions.of(Action.OBSERVE).allows(filter)) {
+        return "filter '"
+            + filter
+            + "' is the system's, and this bus does not open those to clients";
+      }
+    } else if (!permissions.of(Action.SUBSCRIBE).allows(filter)) {
+      return "filter '"
+          + filter
+          + "' selects more than this client may subscribe to (expected: one that "
+          + permissions.of(Action.SUBSCRIBE).origin()
+          + " allows)";
+    }
+    FilterRules block = permissions.of(Action.BLOCK);
+    if (overflow == Overflow.BLOCK && !block.allows(filter)) {
+      return "the policy BLOCK may hold publishers back, and "
+          + block.origin()
+          + " does not let this client (expected: DROP_OLDEST, CONFLATE or DISCONNECT)";
+    }
+    return null;
   }
 
   private boolean mustWait(TopicFilter filter, Runnable retry) {

@@ -84,7 +84,8 @@ final class BusHandler implements MessageHandler, ClientLink {
     if (!session.isWelcomed() && nowNanos - acceptedAt > config.timeouts().hello().toNanos()) {
       connection.close(
           CloseReason.IDLE,
-          "no Hello within "
+          (session.isAuthenticating() ? "no answer to Hello" : "no Hello")
+              + " within "
               + ValueType.time(config.timeouts().hello())
               + " of connecting; reconnect");
       return;
@@ -259,9 +260,9 @@ final class BusHandler implements MessageHandler, ClientLink {
   }
 
   @Override
-  public boolean refusalMustWait(Runnable retry) {
+  public boolean refusalMustWait(String reason, Runnable retry) {
     loop.context().bus().stats().authenticationFailures.increment();
-    if (!account.authenticationFailed()) {
+    if (!account.authenticationFailed(reason)) {
       return false;
     }
     try {

@@ -2,6 +2,10 @@ package io.eventbus.server.admission;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.LoggerContext;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.eventbus.server.log.RateLimitedLog;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
@@ -9,6 +13,8 @@ import org.junit.jupiter.api.Test;
 import org.slf4j.helpers.NOPLogger;
 
 class AuthenticationFailuresTest {
+  private static final String REASON = "showed a wrong token";
+
   private final AtomicLong now = new AtomicLong(Long.MAX_VALUE - 7);
   private final AuthenticationFailures failures =
       new AuthenticationFailures(new RateLimitedLog(NOPLogger.NOP_LOGGER), now::get);
@@ -16,9 +22,22 @@ class AuthenticationFailuresTest {
   private int prompt(String address, int times) {
     int prompt = 0;
     for (int i = 0; i < times; i++) {
-      prompt += failures.note(Ip.of(address)) ? 0 : 1;
+      prompt += failures.note(Ip.of(address), REASON) ? 0 : 1;
     }
     return prompt;
+  }
+
+  @Test
+  void aFailureIsToldWithItsAddressAndReason() {
+    ListAppender<ILoggingEvent> lines = new ListAppender<>();
+    Logger logger = new LoggerContext().getLogger("test");
+    logger.addAppender(lines);
+    lines.start();
+    new AuthenticationFailures(new RateLimitedLog(logger), now::get)
+        .note(Ip.of("203.0.113.7"), "showed no token or a wrong one");
+    assertThat(lines.list.stream().map(ILoggingEvent::getFormattedMessage))
+        .containsExactly(
+            "authentication failed: a client at 203.0.113.7 showed no token or a wrong one");
   }
 
   @Test
@@ -48,12 +67,12 @@ class AuthenticationFailuresTest {
   @Test
   void soManyAddressesAreRememberedAndNoMore() {
     for (int i = 0; i < AuthenticationFailures.MOST_ADDRESSES + 1000; i++) {
-      failures.note(Ip.of("10." + (i >> 16) + "." + (i >> 8 & 255) + "." + (i & 255)));
+      failures.note(Ip.of("10." + (i >> 16) + "." + (i >> 8 & 255) + "." + (i & 255)), REASON);
     }
     assertThat(failures.size()).isEqualTo(AuthenticationFailures.MOST_ADDRESSES);
     now.addAndGet(Duration.ofMinutes(2).toNanos());
     for (int i = 0; i < 1000; i++) {
-      failures.note(Ip.of("203.0.113.7"));
+      failures.note(Ip.of("203.0.113.7"), REASON);
     }
     assertThat(failures.size()).isLessThan(AuthenticationFailures.MOST_ADDRESSES - 900);
   }

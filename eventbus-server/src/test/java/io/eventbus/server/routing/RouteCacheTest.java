@@ -108,6 +108,18 @@ class RouteCacheTest {
   }
 
   @Test
+  void aTopicThatIsForgottenLeavesItsNumberToNoOther() {
+    RouteCache.Entry first = add(cache, "a");
+    RouteCache.Entry second = add(cache, "b");
+    cache.clear();
+    assertThat(add(cache, "b").number)
+        .isGreaterThan(second.number)
+        .isGreaterThan(first.number)
+        .isGreaterThan(1);
+    assertThat(first.number).isPositive().isNotEqualTo(second.number);
+  }
+
+  @Test
   void topicsWithTheSameHashAreToldApart() {
     Map<Integer, String> byHash = new HashMap<>();
     int pairs = 0;

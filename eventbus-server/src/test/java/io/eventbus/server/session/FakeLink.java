@@ -40,8 +40,8 @@ final class FakeLink implements ClientLink {
   /** Whether a client that could not prove who it is hears so only later. */
   boolean late;
 
-  /** How often it could not. */
-  int failures;
+  /** Why it could not, each time. */
+  final List<String> failures = new ArrayList<>();
 
   /** The limits that the client has named. */
   final List<Long> limits = new ArrayList<>();
@@ -99,8 +99,8 @@ final class FakeLink implements ClientLink {
   }
 
   @Override
-  public boolean refusalMustWait(Runnable later) {
-    failures++;
+  public boolean refusalMustWait(String reason, Runnable later) {
+    failures.add(reason);
     if (late) {
       retry = later;
     }

@@ -27,6 +27,7 @@ import io.eventbus.server.routing.Router;
 import io.eventbus.server.routing.Subscription;
 import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.samples.FakeLoops;
+import io.eventbus.server.samples.TestAccess;
 import io.eventbus.server.stats.BusCounters;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.nio.ByteBuffer;
@@ -127,7 +128,7 @@ class SessionInClusterTest {
             index,
             memory,
             sessions,
-            new SharedTokenPolicy(null, false),
+            TestAccess.open(),
             new LoopBarrier(loops),
             counters,
             Clock.systemUTC(),

@@ -22,6 +22,7 @@ import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.samples.FakeLoops;
 import io.eventbus.server.samples.FakeSubscriber;
 import io.eventbus.server.samples.SampleFrames;
+import io.eventbus.server.samples.TestAccess;
 import io.eventbus.server.stats.BusCounters;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.nio.ByteBuffer;
@@ -73,7 +74,7 @@ class SubscriptionShareTest {
             index,
             memory,
             new Sessions("bus", Clock.systemUTC()),
-            new SharedTokenPolicy(null, false),
+            TestAccess.open(),
             new LoopBarrier(loops),
             counters,
             Clock.systemUTC());

@@ -12,10 +12,10 @@ import io.eventbus.server.routing.Loops;
 import io.eventbus.server.routing.RemoteForwarder;
 import io.eventbus.server.routing.Router;
 import io.eventbus.server.routing.SubscriptionIndex;
+import io.eventbus.server.samples.TestAccess;
 import io.eventbus.server.session.BusContext;
 import io.eventbus.server.session.LoopContext;
 import io.eventbus.server.session.Sessions;
-import io.eventbus.server.session.SharedTokenPolicy;
 import io.eventbus.server.stats.BusCounters;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.PooledByteBufAllocator;
@@ -178,7 +178,7 @@ public class OutboundQueueBenchmark {
             index,
             memory,
             new Sessions("bus", clock),
-            new SharedTokenPolicy(null, false),
+            TestAccess.open(),
             new LoopBarrier(loops),
             counters,
             clock);

@@ -11,10 +11,11 @@ import io.eventbus.server.routing.Router;
 import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.samples.FakeLoops;
 import io.eventbus.server.samples.SampleFrames;
+import io.eventbus.server.samples.TestAccess;
+import io.eventbus.server.security.Authentications;
 import io.eventbus.server.session.BusContext;
 import io.eventbus.server.session.LoopContext;
 import io.eventbus.server.session.Sessions;
-import io.eventbus.server.session.SharedTokenPolicy;
 import io.eventbus.server.session.TurnBudget;
 import io.eventbus.server.stats.BusCounters;
 import io.eventbus.server.stats.LoopStats;
@@ -76,6 +77,11 @@ public final class Wire {
   private final ByteBuf pending = Unpooled.buffer();
 
   public Wire(String... settings) {
+    this(TestAccess.open(), settings);
+  }
+
+  /** With something that finds out who clients are. */
+  public Wire(Authentications authentications, String... settings) {
     Map<String, String> values = new HashMap<>();
     for (int i = 0; i < settings.length; i += 2) {
       values.put(settings[i], settings[i + 1]);
@@ -92,7 +98,7 @@ public final class Wire {
             index,
             memory,
             new Sessions("bus", clock),
-            new SharedTokenPolicy(null, false),
+            authentications,
             new LoopBarrier(loops),
             counters,
             clock);

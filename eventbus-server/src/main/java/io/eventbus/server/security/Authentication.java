@@ -1,0 +1,27 @@
+package io.eventbus.server.security;
+
+/** What became of the credentials of one client. */
+public sealed interface Authentication {
+  /**
+   * The client is let in.
+   *
+   * @param principal who it is
+   */
+  record Accepted(Principal principal) implements Authentication {}
+
+  /**
+   * The credentials are wrong: the same ones will be refused again.
+   *
+   * @param message for the client, in English: the same for whatever a guesser must not learn
+   * @param reason for the log, as it goes on after "a client"; without secrets
+   */
+  record Refused(String message, String reason) implements Authentication {}
+
+  /**
+   * The credentials could not be checked: the client is not let in, and may try again.
+   *
+   * @param message for the client, in English: what to do
+   * @param reason for the log; without secrets
+   */
+  record Unavailable(String message, String reason) implements Authentication {}
+}

@@ -1,0 +1,40 @@
+package io.eventbus.server.security;
+
+import java.util.EnumMap;
+import java.util.Map;
+
+/**
+ * What a client may do. Immutable; any thread. Clients with the same permissions may share them.
+ */
+public final class Permissions {
+  /** Those of a client that is not known: it may do nothing. */
+  public static final Permissions NONE = new Permissions(Map.of());
+
+  private final Map<Action, FilterRules> rules = new EnumMap<>(Action.class);
+
+  /**
+   * Makes permissions.
+   *
+   * @param rules for the actions that are allowed; any other is not
+   */
+  public Permissions(Map<Action, FilterRules> rules) {
+    for (Action action : Action.values()) {
+      FilterRules given = rules.get(action);
+      this.rules.put(action, given == null ? FilterRules.nothing("no rule") : given);
+    }
+  }
+
+  /**
+   * Returns the rules for one action.
+   *
+   * @param action what a client wants to do
+   * @return for which topics it may
+   */
+  public FilterRules of(Action action) {
+    FilterRules found = rules.get(action);
+    if (found == null) {
+      throw new IllegalStateException("no rules for " + action + " (expected: for each action)");
+    }
+    return found;
+  }
+}

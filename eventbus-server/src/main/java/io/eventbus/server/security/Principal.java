@@ -1,0 +1,25 @@
+package io.eventbus.server.security;
+
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who a client is, as far as it has proved that, and what it may do. Immutable; any thread. Clients
+ * that nothing tells apart may share one.
+ *
+ * @param account whose client it is; empty for the account of all that have none
+ * @param subject its name in the account; empty where the method tells none
+ * @param method how it has proved that
+ * @param permissions what it may do
+ * @param expiresAt until when that holds; null for as long as it is connected
+ */
+public record Principal(
+    String account,
+    String subject,
+    AuthenticationMethod method,
+    Permissions permissions,
+    @Nullable Instant expiresAt) {
+  /** A client that has proved nothing yet, and may do nothing. */
+  public static final Principal UNKNOWN =
+      new Principal("", "", AuthenticationMethod.NONE, Permissions.NONE, null);
+}

@@ -1,0 +1,74 @@
+package io.eventbus.server.session;
+
+import io.eventbus.schema.Hello;
+import io.eventbus.server.security.Authentication;
+import io.eventbus.server.security.Authentications;
+import io.eventbus.server.security.Credentials;
+import io.eventbus.server.security.PendingAuthentication;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds out who one client is, perhaps long after its {@code Hello} came. Confined to the loop of
+ * its connection.
+ */
+final class SessionAuthentication {
+  private final Authentications authentications;
+  private final ClientLink link;
+  private @Nullable PendingAuthentication pending;
+  private boolean failureNoted;
+
+  SessionAuthentication(Authentications authentications, ClientLink link) {
+    this.authentications = authentications;
+    this.link = link;
+  }
+
+  /**
+   * Asks who the client is; once.
+   *
+   * @param nowNanos {@link System#nanoTime} at the receipt
+   */
+  void begin(Hello hello, long nowNanos) {
+    pending = authentications.begin(new Credentials(hello.getToken(), link.isLocal()), nowNanos);
+  }
+
+  /**
+   * Returns what is known of the client.
+   *
+   * @param retry called once, by any thread, if the session has to wait
+   * @return null if it has to wait: because there is no answer, or because the client is to hear a
+   *     refusal only later
+   */
+  @Nullable Authentication answer(Runnable retry) {
+    PendingAuthentication question = pending;
+    if (question == null) {
+      throw new IllegalStateException("answer without begin");
+    }
+    Authentication answer = question.answer();
+    if (answer == null) {
+      question.whenAnswered(retry);
+      return null;
+    }
+    if (answer instanceof Authentication.Refused refused && !failureNoted) {
+      failureNoted = true;
+      if (link.refusalMustWait(refused.reason(), retry)) {
+        return null;
+      }
+    }
+    return answer;
+  }
+
+  /** Looks at the deadline of the answer. */
+  void onTick(long nowNanos) {
+    if (pending != null) {
+      pending.onTick(nowNanos);
+    }
+  }
+
+  /** Ends the waiting, and forgets the answer. */
+  void close() {
+    if (pending != null) {
+      pending.abandon();
+      pending = null;
+    }
+  }
+}

@@ -1,0 +1,104 @@
+package io.eventbus.server.security;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.eventbus.protocol.TopicFilter;
+import io.eventbus.server.config.ClientScope;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class SharedTokenAuthenticatorTest {
+  private static final TopicFilter PLAIN = TopicFilter.parse("a.>");
+  private static final TopicFilter SYSTEM = TopicFilter.parse("$SYS.>");
+
+  private static Authentication ask(
+      SharedTokenAuthenticator authenticator, @Nullable String token, boolean local) {
+    Authentication answer = authenticator.authenticate(new Credentials(token, local)).getNow(null);
+    if (answer == null) {
+      throw new AssertionError("it did not answer at once");
+    }
+    return answer;
+  }
+
+  private static Principal accepted(
+      SharedTokenAuthenticator authenticator, @Nullable String token, boolean local) {
+    assertThat(ask(authenticator, token, local)).isInstanceOf(Authentication.Accepted.class);
+    return ((Authentication.Accepted) ask(authenticator, token, local)).principal();
+  }
+
+  private static SharedTokenAuthenticator expecting(@Nullable String token) {
+    return new SharedTokenAuthenticator(token, false, ClientScope.EVERYONE);
+  }
+
+  @Test
+  void withoutATokenEverybodyIsLetIn() {
+    SharedTokenAuthenticator open = expecting(null);
+    Principal principal = accepted(open, "any", false);
+    assertThat(principal.method()).isEqualTo(AuthenticationMethod.NONE);
+    assertThat(principal.account()).isEmpty();
+    assertThat(principal.subject()).isEmpty();
+    assertThat(principal.expiresAt()).isNull();
+    assertThat(accepted(open, null, false)).isSameAs(principal);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"S3cret", "s3cre", "s3cret ", "s3cret\0", ""})
+  void onlyTheWholeTokenIsRight(String wrong) {
+    assertThat(accepted(expecting("s3cret"), "s3cret", false).method())
+        .isEqualTo(AuthenticationMethod.SHARED_TOKEN);
+    assertThat(ask(expecting("s3cret"), wrong, true))
+        .isEqualTo(
+            new Authentication.Refused(
+                "the token in Hello.token is not the one that this bus expects",
+                "showed no token or a wrong one"));
+  }
+
+  @Test
+  void noTokenIsRefusedWithAnotherText() {
+    assertThat(ask(expecting("s3cret"), null, true))
+        .isEqualTo(
+            new Authentication.Refused(
+                "this bus wants a token in Hello.token; there was none",
+                "showed no token or a wrong one"));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    // scope, whether there is a token, whether the client is local, whether it may
+    "EVERYONE, false, false, true",
+    "LOOPBACK, false, false, false",
+    "LOOPBACK, false, true, true",
+    "LOOPBACK, true, false, true",
+    "NOBODY, true, true, false"
+  })
+  void whoMayHoldPublishersBack(ClientScope scope, boolean token, boolean local, boolean may) {
+    String secret = token ? "s3cret" : null;
+    Permissions permissions =
+        accepted(new SharedTokenAuthenticator(secret, false, scope), secret, local).permissions();
+    assertThat(permissions.of(Action.BLOCK).allows(PLAIN)).isEqualTo(may);
+    assertThat(permissions.of(Action.BLOCK).origin())
+        .isEqualTo("auth.block=" + scope.name().toLowerCase(Locale.ROOT));
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void everythingIsAllowedButTheSystemsTopics(boolean systemTopics) {
+    Permissions permissions =
+        accepted(
+                new SharedTokenAuthenticator(null, systemTopics, ClientScope.EVERYONE), null, false)
+            .permissions();
+    assertThat(permissions.of(Action.PUBLISH).allowEverything()).isTrue();
+    assertThat(permissions.of(Action.SUBSCRIBE).allowEverything()).isTrue();
+    assertThat(permissions.of(Action.OBSERVE).allows(SYSTEM)).isEqualTo(systemTopics);
+  }
+
+  @Test
+  void aTokenIsNeverPrinted() {
+    assertThat(new Credentials("s3cret", true)).hasToString("Credentials[token=***, local=true]");
+    assertThat(new Credentials(null, false)).hasToString("Credentials[token=none, local=false]");
+  }
+}

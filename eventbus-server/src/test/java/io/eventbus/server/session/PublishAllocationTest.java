@@ -1,0 +1,122 @@
+package io.eventbus.server.session;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import com.sun.management.ThreadMXBean;
+import io.eventbus.protocol.ControlFrames;
+import io.eventbus.protocol.TopicFilter;
+import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.Hello;
+import io.eventbus.server.config.ServerConfig;
+import io.eventbus.server.routing.BusMemory;
+import io.eventbus.server.routing.LoopBarrier;
+import io.eventbus.server.routing.RemoteForwarder;
+import io.eventbus.server.routing.Router;
+import io.eventbus.server.routing.SubscriptionIndex;
+import io.eventbus.server.samples.FakeAuthenticator;
+import io.eventbus.server.samples.FakeLoops;
+import io.eventbus.server.samples.SampleFrames;
+import io.eventbus.server.security.Action;
+import io.eventbus.server.security.Authentication;
+import io.eventbus.server.security.Authentications;
+import io.eventbus.server.security.FilterRules;
+import io.eventbus.server.stats.BusCounters;
+import io.netty.buffer.PooledByteBufAllocator;
+import java.io.ByteArrayOutputStream;
+import java.lang.management.ManagementFactory;
+import java.nio.ByteBuffer;
+import java.time.Clock;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** In steady state a session publishes without an object, also where permissions are asked. */
+class PublishAllocationTest {
+  private static final int ROUNDS = 200;
+  private static final int ATTEMPTS = 300;
+
+  /** More than are remembered. */
+  private static final int TOPICS = 20;
+
+  private final BusMemory memory = new BusMemory(1 << 30);
+
+  private Session session(Map<Action, FilterRules> limited) {
+    FakeLoops loops = new FakeLoops(1);
+    SubscriptionIndex index = new SubscriptionIndex(1);
+    BusCounters counters = new BusCounters(1);
+    Authentication answer = FakeAuthenticator.accepted(limited);
+    BusContext bus =
+        new BusContext(
+            "bus",
+            ServerConfig.defaults().limits(),
+            index,
+            memory,
+            new Sessions("bus", Clock.systemUTC()),
+            new Authentications(credentials -> CompletableFuture.completedFuture(answer)),
+            new LoopBarrier(loops),
+            counters,
+            Clock.systemUTC());
+    Router router =
+        new Router(
+            0,
+            loops,
+            index,
+            PooledByteBufAllocator.DEFAULT,
+            memory,
+            counters.loops().get(0),
+            RemoteForwarder.NONE,
+            () -> {});
+    return new Session(
+        new LoopContext(
+            bus,
+            router,
+            counters.loops().get(0),
+            PooledByteBufAllocator.DEFAULT,
+            new TurnBudget(() -> 0)),
+        new FakeLink());
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void publishingAllocatesNothing(boolean limited) {
+    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    assumeTrue(
+        threads.isThreadAllocatedMemorySupported() && threads.isThreadAllocatedMemoryEnabled(),
+        "this JVM does not count what a thread allocates");
+    FilterRules some =
+        FilterRules.of(
+            List.of(TopicFilter.parse("topic.*")), List.of(TopicFilter.parse("topic.x")), "test");
+    Session session = session(limited ? Map.of(Action.PUBLISH, some) : Map.of());
+    Runnable never =
+        () -> {
+          throw new AssertionError("it does not wait");
+        };
+    byte[] hello =
+        ControlFrames.encode(TypeCode.HELLO, new Hello("client", "", null, null, Map.of(), null));
+    session.onMessage(ByteBuffer.wrap(hello), 0, hello.length, 1, never);
+    ByteArrayOutputStream frames = new ByteArrayOutputStream();
+    for (int i = 0; i < TOPICS; i++) {
+      frames.writeBytes(SampleFrames.publish("topic.t" + i, 1, false, "x", "y"));
+    }
+    ByteBuffer message = ByteBuffer.wrap(frames.toByteArray());
+    // The compiler adds or removes a few objects while it warms up: what counts is that a
+    // measurement without any comes, and comes soon.
+    long least = Long.MAX_VALUE;
+    long events = 0;
+    for (int attempt = 0; attempt < ATTEMPTS && least > 0; attempt++) {
+      long before = threads.getCurrentThreadAllocatedBytes();
+      for (int round = 0; round < ROUNDS; round++) {
+        session.onMessage(message, 0, message.limit(), 1, never);
+        events += 2 * TOPICS;
+      }
+      least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
+    }
+    assertThat(session.published()).isEqualTo(events);
+    assertThat(least).as("bytes allocated in %d messages", ROUNDS).isZero();
+    session.onClosed();
+    assertThat(memory.used()).isZero();
+  }
+}

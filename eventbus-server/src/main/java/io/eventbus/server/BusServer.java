@@ -103,7 +103,7 @@ public final class BusServer implements AutoCloseable {
             memory,
             new Sessions(config.bus().name(), clock, membership::others, resumes),
             new SharedTokenPolicy(
-                config.auth().token(), config.auth().systemTopics(), config.auth().block()),
+                config.auth().token(), config.auth().observe(), config.auth().block()),
             new LoopBarrier(loops),
             counters,
             clock,

@@ -390,13 +390,14 @@ public enum ConfigKey {
       "",
       "Token that every client must show in `Hello`; empty lets everybody in. Give it in the file or"
           + " the environment: other users of the machine can read flags."),
-  /** Whether clients see the system's topics. */
-  AUTH_SYSTEM_TOPICS(
-      "auth.system-topics",
-      ValueType.SWITCH,
-      "false",
+  /** Who may observe the bus. */
+  AUTH_OBSERVE(
+      "auth.observe",
+      ValueType.CLIENT_SCOPE,
+      "loopback",
       "",
-      "Whether clients may subscribe to the system's topics (`$SYS.…`)."),
+      "Who may subscribe to the topics of the system (`$SYS.…`), which tell of all clients: with"
+          + " `loopback` the clients of this machine."),
   /** Who may hold publishers back. */
   AUTH_BLOCK(
       "auth.block",

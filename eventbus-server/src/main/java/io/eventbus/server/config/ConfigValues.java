@@ -99,7 +99,7 @@ final class ConfigValues {
             () ->
                 new AuthConfig(
                     optional(ConfigKey.AUTH_TOKEN),
-                    flag(ConfigKey.AUTH_SYSTEM_TOPICS),
+                    choice(ConfigKey.AUTH_OBSERVE, ClientScope.class),
                     choice(ConfigKey.AUTH_BLOCK, ClientScope.class),
                     path(ConfigKey.AUTH_RESUME_KEY_FILE)));
     ClusterConfig cluster = part(this::cluster);

@@ -76,20 +76,34 @@ public final class Router {
   }
 
   /**
-   * Looks up who gets a frame.
+   * Looks up who gets a frame of a client, which may not publish to topics of the system.
    *
    * @param in the buffer that {@code publish} was read from
    * @param publish the frame
    * @return null if the topic is legal, else what is wrong with it
    */
   public @Nullable String select(ByteBuffer in, PublishView publish) {
+    // Asked first: what the bus itself or another one has published there is remembered.
+    return publish.topicLength() > 0 && in.get(publish.topicStart()) == Topic.SYSTEM
+        ? Topic.problem(publish.topic())
+        : selectAny(in, publish);
+  }
+
+  /**
+   * Looks up who gets a frame of the bus itself, which may publish to any topic.
+   *
+   * @param in the buffer that {@code publish} was read from
+   * @param publish the frame
+   * @return null if the topic is legal, else what is wrong with it
+   */
+  public @Nullable String selectAny(ByteBuffer in, PublishView publish) {
     int start = publish.topicStart();
     int length = publish.topicLength();
     return selectKnown(in, start, length) ? null : selectNew(in, start, length, publish.topic());
   }
 
   /**
-   * Looks up who gets a frame that another bus has sent.
+   * Looks up who gets a frame that another bus has sent, which may be one of its own.
    *
    * @param in the buffer that {@code deliver} was read from
    * @param deliver the frame
@@ -114,7 +128,7 @@ public final class Router {
   }
 
   private @Nullable String selectNew(ByteBuffer in, int start, int length, String topic) {
-    String problem = Topic.problem(topic);
+    String problem = Topic.formProblem(topic);
     if (problem == null) {
       selected = routes.add(in, start, length, topic);
     }

@@ -23,9 +23,10 @@ public interface AccessPolicy {
    * Decides on a subscription.
    *
    * @param filter a legal filter
+   * @param isLocal whether the client is on this machine
    * @return null if it may subscribe, else the reason
    */
-  @Nullable String refuseSubscription(TopicFilter filter);
+  @Nullable String refuseSubscription(TopicFilter filter, boolean isLocal);
 
   /**
    * Decides on an overflow policy.

@@ -75,7 +75,7 @@ public final class SessionSubscriptions {
       return true;
     }
     TopicFilter filter = TopicFilter.parse(request.getFilter());
-    String forbidden = loop.bus.access().refuseSubscription(filter);
+    String forbidden = loop.bus.access().refuseSubscription(filter, link.isLocal());
     if (forbidden != null) {
       refuse(ErrorCode.FORBIDDEN, forbidden, request.getId());
       return true;

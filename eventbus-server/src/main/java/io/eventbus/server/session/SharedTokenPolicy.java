@@ -8,33 +8,33 @@ import java.security.MessageDigest;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** One token for all clients, or none; and a switch for the topics of the system. */
+/** One token for all clients, or none; and scopes for what not every client may do. */
 public final class SharedTokenPolicy implements AccessPolicy {
   private final byte @Nullable [] expected;
-  private final boolean systemTopics;
+  private final ObserveRule observe;
   private final ClientScope block;
 
   /**
-   * Makes a policy.
+   * Makes a policy by which every client may use BLOCK.
    *
    * @param token what each client has to show, null for nothing
-   * @param systemTopics whether topics that start with {@code $} may be subscribed to
+   * @param observe whether every client, or none, may subscribe to topics of the system
    */
-  public SharedTokenPolicy(@Nullable String token, boolean systemTopics) {
-    this(token, systemTopics, ClientScope.EVERYONE);
+  public SharedTokenPolicy(@Nullable String token, boolean observe) {
+    this(token, observe ? ClientScope.EVERYONE : ClientScope.NOBODY, ClientScope.EVERYONE);
   }
 
   /**
    * Makes a policy.
    *
    * @param token what each client has to show, null for nothing
-   * @param systemTopics whether topics that start with {@code $} may be subscribed to
+   * @param observe who may subscribe to topics of the system
    * @param block who may hold publishers back
    */
-  public SharedTokenPolicy(@Nullable String token, boolean systemTopics, ClientScope block) {
+  public SharedTokenPolicy(@Nullable String token, ClientScope observe, ClientScope block) {
     this.block = block;
     this.expected = token == null ? null : token.getBytes(StandardCharsets.UTF_8);
-    this.systemTopics = systemTopics;
+    this.observe = new ObserveRule(observe);
   }
 
   @Override
@@ -68,9 +68,7 @@ public final class SharedTokenPolicy implements AccessPolicy {
   }
 
   @Override
-  public @Nullable String refuseSubscription(TopicFilter filter) {
-    return filter.isSystem() && !systemTopics
-        ? "filter '" + filter + "' is the system's, and this bus does not open those to clients"
-        : null;
+  public @Nullable String refuseSubscription(TopicFilter filter, boolean isLocal) {
+    return observe.refuse(filter, isLocal);
   }
 }

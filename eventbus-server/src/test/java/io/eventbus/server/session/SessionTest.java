@@ -26,6 +26,7 @@ import io.eventbus.schema.Problem;
 import io.eventbus.schema.Subscribe;
 import io.eventbus.schema.Unsubscribe;
 import io.eventbus.schema.Welcome;
+import io.eventbus.server.config.ClientScope;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.LoopBarrier;
@@ -93,7 +94,7 @@ class SessionTest {
             index,
             memory,
             sessions,
-            new SharedTokenPolicy(token, false),
+            new SharedTokenPolicy(token, ClientScope.LOOPBACK, ClientScope.EVERYONE),
             new LoopBarrier(loops),
             counters,
             Clock.fixed(NOW, ZoneOffset.UTC));
@@ -794,6 +795,7 @@ class SessionTest {
     problem(ErrorCode.ILLEGAL_FILTER, TypeCode.SUBSCRIBE, 1, "");
     handle(subscribe(2, "a", " "));
     problem(ErrorCode.ILLEGAL_FILTER, TypeCode.SUBSCRIBE, 2, "");
+    link.local = false;
     handle(subscribe(3, "$SYS.>", null));
     problem(ErrorCode.FORBIDDEN, TypeCode.SUBSCRIBE, 3, "");
     handle(subscribe(4, "a", null));
@@ -811,6 +813,13 @@ class SessionTest {
     handle(ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(5L)));
     handle(subscribe(7, "c", null));
     assertThat(link.taken()).last().isEqualTo(new Confirm(TypeCode.SUBSCRIBE.code(), 7L, ""));
+  }
+
+  @Test
+  void aClientOfThisMachineMayObserve() {
+    welcome();
+    handle(subscribe(1, "$SYS.>", null));
+    assertThat(link.taken()).containsExactly(new Confirm(TypeCode.SUBSCRIBE.code(), 1L, ""));
   }
 
   @Test

@@ -29,6 +29,7 @@ class ArchitectureTest {
   private static final String LOG = "io.eventbus.server.log";
   private static final String ADMISSION = "io.eventbus.server.admission";
   private static final String ROUTING = "io.eventbus.server.routing";
+  private static final String INTERNAL = "io.eventbus.server.internal";
   private static final String SESSION = "io.eventbus.server.session";
   private static final String QUEUE = "io.eventbus.server.queue";
   private static final String TRANSPORT = "io.eventbus.server.transport";
@@ -88,6 +89,8 @@ class ArchitectureTest {
   @ArchTest
   static final ArchRule routing =
       row(ROUTING, STATS, CONFIG, PROTOCOL, SCHEMA, NETTY_BUFFERS, NETTY_UTIL);
+
+  @ArchTest static final ArchRule internal = row(INTERNAL, LINK, ROUTING, PROTOCOL);
 
   @ArchTest
   static final ArchRule session =
@@ -251,6 +254,7 @@ class ArchitectureTest {
               LOG,
               ADMISSION,
               ROUTING,
+              INTERNAL,
               SESSION,
               QUEUE,
               TRANSPORT,

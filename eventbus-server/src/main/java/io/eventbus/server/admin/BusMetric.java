@@ -112,6 +112,11 @@ record BusMetric(
               "Times that a Subscribe or Unsubscribe had to wait, because routes with very many"
                   + " subscriptions were made again too often.",
               s -> s.traffic().subscriptionWaits()),
+          counter(
+              "eventbus_own_events_dropped_total",
+              "Events of the bus itself (`$SYS.…`) that it did not publish, because it would have had"
+                  + " to wait for a subscriber or for memory.",
+              s -> s.traffic().ownEventsDropped()),
           gauge(
               "eventbus_queue_bytes",
               "Bytes that wait for all subscribers together.",

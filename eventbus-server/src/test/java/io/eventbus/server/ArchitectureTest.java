@@ -28,6 +28,7 @@ class ArchitectureTest {
   private static final String STATS = "io.eventbus.server.stats";
   private static final String LOG = "io.eventbus.server.log";
   private static final String ADMISSION = "io.eventbus.server.admission";
+  private static final String ADVISORY = "io.eventbus.server.advisory";
   private static final String ROUTING = "io.eventbus.server.routing";
   private static final String INTERNAL = "io.eventbus.server.internal";
   private static final String SESSION = "io.eventbus.server.session";
@@ -42,6 +43,7 @@ class ArchitectureTest {
   private static final String TREE = "io.eventbus.server.federation.tree";
   private static final String INTEREST = "io.eventbus.server.federation.interest";
   private static final String ADMIN = "io.eventbus.server.admin";
+  private static final String SYS = "io.eventbus.server.sys";
   private static final String SERVER = "io.eventbus.server";
   private static final String CLI = "io.eventbus.cli";
   private static final String CLI_CONSOLE = "io.eventbus.cli.console";
@@ -82,6 +84,8 @@ class ArchitectureTest {
 
   @ArchTest static final ArchRule log = row(LOG);
 
+  @ArchTest static final ArchRule advisory = row(ADVISORY);
+
   @ArchTest
   static final ArchRule admission =
       row(ADMISSION, LOG, STATS, CONFIG, NETTY_UTIL, "com.sun.management");
@@ -94,7 +98,16 @@ class ArchitectureTest {
 
   @ArchTest
   static final ArchRule session =
-      row(SESSION, ROUTING, STATS, CONFIG, PROTOCOL, SCHEMA, NETTY_BUFFERS, "javax.crypto..");
+      row(
+          SESSION,
+          ADVISORY,
+          ROUTING,
+          STATS,
+          CONFIG,
+          PROTOCOL,
+          SCHEMA,
+          NETTY_BUFFERS,
+          "javax.crypto..");
 
   @ArchTest
   static final ArchRule queue =
@@ -109,6 +122,7 @@ class ArchitectureTest {
       row(
           BALANCE,
           DECISION,
+          ADVISORY,
           SESSION,
           ROUTING,
           REGISTRY,
@@ -123,8 +137,8 @@ class ArchitectureTest {
   @ArchTest
   static final ArchRule transport =
       row(
-          TRANSPORT, WEBSOCKET, LINK, ADMISSION, LOG, QUEUE, SESSION, ROUTING, STATS, CONFIG,
-          PROTOCOL, SCHEMA, NETTY);
+          TRANSPORT, WEBSOCKET, LINK, ADMISSION, ADVISORY, LOG, QUEUE, SESSION, ROUTING, STATS,
+          CONFIG, PROTOCOL, SCHEMA, NETTY);
 
   @ArchTest
   static final ArchRule lane =
@@ -173,11 +187,17 @@ class ArchitectureTest {
           MICROMETER,
           PROMETHEUS);
 
+  @ArchTest
+  static final ArchRule sys = row(SYS, INTERNAL, ADVISORY, ADMIN, ROUTING, LOG, CONFIG, REGISTRY);
+
   /** Puts all together; asks Netty only how much memory there is. */
   @ArchTest
   static final ArchRule server =
       row(
           SERVER,
+          SYS,
+          INTERNAL,
+          ADVISORY,
           ADMIN,
           BALANCE,
           DECISION,
@@ -253,6 +273,7 @@ class ArchitectureTest {
               STATS,
               LOG,
               ADMISSION,
+              ADVISORY,
               ROUTING,
               INTERNAL,
               SESSION,
@@ -267,6 +288,7 @@ class ArchitectureTest {
               TREE,
               INTEREST,
               ADMIN,
+              SYS,
               SERVER,
               CLI,
               CLI_CONSOLE,

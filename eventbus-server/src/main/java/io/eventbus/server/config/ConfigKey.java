@@ -794,6 +794,17 @@ public enum ConfigKey {
       "How long the other side of a lane may say nothing before the lane is opened anew; at least"
           + " twice `federation.heartbeat`."),
 
+  /** How often a bus publishes its figures. */
+  SYS_INTERVAL(
+      "sys.interval",
+      ValueType.TIME,
+      "2s",
+      0,
+      Millis.LONGEST,
+      "",
+      "How often the bus publishes its figures on `$SYS.bus.<name>.stats`, while anybody in the"
+          + " cluster subscribes to that; 0 is never."),
+
   /** Path of the echo endpoint. */
   DIAGNOSTICS_ECHO_PATH(
       "diagnostics.echo-path",

@@ -1,6 +1,7 @@
 package io.eventbus.server.session;
 
 import io.eventbus.protocol.FrameLimits;
+import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.config.LimitsConfig;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.LoopBarrier;
@@ -22,6 +23,7 @@ import java.time.Instant;
  * @param stats counters
  * @param clock the time of receipt
  * @param cluster what is promised of the other buses
+ * @param advisories told what happens to clients
  */
 public record BusContext(
     String name,
@@ -33,7 +35,8 @@ public record BusContext(
     LoopBarrier barrier,
     BusCounters stats,
     Clock clock,
-    ClusterPromises cluster) {
+    ClusterPromises cluster,
+    Advisories advisories) {
 
   /**
    * Makes the context of a bus that serves alone.
@@ -69,6 +72,45 @@ public record BusContext(
         stats,
         clock,
         ClusterPromises.ALONE);
+  }
+
+  /**
+   * Makes the context of a bus that tells nothing of what happens to clients.
+   *
+   * @param name the bus's name
+   * @param limits what a client may send
+   * @param index the subscriptions
+   * @param memory counts what is held for clients
+   * @param sessions the open sessions
+   * @param access who may do what
+   * @param barrier waits for all loops
+   * @param stats counters
+   * @param clock the time of receipt
+   * @param cluster what is promised of the other buses
+   */
+  public BusContext(
+      String name,
+      LimitsConfig limits,
+      SubscriptionIndex index,
+      BusMemory memory,
+      Sessions sessions,
+      AccessPolicy access,
+      LoopBarrier barrier,
+      BusCounters stats,
+      Clock clock,
+      ClusterPromises cluster) {
+    this(
+        name,
+        limits,
+        index,
+        memory,
+        sessions,
+        access,
+        barrier,
+        stats,
+        clock,
+        cluster,
+        new Advisories());
   }
 
   FrameLimits frameLimits() {

@@ -26,6 +26,7 @@ import io.eventbus.schema.Problem;
 import io.eventbus.schema.Subscribe;
 import io.eventbus.schema.Unsubscribe;
 import io.eventbus.schema.Welcome;
+import io.eventbus.server.advisory.Advisory;
 import io.eventbus.server.config.ClientScope;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.routing.BusMemory;
@@ -820,6 +821,31 @@ class SessionTest {
     welcome();
     handle(subscribe(1, "$SYS.>", null));
     assertThat(link.taken()).containsExactly(new Confirm(TypeCode.SUBSCRIBE.code(), 1L, ""));
+  }
+
+  @Test
+  void whoeverWatchesTheBusIsToldWhoComesAndGoes() {
+    List<Advisory> told = new ArrayList<>();
+    context.bus().advisories().listen(told::add);
+    handle(hello("wrong", null));
+    session.onClosed();
+    assertThat(told).as("not let in").isEmpty();
+    FakeLink other = new FakeLink();
+    Session welcomed = new Session(context, other);
+    byte[] hello = hello("s3cret", null);
+    welcomed.onMessage(ByteBuffer.wrap(hello), 0, hello.length, 1, () -> {});
+    Advisory.ClientConnected connected =
+        new Advisory.ClientConnected(1, other.remoteAddress(), welcomed.id(), "client", "agent/1");
+    assertThat(told).containsExactly(connected);
+    byte[] publish = SampleFrames.publish("t", 1, false, "x", "y");
+    welcomed.onMessage(ByteBuffer.wrap(publish), 0, publish.length, 2, () -> {});
+    welcomed.onClosed();
+    welcomed.onClosed();
+    assertThat(told)
+        .containsExactly(
+            connected,
+            new Advisory.ClientDisconnected(
+                1, other.remoteAddress(), welcomed.id(), "client", NOW, 2, other.delivered()));
   }
 
   @Test

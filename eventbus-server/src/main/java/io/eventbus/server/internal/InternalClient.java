@@ -23,9 +23,9 @@ import java.util.concurrent.atomic.LongAdder;
  * a producer number of their own, so that groups, overflow policies and other buses treat them
  * alike.
  *
- * <p>It never waits: an event for which a client would have to wait is dropped and counted, and so
- * is one that finds too much waiting for the loop. Dropped events take no sequence number: the bus
- * tells by other means that something is missing.
+ * <p>It never waits: an event for which a subscriber or the way to another bus has no room is
+ * dropped and counted, and so is one that finds too much waiting for the loop. Dropped events take
+ * no sequence number: the bus tells by other means that something is missing.
  */
 public final class InternalClient {
   /** What may wait for the loop, in bytes. */
@@ -112,7 +112,7 @@ public final class InternalClient {
     if (problem != null) {
       throw new IllegalArgumentException(problem);
     }
-    if (router.mustWait(producer, noRetry)) {
+    if (router.ownMustWait(producer, noRetry)) {
       return false;
     }
     // First: part of the subscribers may get it where memory is refused to others.

@@ -153,20 +153,46 @@ public final class Router {
    */
   public boolean mustWait(long producer, Runnable retry) {
     RouteCache.Entry entry = selected();
-    if (starting) {
-      if (remote.mustWait(retry)) {
-        return true;
-      }
-      starting = false;
-      // What the others subscribe to may have come in the meantime.
-      if (!routes.hold(entry)) {
-        routes.refresh(entry);
-      }
+    if (isStarting(entry, retry)) {
+      return true;
     }
     if (memory.isOver()) {
       memory.whenBelow(retry);
       return true;
     }
+    return isAnyFull(entry, producer, retry);
+  }
+
+  /**
+   * Says whether the bus would have to wait before it publishes to the selected topic itself: as
+   * for a client, but that the bus need not be below its memory's limit. Where that is reached,
+   * what the bus tells is wanted most, and it is little.
+   *
+   * @param producer the number of the bus's own events
+   * @param retry as for {@link #mustWait(long, Runnable)}
+   * @return true if it would have to wait
+   */
+  public boolean ownMustWait(long producer, Runnable retry) {
+    RouteCache.Entry entry = selected();
+    return isStarting(entry, retry) || isAnyFull(entry, producer, retry);
+  }
+
+  private boolean isStarting(RouteCache.Entry entry, Runnable retry) {
+    if (!starting) {
+      return false;
+    }
+    if (remote.mustWait(retry)) {
+      return true;
+    }
+    starting = false;
+    // What the others subscribe to may have come in the meantime.
+    if (!routes.hold(entry)) {
+      routes.refresh(entry);
+    }
+    return false;
+  }
+
+  private boolean isAnyFull(RouteCache.Entry entry, long producer, Runnable retry) {
     Route route = entry.route;
     if (anyFull(route.blocking, retry)) {
       return true;

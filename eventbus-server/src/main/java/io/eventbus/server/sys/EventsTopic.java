@@ -66,7 +66,10 @@ final class EventsTopic implements Consumer<Advisory> {
     }
   }
 
-  /** One at a time, so that what was left out is counted by the event that comes next. */
+  /**
+   * One at a time, so that what was left out is counted by the event that comes next. Loops meet
+   * here for microseconds, and beyond the rate for less.
+   */
   private synchronized void publish(Advisory advisory) {
     if (!isWithinRate()) {
       omitted++;

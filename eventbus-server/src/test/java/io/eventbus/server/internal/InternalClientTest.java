@@ -144,6 +144,20 @@ class InternalClientTest {
   }
 
   @Test
+  void isHeardWhileClientsWaitForMemory() {
+    subscribe(here, ">", null, Overflow.BLOCK);
+    subscribe(here, STATS, null, Overflow.DROP_OLDEST);
+    memory.reserve(2L << 30);
+    ByteBuffer in = ByteBuffer.wrap(SampleFrames.publish("t", 1, false, "x"));
+    assertThat(router.select(in, SampleFrames.view(in))).isNull();
+    assertThat(router.mustWait(1, () -> {})).isTrue();
+    publish(STATS, "1");
+    runAll();
+    assertThat(here.got).extracting(SampleFrames.Delivered::topic).containsExactly(STATS);
+    memory.release(2L << 30);
+  }
+
+  @Test
   void memoryThatIsRefusedCostsOneEvent() {
     subscribe(here, STATS, null, Overflow.DROP_OLDEST);
     refusing.allow(0);

@@ -4,7 +4,9 @@ import io.eventbus.registry.BusId;
 import io.eventbus.server.admin.AdminServer;
 import io.eventbus.server.admin.BusHealth;
 import io.eventbus.server.admin.BusSummary;
+import io.eventbus.server.admin.BusView;
 import io.eventbus.server.admission.ConnectionLimit;
+import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.balance.Balancer;
 import io.eventbus.server.cluster.ClusterStanding;
 import io.eventbus.server.cluster.Membership;
@@ -16,6 +18,7 @@ import io.eventbus.server.config.PemKey;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.federation.Federation;
 import io.eventbus.server.federation.FederationFigures;
+import io.eventbus.server.internal.InternalClient;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.LoopBarrier;
 import io.eventbus.server.routing.RemoteForwarder;
@@ -29,6 +32,7 @@ import io.eventbus.server.session.LoopContext;
 import io.eventbus.server.session.ResumeKey;
 import io.eventbus.server.session.Sessions;
 import io.eventbus.server.stats.BusCounters;
+import io.eventbus.server.sys.SysTopics;
 import io.eventbus.server.transport.EventLoops;
 import io.eventbus.server.transport.TransportServer;
 import io.netty.util.internal.PlatformDependent;
@@ -70,6 +74,8 @@ public final class BusServer implements AutoCloseable {
   private final Balancer balancer;
   private final @Nullable Federation federation;
   private final @Nullable AdminServer admin;
+  private final Advisories advisories = new Advisories();
+  private @Nullable SysTopics sysTopics;
 
   private BusServer(
       ServerConfig config,
@@ -107,7 +113,8 @@ public final class BusServer implements AutoCloseable {
             new LoopBarrier(loops),
             counters,
             clock,
-            federation == null ? ClusterPromises.ALONE : federation);
+            federation == null ? ClusterPromises.ALONE : federation,
+            advisories);
     transport =
         new TransportServer(
             config,
@@ -133,7 +140,8 @@ public final class BusServer implements AutoCloseable {
                 config.cluster().zone(),
                 membership.registry(),
                 membership.links().orElse(null),
-                membership::announce),
+                membership::announce,
+                advisories),
             config.balance(),
             bus.sessions(),
             new MeasuredLoad(bus, load, config, transport.connectionLimit().connections()),
@@ -247,25 +255,16 @@ public final class BusServer implements AutoCloseable {
 
   private void open() throws IOException {
     transport.start();
+    RunningBus view =
+        new RunningBus(
+            bus,
+            transport.contexts(),
+            load,
+            summary(),
+            this::health,
+            new RunningBus.ClusterViews(membership, balancer, this::figures));
     if (admin != null) {
-      BusSummary summary =
-          new BusSummary(
-              config.bus().name(),
-              BuildInfo.version(),
-              bus.clock().instant(),
-              List.of(uri().toString()),
-              loops.transportName(),
-              loops.count(),
-              transport.connectionLimit().connections(),
-              transport.connectionLimit().message());
-      admin.serve(
-          new RunningBus(
-              bus,
-              transport.contexts(),
-              load,
-              summary,
-              this::health,
-              new RunningBus.ClusterViews(membership, balancer, this::figures)));
+      admin.serve(view);
     }
     if (federation != null) {
       federation.start(
@@ -274,10 +273,45 @@ public final class BusServer implements AutoCloseable {
           membership.registry());
     }
     membership.serve(transport.address(), adminPort());
+    sysTopics = sysTopics(view);
     balancer.start();
     state.set(ServerState.UP);
     membership.refused().thenAccept(this::fail);
     LOG.debug("bus {} serves {} with {}", config.bus().name(), uri(), loops.transportName());
+  }
+
+  private BusSummary summary() {
+    return new BusSummary(
+        config.bus().name(),
+        BuildInfo.version(),
+        bus.clock().instant(),
+        List.of(uri().toString()),
+        loops.transportName(),
+        loops.count(),
+        transport.connectionLimit().connections(),
+        transport.connectionLimit().message());
+  }
+
+  private SysTopics sysTopics(BusView view) {
+    Router router = transport.contexts().get(0).router();
+    long producer =
+        bus.sessions().newProducer(number -> bus.cluster().leavesOn(router.loop(), number));
+    return SysTopics.start(
+        config.sys(),
+        new SysTopics.Place(
+            config.bus().name(),
+            membership.registry(),
+            () -> membership.standing().phase() == ClusterStanding.Phase.MEMBER),
+        view,
+        advisories,
+        bus.index(),
+        new InternalClient(
+            loops.executor(router.loop()),
+            router,
+            producer,
+            bus.clock(),
+            bus.stats().ownEventsDropped),
+        bus.clock());
   }
 
   private void failLoop(Throwable cause) {
@@ -400,12 +434,20 @@ public final class BusServer implements AutoCloseable {
     }
   }
 
+  private void closeSysTopics() {
+    if (sysTopics != null) {
+      sysTopics.close();
+    }
+  }
+
   private void end() {
     membership.drain();
     if (state.get() == ServerState.FAILED) {
+      closeSysTopics();
       transport.abort();
     } else {
       balancer.empty(config.balance().drain());
+      closeSysTopics();
       transport.close(
           deadline -> {
             if (federation != null) {

@@ -113,7 +113,8 @@ final class RunningBus implements BusView {
             c.sum(l -> l.deliveries.get()),
             c.sum(l -> l.acks.get()),
             c.sum(l -> l.publishersStopped.get()),
-            bus.index().changesDelayed()),
+            bus.index().changesDelayed(),
+            c.ownEventsDropped.sum()),
         new BusStats.Memory(
             queued, bus.memory().used(), bus.memory().limit(), bus.index().routeBytes()),
         drops(c),

@@ -26,7 +26,8 @@ class HostileSessionIT extends HostileTests {
       "timeouts.upgrade", "3s",
       "timeouts.hello", "3s",
       "timeouts.close", "1s",
-      "limits.subscriptions", "10"
+      "limits.subscriptions", "10",
+      "auth.observe", "nobody"
     };
   }
 

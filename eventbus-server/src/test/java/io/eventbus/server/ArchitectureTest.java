@@ -29,7 +29,9 @@ class ArchitectureTest {
   private static final String LOG = "io.eventbus.server.log";
   private static final String SECURITY = "io.eventbus.server.security";
   private static final String ADMISSION = "io.eventbus.server.admission";
+  private static final String ADVISORY = "io.eventbus.server.advisory";
   private static final String ROUTING = "io.eventbus.server.routing";
+  private static final String INTERNAL = "io.eventbus.server.internal";
   private static final String SESSION = "io.eventbus.server.session";
   private static final String QUEUE = "io.eventbus.server.queue";
   private static final String TRANSPORT = "io.eventbus.server.transport";
@@ -42,6 +44,7 @@ class ArchitectureTest {
   private static final String TREE = "io.eventbus.server.federation.tree";
   private static final String INTEREST = "io.eventbus.server.federation.interest";
   private static final String ADMIN = "io.eventbus.server.admin";
+  private static final String SYS = "io.eventbus.server.sys";
   private static final String SERVER = "io.eventbus.server";
   private static final String CLI = "io.eventbus.cli";
   private static final String CLI_CONSOLE = "io.eventbus.cli.console";
@@ -84,6 +87,8 @@ class ArchitectureTest {
 
   @ArchTest static final ArchRule security = row(SECURITY, LOG, CONFIG, PROTOCOL);
 
+  @ArchTest static final ArchRule advisory = row(ADVISORY);
+
   @ArchTest
   static final ArchRule admission =
       row(ADMISSION, LOG, STATS, CONFIG, NETTY_UTIL, "com.sun.management");
@@ -92,11 +97,14 @@ class ArchitectureTest {
   static final ArchRule routing =
       row(ROUTING, STATS, CONFIG, PROTOCOL, SCHEMA, NETTY_BUFFERS, NETTY_UTIL);
 
+  @ArchTest static final ArchRule internal = row(INTERNAL, LINK, ROUTING, PROTOCOL);
+
   @ArchTest
   static final ArchRule session =
       row(
           SESSION,
           SECURITY,
+          ADVISORY,
           ROUTING,
           STATS,
           CONFIG,
@@ -118,6 +126,7 @@ class ArchitectureTest {
       row(
           BALANCE,
           DECISION,
+          ADVISORY,
           SESSION,
           ROUTING,
           REGISTRY,
@@ -132,8 +141,8 @@ class ArchitectureTest {
   @ArchTest
   static final ArchRule transport =
       row(
-          TRANSPORT, WEBSOCKET, LINK, ADMISSION, LOG, QUEUE, SESSION, ROUTING, STATS, CONFIG,
-          PROTOCOL, SCHEMA, NETTY);
+          TRANSPORT, WEBSOCKET, LINK, ADMISSION, ADVISORY, LOG, QUEUE, SESSION, ROUTING, STATS,
+          CONFIG, PROTOCOL, SCHEMA, NETTY);
 
   @ArchTest
   static final ArchRule lane =
@@ -182,11 +191,17 @@ class ArchitectureTest {
           MICROMETER,
           PROMETHEUS);
 
+  @ArchTest
+  static final ArchRule sys = row(SYS, INTERNAL, ADVISORY, ADMIN, ROUTING, LOG, CONFIG, REGISTRY);
+
   /** Puts all together; asks Netty only how much memory there is. */
   @ArchTest
   static final ArchRule server =
       row(
           SERVER,
+          SYS,
+          INTERNAL,
+          ADVISORY,
           ADMIN,
           BALANCE,
           DECISION,
@@ -264,7 +279,9 @@ class ArchitectureTest {
               LOG,
               SECURITY,
               ADMISSION,
+              ADVISORY,
               ROUTING,
+              INTERNAL,
               SESSION,
               QUEUE,
               TRANSPORT,
@@ -277,6 +294,7 @@ class ArchitectureTest {
               TREE,
               INTEREST,
               ADMIN,
+              SYS,
               SERVER,
               CLI,
               CLI_CONSOLE,

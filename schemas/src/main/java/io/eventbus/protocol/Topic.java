@@ -14,6 +14,9 @@ public final class Topic {
   /** The most tokens of a topic or filter. */
   public static final int MAX_TOKENS = 16;
 
+  /** What the topics of the system start with, to which no client may publish. */
+  public static final char SYSTEM = '$';
+
   private Topic() {}
 
   /**
@@ -23,17 +26,28 @@ public final class Topic {
    * @return null for a legal topic, else the reason, to be shown to the client
    */
   public static @Nullable String problem(String topic) {
+    String problem = formProblem(topic);
+    if (problem == null && topic.charAt(0) == SYSTEM) {
+      return "topic "
+          + quote(topic)
+          + " is the system's (expected: a topic that does not start with $)";
+    }
+    return problem;
+  }
+
+  /**
+   * Says what is wrong with the form of a topic, which may be one of the system's.
+   *
+   * @param topic any text
+   * @return null for a topic that an event can have, else the reason
+   */
+  public static @Nullable String formProblem(String topic) {
     String problem = nameProblem(topic, "topic");
     if (problem != null) {
       return problem;
     }
     if (topic.indexOf('*') >= 0 || topic.indexOf('>') >= 0) {
       return "topic " + quote(topic) + " holds a wildcard (expected: a topic without * and >)";
-    }
-    if (topic.charAt(0) == '$') {
-      return "topic "
-          + quote(topic)
-          + " is the system's (expected: a topic that does not start with $)";
     }
     return null;
   }

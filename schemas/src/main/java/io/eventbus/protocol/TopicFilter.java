@@ -77,14 +77,14 @@ public final class TopicFilter {
   /**
    * Says whether a legal topic is selected.
    *
-   * @param topic a topic that {@link Topic#problem} accepts, or one of the system's
+   * @param topic a topic that {@link Topic#formProblem} accepts
    * @return true if an event of that topic is for the subscriber
    */
   public boolean matches(String topic) {
     if (exact) {
       return text.equals(topic);
     }
-    if (topic.charAt(0) == '$' && startsWithWildcard()) {
+    if (topic.charAt(0) == Topic.SYSTEM && startsWithWildcard()) {
       return false;
     }
     int start = 0;
@@ -190,7 +190,7 @@ public final class TopicFilter {
    * @return true if it does
    */
   public boolean isSystem() {
-    return text.charAt(0) == '$';
+    return text.charAt(0) == Topic.SYSTEM;
   }
 
   /**

@@ -1,17 +1,12 @@
 package io.eventbus.server.admin;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.json.JsonMapper;
-import com.fasterxml.jackson.databind.module.SimpleModule;
-import com.fasterxml.jackson.databind.ser.std.ToStringSerializer;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpHandler;
 import io.eventbus.server.admin.AdminApi.Reply;
 import io.eventbus.server.admin.AdminApi.Route;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.time.Instant;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
@@ -19,11 +14,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Finds the route of a request, and writes its answer or error. */
 final class AdminHandler implements HttpHandler {
-  private static final ObjectMapper JSON =
-      JsonMapper.builder()
-          .addModule(new SimpleModule().addSerializer(Instant.class, ToStringSerializer.instance))
-          .build();
-
   private final AdminFailures failures;
   private final HostGuard guard;
   private final List<Route> starting;
@@ -144,10 +134,9 @@ final class AdminHandler implements HttpHandler {
   }
 
   private static byte[] json(Object body) throws IOException {
-    try {
-      return bytes(JSON.writeValueAsString(body) + "\n");
-    } catch (JsonProcessingException e) {
-      throw new IOException(e);
-    }
+    byte[] json = Json.write(body);
+    byte[] line = Arrays.copyOf(json, json.length + 1);
+    line[json.length] = '\n';
+    return line;
   }
 }

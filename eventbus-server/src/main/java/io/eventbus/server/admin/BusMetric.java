@@ -80,7 +80,7 @@ record BusMetric(
               s -> s.traffic().messagesSent()),
           counter(
               "eventbus_received_events_total",
-              "Events from publishers.",
+              "Events from publishers, the bus itself (`$SYS.…`) among them.",
               s -> s.traffic().eventsReceived()),
           counter(
               "eventbus_sent_events_total",
@@ -112,6 +112,11 @@ record BusMetric(
               "Times that a Subscribe or Unsubscribe had to wait, because routes with very many"
                   + " subscriptions were made again too often.",
               s -> s.traffic().subscriptionWaits()),
+          counter(
+              "eventbus_own_events_dropped_total",
+              "Events of the bus itself (`$SYS.…`) that it did not publish, because a subscriber under"
+                  + " BLOCK or the way to another bus was full.",
+              s -> s.traffic().ownEventsDropped()),
           gauge(
               "eventbus_queue_bytes",
               "Bytes that wait for all subscribers together.",

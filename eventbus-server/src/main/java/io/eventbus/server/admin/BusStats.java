@@ -85,6 +85,8 @@ public record BusStats(
    * @param acknowledgements {@code Ack} frames from subscribers
    * @param publisherWaits times that a publisher had to wait
    * @param subscriptionWaits times that a change of subscriptions had to wait
+   * @param ownEventsDropped events of the bus itself that it did not publish, because it would have
+   *     had to wait
    */
   public record Traffic(
       long messagesReceived,
@@ -96,7 +98,8 @@ public record BusStats(
       long deliveries,
       long acknowledgements,
       long publisherWaits,
-      long subscriptionWaits) {}
+      long subscriptionWaits,
+      long ownEventsDropped) {}
 
   /**
    * What is held now.

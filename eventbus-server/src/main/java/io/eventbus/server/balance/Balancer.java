@@ -6,6 +6,8 @@ import io.eventbus.link.RefusedMemory;
 import io.eventbus.registry.BusState;
 import io.eventbus.registry.Registry;
 import io.eventbus.schema.ChangeReason;
+import io.eventbus.server.advisory.Advisories;
+import io.eventbus.server.advisory.Advisory;
 import io.eventbus.server.balance.decision.ClientLoad;
 import io.eventbus.server.balance.decision.LoadMeasure;
 import io.eventbus.server.balance.decision.MoveHistory;
@@ -87,13 +89,15 @@ public final class Balancer implements BalanceView, AutoCloseable {
    * @param registry knows the other buses
    * @param links leads to them; null for a bus that serves alone
    * @param announce tells the registry a state of this bus
+   * @param advisories told who is moved, and when the bus drains
    */
   public record Place(
       String bus,
       String zone,
       Registry registry,
       @Nullable LinkNode links,
-      Function<BusState, CompletionStage<Void>> announce) {}
+      Function<BusState, CompletionStage<Void>> announce,
+      Advisories advisories) {}
 
   /**
    * Makes a balancer; {@link #start} begins.
@@ -143,7 +147,16 @@ public final class Balancer implements BalanceView, AutoCloseable {
             sessions.tokens());
     this.moves =
         new MoveExecutor(
-            sessions, clock, loads, calls, planner, history, config, executor, nanoTime);
+            sessions,
+            clock,
+            loads,
+            calls,
+            planner,
+            history,
+            config,
+            executor,
+            nanoTime,
+            place.advisories());
   }
 
   /** Begins to measure and to move. */
@@ -381,13 +394,21 @@ public final class Balancer implements BalanceView, AutoCloseable {
         .thenAccept(done -> {});
   }
 
+  private void setDraining(boolean on) {
+    boolean changed = draining != on;
+    draining = on;
+    if (changed) {
+      place.advisories().tell(new Advisory.DrainChanged(on));
+    }
+  }
+
   private CompletionStage<Void> drainHere(boolean on) {
     if (calls == null) {
       return CompletableFuture.failedFuture(
           new IllegalStateException("this bus serves alone: its clients can go nowhere"));
     }
     LOG.info("This bus {}", on ? "drains: its clients go to others" : "takes clients again");
-    draining = on;
+    setDraining(on);
     executor.execute(this::stepSoon);
     // It begins here, whether the registry can be told at once or not.
     var unused = place.announce().apply(on ? BusState.DRAINING : BusState.UP);
@@ -445,7 +466,7 @@ public final class Balancer implements BalanceView, AutoCloseable {
    * @return how many clients are left
    */
   public int empty(Duration longest) {
-    draining = true;
+    setDraining(true);
     executor.execute(this::stepSoon);
     long end = System.nanoTime() + longest.toNanos();
     int before = sessions.size();

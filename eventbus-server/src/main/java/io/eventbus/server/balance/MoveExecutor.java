@@ -2,6 +2,8 @@ package io.eventbus.server.balance;
 
 import io.eventbus.schema.ChangeBus;
 import io.eventbus.schema.ChangeReason;
+import io.eventbus.server.advisory.Advisories;
+import io.eventbus.server.advisory.Advisory;
 import io.eventbus.server.balance.decision.ClientLoad;
 import io.eventbus.server.balance.decision.MoveHistory;
 import io.eventbus.server.balance.decision.MovePlanner;
@@ -59,6 +61,7 @@ final class MoveExecutor {
   private final BalanceConfig config;
   private final ScheduledExecutorService executor;
   private final LongSupplier nanoTime;
+  private final Advisories advisories;
   private final MoveWindow window;
   private final Deque<Move> waiting = new ArrayDeque<>();
   private final Map<Long, Move> moving = new HashMap<>();
@@ -80,7 +83,9 @@ final class MoveExecutor {
       MoveHistory history,
       BalanceConfig config,
       ScheduledExecutorService executor,
-      LongSupplier nanoTime) {
+      LongSupplier nanoTime,
+      Advisories advisories) {
+    this.advisories = advisories;
     this.sessions = sessions;
     this.clock = clock;
     this.loads = loads;
@@ -227,7 +232,13 @@ final class MoveExecutor {
     LOG.info("{} of {} clients go to {} ({})", count, sessions.size(), plan.target().bus(), reason);
     for (int i = 0; i < count; i++) {
       Move move =
-          new Move(plan.clients().get(i), reason, granted.urls(), granted.tokens().get(i), now);
+          new Move(
+              plan.clients().get(i),
+              plan.target().bus(),
+              reason,
+              granted.urls(),
+              granted.tokens().get(i),
+              now);
       if (reason == ChangeReason.OVERLOAD) {
         waiting.add(move);
       } else {
@@ -272,6 +283,7 @@ final class MoveExecutor {
   /** What becomes of one client. */
   private final class Move implements ChangeListener {
     private final ClientLoad client;
+    private final String to;
     private final ChangeReason reason;
     private final List<String> urls;
     private final String token;
@@ -282,8 +294,15 @@ final class MoveExecutor {
     private boolean heard;
     private boolean late;
 
-    Move(ClientLoad client, ChangeReason reason, List<String> urls, String token, long nowNanos) {
+    Move(
+        ClientLoad client,
+        String to,
+        ChangeReason reason,
+        List<String> urls,
+        String token,
+        long nowNanos) {
       this.client = client;
+      this.to = to;
       this.reason = reason;
       this.urls = urls;
       this.token = token;
@@ -309,6 +328,7 @@ final class MoveExecutor {
       heardAt = nowNanos;
       window.begun(client.connection(), nowNanos);
       history.asked(client.producer(), nowNanos);
+      advisories.tell(new Advisory.ChangeBegun(client.connection(), to, reason.name()));
       session.askToChange(
           new ChangeBus(
               urls, reason, config.deadline().toMillis(), token, history.left(client.hops() + 1)),
@@ -347,7 +367,10 @@ final class MoveExecutor {
       executor.execute(
           () -> {
             long now = nanoTime.getAsLong();
-            end(now, window::ended);
+            end(
+                now,
+                window::ended,
+                late ? Advisory.ChangeOutcome.EXPIRED : Advisory.ChangeOutcome.MOVED);
             goneLoadNanos += client.load() * (now - measuredAt);
             if (late) {
               expired++;
@@ -369,13 +392,14 @@ final class MoveExecutor {
                 (before, again) -> new Stay(before.times + 1, now));
             planner.stayed(client.load(), now);
             LOG.debug("connection {} stays: {}", client.connection(), why);
-            end(now, window::stayed);
+            end(now, window::stayed, Advisory.ChangeOutcome.STAYED);
           });
     }
 
-    private void end(long nowNanos, Answer answer) {
+    private void end(long nowNanos, Answer answer, Advisory.ChangeOutcome outcome) {
       // Not one that has asked the same client before.
       if (moving.remove(client.connection(), this)) {
+        advisories.tell(new Advisory.ChangeFinished(client.connection(), to, outcome));
         answer.of(client.connection(), askedAt, heard ? readAt : askedAt, nowNanos);
         askMore(nowNanos);
       }

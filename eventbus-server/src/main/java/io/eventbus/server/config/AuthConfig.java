@@ -8,20 +8,20 @@ import org.jspecify.annotations.Nullable;
  * Who may connect, and what they see.
  *
  * @param token token that every client must show, or null to let everybody in; never printed
- * @param systemTopics whether clients may subscribe to topics that start with {@code $}
+ * @param observe which clients may subscribe to topics of the system
  * @param block which clients may hold publishers back
  * @param resumeKeyFile file with the secret that producer numbers are signed with, or null for the
  *     default
  */
 public record AuthConfig(
-    @Nullable String token, boolean systemTopics, ClientScope block, @Nullable Path resumeKeyFile) {
+    @Nullable String token, ClientScope observe, ClientScope block, @Nullable Path resumeKeyFile) {
   private static final Pattern TOKEN = Pattern.compile("[\\x21-\\x7e]{1,4096}");
 
   /**
    * Checks the token.
    *
    * @param token token that every client must show, or null to let everybody in; never printed
-   * @param systemTopics whether clients may subscribe to topics that start with {@code $}
+   * @param observe which clients may subscribe to topics of the system
    * @param block which clients may hold publishers back
    * @param resumeKeyFile file with the secret that producer numbers are signed with, or null for
    *     the default
@@ -42,8 +42,8 @@ public record AuthConfig(
   public String toString() {
     return "AuthConfig[token="
         + (token == null ? "none" : "***")
-        + ", systemTopics="
-        + systemTopics
+        + ", observe="
+        + observe
         + ", block="
         + block
         + ", resumeKeyFile="

@@ -390,13 +390,14 @@ public enum ConfigKey {
       "",
       "Token that every client must show in `Hello`; empty lets everybody in. Give it in the file or"
           + " the environment: other users of the machine can read flags."),
-  /** Whether clients see the system's topics. */
-  AUTH_SYSTEM_TOPICS(
-      "auth.system-topics",
-      ValueType.SWITCH,
-      "false",
+  /** Who may observe the bus. */
+  AUTH_OBSERVE(
+      "auth.observe",
+      ValueType.CLIENT_SCOPE,
+      "loopback",
       "",
-      "Whether clients may subscribe to the system's topics (`$SYS.…`)."),
+      "Who may subscribe to the topics of the system (`$SYS.…`), which tell of all clients: with"
+          + " `loopback` the clients of this machine."),
   /** Who may hold publishers back. */
   AUTH_BLOCK(
       "auth.block",
@@ -792,6 +793,17 @@ public enum ConfigKey {
       "",
       "How long the other side of a lane may say nothing before the lane is opened anew; at least"
           + " twice `federation.heartbeat`."),
+
+  /** How often a bus publishes its figures. */
+  SYS_INTERVAL(
+      "sys.interval",
+      ValueType.TIME,
+      "2s",
+      0,
+      Millis.LONGEST,
+      "",
+      "How often the bus publishes its figures on `$SYS.bus.<name>.stats`, while anybody in the"
+          + " cluster subscribes to that; 0 is never."),
 
   /** Path of the echo endpoint. */
   DIAGNOSTICS_ECHO_PATH(

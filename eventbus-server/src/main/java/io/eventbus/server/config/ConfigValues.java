@@ -99,7 +99,7 @@ final class ConfigValues {
             () ->
                 new AuthConfig(
                     optional(ConfigKey.AUTH_TOKEN),
-                    flag(ConfigKey.AUTH_SYSTEM_TOPICS),
+                    choice(ConfigKey.AUTH_OBSERVE, ClientScope.class),
                     choice(ConfigKey.AUTH_BLOCK, ClientScope.class),
                     path(ConfigKey.AUTH_RESUME_KEY_FILE)));
     ClusterConfig cluster = part(this::cluster);
@@ -116,6 +116,7 @@ final class ConfigValues {
                     duration(ConfigKey.FEDERATION_GIVE_UP),
                     duration(ConfigKey.FEDERATION_HEARTBEAT),
                     duration(ConfigKey.FEDERATION_SILENCE)));
+    SysConfig sys = part(() -> new SysConfig(duration(ConfigKey.SYS_INTERVAL)));
     DiagnosticsConfig diagnostics =
         part(
             () ->
@@ -147,6 +148,7 @@ final class ConfigValues {
         || cluster == null
         || balance == null
         || federation == null
+        || sys == null
         || diagnostics == null
         || admin == null
         || log == null) {
@@ -166,6 +168,7 @@ final class ConfigValues {
                 cluster,
                 balance,
                 federation,
+                sys,
                 diagnostics,
                 admin,
                 log));

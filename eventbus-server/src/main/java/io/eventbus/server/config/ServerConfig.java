@@ -16,6 +16,7 @@ import java.util.Map;
  * @param cluster how it takes part in a cluster
  * @param balance when and how clients are moved to other buses
  * @param federation how events go between the buses of a cluster
+ * @param sys what it publishes of itself
  * @param diagnostics what helps to examine it
  * @param admin its administration port
  * @param log what it writes to standard error
@@ -32,6 +33,7 @@ public record ServerConfig(
     ClusterConfig cluster,
     BalanceConfig balance,
     FederationConfig federation,
+    SysConfig sys,
     DiagnosticsConfig diagnostics,
     AdminConfig admin,
     LogConfig log) {
@@ -49,6 +51,7 @@ public record ServerConfig(
    * @param cluster how it takes part in a cluster
    * @param balance when and how clients are moved to other buses
    * @param federation how events go between the buses of a cluster
+   * @param sys what it publishes of itself
    * @param diagnostics what helps to examine it
    * @param admin its administration port
    * @param log what it writes to standard error
@@ -126,6 +129,7 @@ public record ServerConfig(
         cluster,
         balance,
         federation,
+        sys,
         diagnostics,
         otherAdmin,
         log);

@@ -1,5 +1,6 @@
 package io.eventbus.server.routing;
 
+import io.eventbus.protocol.Topic;
 import java.util.Arrays;
 
 /**
@@ -20,7 +21,7 @@ final class Matches {
   /** Begins a look-up of a legal topic. */
   void begin(String topic) {
     clear();
-    system = topic.charAt(0) == '$';
+    system = topic.charAt(0) == Topic.SYSTEM;
     int start = 0;
     for (int dot = topic.indexOf('.'); dot >= 0; dot = topic.indexOf('.', start)) {
       addToken(topic.substring(start, dot));

@@ -76,20 +76,34 @@ public final class Router {
   }
 
   /**
-   * Looks up who gets a frame.
+   * Looks up who gets a frame of a client, which may not publish to topics of the system.
    *
    * @param in the buffer that {@code publish} was read from
    * @param publish the frame
    * @return null if the topic is legal, else what is wrong with it
    */
   public @Nullable String select(ByteBuffer in, PublishView publish) {
+    // Asked first: what the bus itself or another one has published there is remembered.
+    return publish.topicLength() > 0 && in.get(publish.topicStart()) == Topic.SYSTEM
+        ? Topic.problem(publish.topic())
+        : selectAny(in, publish);
+  }
+
+  /**
+   * Looks up who gets a frame of the bus itself, which may publish to any topic.
+   *
+   * @param in the buffer that {@code publish} was read from
+   * @param publish the frame
+   * @return null if the topic is legal, else what is wrong with it
+   */
+  public @Nullable String selectAny(ByteBuffer in, PublishView publish) {
     int start = publish.topicStart();
     int length = publish.topicLength();
     return selectKnown(in, start, length) ? null : selectNew(in, start, length, publish.topic());
   }
 
   /**
-   * Looks up who gets a frame that another bus has sent.
+   * Looks up who gets a frame that another bus has sent, which may be one of its own.
    *
    * @param in the buffer that {@code deliver} was read from
    * @param deliver the frame
@@ -114,7 +128,7 @@ public final class Router {
   }
 
   private @Nullable String selectNew(ByteBuffer in, int start, int length, String topic) {
-    String problem = Topic.problem(topic);
+    String problem = Topic.formProblem(topic);
     if (problem == null) {
       selected = routes.add(in, start, length, topic);
     }
@@ -159,20 +173,46 @@ public final class Router {
    */
   public boolean mustWait(long producer, Runnable retry) {
     RouteCache.Entry entry = selected();
-    if (starting) {
-      if (remote.mustWait(retry)) {
-        return true;
-      }
-      starting = false;
-      // What the others subscribe to may have come in the meantime.
-      if (!routes.hold(entry)) {
-        routes.refresh(entry);
-      }
+    if (isStarting(entry, retry)) {
+      return true;
     }
     if (memory.isOver()) {
       memory.whenBelow(retry);
       return true;
     }
+    return isAnyFull(entry, producer, retry);
+  }
+
+  /**
+   * Says whether the bus would have to wait before it publishes to the selected topic itself: as
+   * for a client, but that the bus need not be below its memory's limit. Where that is reached,
+   * what the bus tells is wanted most, and it is little.
+   *
+   * @param producer the number of the bus's own events
+   * @param retry as for {@link #mustWait(long, Runnable)}
+   * @return true if it would have to wait
+   */
+  public boolean ownMustWait(long producer, Runnable retry) {
+    RouteCache.Entry entry = selected();
+    return isStarting(entry, retry) || isAnyFull(entry, producer, retry);
+  }
+
+  private boolean isStarting(RouteCache.Entry entry, Runnable retry) {
+    if (!starting) {
+      return false;
+    }
+    if (remote.mustWait(retry)) {
+      return true;
+    }
+    starting = false;
+    // What the others subscribe to may have come in the meantime.
+    if (!routes.hold(entry)) {
+      routes.refresh(entry);
+    }
+    return false;
+  }
+
+  private boolean isAnyFull(RouteCache.Entry entry, long producer, Runnable retry) {
     Route route = entry.route;
     if (anyFull(route.blocking, retry)) {
       return true;

@@ -395,6 +395,23 @@ public final class SubscriptionIndex {
   }
 
   /**
+   * Says whether anything subscribes to a topic, here or at another bus that this one knows of.
+   *
+   * @param topic a legal topic
+   * @return false if an event of that topic would go nowhere
+   */
+  public boolean isWanted(String topic) {
+    Matches found = new Matches();
+    lock.readLock().lock();
+    try {
+      match(topic, found);
+      return !found.isEmpty();
+    } finally {
+      lock.readLock().unlock();
+    }
+  }
+
+  /**
    * Returns the number of subscriptions of clients.
    *
    * @return 0 or more

@@ -24,15 +24,21 @@ public final class SharedTokenAuthenticator implements Authenticator {
    * Makes an authenticator.
    *
    * @param token what each client has to show, null for nothing
-   * @param systemTopics whether topics that start with {@code $} may be subscribed to
+   * @param observe who may subscribe to topics of the system
    * @param block who may hold publishers back
    */
-  public SharedTokenAuthenticator(@Nullable String token, boolean systemTopics, ClientScope block) {
+  public SharedTokenAuthenticator(@Nullable String token, ClientScope observe, ClientScope block) {
     this.expected = token == null ? null : token.getBytes(StandardCharsets.UTF_8);
-    this.local = accepted(systemTopics, block, block != ClientScope.NOBODY);
+    this.local =
+        accepted(observe, observe != ClientScope.NOBODY, block, block != ClientScope.NOBODY);
     // Whoever is connected has shown the token, if there is one.
     boolean isTrusted = block == ClientScope.LOOPBACK && token != null;
-    this.remote = accepted(systemTopics, block, block == ClientScope.EVERYONE || isTrusted);
+    this.remote =
+        accepted(
+            observe,
+            observe == ClientScope.EVERYONE,
+            block,
+            block == ClientScope.EVERYONE || isTrusted);
   }
 
   /**
@@ -41,10 +47,11 @@ public final class SharedTokenAuthenticator implements Authenticator {
    * @param config the section {@code auth}
    */
   public SharedTokenAuthenticator(AuthConfig config) {
-    this(config.token(), config.systemTopics(), config.block());
+    this(config.token(), config.observe(), config.block());
   }
 
-  private Authentication accepted(boolean systemTopics, ClientScope block, boolean mayBlock) {
+  private Authentication accepted(
+      ClientScope observe, boolean mayObserve, ClientScope block, boolean mayBlock) {
     Permissions permissions =
         new Permissions(
             Map.of(
@@ -53,15 +60,16 @@ public final class SharedTokenAuthenticator implements Authenticator {
                 Action.SUBSCRIBE,
                 FilterRules.everything("no rule"),
                 Action.BLOCK,
-                rules(mayBlock, "auth.block=" + block.name().toLowerCase(Locale.ROOT)),
+                rules(mayBlock, "auth.block", block),
                 Action.OBSERVE,
-                rules(systemTopics, "auth.system-topics=" + systemTopics)));
+                rules(mayObserve, "auth.observe", observe)));
     AuthenticationMethod method =
         expected == null ? AuthenticationMethod.NONE : AuthenticationMethod.SHARED_TOKEN;
     return new Authentication.Accepted(new Principal("", "", method, permissions, null));
   }
 
-  private static FilterRules rules(boolean all, String origin) {
+  private static FilterRules rules(boolean all, String key, ClientScope scope) {
+    String origin = key + "=" + scope.name().toLowerCase(Locale.ROOT);
     return all ? FilterRules.everything(origin) : FilterRules.nothing(origin);
   }
 

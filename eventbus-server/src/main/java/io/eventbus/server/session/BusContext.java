@@ -1,6 +1,7 @@
 package io.eventbus.server.session;
 
 import io.eventbus.protocol.FrameLimits;
+import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.config.LimitsConfig;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.LoopBarrier;
@@ -23,6 +24,7 @@ import java.time.Instant;
  * @param stats counters
  * @param clock the time of receipt
  * @param cluster what is promised of the other buses
+ * @param advisories told what happens to clients
  */
 public record BusContext(
     String name,
@@ -34,7 +36,8 @@ public record BusContext(
     LoopBarrier barrier,
     BusCounters stats,
     Clock clock,
-    ClusterPromises cluster) {
+    ClusterPromises cluster,
+    Advisories advisories) {
 
   /**
    * Makes the context of a bus that serves alone.
@@ -70,6 +73,45 @@ public record BusContext(
         stats,
         clock,
         ClusterPromises.ALONE);
+  }
+
+  /**
+   * Makes the context of a bus that tells nothing of what happens to clients.
+   *
+   * @param name the bus's name
+   * @param limits what a client may send
+   * @param index the subscriptions
+   * @param memory counts what is held for clients
+   * @param sessions the open sessions
+   * @param authentications says who a client is and what it may do
+   * @param barrier waits for all loops
+   * @param stats counters
+   * @param clock the time of receipt
+   * @param cluster what is promised of the other buses
+   */
+  public BusContext(
+      String name,
+      LimitsConfig limits,
+      SubscriptionIndex index,
+      BusMemory memory,
+      Sessions sessions,
+      Authentications authentications,
+      LoopBarrier barrier,
+      BusCounters stats,
+      Clock clock,
+      ClusterPromises cluster) {
+    this(
+        name,
+        limits,
+        index,
+        memory,
+        sessions,
+        authentications,
+        barrier,
+        stats,
+        clock,
+        cluster,
+        new Advisories());
   }
 
   FrameLimits frameLimits() {

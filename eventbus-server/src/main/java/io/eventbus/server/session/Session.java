@@ -251,6 +251,7 @@ public final class Session {
     loop.bus.memory().reserve(identity.attributeBytes());
     state = state.to(SessionState.OPEN);
     loop.bus.sessions().add(this, arrival != null);
+    loop.bus.advisories().tell(ClientAdvisories.connected(this));
     Welcome welcome = new Welcome();
     welcome.setBus(loop.bus.name());
     welcome.setSession(identity.id());
@@ -387,6 +388,7 @@ public final class Session {
     }
     if (state == SessionState.OPEN) {
       loop.bus.sessions().remove(this);
+      loop.bus.advisories().tell(ClientAdvisories.disconnected(this));
       loop.bus.memory().release(identity.attributeBytes());
     }
     state = state.to(SessionState.CLOSED);

@@ -164,7 +164,9 @@ public final class SessionSubscriptions {
       if (!permissions.of(Action.OBSERVE).allows(filter)) {
         return "filter '"
             + filter
-            + "' is the system's, and this bus does not open those to clients";
+            + "' is for topics of the system, and "
+            + permissions.of(Action.OBSERVE).origin()
+            + " does not let this client (expected: a filter that does not start with $)";
       }
     } else if (!permissions.of(Action.SUBSCRIBE).allows(filter)) {
       return "filter '"

@@ -117,6 +117,16 @@ public final class Sessions {
   }
 
   /**
+   * Makes a producer number that no client has, for what the bus itself publishes.
+   *
+   * @param fitting which numbers are the better ones
+   * @return the number
+   */
+  public long newProducer(LongPredicate fitting) {
+    return Resume.producer(key.create(random, fitting));
+  }
+
+  /**
    * Adds a session; one that has the same producer number is closed, because its client has come
    * back.
    *

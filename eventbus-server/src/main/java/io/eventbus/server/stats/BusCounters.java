@@ -30,6 +30,9 @@ public final class BusCounters {
   /** Clients whose resume was not made with this bus's key, and that got a new one. */
   public final LongAdder foreignResumes = new LongAdder();
 
+  /** Events of the bus itself that it did not publish, because it would have had to wait. */
+  public final LongAdder ownEventsDropped = new LongAdder();
+
   private final List<LoopStats> loops;
   private final Map<CloseReason, LongAdder> closed = counters(CloseReason.class);
   private final Map<RefusalReason, LongAdder> refused = counters(RefusalReason.class);

@@ -1,6 +1,8 @@
 package io.eventbus.server.transport;
 
 import io.eventbus.link.RefusedMemory;
+import io.eventbus.server.advisory.Advisories;
+import io.eventbus.server.advisory.Advisory;
 import io.eventbus.server.log.RateLimitedLog;
 import io.eventbus.server.routing.BusMemory;
 import java.util.ArrayList;
@@ -49,6 +51,7 @@ final class MemoryPressure implements Runnable {
 
   private final Kind kind;
   private final BooleanSupplier needed;
+  private final Advisories advisories;
   private final List<LoopState> loops;
   private final BooleanSupplier others;
   private final AtomicBoolean working = new AtomicBoolean();
@@ -58,8 +61,13 @@ final class MemoryPressure implements Runnable {
       Collections.newSetFromMap(Collections.synchronizedMap(new IdentityHashMap<>()));
 
   private MemoryPressure(
-      Kind kind, BooleanSupplier needed, List<LoopState> loops, BooleanSupplier others) {
+      Kind kind,
+      BooleanSupplier needed,
+      List<LoopState> loops,
+      BooleanSupplier others,
+      Advisories advisories) {
     this.kind = kind;
+    this.advisories = advisories;
     this.needed = needed;
     this.loops = loops;
     this.others = others;
@@ -69,18 +77,21 @@ final class MemoryPressure implements Runnable {
    * Makes room from now on.
    *
    * @param others gives up another bus, if it can
+   * @param advisories told which connections go
    */
-  static void relieve(BusMemory memory, List<LoopState> loops, BooleanSupplier others) {
-    memory.onPressure(new MemoryPressure(Kind.ALL, memory::isOver, loops, others));
+  static void relieve(
+      BusMemory memory, List<LoopState> loops, BooleanSupplier others, Advisories advisories) {
+    memory.onPressure(new MemoryPressure(Kind.ALL, memory::isOver, loops, others, advisories));
     memory
         .shortPieces()
         .onPressure(
             new MemoryPressure(
-                Kind.SHORT_PIECES, memory.shortPieces()::isShort, loops, () -> false));
+                Kind.SHORT_PIECES, memory.shortPieces()::isShort, loops, () -> false, advisories));
     memory
         .longPieces()
         .onPressure(
-            new MemoryPressure(Kind.LONG_PIECES, memory.longPieces()::isShort, loops, () -> false));
+            new MemoryPressure(
+                Kind.LONG_PIECES, memory.longPieces()::isShort, loops, () -> false, advisories));
   }
 
   /** Called whenever something did not fit, by any thread. */
@@ -168,12 +179,16 @@ final class MemoryPressure implements Runnable {
       execute(
           victim.loop(),
           () -> {
+            long held = victim.connection().heldBytes();
             EVICTIONS.warn(
                 kind.name(),
                 "memory is short ({}): closing {}, which holds {} bytes",
                 kind.what,
                 victim.connection(),
-                victim.connection().heldBytes());
+                held);
+            advisories.tell(
+                new Advisory.ConnectionEvicted(
+                    String.valueOf(victim.connection()), held, kind.what));
             evict(victim.connection());
             evict(next + 1);
           });

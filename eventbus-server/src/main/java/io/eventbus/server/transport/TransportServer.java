@@ -95,7 +95,7 @@ public final class TransportServer {
             ProxyNetworks.of(config.listen().proxies()),
             bus.stats());
     tlsTasks = new TlsTasks(door::tlsBusy);
-    MemoryPressure.relieve(bus.memory(), states, bus.cluster()::relieve);
+    MemoryPressure.relieve(bus.memory(), states, bus.cluster()::relieve, bus.advisories());
   }
 
   /** Makes the router of a loop. */

@@ -14,11 +14,12 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.stream.LongStream;
 
 /** A bus made of plain values. */
-final class FakeBus implements BusView {
+public final class FakeBus implements BusView {
   /** More than JavaScript can tell from its neighbours. */
   static final long PRODUCER = 5_600_182_125_594_357_123L;
 
-  static final Instant STARTED = Instant.parse("2026-01-02T03:04:05Z");
+  /** When it began. */
+  public static final Instant STARTED = Instant.parse("2026-01-02T03:04:05Z");
 
   final ConcurrentSkipListMap<Long, ConnectionInfo> connections = new ConcurrentSkipListMap<>();
   final List<String> disconnected = new ArrayList<>();
@@ -29,7 +30,13 @@ final class FakeBus implements BusView {
   volatile BusHealth health = new BusHealth(BusHealth.State.UP, List.of(), ALONE);
   volatile boolean broken;
 
-  FakeBus(int connectionCount) {
+  /** Says whether a description of it fails from now on. */
+  public void broken(boolean now) {
+    broken = now;
+  }
+
+  /** Makes a bus that has so many connections. */
+  public FakeBus(int connectionCount) {
     LongStream.rangeClosed(1, connectionCount)
         .forEach(id -> connections.put(id, newConnection(id)));
   }
@@ -66,7 +73,7 @@ final class FakeBus implements BusView {
             Map.of("NORMAL", 4L, "SLOW_CONSUMER", 1L),
             15,
             12),
-        new BusStats.Traffic(10, 20, 30, 40, 50, 60, 70, 80, 90, 100),
+        new BusStats.Traffic(10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110),
         new BusStats.Memory(100, 200, 300, 400),
         Map.of("DROP_OLDEST", 5L),
         6,

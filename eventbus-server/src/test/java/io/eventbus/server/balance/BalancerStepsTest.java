@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.eventbus.link.LinkPeer;
 import io.eventbus.registry.local.LocalRegistry;
 import io.eventbus.registry.local.LocalRegistryOptions;
+import io.eventbus.server.advisory.Advisory;
 import io.eventbus.server.balance.decision.LoadFigures;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.session.ResumeKey;
@@ -12,6 +13,7 @@ import io.eventbus.server.session.Sessions;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
@@ -85,6 +87,9 @@ class BalancerStepsTest {
 
   @Test
   void aBusThatDrainsBeginsAtOnceWhateverTheNextMeasureIs() {
+    List<Advisory> told = new ArrayList<>();
+    balancer.advisories().listen(told::add);
+    balancer.drain();
     balancer.drain();
     assertThat(pass(Duration.ofMillis(100))).isPositive();
     assertThat(balancer.status().draining()).isTrue();
@@ -93,6 +98,8 @@ class BalancerStepsTest {
     pass(SECOND);
     assertThat(pass(SECOND)).isEqualTo(2);
     assertThat(balancer.status().draining()).isFalse();
+    assertThat(told)
+        .containsExactly(new Advisory.DrainChanged(true), new Advisory.DrainChanged(false));
   }
 
   @Test

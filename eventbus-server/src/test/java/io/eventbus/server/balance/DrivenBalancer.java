@@ -3,6 +3,7 @@ package io.eventbus.server.balance;
 import io.eventbus.link.LinkPeer;
 import io.eventbus.link.LinkService;
 import io.eventbus.registry.Registry;
+import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.config.BalanceConfig;
 import io.eventbus.server.session.Sessions;
 import java.net.InetSocketAddress;
@@ -50,6 +51,8 @@ public final class DrivenBalancer {
       LongSupplier nanoTime,
       RandomGenerator random) {}
 
+  private final Advisories advisories = new Advisories();
+
   /** Makes it; it does nothing yet. */
   public DrivenBalancer(
       Stand stand, BalanceConfig config, Sessions sessions, LoadSource source, Clock clock) {
@@ -83,12 +86,18 @@ public final class DrivenBalancer {
                 stand.zone(),
                 stand.registry(),
                 null,
-                state -> CompletableFuture.completedFuture(null)),
+                state -> CompletableFuture.completedFuture(null),
+                advisories),
             config,
             sessions,
             source,
             clock,
             new BalancerEnvironment(calls, stand.executor(), stand.nanoTime(), stand.random()));
+  }
+
+  /** What it tells of. */
+  Advisories advisories() {
+    return advisories;
   }
 
   /** Begins to measure and to move. */

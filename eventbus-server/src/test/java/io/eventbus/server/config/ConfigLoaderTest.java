@@ -55,7 +55,8 @@ class ConfigLoaderTest {
                 Duration.ofSeconds(2),
                 Duration.ofSeconds(10)));
     assertThat(config.compression()).isEqualTo(new CompressionConfig(false, 1, 256));
-    assertThat(config.auth()).isEqualTo(new AuthConfig(null, false, ClientScope.LOOPBACK, null));
+    assertThat(config.auth())
+        .isEqualTo(new AuthConfig(null, ClientScope.LOOPBACK, ClientScope.LOOPBACK, null));
     assertThat(config.cluster().enabled()).isFalse();
     assertThat(config.cluster().port()).isEqualTo(8082);
     assertThat(config.cluster().bindHost()).isEqualTo("127.0.0.1");

@@ -120,6 +120,17 @@ class RemoteRoutingTest {
   }
 
   @Test
+  void whatAnotherBusHasPublishedItselfIsDelivered() {
+    subscribe(here, "$SYS.>");
+    subscribe(there, ">");
+    take(frame("$SYS.bus.b.stats", 1, "x"), true, List.of());
+    router.flush();
+    loops.runAll();
+    assertThat(here.got).hasSize(1);
+    assertThat(there.got).isEmpty();
+  }
+
+  @Test
   void whatAnotherBusWantsLeavesOnce() {
     Subscription far =
         new Subscription(

@@ -175,6 +175,23 @@ class RouterTest {
   }
 
   @Test
+  void onlyTheBusItselfPublishesToTopicsOfTheSystem() {
+    subscribe(here, "$SYS.>");
+    subscribe(there, ">");
+    subscribe(there, "*.x");
+    ByteBuffer in = ByteBuffer.wrap(SampleFrames.publish("$SYS.x", 1, false, "x"));
+    PublishView view = SampleFrames.view(in);
+    assertThat(router.selectAny(in, view)).isNull();
+    router.deliver(in, view, PRODUCER, 5, 6);
+    runAll();
+    assertThat(here.got).extracting(SampleFrames.Delivered::topic).containsExactly("$SYS.x");
+    assertThat(there.got).as("a wildcard first").isEmpty();
+    assertThat(router.select(in, view)).as("the topic is remembered").contains("system");
+    ByteBuffer wrong = ByteBuffer.wrap(SampleFrames.publish("$SYS.*", 1, false, "x"));
+    assertThat(router.selectAny(wrong, SampleFrames.view(wrong))).contains("wildcard");
+  }
+
+  @Test
   void aGroupTakesTurns() {
     for (FakeSubscriber s : List.of(here, there, elsewhere)) {
       subscribe(s, "jobs.>", "workers", Overflow.BLOCK);

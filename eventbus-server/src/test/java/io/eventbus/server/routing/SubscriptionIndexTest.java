@@ -147,4 +147,19 @@ class SubscriptionIndexTest {
     assertThat(c.route.isShared()).isTrue();
     assertThat(small.routeBytes()).isEqualTo(c.route.bytes);
   }
+
+  @Test
+  void aTopicIsWantedByClientsAndByOtherBuses() {
+    add(">");
+    assertThat(index.isWanted("$SYS.bus.a.stats")).isFalse();
+    Subscription here = add("$SYS.bus.*.stats");
+    assertThat(index.isWanted("$SYS.bus.a.stats")).isTrue();
+    assertThat(index.isWanted("$SYS.bus.a.events")).isFalse();
+    index.remove(here);
+    assertThat(index.isWanted("$SYS.bus.a.stats")).isFalse();
+    index.add(
+        new Subscription(
+            new RemoteBus() {}, 0, TopicFilter.parse("$SYS.>"), null, Overflow.DROP_OLDEST));
+    assertThat(index.isWanted("$SYS.bus.a.stats")).isTrue();
+  }
 }

@@ -9,13 +9,14 @@ import org.jspecify.annotations.Nullable;
 public final class TestAccess {
   private TestAccess() {}
 
-  /** Everybody, to do everything but look at the system. */
+  /** Everybody, to do everything; topics of the system are for clients of this machine. */
   public static Authentications open() {
     return token(null);
   }
 
   /** Who shows a token. */
   public static Authentications token(@Nullable String token) {
-    return new Authentications(new SharedTokenAuthenticator(token, false, ClientScope.EVERYONE));
+    return new Authentications(
+        new SharedTokenAuthenticator(token, ClientScope.LOOPBACK, ClientScope.EVERYONE));
   }
 }

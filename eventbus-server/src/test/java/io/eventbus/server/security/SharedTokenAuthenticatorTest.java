@@ -31,7 +31,7 @@ class SharedTokenAuthenticatorTest {
   }
 
   private static SharedTokenAuthenticator expecting(@Nullable String token) {
-    return new SharedTokenAuthenticator(token, false, ClientScope.EVERYONE);
+    return new SharedTokenAuthenticator(token, ClientScope.NOBODY, ClientScope.EVERYONE);
   }
 
   @Test
@@ -78,22 +78,33 @@ class SharedTokenAuthenticatorTest {
   void whoMayHoldPublishersBack(ClientScope scope, boolean token, boolean local, boolean may) {
     String secret = token ? "s3cret" : null;
     Permissions permissions =
-        accepted(new SharedTokenAuthenticator(secret, false, scope), secret, local).permissions();
+        accepted(new SharedTokenAuthenticator(secret, ClientScope.NOBODY, scope), secret, local)
+            .permissions();
     assertThat(permissions.of(Action.BLOCK).allows(PLAIN)).isEqualTo(may);
     assertThat(permissions.of(Action.BLOCK).origin())
         .isEqualTo("auth.block=" + scope.name().toLowerCase(Locale.ROOT));
   }
 
+  /** A token does not make a client one of this machine. */
   @ParameterizedTest
-  @ValueSource(booleans = {false, true})
-  void everythingIsAllowedButTheSystemsTopics(boolean systemTopics) {
+  @CsvSource({
+    "EVERYONE, false, true",
+    "LOOPBACK, true, true",
+    "LOOPBACK, false, false",
+    "NOBODY, true, false"
+  })
+  void everythingIsAllowedButTheSystemsTopics(ClientScope observe, boolean local, boolean may) {
     Permissions permissions =
         accepted(
-                new SharedTokenAuthenticator(null, systemTopics, ClientScope.EVERYONE), null, false)
+                new SharedTokenAuthenticator("s3cret", observe, ClientScope.EVERYONE),
+                "s3cret",
+                local)
             .permissions();
     assertThat(permissions.of(Action.PUBLISH).allowEverything()).isTrue();
     assertThat(permissions.of(Action.SUBSCRIBE).allowEverything()).isTrue();
-    assertThat(permissions.of(Action.OBSERVE).allows(SYSTEM)).isEqualTo(systemTopics);
+    assertThat(permissions.of(Action.OBSERVE).allows(SYSTEM)).isEqualTo(may);
+    assertThat(permissions.of(Action.OBSERVE).origin())
+        .isEqualTo("auth.observe=" + observe.name().toLowerCase(Locale.ROOT));
   }
 
   @Test

@@ -26,6 +26,9 @@ final class FakeLink implements ClientLink {
 
   final FakeSubscriber subscriber = new FakeSubscriber(0);
 
+  /** Whether the client is on the bus's machine. */
+  boolean local = true;
+
   /** Whether the client has answers to read. */
   boolean full;
 
@@ -59,6 +62,11 @@ final class FakeLink implements ClientLink {
     List<Object> all = List.copyOf(sent);
     sent.clear();
     return all;
+  }
+
+  @Override
+  public boolean isLocal() {
+    return local;
   }
 
   @Override

@@ -26,6 +26,7 @@ import io.eventbus.schema.Problem;
 import io.eventbus.schema.Subscribe;
 import io.eventbus.schema.Unsubscribe;
 import io.eventbus.schema.Welcome;
+import io.eventbus.server.advisory.Advisory;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.LoopBarrier;
@@ -790,6 +791,7 @@ class SessionTest {
 
   @Test
   void subscriptionsAreRefusedEachForItsReason() {
+    link.local = false;
     welcome();
     handle(subscribe(1, "a.>.b", null));
     problem(ErrorCode.ILLEGAL_FILTER, TypeCode.SUBSCRIBE, 1, "");
@@ -812,6 +814,38 @@ class SessionTest {
     handle(ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(5L)));
     handle(subscribe(7, "c", null));
     assertThat(link.taken()).last().isEqualTo(new Confirm(TypeCode.SUBSCRIBE.code(), 7L, ""));
+  }
+
+  @Test
+  void aClientOfThisMachineMayObserve() {
+    welcome();
+    handle(subscribe(1, "$SYS.>", null));
+    assertThat(link.taken()).containsExactly(new Confirm(TypeCode.SUBSCRIBE.code(), 1L, ""));
+  }
+
+  @Test
+  void whoeverWatchesTheBusIsToldWhoComesAndGoes() {
+    List<Advisory> told = new ArrayList<>();
+    context.bus().advisories().listen(told::add);
+    handle(hello("wrong", null));
+    session.onClosed();
+    assertThat(told).as("not let in").isEmpty();
+    FakeLink other = new FakeLink();
+    Session welcomed = new Session(context, other);
+    byte[] hello = hello("s3cret", null);
+    welcomed.onMessage(ByteBuffer.wrap(hello), 0, hello.length, 1, () -> {});
+    Advisory.ClientConnected connected =
+        new Advisory.ClientConnected(1, other.remoteAddress(), welcomed.id(), "client", "agent/1");
+    assertThat(told).containsExactly(connected);
+    byte[] publish = SampleFrames.publish("t", 1, false, "x", "y");
+    welcomed.onMessage(ByteBuffer.wrap(publish), 0, publish.length, 2, () -> {});
+    welcomed.onClosed();
+    welcomed.onClosed();
+    assertThat(told)
+        .containsExactly(
+            connected,
+            new Advisory.ClientDisconnected(
+                1, other.remoteAddress(), welcomed.id(), "client", NOW, 2, other.delivered()));
   }
 
   @Test

@@ -2,6 +2,8 @@ package io.eventbus.server.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.eventbus.server.advisory.Advisories;
+import io.eventbus.server.advisory.Advisory;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.routing.BusMemory;
 import io.netty.channel.embedded.EmbeddedChannel;
@@ -15,12 +17,15 @@ class MemoryPressureTest {
   private final EmbeddedChannel loop = new EmbeddedChannel();
   private final LoopState state = new LoopState(0, loop.eventLoop(), ServerConfig.defaults());
   private final List<String> gone = new ArrayList<>();
+  private final List<Advisory> told = new ArrayList<>();
+  private final Advisories advisories = new Advisories();
 
   /** What waits for a bus that cannot be reached. */
   private long forOthers;
 
   MemoryPressureTest() {
-    MemoryPressure.relieve(memory, List.of(state), this::relieve);
+    MemoryPressure.relieve(memory, List.of(state), this::relieve, advisories);
+    advisories.listen(told::add);
     state.add(new Connection("small", 300));
     state.add(new Connection("big", 600));
   }
@@ -82,6 +87,15 @@ class MemoryPressureTest {
     assertThat(gone).isEmpty();
     reserve(200);
     assertThat(gone).containsExactly("big");
+    assertThat(told)
+        .hasSize(1)
+        .first()
+        .isInstanceOfSatisfying(
+            Advisory.ConnectionEvicted.class,
+            evicted -> {
+              assertThat(evicted.heldBytes()).isEqualTo(600);
+              assertThat(evicted.limit()).isEqualTo("limits.memory-bytes");
+            });
     assertThat(memory.used()).isEqualTo(500);
   }
 

@@ -1,0 +1,20 @@
+package io.eventbus.server.config;
+
+import java.time.Duration;
+
+/**
+ * What the bus publishes of itself.
+ *
+ * @param interval how often it publishes its figures; zero for never
+ */
+public record SysConfig(Duration interval) {
+  /**
+   * Checks every value against its range in {@link ConfigKey}.
+   *
+   * @param interval how often it publishes its figures; zero for never
+   * @throws IllegalArgumentException if a value is out of range
+   */
+  public SysConfig {
+    ConfigKey.SYS_INTERVAL.inRange(interval);
+  }
+}

@@ -1,0 +1,148 @@
+package io.eventbus.server.internal;
+
+import io.eventbus.link.RefusedMemory;
+import io.eventbus.protocol.EncodedHeaders;
+import io.eventbus.protocol.FrameCursor;
+import io.eventbus.protocol.FrameLimits;
+import io.eventbus.protocol.Frames;
+import io.eventbus.protocol.PublishView;
+import io.eventbus.server.routing.Router;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Clock;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * Publishes events of the bus itself. They are routed on one loop as those of its clients are, with
+ * a producer number of their own, so that groups, overflow policies and other buses treat them
+ * alike.
+ *
+ * <p>It never waits: an event for which a subscriber or the way to another bus has no room is
+ * dropped and counted, and so is one that finds too much waiting for the loop. Dropped events take
+ * no sequence number: the bus tells by other means that something is missing.
+ */
+public final class InternalClient {
+  /** What may wait for the loop, in bytes. */
+  private static final int MAX_WAITING_BYTES = 1 << 20;
+
+  /** What an event costs beside its payload while it waits. */
+  private static final int OVERHEAD_BYTES = 128;
+
+  /** The limits are for what clients send. */
+  private static final FrameLimits UNLIMITED =
+      new FrameLimits(Integer.MAX_VALUE, Integer.MAX_VALUE, Integer.MAX_VALUE);
+
+  private final Executor loop;
+  private final Router router;
+  private final long producer;
+  private final Clock clock;
+  private final LongAdder dropped;
+  // Always the same: it stands once among those that wait for a subscriber.
+  private final Runnable noRetry = InternalClient::doNotRetry;
+  private final AtomicInteger waitingBytes = new AtomicInteger();
+
+  // On the loop:
+  private final Map<String, Long> sequences = new HashMap<>();
+  private final FrameCursor frames = new FrameCursor();
+  private final PublishView publish = new PublishView();
+
+  /**
+   * Makes a client.
+   *
+   * @param loop runs tasks on the loop of the router
+   * @param router routes what is published
+   * @param producer the number that the events have; of no other client
+   * @param clock the time of publishing and receipt
+   * @param dropped counts events that were not published
+   */
+  public InternalClient(
+      Executor loop, Router router, long producer, Clock clock, LongAdder dropped) {
+    this.loop = loop;
+    this.router = router;
+    this.producer = producer;
+    this.clock = clock;
+    this.dropped = dropped;
+  }
+
+  /**
+   * Publishes an event, or drops it where that would mean to wait. Any thread; returns at once.
+   * Events of one topic that one thread publishes keep their order.
+   *
+   * @param topic a legal topic, also of the system; one of a few, because their sequence numbers
+   *     are kept
+   * @param payload not changed afterwards
+   */
+  public void publish(String topic, byte[] payload) {
+    int bytes = payload.length + OVERHEAD_BYTES;
+    if (waitingBytes.addAndGet(bytes) > MAX_WAITING_BYTES) {
+      waitingBytes.addAndGet(-bytes);
+      dropped.increment();
+      return;
+    }
+    try {
+      loop.execute(
+          () -> {
+            waitingBytes.addAndGet(-bytes);
+            if (!publishHere(topic, payload)) {
+              dropped.increment();
+            }
+          });
+    } catch (RejectedExecutionException e) {
+      // The bus has ended.
+      dropped.increment();
+    }
+  }
+
+  private boolean publishHere(String topic, byte[] payload) {
+    long sequence = sequences.getOrDefault(topic, 0L) + 1;
+    long now = nowMicros();
+    ByteBuffer in = frame(topic, sequence, now, payload);
+    frames.wrap(in, 0, in.limit());
+    if (!frames.next()) {
+      throw new IllegalStateException("a frame that was just written is not whole");
+    }
+    publish.read(in, frames.bodyStart(), frames.bodyEnd(), UNLIMITED);
+    String problem = router.selectAny(in, publish);
+    if (problem != null) {
+      throw new IllegalArgumentException(problem);
+    }
+    if (router.ownMustWait(producer, noRetry)) {
+      return false;
+    }
+    // First: part of the subscribers may get it where memory is refused to others.
+    sequences.put(topic, sequence);
+    try {
+      router.deliver(in, publish, producer, now, System.nanoTime());
+      return true;
+    } catch (OutOfMemoryError e) {
+      RefusedMemory.rethrowOthers(e);
+      return false;
+    }
+  }
+
+  private static void doNotRetry() {
+    // What had to wait was dropped.
+  }
+
+  private static ByteBuffer frame(String topic, long sequence, long now, byte[] payload) {
+    byte[] topicBytes = topic.getBytes(StandardCharsets.UTF_8);
+    int size = Frames.eventSize(now, -1, EncodedHeaders.NONE.size(), payload.length);
+    ByteBuffer event = ByteBuffer.allocate(size);
+    Frames.writeEvent(event, now, null, EncodedHeaders.NONE, payload);
+    ByteBuffer frame =
+        ByteBuffer.allocate(Frames.publishSize(topicBytes.length, sequence, 0, 1, size));
+    Frames.writePublish(frame, topicBytes, sequence, 0, false, 1, event.flip());
+    return frame.flip();
+  }
+
+  private long nowMicros() {
+    Instant now = clock.instant();
+    return now.getEpochSecond() * 1_000_000 + now.getNano() / 1000;
+  }
+}

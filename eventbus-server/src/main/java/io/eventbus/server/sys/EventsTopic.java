@@ -1,0 +1,95 @@
+package io.eventbus.server.sys;
+
+import io.eventbus.server.admin.Json;
+import io.eventbus.server.advisory.Advisory;
+import io.eventbus.server.log.RateLimitedLog;
+import java.io.IOException;
+import java.time.Clock;
+import java.time.Instant;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import java.util.function.Predicate;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Publishes what happens on a bus, a bounded number a second; the next event counts those that were
+ * left out. Any thread.
+ */
+final class EventsTopic implements Consumer<Advisory> {
+  /** A crowd that comes or goes must not cost more than what it comes for. */
+  static final int MOST_PER_SECOND = 100;
+
+  private static final RateLimitedLog LOG =
+      new RateLimitedLog(LoggerFactory.getLogger(EventsTopic.class));
+
+  private final String bus;
+  private final String topic;
+  private final Predicate<String> wanted;
+  private final Publisher publisher;
+  private final Clock clock;
+  private final LongSupplier nanoTime;
+  private long secondBegan;
+  private int inSecond;
+  private long omitted;
+
+  EventsTopic(
+      String bus,
+      Predicate<String> wanted,
+      Publisher publisher,
+      Clock clock,
+      LongSupplier nanoTime) {
+    this.bus = bus;
+    this.topic = SysTopics.topic(bus, "events");
+    this.wanted = wanted;
+    this.publisher = publisher;
+    this.clock = clock;
+    this.nanoTime = nanoTime;
+    this.secondBegan = nanoTime.getAsLong();
+  }
+
+  /**
+   * What is published.
+   *
+   * @param bus the bus's name
+   * @param at when it happened
+   * @param type what kind it is
+   * @param omitted events that were left out since the one before
+   * @param detail what happened
+   */
+  record Message(String bus, Instant at, String type, long omitted, Advisory detail) {}
+
+  @Override
+  public void accept(Advisory advisory) {
+    if (wanted.test(topic)) {
+      publish(advisory);
+    }
+  }
+
+  /**
+   * One at a time, so that what was left out is counted by the event that comes next. Loops meet
+   * here for microseconds, and beyond the rate for less.
+   */
+  private synchronized void publish(Advisory advisory) {
+    if (!isWithinRate()) {
+      omitted++;
+      return;
+    }
+    try {
+      publisher.publish(
+          topic, Json.write(new Message(bus, clock.instant(), advisory.type(), omitted, advisory)));
+      omitted = 0;
+    } catch (IOException e) {
+      LOG.error("events", e, "what happened could not be published");
+    }
+  }
+
+  private boolean isWithinRate() {
+    long now = nanoTime.getAsLong();
+    if (now - secondBegan >= TimeUnit.SECONDS.toNanos(1)) {
+      secondBegan = now;
+      inSecond = 0;
+    }
+    return inSecond++ < MOST_PER_SECOND;
+  }
+}

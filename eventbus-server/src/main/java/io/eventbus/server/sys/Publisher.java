@@ -1,0 +1,13 @@
+package io.eventbus.server.sys;
+
+/** Where events of the bus go. An implementation must not block and must not throw. */
+@FunctionalInterface
+interface Publisher {
+  /**
+   * Publishes an event, or drops it.
+   *
+   * @param topic a topic of the system
+   * @param payload not changed afterwards
+   */
+  void publish(String topic, byte[] payload);
+}

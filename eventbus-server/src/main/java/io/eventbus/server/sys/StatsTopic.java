@@ -1,0 +1,81 @@
+package io.eventbus.server.sys;
+
+import io.eventbus.server.admin.BusHealth;
+import io.eventbus.server.admin.BusStats;
+import io.eventbus.server.admin.BusSummary;
+import io.eventbus.server.admin.BusView;
+import io.eventbus.server.admin.Json;
+import io.eventbus.server.log.RateLimitedLog;
+import java.io.IOException;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.function.Predicate;
+import org.slf4j.LoggerFactory;
+
+/** Publishes the figures of a bus, those that its metrics are made of, each time that it is run. */
+final class StatsTopic implements Runnable {
+  private static final RateLimitedLog LOG =
+      new RateLimitedLog(LoggerFactory.getLogger(StatsTopic.class));
+
+  private final String bus;
+  private final String topic;
+  private final BusView view;
+  private final Predicate<String> wanted;
+  private final Publisher publisher;
+  private final Clock clock;
+
+  StatsTopic(String bus, BusView view, Predicate<String> wanted, Publisher publisher, Clock clock) {
+    this.bus = bus;
+    this.topic = SysTopics.topic(bus, "stats");
+    this.view = view;
+    this.wanted = wanted;
+    this.publisher = publisher;
+    this.clock = clock;
+  }
+
+  /**
+   * What is published.
+   *
+   * @param bus the bus's name
+   * @param at when the figures were taken
+   * @param version of its software
+   * @param startedAt when it began to listen
+   * @param uptimeSeconds how long ago that was
+   * @param state how it is
+   * @param stats its figures
+   */
+  record Message(
+      String bus,
+      Instant at,
+      String version,
+      Instant startedAt,
+      double uptimeSeconds,
+      BusHealth.State state,
+      BusStats stats) {}
+
+  @Override
+  public void run() {
+    try {
+      if (wanted.test(topic)) {
+        publisher.publish(topic, Json.write(message()));
+      }
+    } catch (IOException | RuntimeException e) {
+      // It would not be run again.
+      LOG.error("stats", e, "the bus's figures could not be published");
+    }
+  }
+
+  private Message message() {
+    BusSummary summary = view.summary();
+    Instant now = clock.instant();
+    return new Message(
+        bus,
+        now,
+        summary.version(),
+        summary.startedAt(),
+        Duration.between(summary.startedAt(), now).toMillis() / 1e3,
+        view.health().state(),
+        view.stats());
+  }
+}

@@ -1,0 +1,105 @@
+package io.eventbus.server.sys;
+
+import io.eventbus.registry.BusId;
+import io.eventbus.registry.ListenerRegistration;
+import io.eventbus.registry.Registry;
+import io.eventbus.server.admin.BusView;
+import io.eventbus.server.advisory.Advisories;
+import io.eventbus.server.config.SysConfig;
+import io.eventbus.server.internal.InternalClient;
+import io.eventbus.server.routing.SubscriptionIndex;
+import java.time.Clock;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+
+/**
+ * Publishes what a bus tells of itself, from its start until it is closed. Figures are taken on a
+ * thread of its own, because for many clients that takes longer than an event loop has.
+ */
+public final class SysTopics implements AutoCloseable {
+  private final Advisories advisories;
+  private final ScheduledExecutorService thread;
+  private final ListenerRegistration registration;
+
+  private SysTopics(
+      Advisories advisories, ScheduledExecutorService thread, ListenerRegistration registration) {
+    this.advisories = advisories;
+    this.thread = thread;
+    this.registration = registration;
+  }
+
+  /**
+   * Where the bus is in its cluster.
+   *
+   * @param bus its name
+   * @param registry knows the other buses
+   * @param isMember whether it has its place; what the registry tells before is history
+   */
+  public record Place(String bus, Registry registry, BooleanSupplier isMember) {}
+
+  /**
+   * Begins to publish, whenever anything subscribes.
+   *
+   * @param config how often
+   * @param place where the bus is
+   * @param view its figures
+   * @param advisories what happens on it
+   * @param index says whether anything subscribes
+   * @param client publishes
+   * @param clock the time of what is told
+   * @return the running topics
+   */
+  public static SysTopics start(
+      SysConfig config,
+      Place place,
+      BusView view,
+      Advisories advisories,
+      SubscriptionIndex index,
+      InternalClient client,
+      Clock clock) {
+    EventsTopic events =
+        new EventsTopic(place.bus(), index::isWanted, client::publish, clock, System::nanoTime);
+    StatsTopic stats = new StatsTopic(place.bus(), view, index::isWanted, client::publish, clock);
+    advisories.listen(events);
+    ScheduledExecutorService thread =
+        Executors.newSingleThreadScheduledExecutor(
+            task -> {
+              Thread made = new Thread(task, "eventbus-sys");
+              made.setDaemon(true);
+              return made;
+            });
+    long millis = config.interval().toMillis();
+    if (millis > 0) {
+      var unused = thread.scheduleAtFixedRate(stats, millis, millis, TimeUnit.MILLISECONDS);
+    }
+    ListenerRegistration registration =
+        place
+            .registry()
+            .addListener(new BusStates(new BusId(place.bus()), place.isMember(), advisories::tell));
+    return new SysTopics(advisories, thread, registration);
+  }
+
+  /**
+   * Returns a topic of a bus.
+   *
+   * @param bus its name
+   * @param what the last token
+   * @return {@code $SYS.bus.NAME.WHAT}, where each dot of the name is {@code %2E}: a name is one
+   *     token
+   */
+  static String topic(String bus, String what) {
+    // Names have letters, digits and . - _ only, so that nothing else has to be replaced, and
+    // different names have different topics.
+    return "$SYS.bus." + bus.replace(".", "%2E") + "." + what;
+  }
+
+  /** Publishes nothing more. */
+  @Override
+  public void close() {
+    registration.close();
+    thread.shutdownNow();
+    advisories.listen(advisory -> {});
+  }
+}

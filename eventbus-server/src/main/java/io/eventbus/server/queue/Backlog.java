@@ -3,6 +3,7 @@ package io.eventbus.server.queue;
 import io.eventbus.schema.Overflow;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.DeliveryAllocator;
+import io.eventbus.server.routing.DeliveryKind;
 import io.eventbus.server.session.LoopContext;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
@@ -23,8 +24,8 @@ final class Backlog {
   private @Nullable Conflater conflater;
   private @Nullable DeliveryAllocator own;
 
-  // Made with the client's first credit: answers that need not wait for deliveries.
-  private @Nullable DeliveryRing answers;
+  // Made with the client's first credit: what need not wait for events.
+  private @Nullable DeliveryRing overtaking;
 
   /**
    * Makes an empty backlog.
@@ -59,13 +60,14 @@ final class Backlog {
 
   /** All bytes, in the queue and aside. */
   long bytes() {
+    DeliveryRing a = overtaking;
     Conflater c = conflater;
-    return ring.bytes() + (c == null ? 0 : c.bytes()) + answerBytes();
+    return ring.bytes() + (a == null ? 0 : a.bytes()) + (c == null ? 0 : c.bytes());
   }
 
   /** What the queues themselves take of the heap, where that is much. */
   long heapBytes() {
-    DeliveryRing a = answers;
+    DeliveryRing a = overtaking;
     return ring.heapBytes() + (a == null ? 0 : a.heapBytes());
   }
 
@@ -77,8 +79,12 @@ final class Backlog {
   }
 
   boolean isEmpty() {
+    DeliveryRing a = overtaking;
     Conflater c = conflater;
-    return ring.isEmpty() && (c == null || c.isEmpty()) && gapCount() == 0 && answerBytes() == 0;
+    return ring.isEmpty()
+        && (a == null || a.isEmpty())
+        && (c == null || c.isEmpty())
+        && gapCount() == 0;
   }
 
   void add(Delivery delivery, Overflow overflow) {
@@ -90,44 +96,38 @@ final class Backlog {
     ring.add(delivery, overflow);
   }
 
-  /** Adds a frame that is not a delivery; takes over the caller's reference. */
-  void addControl(Delivery frame) {
-    DeliveryRing a = answers;
-    (a == null ? ring : a).add(frame, null);
-  }
-
-  /** From now on answers overtake deliveries, also those that wait already. */
-  void letAnswersOvertake() {
-    if (answers == null) {
-      DeliveryRing made = new DeliveryRing();
-      answers = made;
-      ring.moveAnswers(made);
+  /** Adds a frame to which no policy applies; takes over the caller's reference. */
+  void addFrame(Delivery frame) {
+    DeliveryRing a = overtaking;
+    Conflater c = conflater;
+    if (a != null && frame.kind().overtakes()) {
+      a.add(frame);
+    } else if (frame.kind() == DeliveryKind.MARKER && c != null && !c.isEmpty()) {
+      c.addControl(frame);
+    } else {
+      ring.add(frame);
     }
   }
 
-  /** Bytes of the answers that overtake deliveries. */
-  long answerBytes() {
-    DeliveryRing a = answers;
-    return a == null ? 0 : a.bytes();
+  /** From now on answers overtake events, also those that wait already. */
+  void letAnswersOvertake() {
+    if (overtaking == null) {
+      DeliveryRing made = new DeliveryRing();
+      overtaking = made;
+      ring.moveOvertaking(made);
+    }
   }
 
-  /** Bytes of answers and other frames that are never dropped, among deliveries and behind them. */
+  /** Bytes of the answers that overtake events. */
+  long answerBytes() {
+    DeliveryRing a = overtaking;
+    return a == null ? 0 : a.controlBytes();
+  }
+
+  /** Bytes of the answers that keep their place among events, and of those kept aside. */
   long controlBytes() {
     Conflater c = conflater;
     return ring.controlBytes() + (c == null ? 0 : c.controlBytes());
-  }
-
-  /**
-   * Adds a frame that is not a delivery behind all events, also those kept aside. Takes over the
-   * caller's reference.
-   */
-  void addControlLast(Delivery frame) {
-    Conflater c = conflater;
-    if (c == null || c.isEmpty()) {
-      ring.addBehind(frame);
-    } else {
-      c.addControl(frame);
-    }
   }
 
   /** Makes room by dropping the oldest that may be dropped; returns how many events were lost. */
@@ -207,7 +207,7 @@ final class Backlog {
           context, ring, c.gaps().takeBefore(next.topic(), next.producer(), next.sequence()));
       Delivery moved = next.delivery(own());
       if (next.isControl()) {
-        ring.addBehind(moved);
+        ring.add(moved);
       } else {
         ring.add(moved, Overflow.CONFLATE);
       }
@@ -234,15 +234,16 @@ final class Backlog {
   /**
    * Returns the queue to write from, as {@link #refill}; null if there is nothing to write.
    *
-   * @param mayDeliver whether deliveries may be written; if not, what is kept aside stays there, so
+   * @param mayDeliver whether events may be written; if not, what is kept aside stays there, so
    *     that it goes on being conflated
    */
   @Nullable DeliveryRing next(boolean mayDeliver) {
-    DeliveryRing a = answers;
+    DeliveryRing a = overtaking;
     if (a != null && !a.isEmpty()) {
       return a;
     }
-    boolean any = mayDeliver ? refill() : !ring.isEmpty() && ring.get(0).events() == 0;
+    boolean any =
+        mayDeliver ? refill() : !ring.isEmpty() && ring.get(0).kind() != DeliveryKind.EVENTS;
     return any ? ring : null;
   }
 
@@ -252,8 +253,8 @@ final class Backlog {
     if (own != null) {
       own.trim();
     }
-    if (answers != null) {
-      answers.trim();
+    if (overtaking != null) {
+      overtaking.trim();
     }
   }
 
@@ -264,8 +265,8 @@ final class Backlog {
           lostEvents.accept(delivery.events());
           delivery.release();
         });
-    if (answers != null) {
-      answers.clear(Delivery::release);
+    if (overtaking != null) {
+      overtaking.clear(Delivery::release);
     }
     if (conflater != null) {
       lostEvents.accept(conflater.events());

@@ -7,6 +7,7 @@ import io.eventbus.schema.GapReason;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.DeliveryAllocator;
+import io.eventbus.server.routing.DeliveryKind;
 import io.eventbus.server.routing.HeapBytes;
 import java.nio.ByteBuffer;
 import java.util.HashMap;
@@ -94,7 +95,7 @@ final class Conflater {
       if (waiting != null) {
         return waiting;
       }
-      Delivery made = deliveries.allocate(frame.length, 1, receivedNanos);
+      Delivery made = deliveries.allocate(DeliveryKind.EVENTS, frame.length, 1, receivedNanos);
       made.append(ByteBuffer.wrap(frame));
       made.finish();
       return made;
@@ -185,7 +186,7 @@ final class Conflater {
   }
 
   /**
-   * Keeps a frame that is not a delivery in its place behind the events that are kept; it is never
+   * Keeps a frame that holds no events in its place behind the events that are kept; it is never
    * dropped. Takes over the caller's reference.
    */
   void addControl(Delivery frame) {
@@ -256,7 +257,7 @@ final class Conflater {
     return bytes;
   }
 
-  /** Bytes of the frames that are not deliveries. */
+  /** Bytes of the frames that hold no events. */
   long controlBytes() {
     return controlBytes;
   }

@@ -2,13 +2,14 @@ package io.eventbus.server.queue;
 
 import io.eventbus.schema.Overflow;
 import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.routing.DeliveryKind;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A queue of deliveries with the policy of each; it grows by doubling. It counts bytes but does not
- * bound them. What is dropped leaves a hole until the queue is read again, so that it takes the
- * same time wherever it was. Confined to one loop.
+ * A queue of deliveries, those of events with their policy; it grows by doubling. It counts bytes
+ * but does not bound them. What is dropped leaves a hole until the queue is read again, so that it
+ * takes the same time wherever it was. Confined to one loop.
  */
 final class DeliveryRing {
   private static final int MIN = 8;
@@ -21,10 +22,7 @@ final class DeliveryRing {
 
   private static final Object[] NOTHING = {};
 
-  /** In the place of a policy: an answer that must not overtake what is before it. */
-  private static final Object BEHIND = new Object();
-
-  // Pairs: a delivery and its policy; null or BEHIND for an answer, which must not be dropped.
+  // Pairs: a delivery, and for events the policy.
   private @Nullable Object[] ring = NOTHING;
   private int head;
   private int size;
@@ -36,16 +34,19 @@ final class DeliveryRing {
   private long droppableBytes;
   private long controlBytes;
 
-  void add(Delivery delivery, @Nullable Overflow overflow) {
-    put(delivery, overflow);
+  /** Adds events. */
+  void add(Delivery delivery, Overflow policy) {
+    assert delivery.kind() == DeliveryKind.EVENTS : delivery;
+    put(delivery, policy);
   }
 
-  /** Adds an answer that {@link #moveAnswers} leaves where it is. */
-  void addBehind(Delivery answer) {
-    put(answer, BEHIND);
+  /** Adds a frame to which no policy applies. */
+  void add(Delivery frame) {
+    assert frame.kind() != DeliveryKind.EVENTS : frame;
+    put(frame, null);
   }
 
-  private void put(Delivery delivery, @Nullable Object policy) {
+  private void put(Delivery delivery, @Nullable Overflow policy) {
     makeRoom();
     int at = index(span);
     ring[at] = delivery;
@@ -55,31 +56,31 @@ final class DeliveryRing {
     count(delivery, policy, 1);
   }
 
-  /** Moves the answers to another queue, in their order, but for those that must stay behind. */
-  void moveAnswers(DeliveryRing to) {
+  /** Moves what may overtake the others to another queue, in its order. */
+  void moveOvertaking(DeliveryRing to) {
     closeUp();
     for (int i = 0; i < span; i++) {
       int at = index(i);
-      if (ring[at + 1] == null && ring[at] instanceof Delivery answer) {
+      if (ring[at] instanceof Delivery frame && frame.kind().overtakes()) {
         ring[at] = null;
         size--;
-        count(answer, null, -1);
-        to.add(answer, null);
+        count(frame, null, -1);
+        to.add(frame);
       }
     }
     closeUp();
   }
 
-  /** Puts a frame that must not be dropped, and is no answer, before all others. */
-  void addFirst(Delivery delivery) {
+  /** Puts a frame to which no policy applies before all others. */
+  void addFirst(Delivery frame) {
     makeRoom();
     head = index(-1);
-    ring[head] = delivery;
-    ring[head + 1] = Overflow.BLOCK;
+    ring[head] = frame;
+    ring[head + 1] = null;
     span++;
     kept++;
     size++;
-    count(delivery, Overflow.BLOCK, 1);
+    count(frame, null, 1);
   }
 
   private void makeRoom() {
@@ -100,7 +101,7 @@ final class DeliveryRing {
     bytes += n;
     if (policy == Overflow.DROP_OLDEST) {
       droppableBytes += n;
-    } else if (policy == null || policy == BEHIND) {
+    } else if (delivery.kind().isAnswer()) {
       controlBytes += n;
     }
   }

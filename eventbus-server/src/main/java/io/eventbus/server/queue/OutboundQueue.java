@@ -4,6 +4,7 @@ import io.eventbus.link.RefusedMemory;
 import io.eventbus.schema.Overflow;
 import io.eventbus.server.config.ValueType;
 import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.routing.DeliveryKind;
 import io.eventbus.server.routing.Subscriber;
 import io.eventbus.server.routing.Waiters;
 import io.eventbus.server.session.LoopContext;
@@ -288,7 +289,8 @@ public final class OutboundQueue implements Subscriber {
   }
 
   /**
-   * Queues a frame that is not a delivery: it is never dropped. Takes over the caller's reference.
+   * Queues a frame to which no policy applies: it is never dropped. Takes over the caller's
+   * reference.
    */
   public void send(Delivery frame) {
     if (closed) {
@@ -300,22 +302,22 @@ public final class OutboundQueue implements Subscriber {
       kept = frame.copy(backlog.own());
       frame.release();
     }
-    backlog.addControl(kept);
+    backlog.addFrame(kept);
     changed();
   }
 
-  /** Queues a frame that is not a delivery: it is never dropped. */
+  /** Queues an answer: it is never dropped. */
   public void send(byte[] frame) {
-    send(Delivery.of(context.allocator(), context.bus().memory(), frame, System.nanoTime()));
+    send(DeliveryKind.CONTROL, frame);
   }
 
   /** As {@link #send(byte[])}, but behind every event that was queued before. */
   public void sendLast(byte[] frame) {
-    if (!closed) {
-      backlog.addControlLast(
-          Delivery.of(context.allocator(), context.bus().memory(), frame, System.nanoTime()));
-      changed();
-    }
+    send(DeliveryKind.MARKER, frame);
+  }
+
+  private void send(DeliveryKind kind, byte[] frame) {
+    send(Delivery.of(context.allocator(), context.bus().memory(), kind, frame, System.nanoTime()));
   }
 
   /** Whether the client has to read some answers before more of its requests are served. */

@@ -7,8 +7,8 @@ import io.eventbus.protocol.FrameLimits;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Gap;
 import io.eventbus.schema.GapReason;
-import io.eventbus.schema.Overflow;
 import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.routing.DeliveryKind;
 import io.eventbus.server.session.LoopContext;
 import java.nio.ByteBuffer;
 import java.util.List;
@@ -73,8 +73,7 @@ final class QueueGaps {
 
   static void tell(LoopContext context, DeliveryRing ring, List<Gap> told) {
     for (Gap gap : told) {
-      // Not dropped, but no answer either: a client that asks for little must still be served.
-      ring.add(frame(context, gap), Overflow.BLOCK);
+      ring.add(frame(context, gap));
     }
   }
 
@@ -83,6 +82,7 @@ final class QueueGaps {
     return Delivery.of(
         context.allocator(),
         context.bus().memory(),
+        DeliveryKind.DIRECT,
         ControlFrames.encode(TypeCode.GAP, gap),
         System.nanoTime());
   }

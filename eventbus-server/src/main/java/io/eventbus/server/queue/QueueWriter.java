@@ -1,6 +1,7 @@
 package io.eventbus.server.queue;
 
 import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.routing.DeliveryKind;
 import io.eventbus.server.session.LoopContext;
 import io.netty.buffer.ByteBuf;
 
@@ -84,9 +85,9 @@ final class QueueWriter {
     credit.wrote(deliverBytes);
   }
 
-  /** What a frame takes of the credit: nothing unless it is a {@code Deliver}. */
+  /** What a frame takes of the credit: nothing unless it holds events. */
   private static int deliverBytes(Delivery frame) {
-    return frame.events() > 0 ? frame.frameBytes() : 0;
+    return frame.kind() == DeliveryKind.EVENTS ? frame.frameBytes() : 0;
   }
 
   private void writeCompressed(DeliveryRing ring, int count, int bytes) {

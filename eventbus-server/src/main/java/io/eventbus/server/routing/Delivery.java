@@ -63,6 +63,7 @@ public final class Delivery {
   private int start;
   private int end;
   private int frameBytes;
+  private DeliveryKind kind = DeliveryKind.EVENTS;
   private int events;
   private long receivedNanos;
   private int generation;
@@ -81,31 +82,38 @@ public final class Delivery {
    *
    * @param allocator where the buffer comes from
    * @param memory counts the bytes until the last release
+   * @param kind what the frame is
    * @param frameBytes the exact size of the frame
-   * @param events how many events it holds; 0 for a frame that is not a {@code Deliver}
+   * @param events how many events it holds; 0 for all kinds but {@link DeliveryKind#EVENTS}
    * @param receivedNanos {@link System#nanoTime} when the bus received what it is made from
    * @return a delivery with one reference
    */
   public static Delivery allocate(
       ByteBufAllocator allocator,
       BusMemory memory,
+      DeliveryKind kind,
       int frameBytes,
       int events,
       long receivedNanos) {
     int bytes = HEADROOM + frameBytes;
     Delivery d = POOL.get();
     d.memory = memory;
-    d.begin(allocator.directBuffer(bytes, bytes), 0, frameBytes, events, receivedNanos);
+    d.begin(allocator.directBuffer(bytes, bytes), 0, kind, frameBytes, events, receivedNanos);
     memory.reserve(d.size());
     return d;
   }
 
   /** As {@link #allocate}, at a place in a slab that was taken for it. */
   static Delivery allocateInSlab(
-      DeliverySlab slab, int start, int frameBytes, int events, long receivedNanos) {
+      DeliverySlab slab,
+      int start,
+      DeliveryKind kind,
+      int frameBytes,
+      int events,
+      long receivedNanos) {
     Delivery d = POOL.get();
     d.slab = slab;
-    d.begin(slab.buffer(), start, frameBytes, events, receivedNanos);
+    d.begin(slab.buffer(), start, kind, frameBytes, events, receivedNanos);
     return d;
   }
 
@@ -135,6 +143,7 @@ public final class Delivery {
     d.begin(
         allocator.directBuffer(HEADROOM + own, HEADROOM + own),
         0,
+        events.kind,
         own + bytes,
         events.events,
         events.receivedNanos);
@@ -156,11 +165,16 @@ public final class Delivery {
     return size() - innerBytes;
   }
 
-  private void begin(ByteBuf into, int at, int frame, int eventCount, long received) {
+  private void begin(
+      ByteBuf into, int at, DeliveryKind what, int frame, int eventCount, long received) {
     buffer = into;
     start = at + HEADROOM;
     end = start;
     frameBytes = frame;
+    if (kind != what) {
+      // Mostly it was the same, and writing a reference costs more than comparing it.
+      kind = what;
+    }
     events = eventCount;
     receivedNanos = received;
     references = 1;
@@ -194,7 +208,7 @@ public final class Delivery {
    * @return a finished delivery with one reference
    */
   public Delivery copy(ByteBufAllocator allocator, BusMemory account) {
-    return copyTo(allocate(allocator, account, frameBytes, events, receivedNanos));
+    return copyTo(allocate(allocator, account, kind, frameBytes, events, receivedNanos));
   }
 
   /**
@@ -204,7 +218,7 @@ public final class Delivery {
    * @return a finished delivery with one reference
    */
   public Delivery copy(DeliveryAllocator to) {
-    return copyTo(to.allocate(frameBytes, events, receivedNanos));
+    return copyTo(to.allocate(kind, frameBytes, events, receivedNanos));
   }
 
   /** For deliveries in slabs, which stand around no other. */
@@ -220,13 +234,18 @@ public final class Delivery {
    *
    * @param allocator where the buffer comes from
    * @param memory counts the bytes until the last release
+   * @param kind what the frame is; not {@link DeliveryKind#EVENTS}
    * @param frame the frame
    * @param receivedNanos {@link System#nanoTime} now
    * @return a finished delivery with one reference
    */
   public static Delivery of(
-      ByteBufAllocator allocator, BusMemory memory, byte[] frame, long receivedNanos) {
-    Delivery d = allocate(allocator, memory, frame.length, 0, receivedNanos);
+      ByteBufAllocator allocator,
+      BusMemory memory,
+      DeliveryKind kind,
+      byte[] frame,
+      long receivedNanos) {
+    Delivery d = allocate(allocator, memory, kind, frame.length, 0, receivedNanos);
     d.append(ByteBuffer.wrap(frame));
     d.finish();
     return d;
@@ -390,9 +409,18 @@ public final class Delivery {
   }
 
   /**
+   * Returns what the frame is.
+   *
+   * @return what a queue may do with it
+   */
+  public DeliveryKind kind() {
+    return kind;
+  }
+
+  /**
    * Returns how many events the frame holds.
    *
-   * @return 0 for a frame that is not a {@code Deliver}
+   * @return 0 for all kinds but {@link DeliveryKind#EVENTS}
    */
   public int events() {
     return events;
@@ -453,6 +481,8 @@ public final class Delivery {
   @Override
   public String toString() {
     return "Delivery["
+        + kind
+        + ", "
         + frameBytes
         + " bytes, "
         + events

@@ -47,15 +47,16 @@ public final class DeliveryAllocator {
   /**
    * Makes a delivery whose frame is still to be written, as {@link Delivery#allocate} does.
    *
+   * @param kind what the frame is
    * @param frameBytes the exact size of the frame
-   * @param events how many events it holds; 0 for a frame that is not a {@code Deliver}
+   * @param events how many events it holds; 0 for all kinds but {@link DeliveryKind#EVENTS}
    * @param receivedNanos {@link System#nanoTime} when the bus received what it is made from
    * @return a delivery with one reference
    */
-  public Delivery allocate(int frameBytes, int events, long receivedNanos) {
+  public Delivery allocate(DeliveryKind kind, int frameBytes, int events, long receivedNanos) {
     int bytes = Delivery.HEADROOM + frameBytes;
     if (bytes > (own ? SMALL / 2 : SMALL)) {
-      return Delivery.allocate(buffers, memory, frameBytes, events, receivedNanos);
+      return Delivery.allocate(buffers, memory, kind, frameBytes, events, receivedNanos);
     }
     DeliverySlab slab = open;
     int start = slab == null ? -1 : slab.take(bytes);
@@ -63,7 +64,7 @@ public final class DeliveryAllocator {
       slab = another();
       start = slab.take(bytes);
     }
-    return Delivery.allocateInSlab(slab, start, frameBytes, events, receivedNanos);
+    return Delivery.allocateInSlab(slab, start, kind, frameBytes, events, receivedNanos);
   }
 
   /**

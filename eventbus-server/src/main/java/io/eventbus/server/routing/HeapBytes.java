@@ -32,9 +32,6 @@ public final class HeapBytes {
   /** A topic that a loop remembers, without its name. */
   private static final int TOPIC_ENTRY = 128;
 
-  /** How the frames of a topic leave for a few other buses. */
-  private static final int PLAN = 1024;
-
   private static final int REFERENCE = 4;
 
   private HeapBytes() {}
@@ -132,9 +129,9 @@ public final class HeapBytes {
     return aligned(16 + (long) each * length);
   }
 
-  /** A topic that a loop remembers, without its route. */
+  /** A topic that a loop remembers, with its plan and without its route. */
   static int ofTopicEntry(RouteCache.Entry entry) {
     long bytes = TOPIC_ENTRY + ofString(entry.topic) + ofArray(entry.bytes.length, Byte.BYTES);
-    return (int) (entry.remote == null ? bytes : bytes + PLAN);
+    return (int) (entry.remote == null ? bytes : bytes + entry.remote.heapBytes());
   }
 }

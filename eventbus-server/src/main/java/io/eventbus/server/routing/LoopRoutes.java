@@ -114,7 +114,10 @@ final class LoopRoutes {
         route.leavesTheBus()
             ? remote.plan(before, entry.topic, route.remotePlain, route.remoteGroups)
             : null;
-    if ((before == null) != (entry.remote == null)) {
+    if (before != null) {
+      before.close();
+    }
+    if (before != entry.remote) {
       cache.recount(entry);
     }
   }

@@ -41,7 +41,7 @@ public interface RemoteForwarder {
   /**
    * Plans how the frames of a topic leave; called only when something has changed.
    *
-   * @param before the plan so far, null if there was none
+   * @param before the plan so far, null if there was none; the caller closes it afterwards
    * @param topic the topic
    * @param ungrouped the buses that have subscribers without a group, and the strictest of their
    *     policies

@@ -34,4 +34,15 @@ public interface RemotePlan {
    * @return subscribers of that loop, each a path to one or more buses
    */
   Target[] targets(long producer, int roundRobin);
+
+  /**
+   * Estimates what the plan takes of the heap now, with its part of what it shares with those of
+   * other topics.
+   *
+   * @return bytes
+   */
+  long heapBytes();
+
+  /** Gives back what it shares: no frame leaves by it any more. Called once. */
+  void close();
 }

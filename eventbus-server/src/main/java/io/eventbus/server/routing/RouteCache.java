@@ -124,13 +124,18 @@ final class RouteCache {
     put(entry);
     index.topicCount().increment();
     recount(entry);
+    makeRoom(entry);
+    return entry;
+  }
+
+  /** Forgets topics, but not one of them, until the others take no more than they may. */
+  private void makeRoom(@Nullable Entry but) {
     for (int i = 0; cost > maxBytes && i < slots.length; i++) {
       Entry other = next();
-      if (other != null && other != entry) {
+      if (other != null && other != but) {
         remove((hand - 1) & (slots.length - 1), other);
       }
     }
-    return entry;
   }
 
   /** Whether a neighbourhood is full: topics in use that share it would push each other out. */
@@ -165,10 +170,14 @@ final class RouteCache {
     size--;
     index.topicCount().decrement();
     index.forget(entry);
+    RemotePlan plan = entry.remote;
+    if (plan != null) {
+      plan.close();
+    }
     count(-entry.cost);
   }
 
-  /** Counts what a topic takes, again when it leaves for other buses or does no longer. */
+  /** Counts what a topic takes, again when its plan is another one or has grown. */
   void recount(Entry entry) {
     int now = HeapBytes.ofTopicEntry(entry);
     count(now - entry.cost);
@@ -235,8 +244,12 @@ final class RouteCache {
           index.forget(entry);
         }
         entry.eventsSwept = entry.events;
+        if (entry.remote != null) {
+          recount(entry);
+        }
       }
     }
+    makeRoom(null);
   }
 
   /** Forgets everything, at the end of the loop. */

@@ -423,7 +423,7 @@ public final class Router {
             && DeliveryAllocator.isShared(deliver.eventsEnd() - deliver.eventsStart());
     Delivery shared = null;
     if (here > 0 || relays.length > 0 || sharing) {
-      shared = deliveries.allocate(to - from, events, nowNanos);
+      shared = deliveries.allocate(DeliveryKind.EVENTS, to - from, events, nowNanos);
       shared.append(in, from, to - from);
       shared.finish();
     }
@@ -508,7 +508,10 @@ public final class Router {
     if (shared == null) {
       Delivery own =
           deliveries.allocate(
-              Frames.deliverSize(deliver, ids, count), deliver.eventCount(), nowNanos);
+              DeliveryKind.EVENTS,
+              Frames.deliverSize(deliver, ids, count),
+              deliver.eventCount(),
+              nowNanos);
       Frames.writeDeliver(own.writable(), in, deliver, ids, count);
       own.finish();
       return own;
@@ -537,7 +540,8 @@ public final class Router {
       long[] groups,
       int groupCount) {
     int size = Frames.deliverSize(publish, producer, receivedAt, -1, groups, groupCount);
-    Delivery delivery = deliveries.allocate(size, publish.eventCount(), nowNanos);
+    Delivery delivery =
+        deliveries.allocate(DeliveryKind.EVENTS, size, publish.eventCount(), nowNanos);
     int events = publish.eventsInPlace();
     if (events < 0 || groupCount > MAX_TAIL_GROUPS) {
       Frames.writeDeliver(

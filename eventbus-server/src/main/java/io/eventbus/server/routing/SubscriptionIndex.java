@@ -58,8 +58,13 @@ public final class SubscriptionIndex {
     this(loops, Runtime.getRuntime().maxMemory() / ROUTE_SHARE);
   }
 
-  /** The limit is in bytes: half of it for routes, half for the topics that loops remember. */
-  SubscriptionIndex(int loops, long routeLimit) {
+  /**
+   * Makes an empty index with a bound of its own.
+   *
+   * @param loops number of event loops
+   * @param routeLimit bytes: half of it for routes, half for the topics that loops remember
+   */
+  public SubscriptionIndex(int loops, long routeLimit) {
     this.loops = loops;
     this.routeLimit = routeLimit;
     this.routes = new RouteTable(routeLimit / 2);

@@ -6,6 +6,7 @@ import io.eventbus.protocol.PublishView;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.ErrorCode;
 import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.routing.DeliveryKind;
 import io.eventbus.server.routing.Hold;
 import io.eventbus.server.security.Action;
 import io.eventbus.server.security.FilterRules;
@@ -144,7 +145,10 @@ final class SessionPublishing {
   }
 
   private void confirm(ByteBuffer in, PublishView publish, long nowNanos) {
-    Delivery confirm = loop.router.deliveries().allocate(Frames.confirmSize(publish), 0, nowNanos);
+    Delivery confirm =
+        loop.router
+            .deliveries()
+            .allocate(DeliveryKind.CONTROL, Frames.confirmSize(publish), 0, nowNanos);
     Frames.writeConfirm(loop.scratch.clear(), in, publish);
     confirm.append(loop.scratch.flip());
     confirm.finish();

@@ -72,6 +72,11 @@ public final class TestBus {
   }
 
   public TestBus(int loops, FederationConfig config, long memoryBytes) {
+    this(loops, config, memoryBytes, new SubscriptionIndex(loops));
+  }
+
+  public TestBus(int loops, FederationConfig config, long memoryBytes, SubscriptionIndex index) {
+    this.index = index;
     memory = new BusMemory(memoryBytes);
     for (int i = 0; i < loops; i++) {
       EmbeddedChannel clock = new EmbeddedChannel();
@@ -79,7 +84,6 @@ public final class TestBus {
       clocks.add(clock);
     }
     List<EventLoop> eventLoops = clocks.stream().map(EmbeddedChannel::eventLoop).toList();
-    index = new SubscriptionIndex(loops);
     federation =
         new Federation(
             config,

@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.eventbus.schema.Overflow;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.routing.DeliveryKind;
 import io.netty.buffer.UnpooledByteBufAllocator;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
@@ -24,11 +26,22 @@ class DeliveryRingProperties {
     ADD_FIRST,
     POLL,
     DROP_OLDEST,
+    MOVE_OVERTAKING,
     TRIM,
     CLEAR
   }
 
-  private record Step(Kind kind, @Nullable Overflow overflow, int bytes) {}
+  private record Step(Kind kind, DeliveryKind what, Overflow overflow, int bytes) {
+    Delivery delivery(UnpooledByteBufAllocator allocator, BusMemory memory) {
+      if (what != DeliveryKind.EVENTS) {
+        return Delivery.of(allocator, memory, what, new byte[bytes], 0);
+      }
+      Delivery d = Delivery.allocate(allocator, memory, what, bytes, 1, 0);
+      d.append(ByteBuffer.allocate(bytes));
+      d.finish();
+      return d;
+    }
+  }
 
   private record Model(Delivery delivery, @Nullable Overflow overflow) {}
 
@@ -40,10 +53,14 @@ class DeliveryRingProperties {
             net.jqwik.api.Tuple.of(2, Arbitraries.of(Kind.ADD_FIRST)),
             net.jqwik.api.Tuple.of(4, Arbitraries.of(Kind.POLL)),
             net.jqwik.api.Tuple.of(3, Arbitraries.of(Kind.DROP_OLDEST)),
+            net.jqwik.api.Tuple.of(1, Arbitraries.of(Kind.MOVE_OVERTAKING)),
             net.jqwik.api.Tuple.of(1, Arbitraries.of(Kind.TRIM, Kind.CLEAR)));
     return Combinators.combine(
             kind,
-            Arbitraries.of(Overflow.values()).injectNull(0.2),
+            Arbitraries.frequencyOf(
+                net.jqwik.api.Tuple.of(4, Arbitraries.of(DeliveryKind.EVENTS)),
+                net.jqwik.api.Tuple.of(1, Arbitraries.of(DeliveryKind.values()))),
+            Arbitraries.of(Overflow.values()),
             Arbitraries.integers().between(0, 300))
         .as(Step::new)
         .list()
@@ -59,14 +76,20 @@ class DeliveryRingProperties {
     for (Step step : steps) {
       switch (step.kind()) {
         case ADD -> {
-          Delivery d = Delivery.of(allocator, memory, new byte[step.bytes()], 0);
-          ring.add(d, step.overflow());
-          model.add(new Model(d, step.overflow()));
+          Delivery d = step.delivery(allocator, memory);
+          if (step.what() == DeliveryKind.EVENTS) {
+            ring.add(d, step.overflow());
+            model.add(new Model(d, step.overflow()));
+          } else {
+            ring.add(d);
+            model.add(new Model(d, null));
+          }
         }
         case ADD_FIRST -> {
-          Delivery d = Delivery.of(allocator, memory, new byte[step.bytes()], 0);
+          Delivery d =
+              Delivery.of(allocator, memory, DeliveryKind.DIRECT, new byte[step.bytes()], 0);
           ring.addFirst(d);
-          model.add(0, new Model(d, Overflow.BLOCK));
+          model.add(0, new Model(d, null));
         }
         case POLL -> {
           if (!model.isEmpty()) {
@@ -80,6 +103,14 @@ class DeliveryRingProperties {
           ring.dropOldest(step.bytes() * 4L, victims::add);
           assertThat(victims).isEqualTo(dropOldest(model, step.bytes() * 4L));
           victims.forEach(Delivery::release);
+        }
+        case MOVE_OVERTAKING -> {
+          DeliveryRing to = new DeliveryRing();
+          ring.moveOvertaking(to);
+          List<Delivery> moved = new ArrayList<>();
+          to.clear(moved::add);
+          assertThat(moved).isEqualTo(overtaking(model));
+          moved.forEach(Delivery::release);
         }
         case TRIM -> ring.trim();
         case CLEAR -> {
@@ -110,6 +141,18 @@ class DeliveryRingProperties {
     return victims;
   }
 
+  private static List<Delivery> overtaking(List<Model> model) {
+    List<Delivery> moved = new ArrayList<>();
+    for (Iterator<Model> i = model.iterator(); i.hasNext(); ) {
+      Delivery d = i.next().delivery();
+      if (d.kind() == DeliveryKind.CONTROL) {
+        i.remove();
+        moved.add(d);
+      }
+    }
+    return moved;
+  }
+
   private static void compare(DeliveryRing ring, List<Model> model) {
     assertThat(ring.size()).isEqualTo(model.size());
     assertThat(ring.isEmpty()).isEqualTo(model.isEmpty());
@@ -119,7 +162,9 @@ class DeliveryRingProperties {
     for (Model m : model) {
       assertThat(ring.get(i++)).isSameAs(m.delivery());
       bytes += m.delivery().size();
-      control += m.overflow() == null ? m.delivery().size() : 0;
+      DeliveryKind kind = m.delivery().kind();
+      boolean answer = kind == DeliveryKind.CONTROL || kind == DeliveryKind.MARKER;
+      control += answer ? m.delivery().size() : 0;
     }
     assertThat(ring.bytes()).isEqualTo(bytes);
     assertThat(ring.controlBytes()).isEqualTo(control);

@@ -42,7 +42,7 @@ class DeliveryAllocatorTest {
   private Delivery make(int bytes, int fill) {
     byte[] frame = new byte[bytes];
     Arrays.fill(frame, (byte) fill);
-    Delivery d = deliveries.allocate(bytes, 1, 77);
+    Delivery d = deliveries.allocate(DeliveryKind.EVENTS, bytes, 1, 77);
     d.append(ByteBuffer.wrap(frame));
     d.finish();
     return d;
@@ -150,7 +150,7 @@ class DeliveryAllocatorTest {
 
   @Test
   void aFrameMustFillItsRoomAndNotMore() {
-    Delivery d = deliveries.allocate(3, 1, 77);
+    Delivery d = deliveries.allocate(DeliveryKind.EVENTS, 3, 1, 77);
     d.append(ByteBuffer.wrap(new byte[2]));
     assertThatThrownBy(d::finish)
         .isInstanceOf(IllegalStateException.class)

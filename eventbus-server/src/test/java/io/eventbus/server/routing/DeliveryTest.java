@@ -20,7 +20,7 @@ class DeliveryTest {
     for (int i = 0; i < bytes; i++) {
       frame[i] = (byte) i;
     }
-    return Delivery.of(allocator, memory, frame, 77);
+    return Delivery.of(allocator, memory, DeliveryKind.CONTROL, frame, 77);
   }
 
   private long heldByAllocator() {
@@ -46,7 +46,7 @@ class DeliveryTest {
 
   @Test
   void isWrittenInPlaceAndReadByAll() {
-    Delivery d = Delivery.allocate(allocator, memory, 3, 2, 77);
+    Delivery d = Delivery.allocate(allocator, memory, DeliveryKind.EVENTS, 3, 2, 77);
     assertThat(d.writable().remaining()).isEqualTo(3);
     d.writable().put(new byte[] {7, 8, 9});
     d.finish();

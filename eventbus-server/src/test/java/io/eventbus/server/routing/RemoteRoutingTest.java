@@ -16,6 +16,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -31,6 +32,8 @@ class RemoteRoutingTest {
   private final BusMemory memory = new BusMemory(1 << 30);
   private final FakeSubscriber way = new FakeSubscriber(2);
   private final List<String> planned = new ArrayList<>();
+  private long planBytes;
+  private int closed;
 
   /** Another bus, with a way to it that loop 2 owns. */
   private final class Remote implements RemoteForwarder, RemotePlan {
@@ -66,6 +69,16 @@ class RemoteRoutingTest {
     public Target[] targets(long producer, int turn) {
       return new Target[] {new Target(way, Overflow.BLOCK)};
     }
+
+    @Override
+    public long heapBytes() {
+      return planBytes;
+    }
+
+    @Override
+    public void close() {
+      closed++;
+    }
   }
 
   private final Router router =
@@ -82,6 +95,8 @@ class RemoteRoutingTest {
     router.flush();
     loops.runAll();
     router.close();
+    assertThat(closed).isEqualTo(planned.size());
+    assertThat(index.routeBytes()).isZero();
     assertThat(memory.used()).isZero();
     assertThat(allocator.metric().usedDirectMemory()).isZero();
   }
@@ -95,6 +110,31 @@ class RemoteRoutingTest {
 
   private Subscription subscribe(FakeSubscriber who, String filter) {
     return subscribe(who, filter, null, Overflow.BLOCK);
+  }
+
+  @Test
+  void aPlanThatHasGrownIsCountedAndTopicsGoWhereItIsTooMuch() {
+    index.add(
+        new Subscription(new RemoteBus() {}, 0, TopicFilter.parse("t.*"), null, Overflow.BLOCK));
+    planBytes = 1_000;
+    for (int i = 0; i < 100; i++) {
+      publish("t." + i, 1, "x");
+    }
+    long counted = index.routeBytes();
+    assertThat(counted).isGreaterThan(100_000);
+    planBytes = 2_000;
+    long second = TimeUnit.SECONDS.toNanos(1);
+    for (int i = 0; i < 4; i++) {
+      router.trim(i * second);
+    }
+    assertThat(index.routeBytes()).isBetween(counted + 99_000, counted + 101_000);
+    assertThat(router.topics()).hasSize(100);
+    planBytes = index.topicLimit() / 10;
+    for (int i = 4; i < 8; i++) {
+      router.trim(i * second);
+    }
+    assertThat(router.topics()).hasSizeBetween(5, 10);
+    planBytes = 0;
   }
 
   private void publish(String topic, long sequence, String payload) {

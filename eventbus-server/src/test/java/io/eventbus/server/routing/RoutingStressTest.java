@@ -168,8 +168,9 @@ class RoutingStressTest {
   void theHandOverLosesNothingAndWakesItsPublisher() throws Exception {
     UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(true);
     BusMemory memory = new BusMemory(1L << 40);
-    Delivery small = Delivery.of(allocator, memory, new byte[10], 0);
-    Delivery tooBig = Delivery.of(allocator, memory, new byte[(int) HandOverQueue.LIMIT], 0);
+    Delivery small = Delivery.of(allocator, memory, DeliveryKind.DIRECT, new byte[10], 0);
+    Delivery tooBig =
+        Delivery.of(allocator, memory, DeliveryKind.DIRECT, new byte[(int) HandOverQueue.LIMIT], 0);
     FakeSubscriber owner = new FakeSubscriber(0);
     AtomicLong offered = new AtomicLong();
     Subscriber counter =

@@ -11,6 +11,7 @@ import io.eventbus.protocol.PublishView;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.routing.DeliveryKind;
 import io.netty.buffer.ByteBufAllocator;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -133,6 +134,7 @@ public final class SampleFrames {
         Delivery.allocate(
             allocator,
             memory,
+            DeliveryKind.EVENTS,
             Frames.deliverSize(view, producer, 5, -1, none, 0),
             events.size(),
             receivedNanos);

@@ -7,6 +7,7 @@ import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.queue.OutboundQueue;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.routing.DeliveryKind;
 import io.eventbus.server.routing.LoopBarrier;
 import io.eventbus.server.routing.Loops;
 import io.eventbus.server.routing.RemoteForwarder;
@@ -85,7 +86,7 @@ public class OutboundQueueBenchmark {
   private final BusMemory memory = new BusMemory(1L << 40);
   private final EmbeddedChannel channel = new Sink();
   private final OutboundQueue queue = connect();
-  private Delivery delivery = Delivery.of(allocator, memory, new byte[0], 0);
+  private Delivery delivery = Delivery.of(allocator, memory, DeliveryKind.CONTROL, new byte[0], 0);
 
   /** A channel that takes everything and keeps nothing. */
   private static final class Sink extends EmbeddedChannel {
@@ -212,7 +213,8 @@ public class OutboundQueueBenchmark {
 
   private Delivery frame() {
     ByteBuffer frame = ByteBuffer.allocate(frameBytes);
-    Delivery made = Delivery.allocate(allocator, memory, frameBytes, 1, System.nanoTime());
+    Delivery made =
+        Delivery.allocate(allocator, memory, DeliveryKind.EVENTS, frameBytes, 1, System.nanoTime());
     made.append(frame);
     made.finish();
     return made;

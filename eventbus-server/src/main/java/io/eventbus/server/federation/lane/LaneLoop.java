@@ -156,8 +156,8 @@ public final class LaneLoop {
 
   /** Room for the head of a frame. */
   ByteBuffer scratch(int headBytes) {
-    if (scratch.capacity() < headBytes + 32) {
-      scratch = ByteBuffer.allocate(2 * headBytes + 32);
+    if (scratch.capacity() < headBytes) {
+      scratch = ByteBuffer.allocate(2 * headBytes);
     }
     return scratch.clear();
   }

@@ -4,6 +4,7 @@ import io.eventbus.protocol.PeerFrames;
 import io.eventbus.schema.Overflow;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.Subscriber;
+import java.nio.ByteBuffer;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -13,6 +14,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LanePath implements Subscriber {
   private static final int[] NONE = {};
+
+  /** What the type code and the lengths in a frame's head take at most. */
+  private static final int MOST_NUMBERS = 32;
 
   /**
    * Groups at buses behind this one.
@@ -122,8 +126,19 @@ public final class LanePath implements Subscriber {
     return behind;
   }
 
-  byte[] head() {
-    return head;
+  /** How many bytes {@link #writeHead} takes at most, whatever the delivery. */
+  int mostHeadBytes() {
+    return head.length + MOST_NUMBERS;
+  }
+
+  /** How many bytes go before a delivery where it leaves by this path. */
+  int headBytes(Delivery delivery) {
+    return PeerFrames.forwardHeadSize(head, delivery.frameBytes());
+  }
+
+  /** Writes them. */
+  void writeHead(ByteBuffer out, Delivery delivery) {
+    PeerFrames.writeForwardHead(out, head, delivery.frameBytes());
   }
 
   int hops() {

@@ -3,6 +3,7 @@ package io.eventbus.server.federation.lane;
 import io.eventbus.link.LinkPeer;
 import io.eventbus.protocol.MalformedFrameException;
 import io.eventbus.protocol.PeerFrames;
+import io.eventbus.schema.Interest;
 import io.eventbus.schema.LaneHello;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.AdaptiveRecvByteBufAllocator;
@@ -16,8 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The connection of a lane at the bus that it was opened to: reads frames and gives them to {@link
- * ForwardHandler}, or to the {@link PeerListener}. Confined to its loop.
+ * The connection of a lane at the bus that it was opened to: reads frames, of which {@link
+ * LaneFrameHandlers} says what is done with them. Confined to its loop.
  */
 // A write that fails ends the channel, and that is what is acted on: not each future.
 @SuppressWarnings("FutureReturnValueIgnored")
@@ -101,38 +102,44 @@ public final class LaneReceiver extends LaneDecoder implements LaneEnd {
       // What it has kept comes again on the connection that has replaced it.
       return true;
     }
-    switch (typeCode) {
-      case PeerFrames.FORWARD -> {
-        return forwards.take(known, in, from, to, hold, retry);
-      }
-      case PeerFrames.INTEREST -> {
-        onFirstLane(known);
-        known.peer().onInterest(this, PeerFrames.interest(in, from, to));
-      }
-      case PeerFrames.GOODBYE -> {
-        known.peer().onGoodbye(who.instance());
-        close();
-      }
-      case PeerFrames.SYNC -> {
-        long id = PeerFrames.number(in, from, to);
-        if (id == 0) {
-          known.settle();
-        } else {
-          onFirstLane(known);
-          known.peer().onSync(this, id);
-        }
-      }
-      default -> {
-        // A sign of life, or a frame of a later version.
-      }
-    }
-    return true;
+    return LaneFrameHandlers.OF_RECEIVER.take(typeCode, this, in, from, to);
   }
 
-  private void onFirstLane(IncomingLane known) {
-    if (known.number() != 0) {
-      throw new CorruptedFrameException("a frame for lane 0 on another lane");
+  private IncomingLane lane() {
+    IncomingLane known = lane;
+    if (known == null) {
+      throw new IllegalStateException("the other bus has not said which lane it is");
     }
+    return known;
+  }
+
+  boolean forward(ByteBuffer in, int from, int to) {
+    return forwards.take(lane(), in, from, to, hold, retry);
+  }
+
+  void onInterest(Interest interest) {
+    firstLane().peer().onInterest(this, interest);
+  }
+
+  void onSync(long round) {
+    if (round == 0) {
+      lane().settle();
+    } else {
+      firstLane().peer().onSync(this, round);
+    }
+  }
+
+  void onGoodbye() {
+    lane().peer().onGoodbye(who.instance());
+    close();
+  }
+
+  private IncomingLane firstLane() {
+    IncomingLane known = lane();
+    if (known.number() != 0) {
+      throw new CorruptedFrameException("a frame for lane 0 on lane " + known.number());
+    }
+    return known;
   }
 
   private void onHello(LaneHello hello) {

@@ -11,6 +11,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.WriteBufferWaterMark;
+import io.netty.handler.codec.CorruptedFrameException;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -91,9 +92,7 @@ public final class LaneSender extends LaneDecoder implements LaneEnd {
     int to = from;
     for (; to < end; to++) {
       Delivery delivery = ring.delivery(to);
-      int size =
-          PeerFrames.forwardHeadSize(ring.path(to).head(), delivery.frameBytes())
-              + delivery.frameBytes();
+      int size = ring.path(to).headBytes(delivery) + delivery.frameBytes();
       if (delivery.frameBytes() > LARGE || (bytes > 0 && bytes + size > BATCH_BYTES)) {
         break;
       }
@@ -122,13 +121,13 @@ public final class LaneSender extends LaneDecoder implements LaneEnd {
   }
 
   private void writeHead(ByteBuf out, LanePath path, Delivery delivery) {
-    ByteBuffer scratch = loop.scratch(path.head().length);
-    PeerFrames.writeForwardHead(scratch, path.head(), delivery.frameBytes());
+    ByteBuffer scratch = loop.scratch(path.mostHeadBytes());
+    path.writeHead(scratch, delivery);
     out.writeBytes(scratch.flip());
   }
 
   private void writeLarge(Channel c, LanePath path, Delivery delivery, LaneCounters counters) {
-    int size = PeerFrames.forwardHeadSize(path.head(), delivery.frameBytes());
+    int size = path.headBytes(delivery);
     ByteBuf head = c.alloc().directBuffer(size, size);
     writeHead(head, path, delivery);
     c.write(head, c.voidPromise());
@@ -140,26 +139,16 @@ public final class LaneSender extends LaneDecoder implements LaneEnd {
 
   @Override
   boolean onFrame(ByteBuffer in, int typeCode, int from, int to) {
-    switch (typeCode) {
-      case PeerFrames.LANE_WELCOME -> lane.onWelcome(this, PeerFrames.number(in, from, to));
-      case PeerFrames.LANE_ACK -> lane.onAck(PeerFrames.number(in, from, to));
-      case PeerFrames.LANE_ACK_RANGE -> {
-        long[] range = PeerFrames.numbers(in, from, to);
-        lane.onAckRange(range[0], range[1]);
-      }
-      case PeerFrames.INTEREST_APPLIED ->
-          lane.peer().onApplied(lane, PeerFrames.number(in, from, to));
-      case PeerFrames.INTEREST_WANTED -> lane.peer().onWanted(lane, this);
-      case PeerFrames.GOODBYE -> {
-        lane.peer().onGoodbye(who.instance());
-        close();
-      }
-      case PeerFrames.SYNCED -> lane.peer().onSynced(lane, PeerFrames.number(in, from, to));
-      default -> {
-        // A sign of life, or a frame of a later version.
-      }
-    }
-    return true;
+    return LaneFrameHandlers.OF_SENDER.take(typeCode, this, in, from, to);
+  }
+
+  Lane lane() {
+    return lane;
+  }
+
+  void onGoodbye() {
+    lane.peer().onGoodbye(who.instance());
+    close();
   }
 
   @Override
@@ -223,7 +212,8 @@ public final class LaneSender extends LaneDecoder implements LaneEnd {
     boolean expected = cause instanceof java.io.IOException;
     if (expected) {
       LOG.debug("Lane {} to bus {} failed", lane.number(), who.bus(), cause);
-    } else if (cause instanceof MalformedFrameException) {
+    } else if (cause instanceof CorruptedFrameException
+        || cause.getCause() instanceof MalformedFrameException) {
       LOG.warn("Bus {} sent a malformed frame: {}", who.bus(), cause.toString());
     } else {
       LOG.error("Lane {} to bus {} failed", lane.number(), who.bus(), cause);

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 /** Plans how the events that one loop routes leave this bus. Confined to the loop. */
 public final class LoopForwarder implements RemoteForwarder {
   private final LaneLoop loop;
+  private final TreeTable trees;
   private final Gate startGate;
 
   /**
@@ -22,6 +23,7 @@ public final class LoopForwarder implements RemoteForwarder {
    */
   public LoopForwarder(LaneLoop loop, Gate startGate) {
     this.loop = loop;
+    this.trees = new TreeTable(loop);
     this.startGate = startGate;
   }
 
@@ -36,6 +38,6 @@ public final class LoopForwarder implements RemoteForwarder {
       String topic,
       Map<RemoteBus, Overflow> ungrouped,
       Map<String, List<RemoteBus>> groups) {
-    return new TopicPlan(loop, topic, ungrouped, groups, before);
+    return new TopicPlan(loop, trees, topic, ungrouped, groups, before);
   }
 }

@@ -11,13 +11,11 @@ import io.eventbus.server.routing.RemotePlan;
 import io.eventbus.server.routing.Target;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,37 +24,45 @@ import org.jspecify.annotations.Nullable;
  * Confined to one loop.
  */
 final class TopicPlan implements RemotePlan {
+  /** The object. */
+  private static final int OWN_BYTES = 48;
+
+  /** A gate that is not open yet, with what opens it. */
+  private static final int GATE_BYTES = 240;
+
+  /** A map of groups; one of them, without its name; and a bus of it. */
+  private static final int GROUPS_BYTES = 136;
+
+  private static final int GROUP_BYTES = 104;
+
+  private static final int MEMBER_BYTES = 4;
+
   private final LaneLoop loop;
+  private final TreeTable table;
+  private final BusTrees trees;
   private final int topicHash;
-  private final List<Peer> ungrouped;
-  // Those that others can be told to pass frames on to.
-  private final Set<Peer> numbered;
-  private final Map<Peer, Overflow> policies;
   private final Map<String, List<Peer>> groups;
-  // For each rotation of the tree and each lane, made when it is first needed.
-  private final Target[] @Nullable [] known;
-  private final @Nullable Map<Peer, LanePath>[] paths;
-  private final @Nullable List<Tree.Branch<Peer>>[] branches;
-  private final int rotations;
-  private final @Nullable Gate gate;
+  private final int ownBytes;
+  private @Nullable Gate gate;
 
   TopicPlan(
       LaneLoop loop,
+      TreeTable table,
       String topic,
       Map<RemoteBus, Overflow> ungroupedBuses,
       Map<String, List<RemoteBus>> groupBuses,
       @Nullable RemotePlan before) {
     this.loop = loop;
+    this.table = table;
     this.topicHash = topic.hashCode();
-    this.policies = new LinkedHashMap<>();
-    ungroupedBuses.forEach((bus, overflow) -> policies.put((Peer) bus, overflow));
-    // Everywhere the same order.
-    this.ungrouped = policies.keySet().stream().sorted(Comparator.comparing(Peer::id)).toList();
-    this.numbered =
-        ungrouped.stream()
-            .filter(peer -> peer.registryNumber() > 0)
-            .collect(Collectors.toCollection(LinkedHashSet::new));
-    this.groups = new LinkedHashMap<>();
+    this.trees = table.take(ungroupedBuses);
+    this.groups = groupBuses.isEmpty() ? Map.of() : sorted(groupBuses);
+    this.ownBytes = OWN_BYTES + bytesOf(groups);
+    this.gate = gate(before instanceof TopicPlan old ? old : null);
+  }
+
+  private static Map<String, List<Peer>> sorted(Map<String, List<RemoteBus>> groupBuses) {
+    Map<String, List<Peer>> groups = new LinkedHashMap<>();
     groupBuses.forEach(
         (group, buses) ->
             groups.put(
@@ -65,47 +71,26 @@ final class TopicPlan implements RemotePlan {
                     .map(Peer.class::cast)
                     .sorted(Comparator.comparing(Peer::id))
                     .toList()));
-    this.rotations = isFlat() ? 1 : ungrouped.size();
-    this.known = new Target[rotations * loop.count()][];
-    this.paths = newPaths(rotations * loop.count());
-    this.branches = newBranches(rotations);
-    this.gate = gate(before instanceof TopicPlan old ? old : null);
+    return groups;
   }
 
   private @Nullable Gate gate(@Nullable TopicPlan old) {
     if (old == null) {
       // The producers may have come from another loop, or the plan was forgotten.
-      return isFlat() ? null : loop.gateBehind(ungrouped);
+      return trees.isFlat() ? null : loop.gateBehind(trees.buses());
     }
     Gate before = old.gate;
     if (before != null && !before.isOpen()) {
       // Nothing has gone by the old plan: what went before that one is what counts.
       return before;
     }
-    boolean samePaths = ungrouped.equals(old.ungrouped) && numbered.equals(old.numbered);
-    if (samePaths || (isFlat() && old.isFlat())) {
+    if (trees.hasPathsOf(old.trees) || (trees.isFlat() && old.trees.isFlat())) {
       return null;
     }
     // Every one of them is the first to some producer.
-    Set<Peer> firsts = new LinkedHashSet<>(old.ungrouped);
-    firsts.addAll(ungrouped);
+    Set<Peer> firsts = new LinkedHashSet<>(old.trees.buses());
+    firsts.addAll(trees.buses());
     return loop.gateBehind(firsts);
-  }
-
-  // An array of a generic type cannot be made otherwise.
-  @SuppressWarnings({"unchecked", "rawtypes"})
-  private static @Nullable List<Tree.Branch<Peer>>[] newBranches(int size) {
-    return new List[size];
-  }
-
-  // As above.
-  @SuppressWarnings({"unchecked", "rawtypes"})
-  private static @Nullable Map<Peer, LanePath>[] newPaths(int size) {
-    return new Map[size];
-  }
-
-  private boolean isFlat() {
-    return ungrouped.size() <= loop.config().fanout();
   }
 
   @Override
@@ -114,68 +99,11 @@ final class TopicPlan implements RemotePlan {
   }
 
   private int rotation(long producer) {
-    return rotations == 1
-        ? 0
-        : (int) Math.floorMod(LaneLoop.mix(producer + topicHash) >>> 1, (long) rotations);
+    return trees.rotation(producer, topicHash);
   }
 
   private Target[] base(long producer) {
-    int lane = loop.lane(producer);
-    int rotation = rotation(producer);
-    int at = rotation * loop.count() + lane;
-    Target[] targets = known[at];
-    if (targets == null) {
-      List<Tree.Branch<Peer>> tree = tree(rotation);
-      targets = new Target[tree.size()];
-      for (int i = 0; i < targets.length; i++) {
-        targets[i] = target(tree.get(i), lane, Map.of());
-      }
-      known[at] = targets;
-    }
-    return targets;
-  }
-
-  private List<Tree.Branch<Peer>> tree(int rotation) {
-    List<Tree.Branch<Peer>> tree = branches[rotation];
-    if (tree == null) {
-      if (isFlat()) {
-        tree = Tree.split(ungrouped, loop.config().fanout(), rotation);
-      } else {
-        tree = new ArrayList<>(Tree.split(List.copyOf(numbered), loop.config().fanout(), rotation));
-        for (Peer peer : ungrouped) {
-          if (!numbered.contains(peer)) {
-            tree.add(new Tree.Branch<>(peer, List.of()));
-          }
-        }
-      }
-      branches[rotation] = tree;
-    }
-    return tree;
-  }
-
-  private Target target(Tree.Branch<Peer> branch, int lane, Map<Peer, List<String>> picked) {
-    Overflow strictest = policies.getOrDefault(branch.child(), Overflow.BLOCK);
-    List<LanePath.Pick> picks = new ArrayList<>();
-    for (Peer peer : branch.behind()) {
-      strictest = Target.stricter(strictest, policies.getOrDefault(peer, Overflow.BLOCK));
-      picked
-          .getOrDefault(peer, List.of())
-          .forEach(group -> picks.add(new LanePath.Pick(peer, group)));
-    }
-    List<String> groupsThere = picked.getOrDefault(branch.child(), List.of());
-    boolean hasPicks = !picks.isEmpty() || !groupsThere.isEmpty();
-    LanePath path =
-        LanePath.of(
-            branch.child().lane(lane),
-            1,
-            true,
-            groupsThere,
-            branch.behind(),
-            picks,
-            strictest,
-            null);
-    // A group's members are at their own bus: the policy there decides, the lane must not drop.
-    return new Target(path, hasPicks ? Overflow.BLOCK : strictest);
+    return trees.targets(rotation(producer), loop.lane(producer));
   }
 
   @Override
@@ -192,17 +120,17 @@ final class TopicPlan implements RemotePlan {
                 .computeIfAbsent(pick(buses, roundRobin, producer), p -> new ArrayList<>())
                 .add(group));
     List<Target> targets = new ArrayList<>();
-    List<Tree.Branch<Peer>> tree = tree(rotation(producer));
+    List<Tree.Branch<Peer>> tree = trees.tree(rotation(producer));
     for (int i = 0; i < base.length; i++) {
       Tree.Branch<Peer> branch = tree.get(i);
       boolean concerned =
           picked.containsKey(branch.child())
               || branch.behind().stream().anyMatch(picked::containsKey);
-      targets.add(concerned ? target(branch, lane, picked) : base[i]);
+      targets.add(concerned ? trees.target(branch, lane, picked) : base[i]);
     }
     picked.forEach(
         (peer, names) -> {
-          if (!policies.containsKey(peer)) {
+          if (!trees.contains(peer)) {
             LanePath path =
                 LanePath.of(
                     peer.lane(lane), 1, false, names, List.of(), List.of(), Overflow.BLOCK, null);
@@ -235,33 +163,18 @@ final class TopicPlan implements RemotePlan {
    */
   private Lane laneTo(Peer bus, long producer) {
     int lane = loop.lane(producer);
-    LanePath path = isFlat() ? null : paths(producer).get(bus);
+    LanePath path = trees.isFlat() ? null : trees.paths(rotation(producer), lane).get(bus);
     return path == null ? bus.lane(lane) : path.laneTo(bus);
-  }
-
-  private Map<Peer, LanePath> paths(long producer) {
-    int rotation = rotation(producer);
-    int at = rotation * loop.count() + loop.lane(producer);
-    Map<Peer, LanePath> found = paths[at];
-    if (found == null) {
-      found = new HashMap<>();
-      for (Target target : base(producer)) {
-        LanePath path = (LanePath) target.subscriber();
-        found.put(path.child(), path);
-        for (Peer behind : path.behind()) {
-          found.put(behind, path);
-        }
-      }
-      paths[at] = found;
-    }
-    return found;
   }
 
   @Override
   public boolean mustWait(long producer, Runnable retry) {
     Gate before = gate;
-    if (before != null && before.mustWait(retry)) {
-      return true;
+    if (before != null) {
+      if (before.mustWait(retry)) {
+        return true;
+      }
+      gate = null;
     }
     for (Target target : base(producer)) {
       if (target.overflow() == Overflow.BLOCK && target.subscriber().isFull()) {
@@ -289,5 +202,23 @@ final class TopicPlan implements RemotePlan {
       }
     }
     return true;
+  }
+
+  @Override
+  public long heapBytes() {
+    return ownBytes + trees.bytes() / trees.shares + (gate == null ? 0 : GATE_BYTES);
+  }
+
+  private static int bytesOf(Map<String, List<Peer>> groups) {
+    int bytes = groups.isEmpty() ? 0 : GROUPS_BYTES;
+    for (List<Peer> members : groups.values()) {
+      bytes += GROUP_BYTES + MEMBER_BYTES * members.size();
+    }
+    return bytes;
+  }
+
+  @Override
+  public void close() {
+    table.give(trees);
   }
 }

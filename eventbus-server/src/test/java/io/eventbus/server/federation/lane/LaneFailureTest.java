@@ -56,6 +56,15 @@ class LaneFailureTest {
   }
 
   @Test
+  void anAnswerThatIsNotKnownEndsItsConnectionOnly() {
+    b.writeInbound(LaneFrames.of(LaneFrames.number(99, 1)));
+    bus.run();
+    assertThat(b.isOpen()).isFalse();
+    assertThat(toB.isUp()).isFalse();
+    assertThat(toC.isUp()).isTrue();
+  }
+
+  @Test
   void whatALaneCouldNotWriteGoesByTheNextConnection() {
     b.config().setAllocator(new RefusingAllocator(UnpooledByteBufAllocator.DEFAULT));
     bus.offer(toB, 1);

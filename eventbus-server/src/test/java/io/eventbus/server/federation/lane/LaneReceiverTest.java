@@ -57,6 +57,22 @@ class LaneReceiverTest {
   }
 
   @Test
+  void aFrameThatIsNotKnownEndsTheConnectionAndIsNotCounted() {
+    bus.subscribe(subscriber, "t");
+    EmbeddedChannel channel = new EmbeddedChannel(receiver());
+    channel.writeInbound(
+        LaneFrames.of(
+            LaneFrames.hello(0, 1),
+            bus.forward("t", 1, "x"),
+            LaneFrames.number(99, 1),
+            bus.forward("t", 2, "x")));
+    bus.run();
+    assertThat(channel.isOpen()).isFalse();
+    assertThat(subscriber.got).hasSize(1);
+    assertThat(incoming().nextSequence()).isEqualTo(2);
+  }
+
+  @Test
   void aRelayDoesNotWaitForRoomInALane() {
     Lane toC = bus.peer("c", 3).lane(0);
     bus.subscribe(subscriber, "t");

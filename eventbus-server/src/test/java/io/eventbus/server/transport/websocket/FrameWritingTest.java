@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.routing.DeliveryKind;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -19,7 +20,8 @@ class FrameWritingTest {
     for (int i = 0; i < bytes; i++) {
       frame[i] = (byte) i;
     }
-    Delivery delivery = Delivery.of(allocator, new BusMemory(1 << 30), frame, 0);
+    Delivery delivery =
+        Delivery.of(allocator, new BusMemory(1 << 30), DeliveryKind.CONTROL, frame, 0);
     ByteBuf first = FrameWriting.message(delivery);
     ByteBuf message = FrameWriting.message(delivery);
     assertThat(message).isEqualTo(first);

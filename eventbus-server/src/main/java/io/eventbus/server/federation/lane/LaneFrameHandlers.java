@@ -1,0 +1,92 @@
+package io.eventbus.server.federation.lane;
+
+import io.eventbus.protocol.PeerFrames;
+import java.nio.ByteBuffer;
+
+/**
+ * What may come by a lane, and what is done with it: a line for each type of frame, for each of the
+ * two directions. {@code LaneHello} is not here: nothing comes before it, and it comes once.
+ */
+final class LaneFrameHandlers {
+  /** What the bus that has opened a lane sends. */
+  static final LaneFrameTable<LaneReceiver> OF_RECEIVER =
+      new LaneFrameTable<LaneReceiver>()
+          .with(PeerFrames.FORWARD, LaneReceiver::forward)
+          .with(
+              PeerFrames.INTEREST,
+              (receiver, in, from, to) -> {
+                receiver.onInterest(PeerFrames.interest(in, from, to));
+                return true;
+              })
+          .with(
+              PeerFrames.SYNC,
+              (receiver, in, from, to) -> {
+                receiver.onSync(PeerFrames.number(in, from, to));
+                return true;
+              })
+          .with(PeerFrames.ALIVE, LaneFrameHandlers::showsLife)
+          .with(
+              PeerFrames.GOODBYE,
+              (receiver, in, from, to) -> {
+                receiver.onGoodbye();
+                return true;
+              });
+
+  /** What comes back to it. */
+  static final LaneFrameTable<LaneSender> OF_SENDER =
+      new LaneFrameTable<LaneSender>()
+          .with(
+              PeerFrames.LANE_WELCOME,
+              (sender, in, from, to) -> {
+                sender.lane().onWelcome(sender, PeerFrames.number(in, from, to));
+                return true;
+              })
+          .with(
+              PeerFrames.LANE_ACK,
+              (sender, in, from, to) -> {
+                sender.lane().onAck(PeerFrames.number(in, from, to));
+                return true;
+              })
+          .with(
+              PeerFrames.LANE_ACK_RANGE,
+              (sender, in, from, to) -> {
+                long[] range = PeerFrames.numbers(in, from, to);
+                sender.lane().onAckRange(range[0], range[1]);
+                return true;
+              })
+          .with(
+              PeerFrames.INTEREST_APPLIED,
+              (sender, in, from, to) -> {
+                Lane lane = sender.lane();
+                lane.peer().onApplied(lane, PeerFrames.number(in, from, to));
+                return true;
+              })
+          .with(
+              PeerFrames.INTEREST_WANTED,
+              (sender, in, from, to) -> {
+                Lane lane = sender.lane();
+                lane.peer().onWanted(lane, sender);
+                return true;
+              })
+          .with(
+              PeerFrames.SYNCED,
+              (sender, in, from, to) -> {
+                Lane lane = sender.lane();
+                lane.peer().onSynced(lane, PeerFrames.number(in, from, to));
+                return true;
+              })
+          .with(PeerFrames.ALIVE, LaneFrameHandlers::showsLife)
+          .with(
+              PeerFrames.GOODBYE,
+              (sender, in, from, to) -> {
+                sender.onGoodbye();
+                return true;
+              });
+
+  private LaneFrameHandlers() {}
+
+  /** That something was read is noted whatever it is. */
+  private static boolean showsLife(LaneDecoder end, ByteBuffer in, int from, int to) {
+    return true;
+  }
+}

@@ -1,0 +1,66 @@
+package io.eventbus.server.federation.lane;
+
+import io.netty.handler.codec.CorruptedFrameException;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one end of a lane does with each type of frame. A frame of another type ends the connection:
+ * were it skipped, the two ends could count differently from then on, and acknowledgements would be
+ * for other frames than those that were taken. Immutable once it is filled; any thread.
+ *
+ * @param <E> the end of a lane
+ */
+final class LaneFrameTable<E> {
+  /** Takes the frames of one type. Called on the lane's loop; must not block. */
+  @FunctionalInterface
+  interface Handler<E> {
+    /**
+     * Takes the body of a frame.
+     *
+     * @return false if it has to come again after {@link LaneDecoder#resume}; then nothing was done
+     */
+    boolean take(E end, ByteBuffer in, int from, int to);
+  }
+
+  private @Nullable Handler<E>[] byType = empty(0);
+
+  // An array of a generic type cannot be made otherwise.
+  @SuppressWarnings({"unchecked", "rawtypes"})
+  private static <E> @Nullable Handler<E>[] empty(int size) {
+    return new Handler[size];
+  }
+
+  /** Adds what handles a type; returns this. */
+  LaneFrameTable<E> with(int typeCode, Handler<E> handler) {
+    if (typeCode >= byType.length) {
+      byType = Arrays.copyOf(byType, typeCode + 1);
+    }
+    byType[typeCode] = handler;
+    return this;
+  }
+
+  /**
+   * Takes a frame.
+   *
+   * @return as {@link Handler#take}
+   * @throws CorruptedFrameException if no handler takes its type
+   */
+  boolean take(int typeCode, E end, ByteBuffer in, int from, int to) {
+    Handler<E> handler = typeCode >= 0 && typeCode < byType.length ? byType[typeCode] : null;
+    if (handler == null) {
+      throw new CorruptedFrameException("typeCode: " + typeCode + " (expected: " + known() + ")");
+    }
+    return handler.take(end, in, from, to);
+  }
+
+  private String known() {
+    return IntStream.range(0, byType.length)
+        .filter(code -> byType[code] != null)
+        .mapToObj(Integer::toString)
+        .collect(Collectors.joining(", "));
+  }
+}

@@ -1,0 +1,203 @@
+package io.eventbus.server.federation.tree;
+
+import io.eventbus.schema.Overflow;
+import io.eventbus.server.federation.lane.LaneLoop;
+import io.eventbus.server.federation.lane.LanePath;
+import io.eventbus.server.federation.lane.Peer;
+import io.eventbus.server.routing.Target;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The trees by which frames reach one set of buses, and the paths that begin them. They are the
+ * same for all topics that these buses want under the same policies, and are made when they are
+ * first needed. Confined to one loop.
+ */
+final class BusTrees {
+  /** The object, its place in the {@link TreeTable}, and its arrays. */
+  private static final int FIXED_BYTES = 800;
+
+  /** A bus in the maps and lists. */
+  private static final int BUS_BYTES = 130;
+
+  /** A branch of a tree, its lists, and a reference for each bus behind its child. */
+  private static final int BRANCH_BYTES = 64;
+
+  /** A path with its head, without the numbers of the buses behind its child. */
+  private static final int PATH_BYTES = 152;
+
+  /** One of {@link #paths}, and a bus in it. */
+  private static final int MAP_BYTES = 128;
+
+  private static final int ENTRY_BYTES = 44;
+
+  private static final int REFERENCE_BYTES = 4;
+
+  private final LaneLoop loop;
+  private final Map<Peer, Overflow> policies;
+  private final List<Peer> ungrouped;
+  // Those that others can be told to pass frames on to.
+  private final Set<Peer> numbered;
+  private final int rotations;
+  // For each rotation of the tree and each lane, made when it is first needed.
+  private final Target[] @Nullable [] known;
+  private final @Nullable Map<Peer, LanePath>[] paths;
+  private final @Nullable List<Tree.Branch<Peer>>[] branches;
+  private long bytes;
+
+  /** Where the {@link TreeTable} finds it, and how many topics use it. */
+  final TreeTable.Key key;
+
+  int shares;
+
+  BusTrees(LaneLoop loop, TreeTable.Key key) {
+    this.loop = loop;
+    this.key = key;
+    this.policies = key.policies();
+    // Everywhere the same order.
+    this.ungrouped = policies.keySet().stream().sorted(Comparator.comparing(Peer::id)).toList();
+    this.numbered =
+        ungrouped.stream()
+            .filter(peer -> peer.registryNumber() > 0)
+            .collect(Collectors.toCollection(LinkedHashSet::new));
+    this.rotations = isFlat() ? 1 : ungrouped.size();
+    int slots = rotations * loop.count();
+    this.known = new Target[slots][];
+    this.paths = newPaths(slots);
+    this.branches = newBranches(rotations);
+    this.bytes =
+        FIXED_BYTES
+            + (long) BUS_BYTES * ungrouped.size()
+            + (long) REFERENCE_BYTES * (2 * slots + rotations);
+  }
+
+  // An array of a generic type cannot be made otherwise.
+  @SuppressWarnings({"unchecked", "rawtypes"})
+  private static @Nullable List<Tree.Branch<Peer>>[] newBranches(int size) {
+    return new List[size];
+  }
+
+  // As above.
+  @SuppressWarnings({"unchecked", "rawtypes"})
+  private static @Nullable Map<Peer, LanePath>[] newPaths(int size) {
+    return new Map[size];
+  }
+
+  /** What it takes of the heap now, by estimate. */
+  long bytes() {
+    return bytes;
+  }
+
+  /** The buses, in an order that is the same everywhere. */
+  List<Peer> buses() {
+    return ungrouped;
+  }
+
+  boolean contains(Peer bus) {
+    return policies.containsKey(bus);
+  }
+
+  /** Whether each bus is reached by its own lane. */
+  boolean isFlat() {
+    return ungrouped.size() <= loop.config().fanout();
+  }
+
+  /** Whether frames take the same paths as by others, whatever the policies. */
+  boolean hasPathsOf(BusTrees other) {
+    return ungrouped.equals(other.ungrouped) && numbered.equals(other.numbered);
+  }
+
+  /** Which of its buses comes first in the tree of a producer and a topic. */
+  int rotation(long producer, int topicHash) {
+    return rotations == 1
+        ? 0
+        : (int) Math.floorMod(LaneLoop.mix(producer + topicHash) >>> 1, (long) rotations);
+  }
+
+  /** The paths that begin a tree, for frames that are for no group. */
+  Target[] targets(int rotation, int lane) {
+    int at = rotation * loop.count() + lane;
+    Target[] targets = known[at];
+    if (targets == null) {
+      List<Tree.Branch<Peer>> tree = tree(rotation);
+      targets = new Target[tree.size()];
+      for (int i = 0; i < targets.length; i++) {
+        targets[i] = target(tree.get(i), lane, Map.of());
+      }
+      known[at] = targets;
+      bytes += (long) PATH_BYTES * targets.length + (long) REFERENCE_BYTES * ungrouped.size();
+    }
+    return targets;
+  }
+
+  List<Tree.Branch<Peer>> tree(int rotation) {
+    List<Tree.Branch<Peer>> tree = branches[rotation];
+    if (tree == null) {
+      if (isFlat()) {
+        tree = Tree.split(ungrouped, loop.config().fanout(), rotation);
+      } else {
+        tree = new ArrayList<>(Tree.split(List.copyOf(numbered), loop.config().fanout(), rotation));
+        for (Peer peer : ungrouped) {
+          if (!numbered.contains(peer)) {
+            tree.add(new Tree.Branch<>(peer, List.of()));
+          }
+        }
+      }
+      branches[rotation] = tree;
+      bytes += (long) BRANCH_BYTES * tree.size() + (long) REFERENCE_BYTES * ungrouped.size();
+    }
+    return tree;
+  }
+
+  /** Makes a path for a branch, with the groups at each of its buses that it is for. */
+  Target target(Tree.Branch<Peer> branch, int lane, Map<Peer, List<String>> picked) {
+    Overflow strictest = policies.getOrDefault(branch.child(), Overflow.BLOCK);
+    List<LanePath.Pick> picks = new ArrayList<>();
+    for (Peer peer : branch.behind()) {
+      strictest = Target.stricter(strictest, policies.getOrDefault(peer, Overflow.BLOCK));
+      picked
+          .getOrDefault(peer, List.of())
+          .forEach(group -> picks.add(new LanePath.Pick(peer, group)));
+    }
+    List<String> groupsThere = picked.getOrDefault(branch.child(), List.of());
+    boolean hasPicks = !picks.isEmpty() || !groupsThere.isEmpty();
+    LanePath path =
+        LanePath.of(
+            branch.child().lane(lane),
+            1,
+            true,
+            groupsThere,
+            branch.behind(),
+            picks,
+            strictest,
+            null);
+    // A group's members are at their own bus: the policy there decides, the lane must not drop.
+    return new Target(path, hasPicks ? Overflow.BLOCK : strictest);
+  }
+
+  /** The path by which each bus is reached in a tree. */
+  Map<Peer, LanePath> paths(int rotation, int lane) {
+    int at = rotation * loop.count() + lane;
+    Map<Peer, LanePath> found = paths[at];
+    if (found == null) {
+      found = new HashMap<>();
+      for (Target target : targets(rotation, lane)) {
+        LanePath path = (LanePath) target.subscriber();
+        found.put(path.child(), path);
+        for (Peer behind : path.behind()) {
+          found.put(behind, path);
+        }
+      }
+      paths[at] = found;
+      bytes += MAP_BYTES + (long) ENTRY_BYTES * found.size();
+    }
+    return found;
+  }
+}

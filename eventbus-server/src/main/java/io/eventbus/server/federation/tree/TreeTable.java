@@ -1,0 +1,60 @@
+package io.eventbus.server.federation.tree;
+
+import io.eventbus.schema.Overflow;
+import io.eventbus.server.federation.lane.LaneLoop;
+import io.eventbus.server.federation.lane.Peer;
+import io.eventbus.server.routing.RemoteBus;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * The trees of one loop, each once for all topics that have the same, as long as one of them uses
+ * it. Confined to the loop.
+ */
+final class TreeTable {
+  /**
+   * What trees are made of. The numbers of the buses belong to it, because paths name buses by
+   * them; each number is given once.
+   */
+  record Key(Map<Peer, Overflow> policies, Set<Integer> numbers) {
+    static Key of(Map<RemoteBus, Overflow> buses) {
+      Map<Peer, Overflow> policies = new LinkedHashMap<>();
+      Set<Integer> numbers = new HashSet<>();
+      buses.forEach(
+          (bus, overflow) -> {
+            Peer peer = (Peer) bus;
+            policies.put(peer, overflow);
+            numbers.add(peer.registryNumber());
+          });
+      return new Key(policies, numbers);
+    }
+  }
+
+  private final LaneLoop loop;
+  private final Map<Key, BusTrees> trees = new HashMap<>();
+
+  TreeTable(LaneLoop loop) {
+    this.loop = loop;
+  }
+
+  /** Takes a share in the trees to some buses. */
+  BusTrees take(Map<RemoteBus, Overflow> buses) {
+    BusTrees found = trees.computeIfAbsent(Key.of(buses), key -> new BusTrees(loop, key));
+    found.shares++;
+    return found;
+  }
+
+  /** Gives a share back. */
+  void give(BusTrees shared) {
+    if (--shared.shares == 0) {
+      trees.remove(shared.key);
+    }
+  }
+
+  int size() {
+    return trees.size();
+  }
+}

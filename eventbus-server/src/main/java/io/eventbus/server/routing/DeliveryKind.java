@@ -1,0 +1,60 @@
+package io.eventbus.server.routing;
+
+/**
+ * What a frame on its way to clients is, and with that what the queue of a client does with it. A
+ * further kind is a constant here; queues ask for nothing but these rules.
+ */
+public enum DeliveryKind {
+  /**
+   * A {@code Deliver}, for any number of subscribers. The policy of each decides what becomes of it
+   * when their queue is full, and their {@code Credit} when it is written. The only kind that is
+   * parsed again by queues.
+   */
+  EVENTS(false, false),
+
+  /**
+   * Data for one client that it has not asked for with a frame of its own: {@code Gap}. A queue
+   * keeps it in its place among the events, never drops it, and serves the client all the same;
+   * whoever makes it bounds how much of it waits.
+   */
+  DIRECT(false, false),
+
+  /**
+   * An answer, for one client. A queue never drops it; a client with too many of them that it has
+   * not read is not served until it reads. For a client that grants {@code Credit} it overtakes
+   * events.
+   */
+  CONTROL(true, true),
+
+  /**
+   * As {@link #CONTROL}, but its place says something: what was queued before it is written before
+   * it, also what is kept aside. {@code Drained}.
+   */
+  MARKER(true, false);
+
+  private final boolean answer;
+  private final boolean overtakes;
+
+  DeliveryKind(boolean answer, boolean overtakes) {
+    this.answer = answer;
+    this.overtakes = overtakes;
+  }
+
+  /**
+   * Says whether a client has to read it before more of its requests are served.
+   *
+   * @return true if it counts towards the bound of answers
+   */
+  public boolean isAnswer() {
+    return answer;
+  }
+
+  /**
+   * Says whether it overtakes events that wait for the client's {@code Credit}.
+   *
+   * @return false if it keeps its place
+   */
+  public boolean overtakes() {
+    return overtakes;
+  }
+}

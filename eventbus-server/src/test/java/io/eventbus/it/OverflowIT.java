@@ -277,8 +277,10 @@ class OverflowIT {
         }
         List<Publishing> publishers = new ArrayList<>();
         for (int i = 0; i < 12; i++) {
+          // One message of each fits the room for unfinished ones, an eighth of the memory: whether
+          // that is short is not asked here.
           publishers.add(
-              new Publishing(bus.uri(), "mem." + i, i % 2 == 0 ? 100 : 300, 0, 60 * 1024));
+              new Publishing(bus.uri(), "mem." + i, i % 2 == 0 ? 300 : 900, 0, 20 * 1024));
         }
         WatchedBus.await(
             () -> {

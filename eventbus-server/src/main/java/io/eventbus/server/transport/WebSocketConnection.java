@@ -71,7 +71,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
   private long accounted;
   private byte @Nullable [] lastPing;
 
-  // From the first tick at which something waits.
+  // From the first tick at which something waits: until then the client takes what it is sent.
   private @Nullable TakingPace taking;
   private final SharedWrites sharedWrites = new SharedWrites();
 
@@ -576,8 +576,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
     int rank = 1;
     if (taking != null && taking.isStuck(nowNanos)) {
       rank = account.isOverShare() ? 5 : 4;
-    } else if (taking == null || taking.secondsFor(waiting) > SLOW_SECONDS) {
-      // What waits since less than a tick is not known to be read either.
+    } else if (taking != null && taking.secondsFor(waiting) > SLOW_SECONDS) {
       rank = account.isOverShare() ? 3 : 2;
     }
     return rank * RANK + held;

@@ -292,7 +292,7 @@ public enum ConfigKey {
       Millis.SHORTEST,
       Millis.LONGEST,
       "",
-      "From TCP accept to the client's `Hello`."),
+      "From TCP accept until the client is let in: its `Hello` has come and is answered."),
   /** Deadline of a message. */
   TIMEOUTS_MESSAGE(
       "timeouts.message",
@@ -802,7 +802,7 @@ public enum ConfigKey {
       0,
       Millis.LONGEST,
       "",
-      "How often the bus publishes its figures on `$SYS.bus.<name>.stats`, while anybody in the"
+      "How often the bus publishes its figures on `$SYS.bus.<name>.stats`, while something in the"
           + " cluster subscribes to that; 0 is never."),
 
   /** Path of the echo endpoint. */

@@ -242,9 +242,29 @@ final class Backlog {
     if (a != null && !a.isEmpty()) {
       return a;
     }
-    boolean any =
-        mayDeliver ? refill() : !ring.isEmpty() && ring.get(0).kind() != DeliveryKind.EVENTS;
-    return any ? ring : null;
+    return (mayDeliver ? refill() : refillWithGaps()) ? ring : null;
+  }
+
+  /**
+   * Where no event may be written: what a Drained comes after is told before it, also what is
+   * missing. Returns whether there is anything to write.
+   */
+  private boolean refillWithGaps() {
+    if (startsWithEvents()) {
+      return false;
+    }
+    QueueGaps g = gaps;
+    if (g != null) {
+      g.tellFront(ring);
+      if (ring.isEmpty()) {
+        g.tellBehind(ring);
+      }
+    }
+    return !ring.isEmpty() && !startsWithEvents();
+  }
+
+  private boolean startsWithEvents() {
+    return !ring.isEmpty() && ring.get(0).kind() == DeliveryKind.EVENTS;
   }
 
   /** Gives back room that is not used. */

@@ -187,7 +187,7 @@ public final class OutboundQueue implements Subscriber {
    * would wait for ever.
    */
   private long deliverable() {
-    return inputWaits ? Long.MAX_VALUE : credit.left();
+    return inputWaits || waitingSession != null ? Long.MAX_VALUE : credit.left();
   }
 
   private void take(Delivery delivery, Overflow policy) {
@@ -231,8 +231,7 @@ public final class OutboundQueue implements Subscriber {
 
   private void offerConflating(Delivery delivery) {
     // From the first event that waits, not when the queue is full: a reader that is behind by a
-    // whole
-    // queue sees nothing that is new.
+    // whole queue sees nothing that is new.
     if (!canDeliver() || backlog.needsConflation(delivery)) {
       Conflater.Dropped lost = backlog.addConflating(delivery);
       countDrop(DropReason.CONFLATED, lost.conflated());
@@ -327,6 +326,9 @@ public final class OutboundQueue implements Subscriber {
     }
     waitingSession = retry;
     pace.answersWait(System.nanoTime());
+    if (credit.isLimited()) {
+      sink.drainSoon();
+    }
     return true;
   }
 
@@ -356,6 +358,13 @@ public final class OutboundQueue implements Subscriber {
       sink.drainSoon();
     }
     inputWaits = waits;
+  }
+
+  /** The client's frames are not looked at any more: it gets what is queued without credit. */
+  public void endCredit() {
+    if (credit.isLimited()) {
+      grant(Long.MAX_VALUE);
+    }
   }
 
   /** Writes as much as the socket takes. */
@@ -395,7 +404,7 @@ public final class OutboundQueue implements Subscriber {
 
   /** Records how long the oldest event waited, once everything has gone to the socket. */
   public void onWritten() {
-    if (oldestNanos != 0 && ring.isEmpty() && sink.hasWrittenAll()) {
+    if (oldestNanos != 0 && backlog.isEmpty() && sink.hasWrittenAll()) {
       context.stats().latency.record(System.nanoTime() - oldestNanos);
       oldestNanos = 0;
     }

@@ -14,8 +14,8 @@ public enum DeliveryKind {
 
   /**
    * Data for one client that it has not asked for with a frame of its own: {@code Gap}. A queue
-   * keeps it in its place among the events, never drops it, and serves the client all the same;
-   * whoever makes it bounds how much of it waits.
+   * keeps it in its place among the events, never drops it, and serves the client all the same; its
+   * maker bounds how much of it waits.
    */
   DIRECT(false, false),
 

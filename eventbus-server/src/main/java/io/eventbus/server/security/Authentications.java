@@ -72,7 +72,7 @@ public final class Authentications {
     }
     try {
       return authenticator.authenticate(credentials);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       return CompletableFuture.failedFuture(e);
     }
   }

@@ -31,6 +31,7 @@ final class EventsTopic implements Consumer<Advisory> {
   private final LongSupplier nanoTime;
   private long secondBegan;
   private int inSecond;
+  private int ofClients;
   private long omitted;
 
   EventsTopic(
@@ -71,7 +72,7 @@ final class EventsTopic implements Consumer<Advisory> {
    * here for microseconds, and beyond the rate for less.
    */
   private synchronized void publish(Advisory advisory) {
-    if (!isWithinRate()) {
+    if (!isWithinRate(advisory)) {
       omitted++;
       return;
     }
@@ -84,12 +85,22 @@ final class EventsTopic implements Consumer<Advisory> {
     }
   }
 
-  private boolean isWithinRate() {
+  /** What clients cause by coming and going leaves half of the rate to everything else. */
+  private boolean isWithinRate(Advisory advisory) {
     long now = nanoTime.getAsLong();
     if (now - secondBegan >= TimeUnit.SECONDS.toNanos(1)) {
       secondBegan = now;
       inSecond = 0;
+      ofClients = 0;
     }
-    return inSecond++ < MOST_PER_SECOND;
+    boolean ofClient =
+        advisory instanceof Advisory.ClientConnected
+            || advisory instanceof Advisory.ClientDisconnected;
+    if (inSecond >= MOST_PER_SECOND || (ofClient && ofClients >= MOST_PER_SECOND / 2)) {
+      return false;
+    }
+    inSecond++;
+    ofClients += ofClient ? 1 : 0;
+    return true;
   }
 }

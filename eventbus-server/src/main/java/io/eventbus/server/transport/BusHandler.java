@@ -116,6 +116,7 @@ final class BusHandler implements MessageHandler, ClientLink {
 
   private void end(Ending how) {
     ending = how;
+    queue.endCredit();
     queue.drain();
     whenWritten();
   }

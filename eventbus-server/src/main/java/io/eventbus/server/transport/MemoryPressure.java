@@ -186,11 +186,11 @@ final class MemoryPressure implements Runnable {
                 kind.what,
                 victim.connection(),
                 held);
+            evict(victim.connection());
+            evict(next + 1);
             advisories.tell(
                 new Advisory.ConnectionEvicted(
                     String.valueOf(victim.connection()), held, kind.what));
-            evict(victim.connection());
-            evict(next + 1);
           });
     }
 

@@ -18,6 +18,7 @@ final class TakingPace {
   private long lookedAt;
   private long takenBefore;
   private double bytesPerSecond;
+  private boolean looked;
   private long readsSince;
 
   /**
@@ -43,7 +44,8 @@ final class TakingPace {
       return;
     }
     double now = Math.max(0, taken - takenBefore) / seconds;
-    bytesPerSecond = (bytesPerSecond + now) / 2;
+    bytesPerSecond = looked ? (bytesPerSecond + now) / 2 : now;
+    looked = true;
     takenBefore = taken;
     lookedAt = nowNanos;
     if (!waits || now >= LEAST_BYTES_PER_SECOND) {
@@ -56,8 +58,8 @@ final class TakingPace {
     return nowNanos - readsSince >= PATIENCE_NANOS;
   }
 
-  /** How long it takes to take so many bytes, in seconds. */
+  /** How long it takes to take so many bytes, in seconds; 0 while nothing is known. */
   double secondsFor(long bytes) {
-    return bytes / Math.max(1, bytesPerSecond);
+    return !looked ? 0 : bytes / Math.max(1, bytesPerSecond);
   }
 }

@@ -276,6 +276,29 @@ class OutboundQueueCreditTest {
   }
 
   @Test
+  void aClientThatIsNotListenedToAnyMoreGetsWhatIsQueued() {
+    grant(0);
+    offer(1, 10, Overflow.BLOCK);
+    assertThat(wire.frames()).isEmpty();
+    queue.endCredit();
+    assertThat(sequences(wire.frames())).containsExactly(1L);
+    offer(2, 10, Overflow.BLOCK);
+    assertThat(sequences(wire.frames())).containsExactly(2L);
+  }
+
+  @Test
+  void whatIsMissingIsToldBeforeTheDrainedBehindIt() {
+    grant(0);
+    offer("t", 1, "key", 10, Overflow.DROP_OLDEST);
+    queue.sendLast(drained(1));
+    for (long i = 1; i <= 4; i++) {
+      offer("other", i, "key", (int) BOUND / 3, Overflow.DROP_OLDEST);
+    }
+    List<Object> frames = wire.frames();
+    assertThat(frames).containsSubsequence(gap(1, 1, GapReason.QUEUE_FULL), new Drained(1L));
+  }
+
+  @Test
   void aClientMayEndAllItsSubscriptionsWhileItGivesNoCredit() {
     grant(0);
     offer(1, 10, Overflow.BLOCK);
@@ -294,7 +317,8 @@ class OutboundQueueCreditTest {
       assertThat(++more).as("there is a bound").isLessThan(subscriptions);
     }
     assertThat(woken).hasValue(0);
-    grant(1);
+    // Not served any more: its next credit would not be seen.
+    wire.run();
     assertThat(woken).hasValue(1);
     assertThat(wire.frames().stream().filter(Drained.class::isInstance))
         .hasSize(subscriptions + more);

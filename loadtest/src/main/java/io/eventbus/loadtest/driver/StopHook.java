@@ -14,11 +14,13 @@ public final class StopHook implements AutoCloseable {
   /** Shared by what is being started; taken for good when the JVM ends. */
   private static final ReentrantReadWriteLock STARTING = new ReentrantReadWriteLock();
 
+  private static volatile boolean stopping;
+
   static {
     try {
       Runtime.getRuntime().addShutdownHook(new Thread(StopHook::awaitStarting, "end-of-starting"));
     } catch (IllegalStateException e) {
-      STARTING.writeLock().lock();
+      stopping = true;
     }
   }
 
@@ -51,7 +53,7 @@ public final class StopHook implements AutoCloseable {
    * @throws E if it cannot be started
    */
   public static <T, E extends Exception> T whole(String name, Start<T, E> start) throws E {
-    if (!STARTING.readLock().tryLock()) {
+    if (stopping || !STARTING.readLock().tryLock()) {
       throw new DriverException(name + STOPPING);
     }
     try {

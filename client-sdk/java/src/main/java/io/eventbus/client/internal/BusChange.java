@@ -365,6 +365,8 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
   /** Under the dispatcher's lock: from now on the new connection's events are handed on. */
   private void release() {
     parts.dispatcher().release(true);
+    // Before the first credit: what was held takes of the room.
+    parts.dispatcher().handOver();
     target.ready().link().goLive();
   }
 

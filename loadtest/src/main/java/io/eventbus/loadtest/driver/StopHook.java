@@ -1,6 +1,7 @@
 package io.eventbus.loadtest.driver;
 
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 
 /**
@@ -14,13 +15,13 @@ public final class StopHook implements AutoCloseable {
   /** Shared by what is being started; taken for good when the JVM ends. */
   private static final ReentrantReadWriteLock STARTING = new ReentrantReadWriteLock();
 
-  private static volatile boolean stopping;
+  private static final AtomicBoolean STOPPED = new AtomicBoolean();
 
   static {
     try {
       Runtime.getRuntime().addShutdownHook(new Thread(StopHook::awaitStarting, "end-of-starting"));
     } catch (IllegalStateException e) {
-      stopping = true;
+      STOPPED.set(true);
     }
   }
 
@@ -53,7 +54,7 @@ public final class StopHook implements AutoCloseable {
    * @throws E if it cannot be started
    */
   public static <T, E extends Exception> T whole(String name, Start<T, E> start) throws E {
-    if (stopping || !STARTING.readLock().tryLock()) {
+    if (STOPPED.get() || !STARTING.readLock().tryLock()) {
       throw new DriverException(name + STOPPING);
     }
     try {

@@ -35,6 +35,10 @@ public record FrameLimits(int payloadBytes, int headers, int headerBytes) {
   /** The defaults of the protocol: 1 MiB, 64 headers, 16 KiB. */
   public static final FrameLimits DEFAULT = new FrameLimits(1024 * 1024, 64, 16 * 1024);
 
+  /** For what was checked before: it need not be measured again. */
+  public static final FrameLimits UNLIMITED =
+      new FrameLimits(Integer.MAX_VALUE, Integer.MAX_VALUE, Integer.MAX_VALUE);
+
   /**
    * Checks the figures.
    *

@@ -135,7 +135,7 @@ public final class ClientBuilder {
   }
 
   /**
-   * Sets who hears about the connection, in place of the log.
+   * Sets the listener that is told about the connection, in place of the log.
    *
    * @param newListener null (the default) for one that logs with slf4j, at most one line of a kind
    *     each 10 s: at ERROR that a bus has refused this client for good, at WARN handlers that fail

@@ -34,10 +34,6 @@ public final class InternalClient {
   /** What an event costs beside its payload while it waits. */
   private static final int OVERHEAD_BYTES = 128;
 
-  /** The limits are for what clients send. */
-  private static final FrameLimits UNLIMITED =
-      new FrameLimits(Integer.MAX_VALUE, Integer.MAX_VALUE, Integer.MAX_VALUE);
-
   private final Executor loop;
   private final Router router;
   private final long producer;
@@ -107,7 +103,7 @@ public final class InternalClient {
     if (!frames.next()) {
       throw new IllegalStateException("a frame that was just written is not whole");
     }
-    publish.read(in, frames.bodyStart(), frames.bodyEnd(), UNLIMITED);
+    publish.read(in, frames.bodyStart(), frames.bodyEnd(), FrameLimits.UNLIMITED);
     String problem = router.selectAny(in, publish);
     if (problem != null) {
       throw new IllegalArgumentException(problem);

@@ -219,12 +219,7 @@ final class Backlog {
    * to write.
    */
   boolean refill() {
-    if (gaps != null) {
-      gaps.tellFront(ring);
-      if (ring.isEmpty()) {
-        gaps.tellBehind(ring);
-      }
-    }
+    tellGaps();
     if (conflater != null) {
       moveConflated(conflater, QueueWriter.MAX_COALESCED);
     }
@@ -253,14 +248,17 @@ final class Backlog {
     if (startsWithEvents()) {
       return false;
     }
-    QueueGaps g = gaps;
-    if (g != null) {
-      g.tellFront(ring);
+    tellGaps();
+    return !ring.isEmpty() && !startsWithEvents();
+  }
+
+  private void tellGaps() {
+    if (gaps != null) {
+      gaps.tellFront(ring);
       if (ring.isEmpty()) {
-        g.tellBehind(ring);
+        gaps.tellBehind(ring);
       }
     }
-    return !ring.isEmpty() && !startsWithEvents();
   }
 
   private boolean startsWithEvents() {

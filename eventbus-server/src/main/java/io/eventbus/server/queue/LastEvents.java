@@ -3,6 +3,7 @@ package io.eventbus.server.queue;
 import io.eventbus.protocol.DeliverView;
 import io.eventbus.protocol.EventCursor;
 import io.eventbus.protocol.FrameCursor;
+import io.eventbus.protocol.FrameLimits;
 import io.eventbus.server.routing.Delivery;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
@@ -52,7 +53,7 @@ public final class LastEvents {
     view.readOneBlock(in, frame.bodyStart(), frame.bodyEnd());
     topic = view.topic();
     int[] all = new int[view.eventCount()];
-    walk.wrap(in, view.eventsStart(), view.eventsEnd(), QueueGaps.UNLIMITED);
+    walk.wrap(in, view.eventsStart(), view.eventsEnd(), FrameLimits.UNLIMITED);
     while (walk.next()) {
       all[walk.index()] = walk.eventStart();
     }

@@ -3,7 +3,6 @@ package io.eventbus.server.queue;
 import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.DeliverView;
 import io.eventbus.protocol.FrameCursor;
-import io.eventbus.protocol.FrameLimits;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Gap;
 import io.eventbus.schema.GapReason;
@@ -19,10 +18,6 @@ import java.util.List;
  * gap behind everything. Confined to the loop.
  */
 final class QueueGaps {
-  // What was checked when it was published need not be measured against the limits again.
-  static final FrameLimits UNLIMITED =
-      new FrameLimits(Integer.MAX_VALUE, Integer.MAX_VALUE, Integer.MAX_VALUE);
-
   private final LoopContext context;
   private final GapLedger front = new GapLedger();
   private final GapLedger behind = new GapLedger();

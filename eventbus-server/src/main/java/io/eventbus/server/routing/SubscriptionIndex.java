@@ -72,7 +72,7 @@ public final class SubscriptionIndex {
   }
 
   /**
-   * Sets who hears of the subscriptions of clients; before there are any.
+   * Sets the listener for the subscriptions of clients; before there are any.
    *
    * @param listener the only listener
    */

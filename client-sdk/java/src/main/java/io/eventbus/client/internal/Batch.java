@@ -18,9 +18,6 @@ final class Batch {
   /** Stands for "no barrier". */
   static final long NO_BARRIER = -1;
 
-  private static final FrameLimits UNLIMITED =
-      new FrameLimits(Integer.MAX_VALUE, Integer.MAX_VALUE, Integer.MAX_VALUE);
-
   final List<PublishFrame> frames;
   // Events that nobody waits for, and what they take of the outbound buffer.
   final int plainEvents;
@@ -111,7 +108,7 @@ final class Batch {
     cursor.wrap(in, 0, length);
     int next = 0;
     while (cursor.next()) {
-      view.read(in, cursor.bodyStart(), cursor.bodyEnd(), UNLIMITED);
+      view.read(in, cursor.bodyStart(), cursor.bodyEnd(), FrameLimits.UNLIMITED);
       int start = out.position();
       byte[] topic =
           Arrays.copyOfRange(array, view.topicStart(), view.topicStart() + view.topicLength());

@@ -19,10 +19,6 @@ import org.jspecify.annotations.Nullable;
  * ones of a new connection.
  */
 final class Dispatcher {
-  // A message is at most as big as the transport allows; what is in it was checked by the bus.
-  private static final FrameLimits WHATEVER_FITS =
-      new FrameLimits(Integer.MAX_VALUE, Integer.MAX_VALUE, Integer.MAX_VALUE);
-
   private final ReentrantLock lock = new ReentrantLock();
   private final Subscriptions subscriptions;
   private final Acks acks;
@@ -73,7 +69,7 @@ final class Dispatcher {
 
   /** Takes a {@code Deliver} frame; {@link #handOver} has to follow. Under the lock. */
   void deliver(ByteBuffer message, int from, int to) {
-    view.read(message, from, to, WHATEVER_FITS);
+    view.read(message, from, to, FrameLimits.UNLIMITED);
     int count = view.eventCount();
     if (count == 0) {
       return;
@@ -267,7 +263,7 @@ final class Dispatcher {
     if (holding == null) {
       return true;
     }
-    view.read(message, from, to, WHATEVER_FITS);
+    view.read(message, from, to, FrameLimits.UNLIMITED);
     if (view.eventCount() > 0) {
       TopicRoute topic = route(message);
       if (topic.inGroups.length > 0) {
@@ -334,7 +330,7 @@ final class Dispatcher {
     if (message == null) {
       return;
     }
-    view.read(message, delivery.from(), delivery.to(), WHATEVER_FITS);
+    view.read(message, delivery.from(), delivery.to(), FrameLimits.UNLIMITED);
     TopicRoute topic = route(message);
     ProducerState origin = routes.producer(topic, view.producer());
     if (topic.everyEvent.length == 0) {

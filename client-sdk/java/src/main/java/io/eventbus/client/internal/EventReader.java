@@ -15,9 +15,6 @@ import org.jspecify.annotations.Nullable;
  * and its memory released when the next one is asked for. For one thread at a time.
  */
 final class EventReader {
-  private static final FrameLimits CHECKED_BEFORE =
-      new FrameLimits(Integer.MAX_VALUE, Integer.MAX_VALUE, Integer.MAX_VALUE);
-
   private final InboundQueue queue;
   private final Acks acks;
   private final LongAdder received;
@@ -105,7 +102,7 @@ final class EventReader {
 
   private void start(Delivery delivery) {
     current = delivery;
-    cursor.wrap(delivery.message, delivery.eventsStart, delivery.eventsEnd, CHECKED_BEFORE);
+    cursor.wrap(delivery.message, delivery.eventsStart, delivery.eventsEnd, FrameLimits.UNLIMITED);
     for (int i = 0; i < delivery.skip; i++) {
       cursor.next();
     }

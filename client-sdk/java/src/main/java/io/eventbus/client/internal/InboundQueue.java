@@ -8,9 +8,10 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * The events of a subscription that wait for its consumer: from the connection's thread to that of
- * the handler. Bounded in bytes: who offers more than there is room for is told, and is to stop
- * until {@code onRoom} is run; so it holds one WebSocket message more than its bound at most.
- * Handed over once for each WebSocket message.
+ * the handler. Bounded in bytes: an offer beyond the bound says so, and the connection then grants
+ * no more or stops reading until {@code onRoom} is run. What was granted or read by then still
+ * comes, and counts as more here than on the wire under CONFLATE. Handed over once for each
+ * WebSocket message.
  */
 final class InboundQueue {
   private final ReentrantLock lock = new ReentrantLock();

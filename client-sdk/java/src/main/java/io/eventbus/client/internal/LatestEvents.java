@@ -12,9 +12,6 @@ import org.jspecify.annotations.Nullable;
  * when events arrive, asked by the consumer's. Holds one entry for each key that waits.
  */
 final class LatestEvents {
-  private static final FrameLimits CHECKED_BEFORE =
-      new FrameLimits(Integer.MAX_VALUE, Integer.MAX_VALUE, Integer.MAX_VALUE);
-
   /**
    * Comparable, because publishers choose keys: a table in which all of them collide stays fast.
    */
@@ -46,7 +43,8 @@ final class LatestEvents {
 
   /** Notes events that will be in the queue. */
   synchronized void add(Delivery delivery) {
-    arriving.wrap(delivery.message, delivery.eventsStart, delivery.eventsEnd, CHECKED_BEFORE);
+    arriving.wrap(
+        delivery.message, delivery.eventsStart, delivery.eventsEnd, FrameLimits.UNLIMITED);
     for (int i = 0; i < delivery.count; i++) {
       arriving.next();
       if (i >= delivery.skip) {

@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
  * it, also after the end of the client.
  *
  * <p>Stages that fail do not wait behind those that succeed: a deadline has to end a wait although
- * the application blocks whoever completes the others.
+ * the application blocks the thread that completes the others.
  */
 final class Notifier {
   private static final Logger LOG = LoggerFactory.getLogger(Notifier.class);

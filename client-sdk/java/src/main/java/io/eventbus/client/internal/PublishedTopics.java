@@ -19,7 +19,7 @@ final class PublishedTopics {
   /** Each takes 32 to 64 bytes. */
   private static final int MOST_FORGOTTEN = 1_000_000;
 
-  /** So many are looked at for each new one: nobody is to wait for a walk over all. */
+  /** So many are looked at for each new one: a publisher does not wait for a walk over all. */
   private static final int LOOKED_AT = 8;
 
   private final Map<String, TopicState> byName = new ConcurrentHashMap<>();

@@ -23,9 +23,6 @@ import org.jspecify.annotations.Nullable;
  * sequence numbers. Guarded by the {@link Outbox}'s lock.
  */
 final class Recut {
-  private static final FrameLimits UNLIMITED =
-      new FrameLimits(Integer.MAX_VALUE, Integer.MAX_VALUE, Integer.MAX_VALUE);
-
   private final int batchBytes;
   private final Predicate<OpenBatch.EncodedEvent> fits;
   private final Function<String, TopicState> topics;
@@ -95,10 +92,14 @@ final class Recut {
     FrameCursor cursor = new FrameCursor().wrap(in, 0, batch.length);
     PublishView view = new PublishView();
     while (cursor.next()) {
-      view.read(in, cursor.bodyStart(), cursor.bodyEnd(), UNLIMITED);
+      view.read(in, cursor.bodyStart(), cursor.bodyEnd(), FrameLimits.UNLIMITED);
       EventCursor events =
           new EventCursor()
-              .wrap(in, cursor.bodyEnd() - view.eventsSize(), cursor.bodyEnd(), UNLIMITED);
+              .wrap(
+                  in,
+                  cursor.bodyEnd() - view.eventsSize(),
+                  cursor.bodyEnd(),
+                  FrameLimits.UNLIMITED);
       addFrame(view, events, frames.get(cursor.frameStart()));
     }
   }

@@ -106,7 +106,7 @@ final class Traffic {
   }
 
   /**
-   * The client is closed; everybody who still waits hears why.
+   * The client is closed; every call that still waits fails with the reason.
    *
    * @param reason why
    * @param closed what calls fail with that wait or come later

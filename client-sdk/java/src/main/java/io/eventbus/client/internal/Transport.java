@@ -12,8 +12,8 @@ public interface Transport {
    * {@link Listener#onOpen} and {@link Listener#onFailed}, perhaps before this method returns.
    *
    * @param url where to
-   * @param patience how long it may take: who has started it keeps the deadline and cancels it;
-   *     what is tried one after the other, the addresses of a name, shares the time
+   * @param patience how long it may take: the caller keeps the deadline and cancels it; what is
+   *     tried one after the other, the addresses of a name, shares the time
    * @param listener hears about this connection only
    * @return the try
    */

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What people are told who have made one of the mistakes that everybody makes, at real sockets. */
+/** The messages of the usual mistakes in connecting, at real sockets. */
 @Timeout(120)
 class OpeningFailureTest {
   private static final String PASSWORD = "only-for-tests";

@@ -24,7 +24,7 @@ final class BusHandler implements MessageHandler, ClientLink {
   /** How late a client is told that it could not prove who it is, where that happens often. */
   private static final long REFUSAL_SECONDS = 1;
 
-  private final LoopState loop;
+  private final ConnectionLoop loop;
   private final WebSocketConnection connection;
   private final OutboundQueue queue;
   private final Session session;
@@ -40,7 +40,7 @@ final class BusHandler implements MessageHandler, ClientLink {
   /** How the connection is closed when the queue is empty, or after so long in any case. */
   private record Ending(CloseReason reason, String message, long begunNanos, long longestNanos) {}
 
-  BusHandler(LoopState loop, WebSocketConnection connection, long acceptedAt) {
+  BusHandler(ConnectionLoop loop, WebSocketConnection connection, long acceptedAt) {
     this.loop = loop;
     this.connection = connection;
     this.config = loop.config();

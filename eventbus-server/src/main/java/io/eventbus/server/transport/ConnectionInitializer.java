@@ -21,14 +21,14 @@ final class ConnectionInitializer extends ChannelInitializer<Channel> {
   private static final int MAX_REQUEST_LINE = 4096;
   private static final int MAX_REQUEST_HEADERS = 16 * 1024;
 
-  private final IdentityHashMap<EventLoop, LoopState> loops;
+  private final IdentityHashMap<EventLoop, ConnectionLoop> loops;
   private final Handshake handshake;
   private final @Nullable SslContext tls;
   private final TlsTasks tlsTasks;
   private final FrontDoor door;
 
   ConnectionInitializer(
-      IdentityHashMap<EventLoop, LoopState> loops,
+      IdentityHashMap<EventLoop, ConnectionLoop> loops,
       Handshake handshake,
       @Nullable SslContext tls,
       TlsTasks tlsTasks,
@@ -42,7 +42,7 @@ final class ConnectionInitializer extends ChannelInitializer<Channel> {
 
   @Override
   protected void initChannel(Channel channel) {
-    LoopState loop = loops.get(channel.eventLoop());
+    ConnectionLoop loop = loops.get(channel.eventLoop());
     if (loop == null) {
       throw new IllegalStateException("a connection on an unknown loop");
     }

@@ -14,12 +14,12 @@ import org.jspecify.annotations.Nullable;
 final class EchoHandler implements MessageHandler {
   private static final long MAX_PENDING = 1024 * 1024;
 
-  private final LoopState loop;
+  private final ConnectionLoop loop;
   private final WebSocketConnection connection;
   private @Nullable Runnable waiting;
   private long waitingSince;
 
-  EchoHandler(LoopState loop, WebSocketConnection connection) {
+  EchoHandler(ConnectionLoop loop, WebSocketConnection connection) {
     this.loop = loop;
     this.connection = connection;
     // There is no Hello to wait for.

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * from there later. Confined to the connection's loop but for {@link #held}.
  */
 final class InboundFrames {
-  private final LoopState loop;
+  private final ConnectionLoop loop;
   private final WebSocketConnection connection;
   private final MessageHandler handler;
   private final boolean deflateNegotiated;
@@ -69,7 +69,7 @@ final class InboundFrames {
   private boolean discarding;
 
   InboundFrames(
-      LoopState loop,
+      ConnectionLoop loop,
       WebSocketConnection connection,
       MessageHandler handler,
       boolean deflateNegotiated) {

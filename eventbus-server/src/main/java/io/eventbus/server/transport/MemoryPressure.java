@@ -20,8 +20,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Makes room where memory is short: first gives up what waits for buses that cannot be reached,
- * then closes the connections with the strongest {@linkplain LoopState.Ticking#claim claim} to go,
- * a few at a time, until there is room again.
+ * then closes the connections with the strongest {@linkplain ConnectionLoop.Ticking#claim claim} to
+ * go, a few at a time, until there is room again.
  *
  * <p>Each loop asks its connections on its own thread, and each closes its own. That is repeated
  * only after it has had an effect, so that one burst does not cost many connections.
@@ -52,18 +52,18 @@ final class MemoryPressure implements Runnable {
   private final Kind kind;
   private final BooleanSupplier needed;
   private final Advisories advisories;
-  private final List<LoopState> loops;
+  private final List<ConnectionLoop> loops;
   private final BooleanSupplier others;
   private final AtomicBoolean working = new AtomicBoolean();
 
   /** Connections that could not be closed while memory was short; for the search that works. */
-  private final Set<LoopState.Ticking> failed =
+  private final Set<ConnectionLoop.Ticking> failed =
       Collections.newSetFromMap(Collections.synchronizedMap(new IdentityHashMap<>()));
 
   private MemoryPressure(
       Kind kind,
       BooleanSupplier needed,
-      List<LoopState> loops,
+      List<ConnectionLoop> loops,
       BooleanSupplier others,
       Advisories advisories) {
     this.kind = kind;
@@ -80,7 +80,7 @@ final class MemoryPressure implements Runnable {
    * @param advisories told which connections go
    */
   static void relieve(
-      BusMemory memory, List<LoopState> loops, BooleanSupplier others, Advisories advisories) {
+      BusMemory memory, List<ConnectionLoop> loops, BooleanSupplier others, Advisories advisories) {
     memory.onPressure(new MemoryPressure(Kind.ALL, memory::isOver, loops, others, advisories));
     memory
         .shortPieces()
@@ -103,7 +103,7 @@ final class MemoryPressure implements Runnable {
   }
 
   /** A connection and how strong its claim to go is. */
-  private record Candidate(int loop, LoopState.Ticking connection, double claim) {}
+  private record Candidate(int loop, ConnectionLoop.Ticking connection, double claim) {}
 
   /** Asks the loops one after the other, then closes those with the strongest claims. */
   private final class Search {
@@ -116,7 +116,7 @@ final class MemoryPressure implements Runnable {
       execute(
           i,
           () -> {
-            for (LoopState.Ticking connection : loops.get(i).connections()) {
+            for (ConnectionLoop.Ticking connection : loops.get(i).connections()) {
               double claim = failed.contains(connection) ? 0 : claim(connection);
               if (claim > 0) {
                 first.add(new Candidate(i, connection, claim));
@@ -135,7 +135,7 @@ final class MemoryPressure implements Runnable {
           });
     }
 
-    private double claim(LoopState.Ticking connection) {
+    private double claim(ConnectionLoop.Ticking connection) {
       try {
         return connection.claim(kind, nowNanos);
       } catch (RuntimeException e) {
@@ -145,7 +145,7 @@ final class MemoryPressure implements Runnable {
     }
 
     /** Whatever goes wrong with one, others can still go. */
-    private void evict(LoopState.Ticking connection) {
+    private void evict(ConnectionLoop.Ticking connection) {
       try {
         connection.evict();
       } catch (RuntimeException | OutOfMemoryError e) {

@@ -18,22 +18,22 @@ final class Shutdown {
   private static final Logger LOG = LoggerFactory.getLogger(Shutdown.class);
   private static final long POLL_NANOS = 5_000_000;
 
-  private final List<LoopState> loops;
+  private final List<ConnectionLoop> loops;
   private final BusContext bus;
 
-  Shutdown(List<LoopState> loops, BusContext bus) {
+  Shutdown(List<ConnectionLoop> loops, BusContext bus) {
     this.loops = loops;
     this.bus = bus;
   }
 
   void run(long deadline) {
-    onAll(deadline, loop -> loop.connections().forEach(LoopState.Ticking::stopReading));
+    onAll(deadline, loop -> loop.connections().forEach(ConnectionLoop.Ticking::stopReading));
     CountDownLatch handedOver = new CountDownLatch(loops.size());
-    for (LoopState loop : loops) {
+    for (ConnectionLoop loop : loops) {
       bus.barrier().afterAll(loop.number(), handedOver::countDown);
     }
     await(handedOver, deadline);
-    onAll(deadline, loop -> loop.connections().forEach(LoopState.Ticking::shutdown));
+    onAll(deadline, loop -> loop.connections().forEach(ConnectionLoop.Ticking::shutdown));
     while (bus.stats().connections.get() > 0 && System.nanoTime() < deadline) {
       LockSupport.parkNanos(POLL_NANOS);
     }
@@ -43,9 +43,9 @@ final class Shutdown {
     }
   }
 
-  private void onAll(long deadline, Consumer<LoopState> action) {
+  private void onAll(long deadline, Consumer<ConnectionLoop> action) {
     CountDownLatch done = new CountDownLatch(loops.size());
-    for (LoopState loop : loops) {
+    for (ConnectionLoop loop : loops) {
       loop.eventLoop()
           .execute(
               () -> {

@@ -37,7 +37,7 @@ final class TlsTurns extends ChannelDuplexHandler {
   /** What most handshakes send at most before they have ended. */
   private static final int BEGINNING = 4 * 1024;
 
-  private final LoopState loop;
+  private final ConnectionLoop loop;
   private final Runnable refused;
   private final TlsRecords records = new TlsRecords();
   private final Deque<ByteBuf> held = new ArrayDeque<>(1);
@@ -55,7 +55,7 @@ final class TlsTurns extends ChannelDuplexHandler {
    *
    * @param refused called when a handshake is too long, or there is no room for it
    */
-  TlsTurns(LoopState loop, Runnable refused) {
+  TlsTurns(ConnectionLoop loop, Runnable refused) {
     this.loop = loop;
     this.refused = refused;
   }

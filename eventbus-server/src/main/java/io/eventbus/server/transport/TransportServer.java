@@ -44,8 +44,8 @@ public final class TransportServer {
   private final ServerConfig config;
   private final EventLoops loops;
   private final BusContext bus;
-  private final List<LoopState> states = new ArrayList<>();
-  private final IdentityHashMap<EventLoop, LoopState> byLoop = new IdentityHashMap<>();
+  private final List<ConnectionLoop> states = new ArrayList<>();
+  private final IdentityHashMap<EventLoop, ConnectionLoop> byLoop = new IdentityHashMap<>();
   private final ConnectionLimit limit;
   private final FrontDoor door;
   private final TlsTasks tlsTasks;
@@ -71,7 +71,7 @@ public final class TransportServer {
     this.loops = loops;
     this.bus = bus;
     for (int i = 0; i < loops.count(); i++) {
-      LoopState state = new LoopState(i, loops.loop(i), config);
+      ConnectionLoop state = new ConnectionLoop(i, loops.loop(i), config);
       state.onFatal(onFatal);
       Router router = routers.create(i, PooledByteBufAllocator.DEFAULT, state::flushSoon);
       state.start(
@@ -126,7 +126,7 @@ public final class TransportServer {
             config.diagnostics().echoPath(),
             config.compression().enabled(),
             new OriginCheck(config.listen().allowedOrigins(), config.listen().host()));
-    states.forEach(LoopState::startTicking);
+    states.forEach(ConnectionLoop::startTicking);
     ServerBootstrap server =
         new ServerBootstrap()
             .group(loops.group())
@@ -219,7 +219,7 @@ public final class TransportServer {
    * @return in the order of the loops
    */
   public List<LoopContext> contexts() {
-    return states.stream().map(LoopState::context).toList();
+    return states.stream().map(ConnectionLoop::context).toList();
   }
 
   /** Ends at once, where a loop no longer answers and an orderly end cannot be had. */
@@ -229,7 +229,7 @@ public final class TransportServer {
     }
     loops.close();
     tlsTasks.close();
-    states.forEach(LoopState::close);
+    states.forEach(ConnectionLoop::close);
   }
 
   /**
@@ -249,6 +249,6 @@ public final class TransportServer {
     loops.close();
     tlsTasks.close();
     contexts().forEach(context -> context.router().close());
-    states.forEach(LoopState::close);
+    states.forEach(ConnectionLoop::close);
   }
 }

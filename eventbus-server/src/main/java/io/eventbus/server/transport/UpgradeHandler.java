@@ -37,7 +37,7 @@ import org.slf4j.LoggerFactory;
  */
 // A write or close that fails ends the channel, and that is what is acted on: not each future.
 @SuppressWarnings("FutureReturnValueIgnored")
-final class UpgradeHandler extends ChannelInboundHandlerAdapter implements LoopState.Ticking {
+final class UpgradeHandler extends ChannelInboundHandlerAdapter implements ConnectionLoop.Ticking {
   private static final Logger LOG = LoggerFactory.getLogger(UpgradeHandler.class);
 
   /** How long a client that is refused for want of room may take to read the answer. */
@@ -46,7 +46,7 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements LoopS
   /** Longer than it takes to send a request. */
   private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
-  private final LoopState loop;
+  private final ConnectionLoop loop;
   private final Handshake handshake;
   private final FrontDoor door;
   private @Nullable ChannelHandlerContext own;
@@ -67,7 +67,7 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements LoopS
   /** Where a proxy said with the PROXY protocol that the client is. */
   private @Nullable InetSocketAddress source;
 
-  UpgradeHandler(LoopState loop, Handshake handshake, FrontDoor door) {
+  UpgradeHandler(ConnectionLoop loop, Handshake handshake, FrontDoor door) {
     this.door = door;
     this.loop = loop;
     this.handshake = handshake;

@@ -37,7 +37,7 @@ import org.slf4j.LoggerFactory;
 // A write or close that fails ends the channel, and that is what is acted on: not each future.
 @SuppressWarnings("FutureReturnValueIgnored")
 final class WebSocketConnection extends ChannelInboundHandlerAdapter
-    implements LoopState.Ticking, MessageSink {
+    implements ConnectionLoop.Ticking, MessageSink {
   private static final Logger LOG = LoggerFactory.getLogger(WebSocketConnection.class);
   private static final RateLimitedLog ERRORS = new RateLimitedLog(LOG);
 
@@ -50,7 +50,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
   /** More than any connection holds. */
   private static final double RANK = 1e15;
 
-  private final LoopState loop;
+  private final ConnectionLoop loop;
   private final LoopStats stats;
   private final boolean deflateNegotiated;
   private final MessageHandler handler;
@@ -80,7 +80,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
   private final DrainOrder.Entry place;
 
   WebSocketConnection(
-      LoopState loop,
+      ConnectionLoop loop,
       Channel channel,
       boolean deflateNegotiated,
       Function<WebSocketConnection, MessageHandler> handler) {
@@ -96,7 +96,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
     this.heartbeat = new Heartbeat(loop.config().timeouts(), System.nanoTime());
   }
 
-  LoopState loop() {
+  ConnectionLoop loop() {
     return loop;
   }
 

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 class LoopTickTest {
   private final Wire wire = new Wire();
 
-  private static final class Counting implements LoopState.Ticking {
+  private static final class Counting implements ConnectionLoop.Ticking {
     int ticks;
 
     @Override

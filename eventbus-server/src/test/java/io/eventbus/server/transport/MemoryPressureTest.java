@@ -15,7 +15,8 @@ import org.junit.jupiter.api.Test;
 class MemoryPressureTest {
   private final BusMemory memory = new BusMemory(1_000);
   private final EmbeddedChannel loop = new EmbeddedChannel();
-  private final LoopState state = new LoopState(0, loop.eventLoop(), ServerConfig.defaults());
+  private final ConnectionLoop state =
+      new ConnectionLoop(0, loop.eventLoop(), ServerConfig.defaults());
   private final List<String> gone = new ArrayList<>();
   private final List<Advisory> told = new ArrayList<>();
   private final Advisories advisories = new Advisories();
@@ -40,7 +41,7 @@ class MemoryPressureTest {
     return true;
   }
 
-  private class Connection implements LoopState.Ticking {
+  private class Connection implements ConnectionLoop.Ticking {
     final String name;
     long held;
 

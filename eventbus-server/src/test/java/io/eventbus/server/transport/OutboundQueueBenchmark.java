@@ -118,7 +118,7 @@ public class OutboundQueueBenchmark {
   private static final class Listener implements MessageHandler {
     private final OutboundQueue queue;
 
-    Listener(LoopState loop, WebSocketConnection connection) {
+    Listener(ConnectionLoop loop, WebSocketConnection connection) {
       queue =
           new OutboundQueue(
               loop.queues(),
@@ -183,7 +183,7 @@ public class OutboundQueueBenchmark {
             new LoopBarrier(loops),
             counters,
             clock);
-    LoopState loop = new LoopState(0, channel.eventLoop(), config);
+    ConnectionLoop loop = new ConnectionLoop(0, channel.eventLoop(), config);
     Router router =
         new Router(
             0,

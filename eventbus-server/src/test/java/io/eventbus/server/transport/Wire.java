@@ -67,7 +67,7 @@ public final class Wire {
   final BusCounters counters = new BusCounters(1);
   public final LoopStats stats = counters.loops().get(0);
   public final ServerConfig config;
-  final LoopState loop;
+  final ConnectionLoop loop;
   final SubscriptionIndex index = new SubscriptionIndex(1);
 
   /** What the loop's work has taken, by the clock that it is charged by. */
@@ -102,7 +102,7 @@ public final class Wire {
             new LoopBarrier(loops),
             counters,
             clock);
-    loop = new LoopState(0, channel.eventLoop(), config);
+    loop = new ConnectionLoop(0, channel.eventLoop(), config);
     Router router =
         new Router(
             0, loops, index, allocator, memory, stats, RemoteForwarder.NONE, loop::flushSoon);

@@ -32,8 +32,8 @@ import org.slf4j.LoggerFactory;
  * becomes due submits one task, which the loop runs when it has read from every socket that was
  * ready.
  */
-final class LoopState implements Runnable {
-  private static final Logger LOG = LoggerFactory.getLogger(LoopState.class);
+final class ConnectionLoop implements Runnable {
+  private static final Logger LOG = LoggerFactory.getLogger(ConnectionLoop.class);
   private static final RateLimitedLog ERRORS = new RateLimitedLog(LOG);
 
   /** How often deadlines are looked at: each may be late by as much. */
@@ -100,7 +100,7 @@ final class LoopState implements Runnable {
   private Consumer<Throwable> onFatal = cause -> {};
   private @Nullable LoopContext context;
 
-  LoopState(int number, EventLoop eventLoop, ServerConfig config) {
+  ConnectionLoop(int number, EventLoop eventLoop, ServerConfig config) {
     this.number = number;
     this.eventLoop = eventLoop;
     this.config = config;

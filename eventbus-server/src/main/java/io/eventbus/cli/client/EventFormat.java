@@ -81,7 +81,9 @@ enum EventFormat {
   private static byte[] jsonLine(ReceivedEvent event) {
     Map<String, Object> fields = new LinkedHashMap<>();
     fields.put("topic", event.topic());
-    fields.put("producer", event.producer());
+    // As text: above 2^53 many readers of JSON would round it, and it may be compared but not
+    // counted.
+    fields.put("producer", Long.toString(event.producer()));
     fields.put("sequence", event.sequence());
     fields.put("publishedAt", event.publishedAt().toString());
     fields.put("receivedAt", event.receivedAt().toString());

@@ -1,6 +1,7 @@
 package io.eventbus.protocol;
 
 import java.nio.ByteBuffer;
+import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,6 +34,16 @@ public final class Frames {
   static void writeHead(ByteBuffer out, TypeCode type, int bodySize) {
     Varint.write(out, type.code());
     Varint.write(out, bodySize);
+  }
+
+  /**
+   * Converts a time to what frames hold.
+   *
+   * @param time an instant
+   * @return microseconds since the epoch, rounded down
+   */
+  public static long micros(Instant time) {
+    return time.getEpochSecond() * 1_000_000 + time.getNano() / 1000;
   }
 
   /**

@@ -10,7 +10,6 @@ import io.eventbus.server.routing.Router;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
-import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.Executor;
@@ -97,7 +96,7 @@ public final class InternalClient {
 
   private boolean publishHere(String topic, byte[] payload) {
     long sequence = sequences.getOrDefault(topic, 0L) + 1;
-    long now = nowMicros();
+    long now = Frames.micros(clock.instant());
     ByteBuffer in = frame(topic, sequence, now, payload);
     frames.wrap(in, 0, in.limit());
     if (!frames.next()) {
@@ -135,10 +134,5 @@ public final class InternalClient {
         ByteBuffer.allocate(Frames.publishSize(topicBytes.length, sequence, 0, 1, size));
     Frames.writePublish(frame, topicBytes, sequence, 0, false, 1, event.flip());
     return frame.flip();
-  }
-
-  private long nowMicros() {
-    Instant now = clock.instant();
-    return now.getEpochSecond() * 1_000_000 + now.getNano() / 1000;
   }
 }

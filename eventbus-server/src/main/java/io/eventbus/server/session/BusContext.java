@@ -1,6 +1,7 @@
 package io.eventbus.server.session;
 
 import io.eventbus.protocol.FrameLimits;
+import io.eventbus.protocol.Frames;
 import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.config.LimitsConfig;
 import io.eventbus.server.routing.BusMemory;
@@ -9,7 +10,6 @@ import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.security.Authentications;
 import io.eventbus.server.stats.BusCounters;
 import java.time.Clock;
-import java.time.Instant;
 
 /**
  * What all sessions of a bus share.
@@ -40,7 +40,7 @@ public record BusContext(
     Advisories advisories) {
 
   /**
-   * Makes the context of a bus that serves alone.
+   * Makes the context of a bus that serves alone and tells nothing of what happens to clients.
    *
    * @param name the bus's name
    * @param limits what a client may send
@@ -72,45 +72,7 @@ public record BusContext(
         barrier,
         stats,
         clock,
-        ClusterPromises.ALONE);
-  }
-
-  /**
-   * Makes the context of a bus that tells nothing of what happens to clients.
-   *
-   * @param name the bus's name
-   * @param limits what a client may send
-   * @param index the subscriptions
-   * @param memory counts what is held for clients
-   * @param sessions the open sessions
-   * @param authentications says who a client is and what it may do
-   * @param barrier waits for all loops
-   * @param stats counters
-   * @param clock the time of receipt
-   * @param cluster what is promised of the other buses
-   */
-  public BusContext(
-      String name,
-      LimitsConfig limits,
-      SubscriptionIndex index,
-      BusMemory memory,
-      Sessions sessions,
-      Authentications authentications,
-      LoopBarrier barrier,
-      BusCounters stats,
-      Clock clock,
-      ClusterPromises cluster) {
-    this(
-        name,
-        limits,
-        index,
-        memory,
-        sessions,
-        authentications,
-        barrier,
-        stats,
-        clock,
-        cluster,
+        ClusterPromises.ALONE,
         new Advisories());
   }
 
@@ -120,7 +82,6 @@ public record BusContext(
 
   /** Microseconds since the epoch. */
   long nowMicros() {
-    Instant now = clock.instant();
-    return now.getEpochSecond() * 1_000_000 + now.getNano() / 1000;
+    return Frames.micros(clock.instant());
   }
 }

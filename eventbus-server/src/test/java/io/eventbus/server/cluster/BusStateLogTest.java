@@ -7,17 +7,12 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.LoggerContext;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
-import io.eventbus.registry.BusAddresses;
-import io.eventbus.registry.BusCommand;
-import io.eventbus.registry.BusDescription;
 import io.eventbus.registry.BusId;
 import io.eventbus.registry.BusState;
-import io.eventbus.registry.CommandResult;
 import io.eventbus.registry.local.LocalRegistry;
 import io.eventbus.registry.local.LocalRegistryOptions;
+import io.eventbus.server.samples.RegisteredBuses;
 import java.time.Clock;
-import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
@@ -44,32 +39,15 @@ class BusStateLogTest {
     registry.close();
   }
 
-  private CommandResult submit(BusCommand command) throws Exception {
-    return registry
-        .submit(command, Duration.ofSeconds(30))
-        .toCompletableFuture()
-        .get(30, TimeUnit.SECONDS);
-  }
-
-  private void live(String name, BusState... states) throws Exception {
-    BusAddresses addresses = new BusAddresses(List.of("ws://x:1/bus"), null, null, null);
-    BusDescription description = new BusDescription(new BusId(name), addresses, "z", "1", 1);
-    CommandResult result = submit(new BusCommand.Register(description, 0, 60_000));
-    long epoch = ((CommandResult.BusRegistered) result).epoch();
-    for (BusState state : states) {
-      submit(new BusCommand.ChangeState(new BusId(name), epoch, state));
-    }
-  }
-
   @Test
   void whatBecomesOfOtherBusesIsToldOnce() throws Exception {
     AtomicBoolean begun = new AtomicBoolean();
     registry.addListener(new BusStateLog(new BusId("a"), begun::get, logger));
-    live("history", BusState.UP, BusState.DOWN);
+    RegisteredBuses.add(registry, "history", BusState.UP, BusState.DOWN);
     begun.set(true);
-    live("a", BusState.UP, BusState.DRAINING);
-    live("b", BusState.UP, BusState.DOWN);
-    live("b", BusState.UP);
+    RegisteredBuses.add(registry, "a", BusState.UP, BusState.DRAINING);
+    RegisteredBuses.add(registry, "b", BusState.UP, BusState.DOWN);
+    RegisteredBuses.add(registry, "b", BusState.UP);
     // It returns when the registry's thread, which tells the listener, has ended.
     registry.close();
     assertThat(lines.list).allMatch(line -> line.getLevel() == Level.INFO);

@@ -18,6 +18,7 @@ import io.eventbus.schema.Problem;
 import io.eventbus.schema.Subscribe;
 import io.eventbus.schema.Unsubscribe;
 import io.eventbus.schema.Welcome;
+import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.LocalSubscriptions;
@@ -132,7 +133,8 @@ class SessionInClusterTest {
             new LoopBarrier(loops),
             counters,
             Clock.systemUTC(),
-            others);
+            others,
+            new Advisories());
     Router router =
         new Router(
             0,

@@ -89,7 +89,7 @@ public final class Balancer implements BalanceView, AutoCloseable {
    * @param registry knows the other buses
    * @param links leads to them; null for a bus that serves alone
    * @param announce tells the registry a state of this bus
-   * @param advisories told who is moved, and when the bus drains
+   * @param advisories told which client is moved, and when the bus drains
    */
   public record Place(
       String bus,

@@ -76,7 +76,8 @@ public final class Router {
   }
 
   /**
-   * Looks up who gets a frame of a client, which may not publish to topics of the system.
+   * Looks up which subscribers get a frame of a client, which may not publish to topics of the
+   * system.
    *
    * @param in the buffer that {@code publish} was read from
    * @param publish the frame
@@ -90,7 +91,7 @@ public final class Router {
   }
 
   /**
-   * Looks up who gets a frame of the bus itself, which may publish to any topic.
+   * Looks up which subscribers get a frame of the bus itself, which may publish to any topic.
    *
    * @param in the buffer that {@code publish} was read from
    * @param publish the frame
@@ -103,7 +104,7 @@ public final class Router {
   }
 
   /**
-   * Looks up who gets a frame that another bus has sent, which may be one of its own.
+   * Looks up which subscribers get a frame that another bus has sent, which may be one of its own.
    *
    * @param in the buffer that {@code deliver} was read from
    * @param deliver the frame

@@ -24,7 +24,7 @@ public final class SharedTokenAuthenticator implements Authenticator {
    * Makes an authenticator.
    *
    * @param token what each client has to show, null for nothing
-   * @param observe who may subscribe to topics of the system
+   * @param observe which clients may subscribe to topics of the system
    * @param block who may hold publishers back
    */
   public SharedTokenAuthenticator(@Nullable String token, ClientScope observe, ClientScope block) {

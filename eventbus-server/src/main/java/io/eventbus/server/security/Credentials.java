@@ -6,9 +6,10 @@ import org.jspecify.annotations.Nullable;
  * What a client shows of itself, and what the bus knows of it without being told.
  *
  * @param token from {@code Hello}, null for none; never printed
+ * @param client how the client calls itself; empty if it does not
  * @param local whether the client is on the bus's machine
  */
-public record Credentials(@Nullable String token, boolean local) {
+public record Credentials(@Nullable String token, String client, boolean local) {
   /**
    * Prints the record without its secret.
    *
@@ -16,6 +17,12 @@ public record Credentials(@Nullable String token, boolean local) {
    */
   @Override
   public String toString() {
-    return "Credentials[token=" + (token == null ? "none" : "***") + ", local=" + local + "]";
+    return "Credentials[token="
+        + (token == null ? "none" : "***")
+        + ", client="
+        + client
+        + ", local="
+        + local
+        + "]";
   }
 }

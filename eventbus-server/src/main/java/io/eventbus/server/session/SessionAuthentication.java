@@ -28,7 +28,9 @@ final class SessionAuthentication {
    * @param nowNanos {@link System#nanoTime} at the receipt
    */
   void begin(Hello hello, long nowNanos) {
-    pending = authentications.begin(new Credentials(hello.getToken(), link.isLocal()), nowNanos);
+    pending =
+        authentications.begin(
+            new Credentials(hello.getToken(), hello.getClient(), link.isLocal()), nowNanos);
   }
 
   /**

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 
 class AuthenticationsTest {
   private static final int MOST = 3;
-  private static final Credentials CREDENTIALS = new Credentials("s3cret", true);
+  private static final Credentials CREDENTIALS = new Credentials("s3cret", "a", true);
   private static final long LONGEST = Authentications.LONGEST.toNanos();
 
   /** Close to where the clock overflows. */

@@ -17,7 +17,8 @@ class SharedTokenAuthenticatorTest {
 
   private static Authentication ask(
       SharedTokenAuthenticator authenticator, @Nullable String token, boolean local) {
-    Authentication answer = authenticator.authenticate(new Credentials(token, local)).getNow(null);
+    Authentication answer =
+        authenticator.authenticate(new Credentials(token, "a", local)).getNow(null);
     if (answer == null) {
       throw new AssertionError("it did not answer at once");
     }
@@ -109,7 +110,9 @@ class SharedTokenAuthenticatorTest {
 
   @Test
   void aTokenIsNeverPrinted() {
-    assertThat(new Credentials("s3cret", true)).hasToString("Credentials[token=***, local=true]");
-    assertThat(new Credentials(null, false)).hasToString("Credentials[token=none, local=false]");
+    assertThat(new Credentials("s3cret", "a", true))
+        .hasToString("Credentials[token=***, client=a, local=true]");
+    assertThat(new Credentials(null, "", false))
+        .hasToString("Credentials[token=none, client=, local=false]");
   }
 }

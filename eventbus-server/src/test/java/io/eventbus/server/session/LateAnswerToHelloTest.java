@@ -142,7 +142,7 @@ class LateAnswerToHelloTest {
   @Test
   void theClientIsWelcomedWhenItIsKnown() {
     park();
-    assertThat(authenticator.asked).containsExactly(new Credentials("s3cret", true));
+    assertThat(authenticator.asked).containsExactly(new Credentials("s3cret", "client", true));
     assertThat(session.principal()).isSameAs(Principal.UNKNOWN);
     answer(FakeAuthenticator.everything());
     assertThat(link.taken()).hasSize(1).first().isInstanceOf(Welcome.class);

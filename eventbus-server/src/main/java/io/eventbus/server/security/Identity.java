@@ -1,0 +1,44 @@
+package io.eventbus.server.security;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who a client has proved to be, and what whoever vouches for it says that it may do; a {@link
+ * PermissionPolicy} makes permissions of that. Immutable; any thread. Never holds what the client
+ * proved it with.
+ *
+ * @param account whose client it is; empty for the account of all that have none
+ * @param subject its name in the account; empty where the method tells none
+ * @param method how it has proved that
+ * @param roles the names of its roles, in the order in which they were given
+ * @param claims what else is known of it, each by its name, for templates in rules
+ * @param allow patterns of topics that a token allows, by action; they may hold templates
+ * @param deny patterns of topics that a token forbids, by action; they may hold templates
+ * @param expiresAt until when that holds; null for as long as it is connected
+ */
+public record Identity(
+    String account,
+    String subject,
+    AuthenticationMethod method,
+    Set<String> roles,
+    Map<String, String> claims,
+    Map<Action, List<String>> allow,
+    Map<Action, List<String>> deny,
+    @Nullable Instant expiresAt) {
+
+  /**
+   * Makes an identity that has no name: of a client that proved nothing, or only that it knows what
+   * many know.
+   *
+   * @param method how
+   * @param roles the names of its roles
+   * @return the identity, in the account of all that have none
+   */
+  public static Identity nameless(AuthenticationMethod method, Set<String> roles) {
+    return new Identity("", "", method, roles, Map.of(), Map.of(), Map.of(), null);
+  }
+}

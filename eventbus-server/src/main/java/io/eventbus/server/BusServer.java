@@ -25,7 +25,6 @@ import io.eventbus.server.routing.RemoteForwarder;
 import io.eventbus.server.routing.Router;
 import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.security.Authentications;
-import io.eventbus.server.security.SharedTokenAuthenticator;
 import io.eventbus.server.session.BusContext;
 import io.eventbus.server.session.ClusterPromises;
 import io.eventbus.server.session.LoopContext;
@@ -109,7 +108,7 @@ public final class BusServer implements AutoCloseable {
             index,
             memory,
             new Sessions(config.bus().name(), clock, membership::others, resumes),
-            new Authentications(new SharedTokenAuthenticator(config.auth())),
+            new Authentications(ClientAuthentication.of(config.auth())),
             new LoopBarrier(loops),
             counters,
             clock,

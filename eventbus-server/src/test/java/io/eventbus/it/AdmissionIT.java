@@ -208,7 +208,7 @@ class AdmissionIT {
           // What comes behind it is not read before the answer.
           client.send(TestFrames.barrier(1));
           assertThat(client.expectProblem().getMessage())
-              .isEqualTo("the token in Hello.token is not the one that this bus expects");
+              .isEqualTo("the credentials in Hello are not ones that this bus accepts");
           assertThat(client.awaitClose()).isEqualTo(4500);
           if (i > 5) {
             assertThat(System.nanoTime() - before).isGreaterThan(900_000_000);

@@ -19,8 +19,7 @@ public final class Authentications {
   /** For how long a client waits: less than the default of {@code timeouts.hello}. */
   public static final Duration LONGEST = Duration.ofSeconds(2);
 
-  private static final String RECONNECT =
-      "the bus cannot find out now who you are; reconnect later";
+  static final String RECONNECT = "the bus cannot find out now who you are; reconnect later";
 
   private final Authenticator authenticator;
   private final int mostWaiting;

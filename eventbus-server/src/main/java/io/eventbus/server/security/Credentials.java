@@ -1,15 +1,35 @@
 package io.eventbus.server.security;
 
+import java.security.cert.X509Certificate;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What a client shows of itself, and what the bus knows of it without being told.
  *
- * @param token from {@code Hello}, null for none; never printed
+ * @param user from {@code Hello}, null for none
+ * @param token from {@code Hello}, with a user its password, null for none; never printed
+ * @param certificate with which it opened its TLS connection, of an authority that the bus trusts;
+ *     null for none
  * @param client how the client calls itself; empty if it does not
  * @param local whether the client is on the bus's machine
  */
-public record Credentials(@Nullable String token, String client, boolean local) {
+public record Credentials(
+    @Nullable String user,
+    @Nullable String token,
+    @Nullable X509Certificate certificate,
+    String client,
+    boolean local) {
+  /**
+   * Makes credentials with a token, or without any.
+   *
+   * @param token from {@code Hello}, null for none
+   * @param client how the client calls itself; empty if it does not
+   * @param local whether the client is on the bus's machine
+   */
+  public Credentials(@Nullable String token, String client, boolean local) {
+    this(null, token, null, client, local);
+  }
+
   /**
    * Prints the record without its secret.
    *
@@ -17,8 +37,12 @@ public record Credentials(@Nullable String token, String client, boolean local) 
    */
   @Override
   public String toString() {
-    return "Credentials[token="
+    return "Credentials[user="
+        + user
+        + ", token="
         + (token == null ? "none" : "***")
+        + ", certificate="
+        + (certificate == null ? "none" : certificate.getSubjectX500Principal())
         + ", client="
         + client
         + ", local="

@@ -1,8 +1,11 @@
 package io.eventbus.server.samples;
 
 import io.eventbus.server.config.ClientScope;
+import io.eventbus.server.security.AuthenticationChain;
 import io.eventbus.server.security.Authentications;
-import io.eventbus.server.security.SharedTokenAuthenticator;
+import io.eventbus.server.security.ScopePolicy;
+import io.eventbus.server.security.SharedTokenLogin;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Who may come to the buses of tests. */
@@ -17,6 +20,9 @@ public final class TestAccess {
   /** Who shows a token. */
   public static Authentications token(@Nullable String token) {
     return new Authentications(
-        new SharedTokenAuthenticator(token, ClientScope.LOOPBACK, ClientScope.EVERYONE));
+        new AuthenticationChain(
+            token == null ? List.of() : List.of(new SharedTokenLogin(token)),
+            token == null ? ClientScope.EVERYONE : ClientScope.NOBODY,
+            new ScopePolicy(ClientScope.LOOPBACK, ClientScope.EVERYONE)));
   }
 }

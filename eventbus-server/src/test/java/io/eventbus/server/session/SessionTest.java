@@ -150,7 +150,7 @@ class SessionTest {
     assertThat(link.closed).isEmpty();
     assertThat(session.isWelcomed()).isFalse();
     assertThat(handle(session, wrong, 0)).isEqualTo(wrong.length);
-    assertThat(link.failures).containsExactly("showed no token or a wrong one");
+    assertThat(link.failures).containsExactly("showed a wrong token");
     assertThat(link.sent).hasSize(1).first().isInstanceOf(Problem.class);
     assertThat(link.closed).hasSize(1);
     assertThat(link.closed.get(0).reason()).isEqualTo(CloseReason.UNAUTHENTICATED);
@@ -514,7 +514,7 @@ class SessionTest {
   void aWrongTokenIsRefusedAndNotRepeated() {
     handle(hello("guess", null));
     assertThat(problem(ErrorCode.UNAUTHENTICATED, TypeCode.HELLO, 0, "").getMessage())
-        .contains("Hello.token")
+        .contains("the credentials in Hello")
         .doesNotContain("guess")
         .doesNotContain("s3cret");
     assertClosed(CloseReason.UNAUTHENTICATED);

@@ -1,0 +1,26 @@
+package io.eventbus.server.security;
+
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * One way to prove who one is. Called on event loops, several at a time: the same is asked of it as
+ * of an {@link Authenticator}.
+ */
+public interface LoginMethod {
+  /**
+   * Says whether credentials are for this method, right or wrong, so that no later one is asked.
+   *
+   * @param credentials what a client shows
+   * @return true if {@link #check} decides
+   */
+  boolean takes(Credentials credentials);
+
+  /**
+   * Checks credentials that are for this method.
+   *
+   * @param credentials what a client shows
+   * @return what they prove: at once, or later by any thread. Cancelled where no client waits for
+   *     it any more; work that has not begun then should not be
+   */
+  CompletableFuture<LoginOutcome> check(Credentials credentials);
+}

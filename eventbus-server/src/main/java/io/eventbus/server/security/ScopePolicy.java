@@ -1,0 +1,67 @@
+package io.eventbus.server.security;
+
+import io.eventbus.server.config.AuthConfig;
+import io.eventbus.server.config.ClientScope;
+import java.util.Locale;
+import java.util.Map;
+
+/**
+ * What clients may do where nothing else says it: publish and subscribe to everything; {@code
+ * auth.observe} and {@code auth.block} say the rest. Immutable; any thread.
+ */
+public final class ScopePolicy implements PermissionPolicy {
+  private final Permissions local;
+  private final Permissions remote;
+  private final Permissions trusted;
+
+  /**
+   * Makes the policy.
+   *
+   * @param observe which clients may subscribe to topics of the system
+   * @param block who may hold publishers back
+   */
+  public ScopePolicy(ClientScope observe, ClientScope block) {
+    boolean allObserve = observe == ClientScope.EVERYONE;
+    boolean allBlock = block == ClientScope.EVERYONE;
+    local = permissions(observe, observe != ClientScope.NOBODY, block, block != ClientScope.NOBODY);
+    remote = permissions(observe, allObserve, block, allBlock);
+    // Who has proved something may hold publishers back as if it were on this machine.
+    trusted = permissions(observe, allObserve, block, block != ClientScope.NOBODY);
+  }
+
+  /**
+   * Makes the policy that a configuration asks for.
+   *
+   * @param config the section {@code auth}
+   */
+  public ScopePolicy(AuthConfig config) {
+    this(config.observe(), config.block());
+  }
+
+  private static Permissions permissions(
+      ClientScope observe, boolean mayObserve, ClientScope block, boolean mayBlock) {
+    return new Permissions(
+        Map.of(
+            Action.PUBLISH,
+            FilterRules.everything("no rule"),
+            Action.SUBSCRIBE,
+            FilterRules.everything("no rule"),
+            Action.BLOCK,
+            rules(mayBlock, "auth.block", block),
+            Action.OBSERVE,
+            rules(mayObserve, "auth.observe", observe)));
+  }
+
+  private static FilterRules rules(boolean all, String key, ClientScope scope) {
+    String origin = key + "=" + scope.name().toLowerCase(Locale.ROOT);
+    return all ? FilterRules.everything(origin) : FilterRules.nothing(origin);
+  }
+
+  @Override
+  public Permissions permissions(Identity identity, Credentials credentials) {
+    if (credentials.local()) {
+      return local;
+    }
+    return identity.method() == AuthenticationMethod.NONE ? remote : trusted;
+  }
+}

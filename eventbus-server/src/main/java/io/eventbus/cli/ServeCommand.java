@@ -8,6 +8,7 @@ import io.eventbus.cli.console.ExitCode;
 import io.eventbus.cli.console.Failures;
 import io.eventbus.cli.console.StopHook;
 import io.eventbus.server.config.BuildInfo;
+import io.eventbus.server.config.ClientScope;
 import io.eventbus.server.config.LogConfig;
 import io.eventbus.server.config.ServerConfig;
 import java.io.IOException;
@@ -71,11 +72,15 @@ final class ServeCommand implements Callable<Integer> {
     StopHook hook = new StopHook(() -> stop(bus));
     try {
       LOG.info("{}", startLine(config, bus));
-      if (config.auth().token() == null && !isLoopback(config.listen().host())) {
+      if (config.anonymousClients() == ClientScope.EVERYONE
+          && !isLoopback(config.listen().host())) {
         LOG.warn(
-            "Everybody who can reach {} may publish and subscribe: set auth.token, or listen.host"
-                + " to 127.0.0.1",
+            "Everybody who can reach {} may publish and subscribe: auth.anonymous is everyone",
             config.listen().host());
+      } else if (!config.authenticates() && !isLoopback(config.listen().host())) {
+        LOG.info(
+            "Clients of this machine only: set auth.token, auth.users-file, auth.jwt.* or"
+                + " tls.client-ca to authenticate others, or auth.anonymous=everyone");
       }
       if (bus.adminPort() >= 0 && !isLoopback(config.admin().host())) {
         LOG.warn(

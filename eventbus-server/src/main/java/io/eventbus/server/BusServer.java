@@ -68,6 +68,7 @@ public final class BusServer implements AutoCloseable {
   private final LoopWatch watch;
   private final LoopLoad load;
   private final CompletableFuture<String> failure = new CompletableFuture<>();
+  private final ClientAuthentication authentication;
   private final Membership membership;
   private final BusContext bus;
   private final Balancer balancer;
@@ -81,8 +82,10 @@ public final class BusServer implements AutoCloseable {
       @Nullable AdminServer admin,
       Membership membership,
       ResumeKey resumes,
+      ClientAuthentication authentication,
       Clock clock) {
     this.config = config;
+    this.authentication = authentication;
     this.admin = admin;
     this.membership = membership;
     loops = new EventLoops(config.listen());
@@ -108,7 +111,7 @@ public final class BusServer implements AutoCloseable {
             index,
             memory,
             new Sessions(config.bus().name(), clock, membership::others, resumes),
-            new Authentications(ClientAuthentication.of(config.auth())),
+            new Authentications(authentication.authenticator()),
             new LoopBarrier(loops),
             counters,
             clock,
@@ -232,7 +235,8 @@ public final class BusServer implements AutoCloseable {
               effective,
               () -> membership.sharedKey("eventbus resume key"),
               Path.of(System.getProperty("user.home", "")));
-      return new BusServer(effective, admin, membership, resumes, clock);
+      ClientAuthentication authentication = ClientAuthentication.of(effective, clock);
+      return new BusServer(effective, admin, membership, resumes, authentication, clock);
     } catch (RuntimeException e) {
       membership.close();
       throw e;
@@ -250,6 +254,7 @@ public final class BusServer implements AutoCloseable {
     TransportServer.check(config);
     Membership.check(config);
     ResumeKeys.check(config);
+    ClientAuthentication.check(config);
   }
 
   private void open() throws IOException {
@@ -460,6 +465,7 @@ public final class BusServer implements AutoCloseable {
       admin.close();
     }
     load.close();
+    authentication.close();
     state.set(ServerState.STOPPED);
   }
 }

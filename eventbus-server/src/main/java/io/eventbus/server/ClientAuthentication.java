@@ -1,30 +1,134 @@
 package io.eventbus.server;
 
 import io.eventbus.server.config.AuthConfig;
-import io.eventbus.server.config.ClientScope;
+import io.eventbus.server.config.ClientAuth;
+import io.eventbus.server.config.ConfigException;
+import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.security.AuthenticationChain;
 import io.eventbus.server.security.Authenticator;
 import io.eventbus.server.security.LoginMethod;
 import io.eventbus.server.security.PermissionPolicy;
 import io.eventbus.server.security.ScopePolicy;
 import io.eventbus.server.security.SharedTokenLogin;
+import io.eventbus.server.security.jwt.JwtLogin;
+import io.eventbus.server.security.users.CertificateLogin;
+import io.eventbus.server.security.users.PasswordLogin;
+import io.eventbus.server.security.users.Users;
+import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** Puts together how a bus finds out who its clients are, and what they may do. */
-final class ClientAuthentication {
-  private ClientAuthentication() {}
+/**
+ * Puts together how a bus finds out who its clients are, and what they may do; looks from time to
+ * time whether files and keys have changed.
+ */
+final class ClientAuthentication implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(ClientAuthentication.class);
+  private static final long LOOK_SECONDS = 3;
 
-  static Authenticator of(AuthConfig config) {
+  private final Authenticator authenticator;
+  private final List<AutoCloseable> parts;
+  private final ScheduledExecutorService thread;
+
+  private ClientAuthentication(
+      Authenticator authenticator, List<Runnable> refreshed, List<AutoCloseable> parts) {
+    this.authenticator = authenticator;
+    this.parts = parts;
+    this.thread =
+        Executors.newSingleThreadScheduledExecutor(
+            task -> {
+              Thread made = new Thread(task, "eventbus-authentication");
+              made.setDaemon(true);
+              return made;
+            });
+    for (Runnable each : refreshed) {
+      var unused =
+          thread.scheduleWithFixedDelay(
+              () -> refresh(each), LOOK_SECONDS, LOOK_SECONDS, TimeUnit.SECONDS);
+    }
+  }
+
+  private static void refresh(Runnable task) {
+    try {
+      task.run();
+    } catch (RuntimeException e) {
+      // It is tried again; an exception would end that.
+      LOG.error("looking for changes of who may come in failed", e);
+    }
+  }
+
+  /**
+   * Makes the one that a configuration asks for.
+   *
+   * @throws ConfigException if a file that it names cannot be used
+   */
+  static ClientAuthentication of(ServerConfig server, Clock clock) {
+    AuthConfig config = server.auth();
     List<LoginMethod> methods = new ArrayList<>();
+    List<Runnable> refreshed = new ArrayList<>();
+    List<AutoCloseable> parts = new ArrayList<>();
+    Users users = config.usersFile() == null ? null : new Users(config.usersFile());
+    // The order is that of docs/security.md.
+    if (users != null) {
+      PasswordLogin passwords = new PasswordLogin(users);
+      methods.add(passwords);
+      refreshed.add(users::refresh);
+      parts.add(passwords);
+    }
     if (config.token() != null) {
       methods.add(new SharedTokenLogin(config.token()));
     }
-    ClientScope anonymous = methods.isEmpty() ? ClientScope.EVERYONE : ClientScope.NOBODY;
-    return new AuthenticationChain(methods, anonymous, policy(config));
+    if (config.jwt().enabled()) {
+      JwtLogin tokens = JwtLogin.of(config.jwt(), clock);
+      methods.add(tokens);
+      refreshed.add(tokens::refresh);
+      parts.add(tokens);
+    }
+    if (server.tls().clientAuth() != ClientAuth.NONE) {
+      methods.add(new CertificateLogin(config.certificateSubject(), users));
+    }
+    return new ClientAuthentication(
+        new AuthenticationChain(methods, server.anonymousClients(), policy(config)),
+        refreshed,
+        parts);
   }
 
   private static PermissionPolicy policy(AuthConfig config) {
     return new ScopePolicy(config);
+  }
+
+  /**
+   * Checks the files that a configuration names.
+   *
+   * @throws ConfigException if one cannot be used
+   */
+  static void check(ServerConfig server) {
+    AuthConfig config = server.auth();
+    if (config.usersFile() != null) {
+      var unused = new Users(config.usersFile());
+    }
+    JwtLogin.check(config.jwt());
+  }
+
+  Authenticator authenticator() {
+    return authenticator;
+  }
+
+  /** Ends the threads; whoever asks from now on hears that it cannot be found out. */
+  @Override
+  public void close() {
+    thread.shutdownNow();
+    for (AutoCloseable part : parts) {
+      try {
+        part.close();
+      } catch (Exception e) {
+        LOG.warn("ending the authentication of clients failed", e);
+      }
+    }
   }
 }

@@ -171,7 +171,8 @@ class HostileHandshakeIT extends HostileTests {
     byte[] hello =
         RawClient.frame(
             0x82,
-            ControlFrames.encode(TypeCode.HELLO, new Hello("x", "x", null, null, Map.of(), null)));
+            ControlFrames.encode(
+                TypeCode.HELLO, new Hello("x", "x", null, null, Map.of(), null, null)));
     ByteArrayOutputStream all = new ByteArrayOutputStream();
     all.writeBytes((GOOD + "\r\n").getBytes(StandardCharsets.US_ASCII));
     all.writeBytes(hello);

@@ -32,7 +32,8 @@ class HostileSessionIT extends HostileTests {
   }
 
   private static byte[] hello(@Nullable String token, @Nullable String resume) {
-    return ControlFrames.encode(TypeCode.HELLO, new Hello("x", "x", token, resume, Map.of(), null));
+    return ControlFrames.encode(
+        TypeCode.HELLO, new Hello("x", "x", token, resume, Map.of(), null, null));
   }
 
   private static void refused(RawClient client, ErrorCode code, int close) throws Exception {

@@ -132,7 +132,7 @@ class ResumeKeyIT {
       try (RawClient client = RawClient.upgraded(bus.uri())) {
         client.send(
             ControlFrames.encode(
-                TypeCode.HELLO, new Hello("x", "x", null, CHOSEN, Map.of(), "any-token")));
+                TypeCode.HELLO, new Hello("x", "x", null, CHOSEN, Map.of(), "any-token", null)));
         Ending ending = Ending.of(client);
         assertThat(ending.problems()).hasSize(1);
         assertThat(ending.problems().get(0).getCode()).isEqualTo(ErrorCode.UNAUTHENTICATED);

@@ -28,6 +28,8 @@ class ArchitectureTest {
   private static final String STATS = "io.eventbus.server.stats";
   private static final String LOG = "io.eventbus.server.log";
   private static final String SECURITY = "io.eventbus.server.security";
+  private static final String SECURITY_JWT = "io.eventbus.server.security.jwt";
+  private static final String SECURITY_USERS = "io.eventbus.server.security.users";
   private static final String ADMISSION = "io.eventbus.server.admission";
   private static final String ADVISORY = "io.eventbus.server.advisory";
   private static final String ROUTING = "io.eventbus.server.routing";
@@ -86,6 +88,21 @@ class ArchitectureTest {
   @ArchTest static final ArchRule log = row(LOG);
 
   @ArchTest static final ArchRule security = row(SECURITY, LOG, CONFIG, PROTOCOL);
+
+  @ArchTest
+  static final ArchRule security_jwt =
+      row(SECURITY_JWT, SECURITY, LOG, CONFIG, "org.jose4j..", "javax.crypto..");
+
+  @ArchTest
+  static final ArchRule security_users =
+      row(
+          SECURITY_USERS,
+          SECURITY,
+          CONFIG,
+          "com.password4j..",
+          "javax.crypto..",
+          "javax.naming..",
+          "javax.security.auth.x500");
 
   @ArchTest static final ArchRule advisory = row(ADVISORY);
 
@@ -211,6 +228,8 @@ class ArchitectureTest {
           TRANSPORT,
           ADMISSION,
           SECURITY,
+          SECURITY_JWT,
+          SECURITY_USERS,
           SESSION,
           ROUTING,
           STATS,
@@ -231,6 +250,7 @@ class ArchitectureTest {
           CLI_CLUSTER,
           CLI_DEMO,
           SERVER,
+          SECURITY_USERS,
           CONFIG,
           PICOCLI,
           JACKSON,
@@ -278,6 +298,8 @@ class ArchitectureTest {
               STATS,
               LOG,
               SECURITY,
+              SECURITY_JWT,
+              SECURITY_USERS,
               ADMISSION,
               ADVISORY,
               ROUTING,

@@ -188,7 +188,8 @@ final class SimulatedClient {
       String resume = TestResumes.of(number);
       say(
           ControlFrames.encode(
-              TypeCode.HELLO, new Hello("client", "simulated/1", null, resume, Map.of(), change)));
+              TypeCode.HELLO,
+              new Hello("client", "simulated/1", null, resume, Map.of(), change, null)));
     }
 
     void say(byte[] frame) {

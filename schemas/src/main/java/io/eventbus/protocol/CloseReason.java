@@ -31,7 +31,9 @@ public enum CloseReason {
   IDLE(4002, true),
   /** The bus has no room: memory or connections. */
   OVERLOADED(4003, true),
-  /** No token, or a wrong one. */
+  /** What the client has proved who it is with has expired: reconnect with a new one. */
+  EXPIRED(4004, true),
+  /** No credentials, or wrong ones. */
   UNAUTHENTICATED(4500, false),
   /** The client may not do this. */
   FORBIDDEN(4501, false),

@@ -111,6 +111,9 @@ public final class ControlFrames {
     if (!in.atEnd() && in.readPresent("Hello.change")) {
       hello.setChange(in.readString("Hello.change", FrameLimits.MAX_TOKEN_BYTES));
     }
+    if (!in.atEnd() && in.readPresent("Hello.user")) {
+      hello.setUser(in.readString("Hello.user", FrameLimits.MAX_NAME_BYTES));
+    }
     return hello;
   }
 

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.ServiceLoader;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -25,6 +26,7 @@ public final class ClientBuilder {
   private final Map<String, String> attributes = new LinkedHashMap<>();
   private String name = "java-client";
   private @Nullable String token;
+  private @Nullable String user;
   private @Nullable SSLContext sslContext;
   private @Nullable Executor executor;
   private @Nullable ConnectionListener listener;
@@ -86,6 +88,21 @@ public final class ClientBuilder {
    */
   public ClientBuilder token(@Nullable String newToken) {
     this.token = newToken;
+    this.user = null;
+    return this;
+  }
+
+  /**
+   * Sets the user that the client authenticates as, in place of a {@link #token}. Without TLS
+   * ({@code wss}) everybody on the way can read the password.
+   *
+   * @param newUser the user's name, 1 to 255 bytes of UTF-8
+   * @param password at most 16 KiB
+   * @return this builder
+   */
+  public ClientBuilder credentials(String newUser, String password) {
+    this.user = Objects.requireNonNull(newUser, "user");
+    this.token = Objects.requireNonNull(password, "password");
     return this;
   }
 
@@ -361,6 +378,7 @@ public final class ClientBuilder {
     return new ClientOptions(
         urls,
         name,
+        user,
         token,
         attributes,
         sslContext,

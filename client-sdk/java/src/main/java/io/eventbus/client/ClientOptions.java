@@ -16,7 +16,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @param urls addresses of buses, at least one
  * @param name a name for people
- * @param token what the client authenticates with, or null
+ * @param user who the client authenticates as, or null
+ * @param token what the client authenticates with: the user's password, where there is a user; or
+ *     null
  * @param attributes what else to tell the bus about this client
  * @param sslContext for {@code wss}, or null for the JDK's
  * @param executor runs handlers, or null for threads of the client's own
@@ -29,6 +31,7 @@ import org.jspecify.annotations.Nullable;
 public record ClientOptions(
     List<URI> urls,
     String name,
+    @Nullable String user,
     @Nullable String token,
     Map<String, String> attributes,
     @Nullable SSLContext sslContext,
@@ -44,6 +47,7 @@ public record ClientOptions(
    *
    * @param urls as above
    * @param name as above
+   * @param user as above
    * @param token as above
    * @param attributes as above
    * @param sslContext as above
@@ -65,6 +69,9 @@ public record ClientOptions(
     }
     urls.forEach(ClientOptions::checkUrl);
     Checks.range("name length", name.length(), 1, 255);
+    if (user != null) {
+      Checks.range("user, bytes of UTF-8", user.getBytes(StandardCharsets.UTF_8).length, 1, 255);
+    }
     Checks.range("attributes", attributes.size(), 0, 64);
     Checks.range("attributes, bytes of UTF-8", utf8Bytes(attributes), 0, 1024);
     Checks.range("ackInterval", ackInterval, Duration.ofMillis(1), Duration.ofMinutes(1));
@@ -78,6 +85,8 @@ public record ClientOptions(
         + urls
         + ", name="
         + name
+        + ", user="
+        + user
         + ", token="
         + (token == null ? "none" : "***")
         + ", attributes="

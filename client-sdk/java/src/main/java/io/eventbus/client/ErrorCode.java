@@ -19,7 +19,7 @@ public enum ErrorCode {
   ILLEGAL_FILTER,
   /** A frame that may not come at this point. */
   PROTOCOL_VIOLATION,
-  /** No token, or a wrong one. */
+  /** No credentials, or wrong ones; or they have expired. */
   UNAUTHENTICATED,
   /** The client may not do this. */
   FORBIDDEN,

@@ -38,6 +38,19 @@ final class ConnectOptions {
   @Nullable String token;
 
   @Option(
+      names = "--token-file",
+      paramLabel = "FILE",
+      description = "File with the token, or with the user's password, in its first line.")
+  @Nullable Path tokenFile;
+
+  @Option(
+      names = "--user",
+      paramLabel = "NAME",
+      description =
+          "User to authenticate as; the token is the password then (default: $EVENTBUS_USER).")
+  @Nullable String user;
+
+  @Option(
       names = "--client",
       paramLabel = "NAME",
       defaultValue = "eventbus-cli",
@@ -66,11 +79,11 @@ final class ConnectOptions {
     ClientBuilder builder =
         EventBusClient.builder()
             .name(client)
-            .token(token != null ? token : emptyToNull(variables.get("EVENTBUS_TOKEN")))
             .connectTimeout(connectTimeout)
             // A script may start the bus just before this command.
             .reconnect(ReconnectPolicy.DEFAULT.withRetryFirst(true))
             .listener(listener);
+    authenticate(builder, variables);
     List<String> addresses = addresses(variables);
     try {
       addresses.forEach(address -> builder.url(uri(address)));
@@ -88,6 +101,29 @@ final class ConnectOptions {
           ExitCode.NOT_CONNECTED,
           "cannot connect to " + String.join(", ", addresses) + ": " + Failures.describe(e),
           e);
+    }
+  }
+
+  private void authenticate(ClientBuilder builder, Map<String, String> variables) {
+    if (token != null && tokenFile != null) {
+      throw new CliFailure(
+          ExitCode.USAGE, "--token and --token-file (expected: one of them, or none)");
+    }
+    String shown = emptyToNull(variables.get("EVENTBUS_TOKEN"));
+    if (token != null) {
+      shown = token;
+    } else if (tokenFile != null) {
+      shown = TokenFile.read(tokenFile);
+    }
+    String name = user != null ? user : emptyToNull(variables.get("EVENTBUS_USER"));
+    if (name == null) {
+      builder.token(shown);
+    } else if (shown == null) {
+      throw new CliFailure(
+          ExitCode.USAGE,
+          "user " + name + " without a password (expected: --token-file, or $EVENTBUS_TOKEN)");
+    } else {
+      builder.credentials(name, shown);
     }
   }
 

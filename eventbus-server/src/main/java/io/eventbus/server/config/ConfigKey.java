@@ -118,6 +118,23 @@ public enum ConfigKey {
       "--tls-key",
       "PEM file with the private key (PKCS#8, not encrypted)."),
 
+  /** Authority of clients. */
+  TLS_CLIENT_CA(
+      "tls.client-ca",
+      ValueType.FILE,
+      "",
+      "",
+      "PEM file with the certificates of the authority of clients' certificates; needed with"
+          + " `tls.client-auth`."),
+  /** Certificates of clients. */
+  TLS_CLIENT_AUTH(
+      "tls.client-auth",
+      ValueType.CLIENT_AUTH,
+      "none",
+      "",
+      "Whether clients are asked for a certificate: `optional` lets those without one prove in"
+          + " another way who they are, `required` ends their handshake."),
+
   /** Largest payload of one event. */
   LIMITS_PAYLOAD_BYTES(
       "limits.payload-bytes",
@@ -388,8 +405,80 @@ public enum ConfigKey {
       ValueType.SECRET,
       "",
       "",
-      "Token that every client must show in `Hello`; empty lets everybody in. Give it in the file or"
-          + " the environment: other users of the machine can read flags."),
+      "Token that all clients share and show in `Hello`. Give it in the file or the environment:"
+          + " other users of the machine can read flags."),
+  /** Who is let in without credentials. */
+  AUTH_ANONYMOUS(
+      "auth.anonymous",
+      ValueType.ANONYMOUS_SCOPE,
+      "auto",
+      "",
+      "Which clients are let in that show no credentials: with `loopback` those of this machine;"
+          + " `auto` is `nobody` where `auth.token`, `auth.users-file`, `auth.jwt.…` or"
+          + " `tls.client-auth` is set, else `loopback`. Requests that a proxy has passed on"
+          + " (`Forwarded`, `X-Forwarded-For`) are not of this machine."),
+  /** Users and their passwords. */
+  AUTH_USERS_FILE(
+      "auth.users-file",
+      ValueType.FILE,
+      "",
+      "",
+      "File with users: lines of `name:hash:account:roles`, the hash of `eventbus hash-password`, or"
+          + " `*` for a client with a certificate; read again when it changes"
+          + " ([security](security.md#users))."),
+  /** What of a certificate names the client. */
+  AUTH_CERTIFICATE_SUBJECT(
+      "auth.certificate-subject",
+      ValueType.CERTIFICATE_SUBJECT,
+      "uri-san",
+      "",
+      "What of a client's certificate is its name: its one URI or DNS name (subject alternative"
+          + " names), or the common name."),
+  /** Who issues tokens. */
+  AUTH_JWT_ISSUER(
+      "auth.jwt.issuer",
+      ValueType.LABEL,
+      "",
+      "",
+      "What `iss` of a JSON Web Token has to be; needed with keys for them."),
+  /** For whom tokens are issued. */
+  AUTH_JWT_AUDIENCE(
+      "auth.jwt.audience",
+      ValueType.LABEL,
+      "",
+      "",
+      "What `aud` of a JSON Web Token has to contain; needed with keys for them."),
+  /** Algorithms of tokens. */
+  AUTH_JWT_ALGORITHMS(
+      "auth.jwt.algorithms",
+      ValueType.ALGORITHMS,
+      "EdDSA,ES256,HS256,PS256,RS256",
+      "",
+      "With which algorithms JSON Web Tokens may be signed; each only with a key of its type."),
+  /** Shared key of tokens. */
+  AUTH_JWT_SECRET_FILE(
+      "auth.jwt.secret-file",
+      ValueType.FILE,
+      "",
+      "",
+      "File with the secret of tokens that are signed with HS…: as many bytes as the algorithm's"
+          + " hash has (32 for HS256) or more, taken as they are."),
+  /** Public keys of tokens. */
+  AUTH_JWT_PUBLIC_KEYS(
+      "auth.jwt.public-keys",
+      ValueType.FILE,
+      "",
+      "",
+      "File with public keys of tokens: one in PEM, or a JSON Web Key Set; read at the start."),
+  /** Where public keys of tokens are fetched. */
+  AUTH_JWT_JWKS_URL(
+      "auth.jwt.jwks-url",
+      ValueType.FETCHED_URL,
+      "",
+      "",
+      "Where a JSON Web Key Set with public keys of tokens is fetched, and again at half of its"
+          + " `max-age` (after 5 minutes to an hour); where it cannot be, the keys that it had hold"
+          + " for 24 hours."),
   /** Who may observe the bus. */
   AUTH_OBSERVE(
       "auth.observe",
@@ -405,7 +494,7 @@ public enum ConfigKey {
       "loopback",
       "",
       "Who may subscribe with the policy `BLOCK`, which holds publishers back: with `loopback` the"
-          + " clients of this machine and those that have shown `auth.token`."),
+          + " clients of this machine and those that have proved who they are."),
   /** Key of resumes. */
   AUTH_RESUME_KEY_FILE(
       "auth.resume-key-file",

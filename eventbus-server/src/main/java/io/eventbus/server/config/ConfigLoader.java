@@ -26,7 +26,12 @@ import java.util.TreeMap;
 public final class ConfigLoader {
   /** Variables with our prefix that are not configuration keys of the bus. */
   private static final Set<String> OTHER_VARIABLES =
-      Set.of("EVENTBUS_CONFIG", "EVENTBUS_JAVA_OPTS", "EVENTBUS_TOKEN", "EVENTBUS_URL");
+      Set.of(
+          "EVENTBUS_CONFIG",
+          "EVENTBUS_JAVA_OPTS",
+          "EVENTBUS_TOKEN",
+          "EVENTBUS_URL",
+          "EVENTBUS_USER");
 
   private final Map<ConfigKey, Given> fromFile = new EnumMap<>(ConfigKey.class);
   private final Map<ConfigKey, Given> fromEnvironment = new EnumMap<>(ConfigKey.class);

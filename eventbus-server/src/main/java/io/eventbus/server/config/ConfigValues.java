@@ -2,6 +2,8 @@ package io.eventbus.server.config;
 
 import io.eventbus.server.config.ConfigLoader.Given;
 import io.eventbus.server.config.EffectiveConfig.Setting;
+import java.net.URI;
+import java.net.URISyntaxException;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -49,7 +51,13 @@ final class ConfigValues {
                     list(ConfigKey.LISTEN_ALLOWED_ORIGINS),
                     list(ConfigKey.LISTEN_PROXIES)));
     TlsConfig tls =
-        part(() -> new TlsConfig(path(ConfigKey.TLS_CERTIFICATE), path(ConfigKey.TLS_KEY)));
+        part(
+            () ->
+                new TlsConfig(
+                    path(ConfigKey.TLS_CERTIFICATE),
+                    path(ConfigKey.TLS_KEY),
+                    path(ConfigKey.TLS_CLIENT_CA),
+                    choice(ConfigKey.TLS_CLIENT_AUTH, ClientAuth.class)));
     LimitsConfig limits =
         part(
             () ->
@@ -99,6 +107,10 @@ final class ConfigValues {
             () ->
                 new AuthConfig(
                     optional(ConfigKey.AUTH_TOKEN),
+                    choice(ConfigKey.AUTH_ANONYMOUS, AnonymousScope.class),
+                    path(ConfigKey.AUTH_USERS_FILE),
+                    choice(ConfigKey.AUTH_CERTIFICATE_SUBJECT, CertificateSubject.class),
+                    jwt(),
                     choice(ConfigKey.AUTH_OBSERVE, ClientScope.class),
                     choice(ConfigKey.AUTH_BLOCK, ClientScope.class),
                     path(ConfigKey.AUTH_RESUME_KEY_FILE)));
@@ -172,6 +184,16 @@ final class ConfigValues {
                 diagnostics,
                 admin,
                 log));
+  }
+
+  private JwtConfig jwt() {
+    return new JwtConfig(
+        optional(ConfigKey.AUTH_JWT_ISSUER),
+        optional(ConfigKey.AUTH_JWT_AUDIENCE),
+        list(ConfigKey.AUTH_JWT_ALGORITHMS),
+        path(ConfigKey.AUTH_JWT_SECRET_FILE),
+        path(ConfigKey.AUTH_JWT_PUBLIC_KEYS),
+        uri(ConfigKey.AUTH_JWT_JWKS_URL));
   }
 
   private ClusterConfig cluster() {
@@ -298,6 +320,16 @@ final class ConfigValues {
     }
   }
 
+  private @Nullable URI uri(ConfigKey key) {
+    String text = text(key);
+    try {
+      return text.isEmpty() ? null : new URI(text);
+    } catch (URISyntaxException e) {
+      throw new IllegalArgumentException(
+          key.key() + ": \"" + text + "\" (expected: " + key.type().expectation() + ")", e);
+    }
+  }
+
   private boolean flag(ConfigKey key) {
     String text = text(key);
     if (!text.equals("true") && !text.equals("false")) {
@@ -325,7 +357,7 @@ final class ConfigValues {
   private <E extends Enum<E>> E choice(ConfigKey key, Class<E> type) {
     String text = text(key);
     for (E constant : type.getEnumConstants()) {
-      if (constant.name().toLowerCase(Locale.ROOT).equals(text)) {
+      if (constant.name().toLowerCase(Locale.ROOT).replace('_', '-').equals(text)) {
         return constant;
       }
     }

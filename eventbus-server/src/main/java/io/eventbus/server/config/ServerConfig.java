@@ -158,6 +158,32 @@ public record ServerConfig(
     return loader.load().config();
   }
 
+  /**
+   * Says whether there is a way for clients to prove who they are.
+   *
+   * @return false where all clients are anonymous
+   */
+  public boolean authenticates() {
+    return auth.token() != null
+        || auth.usersFile() != null
+        || auth.jwt().enabled()
+        || tls.clientAuth() != ClientAuth.NONE;
+  }
+
+  /**
+   * Returns which clients are let in without credentials.
+   *
+   * @return {@code auth.anonymous}, where that says so; else what follows from the other keys
+   */
+  public ClientScope anonymousClients() {
+    return switch (auth.anonymous()) {
+      case AUTO -> authenticates() ? ClientScope.NOBODY : ClientScope.LOOPBACK;
+      case EVERYONE -> ClientScope.EVERYONE;
+      case LOOPBACK -> ClientScope.LOOPBACK;
+      case NOBODY -> ClientScope.NOBODY;
+    };
+  }
+
   private static boolean sameAddress(String one, String other) {
     return one.equals(other) || one.equals("0.0.0.0") || other.equals("0.0.0.0");
   }

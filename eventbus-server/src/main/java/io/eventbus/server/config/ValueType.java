@@ -44,6 +44,19 @@ public enum ValueType {
   TRANSPORT("auto, epoll or nio"),
   /** A {@link ClientScope}. */
   CLIENT_SCOPE("everyone, loopback or nobody"),
+  /** An {@link AnonymousScope}. */
+  ANONYMOUS_SCOPE("auto, everyone, loopback or nobody"),
+  /** A {@link CertificateSubject}. */
+  CERTIFICATE_SUBJECT("uri-san, dns-san or cn"),
+  /** A {@link ClientAuth}. */
+  CLIENT_AUTH("none, optional or required"),
+  /** Algorithms of signatures of tokens (RFC 7518, RFC 8037). */
+  ALGORITHMS(
+      "names such as RS256,ES256 with commas between: HS, RS, PS or ES with 256, 384 or 512; EdDSA"),
+  /** A name that others have chosen; empty for none. */
+  LABEL("up to 256 visible ASCII characters"),
+  /** A URL that is fetched; empty for none. */
+  FETCHED_URL("an https:// URL; http:// only for this machine, by localhost or a loopback address"),
   /** A {@link LogConfig.Level}. */
   LOG_LEVEL("error, warn, info, debug or trace"),
   /** A {@link LogConfig.Format}. */

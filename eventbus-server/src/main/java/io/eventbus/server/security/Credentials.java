@@ -42,7 +42,7 @@ public record Credentials(
         + ", token="
         + (token == null ? "none" : "***")
         + ", certificate="
-        + (certificate == null ? "none" : certificate.getSubjectX500Principal())
+        + (certificate == null ? "none" : "shown")
         + ", client="
         + client
         + ", local="

@@ -4,6 +4,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,6 +30,46 @@ public record Identity(
     Map<Action, List<String>> allow,
     Map<Action, List<String>> deny,
     @Nullable Instant expiresAt) {
+  /** What {@link #isLabel} asks for, for people. */
+  public static final String LABEL_EXPECTED =
+      "(expected: up to 64 letters, digits, '.', '-' and '_', first a letter or digit)";
+
+  private static final Pattern LABEL = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,63}");
+
+  /** The longest account and the longest subject, in characters. */
+  public static final int MOST_NAME_CHARS = 256;
+
+  /** Checks what numbers and rules are made of. */
+  public Identity {
+    if ((!account.isEmpty() && !isName(account)) || (!subject.isEmpty() && !isName(subject))) {
+      throw new IllegalArgumentException(
+          "the account or the subject is not one (expected: 1 to "
+              + MOST_NAME_CHARS
+              + " characters, no control characters)");
+    }
+  }
+
+  /**
+   * Says whether a text can be an account or a subject.
+   *
+   * @param text what somebody vouches for
+   * @return false if it is empty, too long, or holds control characters
+   */
+  public static boolean isName(String text) {
+    return !text.isEmpty()
+        && text.length() <= MOST_NAME_CHARS
+        && text.chars().noneMatch(Character::isISOControl);
+  }
+
+  /**
+   * Says whether a text can be the name of an account or of a role.
+   *
+   * @param text what somebody has configured or vouches for
+   * @return true for a short name of a few kinds of characters
+   */
+  public static boolean isLabel(String text) {
+    return LABEL.matcher(text).matches();
+  }
 
   /**
    * Makes an identity that has no name: of a client that proved nothing, or only that it knows what

@@ -3,6 +3,8 @@ package io.eventbus.server.session;
 import io.eventbus.protocol.CloseReason;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.Subscriber;
+import java.security.cert.X509Certificate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A session's way to its client.
@@ -161,9 +163,18 @@ public interface ClientLink {
   default void giveSubscriptionBytes(long bytes) {}
 
   /**
+   * Returns the certificate with which the client has opened its TLS connection; on the loop.
+   *
+   * @return one of an authority that the bus trusts, or null
+   */
+  default @Nullable X509Certificate certificate() {
+    return null;
+  }
+
+  /**
    * Says whether the client is on this machine, as far as the bus can know; any thread.
    *
-   * @return false where a proxy that the bus trusts says so
+   * @return false where the request came by way of a proxy, on this machine or on another
    */
   default boolean isLocal() {
     return true;

@@ -1,5 +1,6 @@
 package io.eventbus.server.session;
 
+import io.eventbus.server.security.Principal;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
@@ -39,11 +40,19 @@ final class Resume {
     return true;
   }
 
-  /** The producer's number: 63 bits of SHA-256, never 0. */
-  static long producer(String resume) {
+  /**
+   * The producer's number: 63 bits of SHA-256, never 0. That of a client that has a name follows
+   * from the name as well, so that the resume is worth nothing to others.
+   */
+  static long producer(String resume, Principal who) {
+    // The parts cannot run into each other: none of them holds this character.
+    String hashed =
+        who.account().isEmpty() && who.subject().isEmpty()
+            ? resume
+            : resume + '\0' + who.account() + '\0' + who.subject();
     try {
       byte[] hash =
-          MessageDigest.getInstance("SHA-256").digest(resume.getBytes(StandardCharsets.UTF_8));
+          MessageDigest.getInstance("SHA-256").digest(hashed.getBytes(StandardCharsets.UTF_8));
       return Math.max(1, ByteBuffer.wrap(hash).getLong() & Long.MAX_VALUE);
     } catch (NoSuchAlgorithmException e) {
       throw new IllegalStateException("every Java platform has SHA-256", e);

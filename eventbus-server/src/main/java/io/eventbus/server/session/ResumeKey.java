@@ -1,5 +1,6 @@
 package io.eventbus.server.session;
 
+import io.eventbus.server.security.Principal;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.InvalidKeyException;
@@ -76,16 +77,17 @@ public final class ResumeKey {
    * Makes a new resume.
    *
    * @param random makes it different from all others
+   * @param who for whom it is
    * @param fitting which producer numbers are the better ones; it is not looked for them for ever,
    *     because one that does not fit costs speed only
    */
-  String create(SecureRandom random, LongPredicate fitting) {
+  String create(SecureRandom random, Principal who, LongPredicate fitting) {
     Mac mac = mac(key);
     byte[] drawn = new byte[RANDOM_BYTES];
     random.nextBytes(drawn);
     ByteBuffer counter = ByteBuffer.wrap(drawn);
     String resume = sign(mac, drawn);
-    for (int i = 1; i < MOST_DRAWS && !fitting.test(Resume.producer(resume)); i++) {
+    for (int i = 1; i < MOST_DRAWS && !fitting.test(Resume.producer(resume, who)); i++) {
       // Nobody can tell the next number without the key, so that more randomness is not needed.
       counter.putLong(0, counter.getLong(0) + 1);
       resume = sign(mac, drawn);

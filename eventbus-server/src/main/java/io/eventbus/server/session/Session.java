@@ -14,6 +14,8 @@ import io.eventbus.schema.Welcome;
 import io.eventbus.server.security.Authentication;
 import io.eventbus.server.security.Principal;
 import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.EnumSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -36,6 +38,9 @@ public final class Session {
   private static final Set<TypeCode> ON_THE_WAY =
       EnumSet.of(TypeCode.HELLO, TypeCode.SUBSCRIBE, TypeCode.CREDIT, TypeCode.ECHO);
 
+  /** How long after the expiry of what it proved who it is with a client is closed. */
+  private static final Duration AFTER_EXPIRY = Duration.ofSeconds(10);
+
   private final LoopContext loop;
   private final ClientLink link;
   private final SessionAuthentication authentication;
@@ -47,6 +52,8 @@ public final class Session {
   private SessionState state = SessionState.AWAITING_HELLO;
 
   private volatile Principal principal = Principal.UNKNOWN;
+  // By the bus's clock; Long.MAX_VALUE for never.
+  private long endsAtMillis = Long.MAX_VALUE;
   private volatile Identity identity = Identity.UNKNOWN;
   private volatile ChangeTokens.@Nullable Grant arrival;
 
@@ -231,20 +238,19 @@ public final class Session {
             : "Hello.resume is not one that a bus gave (expected: Welcome.resume, unchanged)";
     String token = hello.getChange();
     if (refusal == null && token != null) {
-      refusal = arrive(token, resume);
+      refusal = arrive(token, resume, who);
     }
     if (refusal != null) {
       shutOut(refusal);
       return;
     }
     authentication.close();
-    principal = who;
-    publishing.permit(who.permissions());
-    subscriptions.permit(who.permissions());
+    become(who);
     identity =
         loop.bus
             .sessions()
-            .identify(hello, number -> loop.bus.cluster().leavesOn(loop.router.loop(), number));
+            .identify(
+                hello, who, number -> loop.bus.cluster().leavesOn(loop.router.loop(), number));
     if (resume != null && !resume.equals(identity.resume())) {
       loop.bus.stats().foreignResumes.increment();
     }
@@ -262,6 +268,22 @@ public final class Session {
     link.send(ControlFrames.encode(TypeCode.WELCOME, welcome));
   }
 
+  /** From now on the client is this one, with what it may do and until when. */
+  private void become(Principal who) {
+    principal = who;
+    Instant expires = who.expiresAt();
+    endsAtMillis = expires == null ? Long.MAX_VALUE : expires.plus(AFTER_EXPIRY).toEpochMilli();
+    publishing.permit(who.permissions());
+    subscriptions.permit(who.permissions());
+  }
+
+  private void expire() {
+    String message =
+        "what this client proved who it is with has expired; reconnect with a new token";
+    tell(new Problem(ErrorCode.UNAUTHENTICATED, message, true, 0L, TypeCode.HELLO.code(), ""));
+    closeHere(CloseReason.EXPIRED, message);
+  }
+
   /** Takes how much the client lets the bus deliver. */
   void credit(Credit credit) {
     if (credit.getCall() == 0) {
@@ -277,7 +299,7 @@ public final class Session {
   }
 
   /** Lets a client in that comes from another bus; null, or why not. */
-  private @Nullable String arrive(String token, @Nullable String resume) {
+  private @Nullable String arrive(String token, @Nullable String resume, Principal who) {
     if (resume == null) {
       return "Hello.change without Hello.resume (expected: both, or none)";
     }
@@ -287,7 +309,7 @@ public final class Session {
           + " of a bus with the same key; see auth.resume-key-file)";
     }
     ChangeTokens.Redeemed redeemed =
-        loop.bus.sessions().tokens().redeem(token, Resume.producer(resume));
+        loop.bus.sessions().tokens().redeem(token, Resume.producer(resume, who));
     arrival = redeemed.grant();
     return redeemed.refusal();
   }
@@ -370,6 +392,11 @@ public final class Session {
   public void onTick(long nowNanos) {
     authentication.onTick(nowNanos);
     publishing.onTick(nowNanos);
+    if (endsAtMillis != Long.MAX_VALUE
+        && state == SessionState.OPEN
+        && loop.bus.clock().millis() > endsAtMillis) {
+      expire();
+    }
   }
 
   /**

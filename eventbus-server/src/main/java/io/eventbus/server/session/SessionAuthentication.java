@@ -30,7 +30,13 @@ final class SessionAuthentication {
   void begin(Hello hello, long nowNanos) {
     pending =
         authentications.begin(
-            new Credentials(hello.getToken(), hello.getClient(), link.isLocal()), nowNanos);
+            new Credentials(
+                hello.getUser(),
+                hello.getToken(),
+                link.certificate(),
+                hello.getClient(),
+                link.isLocal()),
+            nowNanos);
   }
 
   /**

@@ -2,6 +2,7 @@ package io.eventbus.server.session;
 
 import io.eventbus.protocol.CloseReason;
 import io.eventbus.schema.Hello;
+import io.eventbus.server.security.Principal;
 import java.security.SecureRandom;
 import java.time.Clock;
 import java.util.Collection;
@@ -99,11 +100,12 @@ public final class Sessions {
    * Gives a client that was let in its identity. A resume that was not made with this key counts as
    * none: whoever could choose it could choose the number.
    *
+   * @param who whose the number is
    * @param fitting which producer numbers are the better ones for a client that has none yet
    */
-  Identity identify(Hello hello, LongPredicate fitting) {
+  Identity identify(Hello hello, Principal who, LongPredicate fitting) {
     String given = hello.getResume();
-    String resume = given != null && isGood(given) ? given : key.create(random, fitting);
+    String resume = given != null && isGood(given) ? given : key.create(random, who, fitting);
     long number = lastNumber.incrementAndGet();
     return new Identity(
         number,
@@ -111,7 +113,7 @@ public final class Sessions {
         hello.getClient(),
         hello.getAgent(),
         hello.getAttributes(),
-        Resume.producer(resume),
+        Resume.producer(resume, who),
         resume,
         clock.instant());
   }
@@ -123,7 +125,8 @@ public final class Sessions {
    * @return the number
    */
   public long newProducer(LongPredicate fitting) {
-    return Resume.producer(key.create(random, fitting));
+    // The bus itself has no name among its clients.
+    return Resume.producer(key.create(random, Principal.UNKNOWN, fitting), Principal.UNKNOWN);
   }
 
   /**

@@ -11,6 +11,7 @@ import io.eventbus.server.session.ClientLink;
 import io.eventbus.server.session.Session;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
+import java.security.cert.X509Certificate;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -31,6 +32,7 @@ final class BusHandler implements MessageHandler, ClientLink {
   private final ServerConfig config;
   private final long acceptedAt;
   private final ConnectionAccount account;
+  private final boolean forwarded;
   private @Nullable Ending ending;
   private @Nullable Runnable whenRead;
   private @Nullable Future<?> lateRefusal;
@@ -40,11 +42,19 @@ final class BusHandler implements MessageHandler, ClientLink {
   /** How the connection is closed when the queue is empty, or after so long in any case. */
   private record Ending(CloseReason reason, String message, long begunNanos, long longestNanos) {}
 
-  BusHandler(ConnectionLoop loop, WebSocketConnection connection, long acceptedAt) {
+  /**
+   * Makes the handler of a connection that was upgraded.
+   *
+   * @param acceptedAt when, as {@link System#nanoTime}
+   * @param forwarded whether the request says that a proxy has passed it on
+   */
+  BusHandler(
+      ConnectionLoop loop, WebSocketConnection connection, long acceptedAt, boolean forwarded) {
     this.loop = loop;
     this.connection = connection;
     this.config = loop.config();
     this.acceptedAt = acceptedAt;
+    this.forwarded = forwarded;
     this.account = FrontDoor.account(connection.channel());
     this.queue = new OutboundQueue(loop.queues(), connection, this::closeSlow, this::heldTooLong);
     this.session = new Session(loop.context(), this);
@@ -252,7 +262,13 @@ final class BusHandler implements MessageHandler, ClientLink {
   @Override
   public boolean isLocal() {
     InetAddress address = account.client().getAddress();
-    return account.isExempt() && address != null && address.isLoopbackAddress();
+    // A proxy on this machine that the bus does not know passes strangers on from loopback.
+    return !forwarded && account.isExempt() && address != null && address.isLoopbackAddress();
+  }
+
+  @Override
+  public @Nullable X509Certificate certificate() {
+    return TlsContexts.clientCertificate(connection.channel());
   }
 
   @Override

@@ -229,6 +229,11 @@ final class FrontDoor {
     return told.isPresent() ? told.get() : proxy;
   }
 
+  /** Says whether a request has passed a proxy, whether or not the bus believes what it says. */
+  static boolean isForwarded(HttpHeaders headers) {
+    return headers.contains("Forwarded") || headers.contains("X-Forwarded-For");
+  }
+
   /** Says whether it is known already which address a connection counts for. */
   static boolean isAdmitted(Channel channel) {
     Visit visit = channel.attr(VISIT).get();

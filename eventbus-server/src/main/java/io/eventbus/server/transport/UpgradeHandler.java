@@ -54,6 +54,9 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements Conne
   private Handshake.@Nullable Upgrade pending;
   private boolean answered;
 
+  /** Whether the request says that a proxy has passed it on. */
+  private boolean forwarded;
+
   /** Whether a page may read why there is no room: it may tell the client's address. */
   private boolean mayTellPage;
 
@@ -109,6 +112,7 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements Conne
     Handshake.Answer answer = handshake.answer(request, adminPort());
     boolean foreign = answer instanceof Handshake.Page page && page.status() == Handshake.FOREIGN;
     mayTellPage = !foreign;
+    forwarded = FrontDoor.isForwarded(request.headers());
     if (!FrontDoor.isAdmitted(ctx.channel())) {
       Optional<Admission.Refused> refusal;
       try {
@@ -168,7 +172,7 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements Conne
     boolean deflate = upgrade.extensions() != null;
     Function<WebSocketConnection, MessageHandler> handler =
         switch (upgrade.endpoint()) {
-          case BUS -> connection -> new BusHandler(loop, connection, acceptedAt);
+          case BUS -> connection -> new BusHandler(loop, connection, acceptedAt, forwarded);
           case ECHO -> connection -> new EchoHandler(loop, connection);
         };
     WebSocketConnection connection = new WebSocketConnection(loop, ctx.channel(), deflate, handler);

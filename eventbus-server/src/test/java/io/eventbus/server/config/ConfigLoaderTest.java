@@ -35,7 +35,7 @@ class ConfigLoaderTest {
                 100_000,
                 List.of(),
                 List.of()));
-    assertThat(config.tls()).isEqualTo(new TlsConfig(null, null));
+    assertThat(config.tls()).isEqualTo(new TlsConfig(null, null, null, ClientAuth.NONE));
     assertThat(config.tls().enabled()).isFalse();
     assertThat(config.limits())
         .isEqualTo(
@@ -56,7 +56,22 @@ class ConfigLoaderTest {
                 Duration.ofSeconds(10)));
     assertThat(config.compression()).isEqualTo(new CompressionConfig(false, 1, 256));
     assertThat(config.auth())
-        .isEqualTo(new AuthConfig(null, ClientScope.LOOPBACK, ClientScope.LOOPBACK, null));
+        .isEqualTo(
+            new AuthConfig(
+                null,
+                AnonymousScope.AUTO,
+                null,
+                CertificateSubject.URI_SAN,
+                new JwtConfig(
+                    null,
+                    null,
+                    List.of("EdDSA", "ES256", "HS256", "PS256", "RS256"),
+                    null,
+                    null,
+                    null),
+                ClientScope.LOOPBACK,
+                ClientScope.LOOPBACK,
+                null));
     assertThat(config.cluster().enabled()).isFalse();
     assertThat(config.cluster().port()).isEqualTo(8082);
     assertThat(config.cluster().bindHost()).isEqualTo("127.0.0.1");

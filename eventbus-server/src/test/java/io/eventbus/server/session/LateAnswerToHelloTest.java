@@ -58,7 +58,8 @@ class LateAnswerToHelloTest {
 
   private final byte[] hello =
       ControlFrames.encode(
-          TypeCode.HELLO, new Hello("client", "agent/1", "s3cret", null, Map.of("a", "b"), null));
+          TypeCode.HELLO,
+          new Hello("client", "agent/1", "s3cret", null, Map.of("a", "b"), null, null));
 
   private LoopContext context() {
     UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(true);

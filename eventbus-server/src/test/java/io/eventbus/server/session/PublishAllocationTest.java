@@ -95,7 +95,8 @@ class PublishAllocationTest {
           throw new AssertionError("it does not wait");
         };
     byte[] hello =
-        ControlFrames.encode(TypeCode.HELLO, new Hello("client", "", null, null, Map.of(), null));
+        ControlFrames.encode(
+            TypeCode.HELLO, new Hello("client", "", null, null, Map.of(), null, null));
     session.onMessage(ByteBuffer.wrap(hello), 0, hello.length, 1, never);
     ByteArrayOutputStream frames = new ByteArrayOutputStream();
     for (int i = 0; i < TOPICS; i++) {

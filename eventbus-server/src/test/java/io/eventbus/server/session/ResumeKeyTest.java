@@ -3,6 +3,7 @@ package io.eventbus.server.session;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.eventbus.server.security.Principal;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.SecureRandom;
@@ -30,7 +31,7 @@ class ResumeKeyTest {
   private final ResumeKey key = ResumeKey.of(SECRET);
 
   private String create() {
-    return key.create(random, number -> true);
+    return key.create(random, Principal.UNKNOWN, number -> true);
   }
 
   private static byte[] hmac(byte[] key, byte[]... parts) throws Exception {
@@ -119,7 +120,9 @@ class ResumeKeyTest {
     byte[] old = new byte[32];
     random.nextBytes(old);
     assertThat(key.hasSigned(encode(old))).isFalse();
-    assertThat(key.hasSigned(ResumeKey.ofThisRun().create(random, number -> true))).isFalse();
+    assertThat(
+            key.hasSigned(ResumeKey.ofThisRun().create(random, Principal.UNKNOWN, number -> true)))
+        .isFalse();
     byte[] almost = SECRET.clone();
     almost[31] ^= 1;
     assertThat(ResumeKey.of(almost).hasSigned(create())).isFalse();
@@ -140,12 +143,13 @@ class ResumeKeyTest {
 
   @Test
   void aNumberThatFitsIsLookedForButNotForEver() throws Exception {
-    String even = key.create(random, number -> number % 8 == 0);
-    assertThat(Resume.producer(even) % 8).isZero();
+    String even = key.create(random, Principal.UNKNOWN, number -> number % 8 == 0);
+    assertThat(Resume.producer(even, Principal.UNKNOWN) % 8).isZero();
     List<Long> tried = new ArrayList<>();
     String any =
         key.create(
             random,
+            Principal.UNKNOWN,
             number -> {
               tried.add(number);
               return false;
@@ -153,7 +157,7 @@ class ResumeKeyTest {
     assertThat(key.hasSigned(any)).isTrue();
     assertThat(tried).hasSizeBetween(8, 64).doesNotHaveDuplicates();
     byte[] hash = MessageDigest.getInstance("SHA-256").digest(ascii(any));
-    assertThat(Resume.producer(any))
+    assertThat(Resume.producer(any, Principal.UNKNOWN))
         .isEqualTo(java.nio.ByteBuffer.wrap(hash).getLong() & Long.MAX_VALUE);
   }
 

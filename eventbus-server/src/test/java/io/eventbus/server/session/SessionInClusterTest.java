@@ -29,6 +29,7 @@ import io.eventbus.server.routing.Subscription;
 import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.samples.FakeLoops;
 import io.eventbus.server.samples.TestAccess;
+import io.eventbus.server.security.Principal;
 import io.eventbus.server.stats.BusCounters;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.nio.ByteBuffer;
@@ -154,7 +155,7 @@ class SessionInClusterTest {
     index.onLocalChange(new Told());
     handle(
         ControlFrames.encode(
-            TypeCode.HELLO, new Hello("client", "agent/1", null, null, Map.of(), null)));
+            TypeCode.HELLO, new Hello("client", "agent/1", null, null, Map.of(), null, null)));
     assertThat(link.taken()).hasSize(1);
   }
 
@@ -302,7 +303,7 @@ class SessionInClusterTest {
     handle(
         made,
         ControlFrames.encode(
-            TypeCode.HELLO, new Hello("client", "agent/1", null, resume, Map.of(), null)));
+            TypeCode.HELLO, new Hello("client", "agent/1", null, resume, Map.of(), null, null)));
     return (Welcome) to.taken().get(0);
   }
 
@@ -315,7 +316,7 @@ class SessionInClusterTest {
     }
     String resume = TestResumes.of(1);
     others.leavesHere = producer -> false;
-    assertThat(hello(resume).getProducer()).isEqualTo(Resume.producer(resume));
+    assertThat(hello(resume).getProducer()).isEqualTo(Resume.producer(resume, Principal.UNKNOWN));
     assertThat(hello(null).getResume()).as("one all the same").hasSize(43);
   }
 
@@ -340,10 +341,12 @@ class SessionInClusterTest {
     String token =
         sessions
             .tokens()
-            .issue(new ChangeTokens.Grant(Resume.producer(resume), "one", 1), Duration.ofHours(1));
+            .issue(
+                new ChangeTokens.Grant(Resume.producer(resume, Principal.UNKNOWN), "one", 1),
+                Duration.ofHours(1));
     FakeLink there = new FakeLink();
     Session arriving = new Session(context(), there);
-    Hello hello = new Hello("client", "agent/1", null, resume, Map.of(), token);
+    Hello hello = new Hello("client", "agent/1", null, resume, Map.of(), token, null);
     handle(arriving, ControlFrames.encode(TypeCode.HELLO, hello));
     assertThat(arriving.arrival()).isNotNull();
     there.taken();

@@ -38,6 +38,7 @@ import io.eventbus.server.samples.FakeLoops;
 import io.eventbus.server.samples.FakeSubscriber;
 import io.eventbus.server.samples.SampleFrames;
 import io.eventbus.server.samples.TestAccess;
+import io.eventbus.server.security.Principal;
 import io.eventbus.server.stats.BusCounters;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.ByteArrayOutputStream;
@@ -125,7 +126,7 @@ class SessionTest {
 
   private static byte[] hello(@Nullable String token, @Nullable String resume) {
     return ControlFrames.encode(
-        TypeCode.HELLO, new Hello("client", "agent/1", token, resume, Map.of(), null));
+        TypeCode.HELLO, new Hello("client", "agent/1", token, resume, Map.of(), null, null));
   }
 
   private static byte[] subscribe(long id, String filter, @Nullable String group) {
@@ -265,8 +266,9 @@ class SessionTest {
     handle(hello("s3cret", chosen));
     Welcome first = (Welcome) link.taken().get(0);
     assertThat(first.getResume()).isNotEqualTo(chosen).hasSize(43);
-    assertThat(first.getProducer()).isNotEqualTo(Resume.producer(chosen));
-    assertThat(first.getProducer()).isEqualTo(Resume.producer(first.getResume()));
+    assertThat(first.getProducer()).isNotEqualTo(Resume.producer(chosen, Principal.UNKNOWN));
+    assertThat(first.getProducer())
+        .isEqualTo(Resume.producer(first.getResume(), Principal.UNKNOWN));
     assertThat(counters.foreignResumes.sum()).isEqualTo(1);
     FakeLink other = new FakeLink();
     Session second = new Session(context, other);
@@ -289,11 +291,12 @@ class SessionTest {
   @Test
   void aResumeOfAnotherKeyTakesNobodysPlace() {
     Welcome first = welcome();
-    String foreign = ResumeKey.ofThisRun().create(new SecureRandom(), number -> true);
+    String foreign =
+        ResumeKey.ofThisRun().create(new SecureRandom(), Principal.UNKNOWN, number -> true);
     Session second = new Session(context, new FakeLink());
     handle(second, hello("s3cret", foreign), 0);
     assertThat(second.producer())
-        .isNotEqualTo(Resume.producer(foreign))
+        .isNotEqualTo(Resume.producer(foreign, Principal.UNKNOWN))
         .isNotEqualTo(first.getProducer());
     assertThat(link.closed).isEmpty();
     second.onClosed();
@@ -302,11 +305,13 @@ class SessionTest {
   @Test
   void aTokenIsNotTakenFromWhoHasMadeUpTheResume() {
     String chosen = "A".repeat(43);
-    ChangeTokens.Grant grant = new ChangeTokens.Grant(Resume.producer(chosen), "one", 1);
+    ChangeTokens.Grant grant =
+        new ChangeTokens.Grant(Resume.producer(chosen, Principal.UNKNOWN), "one", 1);
     String token = sessions.tokens().issue(grant, Duration.ofSeconds(10));
     handle(
         ControlFrames.encode(
-            TypeCode.HELLO, new Hello("client", "agent/1", "s3cret", chosen, Map.of(), token)));
+            TypeCode.HELLO,
+            new Hello("client", "agent/1", "s3cret", chosen, Map.of(), token, null)));
     assertThat(problem(ErrorCode.UNAUTHENTICATED, TypeCode.HELLO, 0, "").getMessage())
         .contains("Hello.resume", "auth.resume-key-file")
         .doesNotContain(chosen);
@@ -433,7 +438,7 @@ class SessionTest {
     byte[] hello =
         ControlFrames.encode(
             TypeCode.HELLO,
-            new Hello("client", "agent/1", "s3cret", first.getResume(), Map.of(), token));
+            new Hello("client", "agent/1", "s3cret", first.getResume(), Map.of(), token, null));
     FakeLink other = new FakeLink();
     Session second = new Session(context, other);
     handle(second, hello, 0);
@@ -469,7 +474,7 @@ class SessionTest {
         second,
         ControlFrames.encode(
             TypeCode.HELLO,
-            new Hello("client", "agent/1", "s3cret", first.getResume(), Map.of(), token)),
+            new Hello("client", "agent/1", "s3cret", first.getResume(), Map.of(), token, null)),
         0);
     session.onClosed();
     assertThat(sessions.after(0)).containsExactly(second);
@@ -487,7 +492,7 @@ class SessionTest {
         sessions.tokens().issue(new ChangeTokens.Grant(0, "one", 1), Duration.ofSeconds(10));
     handle(
         ControlFrames.encode(
-            TypeCode.HELLO, new Hello("client", "agent/1", "s3cret", null, Map.of(), token)));
+            TypeCode.HELLO, new Hello("client", "agent/1", "s3cret", null, Map.of(), token, null)));
     assertClosed(CloseReason.UNAUTHENTICATED);
   }
 
@@ -710,7 +715,7 @@ class SessionTest {
   void aHelloThatIsTooLongEndsIt() {
     handle(
         ControlFrames.encode(
-            TypeCode.HELLO, new Hello("c".repeat(256), "a", "s3cret", null, Map.of(), null)));
+            TypeCode.HELLO, new Hello("c".repeat(256), "a", "s3cret", null, Map.of(), null, null)));
     problem(ErrorCode.TOO_BIG, TypeCode.HELLO, 0, "");
     assertClosed(CloseReason.TOO_BIG);
   }
@@ -961,7 +966,7 @@ class SessionTest {
     Map<String, String> attributes = Map.of("zone", "eu-1", "rack", "é".repeat(100));
     handle(
         ControlFrames.encode(
-            TypeCode.HELLO, new Hello("c", "a", "s3cret", null, attributes, null)));
+            TypeCode.HELLO, new Hello("c", "a", "s3cret", null, attributes, null, null)));
     assertThat(session.identity().attributes()).isEqualTo(attributes);
     assertThat(memory.used()).isBetween(300L, 600L);
   }

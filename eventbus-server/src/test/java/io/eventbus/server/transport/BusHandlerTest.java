@@ -32,12 +32,12 @@ class BusHandlerTest {
     wire.connect(
         false,
         connection -> {
-          handlers.add(new BusHandler(wire.loop, connection, System.nanoTime()));
+          handlers.add(new BusHandler(wire.loop, connection, System.nanoTime(), false));
           return handlers.get(0);
         });
     byte[] hello =
         ControlFrames.encode(
-            TypeCode.HELLO, new Hello("test", "test/1", null, null, Map.of(), null));
+            TypeCode.HELLO, new Hello("test", "test/1", null, null, Map.of(), null, null));
     wire.read(new ClientBytes().binary(hello).array());
     assertThat(wire.frames()).hasSize(1).first().isInstanceOf(Welcome.class);
   }

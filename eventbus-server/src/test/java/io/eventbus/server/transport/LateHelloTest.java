@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 class LateHelloTest {
   private static final byte[] HELLO =
       ControlFrames.encode(
-          TypeCode.HELLO, new Hello("test", "test/1", "s3cret", null, Map.of(), null));
+          TypeCode.HELLO, new Hello("test", "test/1", "s3cret", null, Map.of(), null, null));
   private static final byte[] ECHO = ControlFrames.encode(TypeCode.ECHO, new Echo(7L));
 
   private final FakeAuthenticator authenticator = new FakeAuthenticator();
@@ -30,7 +30,7 @@ class LateHelloTest {
 
   @BeforeEach
   void hello() {
-    wire.connect(false, connection -> new BusHandler(wire.loop, connection, began));
+    wire.connect(false, connection -> new BusHandler(wire.loop, connection, began, false));
     // The echo comes with it, in a message of its own.
     wire.read(new ClientBytes().binary(HELLO).binary(ECHO).array());
     assertThat(wire.written()).isEmpty();

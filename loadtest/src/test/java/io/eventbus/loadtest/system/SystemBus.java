@@ -93,6 +93,7 @@ final class SystemBus {
     Map<String, String> variables = new HashMap<>(settings);
     variables.put("EVENTBUS_BUS_NAME", name);
     // In a network of its own a client is on another machine.
+    variables.put("EVENTBUS_AUTH_ANONYMOUS", "everyone");
     variables.put("EVENTBUS_AUTH_BLOCK", "everyone");
     variables.put("EVENTBUS_CLUSTER_HOST", place.links());
     variables.put("EVENTBUS_CLUSTER_PORT", Integer.toString(linkPort));

@@ -207,7 +207,14 @@ final class Connector implements Link.Owner, BusChange.Home {
   }
 
   private Hello hello(@Nullable String change) {
-    return new Hello(options.name(), AGENT, options.token(), resume, options.attributes(), change);
+    return new Hello(
+        options.name(),
+        AGENT,
+        options.token(),
+        resume,
+        options.attributes(),
+        change,
+        options.user());
   }
 
   private void onWelcome(Link link, Welcome welcome) {

@@ -28,7 +28,8 @@ public final class ClientFrames {
   public static byte[] hello(String name, String token, @Nullable String resume) {
     return ControlFrames.encode(
         TypeCode.HELLO,
-        new Hello(name, "loadtest-attack", token.isEmpty() ? null : token, resume, Map.of(), null));
+        new Hello(
+            name, "loadtest-attack", token.isEmpty() ? null : token, resume, Map.of(), null, null));
   }
 
   /**

@@ -1,0 +1,43 @@
+package io.eventbus.cli.client;
+
+import io.eventbus.cli.console.CliFailure;
+import io.eventbus.cli.console.ExitCode;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** A token or a password in a file of its own, where other users of the machine cannot read it. */
+final class TokenFile {
+  /** As much as fits into {@code Hello.token}. */
+  private static final int MOST = 16 * 1024;
+
+  private TokenFile() {}
+
+  /**
+   * Reads a token.
+   *
+   * @return the first line of the file
+   * @throws CliFailure if it cannot be read, is empty or too long
+   */
+  static String read(Path file) {
+    try (InputStream in = Files.newInputStream(file)) {
+      byte[] bytes = in.readNBytes(MOST + 2);
+      String line =
+          new String(bytes, StandardCharsets.UTF_8).lines().findFirst().orElse("").strip();
+      if (line.isEmpty() || line.getBytes(StandardCharsets.UTF_8).length > MOST) {
+        throw new CliFailure(
+            ExitCode.USAGE,
+            "--token-file "
+                + file
+                + " (expected: a token of 1 to "
+                + MOST
+                + " bytes in its first line)");
+      }
+      return line;
+    } catch (IOException e) {
+      throw new CliFailure(ExitCode.USAGE, "--token-file " + file + " cannot be read: " + e, e);
+    }
+  }
+}

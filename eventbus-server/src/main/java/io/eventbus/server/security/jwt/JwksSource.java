@@ -1,0 +1,196 @@
+package io.eventbus.server.security.jwt;
+
+import io.eventbus.server.log.RateLimitedLog;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keys that are fetched from a URL, and fetched again before they are too old. Where the other end
+ * cannot be reached the keys stay for a day. Nothing here blocks. Any thread.
+ */
+final class JwksSource implements AutoCloseable {
+  static final Duration LONGEST_FETCH = Duration.ofSeconds(5);
+
+  /** Between two fetches, whether for a key that is not known or because one has failed. */
+  static final Duration PAUSE = Duration.ofSeconds(30);
+
+  static final Duration SOONEST = Duration.ofMinutes(5);
+  static final Duration LATEST = Duration.ofHours(1);
+  static final Duration STALE = Duration.ofHours(24);
+
+  private static final Logger LOG = LoggerFactory.getLogger(JwksSource.class);
+  private static final Pattern MAX_AGE =
+      Pattern.compile("(?:^|[,\\s])max-age=\"?(\\d{1,9})", Pattern.CASE_INSENSITIVE);
+
+  private final URI url;
+  private final LongSupplier nanoTime;
+  private final HttpClient http;
+  private final RateLimitedLog log = new RateLimitedLog(LOG);
+
+  // Guarded by this, but for reading.
+  private volatile @Nullable Fetched fetched;
+  private @Nullable CompletableFuture<Void> underWay;
+  private long beganNanos;
+  private long dueNanos;
+  private boolean closed;
+
+  /** Keys, and when they came. */
+  private record Fetched(List<TokenKey> keys, long nanos) {}
+
+  /** A fetch that brought no keys; the message is for the log. */
+  private static final class FetchException extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    FetchException(String message) {
+      super(message, null, false, false);
+    }
+  }
+
+  /** Begins to fetch. */
+  JwksSource(URI url, LongSupplier nanoTime) {
+    this.url = url;
+    this.nanoTime = nanoTime;
+    this.http =
+        HttpClient.newBuilder()
+            .version(HttpClient.Version.HTTP_1_1)
+            .followRedirects(HttpClient.Redirect.NEVER)
+            .connectTimeout(LONGEST_FETCH)
+            .build();
+    this.beganNanos = nanoTime.getAsLong() - PAUSE.toNanos();
+    var unused = lookAgain();
+  }
+
+  /** Returns the keys, none where there were none yet or they are too old. */
+  List<TokenKey> keys() {
+    Fetched now = fetched;
+    return now == null || nanoTime.getAsLong() - now.nanos() > STALE.toNanos()
+        ? List.of()
+        : now.keys();
+  }
+
+  /** Says whether the keys were fetched a short time ago. */
+  boolean isComplete() {
+    Fetched now = fetched;
+    return now != null && nanoTime.getAsLong() - now.nanos() <= PAUSE.toNanos();
+  }
+
+  /** Fetches if it is time for it. */
+  void refresh() {
+    synchronized (this) {
+      if (underWay != null || nanoTime.getAsLong() - dueNanos < 0) {
+        return;
+      }
+    }
+    var unused = lookAgain();
+  }
+
+  /**
+   * Fetches, but not again within {@link #PAUSE}.
+   *
+   * @return completed when the fetch that is under way has ended, or at once; never fails
+   */
+  synchronized CompletableFuture<Void> lookAgain() {
+    if (underWay != null) {
+      return underWay;
+    }
+    long now = nanoTime.getAsLong();
+    if (closed || now - beganNanos < PAUSE.toNanos()) {
+      return CompletableFuture.completedFuture(null);
+    }
+    beganNanos = now;
+    dueNanos = now + PAUSE.toNanos();
+    CompletableFuture<Void> ended = new CompletableFuture<>();
+    underWay = ended;
+    fetch(ended);
+    return ended;
+  }
+
+  // The request's end is acted on here, and nothing else comes of it.
+  @SuppressWarnings("FutureReturnValueIgnored")
+  private void fetch(CompletableFuture<Void> ended) {
+    HttpRequest request =
+        HttpRequest.newBuilder(url)
+            .timeout(LONGEST_FETCH)
+            .header("Accept", "application/json")
+            .GET()
+            .build();
+    CompletableFuture<HttpResponse<byte[]>> response =
+        http.sendAsync(request, info -> new BoundedBody(KeyFiles.MOST_BYTES));
+    // The request's own time-out ends with the head of the answer.
+    response
+        .copy()
+        .orTimeout(LONGEST_FETCH.toMillis(), TimeUnit.MILLISECONDS)
+        .whenComplete(
+            (answer, failure) -> {
+              response.cancel(true);
+              try {
+                onEnd(answer, failure);
+              } finally {
+                synchronized (this) {
+                  underWay = null;
+                }
+                ended.complete(null);
+              }
+            });
+  }
+
+  private void onEnd(@Nullable HttpResponse<byte[]> answer, @Nullable Throwable failure) {
+    try {
+      if (answer == null || failure != null) {
+        throw new FetchException(String.valueOf(failure));
+      }
+      if (answer.statusCode() != 200) {
+        throw new FetchException("status " + answer.statusCode() + " (expected: 200)");
+      }
+      List<TokenKey> keys = KeySet.parse(new String(answer.body(), StandardCharsets.UTF_8));
+      if (keys.isEmpty()) {
+        throw new FetchException("no key for any algorithm");
+      }
+      long now = nanoTime.getAsLong();
+      Duration pause = pause(answer.headers().firstValue("Cache-Control").orElse(""));
+      synchronized (this) {
+        fetched = new Fetched(keys, now);
+        dueNanos = now + pause.toNanos();
+      }
+      LOG.debug("fetched {} keys of tokens from {}", keys.size(), url);
+    } catch (FetchException | IllegalArgumentException e) {
+      log.warn(
+          "fetch",
+          "keys of tokens could not be fetched from {}: {}; those that are there hold for {} hours",
+          url,
+          String.valueOf(e.getMessage()),
+          STALE.toHours());
+    }
+  }
+
+  /** Half of how long an answer is fresh (RFC 9111, section 5.2.2.1), within bounds. */
+  static Duration pause(String cacheControl) {
+    Matcher age = MAX_AGE.matcher(cacheControl);
+    if (!age.find()) {
+      return SOONEST;
+    }
+    Duration half = Duration.ofSeconds(Long.parseLong(age.group(1)) / 2);
+    if (half.compareTo(SOONEST) < 0) {
+      return SOONEST;
+    }
+    return half.compareTo(LATEST) > 0 ? LATEST : half;
+  }
+
+  @Override
+  public synchronized void close() {
+    closed = true;
+  }
+}

@@ -1,0 +1,181 @@
+package io.eventbus.server.security.jwt;
+
+import io.eventbus.server.config.ConfigException;
+import io.eventbus.server.config.JwtConfig;
+import io.eventbus.server.security.Credentials;
+import io.eventbus.server.security.Identity;
+import io.eventbus.server.security.LoginMethod;
+import io.eventbus.server.security.LoginOutcome;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Clients with JSON Web Tokens. A token that was good before is good at once, until it expires;
+ * others are checked on two threads, for which a bounded number waits.
+ */
+public final class JwtLogin implements LoginMethod, AutoCloseable {
+  private static final int THREADS = 2;
+  private static final int MOST_WAITING = 1000;
+
+  private static final LoginOutcome BUSY =
+      new LoginOutcome.Unavailable("more than " + MOST_WAITING + " tokens wait to be checked");
+  private static final LoginOutcome NO_KEY =
+      new LoginOutcome.Wrong("showed a token that names a key that does not exist");
+  private static final LoginOutcome NO_KEYS =
+      new LoginOutcome.Unavailable("the keys of tokens could not be fetched");
+
+  private final JwtVerifier verifier;
+  private final TokenKeys keys;
+  private final @Nullable JwksSource source;
+  private final VerifiedTokens verified;
+  private final ThreadPoolExecutor threads;
+
+  JwtLogin(JwtVerifier verifier, TokenKeys keys, @Nullable JwksSource source, Clock clock) {
+    this.verifier = verifier;
+    this.keys = keys;
+    this.source = source;
+    this.verified = new VerifiedTokens(clock);
+    this.threads =
+        new ThreadPoolExecutor(
+            THREADS,
+            THREADS,
+            1,
+            TimeUnit.MINUTES,
+            new ArrayBlockingQueue<>(MOST_WAITING),
+            task -> {
+              Thread thread = new Thread(task, "eventbus-tokens");
+              thread.setDaemon(true);
+              return thread;
+            });
+    threads.allowCoreThreadTimeOut(true);
+  }
+
+  /**
+   * Makes the method that a configuration asks for.
+   *
+   * @param config with keys
+   * @param clock the time of day, for expiry
+   * @return the method; its keys may still be on their way
+   * @throws ConfigException if a file with keys cannot be used
+   */
+  public static JwtLogin of(JwtConfig config, Clock clock) {
+    String issuer = config.issuer();
+    String audience = config.audience();
+    if (issuer == null || audience == null) {
+      throw new IllegalArgumentException("jwt: not enabled (expected: issuer and audience)");
+    }
+    List<TokenKey> fromFiles = fromFiles(config);
+    JwksSource source =
+        config.jwksUrl() == null ? null : new JwksSource(config.jwksUrl(), System::nanoTime);
+    return new JwtLogin(
+        new JwtVerifier(issuer, audience, config.algorithms(), clock),
+        new ConfiguredKeys(fromFiles, source),
+        source,
+        clock);
+  }
+
+  /**
+   * Checks the files that a configuration names.
+   *
+   * @param config with or without keys
+   * @throws ConfigException if one cannot be used
+   */
+  public static void check(JwtConfig config) {
+    var unused = fromFiles(config);
+  }
+
+  private static List<TokenKey> fromFiles(JwtConfig config) {
+    List<TokenKey> keys = new ArrayList<>();
+    if (config.secretFile() != null) {
+      keys.add(KeyFiles.secret(config.secretFile()));
+    }
+    if (config.publicKeys() != null) {
+      keys.addAll(KeyFiles.publicKeys(config.publicKeys()));
+    }
+    return keys;
+  }
+
+  @Override
+  public boolean takes(Credentials credentials) {
+    String token = credentials.token();
+    return credentials.user() == null && token != null && JwtVerifier.hasThreeParts(token);
+  }
+
+  // What comes of the answer is the caller's.
+  @SuppressWarnings("FutureReturnValueIgnored")
+  @Override
+  public CompletableFuture<LoginOutcome> check(Credentials credentials) {
+    String token = credentials.token();
+    if (token == null || token.length() > JwtVerifier.MOST_CHARS) {
+      return CompletableFuture.completedFuture(
+          new LoginOutcome.Wrong(
+              "showed a token of more than " + JwtVerifier.MOST_CHARS + " characters"));
+    }
+    Identity known = verified.find(token);
+    if (known != null) {
+      return CompletableFuture.completedFuture(new LoginOutcome.Proved(known));
+    }
+    CompletableFuture<LoginOutcome> answer = new CompletableFuture<>();
+    begin(token, answer, true);
+    return answer;
+  }
+
+  private void begin(String token, CompletableFuture<LoginOutcome> answer, boolean first) {
+    Runnable task =
+        () -> {
+          // Nobody waits for it any more where it is done.
+          if (!answer.isDone()) {
+            try {
+              judge(token, answer, first);
+            } catch (RuntimeException | Error e) {
+              answer.completeExceptionally(
+                  new IllegalStateException("checking a token failed with " + e.getClass()));
+            }
+          }
+        };
+    try {
+      threads.execute(task);
+    } catch (RejectedExecutionException e) {
+      answer.complete(BUSY);
+    }
+  }
+
+  @SuppressWarnings("FutureReturnValueIgnored")
+  private void judge(String token, CompletableFuture<LoginOutcome> answer, boolean first) {
+    TokenVerdict verdict = verifier.verify(token, keys.keys());
+    if (verdict instanceof TokenVerdict.Good good) {
+      verified.add(token, good.identity());
+      answer.complete(new LoginOutcome.Proved(good.identity()));
+    } else if (verdict instanceof TokenVerdict.Bad bad) {
+      answer.complete(new LoginOutcome.Wrong(bad.reason()));
+    } else if (first) {
+      // The issuer may have a new key.
+      keys.lookAgain().thenRun(() -> begin(token, answer, false));
+    } else {
+      answer.complete(keys.areComplete() ? NO_KEY : NO_KEYS);
+    }
+  }
+
+  /** Looks whether keys are to be fetched again; to be called every few seconds, does not block. */
+  public void refresh() {
+    if (source != null) {
+      source.refresh();
+    }
+  }
+
+  /** Ends the threads; nothing is checked any more. */
+  @Override
+  public void close() {
+    threads.shutdownNow();
+    if (source != null) {
+      source.close();
+    }
+  }
+}

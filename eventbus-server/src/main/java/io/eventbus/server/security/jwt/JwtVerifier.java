@@ -1,0 +1,172 @@
+package io.eventbus.server.security.jwt;
+
+import static org.jose4j.jwa.AlgorithmConstraints.ConstraintType.PERMIT;
+
+import io.eventbus.server.security.Identity;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Set;
+import org.jose4j.jws.JsonWebSignature;
+import org.jose4j.jwt.JwtClaims;
+import org.jose4j.jwt.MalformedClaimException;
+import org.jose4j.jwt.NumericDate;
+import org.jose4j.jwt.consumer.ErrorCodeValidator;
+import org.jose4j.jwt.consumer.ErrorCodes;
+import org.jose4j.jwt.consumer.InvalidJwtException;
+import org.jose4j.jwt.consumer.JwtConsumerBuilder;
+import org.jose4j.lang.JoseException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Judges tokens. The key decides which algorithms there may be, never the token. Immutable; any
+ * thread, but not an event loop: signatures take up to milliseconds.
+ */
+final class JwtVerifier {
+  /** More than issuers put into tokens; a longer one is not looked at. */
+  static final int MOST_CHARS = 8 * 1024;
+
+  static final Duration SKEW = Duration.ofSeconds(30);
+  static final Duration LONGEST_LIFE = Duration.ofHours(24);
+
+  private static final int MINUTES_OF_A_DAY = 24 * 60;
+
+  private final String issuer;
+  private final String audience;
+  private final Set<String> algorithms;
+  private final Clock clock;
+
+  /** Makes a verifier; it cannot be without what tokens are judged by. */
+  JwtVerifier(String issuer, String audience, List<String> algorithms, Clock clock) {
+    this.issuer = issuer;
+    this.audience = audience;
+    this.algorithms = Set.copyOf(algorithms);
+    this.clock = clock;
+  }
+
+  /** Says whether a text has three parts, before anything is done with them. */
+  static boolean hasThreeParts(String token) {
+    int first = token.indexOf('.');
+    int second = token.indexOf('.', first + 1);
+    return first >= 0 && second >= 0 && token.indexOf('.', second + 1) < 0;
+  }
+
+  /**
+   * Judges a token.
+   *
+   * @param token has three parts
+   * @param keys those that there are now
+   */
+  TokenVerdict verify(String token, List<TokenKey> keys) {
+    if (token.length() > MOST_CHARS || !hasThreeParts(token)) {
+      return bad("has more than " + MOST_CHARS + " characters, or not three parts");
+    }
+    String algorithm;
+    String keyId;
+    try {
+      JsonWebSignature signature = new JsonWebSignature();
+      signature.setCompactSerialization(token);
+      algorithm = signature.getAlgorithmHeaderValue();
+      keyId = signature.getKeyIdHeaderValue();
+    } catch (JoseException | RuntimeException e) {
+      return bad("cannot be read");
+    }
+    if (algorithm == null || !algorithms.contains(algorithm)) {
+      return bad("has an algorithm that is not in auth.jwt.algorithms");
+    }
+    List<TokenKey> candidates = candidates(keys, keyId, algorithm);
+    if (candidates.isEmpty()) {
+      return keyId != null && keys.stream().anyMatch(key -> keyId.equals(key.id()))
+          ? bad("has an algorithm that does not fit the key that it names")
+          : new TokenVerdict.UnknownKey();
+    }
+    if (candidates.size() > 1) {
+      return bad("names no key (expected: kid, because there are several of its type)");
+    }
+    return verify(token, algorithm, candidates.get(0));
+  }
+
+  private static List<TokenKey> candidates(
+      List<TokenKey> keys, @Nullable String keyId, String algorithm) {
+    List<TokenKey> fitting = keys.stream().filter(key -> key.fits(algorithm)).toList();
+    if (keyId == null) {
+      return fitting;
+    }
+    List<TokenKey> named = fitting.stream().filter(key -> keyId.equals(key.id())).toList();
+    // A key from a file may have no name.
+    return named.isEmpty() ? fitting.stream().filter(key -> key.id() == null).toList() : named;
+  }
+
+  private TokenVerdict verify(String token, String algorithm, TokenKey key) {
+    Instant now = clock.instant();
+    JwtClaims claims;
+    try {
+      claims =
+          new JwtConsumerBuilder()
+              .setJwsAlgorithmConstraints(PERMIT, algorithm)
+              .setVerificationKey(key.key())
+              .setEvaluationTime(NumericDate.fromMilliseconds(now.toEpochMilli()))
+              .setAllowedClockSkewInSeconds((int) SKEW.toSeconds())
+              .setRequireExpirationTime()
+              .setMaxFutureValidityInMinutes(MINUTES_OF_A_DAY)
+              .setRequireSubject()
+              .setExpectedIssuer(true, issuer)
+              .setExpectedAudience(true, audience)
+              .build()
+              .processToClaims(token);
+    } catch (InvalidJwtException e) {
+      return bad(reason(e));
+    }
+    try {
+      NumericDate expires = claims.getExpirationTime();
+      NumericDate issued = claims.getIssuedAt();
+      if (issued != null) {
+        long life = expires.getValue() - issued.getValue();
+        if (life > LONGEST_LIFE.toSeconds()) {
+          return bad("lives longer than " + LONGEST_LIFE.toHours() + " hours");
+        }
+        if (issued.getValue() > now.plus(SKEW).getEpochSecond()) {
+          return bad("was issued in the future");
+        }
+      }
+      Identity identity =
+          TokenClaims.identity(claims, Instant.ofEpochMilli(expires.getValueInMillis()));
+      return new TokenVerdict.Good(identity);
+    } catch (MalformedClaimException e) {
+      return bad("has a claim of a wrong type");
+    } catch (TokenClaims.BadClaimException e) {
+      return bad(String.valueOf(e.getMessage()));
+    }
+  }
+
+  private static TokenVerdict bad(String what) {
+    return new TokenVerdict.Bad("showed a token that " + what);
+  }
+
+  /** The exception's own message holds the token's claims. */
+  private static String reason(InvalidJwtException e) {
+    for (ErrorCodeValidator.Error error : e.getErrorDetails()) {
+      String known =
+          switch (error.getErrorCode()) {
+            case ErrorCodes.EXPIRED -> "has expired";
+            case ErrorCodes.EXPIRATION_MISSING -> "has no exp";
+            case ErrorCodes.EXPIRATION_TOO_FAR_IN_FUTURE ->
+                "expires more than " + LONGEST_LIFE.toHours() + " hours from now";
+            case ErrorCodes.NOT_YET_VALID -> "is not valid yet";
+            case ErrorCodes.ISSUER_MISSING -> "has no iss";
+            case ErrorCodes.ISSUER_INVALID -> "has another iss than auth.jwt.issuer";
+            case ErrorCodes.AUDIENCE_MISSING -> "has no aud";
+            case ErrorCodes.AUDIENCE_INVALID -> "has no aud that is auth.jwt.audience";
+            case ErrorCodes.SUBJECT_MISSING -> "has no sub";
+            case ErrorCodes.SIGNATURE_INVALID -> "has a wrong signature";
+            case ErrorCodes.JSON_INVALID -> "holds no JSON";
+            default -> "";
+          };
+      if (!known.isEmpty()) {
+        return known;
+      }
+    }
+    return "cannot be checked with the key that it names";
+  }
+}

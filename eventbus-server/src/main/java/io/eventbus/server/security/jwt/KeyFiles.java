@@ -1,0 +1,131 @@
+package io.eventbus.server.security.jwt;
+
+import io.eventbus.server.config.ConfigException;
+import io.eventbus.server.config.ConfigKey;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyFactory;
+import java.security.PublicKey;
+import java.security.spec.X509EncodedKeySpec;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import javax.crypto.spec.SecretKeySpec;
+import org.jspecify.annotations.Nullable;
+
+/** Keys from files, read once. */
+final class KeyFiles {
+  static final int MOST_BYTES = 64 * 1024;
+
+  /** The shortest secret of HS256 (RFC 7518, section 3.2). */
+  private static final int LEAST_SECRET_BYTES = 32;
+
+  private static final int MOST_SECRET_BYTES = 8 * 1024;
+
+  private static final Pattern PEM =
+      Pattern.compile("-----BEGIN PUBLIC KEY-----([A-Za-z0-9+/=\\s]+)-----END PUBLIC KEY-----");
+
+  private KeyFiles() {}
+
+  /**
+   * Reads a shared secret.
+   *
+   * @throws ConfigException if it cannot be read, or is too short or too long
+   */
+  static TokenKey secret(Path file) {
+    byte[] bytes = read(ConfigKey.AUTH_JWT_SECRET_FILE, file, MOST_SECRET_BYTES);
+    if (bytes.length < LEAST_SECRET_BYTES) {
+      throw refused(
+          ConfigKey.AUTH_JWT_SECRET_FILE,
+          file,
+          bytes.length + " bytes (expected: >= " + LEAST_SECRET_BYTES + ")",
+          null);
+    }
+    return new TokenKey(null, KeyKind.SECRET, null, new SecretKeySpec(bytes, "HmacSHA256"));
+  }
+
+  /**
+   * Reads public keys.
+   *
+   * @throws ConfigException if there are none, or one cannot be used
+   */
+  static List<TokenKey> publicKeys(Path file) {
+    String text =
+        new String(read(ConfigKey.AUTH_JWT_PUBLIC_KEYS, file, MOST_BYTES), StandardCharsets.UTF_8);
+    try {
+      List<TokenKey> keys = text.contains("-----BEGIN") ? pem(text) : KeySet.parse(text);
+      if (keys.isEmpty()) {
+        throw new IllegalArgumentException("no key for any algorithm");
+      }
+      return keys;
+    } catch (IllegalArgumentException e) {
+      throw refused(
+          ConfigKey.AUTH_JWT_PUBLIC_KEYS,
+          file,
+          e.getMessage() + " (expected: a PUBLIC KEY in PEM, or a JSON Web Key Set)",
+          e);
+    }
+  }
+
+  private static List<TokenKey> pem(String text) {
+    List<TokenKey> keys = new ArrayList<>();
+    Matcher blocks = PEM.matcher(text);
+    while (blocks.find()) {
+      PublicKey key = decoded(Base64.getMimeDecoder().decode(blocks.group(1)));
+      KeyKind kind = KeyKind.of(key);
+      if (kind == null) {
+        throw new IllegalArgumentException("a key of a kind that no algorithm is for");
+      }
+      KeySet.checkStrength(key);
+      keys.add(new TokenKey(null, kind, null, key));
+    }
+    return keys;
+  }
+
+  private static PublicKey decoded(byte[] encoded) {
+    for (String algorithm : List.of("RSA", "EC", "EdDSA")) {
+      PublicKey key = decoded(encoded, algorithm);
+      if (key != null) {
+        return key;
+      }
+    }
+    throw new IllegalArgumentException("a key that is neither RSA nor EC nor EdDSA");
+  }
+
+  private static @Nullable PublicKey decoded(byte[] encoded, String algorithm) {
+    try {
+      return KeyFactory.getInstance(algorithm).generatePublic(new X509EncodedKeySpec(encoded));
+    } catch (GeneralSecurityException e) {
+      // One of another kind, or none.
+      return null;
+    }
+  }
+
+  private static byte[] read(ConfigKey key, Path file, int most) {
+    byte[] bytes;
+    try (InputStream in = Files.newInputStream(file)) {
+      bytes = in.readNBytes(most + 1);
+    } catch (IOException e) {
+      throw refused(key, file, "cannot be read: " + e, e);
+    }
+    if (bytes.length > most) {
+      throw refused(key, file, "more than " + most + " bytes", null);
+    }
+    return bytes;
+  }
+
+  private static ConfigException refused(
+      ConfigKey key, Path file, String why, @Nullable Throwable cause) {
+    ConfigException refused = new ConfigException(List.of(key.key() + ": " + file + ": " + why));
+    if (cause != null) {
+      refused.initCause(cause);
+    }
+    return refused;
+  }
+}

@@ -1,0 +1,161 @@
+package io.eventbus.server.security.jwt;
+
+import io.eventbus.server.security.Action;
+import io.eventbus.server.security.AuthenticationMethod;
+import io.eventbus.server.security.Identity;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import org.jose4j.jwt.JwtClaims;
+import org.jose4j.jwt.MalformedClaimException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a token whose signature is right says of its client.
+ *
+ * <pre>
+ *   {"sub": "u1", "eventbus": {"account": "acme", "roles": ["trader"],
+ *     "allow": {"publish": ["user.{sub}.&gt;"]}, "deny": {"subscribe": ["hr.&gt;"]}}}
+ * </pre>
+ */
+final class TokenClaims {
+  private static final int MOST_ROLES = 64;
+  private static final int MOST_PATTERNS = 200;
+  private static final int MOST_PATTERN_CHARS = 512;
+  private static final int MOST_OTHERS = 64;
+  private static final int MOST_OTHER_CHARS = 256;
+
+  private static final String OWN = "eventbus";
+  private static final Set<String> KNOWN = Set.of("account", "roles", "allow", "deny");
+  private static final Set<String> REGISTERED =
+      Set.of("iss", "sub", "aud", "exp", "nbf", "iat", "jti", OWN);
+
+  private TokenClaims() {}
+
+  /** A claim that cannot be understood: the message holds nothing of the token. */
+  static final class BadClaimException extends Exception {
+    private static final long serialVersionUID = 1;
+
+    BadClaimException(String message) {
+      super(message);
+    }
+  }
+
+  static Identity identity(JwtClaims claims, Instant expires)
+      throws BadClaimException, MalformedClaimException {
+    String subject = claims.getSubject();
+    if (subject == null || !Identity.isName(subject)) {
+      throw new BadClaimException("has a sub that is no name");
+    }
+    Map<?, ?> own = object(claims.getClaimValue(OWN), OWN);
+    for (Object name : own.keySet()) {
+      // What restricts and is not understood must not be passed over.
+      if (!KNOWN.contains(name)) {
+        throw new BadClaimException("has an unknown member in the claim eventbus");
+      }
+    }
+    return new Identity(
+        account(own.get("account")),
+        subject,
+        AuthenticationMethod.JWT,
+        roles(own.get("roles")),
+        others(claims),
+        patterns(own.get("allow"), "eventbus.allow"),
+        patterns(own.get("deny"), "eventbus.deny"),
+        expires);
+  }
+
+  private static Map<?, ?> object(@Nullable Object value, String name) throws BadClaimException {
+    if (value == null) {
+      return Map.of();
+    }
+    if (value instanceof Map<?, ?> map) {
+      return map;
+    }
+    throw new BadClaimException("has a claim " + name + " that is no object");
+  }
+
+  private static String account(@Nullable Object value) throws BadClaimException {
+    if (value == null) {
+      return "";
+    }
+    if (value instanceof String text && (text.isEmpty() || Identity.isLabel(text))) {
+      return text;
+    }
+    throw new BadClaimException("has a claim eventbus.account that is no account");
+  }
+
+  private static Set<String> roles(@Nullable Object value) throws BadClaimException {
+    Set<String> roles = new LinkedHashSet<>();
+    for (Object each : list(value, "eventbus.roles", MOST_ROLES)) {
+      if (!(each instanceof String role) || !Identity.isLabel(role)) {
+        throw new BadClaimException("has a claim eventbus.roles with what is no role");
+      }
+      roles.add(role);
+    }
+    return Collections.unmodifiableSet(roles);
+  }
+
+  private static List<?> list(@Nullable Object value, String name, int most)
+      throws BadClaimException {
+    if (value == null) {
+      return List.of();
+    }
+    if (value instanceof List<?> list && list.size() <= most) {
+      return list;
+    }
+    throw new BadClaimException("has a claim " + name + " that is no list of at most " + most);
+  }
+
+  private static Map<Action, List<String>> patterns(@Nullable Object value, String name)
+      throws BadClaimException {
+    Map<Action, List<String>> patterns = new EnumMap<>(Action.class);
+    for (Map.Entry<?, ?> entry : object(value, name).entrySet()) {
+      patterns.put(action(entry.getKey(), name), texts(entry.getValue(), name));
+    }
+    return Collections.unmodifiableMap(patterns);
+  }
+
+  private static Action action(@Nullable Object text, String name) throws BadClaimException {
+    for (Action action : Action.values()) {
+      if (action.name().toLowerCase(Locale.ROOT).equals(text)) {
+        return action;
+      }
+    }
+    throw new BadClaimException("has a claim " + name + " with an unknown action");
+  }
+
+  private static List<String> texts(@Nullable Object value, String name) throws BadClaimException {
+    List<String> texts = new ArrayList<>();
+    for (Object each : list(value, name, MOST_PATTERNS)) {
+      if (!(each instanceof String text) || text.length() > MOST_PATTERN_CHARS) {
+        throw new BadClaimException("has a claim " + name + " with what is no pattern");
+      }
+      texts.add(text);
+    }
+    return List.copyOf(texts);
+  }
+
+  /** Longer ones are no part of any topic. */
+  private static Map<String, String> others(JwtClaims claims) throws BadClaimException {
+    Map<String, String> others = new HashMap<>();
+    for (Map.Entry<String, Object> claim : claims.getClaimsMap().entrySet()) {
+      if (!REGISTERED.contains(claim.getKey())
+          && claim.getValue() instanceof String text
+          && text.length() <= MOST_OTHER_CHARS) {
+        others.put(claim.getKey(), text);
+      }
+    }
+    if (others.size() > MOST_OTHERS) {
+      throw new BadClaimException("has more than " + MOST_OTHERS + " claims");
+    }
+    return Map.copyOf(others);
+  }
+}

@@ -1,0 +1,25 @@
+package io.eventbus.server.security.jwt;
+
+import java.security.Key;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A key that tokens are checked with.
+ *
+ * @param id its {@code kid}, or null for none
+ * @param kind for which algorithms it is
+ * @param algorithm the only one that it is for, or null for all of its kind
+ * @param key the key
+ */
+record TokenKey(@Nullable String id, KeyKind kind, @Nullable String algorithm, Key key) {
+  boolean fits(String otherAlgorithm) {
+    return kind == KeyKind.neededBy(otherAlgorithm)
+        && (algorithm == null || algorithm.equals(otherAlgorithm));
+  }
+
+  /** Does not show the key. */
+  @Override
+  public String toString() {
+    return "TokenKey[id=" + id + ", kind=" + kind + "]";
+  }
+}

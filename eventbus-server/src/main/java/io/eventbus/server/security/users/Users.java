@@ -1,0 +1,79 @@
+package io.eventbus.server.security.users;
+
+import io.eventbus.server.config.ConfigException;
+import io.eventbus.server.config.ConfigKey;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The users of a file, as it is now. Any thread may ask; one at a time looks whether the file has
+ * changed.
+ */
+public final class Users {
+  private static final Logger LOG = LoggerFactory.getLogger(Users.class);
+
+  private final Path file;
+  private volatile UsersFile current;
+  private @Nullable Version seen;
+
+  /** What a file has that changes with its content, whether it is written or replaced. */
+  private record Version(Object time, long bytes, @Nullable Object identity) {
+    static @Nullable Version of(Path file) {
+      try {
+        BasicFileAttributes found = Files.readAttributes(file, BasicFileAttributes.class);
+        return new Version(found.lastModifiedTime(), found.size(), found.fileKey());
+      } catch (IOException e) {
+        return null;
+      }
+    }
+  }
+
+  /**
+   * Reads the users.
+   *
+   * @param file {@code auth.users-file}
+   * @throws ConfigException if the file cannot be used; says which line, and why
+   */
+  public Users(Path file) {
+    this.file = file;
+    this.seen = Version.of(file);
+    try {
+      this.current = UsersFile.read(file);
+    } catch (UsersFile.BadFileException e) {
+      ConfigException refused =
+          new ConfigException(List.of(ConfigKey.AUTH_USERS_FILE.key() + ": " + e.getMessage()));
+      refused.initCause(e);
+      throw refused;
+    }
+  }
+
+  /**
+   * Reads the file again if it has changed; where it cannot be used the users stay. May block for
+   * as long as the file system does; not on an event loop.
+   */
+  public synchronized void refresh() {
+    // Before it is read: what changes meanwhile is seen the next time.
+    Version version = Version.of(file);
+    if (version == null ? seen == null : version.equals(seen)) {
+      return;
+    }
+    seen = version;
+    try {
+      UsersFile read = UsersFile.read(file);
+      current = read;
+      LOG.info("{} was read again: {} users", file, read.size());
+    } catch (UsersFile.BadFileException e) {
+      LOG.error("The users stay as they were, because the file cannot be used: {}", e.getMessage());
+    }
+  }
+
+  UsersFile current() {
+    return current;
+  }
+}

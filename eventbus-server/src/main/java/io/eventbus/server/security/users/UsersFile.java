@@ -1,0 +1,180 @@
+package io.eventbus.server.security.users;
+
+import io.eventbus.server.security.Identity;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The users of a file, read whole or not at all. Immutable; any thread.
+ *
+ * <pre>
+ *   # name:hash:account:roles
+ *   alice:$argon2id$v=19$m=19456,t=2,p=1$…$…:acme:trader,reader
+ *   spiffe://example.org/billing:*:acme:reader
+ * </pre>
+ */
+final class UsersFile {
+  static final int MOST_BYTES = 4 * 1024 * 1024;
+  static final int MOST_USERS = 20_000;
+
+  /** As much as fits into {@code Hello.user}. */
+  private static final int MOST_NAME_BYTES = 255;
+
+  private static final int MOST_ROLES = 64;
+
+  private final Map<String, User> users;
+  private final @Nullable PasswordHash decoy;
+
+  private UsersFile(Map<String, User> users, @Nullable PasswordHash decoy) {
+    this.users = users;
+    this.decoy = decoy;
+  }
+
+  /** A file that cannot be used. */
+  static final class BadFileException extends Exception {
+    private static final long serialVersionUID = 1;
+
+    BadFileException(String message) {
+      super(message);
+    }
+  }
+
+  /**
+   * Reads a file.
+   *
+   * @throws BadFileException if it is too long or a line is wrong; the message names file, line and
+   *     what was expected, and holds no hash
+   */
+  static UsersFile read(Path file) throws BadFileException {
+    byte[] bytes;
+    try (InputStream in = Files.newInputStream(file)) {
+      bytes = in.readNBytes(MOST_BYTES + 1);
+    } catch (IOException e) {
+      throw new BadFileException(file + " cannot be read: " + e);
+    }
+    if (bytes.length > MOST_BYTES) {
+      throw new BadFileException(file + " has more than " + MOST_BYTES + " bytes");
+    }
+    String text;
+    try {
+      text = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
+    } catch (CharacterCodingException e) {
+      throw new BadFileException(file + " is not UTF-8");
+    }
+    try {
+      return parse(text.lines().toList());
+    } catch (BadFileException e) {
+      throw new BadFileException(file + ":" + e.getMessage());
+    }
+  }
+
+  /**
+   * Reads lines.
+   *
+   * @throws BadFileException with the number of the line, from 1, and what is wrong
+   */
+  static UsersFile parse(List<String> lines) throws BadFileException {
+    Map<String, User> users = new HashMap<>();
+    PasswordHash decoy = null;
+    for (int i = 0; i < lines.size(); i++) {
+      String line = lines.get(i).strip();
+      if (line.isEmpty() || line.startsWith("#")) {
+        continue;
+      }
+      User user;
+      try {
+        user = user(line);
+      } catch (IllegalArgumentException e) {
+        throw new BadFileException((i + 1) + ": " + e.getMessage());
+      }
+      if (users.put(user.name(), user) != null) {
+        throw new BadFileException((i + 1) + ": " + user.name() + " is there a second time");
+      }
+      if (users.size() > MOST_USERS) {
+        throw new BadFileException((i + 1) + ": more than " + MOST_USERS + " users");
+      }
+      if (decoy == null) {
+        decoy = user.hash();
+      }
+    }
+    return new UsersFile(Map.copyOf(users), decoy);
+  }
+
+  /** The last three colons count: a name may be a URI. */
+  private static User user(String line) {
+    int roles = line.lastIndexOf(':');
+    int account = line.lastIndexOf(':', roles - 1);
+    int hash = line.lastIndexOf(':', account - 1);
+    if (hash < 1) {
+      throw new IllegalArgumentException("no user (expected: name:hash:account:roles)");
+    }
+    String name = line.substring(0, hash);
+    if (!Identity.isName(name)
+        || name.getBytes(StandardCharsets.UTF_8).length > MOST_NAME_BYTES
+        || name.chars().anyMatch(Character::isWhitespace)) {
+      throw new IllegalArgumentException(
+          "a name (expected: 1 to " + MOST_NAME_BYTES + " bytes without white space)");
+    }
+    String hashed = line.substring(hash + 1, account);
+    return new User(
+        name,
+        hashed.equals("*") ? null : PasswordHash.parse(hashed),
+        account(line.substring(account + 1, roles)),
+        roles(line.substring(roles + 1)));
+  }
+
+  private static String account(String text) {
+    if (!text.isEmpty() && !Identity.isLabel(text)) {
+      throw new IllegalArgumentException("account \"" + text + "\" " + Identity.LABEL_EXPECTED);
+    }
+    return text;
+  }
+
+  private static Set<String> roles(String text) {
+    Set<String> roles = new LinkedHashSet<>();
+    if (text.isEmpty()) {
+      return roles;
+    }
+    for (String part : text.split(",", -1)) {
+      String role = part.strip();
+      if (!Identity.isLabel(role)) {
+        throw new IllegalArgumentException("role \"" + role + "\" " + Identity.LABEL_EXPECTED);
+      }
+      roles.add(role);
+    }
+    if (roles.size() > MOST_ROLES) {
+      throw new IllegalArgumentException("more than " + MOST_ROLES + " roles");
+    }
+    return Collections.unmodifiableSet(roles);
+  }
+
+  /** Returns a user, or null. */
+  @Nullable User find(String name) {
+    return users.get(name);
+  }
+
+  /**
+   * Returns a hash that costs as much as those of the file, for users who are not in it.
+   *
+   * @return null where there is no password in the file
+   */
+  @Nullable PasswordHash decoy() {
+    return decoy;
+  }
+
+  int size() {
+    return users.size();
+  }
+}

@@ -1,0 +1,204 @@
+package io.eventbus.server.security.jwt;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.security.KeyPair;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+@Timeout(60)
+class JwksSourceTest {
+  private final AtomicLong now = new AtomicLong();
+  private final AtomicInteger requests = new AtomicInteger();
+  private volatile int status = 200;
+  private volatile String body = set("first", Tokens.RSA);
+  private volatile @Nullable String cacheControl = "public, max-age=1200";
+  private HttpServer server;
+  private JwksSource source;
+
+  private static String set(String kid, KeyPair pair) {
+    return Tokens.set(Map.of(kid, pair));
+  }
+
+  @BeforeEach
+  void serve() throws IOException {
+    server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    server.createContext(
+        "/keys",
+        exchange -> {
+          requests.incrementAndGet();
+          byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
+          String control = cacheControl;
+          if (control != null) {
+            exchange.getResponseHeaders().set("Cache-Control", control);
+          }
+          if (status == 302) {
+            exchange.getResponseHeaders().set("Location", "/moved");
+          }
+          exchange.sendResponseHeaders(status, bytes.length);
+          exchange.getResponseBody().write(bytes);
+          exchange.close();
+        });
+    server.createContext(
+        "/moved",
+        exchange -> {
+          byte[] bytes = set("moved", Tokens.OTHER_RSA).getBytes(StandardCharsets.UTF_8);
+          exchange.sendResponseHeaders(200, bytes.length);
+          exchange.getResponseBody().write(bytes);
+          exchange.close();
+        });
+    server.start();
+    source =
+        new JwksSource(
+            URI.create("http://127.0.0.1:" + server.getAddress().getPort() + "/keys"), now::get);
+    source.lookAgain().join();
+  }
+
+  @AfterEach
+  void stop() {
+    source.close();
+    server.stop(0);
+  }
+
+  private List<String> kids() {
+    return source.keys().stream().map(key -> String.valueOf(key.id())).toList();
+  }
+
+  private void pass(Duration time) {
+    now.addAndGet(time.toNanos());
+  }
+
+  /** Ends when a fetch that was begun has ended. */
+  private void refresh() {
+    source.refresh();
+    source.lookAgain().join();
+  }
+
+  @Test
+  void keysAreFetchedAgainAtHalfOfTheirAge() {
+    assertThat(kids()).containsExactly("first");
+    body = set("second", Tokens.OTHER_RSA);
+    pass(Duration.ofMinutes(10).minusNanos(1));
+    source.refresh();
+    assertThat(requests).hasValue(1);
+    pass(Duration.ofNanos(1));
+    refresh();
+    assertThat(requests).hasValue(2);
+    assertThat(kids()).containsExactly("second");
+  }
+
+  @Test
+  void anUnknownKeyIsLookedForEveryThirtySeconds() {
+    body = set("second", Tokens.OTHER_RSA);
+    for (int i = 0; i < 100; i++) {
+      source.lookAgain().join();
+    }
+    assertThat(requests).hasValue(1);
+    pass(JwksSource.PAUSE);
+    assertThat(source.isComplete()).isTrue();
+    for (int i = 0; i < 100; i++) {
+      source.lookAgain().join();
+    }
+    assertThat(requests).hasValue(2);
+    assertThat(kids()).containsExactly("second");
+  }
+
+  @Test
+  void keysStayForADayOfOutage() {
+    server.stop(0);
+    pass(Duration.ofHours(23));
+    refresh();
+    assertThat(kids()).containsExactly("first");
+    assertThat(source.isComplete()).isFalse();
+    pass(Duration.ofHours(1).plusNanos(1));
+    assertThat(kids()).isEmpty();
+  }
+
+  @Test
+  void afterAFailureItIsTriedAgainSoon() {
+    status = 500;
+    pass(Duration.ofMinutes(10));
+    refresh();
+    assertThat(requests).hasValue(2);
+    assertThat(kids()).containsExactly("first");
+    status = 200;
+    body = set("second", Tokens.OTHER_RSA);
+    pass(JwksSource.PAUSE.minusNanos(1));
+    source.refresh();
+    assertThat(requests).hasValue(2);
+    pass(Duration.ofNanos(1));
+    refresh();
+    assertThat(kids()).containsExactly("second");
+  }
+
+  private void staysAfter() {
+    pass(Duration.ofHours(1));
+    refresh();
+    assertThat(requests).hasValue(2);
+    assertThat(kids()).containsExactly("first");
+  }
+
+  @Test
+  void redirectsAreNotFollowed() {
+    status = 302;
+    staysAfter();
+  }
+
+  @Test
+  void aLongAnswerIsNoSetOfKeys() {
+    body = set("second", Tokens.RSA) + " ".repeat(KeyFiles.MOST_BYTES);
+    staysAfter();
+  }
+
+  @Test
+  void whatHoldsNoKeysIsNoSetOfKeys() {
+    body = "{\"keys\":[]}";
+    staysAfter();
+  }
+
+  @Test
+  void aPageIsNoSetOfKeys() {
+    body = "<html>";
+    staysAfter();
+  }
+
+  @Test
+  void nothingIsFetchedAfterTheEnd() {
+    source.close();
+    pass(Duration.ofHours(2));
+    refresh();
+    assertThat(requests).hasValue(1);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = ';',
+      value = {
+        "''; 300",
+        "no-store; 300",
+        "max-age=0; 300",
+        "public, max-age=86400, must-revalidate; 3600",
+        "Max-Age=1200; 600",
+        "s-max-age=7200; 300",
+        "max-age=99999999999; 3600"
+      })
+  void howLongToWait(String header, long seconds) {
+    assertThat(JwksSource.pause(header)).isEqualTo(Duration.ofSeconds(seconds));
+  }
+}

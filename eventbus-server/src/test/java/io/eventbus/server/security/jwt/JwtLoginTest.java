@@ -1,0 +1,147 @@
+package io.eventbus.server.security.jwt;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.eventbus.server.samples.TestClock;
+import io.eventbus.server.security.AuthenticationMethod;
+import io.eventbus.server.security.Credentials;
+import io.eventbus.server.security.Identity;
+import io.eventbus.server.security.LoginOutcome;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jose4j.jwt.JwtClaims;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(30)
+class JwtLoginTest {
+  private final TestClock clock = Tokens.clock();
+  private final FakeKeys keys = new FakeKeys();
+  private final JwtLogin login =
+      new JwtLogin(
+          new JwtVerifier(Tokens.ISSUER, Tokens.AUDIENCE, List.of("RS256"), clock),
+          keys,
+          null,
+          clock);
+
+  @AfterEach
+  void close() {
+    login.close();
+  }
+
+  private static final class FakeKeys implements TokenKeys {
+    volatile List<TokenKey> keys = List.of(Tokens.key("rsa", Tokens.RSA.getPublic()));
+    volatile boolean complete = true;
+    final AtomicInteger asked = new AtomicInteger();
+    final CompletableFuture<Void> fetched = new CompletableFuture<>();
+
+    @Override
+    public List<TokenKey> keys() {
+      return keys;
+    }
+
+    @Override
+    public CompletableFuture<Void> lookAgain() {
+      asked.incrementAndGet();
+      return fetched;
+    }
+
+    @Override
+    public boolean areComplete() {
+      return complete;
+    }
+  }
+
+  private CompletableFuture<LoginOutcome> ask(String token) {
+    Credentials credentials = new Credentials(token, "a", false);
+    assertThat(login.takes(credentials)).isTrue();
+    return login.check(credentials);
+  }
+
+  @Test
+  void takesTokensOfThreePartsWithoutAUser() {
+    assertThat(login.takes(new Credentials("a.b.c", "", true))).isTrue();
+    assertThat(login.takes(new Credentials("a.b", "", true))).isFalse();
+    assertThat(login.takes(new Credentials("a.b.c.d.e", "", true))).isFalse();
+    assertThat(login.takes(new Credentials(null, "", true))).isFalse();
+    assertThat(login.takes(new Credentials("u", "a.b.c", null, "", true))).isFalse();
+  }
+
+  @Test
+  void aGoodTokenIsGoodAtOnceUntilItExpires() {
+    String token = Tokens.signed(Tokens.claims());
+    assertThat(ask(token).join()).isInstanceOf(LoginOutcome.Proved.class);
+    assertThat(ask(token)).isDone();
+    // Its key has gone meanwhile.
+    keys.keys = List.of();
+    keys.fetched.complete(null);
+    clock.advance(3_599_000);
+    assertThat(ask(token).join()).isInstanceOf(LoginOutcome.Proved.class);
+    clock.advance(1_000);
+    assertThat(ask(token).join()).isInstanceOf(LoginOutcome.Wrong.class);
+  }
+
+  @Test
+  void aBadTokenIsNotRemembered() {
+    JwtClaims claims = Tokens.claims();
+    claims.setIssuer("other");
+    assertThat(ask(Tokens.signed(claims)).join())
+        .isEqualTo(
+            new LoginOutcome.Wrong("showed a token that has another iss than auth.jwt.issuer"));
+  }
+
+  @Test
+  void aLongTokenIsRefusedAtOnce() {
+    CompletableFuture<LoginOutcome> answer = ask("a." + "b".repeat(8_192) + ".c");
+    assertThat(answer.getNow(null)).isInstanceOf(LoginOutcome.Wrong.class);
+  }
+
+  @Test
+  void aKeyThatIsNotKnownIsLookedForOnce() {
+    String rotated = Tokens.signed(Tokens.claims(), "RS256", Tokens.OTHER_RSA.getPrivate(), "new");
+    CompletableFuture<LoginOutcome> answer = ask(rotated);
+    keys.keys = List.of(Tokens.key("new", Tokens.OTHER_RSA.getPublic()));
+    keys.fetched.complete(null);
+    assertThat(answer.join()).isInstanceOf(LoginOutcome.Proved.class);
+    assertThat(keys.asked.get()).isLessThanOrEqualTo(1);
+  }
+
+  @Test
+  void aKeyThatDoesNotExistIsWrongAndOneThatCannotBeFetchedIsNot() {
+    keys.fetched.complete(null);
+    String token = Tokens.signed(Tokens.claims(), "RS256", Tokens.RSA.getPrivate(), "none");
+    assertThat(ask(token).join()).isInstanceOf(LoginOutcome.Wrong.class);
+    keys.complete = false;
+    assertThat(ask(token).join()).isInstanceOf(LoginOutcome.Unavailable.class);
+    assertThat(keys.asked.get()).isEqualTo(2);
+  }
+
+  @Test
+  void onlySoManyTokensAreRemembered() {
+    VerifiedTokens verified = new VerifiedTokens(clock);
+    Identity identity =
+        new Identity(
+            "",
+            "u1",
+            AuthenticationMethod.JWT,
+            Set.of(),
+            Map.of(),
+            Map.of(),
+            Map.of(),
+            Instant.ofEpochSecond(Tokens.NOW + 1));
+    for (int i = 0; i <= VerifiedTokens.MOST; i++) {
+      verified.add("t" + i, identity);
+    }
+    assertThat(verified.size()).isEqualTo(VerifiedTokens.MOST);
+    assertThat(verified.find("t0")).isNull();
+    assertThat(verified.find("t1")).isSameAs(identity);
+    clock.advance(1_000);
+    assertThat(verified.find("t1")).isNull();
+    assertThat(verified.size()).isEqualTo(VerifiedTokens.MOST - 1);
+  }
+}

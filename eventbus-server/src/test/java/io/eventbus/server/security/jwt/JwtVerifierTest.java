@@ -1,0 +1,325 @@
+package io.eventbus.server.security.jwt;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import io.eventbus.server.samples.TestClock;
+import io.eventbus.server.security.Action;
+import io.eventbus.server.security.AuthenticationMethod;
+import io.eventbus.server.security.Identity;
+import java.security.KeyPair;
+import java.time.Instant;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+import javax.crypto.spec.SecretKeySpec;
+import org.jose4j.jwt.JwtClaims;
+import org.jose4j.jwt.NumericDate;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class JwtVerifierTest {
+  private static final List<String> ALGORITHMS =
+      List.of("HS256", "RS256", "PS256", "ES256", "EdDSA");
+  private static final TokenKey KEY = Tokens.key("rsa", Tokens.RSA.getPublic());
+
+  private final TestClock clock = Tokens.clock();
+
+  private TokenVerdict verdict(String token, TokenKey... keys) {
+    return new JwtVerifier(Tokens.ISSUER, Tokens.AUDIENCE, ALGORITHMS, clock)
+        .verify(token, List.of(keys));
+  }
+
+  private void good(String token, TokenKey... keys) {
+    assertThat(verdict(token, keys)).isInstanceOf(TokenVerdict.Good.class);
+  }
+
+  private void bad(String reason, String token, TokenKey... keys) {
+    assertThat(verdict(token, keys))
+        .isEqualTo(new TokenVerdict.Bad("showed a token that " + reason));
+  }
+
+  private static String with(Consumer<JwtClaims> change) {
+    JwtClaims claims = Tokens.claims();
+    change.accept(claims);
+    return Tokens.signed(claims);
+  }
+
+  private void badClaims(String reason, Consumer<JwtClaims> change) {
+    bad(reason, with(change), KEY);
+  }
+
+  private static NumericDate at(long seconds) {
+    return NumericDate.fromSeconds(Tokens.NOW + seconds);
+  }
+
+  @Test
+  void everyKindOfKeyHasItsAlgorithms() {
+    good(Tokens.signed(Tokens.claims()), KEY);
+    good(Tokens.signed(Tokens.claims(), "PS256", Tokens.RSA.getPrivate(), "rsa"), KEY);
+    good(
+        Tokens.signed(Tokens.claims(), "ES256", Tokens.EC.getPrivate(), null),
+        Tokens.key(null, Tokens.EC.getPublic()));
+    good(
+        Tokens.signed(Tokens.claims(), "EdDSA", Tokens.EDWARDS.getPrivate(), "e"),
+        Tokens.key("e", Tokens.EDWARDS.getPublic()));
+    SecretKeySpec secret = new SecretKeySpec(new byte[32], "HmacSHA256");
+    good(Tokens.signed(Tokens.claims(), "HS256", secret, null), Tokens.key(null, secret));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"none", "None", "NONE", ""})
+  void noneIsNoAlgorithm(String algorithm) {
+    String token =
+        Tokens.base64("{\"alg\":\"" + algorithm + "\"}")
+            + "."
+            + Tokens.base64(Tokens.claims().toJson())
+            + ".";
+    bad("has an algorithm that is not in auth.jwt.algorithms", token, KEY);
+  }
+
+  /** What everybody can read would be the secret. */
+  @Test
+  void aPublicKeyIsNoSecret() {
+    SecretKeySpec publicBytes =
+        new SecretKeySpec(Tokens.RSA.getPublic().getEncoded(), "HmacSHA256");
+    String token = Tokens.signed(Tokens.claims(), "HS256", publicBytes, "rsa");
+    bad("has an algorithm that does not fit the key that it names", token, KEY);
+    String nameless = Tokens.signed(Tokens.claims(), "HS256", publicBytes, null);
+    assertThat(verdict(nameless, KEY)).isInstanceOf(TokenVerdict.UnknownKey.class);
+  }
+
+  @Test
+  void anAlgorithmThatIsNotConfiguredIsRefused() {
+    bad(
+        "has an algorithm that is not in auth.jwt.algorithms",
+        Tokens.signed(Tokens.claims(), "RS512", Tokens.RSA.getPrivate(), "rsa"),
+        KEY);
+  }
+
+  @Test
+  void aKeyForOneAlgorithmIsForNoOther() {
+    TokenKey onlyPs = new TokenKey("rsa", KeyKind.RSA, "PS256", Tokens.RSA.getPublic());
+    bad(
+        "has an algorithm that does not fit the key that it names",
+        Tokens.signed(Tokens.claims()),
+        onlyPs);
+  }
+
+  @Test
+  void theSignatureCounts() {
+    bad(
+        "has a wrong signature",
+        Tokens.signed(Tokens.claims(), "RS256", Tokens.OTHER_RSA.getPrivate(), "rsa"),
+        KEY);
+    String token = Tokens.signed(Tokens.claims());
+    String body = Tokens.base64(Tokens.claims().toJson().replace("u1", "root"));
+    bad("has a wrong signature", token.replaceFirst("\\..*\\.", "." + body + "."), KEY);
+  }
+
+  @Test
+  void severalKeysNeedAName() {
+    TokenKey other = Tokens.key("other", Tokens.OTHER_RSA.getPublic());
+    String nameless = Tokens.signed(Tokens.claims(), "RS256", Tokens.RSA.getPrivate(), null);
+    good(nameless, KEY);
+    bad(
+        "names no key (expected: kid, because there are several of its type)",
+        nameless,
+        KEY,
+        other);
+    good(Tokens.signed(Tokens.claims()), KEY, other);
+    assertThat(
+            verdict(
+                Tokens.signed(Tokens.claims(), "RS256", Tokens.RSA.getPrivate(), "third"),
+                KEY,
+                other))
+        .isInstanceOf(TokenVerdict.UnknownKey.class);
+  }
+
+  /** A header may point to keys, which are not asked. */
+  @Test
+  void aTokenBringsNoKey() {
+    String header =
+        "{\"alg\":\"RS256\",\"kid\":\"rsa\",\"jku\":\"http://evil.example\",\"jwk\":"
+            + Tokens.set(Map.of("rsa", Tokens.OTHER_RSA)).replaceAll("^.*\\[|].*$", "")
+            + "}";
+    String token = Tokens.signed(Tokens.claims(), "RS256", Tokens.OTHER_RSA.getPrivate(), "rsa");
+    bad("has a wrong signature", token.replaceFirst("^[^.]*", Tokens.base64(header)), KEY);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "a", "a.b", "a.b.c.d", "a.b.c.d.e", "...."})
+  void whatHasNotThreePartsIsNotLookedAt(String token) {
+    bad("has more than 8192 characters, or not three parts", token, KEY);
+  }
+
+  @Test
+  void whatIsNoTokenIsRefused() {
+    bad("cannot be read", "..", KEY);
+    bad("cannot be read", "a.b.c", KEY);
+    bad("cannot be read", Tokens.base64("[]") + ".e30.c", KEY);
+    bad("cannot be read", Tokens.base64("{".repeat(5_000)) + ".e30.c", KEY);
+    bad("has more than 8192 characters, or not three parts", "a".repeat(8_193) + "..", KEY);
+    // Unsigned extensions that this bus does not understand.
+    String header = Tokens.base64("{\"alg\":\"RS256\",\"kid\":\"rsa\",\"crit\":[\"x\"],\"x\":1}");
+    bad(
+        "cannot be checked with the key that it names",
+        Tokens.signed(Tokens.claims()).replaceFirst("^[^.]*", header),
+        KEY);
+  }
+
+  @Test
+  void issuerAudienceAndSubjectAreNeeded() {
+    badClaims("has no iss", c -> c.unsetClaim("iss"));
+    badClaims("has another iss than auth.jwt.issuer", c -> c.setIssuer("https://evil.example"));
+    badClaims("has no aud", c -> c.unsetClaim("aud"));
+    badClaims("has no aud that is auth.jwt.audience", c -> c.setAudience("other", "buss"));
+    good(with(c -> c.setAudience("other", Tokens.AUDIENCE)), KEY);
+    badClaims("has no sub", c -> c.unsetClaim("sub"));
+    badClaims("has a sub that is no name", c -> c.setSubject("a\0b"));
+    badClaims("has a sub that is no name", c -> c.setSubject("x".repeat(257)));
+  }
+
+  @Test
+  void timesHoldWithinThirtySeconds() {
+    badClaims("has no exp", c -> c.unsetClaim("exp"));
+    badClaims("has expired", c -> c.setExpirationTime(at(-30)));
+    good(with(c -> c.setExpirationTime(at(-29))), KEY);
+    badClaims("is not valid yet", c -> c.setNotBefore(at(31)));
+    good(with(c -> c.setNotBefore(at(30))), KEY);
+    badClaims("was issued in the future", c -> c.setIssuedAt(at(31)));
+    good(with(c -> c.setIssuedAt(at(30))), KEY);
+  }
+
+  @Test
+  void aTokenLivesForADayAtMost() {
+    good(with(c -> c.setExpirationTime(at(24 * 3_600))), KEY);
+    badClaims(
+        "expires more than 24 hours from now",
+        c -> {
+          c.unsetClaim("iat");
+          c.setExpirationTime(at(25 * 3_600));
+        });
+    badClaims(
+        "lives longer than 24 hours",
+        c -> {
+          c.setIssuedAt(at(-3_600));
+          c.setExpirationTime(at(23 * 3_600 + 1));
+        });
+  }
+
+  private Identity identity(@Nullable Object own, Consumer<JwtClaims> change) {
+    TokenVerdict verdict =
+        verdict(
+            with(
+                c -> {
+                  if (own != null) {
+                    c.setClaim("eventbus", own);
+                  }
+                  change.accept(c);
+                }),
+            KEY);
+    assertThat(verdict).isInstanceOf(TokenVerdict.Good.class);
+    return ((TokenVerdict.Good) verdict).identity();
+  }
+
+  @Test
+  void aTokenThatSaysLittleIsASubject() {
+    Identity identity = identity(null, c -> {});
+    assertThat(identity)
+        .isEqualTo(
+            new Identity(
+                "",
+                "u1",
+                AuthenticationMethod.JWT,
+                Set.of(),
+                Map.of(),
+                Map.of(),
+                Map.of(),
+                Instant.ofEpochSecond(Tokens.NOW + 3_600)));
+  }
+
+  @Test
+  void aTokenSaysAccountRolesAndPatterns() {
+    Identity identity =
+        identity(
+            Map.of(
+                "account",
+                "acme",
+                "roles",
+                List.of("trader", "reader"),
+                "allow",
+                Map.of("publish", List.of("user.{sub}.>", "a.*")),
+                "deny",
+                Map.of("subscribe", List.of("hr.>"), "observe", List.of())),
+            c -> {
+              c.setClaim("tenant", "eu");
+              c.setClaim("level", 3);
+              c.setClaim("picture", "x".repeat(257));
+            });
+    assertThat(identity.account()).isEqualTo("acme");
+    assertThat(identity.roles()).containsExactly("trader", "reader");
+    assertThat(identity.allow()).isEqualTo(Map.of(Action.PUBLISH, List.of("user.{sub}.>", "a.*")));
+    assertThat(identity.deny())
+        .isEqualTo(Map.of(Action.SUBSCRIBE, List.of("hr.>"), Action.OBSERVE, List.of()));
+    assertThat(identity.claims()).isEqualTo(Map.of("tenant", "eu"));
+  }
+
+  private void badOwn(String reason, Object own) {
+    badClaims(reason, c -> c.setClaim("eventbus", own));
+  }
+
+  @Test
+  void whatIsNotUnderstoodIsRefusedAndNotPassedOver() {
+    badOwn("has a claim eventbus that is no object", List.of());
+    badOwn("has an unknown member in the claim eventbus", Map.of("denny", Map.of()));
+    badOwn("has a claim eventbus.account that is no account", Map.of("account", "a b"));
+    badOwn("has a claim eventbus.account that is no account", Map.of("account", 1));
+    badOwn("has a claim eventbus.roles with what is no role", Map.of("roles", List.of("")));
+    badOwn("has a claim eventbus.roles that is no list of at most 64", Map.of("roles", "admin"));
+    badOwn(
+        "has a claim eventbus.deny with an unknown action",
+        Map.of("deny", Map.of("publsh", List.of("a"))));
+    badOwn(
+        "has a claim eventbus.allow with what is no pattern",
+        Map.of("allow", Map.of("publish", List.of(1))));
+    badOwn(
+        "has a claim eventbus.allow that is no list of at most 200",
+        Map.of("allow", Map.of("publish", Collections.nCopies(201, "a"))));
+    badOwn("has a claim eventbus.allow that is no object", Map.of("allow", List.of("a")));
+  }
+
+  @Test
+  void aSetOfKeysHoldsOnlyPublicOnes() {
+    String set = Tokens.set(Map.of("rsa", Tokens.RSA, "ec", Tokens.EC, "ed", Tokens.EDWARDS));
+    assertThat(KeySet.parse(set)).hasSize(3);
+    assertThat(
+            KeySet.parse(
+                "{\"keys\":[{\"kty\":\"oct\",\"kid\":\"s\",\"k\":\"" + "A".repeat(43) + "\"}]}"))
+        .isEmpty();
+    assertThat(KeySet.parse("{\"keys\":[{\"kty\":\"new\",\"kid\":\"s\"}]}")).isEmpty();
+    assertThat(KeySet.parse(set.replace("\"kty\"", "\"use\":\"enc\",\"kty\"")))
+        .as("not for signatures")
+        .isEmpty();
+  }
+
+  @Test
+  void aWrongSetOfKeysIsRefused() {
+    KeyPair rsa = Tokens.RSA;
+    String two = Tokens.set(Map.of("a", rsa)).replaceAll("\\[(.*)]", "[$1,$1]");
+    for (String wrong : List.of("", "{}", "[]", "<html>", "{\"keys\":1}", two)) {
+      assertThatIllegalArgumentException().as(wrong).isThrownBy(() -> KeySet.parse(wrong));
+    }
+    String many =
+        "{\"keys\":["
+            + "{\"kty\":\"oct\",\"k\":\"AAAA\"},".repeat(100)
+            + "{\"kty\":\"oct\",\"k\":\"AAAA\"}]}";
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> KeySet.parse(many))
+        .withMessageContaining("101 keys");
+  }
+}

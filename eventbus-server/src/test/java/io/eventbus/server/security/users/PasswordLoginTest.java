@@ -1,0 +1,174 @@
+package io.eventbus.server.security.users;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.eventbus.server.security.Credentials;
+import io.eventbus.server.security.Identity;
+import io.eventbus.server.security.LoginOutcome;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.security.SecureRandom;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(30)
+class PasswordLoginTest {
+  private static final PasswordHash HASH = PasswordHash.of("s3cret", new SecureRandom(), 16, 1);
+
+  private final AtomicLong now = new AtomicLong();
+  private final CountDownLatch released = new CountDownLatch(1);
+  private final CountDownLatch held = new CountDownLatch(2);
+  private volatile boolean holds;
+  private Path file;
+  private Users users;
+  private PasswordLogin login;
+
+  @BeforeEach
+  void make(@TempDir Path directory) throws IOException {
+    file = directory.resolve("users");
+    write("alice:" + HASH.text() + ":acme:trader\ncertified:*:acme:\n", 1);
+    users = new Users(file);
+    login = new PasswordLogin(users, this::nanoTime);
+  }
+
+  @AfterEach
+  void close() {
+    released.countDown();
+    login.close();
+  }
+
+  private void write(String text, int second) throws IOException {
+    Files.writeString(file, text);
+    Files.setLastModifiedTime(file, FileTime.from(Instant.ofEpochSecond(second)));
+  }
+
+  /** What was right is remembered with the time: there a thread can be held. */
+  private long nanoTime() {
+    if (holds && Thread.currentThread().getName().equals("eventbus-passwords")) {
+      held.countDown();
+      try {
+        assertThat(released.await(20, TimeUnit.SECONDS)).isTrue();
+      } catch (InterruptedException e) {
+        throw new IllegalStateException(e);
+      }
+    }
+    return now.get();
+  }
+
+  private CompletableFuture<LoginOutcome> ask(String user, @Nullable String password) {
+    Credentials credentials = new Credentials(user, password, null, "a", false);
+    assertThat(login.takes(credentials)).isTrue();
+    return login.check(credentials);
+  }
+
+  private void wrong(String user, @Nullable String password) {
+    assertThat(ask(user, password).join()).isInstanceOf(LoginOutcome.Wrong.class);
+  }
+
+  @Test
+  void takesOnlyWhoNamesAUser() {
+    assertThat(login.takes(new Credentials("s3cret", "a", true))).isFalse();
+  }
+
+  @Test
+  void theRightPasswordProvesTheUserOfTheFile() {
+    LoginOutcome outcome = ask("alice", "s3cret").join();
+    assertThat(outcome).isInstanceOf(LoginOutcome.Proved.class);
+    Identity identity = ((LoginOutcome.Proved) outcome).identity();
+    assertThat(identity.subject()).isEqualTo("alice");
+    assertThat(identity.account()).isEqualTo("acme");
+    assertThat(identity.roles()).containsExactly("trader");
+    assertThat(identity.expiresAt()).isNull();
+  }
+
+  @Test
+  void whatIsWrongIsWrongWithTheSameReason() {
+    wrong("alice", "S3cret");
+    wrong("alice", "");
+    wrong("bob", "s3cret");
+    wrong("certified", "*");
+    wrong("alice", null);
+    assertThat(ask("alice", "wrong").join()).isEqualTo(ask("bob", "wrong").join());
+  }
+
+  /** The time would tell otherwise which names there are. */
+  @Test
+  void anUnknownUserIsNotAnsweredAtOnce() {
+    holds = true;
+    List<CompletableFuture<LoginOutcome>> busy =
+        List.of(ask("alice", "s3cret"), ask("alice", "s3cret"));
+    CompletableFuture<LoginOutcome> unknown = ask("bob", "s3cret");
+    assertThat(unknown).as("it waits for a thread as a user does").isNotDone();
+    released.countDown();
+    busy.forEach(CompletableFuture::join);
+    assertThat(unknown.join()).isInstanceOf(LoginOutcome.Wrong.class);
+  }
+
+  @Test
+  void aBoundedNumberWaitsAndOthersHearThatItCannotBeFoundOutNow() throws Exception {
+    holds = true;
+    List<CompletableFuture<LoginOutcome>> all = new ArrayList<>();
+    all.add(ask("alice", "s3cret"));
+    all.add(ask("alice", "s3cret"));
+    assertThat(held.await(20, TimeUnit.SECONDS)).isTrue();
+    for (int i = 0; i < 64; i++) {
+      all.add(ask("bob", "guess" + i));
+    }
+    assertThat(login.waiting()).isEqualTo(64);
+    assertThat(ask("bob", "guess").getNow(null)).isInstanceOf(LoginOutcome.Unavailable.class);
+    all.get(10).cancel(false);
+    assertThat(login.waiting()).as("who has gone waits no longer").isEqualTo(63);
+    released.countDown();
+    all.remove(10);
+    all.forEach(CompletableFuture::join);
+    assertThat(login.waiting()).isZero();
+  }
+
+  @Test
+  void whatWasRightIsRightAtOnceForFiveMinutes() {
+    ask("alice", "s3cret").join();
+    assertThat(ask("alice", "s3cret")).isDone();
+    now.addAndGet(CheckedPasswords.LIFE.toNanos() - 1);
+    assertThat(ask("alice", "s3cret")).isDone();
+    wrong("alice", "other");
+    CheckedPasswords checked = new CheckedPasswords(now::get);
+    checked.add(HASH, "alice", "s3cret");
+    now.addAndGet(CheckedPasswords.LIFE.toNanos());
+    assertThat(checked.contains(HASH, "alice", "s3cret")).isFalse();
+  }
+
+  @Test
+  void aPasswordThatWasChangedIsNotRightAnyMore() throws Exception {
+    ask("alice", "s3cret").join();
+    write("alice:" + PasswordHash.of("other", new SecureRandom(), 16, 1).text() + ":acme:\n", 2);
+    users.refresh();
+    wrong("alice", "s3cret");
+    write("bob:" + HASH.text() + "::\n", 3);
+    users.refresh();
+    wrong("alice", "s3cret");
+  }
+
+  @Test
+  void onlySoManyAreRemembered() {
+    CheckedPasswords checked = new CheckedPasswords(now::get);
+    for (int i = 0; i <= CheckedPasswords.MOST; i++) {
+      checked.add(HASH, "u" + i, "p");
+    }
+    assertThat(checked.contains(HASH, "u0", "p")).isFalse();
+    assertThat(checked.contains(HASH, "u1", "p")).isTrue();
+    assertThat(checked.contains(HASH, "u1", "q")).isFalse();
+  }
+}

@@ -33,6 +33,7 @@ import picocli.CommandLine.Spec;
       BenchCommand.class,
       DemoCommand.class,
       ConfigCommand.class,
+      HashPasswordCommand.class,
       RegistryCommand.class,
       BalanceCommands.Buses.class,
       BalanceCommands.Drain.class,

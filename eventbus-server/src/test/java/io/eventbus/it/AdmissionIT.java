@@ -24,7 +24,8 @@ class AdmissionIT {
   private static final String AVRO = "Sec-WebSocket-Protocol: eventbus.v1.avro\r\n";
 
   private static WatchedBus behindAProxy(String... settings) throws IOException {
-    List<String> all = new ArrayList<>(List.of("listen.proxies", "127.0.0.0/8"));
+    List<String> all =
+        new ArrayList<>(List.of("listen.proxies", "127.0.0.0/8", "auth.anonymous", "everyone"));
     all.addAll(List.of(settings));
     return WatchedBus.start(all.toArray(new String[0]));
   }
@@ -160,7 +161,8 @@ class AdmissionIT {
 
   @Test
   void nobodyElseIsBelieved() throws Exception {
-    try (WatchedBus bus = WatchedBus.start("listen.proxies", "192.0.2.1");
+    try (WatchedBus bus =
+            WatchedBus.start("listen.proxies", "192.0.2.1", "auth.anonymous", "everyone");
         RawClient preface = RawClient.tcp(bus.uri());
         RawClient binary = RawClient.tcp(bus.uri());
         RawClient header = forwarded(bus, "X-Forwarded-For: 203.0.113.7")) {

@@ -2,16 +2,24 @@ package io.eventbus.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.eventbus.protocol.ControlFrames;
+import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.Hello;
+import io.eventbus.schema.Welcome;
 import io.eventbus.server.BusServer;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.URI;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.KeyStore;
+import java.security.MessageDigest;
 import java.util.Base64;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
 import javax.net.ssl.TrustManagerFactory;
@@ -28,6 +36,10 @@ import org.junit.jupiter.api.io.TempDir;
 class TlsIT {
   private static final char[] PASSWORD = "changeit".toCharArray();
 
+  private KeyStore keys;
+  private Path certificate;
+  private Path key;
+  private TrustManagerFactory trust;
   private SSLContext context;
   private BusServer bus;
 
@@ -56,11 +68,10 @@ class TlsIT {
             .redirectOutput(directory.resolve("keytool.log").toFile())
             .start();
     assertThat(keytool.waitFor(30, TimeUnit.SECONDS)).isTrue();
-    KeyStore keys = KeyStore.getInstance(store.toFile(), PASSWORD);
-    Path certificate = pem(directory, "CERTIFICATE", keys.getCertificate("bus").getEncoded());
-    Path key = pem(directory, "PRIVATE KEY", keys.getKey("bus", PASSWORD).getEncoded());
-    TrustManagerFactory trust =
-        TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+    keys = KeyStore.getInstance(store.toFile(), PASSWORD);
+    certificate = pem(directory, "CERTIFICATE", keys.getCertificate("bus").getEncoded());
+    key = pem(directory, "PRIVATE KEY", keys.getKey("bus", PASSWORD).getEncoded());
+    trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
     KeyStore trusted = KeyStore.getInstance("PKCS12");
     trusted.load(null, PASSWORD);
     trusted.setCertificateEntry("bus", keys.getCertificate("bus"));
@@ -92,11 +103,54 @@ class TlsIT {
   }
 
   private RawClient tls() throws IOException {
+    return tls(context, bus);
+  }
+
+  private static RawClient tls(SSLContext by, BusServer to) throws IOException {
     SSLSocket socket =
-        (SSLSocket)
-            context.getSocketFactory().createSocket(InetAddress.getLoopbackAddress(), bus.port());
+        (SSLSocket) by.getSocketFactory().createSocket(InetAddress.getLoopbackAddress(), to.port());
     socket.startHandshake();
     return RawClient.over(socket);
+  }
+
+  /** The same certificate is the authority's, the bus's and the client's. */
+  @Test
+  void aClientMayProveWithACertificateWhoItIs() throws Exception {
+    KeyManagerFactory own = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+    own.init(keys, PASSWORD);
+    SSLContext withCertificate = SSLContext.getInstance("TLS");
+    withCertificate.init(own.getKeyManagers(), trust.getTrustManagers(), null);
+    try (BusServer asking =
+            TestBus.start(
+                "tls.certificate",
+                certificate.toString(),
+                "tls.key",
+                key.toString(),
+                "tls.client-ca",
+                certificate.toString(),
+                "tls.client-auth",
+                "optional",
+                "auth.certificate-subject",
+                "cn");
+        RawClient known = tls(withCertificate, asking);
+        RawClient unknown = tls(context, asking)) {
+      known.upgrade("/bus", "Sec-WebSocket-Protocol: eventbus.v1.avro\r\n");
+      Welcome first = known.hello(null);
+      unknown.upgrade("/bus", "Sec-WebSocket-Protocol: eventbus.v1.avro\r\n");
+      unknown.send(
+          ControlFrames.encode(
+              TypeCode.HELLO, new Hello("raw", "test", null, null, Map.of(), null, null)));
+      assertThat(unknown.expectProblem().getMessage()).contains("there were no credentials");
+      assertThat(unknown.awaitClose()).isEqualTo(4500);
+      assertThat(first.getProducer())
+          .as("a number that follows from the name as well")
+          .isNotEqualTo(
+              ByteBuffer.wrap(
+                          MessageDigest.getInstance("SHA-256")
+                              .digest(first.getResume().getBytes(StandardCharsets.UTF_8)))
+                      .getLong()
+                  & Long.MAX_VALUE);
+    }
   }
 
   private RawClient welcomed() throws IOException {

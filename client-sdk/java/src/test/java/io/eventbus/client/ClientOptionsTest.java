@@ -52,6 +52,17 @@ class ClientOptionsTest {
   }
 
   @Test
+  void aUserComesWithAPasswordThatIsNotPrinted() {
+    ClientOptions options = builder().credentials("alice", "s3cret").options();
+    assertThat(options.user()).isEqualTo("alice");
+    assertThat(options.token()).isEqualTo("s3cret");
+    assertThat(options.toString()).contains("user=alice").doesNotContain("s3cret");
+    assertThat(builder().credentials("alice", "s3cret").token("t").options().user()).isNull();
+    refused("user, bytes of UTF-8: 0 ", b -> b.credentials("", "s3cret"));
+    refused("user, bytes of UTF-8: 256 ", b -> b.credentials("x".repeat(256), "s3cret"));
+  }
+
+  @Test
   void settingsOutOfRangeAreNamed() {
     refused("batchBytes: 1023 (expected: 1024..4194304)", b -> b.batchBytes(1023));
     refused("outboundBufferBytes: 1 ", b -> b.outboundBufferBytes(1));

@@ -7,6 +7,7 @@ import java.io.InputStream;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the command has around it: streams, variables, and what starts a bus. Everything that a test
@@ -48,22 +49,24 @@ public record CliContext(
         && !variables.getOrDefault("TERM", "").equals("dumb");
   }
 
-  // The null is for JDK 17 to 21; isTerminal answers on those where it cannot be null.
-  @SuppressWarnings("SystemConsoleNull")
   private static boolean terminalOfProcess() {
     String told = System.getProperty(TERMINAL_PROPERTY);
-    if (told != null) {
-      return told.equals("true");
-    }
+    return told != null ? told.equals("true") : console() != null;
+  }
+
+  /** Returns the terminal of the process, null where its input or its output is none. */
+  // The null is for JDK 17 to 21; isTerminal answers on those where it cannot be null.
+  @SuppressWarnings("SystemConsoleNull")
+  public static @Nullable Console console() {
     Console console = System.console();
     if (console == null) {
-      return false;
+      return null;
     }
     try {
       // JDK 22 and newer may have a console without a terminal; older ones lack the method.
-      return (boolean) Console.class.getMethod("isTerminal").invoke(console);
+      return (boolean) Console.class.getMethod("isTerminal").invoke(console) ? console : null;
     } catch (ReflectiveOperationException e) {
-      return true;
+      return console;
     }
   }
 }

@@ -58,7 +58,7 @@ record BusMetric(
               s -> s.connections().refusedByReason()),
           counter(
               "eventbus_authentication_failures_total",
-              "Clients that were refused because they showed no token or a wrong one.",
+              "Clients that were refused because they showed no credentials or wrong ones.",
               s -> s.connections().authenticationFailures()),
           counters(
               "eventbus_connections_closed_total",

@@ -54,7 +54,7 @@ public record BusStats(
    * @param accepted accepted
    * @param refusedByReason refused at the door, by reason
    * @param closedByReason closed, by reason
-   * @param authenticationFailures connections with no token or a wrong one
+   * @param authenticationFailures connections with no credentials or wrong ones
    * @param foreignResumes welcomed with a new producer number in place of the one that they claimed
    */
   public record Connections(

@@ -27,7 +27,7 @@ class ConfigKeyTest {
   @ParameterizedTest
   @EnumSource
   void everyKeyIsWellFormed(ConfigKey key) {
-    assertThat(key.key()).matches("[a-z]+\\.[a-z]+(-[a-z]+)*");
+    assertThat(key.key()).matches("[a-z]+(\\.[a-z]+){1,2}(-[a-z]+)*");
     assertThat(key.name()).isEqualTo(key.variable().substring("EVENTBUS_".length()));
     assertThat(ConfigKey.find(key.key())).contains(key);
     assertThat(key.reason()).endsWith(".");

@@ -21,8 +21,10 @@ import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.samples.FakeAuthenticator;
 import io.eventbus.server.samples.FakeLoops;
 import io.eventbus.server.samples.SampleFrames;
+import io.eventbus.server.samples.TestClock;
 import io.eventbus.server.security.Action;
 import io.eventbus.server.security.Authentication;
+import io.eventbus.server.security.AuthenticationMethod;
 import io.eventbus.server.security.Authentications;
 import io.eventbus.server.security.Credentials;
 import io.eventbus.server.security.FilterRules;
@@ -30,11 +32,12 @@ import io.eventbus.server.security.Principal;
 import io.eventbus.server.stats.BusCounters;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.nio.ByteBuffer;
-import java.time.Clock;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -51,7 +54,8 @@ class LateAnswerToHelloTest {
   private final SubscriptionIndex index = new SubscriptionIndex(1);
   private final BusMemory memory = new BusMemory(1 << 30);
   private final BusCounters counters = new BusCounters(1);
-  private final Sessions sessions = new Sessions("bus", Clock.systemUTC());
+  private final TestClock clock = new TestClock(1_000_000);
+  private final Sessions sessions = new Sessions("bus", clock);
   private final FakeLink link = new FakeLink();
   private final Session session = new Session(context(), link);
   private final AtomicInteger retries = new AtomicInteger();
@@ -73,7 +77,7 @@ class LateAnswerToHelloTest {
             authentications,
             new LoopBarrier(loops),
             counters,
-            Clock.systemUTC());
+            clock);
     Router router =
         new Router(
             0,
@@ -302,5 +306,68 @@ class LateAnswerToHelloTest {
     assertThat(subscribe("other", Overflow.BLOCK)).containsExactly(ErrorCode.FORBIDDEN);
     assertThat(subscribe("mine.>", Overflow.BLOCK)).containsExactly(ErrorCode.FORBIDDEN);
     assertThat(subscribe("mine.a", Overflow.BLOCK)).isEmpty();
+  }
+
+  private static Authentication named(String account, String subject, Instant expires) {
+    Authentication.Accepted all = (Authentication.Accepted) FakeAuthenticator.everything();
+    return new Authentication.Accepted(
+        new Principal(
+            account, subject, AuthenticationMethod.JWT, all.principal().permissions(), expires));
+  }
+
+  @Test
+  void tenSecondsAfterItsExpiryAClientIsClosed() {
+    park();
+    authenticator.last().complete(named("", "u1", clock.instant().plusSeconds(5)));
+    handleAll(hello);
+    assertThat(session.isWelcomed()).isTrue();
+    link.sent.clear();
+    clock.advance(15_000);
+    session.onTick(NOW);
+    assertThat(link.closed).isEmpty();
+    clock.advance(1);
+    session.onTick(NOW);
+    assertThat(link.sent).hasSize(1).first().isInstanceOf(Problem.class);
+    Problem problem = (Problem) link.sent.get(0);
+    assertThat(problem.getCode()).isEqualTo(ErrorCode.UNAUTHENTICATED);
+    assertThat(problem.getRetryable()).isTrue();
+    assertThat(link.closed).hasSize(1);
+    assertThat(link.closed.get(0).reason()).isEqualTo(CloseReason.EXPIRED);
+    session.onTick(NOW);
+    assertThat(link.closed).hasSize(1);
+  }
+
+  /** Returns what a client with this name is welcomed with, on a connection of its own. */
+  private Welcome welcomed(FakeLink to, Session of, String subject, @Nullable String resume) {
+    byte[] own =
+        ControlFrames.encode(
+            TypeCode.HELLO, new Hello("client", "agent/1", "t", resume, Map.of(), null, null));
+    of.onMessage(ByteBuffer.wrap(own), 0, own.length, NOW, retries::incrementAndGet);
+    authenticator.last().complete(named("acme", subject, clock.instant().plusSeconds(60)));
+    of.onMessage(ByteBuffer.wrap(own), 0, own.length, NOW, retries::incrementAndGet);
+    assertThat(to.sent).hasSize(1).first().isInstanceOf(Welcome.class);
+    return (Welcome) to.sent.get(0);
+  }
+
+  @Test
+  void aStolenResumeTakesNobodysPlace() {
+    LoopContext context = context();
+    Session[] all = new Session[3];
+    FakeLink[] links = new FakeLink[3];
+    for (int i = 0; i < 3; i++) {
+      links[i] = new FakeLink();
+      all[i] = new Session(context, links[i]);
+    }
+    Welcome alice = welcomed(links[0], all[0], "alice", null);
+    Welcome thief = welcomed(links[1], all[1], "mallory", alice.getResume());
+    assertThat(thief.getProducer()).isNotEqualTo(alice.getProducer());
+    assertThat(links[0].closed).isEmpty();
+    Welcome again = welcomed(links[2], all[2], "alice", alice.getResume());
+    assertThat(again.getProducer()).isEqualTo(alice.getProducer());
+    assertThat(links[0].closed).hasSize(1);
+    assertThat(links[0].closed.get(0).reason()).isEqualTo(CloseReason.REPLACED);
+    for (Session each : all) {
+      each.onClosed();
+    }
   }
 }

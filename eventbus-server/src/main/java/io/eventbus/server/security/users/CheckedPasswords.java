@@ -39,28 +39,29 @@ final class CheckedPasswords {
 
   void add(PasswordHash hash, String user, String password) {
     String seal = seal(hash, user, password);
+    long now = nanoTime.getAsLong();
     synchronized (ends) {
-      forget();
+      forget(now);
       ends.remove(seal);
       if (ends.size() >= MOST) {
         Iterator<String> first = ends.keySet().iterator();
         first.next();
         first.remove();
       }
-      ends.put(seal, nanoTime.getAsLong() + LIFE.toNanos());
+      ends.put(seal, now + LIFE.toNanos());
     }
   }
 
   boolean contains(PasswordHash hash, String user, String password) {
     String seal = seal(hash, user, password);
+    long now = nanoTime.getAsLong();
     synchronized (ends) {
-      forget();
+      forget(now);
       return ends.containsKey(seal);
     }
   }
 
-  private void forget() {
-    long now = nanoTime.getAsLong();
+  private void forget(long now) {
     for (Iterator<Long> end = ends.values().iterator(); end.hasNext(); ) {
       if (end.next() - now > 0) {
         return;

@@ -12,7 +12,7 @@ import java.util.regex.Pattern;
  * format. Immutable; any thread.
  */
 public final class PasswordHash {
-  /** What a hash costs at least and at most: 19 MiB, two passes, one lane (OWASP). */
+  /** What a new hash costs: 19 MiB, two passes, one lane (OWASP). */
   private static final int NEW_MEMORY_KIB = 19 * 1024;
 
   private static final int NEW_PASSES = 2;
@@ -97,7 +97,7 @@ public final class PasswordHash {
    * @param password what a client shows
    * @return true if it is the right one
    */
-  boolean matches(String password) {
+  public boolean matches(String password) {
     return function.check(
         password.getBytes(StandardCharsets.UTF_8), phc.getBytes(StandardCharsets.UTF_8));
   }

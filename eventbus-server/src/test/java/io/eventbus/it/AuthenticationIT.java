@@ -1,0 +1,119 @@
+package io.eventbus.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.eventbus.client.EventBusClient;
+import io.eventbus.client.EventBusException;
+import io.eventbus.protocol.ControlFrames;
+import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.ErrorCode;
+import io.eventbus.schema.Hello;
+import io.eventbus.schema.Problem;
+import io.eventbus.server.security.users.PasswordHash;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Instant;
+import java.util.Base64;
+import java.util.Map;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Clients that prove who they are, over the wire. */
+@ExtendWith(LeakWatch.class)
+@Timeout(60)
+class AuthenticationIT {
+  private static final String AVRO = "Sec-WebSocket-Protocol: eventbus.v1.avro\r\n";
+  private static final byte[] SECRET =
+      "0123456789abcdef0123456789abcdef".getBytes(StandardCharsets.UTF_8);
+
+  private static String base64(byte[] bytes) {
+    return Base64.getUrlEncoder().withoutPadding().encodeToString(bytes);
+  }
+
+  private static String token(String audience) throws Exception {
+    String signed =
+        base64("{\"alg\":\"HS256\"}".getBytes(StandardCharsets.UTF_8))
+            + "."
+            + base64(
+                ("{\"iss\":\"i\",\"aud\":\""
+                        + audience
+                        + "\",\"sub\":\"u1\",\"exp\":"
+                        + Instant.now().plusSeconds(600).getEpochSecond()
+                        + "}")
+                    .getBytes(StandardCharsets.UTF_8));
+    Mac mac = Mac.getInstance("HmacSHA256");
+    mac.init(new SecretKeySpec(SECRET, "HmacSHA256"));
+    return signed + "." + base64(mac.doFinal(signed.getBytes(StandardCharsets.UTF_8)));
+  }
+
+  private static void letIn(URI bus, String user, String token) {
+    var builder = EventBusClient.builder().url(bus.toString());
+    try (EventBusClient client =
+        (user.isEmpty() ? builder.token(token) : builder.credentials(user, token)).connect()) {
+      assertThat(client.connection()).isPresent();
+    }
+  }
+
+  private static void refused(URI bus, String user, String token) {
+    var builder = EventBusClient.builder().url(bus.toString());
+    assertThatExceptionOfType(EventBusException.class)
+        .isThrownBy(
+            () ->
+                (user.isEmpty() ? builder.token(token) : builder.credentials(user, token))
+                    .connect())
+        .withMessageContaining("the credentials in Hello are not ones that this bus accepts");
+  }
+
+  @Test
+  void passwordsAndTokens(@TempDir Path directory) throws Exception {
+    Path users =
+        Files.writeString(
+            directory.resolve("users"),
+            "alice:" + PasswordHash.of("open sesame", new SecureRandom()).text() + ":acme:\n");
+    Path secret = Files.write(directory.resolve("secret"), SECRET);
+    try (WatchedBus bus =
+        WatchedBus.alone(
+            "auth.users-file", users.toString(),
+            "auth.jwt.secret-file", secret.toString(),
+            "auth.jwt.issuer", "i",
+            "auth.jwt.audience", "bus",
+            "auth.token", "shared")) {
+      letIn(bus.uri(), "alice", "open sesame");
+      refused(bus.uri(), "alice", "shared");
+      letIn(bus.uri(), "", "shared");
+      letIn(bus.uri(), "", token("bus"));
+      refused(bus.uri(), "", token("other"));
+      refused(bus.uri(), "", "share");
+    }
+  }
+
+  /** The bus does not know the proxy, which passes strangers on from loopback. */
+  @Test
+  void whoComesThroughAProxyIsNotOfThisMachine() throws Exception {
+    try (WatchedBus bus = WatchedBus.alone()) {
+      try (RawClient local = RawClient.connected(bus.uri())) {
+        assertThat(local.closeCode).isEqualTo(-1);
+      }
+      for (String header :
+          new String[] {"X-Forwarded-For: 203.0.113.7", "Forwarded: for=203.0.113.7"}) {
+        try (RawClient client = RawClient.tcp(bus.uri()).upgrade("/bus", AVRO + header + "\r\n")) {
+          client.send(
+              ControlFrames.encode(
+                  TypeCode.HELLO, new Hello("raw", "test", null, null, Map.of(), null, null)));
+          Problem problem = client.expectProblem();
+          assertThat(problem.getCode()).isEqualTo(ErrorCode.UNAUTHENTICATED);
+          assertThat(problem.getMessage()).contains("auth.anonymous=everyone");
+          assertThat(client.awaitClose()).isEqualTo(4500);
+        }
+      }
+    }
+  }
+}

@@ -14,6 +14,7 @@ import io.eventbus.server.security.jwt.JwtLogin;
 import io.eventbus.server.security.users.CertificateLogin;
 import io.eventbus.server.security.users.PasswordLogin;
 import io.eventbus.server.security.users.Users;
+import java.nio.file.Path;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
@@ -72,9 +73,14 @@ final class ClientAuthentication implements AutoCloseable {
     List<LoginMethod> methods = new ArrayList<>();
     List<Runnable> refreshed = new ArrayList<>();
     List<AutoCloseable> parts = new ArrayList<>();
-    Users users = config.usersFile() == null ? null : new Users(config.usersFile());
+    Path file = config.usersFile();
+    Users users = file == null ? null : new Users(file);
     // The order is that of docs/security.md.
-    if (users != null) {
+    if (file != null && users != null) {
+      SecretFiles.warnIfOpen(
+          "users file",
+          file,
+          "who reads it can try passwords, and who writes it can let anybody in");
       PasswordLogin passwords = new PasswordLogin(users);
       methods.add(passwords);
       refreshed.add(users::refresh);
@@ -85,6 +91,11 @@ final class ClientAuthentication implements AutoCloseable {
     }
     if (config.jwt().enabled()) {
       JwtLogin tokens = JwtLogin.of(config.jwt(), clock);
+      Path secret = config.jwt().secretFile();
+      if (secret != null) {
+        SecretFiles.warnIfOpen(
+            "secret of tokens", secret, "who reads it can make a token of any client");
+      }
       methods.add(tokens);
       refreshed.add(tokens::refresh);
       parts.add(tokens);

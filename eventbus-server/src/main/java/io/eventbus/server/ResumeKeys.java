@@ -8,12 +8,8 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermission;
-import java.nio.file.attribute.PosixFilePermissions;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,13 +28,6 @@ final class ResumeKeys {
 
   /** Longer than any key, so that a wrong file is noticed. */
   private static final int MAX_BYTES = 8_192;
-
-  private static final Set<PosixFilePermission> OF_OTHERS =
-      EnumSet.of(
-          PosixFilePermission.GROUP_READ,
-          PosixFilePermission.GROUP_WRITE,
-          PosixFilePermission.OTHERS_READ,
-          PosixFilePermission.OTHERS_WRITE);
 
   private ResumeKeys() {}
 
@@ -119,25 +108,8 @@ final class ResumeKeys {
               ? "it has more than " + MAX_BYTES + " bytes"
               : "it has " + bytes.length + " bytes");
     }
-    warnIfOpen(file);
+    SecretFiles.warnIfOpen(
+        "key for resumes", file, "who reads it can take the producer number of any client");
     return bytes;
-  }
-
-  private static void warnIfOpen(Path file) {
-    Set<PosixFilePermission> permissions;
-    try {
-      permissions = Files.getPosixFilePermissions(file);
-    } catch (IOException | UnsupportedOperationException e) {
-      // A file system without such permissions.
-      return;
-    }
-    if (permissions.stream().anyMatch(OF_OTHERS::contains)) {
-      LOG.warn(
-          "The key for resumes, {}, has the permissions {} (expected: {}): who reads it can take the"
-              + " producer number of any client.",
-          file,
-          PosixFilePermissions.toString(permissions),
-          "rw-------");
-    }
   }
 }

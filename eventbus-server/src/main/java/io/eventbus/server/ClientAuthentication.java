@@ -78,6 +78,7 @@ final class ClientAuthentication implements AutoCloseable {
     // The order is that of docs/security.md.
     if (file != null && users != null) {
       SecretFiles.warnIfOpen(
+          LOG,
           "users file",
           file,
           "who reads it can try passwords, and who writes it can let anybody in");
@@ -94,7 +95,7 @@ final class ClientAuthentication implements AutoCloseable {
       Path secret = config.jwt().secretFile();
       if (secret != null) {
         SecretFiles.warnIfOpen(
-            "secret of tokens", secret, "who reads it can make a token of any client");
+            LOG, "secret of tokens", secret, "who reads it can make a token of any client");
       }
       methods.add(tokens);
       refreshed.add(tokens::refresh);

@@ -109,7 +109,7 @@ final class ResumeKeys {
               : "it has " + bytes.length + " bytes");
     }
     SecretFiles.warnIfOpen(
-        "key for resumes", file, "who reads it can take the producer number of any client");
+        LOG, "key for resumes", file, "who reads it can take the producer number of any client");
     return bytes;
   }
 }

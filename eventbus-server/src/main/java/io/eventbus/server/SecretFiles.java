@@ -8,12 +8,9 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.EnumSet;
 import java.util.Set;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Tells of files with secrets that others can read. */
 final class SecretFiles {
-  private static final Logger LOG = LoggerFactory.getLogger(SecretFiles.class);
-
   private static final Set<PosixFilePermission> OF_OTHERS =
       EnumSet.of(
           PosixFilePermission.GROUP_READ,
@@ -26,10 +23,11 @@ final class SecretFiles {
   /**
    * Warns if other users of the machine can read or write a file.
    *
+   * @param log of the one that reads it
    * @param what the file holds
    * @param danger what comes of that
    */
-  static void warnIfOpen(String what, Path file, String danger) {
+  static void warnIfOpen(Logger log, String what, Path file, String danger) {
     Set<PosixFilePermission> permissions;
     try {
       permissions = Files.getPosixFilePermissions(file);
@@ -38,7 +36,7 @@ final class SecretFiles {
       return;
     }
     if (permissions.stream().anyMatch(OF_OTHERS::contains)) {
-      LOG.warn(
+      log.warn(
           "The {}, {}, has the permissions {} (expected: {}): {}.",
           what,
           file,

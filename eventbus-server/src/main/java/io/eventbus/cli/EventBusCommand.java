@@ -7,6 +7,7 @@ import io.eventbus.cli.cluster.BalanceCommands;
 import io.eventbus.cli.cluster.RegistryCommand;
 import io.eventbus.cli.config.ConfigCommand;
 import io.eventbus.cli.demo.DemoCommand;
+import io.eventbus.cli.permissions.PermissionsCommand;
 import picocli.AutoComplete.GenerateCompletion;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.HelpCommand;
@@ -34,6 +35,7 @@ import picocli.CommandLine.Spec;
       DemoCommand.class,
       ConfigCommand.class,
       HashPasswordCommand.class,
+      PermissionsCommand.class,
       RegistryCommand.class,
       BalanceCommands.Buses.class,
       BalanceCommands.Drain.class,

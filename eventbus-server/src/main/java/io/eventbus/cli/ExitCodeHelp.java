@@ -51,6 +51,7 @@ final class ExitCodeHelp {
           Map.entry("subscribe", CLIENT),
           Map.entry("demo", with(ExitCode.INTEGRITY)),
           Map.entry("registry", OPERATOR),
+          Map.entry("test", Set.of(ExitCode.OK, ExitCode.FAILED, ExitCode.USAGE)),
           Map.entry("restore", LOCAL),
           Map.entry("recover", LOCAL),
           Map.entry("buses", OPERATOR),

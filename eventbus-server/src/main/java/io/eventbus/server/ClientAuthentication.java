@@ -11,6 +11,10 @@ import io.eventbus.server.security.PermissionPolicy;
 import io.eventbus.server.security.ScopePolicy;
 import io.eventbus.server.security.SharedTokenLogin;
 import io.eventbus.server.security.jwt.JwtLogin;
+import io.eventbus.server.security.roles.RolePolicy;
+import io.eventbus.server.security.roles.RolesFile;
+import io.eventbus.server.security.roles.RolesWatch;
+import io.eventbus.server.security.roles.TokenRules;
 import io.eventbus.server.security.users.CertificateLogin;
 import io.eventbus.server.security.users.PasswordLogin;
 import io.eventbus.server.security.users.Users;
@@ -105,13 +109,20 @@ final class ClientAuthentication implements AutoCloseable {
       methods.add(new CertificateLogin(config.certificateSubject(), users));
     }
     return new ClientAuthentication(
-        new AuthenticationChain(methods, server.anonymousClients(), policy(config)),
+        new AuthenticationChain(methods, server.anonymousClients(), policy(config, refreshed)),
         refreshed,
         parts);
   }
 
-  private static PermissionPolicy policy(AuthConfig config) {
-    return new ScopePolicy(config);
+  /** What holds for all; a token's own rules come on top. */
+  private static PermissionPolicy policy(AuthConfig config, List<Runnable> refreshed) {
+    if (config.rolesFile() == null) {
+      return new TokenRules(new ScopePolicy(config));
+    }
+    RolesFile file = new RolesFile(config.rolesFile());
+    RolePolicy roles = new RolePolicy(file.read());
+    refreshed.add(new RolesWatch(file, roles)::refresh);
+    return new TokenRules(roles);
   }
 
   /**
@@ -125,6 +136,9 @@ final class ClientAuthentication implements AutoCloseable {
       var unused = new Users(config.usersFile());
     }
     JwtLogin.check(config.jwt());
+    if (config.rolesFile() != null) {
+      new RolesFile(config.rolesFile()).read();
+    }
   }
 
   Authenticator authenticator() {

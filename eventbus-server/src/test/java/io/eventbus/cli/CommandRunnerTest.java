@@ -44,6 +44,8 @@ class CommandRunnerTest {
         "demo",
         "config check",
         "config print",
+        "permissions test",
+        "permissions list",
         "registry status",
         "registry members",
         "registry leader",
@@ -73,6 +75,8 @@ class CommandRunnerTest {
     "demo, 0 1 2 4 130",
     "config check, 0 2",
     "version, 0 2",
+    "permissions test, 0 1 2",
+    "permissions list, 0 2",
     "registry members, 0 1 2 3 5 130",
     "registry restore, 0 1 2 130",
     "drain, 0 1 2 3 5 130"

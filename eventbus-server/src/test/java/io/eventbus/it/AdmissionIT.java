@@ -4,10 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Hello;
+import io.eventbus.schema.Overflow;
+import io.eventbus.schema.Problem;
+import io.eventbus.schema.Subscribe;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
@@ -16,6 +22,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Who comes in: limits for an address, proxies, and clients that show a wrong token. */
 @ExtendWith(LeakWatch.class)
@@ -223,6 +230,50 @@ class AdmissionIT {
         client.expect(TypeCode.WELCOME);
       }
     }
+  }
+
+  @Test
+  void aRolesFileSaysWhatClientsMayDo(@TempDir Path directory) throws Exception {
+    Path roles =
+        Files.writeString(
+            directory.resolve("roles.conf"),
+            """
+            [role reader]
+            allow subscribe a.>
+            allow publish a.b
+            [default]
+            roles = reader
+            """);
+    try (WatchedBus bus =
+            WatchedBus.alone("auth.token", "right", "auth.roles-file", roles.toString());
+        RawClient client = RawClient.upgraded(bus.uri())) {
+      client.send(hello("right"));
+      client.expect(TypeCode.WELCOME);
+      client.send(RawClient.publish("a.c", 1, true, "x"));
+      refused(client, "publish to 'a.c' is not allowed to this client");
+      client.send(subscribe(">", Overflow.DROP_OLDEST));
+      refused(client, "subscribe to '>' is not allowed to this client");
+      client.send(subscribe("a.>", Overflow.BLOCK));
+      refused(client, "hold publishers back (BLOCK) with 'a.>' is not allowed to this client");
+      client.send(subscribe("$SYS.>", Overflow.DROP_OLDEST));
+      refused(client, "observe '$SYS.>' is not allowed to this client");
+      client.subscribe(1, "a.>", null, Overflow.DROP_OLDEST);
+      client.send(RawClient.publish("a.b", 1, false, "x"));
+      client.expect(TypeCode.DELIVER);
+    }
+  }
+
+  private static byte[] subscribe(String filter, Overflow overflow) {
+    return ControlFrames.encode(TypeCode.SUBSCRIBE, new Subscribe(1L, filter, null, overflow));
+  }
+
+  private static void refused(RawClient client, String start) throws Exception {
+    Problem problem = client.expectProblem();
+    assertThat(problem.getCode()).isEqualTo(ErrorCode.FORBIDDEN);
+    assertThat(problem.getMessage())
+        .startsWith(start)
+        .contains("role reader")
+        .doesNotContain("a.b");
   }
 
   private static byte[] hello(String token) {

@@ -30,6 +30,7 @@ class ArchitectureTest {
   private static final String SECURITY = "io.eventbus.server.security";
   private static final String SECURITY_JWT = "io.eventbus.server.security.jwt";
   private static final String SECURITY_USERS = "io.eventbus.server.security.users";
+  private static final String SECURITY_ROLES = "io.eventbus.server.security.roles";
   private static final String ADMISSION = "io.eventbus.server.admission";
   private static final String ADVISORY = "io.eventbus.server.advisory";
   private static final String ROUTING = "io.eventbus.server.routing";
@@ -54,6 +55,7 @@ class ArchitectureTest {
   private static final String CLI_CLIENT = "io.eventbus.cli.client";
   private static final String CLI_CLUSTER = "io.eventbus.cli.cluster";
   private static final String CLI_DEMO = "io.eventbus.cli.demo";
+  private static final String CLI_PERMISSIONS = "io.eventbus.cli.permissions";
   private static final String BENCH = "io.eventbus.cli.bench";
   private static final String COMMANDS = "io.eventbus.cli..";
 
@@ -103,6 +105,9 @@ class ArchitectureTest {
           "javax.crypto..",
           "javax.naming..",
           "javax.security.auth.x500");
+
+  @ArchTest
+  static final ArchRule security_roles = row(SECURITY_ROLES, SECURITY, LOG, CONFIG, PROTOCOL);
 
   @ArchTest static final ArchRule advisory = row(ADVISORY);
 
@@ -230,6 +235,7 @@ class ArchitectureTest {
           SECURITY,
           SECURITY_JWT,
           SECURITY_USERS,
+          SECURITY_ROLES,
           SESSION,
           ROUTING,
           STATS,
@@ -249,6 +255,7 @@ class ArchitectureTest {
           CLI_CLIENT,
           CLI_CLUSTER,
           CLI_DEMO,
+          CLI_PERMISSIONS,
           SERVER,
           SECURITY_USERS,
           CONFIG,
@@ -261,7 +268,20 @@ class ArchitectureTest {
   @ArchTest static final ArchRule cli_console = row(CLI_CONSOLE, CONFIG, CLIENT);
 
   @ArchTest
-  static final ArchRule cli_config = row(CLI_CONFIG, CLI_CONSOLE, SERVER, CONFIG, PICOCLI, JACKSON);
+  static final ArchRule cli_config =
+      row(CLI_CONFIG, CLI_CONSOLE, SERVER, CONFIG, SECURITY_ROLES, PICOCLI, JACKSON);
+
+  @ArchTest
+  static final ArchRule cli_permissions =
+      row(
+          CLI_PERMISSIONS,
+          CLI_CONSOLE,
+          SECURITY,
+          SECURITY_ROLES,
+          SECURITY_USERS,
+          PROTOCOL,
+          PICOCLI,
+          JACKSON);
 
   @ArchTest
   static final ArchRule cli_client =
@@ -300,6 +320,7 @@ class ArchitectureTest {
               SECURITY,
               SECURITY_JWT,
               SECURITY_USERS,
+              SECURITY_ROLES,
               ADMISSION,
               ADVISORY,
               ROUTING,
@@ -324,6 +345,7 @@ class ArchitectureTest {
               CLI_CLIENT,
               CLI_CLUSTER,
               CLI_DEMO,
+              CLI_PERMISSIONS,
               BENCH);
 
   @ArchTest

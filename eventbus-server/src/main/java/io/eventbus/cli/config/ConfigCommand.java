@@ -6,6 +6,9 @@ import io.eventbus.cli.console.CliContext;
 import io.eventbus.server.BusServer;
 import io.eventbus.server.config.EffectiveConfig;
 import io.eventbus.server.config.EffectiveConfig.Setting;
+import io.eventbus.server.security.roles.Roles;
+import io.eventbus.server.security.roles.RolesFile;
+import io.eventbus.server.security.roles.RolesReview;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -46,6 +49,11 @@ public final class ConfigCommand implements Runnable {
     public void run() {
       EffectiveConfig effective = options.load(spec, context.variables());
       BusServer.check(effective.config());
+      if (effective.config().auth().rolesFile() != null) {
+        Roles roles = new RolesFile(effective.config().auth().rolesFile()).read();
+        context.out().line(roles.fileName() + ": " + roles.summary());
+        RolesReview.notes(roles).forEach(context.out()::line);
+      }
       context.out().line("The configuration is good.");
     }
   }

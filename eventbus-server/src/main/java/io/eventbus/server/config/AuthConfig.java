@@ -16,6 +16,8 @@ import org.jspecify.annotations.Nullable;
  * @param block which clients may hold publishers back
  * @param resumeKeyFile file with the secret that producer numbers are signed with, or null for the
  *     default
+ * @param rolesFile file that says what clients may do, or null for everything but what the two
+ *     scopes say
  */
 public record AuthConfig(
     @Nullable String token,
@@ -25,7 +27,8 @@ public record AuthConfig(
     JwtConfig jwt,
     ClientScope observe,
     ClientScope block,
-    @Nullable Path resumeKeyFile) {
+    @Nullable Path resumeKeyFile,
+    @Nullable Path rolesFile) {
   private static final Pattern TOKEN = Pattern.compile("[\\x21-\\x7e]{1,4096}");
 
   /**
@@ -40,6 +43,8 @@ public record AuthConfig(
    * @param block which clients may hold publishers back
    * @param resumeKeyFile file with the secret that producer numbers are signed with, or null for
    *     the default
+   * @param rolesFile file that says what clients may do, or null for everything but what the two
+   *     scopes say
    * @throws IllegalArgumentException if the token is empty, too long or has other characters
    */
   public AuthConfig {
@@ -71,6 +76,8 @@ public record AuthConfig(
         + block
         + ", resumeKeyFile="
         + resumeKeyFile
+        + ", rolesFile="
+        + rolesFile
         + "]";
   }
 }

@@ -495,6 +495,15 @@ public enum ConfigKey {
       "",
       "Who may subscribe with the policy `BLOCK`, which holds publishers back: with `loopback` the"
           + " clients of this machine and those that have proved who they are."),
+  /** Roles file. */
+  AUTH_ROLES_FILE(
+      "auth.roles-file",
+      ValueType.FILE,
+      "",
+      "",
+      "File that says what clients may do by their roles, in place of `auth.observe` and `auth.block`."
+          + " It is looked at every 3 s, and a change holds for clients that connect from then on."
+          + " Without it clients may do everything but what these two keys say."),
   /** Key of resumes. */
   AUTH_RESUME_KEY_FILE(
       "auth.resume-key-file",

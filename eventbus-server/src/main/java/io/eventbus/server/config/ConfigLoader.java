@@ -25,6 +25,9 @@ import java.util.TreeMap;
  */
 public final class ConfigLoader {
   /** Variables with our prefix that are not configuration keys of the bus. */
+  /** Where a value comes from that was given nowhere. */
+  static final String DEFAULT = "default";
+
   private static final Set<String> OTHER_VARIABLES =
       Set.of(
           "EVENTBUS_CONFIG",
@@ -156,7 +159,7 @@ public final class ConfigLoader {
   private Map<ConfigKey, Given> effective() {
     Map<ConfigKey, Given> effective = new EnumMap<>(ConfigKey.class);
     for (ConfigKey key : ConfigKey.values()) {
-      effective.put(key, new Given(key.defaultText(), "default"));
+      effective.put(key, new Given(key.defaultText(), DEFAULT));
     }
     effective.putAll(fromFile);
     effective.putAll(fromEnvironment);

@@ -111,9 +111,10 @@ final class ConfigValues {
                     path(ConfigKey.AUTH_USERS_FILE),
                     choice(ConfigKey.AUTH_CERTIFICATE_SUBJECT, CertificateSubject.class),
                     jwt(),
-                    choice(ConfigKey.AUTH_OBSERVE, ClientScope.class),
-                    choice(ConfigKey.AUTH_BLOCK, ClientScope.class),
-                    path(ConfigKey.AUTH_RESUME_KEY_FILE)));
+                    scope(ConfigKey.AUTH_OBSERVE),
+                    scope(ConfigKey.AUTH_BLOCK),
+                    path(ConfigKey.AUTH_RESUME_KEY_FILE),
+                    path(ConfigKey.AUTH_ROLES_FILE)));
     ClusterConfig cluster = part(this::cluster);
     BalanceConfig balance = part(this::balance);
     FederationConfig federation =
@@ -352,6 +353,23 @@ final class ConfigValues {
 
   private Duration duration(ConfigKey key) {
     return Duration.ofMillis(number(key));
+  }
+
+  /** What a roles file says as well may not be said twice, or one of them would be ignored. */
+  private ClientScope scope(ConfigKey key) {
+    boolean isGiven = !given(key).origin().equals(ConfigLoader.DEFAULT);
+    if (isGiven && !given(ConfigKey.AUTH_ROLES_FILE).text().isBlank()) {
+      throw new IllegalArgumentException(
+          key.key()
+              + ": \""
+              + text(key)
+              + "\" is given together with "
+              + ConfigKey.AUTH_ROLES_FILE.key()
+              + " (expected: one of them; in the file, \"allow "
+              + (key == ConfigKey.AUTH_OBSERVE ? "observe $SYS.>" : "block >")
+              + "\" for a role or for [everyone])");
+    }
+    return choice(key, ClientScope.class);
   }
 
   private <E extends Enum<E>> E choice(ConfigKey key, Class<E> type) {

@@ -1,20 +1,38 @@
 package io.eventbus.server.security;
 
 import io.eventbus.protocol.TopicFilter;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
-/** Which topics one action is allowed for. Immutable; any thread. */
+/**
+ * Which topics one action is allowed for: those that a rule allows and none denies. The order of
+ * rules does not matter. Immutable; any thread.
+ */
 public final class FilterRules {
+  private static final RuleList[] NONE = {};
+
   private final boolean everything;
-  private final List<TopicFilter> allow;
-  private final List<TopicFilter> deny;
+
+  /** One list for each role, the same for all clients that have it. */
+  private final RuleList[] shared;
+
+  /** What holds for one client. */
+  private final RuleList own;
+
+  private final boolean limited;
   private final String origin;
 
-  private FilterRules(
-      boolean everything, List<TopicFilter> allow, List<TopicFilter> deny, String origin) {
+  private FilterRules(boolean everything, RuleList[] shared, RuleList own, String origin) {
     this.everything = everything;
-    this.allow = List.copyOf(allow);
-    this.deny = List.copyOf(deny);
+    this.shared = shared;
+    this.own = own;
+    this.limited =
+        !everything
+            || own.deniesSomething()
+            || Arrays.stream(shared).anyMatch(RuleList::deniesSomething);
     this.origin = origin;
   }
 
@@ -25,7 +43,7 @@ public final class FilterRules {
    * @return the rules
    */
   public static FilterRules everything(String origin) {
-    return new FilterRules(true, List.of(), List.of(), origin);
+    return new FilterRules(true, NONE, RuleList.EMPTY, origin);
   }
 
   /**
@@ -35,29 +53,76 @@ public final class FilterRules {
    * @return the rules
    */
   public static FilterRules nothing(String origin) {
-    return new FilterRules(false, List.of(), List.of(), origin);
+    return new FilterRules(false, NONE, RuleList.EMPTY, origin);
   }
 
   /**
    * Makes rules that allow some topics.
    *
-   * @param allow what is allowed
-   * @param deny what of that is not
+   * @param rules what is allowed and what of that is not, all of one action
    * @param origin where they come from; shown to clients
    * @return the rules
    */
-  public static FilterRules of(List<TopicFilter> allow, List<TopicFilter> deny, String origin) {
-    return new FilterRules(false, allow, deny, origin);
+  public static FilterRules of(List<Rule> rules, String origin) {
+    return ofLists(List.of(new RuleList(rules)), origin);
   }
 
   /**
-   * Says whether the action is allowed for one topic.
+   * Makes rules of several lists, which are shared and not copied.
+   *
+   * @param lists what is allowed and what of that is not, all of one action
+   * @param origin where they come from; shown to clients
+   * @return the rules
+   */
+  public static FilterRules ofLists(List<RuleList> lists, String origin) {
+    return new FilterRules(false, lists.toArray(RuleList[]::new), RuleList.EMPTY, origin);
+  }
+
+  /**
+   * Adds rules. What there was is shared and not copied.
+   *
+   * @param more rules of the same action; where everything is allowed, only those that deny change
+   *     anything
+   * @return the rules
+   */
+  public FilterRules with(List<Rule> more) {
+    if (more.isEmpty()) {
+      return this;
+    }
+    if (own.size() == 0) {
+      return new FilterRules(everything, shared, new RuleList(more), origin);
+    }
+    List<Rule> all = new ArrayList<>(own.rules());
+    all.addAll(more);
+    return new FilterRules(everything, shared, new RuleList(all), origin);
+  }
+
+  /**
+   * Says whether the action is allowed for one topic. Allocates nothing.
    *
    * @param topic a legal topic
-   * @return true if a filter allows it and none denies it
+   * @return true if a rule allows it and none denies it
    */
   public boolean allows(String topic) {
-    return everything || (matchesOne(allow, topic) && !matchesOne(deny, topic));
+    return !limited || (!denies(topic) && (everything || allowedByOne(topic)));
+  }
+
+  private boolean denies(String topic) {
+    for (RuleList list : shared) {
+      if (list.denies(topic)) {
+        return true;
+      }
+    }
+    return own.denies(topic);
+  }
+
+  private boolean allowedByOne(String topic) {
+    for (RuleList list : shared) {
+      if (list.allows(topic)) {
+        return true;
+      }
+    }
+    return own.allows(topic);
   }
 
   /**
@@ -65,32 +130,81 @@ public final class FilterRules {
    * has to be looked at later.
    *
    * @param filter a legal filter
-   * @return true if one of the filters that allow contains it and none that denies meets it
+   * @return true if one of the rules that allow contains it and none that denies meets it
    */
   public boolean allows(TopicFilter filter) {
-    if (everything) {
-      return true;
-    }
-    for (TopicFilter denied : deny) {
-      if (denied.intersects(filter)) {
-        return false;
-      }
-    }
-    for (TopicFilter allowed : allow) {
-      if (allowed.contains(filter)) {
-        return true;
-      }
-    }
-    return false;
+    return !limited || (!denies(filter) && (everything || allowedByOne(filter)));
   }
 
-  private static boolean matchesOne(List<TopicFilter> filters, String topic) {
-    for (int i = 0; i < filters.size(); i++) {
-      if (filters.get(i).matches(topic)) {
+  private boolean denies(TopicFilter filter) {
+    for (RuleList list : shared) {
+      if (list.denies(filter)) {
         return true;
       }
     }
-    return false;
+    return own.denies(filter);
+  }
+
+  private boolean allowedByOne(TopicFilter filter) {
+    for (RuleList list : shared) {
+      if (list.allows(filter)) {
+        return true;
+      }
+    }
+    return own.allows(filter);
+  }
+
+  /**
+   * Says which rule decides on a topic: as {@link #allows(String)}, but slower.
+   *
+   * @param topic a legal topic
+   * @return the verdict
+   */
+  public Verdict explain(String topic) {
+    return explain(f -> f.matches(topic), f -> f.matches(topic), f -> false);
+  }
+
+  /**
+   * Says which rule decides on a filter: as {@link #allows(TopicFilter)}, but slower.
+   *
+   * @param filter a legal filter
+   * @return the verdict
+   */
+  public Verdict explain(TopicFilter filter) {
+    return explain(f -> f.intersects(filter), f -> f.contains(filter), f -> f.intersects(filter));
+  }
+
+  private Verdict explain(
+      Predicate<TopicFilter> denies, Predicate<TopicFilter> allows, Predicate<TopicFilter> meets) {
+    Rule denied = find(Effect.DENY, denies);
+    if (denied != null) {
+      return Verdict.of(denied);
+    }
+    if (everything) {
+      return new Verdict(true, null, origin);
+    }
+    Rule allowed = find(Effect.ALLOW, allows);
+    if (allowed != null) {
+      return Verdict.of(allowed);
+    }
+    Rule part = find(Effect.ALLOW, meets);
+    if (part != null) {
+      return new Verdict(false, null, "no rule allows all of it; a part: " + part);
+    }
+    // What is the same for all clients has no templates that could lack a value.
+    Rule empty = own.voidAllow();
+    return new Verdict(
+        false, null, "no rule allows it" + (empty == null ? "" : "; not counted: " + empty));
+  }
+
+  private @Nullable Rule find(Effect effect, Predicate<TopicFilter> asked) {
+    for (RuleList list : shared) {
+      Rule found = list.find(effect, asked);
+      if (found != null) {
+        return found;
+      }
+    }
+    return own.find(effect, asked);
   }
 
   /**
@@ -99,11 +213,32 @@ public final class FilterRules {
    * @return true if every topic is allowed
    */
   public boolean allowEverything() {
-    return everything;
+    return !limited;
+  }
+
+  /** How many tokens or filters are compared for one topic at most, which is what asking costs. */
+  int steps() {
+    int steps = own.steps();
+    for (RuleList list : shared) {
+      steps += list.steps();
+    }
+    return steps;
   }
 
   /**
-   * Returns where the rules come from, a configuration key for instance.
+   * Returns the rules, for operators.
+   *
+   * @return first those of the roles, then those with the client's own values
+   */
+  public List<Rule> rules() {
+    List<Rule> all = new ArrayList<>();
+    Arrays.stream(shared).forEach(list -> all.addAll(list.rules()));
+    all.addAll(own.rules());
+    return all;
+  }
+
+  /**
+   * Returns where the rules come from: the client's roles or a configuration key.
    *
    * @return shown to clients
    */

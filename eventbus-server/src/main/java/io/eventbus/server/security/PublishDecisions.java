@@ -11,8 +11,12 @@ package io.eventbus.server.security;
 public final class PublishDecisions {
   private static final int SLOTS = 16;
 
+  /** So many tokens are compared in the time of one unit of a turn. */
+  private static final int STEPS = 4;
+
   private final FilterRules rules;
   private long lastAllowed;
+  private int work;
 
   /** Numbers of topics: as they are where they are allowed, negative where they are not. */
   private final long[] decided = new long[SLOTS];
@@ -41,11 +45,24 @@ public final class PublishDecisions {
     int slot = (int) number & (SLOTS - 1);
     if (decided[slot] != number && decided[slot] != -number) {
       decided[slot] = rules.allows(topic) ? number : -number;
+      work += 1 + rules.steps() / STEPS;
     }
     boolean allowed = decided[slot] == number;
     if (allowed) {
       lastAllowed = number;
     }
     return allowed;
+  }
+
+  /**
+   * Returns what asking the rules has cost since the last call: a client may publish to ever new
+   * topics.
+   *
+   * @return units of a turn; 0 where nothing had to be asked
+   */
+  public int takeWork() {
+    int taken = work;
+    work = 0;
+    return taken;
   }
 }

@@ -4,6 +4,7 @@ import io.eventbus.protocol.FrameCursor;
 import io.eventbus.protocol.FrameLimits;
 import io.eventbus.protocol.PublishView;
 import io.eventbus.server.routing.Router;
+import io.eventbus.server.security.DenialLog;
 import io.eventbus.server.stats.LoopStats;
 import io.netty.buffer.ByteBufAllocator;
 import java.nio.ByteBuffer;
@@ -23,6 +24,7 @@ public final class LoopContext {
   final FrameCursor frames = new FrameCursor();
   final PublishView publish = new PublishView();
   final FrameLimits frameLimits;
+  final DenialLog denials = new DenialLog();
   private final TurnBudget budget;
   final ByteBuffer scratch = ByteBuffer.allocateDirect(SCRATCH_BYTES);
 

@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.EnumSet;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -75,11 +76,12 @@ public final class Session {
     this.loop = loop;
     this.link = link;
     this.authentication = new SessionAuthentication(loop.bus.authentications(), link);
-    this.publishing = new SessionPublishing(loop, link, this::refuse);
+    Supplier<String> shown = this::shownClient;
+    this.publishing = new SessionPublishing(loop, link, this::refuse, shown);
     this.acknowledgements = new Acknowledgements(loop.bus.memory(), loop.stats);
     this.subscriptions =
         new SessionSubscriptions(
-            loop, link, this::refuse, () -> arrival != null && !settled, change::isPending);
+            loop, link, this::refuse, shown, () -> arrival != null && !settled, change::isPending);
   }
 
   /**
@@ -282,6 +284,15 @@ public final class Session {
         "what this client proved who it is with has expired; reconnect with a new token";
     tell(new Problem(ErrorCode.UNAUTHENTICATED, message, true, 0L, TypeCode.HELLO.code(), ""));
     closeHere(CloseReason.EXPIRED, message);
+  }
+
+  /** The client as operators know it; what it calls itself is not proved. */
+  private String shownClient() {
+    String subject = principal.subject();
+    String account = principal.account();
+    return (subject.isEmpty() ? "a client without a name" : "'" + subject + "'")
+        + (account.isEmpty() ? "" : " of account '" + account + "'")
+        + (identity.client().isEmpty() ? "" : ", which calls itself '" + identity.client() + "',");
   }
 
   /** Takes how much the client lets the bus deliver. */

@@ -14,6 +14,7 @@ import io.eventbus.server.security.Permissions;
 import io.eventbus.server.security.PublishDecisions;
 import io.eventbus.server.stats.SingleWriterCounter;
 import java.nio.ByteBuffer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** What one session publishes. Confined to its loop but for {@link #events}. */
@@ -27,6 +28,7 @@ final class SessionPublishing {
   private final LoopContext loop;
   private final ClientLink link;
   private final Refusal refusal;
+  private final Supplier<String> client;
   private final SingleWriterCounter published = new SingleWriterCounter();
   // Made with the first frame: most clients never publish.
   private @Nullable Hold hold;
@@ -38,10 +40,16 @@ final class SessionPublishing {
   // Made with the first frame of a client that may not publish everything.
   private @Nullable PublishDecisions decisions;
 
-  SessionPublishing(LoopContext loop, ClientLink link, Refusal refusal) {
+  /**
+   * Makes one that nothing was published with.
+   *
+   * @param client the client as operators know it
+   */
+  SessionPublishing(LoopContext loop, ClientLink link, Refusal refusal, Supplier<String> client) {
     this.loop = loop;
     this.link = link;
     this.refusal = refusal;
+    this.client = client;
   }
 
   /** Says what the client may publish from now on. */
@@ -112,15 +120,20 @@ final class SessionPublishing {
       made = new PublishDecisions(allowed);
       decisions = made;
     }
-    return made.allow(loop.router.selectedNumber(), loop.router.selectedTopic());
+    boolean may = made.allow(loop.router.selectedNumber(), loop.router.selectedTopic());
+    loop.budget().spend(made.takeWork());
+    return may;
   }
 
+  /** Tells the operator which rule it was, and the client only what it may not do. */
   private String forbidden(PublishView publish) {
-    return "topic '"
+    String topic = loop.router.selectedTopic();
+    loop.denials.denied(client.get(), Action.PUBLISH, topic, () -> allowed.explain(topic));
+    return "publish to '"
         + publish.shownTopic()
-        + "' is not one that this client may publish to (expected: one that "
+        + "' is not allowed to this client ("
         + allowed.origin()
-        + " allows)";
+        + "; expected: a topic that is)";
   }
 
   /** Whether the last frame waits for room in the queues that it is for. */

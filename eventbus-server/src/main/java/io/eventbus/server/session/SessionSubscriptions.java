@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** The subscriptions of one session. Changed by its loop only; read by any thread. */
@@ -27,6 +28,7 @@ public final class SessionSubscriptions {
   private final LoopContext loop;
   private final ClientLink link;
   private final Refusal refusal;
+  private final Supplier<String> client;
   private final BooleanSupplier arriving;
   private final BooleanSupplier changing;
   // Made with the first subscription: a session that only publishes needs none.
@@ -43,6 +45,7 @@ public final class SessionSubscriptions {
   /**
    * Makes an empty set.
    *
+   * @param client the client as operators know it
    * @param arriving whether the client is on its way here from another bus
    * @param changing whether it was asked to go on at another bus
    */
@@ -50,11 +53,13 @@ public final class SessionSubscriptions {
       LoopContext loop,
       ClientLink link,
       Refusal refusal,
+      Supplier<String> client,
       BooleanSupplier arriving,
       BooleanSupplier changing) {
     this.loop = loop;
     this.link = link;
     this.refusal = refusal;
+    this.client = client;
     this.arriving = arriving;
     this.changing = changing;
   }
@@ -160,28 +165,40 @@ public final class SessionSubscriptions {
 
   /** Says why the client may not subscribe; null if it may. */
   private @Nullable String forbidden(TopicFilter filter, Overflow overflow) {
-    if (filter.isSystem()) {
-      if (!permissions.of(Action.OBSERVE).allows(filter)) {
-        return "filter '"
-            + filter
-            + "' is for topics of the system, and "
-            + permissions.of(Action.OBSERVE).origin()
-            + " does not let this client (expected: a filter that does not start with $)";
-      }
-    } else if (!permissions.of(Action.SUBSCRIBE).allows(filter)) {
-      return "filter '"
-          + filter
-          + "' selects more than this client may subscribe to (expected: one that "
-          + permissions.of(Action.SUBSCRIBE).origin()
-          + " allows)";
+    Action action = filter.isSystem() ? Action.OBSERVE : Action.SUBSCRIBE;
+    if (!allows(action, filter)) {
+      return filter.isSystem()
+          ? forbidden("observe", filter, action, "a filter that does not start with $")
+          : forbidden("subscribe to", filter, action, "a filter of which everything is allowed");
     }
-    FilterRules block = permissions.of(Action.BLOCK);
-    if (overflow == Overflow.BLOCK && !block.allows(filter)) {
-      return "the policy BLOCK may hold publishers back, and "
-          + block.origin()
-          + " does not let this client (expected: DROP_OLDEST, CONFLATE or DISCONNECT)";
+    return overflow == Overflow.BLOCK && !allows(Action.BLOCK, filter)
+        ? forbidden(
+            "hold publishers back (BLOCK) with",
+            filter,
+            Action.BLOCK,
+            "DROP_OLDEST, CONFLATE or DISCONNECT")
+        : null;
+  }
+
+  private boolean allows(Action action, TopicFilter filter) {
+    FilterRules rules = permissions.of(action);
+    boolean allowed = rules.allows(filter);
+    if (!allowed) {
+      loop.denials.denied(client.get(), action, filter.toString(), () -> rules.explain(filter));
     }
-    return null;
+    return allowed;
+  }
+
+  /** For the client: what it may not do, and never which rule says so. */
+  private String forbidden(String what, TopicFilter filter, Action action, String expected) {
+    return what
+        + " '"
+        + filter
+        + "' is not allowed to this client ("
+        + permissions.of(action).origin()
+        + "; expected: "
+        + expected
+        + ")";
   }
 
   private boolean mustWait(TopicFilter filter, Runnable retry) {

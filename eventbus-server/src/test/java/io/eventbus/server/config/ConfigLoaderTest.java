@@ -71,6 +71,7 @@ class ConfigLoaderTest {
                     null),
                 ClientScope.LOOPBACK,
                 ClientScope.LOOPBACK,
+                null,
                 null));
     assertThat(config.cluster().enabled()).isFalse();
     assertThat(config.cluster().port()).isEqualTo(8082);
@@ -220,6 +221,25 @@ class ConfigLoaderTest {
                     .anyMatch(p -> p.startsWith("timeouts.pong: \"5\" (expected: a time span"))
                     .anyMatch(p -> p.startsWith("tls.certificate: none (expected: a file"))
                     .hasSize(5));
+  }
+
+  @Test
+  void aRolesFileAndTheKeysThatItReplacesAreNotGivenTogether() {
+    ConfigLoader both =
+        new ConfigLoader()
+            .set("auth.roles-file", "roles.conf")
+            .environment(Map.of("EVENTBUS_AUTH_OBSERVE", "loopback"))
+            .flag(ConfigKey.AUTH_BLOCK, "nobody");
+    assertThatThrownBy(both::load)
+        .isInstanceOf(ConfigException.class)
+        .hasMessageContainingAll(
+            "auth.observe: \"loopback\" is given together with auth.roles-file (expected: one of",
+            "variable EVENTBUS_AUTH_OBSERVE");
+    assertThat(new ConfigLoader().set("auth.roles-file", "roles.conf").load().config().auth())
+        .extracting(AuthConfig::rolesFile)
+        .isEqualTo(Path.of("roles.conf"));
+    assertThat(new ConfigLoader().set("auth.observe", "nobody").load().config().auth().observe())
+        .isEqualTo(ClientScope.NOBODY);
   }
 
   @Test

@@ -3,6 +3,7 @@ package io.eventbus.server.security;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.protocol.TopicFilter;
+import io.eventbus.server.samples.SampleRules;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -47,7 +48,7 @@ class FilterRulesProperties {
       @ForAll @Size(max = 3) List<@From("filters") TopicFilter> allow,
       @ForAll @Size(max = 2) List<@From("filters") TopicFilter> deny,
       @ForAll("filters") TopicFilter filter) {
-    FilterRules rules = FilterRules.of(allow, deny, "test");
+    FilterRules rules = SampleRules.of(allow, deny, "test");
     for (String topic : TOPICS) {
       boolean model =
           allow.stream().anyMatch(f -> f.matches(topic))
@@ -66,12 +67,26 @@ class FilterRulesProperties {
   void aRememberedDecisionIsThatOfTheRules(
       @ForAll @Size(max = 3) List<@From("filters") TopicFilter> allow,
       @ForAll @Size(max = 200) List<@IntRange(max = 38) Integer> published) {
-    FilterRules rules = FilterRules.of(allow, List.of(), "test");
+    FilterRules rules = SampleRules.of(allow, List.of(), "test");
     PublishDecisions decisions = new PublishDecisions(rules);
     assertThat(TOPICS).as("more than there are places").hasSize(39);
     for (int i : published) {
       assertThat(decisions.allow(i + 1, TOPICS.get(i))).isEqualTo(rules.allows(TOPICS.get(i)));
     }
+  }
+
+  @Example
+  void onlyWhatHadToBeAskedCosts() {
+    PublishDecisions decisions =
+        new PublishDecisions(SampleRules.of(List.of(TopicFilter.parse("a")), List.of(), "test"));
+    assertThat(decisions.allow(1, "a")).isTrue();
+    assertThat(decisions.takeWork()).isPositive();
+    assertThat(decisions.takeWork()).isZero();
+    assertThat(decisions.allow(1, "a")).isTrue();
+    assertThat(decisions.takeWork()).isZero();
+    assertThat(decisions.allow(2, "b")).isFalse();
+    assertThat(decisions.allow(3, "c")).isFalse();
+    assertThat(decisions.takeWork()).isEqualTo(2);
   }
 
   @Example

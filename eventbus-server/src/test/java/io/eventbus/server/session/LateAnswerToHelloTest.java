@@ -21,6 +21,7 @@ import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.samples.FakeAuthenticator;
 import io.eventbus.server.samples.FakeLoops;
 import io.eventbus.server.samples.SampleFrames;
+import io.eventbus.server.samples.SampleRules;
 import io.eventbus.server.samples.TestClock;
 import io.eventbus.server.security.Action;
 import io.eventbus.server.security.Authentication;
@@ -132,7 +133,7 @@ class LateAnswerToHelloTest {
   }
 
   private static FilterRules rules(String allow, String deny) {
-    return FilterRules.of(
+    return SampleRules.of(
         List.of(TopicFilter.parse(allow)), List.of(TopicFilter.parse(deny)), "role r");
   }
 
@@ -254,8 +255,8 @@ class LateAnswerToHelloTest {
       Problem problem = problem(ErrorCode.FORBIDDEN);
       assertThat(problem.getMessage())
           .isEqualTo(
-              "topic 'user.root' is not one that this client may publish to (expected: one that"
-                  + " role r allows)");
+              "publish to 'user.root' is not allowed to this client (role r; expected: a topic that"
+                  + " is)");
       assertThat(problem.getTopic()).isEqualTo("user.root");
       assertThat(problem.getAbout()).isEqualTo(7);
       assertThat(problem.getTypeCode()).isEqualTo(TypeCode.PUBLISH.code());

@@ -17,6 +17,7 @@ import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.samples.FakeAuthenticator;
 import io.eventbus.server.samples.FakeLoops;
 import io.eventbus.server.samples.SampleFrames;
+import io.eventbus.server.samples.SampleRules;
 import io.eventbus.server.security.Action;
 import io.eventbus.server.security.Authentication;
 import io.eventbus.server.security.Authentications;
@@ -42,6 +43,7 @@ class PublishAllocationTest {
   private static final int TOPICS = 20;
 
   private final BusMemory memory = new BusMemory(1 << 30);
+  private final TurnBudget budget = new TurnBudget(() -> 0);
 
   private Session session(Map<Action, FilterRules> limited) {
     FakeLoops loops = new FakeLoops(1);
@@ -71,11 +73,7 @@ class PublishAllocationTest {
             () -> {});
     return new Session(
         new LoopContext(
-            bus,
-            router,
-            counters.loops().get(0),
-            PooledByteBufAllocator.DEFAULT,
-            new TurnBudget(() -> 0)),
+            bus, router, counters.loops().get(0), PooledByteBufAllocator.DEFAULT, budget),
         new FakeLink());
   }
 
@@ -87,7 +85,7 @@ class PublishAllocationTest {
         threads.isThreadAllocatedMemorySupported() && threads.isThreadAllocatedMemoryEnabled(),
         "this JVM does not count what a thread allocates");
     FilterRules some =
-        FilterRules.of(
+        SampleRules.of(
             List.of(TopicFilter.parse("topic.*")), List.of(TopicFilter.parse("topic.x")), "test");
     Session session = session(limited ? Map.of(Action.PUBLISH, some) : Map.of());
     Runnable never =
@@ -110,6 +108,7 @@ class PublishAllocationTest {
     for (int attempt = 0; attempt < ATTEMPTS && least > 0; attempt++) {
       long before = threads.getCurrentThreadAllocatedBytes();
       for (int round = 0; round < ROUNDS; round++) {
+        budget.renew();
         session.onMessage(message, 0, message.limit(), 1, never);
         events += 2 * TOPICS;
       }

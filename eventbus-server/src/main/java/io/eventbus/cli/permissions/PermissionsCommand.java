@@ -1,0 +1,187 @@
+package io.eventbus.cli.permissions;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.eventbus.cli.console.CliContext;
+import io.eventbus.cli.console.ExitCode;
+import io.eventbus.cli.console.TableText;
+import io.eventbus.cli.console.Text;
+import io.eventbus.protocol.Topic;
+import io.eventbus.protocol.TopicFilter;
+import io.eventbus.server.security.Action;
+import io.eventbus.server.security.FilterRules;
+import io.eventbus.server.security.Permissions;
+import io.eventbus.server.security.Rule;
+import io.eventbus.server.security.Verdict;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** Tries out a roles file without a bus. */
+@Command(
+    name = "permissions",
+    description = "Says what a roles file allows to a client, and by which line.",
+    subcommands = {PermissionsCommand.Test.class, PermissionsCommand.Rules.class})
+public final class PermissionsCommand implements Runnable {
+  @Spec CommandSpec spec = CommandSpec.create();
+
+  @Override
+  public void run() {
+    throw new ParameterException(spec.commandLine(), "test or list is missing");
+  }
+
+  private static void json(CliContext context, Object value) {
+    try {
+      context.out().line(new ObjectMapper().writeValueAsString(value));
+    } catch (JsonProcessingException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private static String name(Enum<?> constant) {
+    return constant.name().toLowerCase(Locale.ROOT);
+  }
+
+  /** Says whether a client may do one thing. */
+  @Command(
+      name = "test",
+      description =
+          "Says whether a client may do something, and which rule decides; ends with 1 where it may"
+              + " not.")
+  static final class Test implements Callable<Integer> {
+    @Mixin ClientOptions client = new ClientOptions();
+
+    @Parameters(
+        index = "0",
+        paramLabel = "ACTION",
+        description = "publish, subscribe, block or observe.")
+    Action action = Action.PUBLISH;
+
+    @Parameters(
+        index = "1",
+        paramLabel = "TOPIC|FILTER",
+        description = "The topic to publish to, or the filter of the subscription.")
+    String name = "";
+
+    @Spec CommandSpec spec = CommandSpec.create();
+
+    private final CliContext context;
+
+    Test(CliContext context) {
+      this.context = context;
+    }
+
+    @Override
+    public Integer call() {
+      String problem = problem();
+      if (problem != null) {
+        throw new ParameterException(spec.commandLine(), problem);
+      }
+      FilterRules rules = client.permissions().of(action);
+      Verdict verdict =
+          action == Action.PUBLISH ? rules.explain(name) : rules.explain(TopicFilter.parse(name));
+      if (client.output == ClientOptions.Output.JSON) {
+        json(context, fields(verdict, rules));
+      } else {
+        String by = verdict.by() == null ? ": " : " by ";
+        context
+            .out()
+            .line((verdict.allowed() ? "allowed" : "refused") + by + shown(verdict.reason()));
+        if (!verdict.allowed()) {
+          context.out().line("The client has " + shown(rules.origin()) + ".");
+        }
+      }
+      return verdict.allowed() ? ExitCode.OK : ExitCode.FAILED;
+    }
+
+    private @Nullable String problem() {
+      if (action == Action.PUBLISH) {
+        return Topic.problem(name);
+      }
+      String problem = TopicFilter.problem(name);
+      boolean isSystem = name.startsWith(String.valueOf(Topic.SYSTEM));
+      if (problem != null || action == Action.BLOCK || isSystem == (action == Action.OBSERVE)) {
+        return problem;
+      }
+      return isSystem
+          ? "who subscribes to " + name + " observes (expected: the action observe)"
+          : name + " is no filter of the system (expected: one that starts with $)";
+    }
+
+    private Map<String, Object> fields(Verdict verdict, FilterRules rules) {
+      Map<String, Object> fields = new LinkedHashMap<>();
+      fields.put("allowed", verdict.allowed());
+      fields.put("action", name(action));
+      fields.put("name", name);
+      fields.put("client", rules.origin());
+      Rule by = verdict.by();
+      if (by != null) {
+        fields.put("rule", by.text());
+        fields.put("source", by.source());
+      }
+      fields.put("reason", verdict.reason());
+      return fields;
+    }
+  }
+
+  /** Lists the rules of a client. */
+  @Command(
+      name = "list",
+      description = "Lists the rules that hold for a client, with its values in the templates.")
+  static final class Rules implements Runnable {
+    @Mixin ClientOptions client = new ClientOptions();
+
+    private final CliContext context;
+
+    Rules(CliContext context) {
+      this.context = context;
+    }
+
+    @Override
+    public void run() {
+      Permissions permissions = client.permissions();
+      List<Rule> rules = new ArrayList<>();
+      for (Action action : Action.values()) {
+        rules.addAll(permissions.of(action).rules());
+      }
+      if (client.output == ClientOptions.Output.JSON) {
+        json(context, rules.stream().map(Rules::fields).toList());
+        return;
+      }
+      TableText table = new TableText().row("ACTION", "EFFECT", "FILTER", "RULE");
+      for (Rule rule : rules) {
+        table.row(name(rule.action()), name(rule.effect()), filter(rule), rule.toString());
+      }
+      table.lines().forEach(context.out()::line);
+    }
+
+    private static Map<String, Object> fields(Rule rule) {
+      Map<String, Object> fields = new LinkedHashMap<>();
+      fields.put("action", name(rule.action()));
+      fields.put("effect", name(rule.effect()));
+      fields.put("filter", filter(rule));
+      fields.put("rule", rule.text());
+      fields.put("source", rule.source());
+      return fields;
+    }
+
+    /** A rule without a filter is void: it allows nothing, or denies everything. */
+    private static String filter(Rule rule) {
+      return rule.filter() == null ? "" : rule.filter().toString();
+    }
+  }
+
+  private static String shown(String text) {
+    return Text.printable(text);
+  }
+}

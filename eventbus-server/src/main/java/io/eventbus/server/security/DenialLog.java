@@ -1,0 +1,58 @@
+package io.eventbus.server.security;
+
+import io.eventbus.server.log.RateLimitedLog;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Tells operators what clients were not allowed to do, and by which rule: the first of a client, an
+ * action and a topic, and then at most one in a minute, with a count. Each loop has its own.
+ */
+public final class DenialLog {
+  private static final Duration INTERVAL = Duration.ofMinutes(1);
+  private static final int MOST_SHOWN = 300;
+
+  private final RateLimitedLog log;
+
+  /** Makes one that has told nothing yet. */
+  public DenialLog() {
+    this(LoggerFactory.getLogger("eventbus.audit"), System::nanoTime);
+  }
+
+  DenialLog(Logger logger, LongSupplier nanoTime) {
+    this.log = new RateLimitedLog(logger, nanoTime, INTERVAL);
+  }
+
+  /**
+   * Notes that a client was refused.
+   *
+   * @param client the client, as operators know it
+   * @param action what it wanted to do
+   * @param name with which topic or filter, a legal one
+   * @param verdict asked only if it is told
+   */
+  public void denied(String client, Action action, String name, Supplier<Verdict> verdict) {
+    String kind = client + ' ' + action + ' ' + name;
+    log.warn(
+        kind,
+        "{} may not {} '{}': {}",
+        printable(client),
+        action.name().toLowerCase(Locale.ROOT),
+        printable(name),
+        new Object() {
+          @Override
+          public String toString() {
+            return printable(verdict.get().reason());
+          }
+        });
+  }
+
+  /** Subjects, topics and the rules of tokens are others' texts. */
+  private static String printable(String text) {
+    return PrintableText.of(text, MOST_SHOWN);
+  }
+}

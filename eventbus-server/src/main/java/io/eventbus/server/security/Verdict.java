@@ -1,0 +1,16 @@
+package io.eventbus.server.security;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Whether something is allowed, and which rule says so. For operators; never shown to clients.
+ *
+ * @param allowed whether it is
+ * @param by the rule that decided; null where none is about it
+ * @param reason the rule and where it was written, or why none decided
+ */
+public record Verdict(boolean allowed, @Nullable Rule by, String reason) {
+  static Verdict of(Rule rule) {
+    return new Verdict(rule.effect() == Effect.ALLOW, rule, rule.toString());
+  }
+}

@@ -1,0 +1,13 @@
+package io.eventbus.server.security.roles;
+
+import java.util.List;
+
+/**
+ * A role as it is written in a file.
+ *
+ * @param name its name
+ * @param line of what it includes, or of its head
+ * @param includes names of roles whose rules it has as well
+ * @param rules its own rules
+ */
+record Role(String name, int line, List<String> includes, RuleBlock rules) {}

@@ -1,0 +1,125 @@
+package io.eventbus.server.security.roles;
+
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Set;
+
+/** Checks that roles include each other in a bounded way. Used once, by one thread. */
+final class RoleIncludes {
+  /** How many roles may include each other in a row. */
+  static final int MOST_DEPTH = 16;
+
+  /** Rules with templates are made anew for each client. */
+  static final int MOST_TEMPLATES = 100;
+
+  private final Map<String, Role> roles;
+  private final RuleBlock everyone;
+  private final Problems problems;
+  private final Map<String, Integer> depths = new HashMap<>();
+
+  /** Takes what is wrong. */
+  interface Problems {
+    void add(int line, String what);
+  }
+
+  /**
+   * Makes a check.
+   *
+   * @param roles by name; all names that they include are among them
+   * @param everyone rules of all clients
+   */
+  RoleIncludes(Map<String, Role> roles, RuleBlock everyone, Problems problems) {
+    this.roles = roles;
+    this.everyone = everyone;
+    this.problems = problems;
+  }
+
+  /** Tells the first thing that is wrong. */
+  void check() {
+    for (Role role : roles.values()) {
+      int depth = depth(role, new LinkedHashSet<>());
+      if (depth < 0) {
+        return;
+      }
+      if (depth > MOST_DEPTH) {
+        problems.add(
+            role.line(),
+            "role "
+                + role.name()
+                + " includes more than "
+                + MOST_DEPTH
+                + " roles in a row (expected: at most "
+                + MOST_DEPTH
+                + ")");
+        return;
+      }
+    }
+    for (Role role : roles.values()) {
+      int templates = everyone.withTemplates().size() + templates(role, new HashSet<>());
+      if (templates > MOST_TEMPLATES) {
+        problems.add(
+            role.line(),
+            "role "
+                + role.name()
+                + " has with all that it includes "
+                + templates
+                + " rules with templates (expected: at most "
+                + MOST_TEMPLATES
+                + ")");
+        return;
+      }
+    }
+  }
+
+  /**
+   * How many roles are included in a row, or some number above the bound; negative where one
+   * includes itself, which was told.
+   */
+  private int depth(Role role, Set<String> path) {
+    Integer known = depths.get(role.name());
+    if (known != null) {
+      return known;
+    }
+    if (!path.add(role.name())) {
+      problems.add(
+          role.line(),
+          "role "
+              + role.name()
+              + " includes itself: "
+              + String.join(" -> ", path)
+              + " -> "
+              + role.name()
+              + " (expected: no cycle)");
+      return -1;
+    }
+    int depth = 0;
+    // What is deeper is refused anyway, and would be a deep recursion.
+    if (path.size() <= MOST_DEPTH + 1) {
+      for (String name : role.includes()) {
+        Role included = roles.get(name);
+        int below = included == null ? 0 : depth(included, path);
+        if (below < 0) {
+          return below;
+        }
+        depth = Math.max(depth, 1 + below);
+      }
+    }
+    path.remove(role.name());
+    depths.put(role.name(), depth);
+    return depth;
+  }
+
+  private int templates(Role role, Set<String> seen) {
+    if (!seen.add(role.name())) {
+      return 0;
+    }
+    int count = role.rules().withTemplates().size();
+    for (String name : role.includes()) {
+      Role included = roles.get(name);
+      count += included == null ? 0 : templates(included, seen);
+    }
+    return count;
+  }
+}

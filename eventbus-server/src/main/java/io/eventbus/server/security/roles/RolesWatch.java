@@ -1,0 +1,57 @@
+package io.eventbus.server.security.roles;
+
+import io.eventbus.server.config.ConfigException;
+import io.eventbus.server.log.RateLimitedLog;
+import java.time.Duration;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Follows the roles file. A new one that is wrong changes nothing, and is told until it is right.
+ * Confined to one thread.
+ */
+public final class RolesWatch {
+  private static final Duration TELL_AGAIN = Duration.ofMinutes(10);
+  private static final Logger LOG = LoggerFactory.getLogger(RolesWatch.class);
+
+  private final RolesFile file;
+  private final RolePolicy policy;
+  private final RateLimitedLog warnings;
+
+  /**
+   * Makes one that does not look yet.
+   *
+   * @param file was read already
+   * @param policy told of changes
+   */
+  public RolesWatch(RolesFile file, RolePolicy policy) {
+    this(file, policy, new RateLimitedLog(LOG, System::nanoTime, TELL_AGAIN));
+  }
+
+  RolesWatch(RolesFile file, RolePolicy policy, RateLimitedLog warnings) {
+    this.file = file;
+    this.policy = policy;
+    this.warnings = warnings;
+  }
+
+  /**
+   * Reads the file, and takes it if it has changed and was the same the last time. Blocks for as
+   * long as the file system does.
+   */
+  public void refresh() {
+    try {
+      file.readIfChanged().ifPresent(this::use);
+    } catch (ConfigException e) {
+      String wrong = String.valueOf(e.getMessage());
+      warnings.warn(wrong, "the roles that were read before stay in force: {}{}", wrong);
+    }
+  }
+
+  private void use(Roles roles) {
+    policy.use(roles);
+    LOG.info(
+        "{} was read again: {}, for clients that connect from now on",
+        roles.fileName(),
+        roles.summary());
+  }
+}

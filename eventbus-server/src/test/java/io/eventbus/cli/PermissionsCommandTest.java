@@ -1,0 +1,182 @@
+package io.eventbus.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.eventbus.cli.console.ExitCode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(30)
+class PermissionsCommandTest {
+  private static final String FILE =
+      """
+      [role anonymous]
+      allow subscribe public.>
+      [role trader]
+      allow publish user.{sub}.>
+      allow publish desk.{claim:desk}
+      allow publish {account}.{client}
+      deny publish user.{sub}.root
+      allow subscribe user.root
+      allow subscribe user.>
+      allow observe $SYS.>
+      [default]
+      roles = trader
+      """;
+
+  private final CliHarness cli = new CliHarness();
+  private final Path directory;
+  private String roles;
+
+  PermissionsCommandTest(@TempDir Path directory) throws IOException {
+    this.directory = directory;
+    roles = Files.writeString(directory.resolve("roles.conf"), FILE).toString();
+  }
+
+  private int run(String command, String... more) {
+    cli.stdout.reset();
+    List<String> all = new ArrayList<>(List.of("permissions", command, "--roles", roles));
+    all.addAll(List.of(more));
+    return cli.run(all.toArray(String[]::new));
+  }
+
+  @Test
+  void anAnswerNamesTheLineThatDecided() {
+    assertThat(run("test", "--as", "u1", "publish", "user.u1.a")).isZero();
+    assertThat(cli.out())
+        .isEqualTo("allowed by allow publish user.{sub}.> (role trader, roles.conf:4)\n");
+    assertThat(run("test", "--as", "u1", "publish", "user.u1.root")).isEqualTo(ExitCode.FAILED);
+    assertThat(cli.out())
+        .isEqualTo(
+            """
+            refused by deny publish user.{sub}.root (role trader, roles.conf:7)
+            The client has role trader.
+            """);
+    assertThat(run("test", "--role", "trader", "subscribe", ">")).isEqualTo(ExitCode.FAILED);
+    assertThat(cli.out()).startsWith("refused: no rule allows all of it; a part: allow subscribe");
+    assertThat(cli.err()).isEmpty();
+  }
+
+  @Test
+  void theClientIsWhatTheOptionsSay() {
+    assertThat(run("test", "subscribe", "public.a")).as("anonymous").isZero();
+    assertThat(run("test", "--as", "u1", "subscribe", "public.a")).isEqualTo(ExitCode.FAILED);
+    assertThat(run("test", "--as", "u1", "--claim", "desk=fx", "publish", "desk.fx")).isZero();
+    assertThat(run("test", "--as", "u1", "publish", "desk.fx")).isEqualTo(ExitCode.FAILED);
+    assertThat(run("test", "--as", "u1", "--account", "a", "--client", "c", "publish", "a.c"))
+        .isZero();
+    assertThat(run("test", "--as", "u1", "observe", "$SYS.bus.>")).isZero();
+    assertThat(run("test", "--as", "u1", "--role", "other", "subscribe", "user.a"))
+        .isEqualTo(ExitCode.FAILED);
+  }
+
+  @Test
+  void aUserHasTheRolesOfItsLine() throws IOException {
+    String users =
+        Files.writeString(directory.resolve("users"), "u1:*:acme:trader\nu2:*::\nu3:*::gone\n")
+            .toString();
+    assertThat(run("test", "--users", users, "--as", "u1", "--client", "c", "publish", "acme.c"))
+        .isZero();
+    assertThat(run("test", "--users", users, "--as", "u2", "publish", "user.u2.a"))
+        .as("by [default]")
+        .isZero();
+    assertThat(run("test", "--users", users, "--as", "u3", "publish", "user.u3.a"))
+        .isEqualTo(ExitCode.FAILED);
+    assertThat(run("test", "--users", users, "--as", "u4", "publish", "a"))
+        .isEqualTo(ExitCode.USAGE);
+    assertThat(cli.err()).contains("there is no user \"u4\" in ");
+    assertThat(run("list", "--users", users)).isEqualTo(ExitCode.USAGE);
+    assertThat(run("list", "--as", "a\nb")).isEqualTo(ExitCode.USAGE);
+  }
+
+  @Test
+  void whatIsNoQuestionIsRefused() {
+    assertThat(run("test", "publish", "a.>")).isEqualTo(ExitCode.USAGE);
+    assertThat(run("test", "publish", "$SYS.a")).isEqualTo(ExitCode.USAGE);
+    assertThat(run("test", "subscribe", "$SYS.>")).isEqualTo(ExitCode.USAGE);
+    assertThat(run("test", "observe", ">")).isEqualTo(ExitCode.USAGE);
+    assertThat(cli.err())
+        .contains("holds a wildcard", "(expected: the action observe)", "starts with $");
+    roles = directory.resolve("gone").toString();
+    assertThat(run("list")).isEqualTo(ExitCode.USAGE);
+    assertThat(cli.err()).contains("gone: is not there");
+  }
+
+  @Test
+  void jsonSaysTheSame() throws IOException {
+    assertThat(run("test", "-o", "json", "--as", "u1", "publish", "user.u1.root"))
+        .isEqualTo(ExitCode.FAILED);
+    JsonNode json = new ObjectMapper().readTree(cli.out());
+    assertThat(json.path("allowed").asBoolean(true)).isFalse();
+    assertThat(json.path("action").asText()).isEqualTo("publish");
+    assertThat(json.path("name").asText()).isEqualTo("user.u1.root");
+    assertThat(json.path("client").asText()).isEqualTo("role trader");
+    assertThat(json.path("rule").asText()).isEqualTo("deny publish user.{sub}.root");
+    assertThat(json.path("source").asText()).isEqualTo("role trader, roles.conf:7");
+    assertThat(run("list", "--output", "json", "--as", "u1")).isZero();
+    JsonNode rules = new ObjectMapper().readTree(cli.out());
+    assertThat(rules).hasSize(7);
+    assertThat(rules.findValuesAsText("filter"))
+        .contains("user.u1.>", "user.u1.root", "user.>", "$SYS.>", "");
+  }
+
+  @Test
+  void theListShowsRulesWithTheClientsValues() {
+    assertThat(run("list", "--as", "u1", "--claim", "desk=a.b")).isZero();
+    assertThat(cli.out().lines().toList())
+        .first()
+        .asString()
+        .matches("ACTION +EFFECT +FILTER +RULE");
+    assertThat(cli.out())
+        .containsPattern("publish +allow +user.u1.> +allow publish user.\\{sub}.> \\(role trader")
+        .contains("{claim:desk} has no value that is one token), which allows nothing");
+  }
+
+  /** The example of the page: its file, its commands and what they print. */
+  @Test
+  void theExampleOfThePageIsTrue() throws IOException {
+    String page = Files.readString(Path.of("..", "docs", "security.md")).replace("\r\n", "\n");
+    List<String> blocks =
+        List.of(page.substring(page.indexOf("## Roles and rules")).split("\n```\n", -1));
+    Files.writeString(Path.of(roles), blocks.get(1));
+    int commands = 0;
+    for (String question : blocks.get(3).split("(^|\n)\\$ ", -1)) {
+      if (!question.isEmpty()) {
+        String[] lines = question.split("\n", 2);
+        List<String> words = new ArrayList<>(List.of(lines[0].split(" ", -1)));
+        words.set(words.indexOf("--roles") + 1, roles);
+        cli.stdout.reset();
+        int code = cli.run(words.subList(1, words.size()).toArray(String[]::new));
+        assertThat(cli.out()).as(lines[0]).isEqualTo(lines[1].strip() + "\n");
+        assertThat(code).isEqualTo(lines[1].startsWith("allowed") ? 0 : ExitCode.FAILED);
+        commands++;
+      }
+    }
+    assertThat(commands).isEqualTo(3);
+    assertThat(cli.run("config", "check", "--set", "auth.roles-file=" + roles)).isZero();
+    assertThat(cli.out()).doesNotContain("adds nothing", "never applies");
+  }
+
+  @Test
+  void theConfigurationIsCheckedWithTheRules() throws IOException {
+    assertThat(cli.run("config", "check", "--set", "auth.roles-file=" + roles)).isZero();
+    assertThat(cli.out())
+        .contains(
+            "roles.conf: 2 roles, 8 rules",
+            "allow subscribe user.root (role trader, roles.conf:8) adds nothing to allow subscribe"
+                + " user.> (role trader, roles.conf:9)",
+            "The configuration is good.");
+    Files.writeString(Path.of(roles), "[role r]\nallow publsh a\n");
+    assertThat(cli.run("config", "check", "--set", "auth.roles-file=" + roles))
+        .isEqualTo(ExitCode.USAGE);
+    assertThat(cli.err()).contains("roles.conf:2: \"publsh\" is no action (expected: publish,");
+  }
+}

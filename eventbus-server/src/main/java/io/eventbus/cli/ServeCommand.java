@@ -6,6 +6,7 @@ import io.eventbus.cli.console.CliContext;
 import io.eventbus.cli.console.CliFailure;
 import io.eventbus.cli.console.ExitCode;
 import io.eventbus.cli.console.Failures;
+import io.eventbus.cli.console.HangUp;
 import io.eventbus.cli.console.StopHook;
 import io.eventbus.server.config.BuildInfo;
 import io.eventbus.server.config.ClientScope;
@@ -70,6 +71,9 @@ final class ServeCommand implements Callable<Integer> {
     RunningBus bus = start(config);
     UnusedHeap heap = UnusedHeap.giveBack();
     StopHook hook = new StopHook(() -> stop(bus));
+    if (!context.terminal()) {
+      HangUp.handle(bus::reload);
+    }
     try {
       LOG.info("{}", startLine(config, bus));
       if (config.anonymousClients() == ClientScope.EVERYONE

@@ -13,8 +13,6 @@ import io.eventbus.server.cluster.Membership;
 import io.eventbus.server.config.BuildInfo;
 import io.eventbus.server.config.BusConfig;
 import io.eventbus.server.config.ConfigException;
-import io.eventbus.server.config.ConfigKey;
-import io.eventbus.server.config.PemKey;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.federation.Federation;
 import io.eventbus.server.federation.FederationFigures;
@@ -32,6 +30,8 @@ import io.eventbus.server.session.ResumeKey;
 import io.eventbus.server.session.Sessions;
 import io.eventbus.server.stats.BusCounters;
 import io.eventbus.server.sys.SysTopics;
+import io.eventbus.server.tls.CertificateWatch;
+import io.eventbus.server.tls.TlsSource;
 import io.eventbus.server.transport.EventLoops;
 import io.eventbus.server.transport.TransportServer;
 import io.netty.util.internal.PlatformDependent;
@@ -40,6 +40,7 @@ import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -75,6 +76,7 @@ public final class BusServer implements AutoCloseable {
   private final @Nullable Federation federation;
   private final @Nullable AdminServer admin;
   private final Advisories advisories = new Advisories();
+  private final CertificateWatch certificates;
   private @Nullable SysTopics sysTopics;
 
   private BusServer(
@@ -148,6 +150,10 @@ public final class BusServer implements AutoCloseable {
             bus.sessions(),
             new MeasuredLoad(bus, load, config, transport.connectionLimit().connections()),
             clock);
+    List<TlsSource> sources = new ArrayList<>();
+    transport.tls().ifPresent(sources::add);
+    membership.linkTls().ifPresent(sources::add);
+    certificates = new CertificateWatch(sources, advisories, clock);
   }
 
   private RemoteForwarder forwarder(int loop) {
@@ -177,7 +183,7 @@ public final class BusServer implements AutoCloseable {
    * @throws ConfigException if a file that the configuration names cannot be used
    */
   public static BusServer start(ServerConfig config) throws IOException {
-    PemKey.check(ConfigKey.TLS_KEY, config.tls().key());
+    TransportServer.check(config);
     AdminServer admin = administration(config);
     BusServer server;
     try {
@@ -250,7 +256,6 @@ public final class BusServer implements AutoCloseable {
    * @throws ConfigException if a file cannot be used; says which, and why
    */
   public static void check(ServerConfig config) {
-    PemKey.check(ConfigKey.TLS_KEY, config.tls().key());
     TransportServer.check(config);
     Membership.check(config);
     ResumeKeys.check(config);
@@ -266,7 +271,8 @@ public final class BusServer implements AutoCloseable {
             load,
             summary(),
             this::health,
-            new RunningBus.ClusterViews(membership, balancer, this::figures));
+            new RunningBus.ClusterViews(membership, balancer, this::figures),
+            certificates::secondsToExpiry);
     if (admin != null) {
       admin.serve(view);
     }
@@ -278,6 +284,7 @@ public final class BusServer implements AutoCloseable {
     }
     membership.serve(transport.address(), adminPort());
     sysTopics = sysTopics(view);
+    certificates.start();
     balancer.start();
     state.set(ServerState.UP);
     membership.refused().thenAccept(this::fail);
@@ -344,6 +351,14 @@ public final class BusServer implements AutoCloseable {
    */
   public CompletionStage<String> failed() {
     return failure.minimalCompletionStage();
+  }
+
+  /**
+   * Looks at the files of TLS now: what is new in them is used for connections that begin from now
+   * on. What cannot be used is told in the log, and changes nothing. Any thread; reads files.
+   */
+  public void reload() {
+    certificates.look();
   }
 
   EventLoops loops() {
@@ -445,6 +460,7 @@ public final class BusServer implements AutoCloseable {
   }
 
   private void end() {
+    certificates.close();
     membership.drain();
     if (state.get() == ServerState.FAILED) {
       closeSysTopics();

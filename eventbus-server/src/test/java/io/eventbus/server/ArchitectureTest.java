@@ -32,6 +32,7 @@ class ArchitectureTest {
   private static final String SECURITY_USERS = "io.eventbus.server.security.users";
   private static final String ADMISSION = "io.eventbus.server.admission";
   private static final String ADVISORY = "io.eventbus.server.advisory";
+  private static final String TLS = "io.eventbus.server.tls";
   private static final String ROUTING = "io.eventbus.server.routing";
   private static final String INTERNAL = "io.eventbus.server.internal";
   private static final String SESSION = "io.eventbus.server.session";
@@ -106,6 +107,8 @@ class ArchitectureTest {
 
   @ArchTest static final ArchRule advisory = row(ADVISORY);
 
+  @ArchTest static final ArchRule tls = row(TLS, ADVISORY, LOG, CONFIG, "javax.security.auth.x500");
+
   @ArchTest
   static final ArchRule admission =
       row(ADMISSION, LOG, STATS, CONFIG, NETTY_UTIL, "com.sun.management");
@@ -134,7 +137,8 @@ class ArchitectureTest {
   static final ArchRule queue =
       row(QUEUE, LINK, SESSION, ROUTING, STATS, CONFIG, PROTOCOL, SCHEMA, NETTY_BUFFERS);
 
-  @ArchTest static final ArchRule cluster = row(CLUSTER, CONFIG, REGISTRY, LINK, "javax.crypto..");
+  @ArchTest
+  static final ArchRule cluster = row(CLUSTER, TLS, CONFIG, REGISTRY, LINK, "javax.crypto..");
 
   @ArchTest static final ArchRule decision = row(DECISION);
 
@@ -158,7 +162,7 @@ class ArchitectureTest {
   @ArchTest
   static final ArchRule transport =
       row(
-          TRANSPORT, WEBSOCKET, LINK, ADMISSION, ADVISORY, LOG, QUEUE, SESSION, ROUTING, STATS,
+          TRANSPORT, WEBSOCKET, TLS, LINK, ADMISSION, ADVISORY, LOG, QUEUE, SESSION, ROUTING, STATS,
           CONFIG, PROTOCOL, SCHEMA, NETTY);
 
   @ArchTest
@@ -226,6 +230,7 @@ class ArchitectureTest {
           CLUSTER,
           LINK,
           TRANSPORT,
+          TLS,
           ADMISSION,
           SECURITY,
           SECURITY_JWT,
@@ -302,6 +307,7 @@ class ArchitectureTest {
               SECURITY_USERS,
               ADMISSION,
               ADVISORY,
+              TLS,
               ROUTING,
               INTERNAL,
               SESSION,

@@ -297,7 +297,14 @@ record BusMetric(
               "eventbus_federation_interest_mismatches_total",
               "Times that what another bus said of its subscriptions did not add up and was asked"
                   + " for again.",
-              s -> s.federation().mismatches()));
+              s -> s.federation().mismatches()),
+          gauges(
+              "eventbus_tls_certificate_expiry_seconds",
+              "use",
+              "Time until the certificate expires that connections of clients (`listen`), links between"
+                  + " buses (`link`) or the administration port (`admin`) get now; negative when it"
+                  + " has.",
+              BusStats::secondsToExpiry));
 
   private static Map<String, Long> moves(BusStats stats) {
     BalanceStatus balance = stats.balance();

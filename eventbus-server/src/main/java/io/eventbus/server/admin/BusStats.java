@@ -24,6 +24,7 @@ import java.util.Map;
  * @param registry the registry as this bus sees it
  * @param balance what moves clients between buses
  * @param federation what went between this bus and others
+ * @param secondsToExpiry how long certificates are still valid, by what they are for
  */
 public record BusStats(
     Connections connections,
@@ -38,12 +39,14 @@ public record BusStats(
     long subscriptions,
     Registry registry,
     BalanceStatus balance,
-    FederationFigures federation) {
+    FederationFigures federation,
+    Map<String, Long> secondsToExpiry) {
   /** Copies the collections, so that the record is immutable. */
   public BusStats {
     droppedByReason = Map.copyOf(droppedByReason);
     problemsByCode = Map.copyOf(problemsByCode);
     loops = List.copyOf(loops);
+    secondsToExpiry = Map.copyOf(secondsToExpiry);
   }
 
   /**

@@ -133,4 +133,31 @@ public sealed interface Advisory {
       return "bus_state_changed";
     }
   }
+
+  /**
+   * The bus shows another certificate to connections that begin from now on.
+   *
+   * @param use what for: {@code listen}, {@code link} or {@code admin}
+   * @param subject the distinguished name in it
+   * @param expiresAt the end of its validity
+   */
+  record CertificateChanged(String use, String subject, Instant expiresAt) implements Advisory {
+    @Override
+    public String type() {
+      return "certificate_changed";
+    }
+  }
+
+  /**
+   * Files of TLS have changed and cannot be used: what was in use stays.
+   *
+   * @param use what for: {@code listen}, {@code link} or {@code admin}
+   * @param reason which file, and what was expected of it
+   */
+  record CertificateRefused(String use, String reason) implements Advisory {
+    @Override
+    public String type() {
+      return "certificate_refused";
+    }
+  }
 }

@@ -119,7 +119,8 @@ public final class FakeBus implements BusView {
             List.of(43L, 44L),
             45,
             46,
-            47));
+            47),
+        Map.of("listen", 48L));
   }
 
   @Override

@@ -28,7 +28,9 @@ class SysDocumentTest {
           new Advisory.ChangeFinished(1, "", Advisory.ChangeOutcome.MOVED),
           new Advisory.DrainChanged(true),
           new Advisory.ConnectionEvicted("", 1, ""),
-          new Advisory.BusStateChanged("", null, ""));
+          new Advisory.BusStateChanged("", null, ""),
+          new Advisory.CertificateChanged("", "", Instant.EPOCH),
+          new Advisory.CertificateRefused("", ""));
 
   /** The first two columns of a table. */
   private static List<String> documented(String name) throws Exception {

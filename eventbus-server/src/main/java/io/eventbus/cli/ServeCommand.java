@@ -86,10 +86,12 @@ final class ServeCommand implements Callable<Integer> {
             "Clients of this machine only: set auth.token, auth.users-file, auth.jwt.* or"
                 + " tls.client-ca to authenticate others, or auth.anonymous=everyone");
       }
-      if (bus.adminPort() >= 0 && !isLoopback(config.admin().host())) {
+      if (bus.adminPort() >= 0
+          && !config.admin().access().encrypted()
+          && !isLoopback(config.admin().host())) {
         LOG.warn(
-            "Everybody who can reach {}:{} may administer this bus: set admin.host to 127.0.0.1, or"
-                + " put a proxy with a login in front",
+            "The administration port {}:{} is not encrypted (admin.plaintext): what is not between it"
+                + " and the operators' machines alone can read their tokens",
             config.admin().host(),
             bus.adminPort());
       }
@@ -148,7 +150,11 @@ final class ServeCommand implements Callable<Integer> {
     String admin =
         bus.adminPort() < 0
             ? "no administration port"
-            : "administration on http://" + config.admin().host() + ":" + bus.adminPort();
+            : "administration on "
+                + (config.admin().access().encrypted() ? "https://" : "http://")
+                + config.admin().host()
+                + ":"
+                + bus.adminPort();
     return "Bus "
         + bus.name()
         + " (version "

@@ -153,6 +153,9 @@ public final class BusServer implements AutoCloseable {
     List<TlsSource> sources = new ArrayList<>();
     transport.tls().ifPresent(sources::add);
     membership.linkTls().ifPresent(sources::add);
+    if (admin != null) {
+      admin.tls().ifPresent(sources::add);
+    }
     certificates = new CertificateWatch(sources, advisories, clock);
   }
 
@@ -260,6 +263,7 @@ public final class BusServer implements AutoCloseable {
     Membership.check(config);
     ResumeKeys.check(config);
     ClientAuthentication.check(config);
+    AdminServer.check(config.admin());
   }
 
   private void open() throws IOException {

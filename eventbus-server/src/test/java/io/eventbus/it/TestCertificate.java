@@ -104,7 +104,7 @@ public final class TestCertificate implements AutoCloseable {
   }
 
   /** A context that trusts this certificate and no other. */
-  SSLContext trusting() throws Exception {
+  public SSLContext trusting() throws Exception {
     SSLContext context = SSLContext.getInstance("TLS");
     context.init(null, trust().getTrustManagers(), null);
     return context;

@@ -203,6 +203,8 @@ class ArchitectureTest {
           SESSION,
           ROUTING,
           STATS,
+          ADMISSION,
+          TLS,
           LOG,
           CONFIG,
           PROTOCOL,

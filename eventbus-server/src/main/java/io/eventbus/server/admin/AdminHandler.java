@@ -5,30 +5,32 @@ import com.sun.net.httpserver.HttpHandler;
 import io.eventbus.server.admin.AdminApi.Reply;
 import io.eventbus.server.admin.AdminApi.Route;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /** Finds the route of a request, and writes its answer or error. */
 final class AdminHandler implements HttpHandler {
   private final AdminFailures failures;
-  private final HostGuard guard;
+  private final Guards guards;
   private final List<Route> starting;
   private volatile @Nullable List<Route> serving;
 
   /**
    * Makes a handler for the time until {@link #serve}.
    *
-   * @param guard which hosts may be asked for
+   * @param guards what a request has to pass
    * @param starting what there is until then; everything else is not there yet (503)
    * @param failures tells of requests that fail
    */
-  AdminHandler(HostGuard guard, List<Route> starting, AdminFailures failures) {
+  AdminHandler(Guards guards, List<Route> starting, AdminFailures failures) {
     this.failures = failures;
-    this.guard = guard;
+    this.guards = guards;
     this.starting = List.copyOf(starting);
   }
 
@@ -37,44 +39,109 @@ final class AdminHandler implements HttpHandler {
     serving = List.copyOf(routes);
   }
 
+  /**
+   * What a request has to pass.
+   *
+   * @param hosts which hosts may be asked for
+   * @param login finds out who calls
+   * @param late answers those that guess
+   */
+  record Guards(HostGuard hosts, AdminLogin login, LateAnswers late) {}
+
   @Override
   public void handle(HttpExchange exchange) throws IOException {
-    try (exchange) {
-      Reply reply;
-      try {
-        reply = answer(exchange);
-      } catch (HttpFailure failure) {
-        reply = error(failure);
-      } catch (RuntimeException e) {
-        reply = error(new HttpFailure(500, "INTERNAL", failures.tell(e)));
+    InetAddress address = exchange.getRemoteAddress().getAddress();
+    Optional<Caller> caller = Optional.empty();
+    try {
+      checkHost(exchange);
+      if (isOpen(exchange.getRequestURI().getPath())) {
+        answer(exchange, reply(exchange, Caller.UNKNOWN));
+        return;
       }
+      String shown = exchange.getRequestHeaders().getFirst("Authorization");
+      if (shown != null && guards.late().isFull(address)) {
+        exchange.getResponseHeaders().set("Retry-After", "1");
+        throw new HttpFailure(
+            429, "TOO_MANY_FAILURES", "too many wrong credentials lately; try again in a second");
+      }
+      caller = guards.login().find(shown);
+    } catch (HttpFailure failure) {
+      answer(exchange, error(failure));
+      return;
+    }
+    if (caller.isPresent()) {
+      answer(exchange, reply(exchange, caller.get()));
+    } else {
+      // The exchange goes on after this method, on another thread.
+      guards.late().answer(address, () -> refuse(exchange));
+    }
+  }
+
+  /** What is there for everybody is there for callers with wrong credentials, too. */
+  private boolean isOpen(String path) {
+    return routes().stream()
+        .anyMatch(route -> route.role() == AdminRole.NONE && route.match(path) != null);
+  }
+
+  private List<Route> routes() {
+    List<Route> current = serving;
+    return current == null ? starting : current;
+  }
+
+  private void refuse(HttpExchange exchange) {
+    try {
+      answer(exchange, error(unauthenticated(exchange, "the credentials are wrong")));
+    } catch (IOException e) {
+      // The caller has gone.
+      exchange.close();
+    }
+  }
+
+  private static void answer(HttpExchange exchange, Reply reply) throws IOException {
+    try (exchange) {
       write(exchange, reply);
     }
   }
 
-  private Reply answer(HttpExchange exchange) throws HttpFailure {
-    if (!guard.allows(exchange.getRequestHeaders().getFirst("Host"))) {
+  private Reply reply(HttpExchange exchange, Caller caller) {
+    try {
+      return act(exchange, caller);
+    } catch (HttpFailure failure) {
+      return error(failure);
+    } catch (RuntimeException e) {
+      return error(new HttpFailure(500, "INTERNAL", failures.tell(e)));
+    }
+  }
+
+  private void checkHost(HttpExchange exchange) throws HttpFailure {
+    if (!guards.hosts().allows(exchange.getRequestHeaders().getFirst("Host"))) {
       throw new HttpFailure(
           421,
           "MISDIRECTED",
           "Host header refused (expected: localhost, an address, or a name in admin.allowed-hosts)");
     }
+  }
+
+  private Reply act(HttpExchange exchange, Caller caller) throws HttpFailure {
     String path = exchange.getRequestURI().getPath();
     // HEAD is GET without the body (RFC 9110, section 9.3.2).
     String method =
         exchange.getRequestMethod().equals("HEAD") ? "GET" : exchange.getRequestMethod();
     TreeSet<String> allowed = new TreeSet<>();
-    List<Route> routes = serving;
-    for (Route route : routes == null ? starting : routes) {
+    boolean starts = serving == null;
+    for (Route route : routes()) {
       String id = route.match(path);
       if (id != null && route.method().equals(method)) {
+        check(exchange, caller, route.role());
         return route.action().run(exchange, id);
       }
       if (id != null) {
         allowed.add(route.method());
       }
     }
-    if (allowed.isEmpty() && routes == null) {
+    // What there is, is not for everybody either.
+    check(exchange, caller, AdminRole.VIEWER);
+    if (allowed.isEmpty() && starts) {
       throw new HttpFailure(503, "STARTING", "the bus starts; see /readyz");
     }
     if (allowed.isEmpty()) {
@@ -84,6 +151,27 @@ final class AdminHandler implements HttpHandler {
     exchange.getResponseHeaders().set("Allow", methods);
     throw new HttpFailure(
         405, "METHOD_NOT_ALLOWED", "method not allowed (expected: " + methods + ")");
+  }
+
+  private void check(HttpExchange exchange, Caller caller, AdminRole needed) throws HttpFailure {
+    if (caller.role().includes(needed)) {
+      return;
+    }
+    if (caller.equals(Caller.UNKNOWN)) {
+      throw unauthenticated(exchange, "this needs a login");
+    }
+    throw new HttpFailure(
+        403, "FORBIDDEN", "this needs the role " + needed + " (yours is " + caller.role() + ")");
+  }
+
+  private HttpFailure unauthenticated(HttpExchange exchange, String problem) {
+    exchange.getResponseHeaders().set("WWW-Authenticate", guards.login().challenge());
+    return new HttpFailure(
+        401,
+        "UNAUTHENTICATED",
+        problem
+            + " (expected: Authorization: Bearer with the token of admin.token-file; the command line"
+            + " takes --admin-token-file)");
   }
 
   private static Reply error(HttpFailure failure) {

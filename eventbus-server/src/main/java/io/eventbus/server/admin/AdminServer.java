@@ -1,11 +1,16 @@
 package io.eventbus.server.admin;
 
 import com.sun.net.httpserver.HttpServer;
+import com.sun.net.httpserver.HttpsServer;
 import io.eventbus.server.config.AdminConfig;
+import io.eventbus.server.config.ConfigException;
+import io.eventbus.server.tls.TlsFiles;
+import io.eventbus.server.tls.TlsSource;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -46,13 +51,25 @@ public final class AdminServer implements AutoCloseable {
   private final HttpServer server;
   private final ThreadPoolExecutor executor;
   private final AdminHandler handler;
+  private final AdminRole metricsRole;
+  private final LateAnswers late;
+  private final @Nullable AdminTls tls;
   private @Nullable BusMetrics metrics;
   private @Nullable RegistryApi registry;
 
-  private AdminServer(HttpServer server, ThreadPoolExecutor executor, AdminHandler handler) {
+  private AdminServer(
+      HttpServer server,
+      ThreadPoolExecutor executor,
+      AdminHandler handler,
+      AdminRole metricsRole,
+      LateAnswers late,
+      @Nullable AdminTls tls) {
     this.server = server;
     this.executor = executor;
     this.handler = handler;
+    this.metricsRole = metricsRole;
+    this.late = late;
+    this.tls = tls;
   }
 
   /**
@@ -64,6 +81,7 @@ public final class AdminServer implements AutoCloseable {
    * @param mostConnections connections for which there are descriptors; the first server of a JVM
    *     sets it for all
    * @return the running server
+   * @throws ConfigException if the file of the token, or one of TLS, cannot be used
    * @throws IOException if the address cannot be bound; trying again helps only when somebody else
    *     gives up the port
    */
@@ -72,15 +90,34 @@ public final class AdminServer implements AutoCloseable {
     limitTheJdkServer(Math.min(MOST_CONNECTIONS, mostConnections));
     InetSocketAddress address =
         new InetSocketAddress(InetAddress.getByName(config.host()), config.port());
-    HttpServer server = HttpServer.create(address, BACKLOG);
+    AdminLogin login = new AdminLogin(config);
+    AdminTls tls = TlsFiles.administration(config.access()).map(AdminTls::new).orElse(null);
+    HttpServer server;
+    if (tls == null) {
+      server = HttpServer.create(address, BACKLOG);
+    } else {
+      HttpsServer encrypted = HttpsServer.create(address, BACKLOG);
+      encrypted.setHttpsConfigurator(tls.configurator());
+      server = encrypted;
+    }
     ThreadPoolExecutor executor = executor();
     server.setExecutor(executor);
     HostGuard guard = new HostGuard(config, address.getAddress());
+    LateAnswers late = new LateAnswers();
     AdminHandler handler =
-        new AdminHandler(guard, AdminApi.starting(starting), new AdminFailures());
+        new AdminHandler(
+            new AdminHandler.Guards(guard, login, late),
+            AdminApi.starting(starting),
+            new AdminFailures());
     server.createContext("/", handler);
     server.start();
-    return new AdminServer(server, executor, handler);
+    return new AdminServer(
+        server,
+        executor,
+        handler,
+        config.access().metricsOpen() ? AdminRole.NONE : AdminRole.VIEWER,
+        late,
+        tls);
   }
 
   /**
@@ -93,7 +130,29 @@ public final class AdminServer implements AutoCloseable {
     RegistryApi changes = new RegistryApi(bus);
     metrics = figures;
     registry = changes;
-    handler.serve(new AdminApi(bus, figures, changes).routes());
+    handler.serve(new AdminApi(bus, figures, changes, metricsRole).routes());
+  }
+
+  /**
+   * Returns the files of TLS.
+   *
+   * @return nothing where TLS is off
+   */
+  public Optional<TlsSource> tls() {
+    return Optional.ofNullable(tls).map(AdminTls::source);
+  }
+
+  /**
+   * Checks what can be checked without listening: the files that the configuration names.
+   *
+   * @param config where to listen, and who may call
+   * @throws ConfigException if a file cannot be used
+   */
+  public static void check(AdminConfig config) {
+    if (config.enabled()) {
+      config.access().token().read();
+      TlsFiles.administration(config.access()).ifPresent(AdminTls::new);
+    }
   }
 
   /**
@@ -110,6 +169,7 @@ public final class AdminServer implements AutoCloseable {
   public void close() {
     server.stop(0);
     executor.shutdownNow();
+    late.close();
     if (registry != null) {
       registry.close();
     }

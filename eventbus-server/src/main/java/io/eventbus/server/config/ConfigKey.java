@@ -925,8 +925,8 @@ public enum ConfigKey {
       ValueType.HOST,
       "127.0.0.1",
       "--admin-host",
-      "Address of the administration port. This machine only, because the API has no login: put a"
-          + " proxy with one in front before you change it."),
+      "Address of the administration port. This machine only, because there nobody has to log in; any"
+          + " other address needs `admin.token-file` and `admin.tls-certificate`."),
   /** Port of the administration API. */
   ADMIN_PORT(
       "admin.port",
@@ -945,6 +945,60 @@ public enum ConfigKey {
       "Names in `Host` that the administration port answers to, besides `localhost`, `admin.host` and"
           + " (where it listens to more than loopback) every IP address; `*` for all, where a proxy"
           + " decides."),
+  /** When operators log in. */
+  ADMIN_AUTH(
+      "admin.auth",
+      ValueType.ADMIN_AUTH,
+      "auto",
+      "",
+      "Whether the administration port asks who calls: `auto` where a token is set, and where"
+          + " `admin.host` is no loopback address; `required` always."),
+  /** Token of administrators. */
+  ADMIN_TOKEN(
+      "admin.token",
+      ValueType.SECRET,
+      "",
+      "",
+      "Token with which anybody administers this bus (`Authorization: Bearer`), 16 characters at"
+          + " least. Give it in a file or the environment: other users of the machine can read"
+          + " flags."),
+  /** The same in a file. */
+  ADMIN_TOKEN_FILE(
+      "admin.token-file",
+      ValueType.FILE,
+      "",
+      "",
+      "File with that token, instead of `admin.token`; white space around it does not count."),
+  /** Metrics for everybody. */
+  ADMIN_METRICS_OPEN(
+      "admin.metrics-open",
+      ValueType.SWITCH,
+      "false",
+      "",
+      "Whether `/metrics` is there without a login, as `/healthz` and `/readyz` always are."),
+  /** Certificate of the administration port. */
+  ADMIN_TLS_CERTIFICATE(
+      "admin.tls-certificate",
+      ValueType.FILE,
+      "",
+      "",
+      "PEM file with the certificate chain of the administration port; turns TLS on together with"
+          + " `admin.tls-key`."),
+  /** Key of the administration port. */
+  ADMIN_TLS_KEY(
+      "admin.tls-key",
+      ValueType.FILE,
+      "",
+      "",
+      "PEM file with the private key of that certificate (PKCS#8, not encrypted)."),
+  /** No TLS beyond this machine. */
+  ADMIN_PLAINTEXT(
+      "admin.plaintext",
+      ValueType.SWITCH,
+      "false",
+      "",
+      "Lets the administration port be reached from other machines without TLS, where something else"
+          + " encrypts: a proxy, or the network of containers on one machine."),
 
   /** Log level. */
   LOG_LEVEL(

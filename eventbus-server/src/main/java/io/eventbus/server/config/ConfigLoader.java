@@ -27,6 +27,7 @@ public final class ConfigLoader {
   /** Variables with our prefix that are not configuration keys of the bus. */
   private static final Set<String> OTHER_VARIABLES =
       Set.of(
+          "EVENTBUS_ADMIN_URL",
           "EVENTBUS_CONFIG",
           "EVENTBUS_JAVA_OPTS",
           "EVENTBUS_TOKEN",

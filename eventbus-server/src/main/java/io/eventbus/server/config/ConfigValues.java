@@ -142,7 +142,15 @@ final class ConfigValues {
                     flag(ConfigKey.ADMIN_ENABLED),
                     text(ConfigKey.ADMIN_HOST),
                     integer(ConfigKey.ADMIN_PORT),
-                    list(ConfigKey.ADMIN_ALLOWED_HOSTS)));
+                    list(ConfigKey.ADMIN_ALLOWED_HOSTS),
+                    new AdminAccessConfig(
+                        choice(ConfigKey.ADMIN_AUTH, AdminAuth.class),
+                        AdminAccessConfig.token(
+                            optional(ConfigKey.ADMIN_TOKEN), path(ConfigKey.ADMIN_TOKEN_FILE)),
+                        flag(ConfigKey.ADMIN_METRICS_OPEN),
+                        path(ConfigKey.ADMIN_TLS_CERTIFICATE),
+                        path(ConfigKey.ADMIN_TLS_KEY),
+                        flag(ConfigKey.ADMIN_PLAINTEXT))));
     LogConfig log =
         part(
             () ->

@@ -113,7 +113,7 @@ public record ServerConfig(
    * @throws IllegalArgumentException if another part of the configuration has that port
    */
   public ServerConfig withAdminPort(int port) {
-    return with(bus, new AdminConfig(admin.enabled(), admin.host(), port, admin.allowedHosts()));
+    return with(bus, admin.withPort(port));
   }
 
   private ServerConfig with(BusConfig otherBus, AdminConfig otherAdmin) {

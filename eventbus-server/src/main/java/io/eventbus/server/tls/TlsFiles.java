@@ -1,5 +1,6 @@
 package io.eventbus.server.tls;
 
+import io.eventbus.server.config.AdminAccessConfig;
 import io.eventbus.server.config.ClusterSecurityConfig;
 import io.eventbus.server.config.ConfigKey;
 import io.eventbus.server.config.TlsConfig;
@@ -53,6 +54,25 @@ public record TlsFiles(
                 authority == null
                     ? null
                     : new ConfiguredFile(ConfigKey.TLS_CLIENT_CA, authority)));
+  }
+
+  /**
+   * Returns the files for the administration port.
+   *
+   * @param config who may use it
+   * @return nothing where TLS is off
+   */
+  public static Optional<TlsFiles> administration(AdminAccessConfig config) {
+    Path certificate = config.certificate();
+    Path key = config.key();
+    return certificate == null || key == null
+        ? Optional.empty()
+        : Optional.of(
+            new TlsFiles(
+                "admin",
+                new ConfiguredFile(ConfigKey.ADMIN_TLS_CERTIFICATE, certificate),
+                new ConfiguredFile(ConfigKey.ADMIN_TLS_KEY, key),
+                null));
   }
 
   /**

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.eventbus.server.config.AdminAccessConfig;
+import io.eventbus.server.config.AdminAuth;
 import io.eventbus.server.config.AdminConfig;
 import java.io.IOException;
 import java.io.InputStream;
@@ -38,7 +40,7 @@ class AdminServerTest {
   AdminServerTest() throws IOException {
     server =
         AdminServer.start(
-            new AdminConfig(true, "127.0.0.1", 0, List.of("bus.example")),
+            new AdminConfig(true, "127.0.0.1", 0, List.of("bus.example"), AdminAccessConfig.open()),
             bus::health,
             AdminServer.MOST_CONNECTIONS);
     server.serve(bus);
@@ -66,7 +68,7 @@ class AdminServerTest {
   @Test
   void aBusThatStartsIsAliveAndNotReady() throws Exception {
     BusHealth starting = BusHealth.of(BusHealth.State.STARTING, "loads", FakeBus.ALONE);
-    AdminConfig config = new AdminConfig(true, "127.0.0.1", 0, List.of());
+    AdminConfig config = new AdminConfig(true, "127.0.0.1", 0, List.of(), AdminAccessConfig.open());
     try (AdminServer early = AdminServer.start(config, () -> starting, 100)) {
       URI uri = URI.create("http://127.0.0.1:" + early.port());
       assertThat(send("GET", uri.resolve("/healthz")).statusCode()).isEqualTo(200);
@@ -255,6 +257,18 @@ class AdminServerTest {
     assertThat(raw("GET", "/healthz", host)).startsWith("HTTP/1.1 " + status);
   }
 
+  private static AdminConfig open(String allowedHost) {
+    AdminAccessConfig access =
+        new AdminAccessConfig(
+            AdminAuth.AUTO,
+            AdminAccessConfig.token("0123456789abcdef", null),
+            false,
+            null,
+            null,
+            true);
+    return new AdminConfig(true, "0.0.0.0", 0, List.of(allowedHost), access);
+  }
+
   @ParameterizedTest
   @CsvSource({
     "localhost, true",
@@ -268,10 +282,10 @@ class AdminServerTest {
   })
   void beyondLoopbackOnlyNamesThatAreConfigured(@Nullable String host, boolean allowed)
       throws Exception {
-    AdminConfig config = new AdminConfig(true, "0.0.0.0", 0, List.of("proxy.example"));
+    AdminConfig config = open("proxy.example");
     assertThat(new HostGuard(config, InetAddress.getByName("0.0.0.0")).allows(host))
         .isEqualTo(allowed);
-    AdminConfig open = new AdminConfig(true, "0.0.0.0", 0, List.of("*"));
+    AdminConfig open = open("*");
     assertThat(new HostGuard(open, InetAddress.getByName("0.0.0.0")).allows(host)).isTrue();
   }
 

@@ -77,7 +77,8 @@ class ConfigLoaderTest {
     assertThat(config.cluster().bindHost()).isEqualTo("127.0.0.1");
     assertThat(config.cluster().lease()).isEqualTo(Duration.ofSeconds(10));
     assertThat(config.diagnostics()).isEqualTo(new DiagnosticsConfig(null, 16 << 20));
-    assertThat(config.admin()).isEqualTo(new AdminConfig(true, "127.0.0.1", 8081, List.of()));
+    assertThat(config.admin())
+        .isEqualTo(new AdminConfig(true, "127.0.0.1", 8081, List.of(), AdminAccessConfig.open()));
     assertThat(config.log()).isEqualTo(new LogConfig(LogConfig.Level.INFO, LogConfig.Format.TEXT));
   }
 

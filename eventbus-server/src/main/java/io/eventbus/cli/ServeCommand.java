@@ -65,6 +65,7 @@ final class ServeCommand implements Callable<Integer> {
         parent.common.debug
             ? new LogConfig(LogConfig.Level.DEBUG, config.log().format())
             : config.log());
+    LogSetup.audit(config.audit());
     if (config.cluster().enabled()) {
       lookNamesUpAgain();
     }

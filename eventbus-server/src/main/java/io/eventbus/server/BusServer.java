@@ -29,6 +29,7 @@ import io.eventbus.server.session.LoopContext;
 import io.eventbus.server.session.ResumeKey;
 import io.eventbus.server.session.Sessions;
 import io.eventbus.server.stats.BusCounters;
+import io.eventbus.server.sys.AuditTrail;
 import io.eventbus.server.sys.SysTopics;
 import io.eventbus.server.tls.CertificateWatch;
 import io.eventbus.server.tls.TlsSource;
@@ -75,7 +76,8 @@ public final class BusServer implements AutoCloseable {
   private final Balancer balancer;
   private final @Nullable Federation federation;
   private final @Nullable AdminServer admin;
-  private final Advisories advisories = new Advisories();
+  private final Advisories advisories;
+  private final AuditTrail audit;
   private final CertificateWatch certificates;
   private @Nullable SysTopics sysTopics;
 
@@ -85,11 +87,13 @@ public final class BusServer implements AutoCloseable {
       Membership membership,
       ResumeKey resumes,
       ClientAuthentication authentication,
+      Advisories advisories,
       Clock clock) {
     this.config = config;
     this.authentication = authentication;
     this.admin = admin;
     this.membership = membership;
+    this.advisories = advisories;
     loops = new EventLoops(config.listen());
     BusCounters counters = new BusCounters(loops.count());
     SubscriptionIndex index = new SubscriptionIndex(loops.count());
@@ -157,6 +161,15 @@ public final class BusServer implements AutoCloseable {
       admin.tls().ifPresent(sources::add);
     }
     certificates = new CertificateWatch(sources, advisories, clock);
+    audit =
+        new AuditTrail(
+            config.bus().name(),
+            config.audit().file() != null,
+            index::isWanted,
+            clock,
+            counters.auditDropped);
+    advisories.audit(audit);
+    audit.start();
   }
 
   private RemoteForwarder forwarder(int loop) {
@@ -187,10 +200,11 @@ public final class BusServer implements AutoCloseable {
    */
   public static BusServer start(ServerConfig config) throws IOException {
     TransportServer.check(config);
-    AdminServer admin = administration(config);
+    Advisories advisories = new Advisories();
+    AdminServer admin = administration(config, advisories);
     BusServer server;
     try {
-      server = prepare(config, admin, Clock.systemUTC());
+      server = prepare(config, admin, advisories, Clock.systemUTC());
     } catch (IOException | RuntimeException e) {
       if (admin != null) {
         admin.close();
@@ -207,7 +221,8 @@ public final class BusServer implements AutoCloseable {
   }
 
   /** The administration comes first: a start that takes long can be watched there. */
-  private static @Nullable AdminServer administration(ServerConfig config) throws IOException {
+  private static @Nullable AdminServer administration(ServerConfig config, Advisories advisories)
+      throws IOException {
     if (!config.admin().enabled()) {
       return null;
     }
@@ -226,11 +241,13 @@ public final class BusServer implements AutoCloseable {
     return AdminServer.start(
         config.admin(),
         () -> starting,
+        advisories,
         ConnectionLimit.ofProcess(config.listen().maxConnections(), config.tls().enabled())
             .administration());
   }
 
-  private static BusServer prepare(ServerConfig config, @Nullable AdminServer admin, Clock clock)
+  private static BusServer prepare(
+      ServerConfig config, @Nullable AdminServer admin, Advisories advisories, Clock clock)
       throws IOException {
     Membership membership = Membership.open(config, clock, Federation.transport(config.listen()));
     BusConfig named = new BusConfig(membership.busName(), config.bus().generated());
@@ -245,7 +262,8 @@ public final class BusServer implements AutoCloseable {
               () -> membership.sharedKey("eventbus resume key"),
               Path.of(System.getProperty("user.home", "")));
       ClientAuthentication authentication = ClientAuthentication.of(effective, clock);
-      return new BusServer(effective, admin, membership, resumes, authentication, clock);
+      return new BusServer(
+          effective, admin, membership, resumes, authentication, advisories, clock);
     } catch (RuntimeException e) {
       membership.close();
       throw e;
@@ -278,7 +296,7 @@ public final class BusServer implements AutoCloseable {
             new RunningBus.ClusterViews(membership, balancer, this::figures),
             certificates::secondsToExpiry);
     if (admin != null) {
-      admin.serve(view);
+      admin.serve(view, authentication.operators());
     }
     if (federation != null) {
       federation.start(
@@ -319,6 +337,7 @@ public final class BusServer implements AutoCloseable {
             () -> membership.standing().phase() == ClusterStanding.Phase.MEMBER),
         view,
         advisories,
+        audit,
         bus.index(),
         new InternalClient(
             loops.executor(router.loop()),
@@ -486,6 +505,7 @@ public final class BusServer implements AutoCloseable {
     }
     load.close();
     authentication.close();
+    audit.close();
     state.set(ServerState.STOPPED);
   }
 }

@@ -33,11 +33,16 @@ final class ClientAuthentication implements AutoCloseable {
   private static final long LOOK_SECONDS = 3;
 
   private final Authenticator authenticator;
+  private final List<LoginMethod> operators;
   private final List<AutoCloseable> parts;
   private final ScheduledExecutorService thread;
 
   private ClientAuthentication(
-      Authenticator authenticator, List<Runnable> refreshed, List<AutoCloseable> parts) {
+      Authenticator authenticator,
+      List<LoginMethod> operators,
+      List<Runnable> refreshed,
+      List<AutoCloseable> parts) {
+    this.operators = operators;
     this.authenticator = authenticator;
     this.parts = parts;
     this.thread =
@@ -71,6 +76,7 @@ final class ClientAuthentication implements AutoCloseable {
   static ClientAuthentication of(ServerConfig server, Clock clock) {
     AuthConfig config = server.auth();
     List<LoginMethod> methods = new ArrayList<>();
+    List<LoginMethod> operators = new ArrayList<>();
     List<Runnable> refreshed = new ArrayList<>();
     List<AutoCloseable> parts = new ArrayList<>();
     Path file = config.usersFile();
@@ -84,6 +90,7 @@ final class ClientAuthentication implements AutoCloseable {
           "who reads it can try passwords, and who writes it can let anybody in");
       PasswordLogin passwords = new PasswordLogin(users);
       methods.add(passwords);
+      operators.add(passwords);
       refreshed.add(users::refresh);
       parts.add(passwords);
     }
@@ -98,6 +105,7 @@ final class ClientAuthentication implements AutoCloseable {
             LOG, "secret of tokens", secret, "who reads it can make a token of any client");
       }
       methods.add(tokens);
+      operators.add(tokens);
       refreshed.add(tokens::refresh);
       parts.add(tokens);
     }
@@ -106,6 +114,7 @@ final class ClientAuthentication implements AutoCloseable {
     }
     return new ClientAuthentication(
         new AuthenticationChain(methods, server.anonymousClients(), policy(config)),
+        List.copyOf(operators),
         refreshed,
         parts);
   }
@@ -125,6 +134,13 @@ final class ClientAuthentication implements AutoCloseable {
       var unused = new Users(config.usersFile());
     }
     JwtLogin.check(config.jwt());
+  }
+
+  /**
+   * Returns the ways in which operators may say who they are, besides the administration's token.
+   */
+  List<LoginMethod> operators() {
+    return operators;
   }
 
   Authenticator authenticator() {

@@ -117,7 +117,8 @@ final class RunningBus implements BusView {
             c.sum(l -> l.acks.get()),
             c.sum(l -> l.publishersStopped.get()),
             bus.index().changesDelayed(),
-            c.ownEventsDropped.sum()),
+            c.ownEventsDropped.sum(),
+            c.auditDropped.sum()),
         new BusStats.Memory(
             queued, bus.memory().used(), bus.memory().limit(), bus.index().routeBytes()),
         drops(c),

@@ -4,7 +4,10 @@ import io.eventbus.cli.console.CliContext;
 import io.eventbus.cli.console.CliFailure;
 import io.eventbus.cli.console.ExitCode;
 import io.eventbus.cli.console.Text;
+import io.eventbus.cli.console.TrustedCertificates;
+import io.eventbus.server.config.AdminAccessConfig;
 import java.net.URI;
+import java.nio.file.Path;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -21,6 +24,21 @@ final class RegistryOptions {
         "Default: $EVENTBUS_ADMIN_URL, or " + DEFAULT_URL + "."
       })
   @Nullable String admin;
+
+  @Option(
+      names = "--admin-token-file",
+      paramLabel = "FILE",
+      description = {
+        "File with the token of an administrator.",
+        "Default: $EVENTBUS_ADMIN_TOKEN_FILE, or the token itself in $EVENTBUS_ADMIN_TOKEN."
+      })
+  @Nullable Path tokenFile;
+
+  @Option(
+      names = "--ca",
+      paramLabel = "FILE",
+      description = "PEM file with certificates to trust for https, instead of Java's own.")
+  @Nullable Path ca;
 
   @Option(names = "--json", description = "Prints what the bus answers, as JSON.")
   boolean json;
@@ -46,7 +64,29 @@ final class RegistryOptions {
     return http(context, "/api/v1");
   }
 
+  private @Nullable String token(CliContext context) {
+    String variable = context.variables().getOrDefault("EVENTBUS_ADMIN_TOKEN_FILE", "");
+    Path file = tokenFile != null ? tokenFile : variable.isEmpty() ? null : Path.of(variable);
+    String text = context.variables().getOrDefault("EVENTBUS_ADMIN_TOKEN", "");
+    try {
+      return AdminAccessConfig.token(file != null || text.isEmpty() ? null : text, file)
+          .read()
+          .orElse(null);
+    } catch (IllegalArgumentException e) {
+      throw new CliFailure(ExitCode.USAGE, String.valueOf(e.getMessage()), e);
+    }
+  }
+
   private RegistryHttp http(CliContext context, String root) {
+    return new RegistryHttp(
+        uri(context),
+        root,
+        timeout,
+        token(context),
+        ca == null ? null : TrustedCertificates.context(ca));
+  }
+
+  private URI uri(CliContext context) {
     String variable = context.variables().getOrDefault("EVENTBUS_ADMIN_URL", "");
     String given = admin != null ? admin : variable.isEmpty() ? DEFAULT_URL : variable;
     String whole = given.contains("://") ? given : "http://" + given;
@@ -54,7 +94,7 @@ final class RegistryOptions {
       URI uri = URI.create(whole.endsWith("/") ? whole.substring(0, whole.length() - 1) : whole);
       boolean http = "http".equals(uri.getScheme()) || "https".equals(uri.getScheme());
       if (http && uri.getHost() != null && uri.getRawQuery() == null) {
-        return new RegistryHttp(uri, root, timeout);
+        return uri;
       }
     } catch (IllegalArgumentException e) {
       // Told below.

@@ -4,6 +4,8 @@ import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpHandler;
 import io.eventbus.server.admin.AdminApi.Reply;
 import io.eventbus.server.admin.AdminApi.Route;
+import io.eventbus.server.advisory.Advisories;
+import io.eventbus.server.advisory.Advisory;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.charset.StandardCharsets;
@@ -16,6 +18,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Finds the route of a request, and writes its answer or error. */
 final class AdminHandler implements HttpHandler {
+  /** What is told of what a caller asked for. */
+  private static final int MOST_TARGET = 512;
+
   private final AdminFailures failures;
   private final Guards guards;
   private final List<Route> starting;
@@ -45,8 +50,9 @@ final class AdminHandler implements HttpHandler {
    * @param hosts which hosts may be asked for
    * @param login finds out who calls
    * @param late answers those that guess
+   * @param audit told of what callers do and what they are not let
    */
-  record Guards(HostGuard hosts, AdminLogin login, LateAnswers late) {}
+  record Guards(HostGuard hosts, AdminLogin login, LateAnswers late, Advisories audit) {}
 
   @Override
   public void handle(HttpExchange exchange) throws IOException {
@@ -90,6 +96,7 @@ final class AdminHandler implements HttpHandler {
 
   private void refuse(HttpExchange exchange) {
     try {
+      tell(exchange, Caller.UNKNOWN, 401);
       answer(exchange, error(unauthenticated(exchange, "the credentials are wrong")));
     } catch (IOException e) {
       // The caller has gone.
@@ -105,12 +112,43 @@ final class AdminHandler implements HttpHandler {
 
   private Reply reply(HttpExchange exchange, Caller caller) {
     try {
-      return act(exchange, caller);
+      Route route = route(exchange, caller);
+      Reply reply = run(exchange, route);
+      if (!AdminRole.VIEWER.includes(route.role())) {
+        tell(exchange, caller, reply.status());
+      }
+      return reply;
+    } catch (HttpFailure failure) {
+      if (failure.status() == 401 || failure.status() == 403) {
+        tell(exchange, caller, failure.status());
+      }
+      return error(failure);
+    }
+  }
+
+  private Reply run(HttpExchange exchange, Route route) {
+    try {
+      String id = route.match(exchange.getRequestURI().getPath());
+      return route.action().run(exchange, id == null ? "" : id);
     } catch (HttpFailure failure) {
       return error(failure);
     } catch (RuntimeException e) {
       return error(new HttpFailure(500, "INTERNAL", failures.tell(e)));
     }
+  }
+
+  private void tell(HttpExchange exchange, Caller caller, int status) {
+    String target = exchange.getRequestURI().toString();
+    guards
+        .audit()
+        .tell(
+            new Advisory.AdminAction(
+                caller.name(),
+                caller.role().toString(),
+                exchange.getRemoteAddress().toString(),
+                exchange.getRequestMethod(),
+                target.substring(0, Math.min(target.length(), MOST_TARGET)),
+                status));
   }
 
   private void checkHost(HttpExchange exchange) throws HttpFailure {
@@ -122,7 +160,8 @@ final class AdminHandler implements HttpHandler {
     }
   }
 
-  private Reply act(HttpExchange exchange, Caller caller) throws HttpFailure {
+  /** Finds what is asked for, if the caller may ask for it. */
+  private Route route(HttpExchange exchange, Caller caller) throws HttpFailure {
     String path = exchange.getRequestURI().getPath();
     // HEAD is GET without the body (RFC 9110, section 9.3.2).
     String method =
@@ -133,7 +172,7 @@ final class AdminHandler implements HttpHandler {
       String id = route.match(path);
       if (id != null && route.method().equals(method)) {
         check(exchange, caller, route.role());
-        return route.action().run(exchange, id);
+        return route;
       }
       if (id != null) {
         allowed.add(route.method());
@@ -165,13 +204,14 @@ final class AdminHandler implements HttpHandler {
   }
 
   private HttpFailure unauthenticated(HttpExchange exchange, String problem) {
-    exchange.getResponseHeaders().set("WWW-Authenticate", guards.login().challenge());
+    exchange.getResponseHeaders().put("WWW-Authenticate", guards.login().challenges());
     return new HttpFailure(
         401,
         "UNAUTHENTICATED",
         problem
-            + " (expected: Authorization: Bearer with the token of admin.token-file; the command line"
-            + " takes --admin-token-file)");
+            + " (expected: Authorization: Bearer with the token of admin.token-file or a signed token,"
+            + " or Basic with a user and password; the command line takes --admin-token-file and"
+            + " --user)");
   }
 
   private static Reply error(HttpFailure failure) {

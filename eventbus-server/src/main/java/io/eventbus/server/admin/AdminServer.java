@@ -2,13 +2,16 @@ package io.eventbus.server.admin;
 
 import com.sun.net.httpserver.HttpServer;
 import com.sun.net.httpserver.HttpsServer;
+import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.config.AdminConfig;
 import io.eventbus.server.config.ConfigException;
+import io.eventbus.server.security.LoginMethod;
 import io.eventbus.server.tls.TlsFiles;
 import io.eventbus.server.tls.TlsSource;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
@@ -51,6 +54,7 @@ public final class AdminServer implements AutoCloseable {
   private final HttpServer server;
   private final ThreadPoolExecutor executor;
   private final AdminHandler handler;
+  private final AdminLogin login;
   private final AdminRole metricsRole;
   private final LateAnswers late;
   private final @Nullable AdminTls tls;
@@ -61,12 +65,14 @@ public final class AdminServer implements AutoCloseable {
       HttpServer server,
       ThreadPoolExecutor executor,
       AdminHandler handler,
+      AdminLogin login,
       AdminRole metricsRole,
       LateAnswers late,
       @Nullable AdminTls tls) {
     this.server = server;
     this.executor = executor;
     this.handler = handler;
+    this.login = login;
     this.metricsRole = metricsRole;
     this.late = late;
     this.tls = tls;
@@ -78,6 +84,7 @@ public final class AdminServer implements AutoCloseable {
    *
    * @param config where to listen; {@link AdminConfig#enabled()} is not looked at
    * @param starting how the bus is until {@link #serve}; called by several threads
+   * @param advisories told of what operators do
    * @param mostConnections connections for which there are descriptors; the first server of a JVM
    *     sets it for all
    * @return the running server
@@ -86,7 +93,8 @@ public final class AdminServer implements AutoCloseable {
    *     gives up the port
    */
   public static AdminServer start(
-      AdminConfig config, Supplier<BusHealth> starting, int mostConnections) throws IOException {
+      AdminConfig config, Supplier<BusHealth> starting, Advisories advisories, int mostConnections)
+      throws IOException {
     limitTheJdkServer(Math.min(MOST_CONNECTIONS, mostConnections));
     InetSocketAddress address =
         new InetSocketAddress(InetAddress.getByName(config.host()), config.port());
@@ -106,7 +114,7 @@ public final class AdminServer implements AutoCloseable {
     LateAnswers late = new LateAnswers();
     AdminHandler handler =
         new AdminHandler(
-            new AdminHandler.Guards(guard, login, late),
+            new AdminHandler.Guards(guard, login, late, advisories),
             AdminApi.starting(starting),
             new AdminFailures());
     server.createContext("/", handler);
@@ -115,6 +123,7 @@ public final class AdminServer implements AutoCloseable {
         server,
         executor,
         handler,
+        login,
         config.access().metricsOpen() ? AdminRole.NONE : AdminRole.VIEWER,
         late,
         tls);
@@ -124,8 +133,10 @@ public final class AdminServer implements AutoCloseable {
    * Shows a bus from now on. To be called once at most, and not beside {@link #close}.
    *
    * @param bus what to show
+   * @param operators ways for operators to prove who they are, besides the token
    */
-  public void serve(BusView bus) {
+  public void serve(BusView bus, List<LoginMethod> operators) {
+    login.serve(operators);
     BusMetrics figures = new BusMetrics(bus);
     RegistryApi changes = new RegistryApi(bus);
     metrics = figures;

@@ -117,6 +117,10 @@ record BusMetric(
               "Events of the bus itself (`$SYS.…`) that it did not publish, because a subscriber under"
                   + " BLOCK or the way to another bus was full.",
               s -> s.traffic().ownEventsDropped()),
+          counter(
+              "eventbus_audit_entries_dropped_total",
+              "Entries of the audit log that were left out, because they came too fast.",
+              s -> s.traffic().auditDropped()),
           gauge(
               "eventbus_queue_bytes",
               "Bytes that wait for all subscribers together.",

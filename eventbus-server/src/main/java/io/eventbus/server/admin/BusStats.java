@@ -90,6 +90,7 @@ public record BusStats(
    * @param subscriptionWaits times that a change of subscriptions had to wait
    * @param ownEventsDropped events of the bus itself that it did not publish, because it would have
    *     had to wait
+   * @param auditDropped entries of the audit log that were left out
    */
   public record Traffic(
       long messagesReceived,
@@ -102,7 +103,8 @@ public record BusStats(
       long acknowledgements,
       long publisherWaits,
       long subscriptionWaits,
-      long ownEventsDropped) {}
+      long ownEventsDropped,
+      long auditDropped) {}
 
   /**
    * What is held now.

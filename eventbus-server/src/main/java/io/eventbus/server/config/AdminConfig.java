@@ -21,29 +21,36 @@ public record AdminConfig(
    * @param port TCP port, 0 for a free one
    * @param allowedHosts further names that it answers to; "*" for all
    * @param access who may use it
-   * @throws IllegalArgumentException if a value is out of range, or strangers could reach a port
-   *     that asks for no login, or is not encrypted
+   * @throws IllegalArgumentException if a value is out of range
    */
   public AdminConfig {
     TextCheck.host(ConfigKey.ADMIN_HOST, host);
     ConfigKey.ADMIN_PORT.inRange(port);
     allowedHosts = List.copyOf(allowedHosts);
     allowedHosts.forEach(name -> TextCheck.hostName(ConfigKey.ADMIN_ALLOWED_HOSTS, name));
-    if (enabled && !HostPort.isLoopback(host)) {
-      keepStrangersOut(host, access);
-    }
-    if (access.auth() == AdminAuth.REQUIRED && !access.token().isSet()) {
-      throw new IllegalArgumentException(
-          "admin.auth: required (expected: admin.token-file or admin.token as well, to log in with)");
-    }
   }
 
-  private static void keepStrangersOut(String host, AdminAccessConfig access) {
+  /**
+   * Checks that strangers are kept out.
+   *
+   * @param canLogIn whether there is a way for operators to say who they are
+   * @throws IllegalArgumentException if other machines can reach a port that asks for no login or
+   *     is not encrypted, or there is no way to log in where it is required
+   */
+  void check(boolean canLogIn) {
+    String login = "admin.token-file, auth.users-file or auth.jwt.…";
+    if (access.auth() == AdminAuth.REQUIRED && !canLogIn) {
+      throw new IllegalArgumentException(
+          "admin.auth: required (expected: " + login + " as well, to log in with)");
+    }
+    if (!enabled || HostPort.isLoopback(host)) {
+      return;
+    }
     String missing =
-        !access.token().isSet()
-            ? "admin.token-file, so that not everybody who reaches it administers this bus"
+        !canLogIn
+            ? login + ", so that not everybody who reaches it administers this bus"
             : !access.encrypted() && !access.plaintext()
-                ? "admin.tls-certificate and admin.tls-key, so that the token cannot be read on the"
+                ? "admin.tls-certificate and admin.tls-key, so that tokens cannot be read on the"
                     + " way; where something else encrypts, admin.plaintext=true"
                 : "";
     if (!missing.isEmpty()) {

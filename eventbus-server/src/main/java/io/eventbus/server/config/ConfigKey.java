@@ -926,7 +926,8 @@ public enum ConfigKey {
       "127.0.0.1",
       "--admin-host",
       "Address of the administration port. This machine only, because there nobody has to log in; any"
-          + " other address needs `admin.token-file` and `admin.tls-certificate`."),
+          + " other address needs a login (`admin.token-file`, `auth.users-file` or `auth.jwt.…`) and"
+          + " `admin.tls-certificate`."),
   /** Port of the administration API. */
   ADMIN_PORT(
       "admin.port",
@@ -999,6 +1000,27 @@ public enum ConfigKey {
       "",
       "Lets the administration port be reached from other machines without TLS, where something else"
           + " encrypts: a proxy, or the network of containers on one machine."),
+
+  /** The audit log. */
+  AUDIT_FILE(
+      "audit.file",
+      ValueType.FILE,
+      "",
+      "",
+      "File of the [audit log](#audit-log), JSON lines; without it there is none but on"
+          + " `$SYS.audit.…`."),
+  /** Size of a file of the audit log. */
+  AUDIT_MAX_BYTES(
+      "audit.max-bytes",
+      ValueType.SIZE,
+      "64MiB",
+      64 * Bytes.KIB,
+      16 * Bytes.GIB,
+      "",
+      "Size from which on another file is begun; the full one is `audit.file` with `.1` behind its"
+          + " name, the one before `.2` and so on."),
+  /** Number of files of the audit log. */
+  AUDIT_FILES("audit.files", ValueType.COUNT, "10", 1, 20, "", "How many full files are kept."),
 
   /** Log level. */
   LOG_LEVEL(

@@ -151,6 +151,13 @@ final class ConfigValues {
                         path(ConfigKey.ADMIN_TLS_CERTIFICATE),
                         path(ConfigKey.ADMIN_TLS_KEY),
                         flag(ConfigKey.ADMIN_PLAINTEXT))));
+    AuditConfig audit =
+        part(
+            () ->
+                new AuditConfig(
+                    path(ConfigKey.AUDIT_FILE),
+                    number(ConfigKey.AUDIT_MAX_BYTES),
+                    integer(ConfigKey.AUDIT_FILES)));
     LogConfig log =
         part(
             () ->
@@ -171,6 +178,7 @@ final class ConfigValues {
         || sys == null
         || diagnostics == null
         || admin == null
+        || audit == null
         || log == null) {
       return null;
     }
@@ -191,6 +199,7 @@ final class ConfigValues {
                 sys,
                 diagnostics,
                 admin,
+                audit,
                 log));
   }
 

@@ -51,9 +51,7 @@ public record TlsFiles(
                 "listen",
                 new ConfiguredFile(ConfigKey.TLS_CERTIFICATE, certificate),
                 new ConfiguredFile(ConfigKey.TLS_KEY, key),
-                authority == null
-                    ? null
-                    : new ConfiguredFile(ConfigKey.TLS_CLIENT_CA, authority)));
+                authority == null ? null : new ConfiguredFile(ConfigKey.TLS_CLIENT_CA, authority)));
   }
 
   /**

@@ -6,11 +6,17 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.eventbus.it.TestCertificate;
 import io.eventbus.server.admission.AuthenticationFailures;
 import io.eventbus.server.advisory.Advisories;
+import io.eventbus.server.advisory.Advisory;
 import io.eventbus.server.config.AdminAccessConfig;
 import io.eventbus.server.config.AdminAuth;
 import io.eventbus.server.config.AdminConfig;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.log.RateLimitedLog;
+import io.eventbus.server.security.AuthenticationMethod;
+import io.eventbus.server.security.Credentials;
+import io.eventbus.server.security.Identity;
+import io.eventbus.server.security.LoginMethod;
+import io.eventbus.server.security.LoginOutcome;
 import io.eventbus.server.tls.CertificateWatch;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -18,16 +24,22 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Base64;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -47,7 +59,13 @@ class AdminAccessTest {
   private static final String TOKEN = "0123456789abcdef";
 
   private final FakeBus bus = new FakeBus(3);
+  private final Advisories advisories = new Advisories();
+  private final List<Advisory> told = new CopyOnWriteArrayList<>();
   private @Nullable AdminServer server;
+
+  AdminAccessTest() {
+    advisories.audit(told::add);
+  }
 
   @AfterEach
   void stop() {
@@ -67,9 +85,9 @@ class AdminAccessTest {
 
   private AdminServer start(AdminAccessConfig access) throws IOException {
     AdminServer started =
-        AdminServer.start(config(access), bus::health, AdminServer.MOST_CONNECTIONS);
+        AdminServer.start(config(access), bus::health, advisories, AdminServer.MOST_CONNECTIONS);
     server = started;
-    started.serve(bus);
+    started.serve(bus, List.of());
     return started;
   }
 
@@ -127,6 +145,79 @@ class AdminAccessTest {
     assertThat(response.body()).doesNotContain(TOKEN);
   }
 
+  private static LoginMethod users() {
+    return new LoginMethod() {
+      @Override
+      public boolean takes(Credentials credentials) {
+        return credentials.user() != null;
+      }
+
+      @Override
+      public CompletableFuture<LoginOutcome> check(Credentials credentials) {
+        String user = String.valueOf(credentials.user());
+        if (user.equals("late")) {
+          return CompletableFuture.completedFuture(new LoginOutcome.Unavailable("busy"));
+        }
+        if (!"secret".equals(credentials.token())) {
+          return CompletableFuture.completedFuture(new LoginOutcome.Wrong("wrong"));
+        }
+        String account = user.startsWith("tenant-") ? "acme" : "";
+        String role = user.replace("tenant-", "");
+        return CompletableFuture.completedFuture(
+            new LoginOutcome.Proved(
+                new Identity(
+                    account,
+                    user,
+                    AuthenticationMethod.PASSWORD,
+                    Set.of(role, "trader"),
+                    Map.of(),
+                    Map.of(),
+                    Map.of(),
+                    null)));
+      }
+    };
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "viewer, secret, GET, /api/v1/bus, 200",
+    "viewer, secret, DELETE, /api/v1/connections/1, 403",
+    "operator, secret, DELETE, /api/v1/connections/1, 202",
+    "operator, secret, PUT, /api/v1/registry/snapshot, 403",
+    "operator, secret, GET, /api/v1/registry/backup, 403",
+    "operator, secret, GET, /api/v1/registry, 200",
+    "trader, secret, GET, /api/v1/bus, 403",
+    "tenant-admin, secret, GET, /api/v1/bus, 403",
+    "viewer, wrong, GET, /api/v1/bus, 401",
+    "late, secret, GET, /api/v1/bus, 503"
+  })
+  void usersHaveTheirRoles(String user, String password, String method, String path, int status)
+      throws Exception {
+    start(withToken(false)).serve(bus, List.of(users()));
+    String pair = user + ":" + password;
+    String basic =
+        "Basic " + Base64.getEncoder().encodeToString(pair.getBytes(StandardCharsets.UTF_8));
+    HttpResponse<String> response = send(method, path, basic);
+    assertThat(response.statusCode()).as(response.body()).isEqualTo(status);
+    if (status == 403) {
+      assertThat(response.body()).contains("this needs the role ");
+    }
+    if (status == 401) {
+      assertThat(response.headers().allValues("WWW-Authenticate")).hasSize(2);
+    }
+    if (!path.startsWith("/api/v1/bus") && status != 200) {
+      assertThat(told)
+          .singleElement()
+          .isInstanceOfSatisfying(
+              Advisory.AdminAction.class,
+              action -> {
+                assertThat(action.caller()).isEqualTo(user);
+                assertThat(action.target()).isEqualTo(path);
+                assertThat(action.status()).isEqualTo(status);
+              });
+    }
+  }
+
   @Test
   void metricsMayBeThereForAll() throws Exception {
     start(withToken(true));
@@ -165,7 +256,7 @@ class AdminAccessTest {
       value = {
         "admin.host=0.0.0.0, admin.host: \"0.0.0.0\" (expected: 127.0.0.1",
         "admin.host=10.0.0.1 admin.token=0123456789abcdef, admin.tls-certificate and admin.tls-key",
-        "admin.host=0.0.0.0 admin.plaintext=true, admin.token-file",
+        "admin.host=0.0.0.0 admin.plaintext=true, auth.users-file",
         "admin.host=0.0.0.0 admin.plaintext=true admin.token=0123456789abcdef, none",
         "admin.host=0.0.0.0 admin.enabled=false, none",
         "admin.host=::1, none",
@@ -176,8 +267,9 @@ class AdminAccessTest {
       })
   void strangersAreKeptOut(String settings, @Nullable String problem) {
     Map<String, String> values = new HashMap<>();
-    for (String setting : settings.split(" ")) {
-      values.put(setting.split("=")[0], setting.split("=")[1]);
+    for (String setting : Arrays.asList(settings.split(" ", -1))) {
+      String[] pair = setting.split("=", 2);
+      values.put(pair[0], pair[1]);
     }
     if (problem == null) {
       assertThat(ServerConfig.of(values).toString()).doesNotContain(TOKEN);
@@ -192,8 +284,7 @@ class AdminAccessTest {
     ScheduledThreadPoolExecutor timer =
         new ScheduledThreadPoolExecutor(1) {
           @Override
-          public ScheduledFuture<?> schedule(
-              Runnable task, long delay, TimeUnit unit) {
+          public ScheduledFuture<?> schedule(Runnable task, long delay, TimeUnit unit) {
             scheduled.add(task);
             return super.schedule(() -> {}, 0, unit);
           }
@@ -240,13 +331,13 @@ class AdminAccessTest {
       Files.copy(first.keyPem(), key);
       AdminServer encrypted =
           start(
-          new AdminAccessConfig(
-              AdminAuth.AUTO,
-              AdminAccessConfig.token(TOKEN, null),
-              false,
-              certificate,
-              key,
-              false));
+              new AdminAccessConfig(
+                  AdminAuth.AUTO,
+                  AdminAccessConfig.token(TOKEN, null),
+                  false,
+                  certificate,
+                  key,
+                  false));
       HttpClient open = HttpClient.newBuilder().sslContext(first.trusting()).build();
       assertThat(send(open, "https", "GET", "/readyz", null).statusCode()).isEqualTo(200);
       Files.copy(second.certificatePem(), certificate, StandardCopyOption.REPLACE_EXISTING);

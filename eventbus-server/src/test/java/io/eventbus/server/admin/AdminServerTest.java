@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.config.AdminAccessConfig;
 import io.eventbus.server.config.AdminAuth;
 import io.eventbus.server.config.AdminConfig;
@@ -42,8 +43,9 @@ class AdminServerTest {
         AdminServer.start(
             new AdminConfig(true, "127.0.0.1", 0, List.of("bus.example"), AdminAccessConfig.open()),
             bus::health,
+            new Advisories(),
             AdminServer.MOST_CONNECTIONS);
-    server.serve(bus);
+    server.serve(bus, List.of());
   }
 
   @AfterEach
@@ -69,7 +71,7 @@ class AdminServerTest {
   void aBusThatStartsIsAliveAndNotReady() throws Exception {
     BusHealth starting = BusHealth.of(BusHealth.State.STARTING, "loads", FakeBus.ALONE);
     AdminConfig config = new AdminConfig(true, "127.0.0.1", 0, List.of(), AdminAccessConfig.open());
-    try (AdminServer early = AdminServer.start(config, () -> starting, 100)) {
+    try (AdminServer early = AdminServer.start(config, () -> starting, new Advisories(), 100)) {
       URI uri = URI.create("http://127.0.0.1:" + early.port());
       assertThat(send("GET", uri.resolve("/healthz")).statusCode()).isEqualTo(200);
       HttpResponse<String> ready = send("GET", uri.resolve("/readyz"));
@@ -80,7 +82,7 @@ class AdminServerTest {
         assertThat(other.statusCode()).isEqualTo(503);
         assertThat(json(other).path("error").path("code").asText()).isEqualTo("STARTING");
       }
-      early.serve(bus);
+      early.serve(bus, List.of());
       assertThat(send("GET", uri.resolve("/readyz")).statusCode()).isEqualTo(200);
       assertThat(send("GET", uri.resolve("/nothing")).statusCode()).isEqualTo(404);
     }

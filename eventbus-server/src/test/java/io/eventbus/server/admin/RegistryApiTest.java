@@ -11,6 +11,7 @@ import io.eventbus.registry.RegistryUnavailableException;
 import io.eventbus.registry.TopicCommand;
 import io.eventbus.registry.TopicSpec;
 import io.eventbus.registry.codec.BackupFormat;
+import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.config.AdminAccessConfig;
 import io.eventbus.server.config.AdminConfig;
 import java.io.IOException;
@@ -49,8 +50,9 @@ class RegistryApiTest {
         AdminServer.start(
             new AdminConfig(true, "127.0.0.1", 0, List.of(), AdminAccessConfig.open()),
             bus::health,
+            new Advisories(),
             100);
-    server.serve(bus);
+    server.serve(bus, List.of());
   }
 
   @AfterEach

@@ -1,0 +1,26 @@
+package io.eventbus.server.config;
+
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The audit log. Whether the file can be written shows when the bus starts.
+ *
+ * @param file where it is written, or null for none
+ * @param maxBytes size of a file from which on another one is begun
+ * @param files how many full ones are kept
+ */
+public record AuditConfig(@Nullable Path file, long maxBytes, int files) {
+  /**
+   * Checks every value against its range in {@link ConfigKey}.
+   *
+   * @param file where it is written, or null for none
+   * @param maxBytes size of a file from which on another one is begun
+   * @param files how many full ones are kept
+   * @throws IllegalArgumentException if a value is out of range
+   */
+  public AuditConfig {
+    ConfigKey.AUDIT_MAX_BYTES.inRange(maxBytes);
+    ConfigKey.AUDIT_FILES.inRange(files);
+  }
+}

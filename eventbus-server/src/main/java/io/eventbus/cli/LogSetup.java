@@ -69,11 +69,14 @@ final class LogSetup {
    * @throws CliFailure if it cannot be written
    */
   static void audit(AuditConfig config) {
+    audit((LoggerContext) LoggerFactory.getILoggerFactory(), config);
+  }
+
+  static void audit(LoggerContext context, AuditConfig config) {
     Path file = config.file();
     if (file == null) {
       return;
     }
-    LoggerContext context = (LoggerContext) LoggerFactory.getILoggerFactory();
     PatternLayoutEncoder lines = new PatternLayoutEncoder();
     lines.setContext(context);
     lines.setPattern("%msg%n");

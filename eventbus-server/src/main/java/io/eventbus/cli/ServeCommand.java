@@ -10,8 +10,10 @@ import io.eventbus.cli.console.HangUp;
 import io.eventbus.cli.console.StopHook;
 import io.eventbus.server.config.BuildInfo;
 import io.eventbus.server.config.ClientScope;
+import io.eventbus.server.config.EffectiveConfig;
 import io.eventbus.server.config.LogConfig;
 import io.eventbus.server.config.ServerConfig;
+import io.eventbus.server.config.ValueType;
 import java.io.IOException;
 import java.security.Security;
 import java.util.Optional;
@@ -60,12 +62,14 @@ final class ServeCommand implements Callable<Integer> {
     if (endWith != null) {
       endWith(endWith);
     }
-    ServerConfig config = options.load(spec, context.variables()).config();
+    EffectiveConfig effective = options.load(spec, context.variables());
+    ServerConfig config = effective.config();
     LogSetup.configure(
         parent.common.debug
             ? new LogConfig(LogConfig.Level.DEBUG, config.log().format())
             : config.log());
     LogSetup.audit(config.audit());
+    warnOfSecretsInFlags(effective);
     if (config.cluster().enabled()) {
       lookNamesUpAgain();
     }
@@ -110,6 +114,17 @@ final class ServeCommand implements Callable<Integer> {
       heap.close();
     }
     return ExitCode.OK;
+  }
+
+  private static void warnOfSecretsInFlags(EffectiveConfig config) {
+    for (EffectiveConfig.Setting setting : config.settings()) {
+      if (setting.key().type() == ValueType.SECRET && setting.origin().startsWith("flag")) {
+        LOG.warn(
+            "{} is given in a flag, which other users of this machine can read: use {}-file",
+            setting.key().key(),
+            setting.key().key());
+      }
+    }
   }
 
   /** So that nothing is left of what starts buses and is killed before it can end them. */

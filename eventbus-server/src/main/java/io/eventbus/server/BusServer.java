@@ -200,6 +200,7 @@ public final class BusServer implements AutoCloseable {
    */
   public static BusServer start(ServerConfig config) throws IOException {
     TransportServer.check(config);
+    SecretFiles.warn(LOG, config);
     Advisories advisories = new Advisories();
     AdminServer admin = administration(config, advisories);
     BusServer server;

@@ -94,9 +94,7 @@ final class ClientAuthentication implements AutoCloseable {
       refreshed.add(users::refresh);
       parts.add(passwords);
     }
-    if (config.token() != null) {
-      methods.add(new SharedTokenLogin(config.token()));
-    }
+    config.token().read().ifPresent(token -> methods.add(new SharedTokenLogin(token)));
     if (config.jwt().enabled()) {
       JwtLogin tokens = JwtLogin.of(config.jwt(), clock);
       Path secret = config.jwt().secretFile();
@@ -133,6 +131,7 @@ final class ClientAuthentication implements AutoCloseable {
     if (config.usersFile() != null) {
       var unused = new Users(config.usersFile());
     }
+    config.token().read();
     JwtLogin.check(config.jwt());
   }
 

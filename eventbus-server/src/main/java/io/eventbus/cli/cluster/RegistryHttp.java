@@ -28,7 +28,7 @@ public final class RegistryHttp {
   private final String root;
   private final Duration timeout;
   private final HttpClient client;
-  private final @Nullable String token;
+  private final @Nullable String authorization;
 
   /**
    * Prepares to ask.
@@ -43,12 +43,16 @@ public final class RegistryHttp {
   /**
    * Prepares to ask, and to show who asks.
    *
-   * @param token of an administrator, or null
+   * @param authorization the header of that name, or null
    * @param ca certificates to trust instead of Java's own, or null
    */
   RegistryHttp(
-      URI bus, String root, Duration timeout, @Nullable String token, @Nullable SSLContext ca) {
-    this.token = token;
+      URI bus,
+      String root,
+      Duration timeout,
+      @Nullable String authorization,
+      @Nullable SSLContext ca) {
+    this.authorization = authorization;
     this.bus = bus;
     this.root = root;
     this.timeout = timeout;
@@ -106,8 +110,8 @@ public final class RegistryHttp {
         HttpRequest.newBuilder(URI.create(bus + root + path))
             .timeout(timeout)
             .method(method, HttpRequest.BodyPublishers.noBody());
-    if (token != null) {
-      request.header("Authorization", "Bearer " + token);
+    if (authorization != null) {
+      request.header("Authorization", authorization);
     }
     try {
       return client.send(request.build(), handler);

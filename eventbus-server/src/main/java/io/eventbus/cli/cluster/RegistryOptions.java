@@ -6,14 +6,20 @@ import io.eventbus.cli.console.ExitCode;
 import io.eventbus.cli.console.Text;
 import io.eventbus.cli.console.TrustedCertificates;
 import io.eventbus.server.config.AdminAccessConfig;
+import java.io.IOException;
+import java.io.InputStream;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Base64;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** Which bus is asked, and how its answer is shown. */
 final class RegistryOptions {
+  private static final int MOST_PASSWORD = 4_096;
   private static final String DEFAULT_URL = "http://localhost:8081";
 
   @Option(
@@ -33,6 +39,18 @@ final class RegistryOptions {
         "Default: $EVENTBUS_ADMIN_TOKEN_FILE, or the token itself in $EVENTBUS_ADMIN_TOKEN."
       })
   @Nullable Path tokenFile;
+
+  @Option(
+      names = "--user",
+      paramLabel = "NAME",
+      description = "User of the bus's users file to ask as, instead of with a token.")
+  @Nullable String user;
+
+  @Option(
+      names = "--password-file",
+      paramLabel = "FILE",
+      description = "File with the user's password in its first line.")
+  @Nullable Path passwordFile;
 
   @Option(
       names = "--ca",
@@ -64,6 +82,35 @@ final class RegistryOptions {
     return http(context, "/api/v1");
   }
 
+  /** What the header of that name says; null for none. */
+  private @Nullable String authorization(CliContext context) {
+    if ((user == null) != (passwordFile == null)) {
+      throw new CliFailure(
+          ExitCode.USAGE,
+          user == null
+              ? "--password-file without --user (expected: both)"
+              : "--user without --password-file (expected: both)");
+    }
+    if (user == null || passwordFile == null) {
+      String token = token(context);
+      return token == null ? null : "Bearer " + token;
+    }
+    if (user.indexOf(':') >= 0) {
+      throw new CliFailure(ExitCode.USAGE, "--user: a colon (expected: a name without one)");
+    }
+    String pair = user + ":" + password(passwordFile);
+    return "Basic " + Base64.getEncoder().encodeToString(pair.getBytes(StandardCharsets.UTF_8));
+  }
+
+  private static String password(Path file) {
+    try (InputStream in = Files.newInputStream(file)) {
+      String text = new String(in.readNBytes(MOST_PASSWORD), StandardCharsets.UTF_8);
+      return text.lines().findFirst().orElse("");
+    } catch (IOException e) {
+      throw new CliFailure(ExitCode.USAGE, "--password-file " + file + " cannot be read: " + e, e);
+    }
+  }
+
   private @Nullable String token(CliContext context) {
     String variable = context.variables().getOrDefault("EVENTBUS_ADMIN_TOKEN_FILE", "");
     Path file = tokenFile != null ? tokenFile : variable.isEmpty() ? null : Path.of(variable);
@@ -82,7 +129,7 @@ final class RegistryOptions {
         uri(context),
         root,
         timeout,
-        token(context),
+        authorization(context),
         ca == null ? null : TrustedCertificates.context(ca));
   }
 

@@ -407,6 +407,13 @@ public enum ConfigKey {
       "",
       "Token that all clients share and show in `Hello`. Give it in the file or the environment:"
           + " other users of the machine can read flags."),
+  /** The same in a file. */
+  AUTH_TOKEN_FILE(
+      "auth.token-file",
+      ValueType.FILE,
+      "",
+      "",
+      "File with that token, instead of `auth.token`; white space around it does not count."),
   /** Who is let in without credentials. */
   AUTH_ANONYMOUS(
       "auth.anonymous",

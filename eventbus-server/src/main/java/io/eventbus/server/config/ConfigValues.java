@@ -106,7 +106,8 @@ final class ConfigValues {
         part(
             () ->
                 new AuthConfig(
-                    optional(ConfigKey.AUTH_TOKEN),
+                    AuthConfig.token(
+                        optional(ConfigKey.AUTH_TOKEN), path(ConfigKey.AUTH_TOKEN_FILE)),
                     choice(ConfigKey.AUTH_ANONYMOUS, AnonymousScope.class),
                     path(ConfigKey.AUTH_USERS_FILE),
                     choice(ConfigKey.AUTH_CERTIFICATE_SUBJECT, CertificateSubject.class),

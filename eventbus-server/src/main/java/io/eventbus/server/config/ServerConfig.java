@@ -169,7 +169,7 @@ public record ServerConfig(
    * @return false where all clients are anonymous
    */
   public boolean authenticates() {
-    return auth.token() != null
+    return auth.token().isSet()
         || auth.usersFile() != null
         || auth.jwt().enabled()
         || tls.clientAuth() != ClientAuth.NONE;

@@ -83,11 +83,11 @@ class AdminAccessTest {
         AdminAuth.AUTO, AdminAccessConfig.token(TOKEN, null), metricsOpen, null, null, false);
   }
 
-  private AdminServer start(AdminAccessConfig access) throws IOException {
+  private AdminServer start(AdminAccessConfig access, LoginMethod... operators) throws IOException {
     AdminServer started =
         AdminServer.start(config(access), bus::health, advisories, AdminServer.MOST_CONNECTIONS);
     server = started;
-    started.serve(bus, List.of());
+    started.serve(bus, List.of(operators));
     return started;
   }
 
@@ -193,7 +193,7 @@ class AdminAccessTest {
   })
   void usersHaveTheirRoles(String user, String password, String method, String path, int status)
       throws Exception {
-    start(withToken(false)).serve(bus, List.of(users()));
+    start(withToken(false), users());
     String pair = user + ":" + password;
     String basic =
         "Basic " + Base64.getEncoder().encodeToString(pair.getBytes(StandardCharsets.UTF_8));

@@ -30,7 +30,10 @@ class SysDocumentTest {
           new Advisory.ConnectionEvicted("", 1, ""),
           new Advisory.BusStateChanged("", null, ""),
           new Advisory.CertificateChanged("", "", Instant.EPOCH),
-          new Advisory.CertificateRefused("", ""));
+          new Advisory.CertificateRefused("", ""),
+          new Advisory.ClientRefused("", ""),
+          new Advisory.PermissionDenied("", "", "", "", "", "", 1),
+          new Advisory.AdminAction("", "", "", "", "", 200));
 
   /** The first two columns of a table. */
   private static List<String> documented(String name) throws Exception {
@@ -85,7 +88,12 @@ class SysDocumentTest {
         .extracting(Object::getClass)
         .containsExactlyInAnyOrder(Advisory.class.getPermittedSubclasses());
     List<String> rows = new ArrayList<>();
-    ADVISORIES.forEach(advisory -> rows.add(row(advisory.type(), advisory.getClass())));
+    List<String> onlyAudited = new ArrayList<>();
+    for (Advisory advisory : ADVISORIES) {
+      assertThat(advisory.isEvent() || advisory.isAudited()).isTrue();
+      (advisory.isEvent() ? rows : onlyAudited).add(row(advisory.type(), advisory.getClass()));
+    }
     assertThat(documented("events of a bus")).containsExactlyElementsOf(rows);
+    assertThat(documented("audit of a bus")).containsExactlyElementsOf(onlyAudited);
   }
 }

@@ -89,8 +89,7 @@ final class LogSetup {
     FixedWindowRollingPolicy rolling = new FixedWindowRollingPolicy();
     rolling.setContext(context);
     rolling.setParent(appender);
-    // A percent sign would be a conversion.
-    rolling.setFileNamePattern(file.toString().replace("%", "\\%") + ".%i");
+    rolling.setFileNamePattern(file + ".%i");
     rolling.setMinIndex(1);
     rolling.setMaxIndex(config.files());
     rolling.start();

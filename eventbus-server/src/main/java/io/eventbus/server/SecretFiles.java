@@ -44,8 +44,7 @@ final class SecretFiles {
     warnIfOpen(log, ConfigKey.ADMIN_TLS_KEY, config.admin().access().key(), key);
   }
 
-  private static void warnIfOpen(
-      Logger log, ConfigKey key, @Nullable Path file, String danger) {
+  private static void warnIfOpen(Logger log, ConfigKey key, @Nullable Path file, String danger) {
     if (file != null) {
       warnIfOpen(log, "file of " + key.key(), file, danger);
     }

@@ -7,6 +7,7 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.LoggerContext;
 import ch.qos.logback.classic.spi.LoggingEvent;
+import ch.qos.logback.classic.util.LogbackMDCAdapter;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.eventbus.cli.console.CliFailure;
@@ -55,7 +56,9 @@ class LogSetupTest {
 
   @Test
   void theAuditLogHasAFileOfBoundedSize(@TempDir Path directory) throws Exception {
-    Path file = directory.resolve("audit 100%.log");
+    Path file = directory.resolve("audit (100).log");
+    // That of a process has one.
+    context.setMDCAdapter(new LogbackMDCAdapter());
     LogSetup.audit(context, new AuditConfig(file, 64 << 10, 2));
     Logger lines = context.getLogger(AuditTrail.LINES);
     String line = "x".repeat(8 << 10);

@@ -60,7 +60,7 @@ final class AdminHandler implements HttpHandler {
     Optional<Caller> caller = Optional.empty();
     try {
       checkHost(exchange);
-      if (isOpen(exchange.getRequestURI().getPath())) {
+      if (isOpen(exchange)) {
         answer(exchange, reply(exchange, Caller.UNKNOWN));
         return;
       }
@@ -84,9 +84,20 @@ final class AdminHandler implements HttpHandler {
   }
 
   /** What is there for everybody is there for callers with wrong credentials, too. */
-  private boolean isOpen(String path) {
+  private boolean isOpen(HttpExchange exchange) {
+    String path = exchange.getRequestURI().getPath();
+    String method = method(exchange);
     return routes().stream()
-        .anyMatch(route -> route.role() == AdminRole.NONE && route.match(path) != null);
+        .anyMatch(
+            route ->
+                route.role() == AdminRole.NONE
+                    && route.method().equals(method)
+                    && route.match(path) != null);
+  }
+
+  /** HEAD is GET without the body (RFC 9110, section 9.3.2). */
+  private static String method(HttpExchange exchange) {
+    return exchange.getRequestMethod().equals("HEAD") ? "GET" : exchange.getRequestMethod();
   }
 
   private List<Route> routes() {
@@ -163,9 +174,7 @@ final class AdminHandler implements HttpHandler {
   /** Finds what is asked for, if the caller may ask for it. */
   private Route route(HttpExchange exchange, Caller caller) throws HttpFailure {
     String path = exchange.getRequestURI().getPath();
-    // HEAD is GET without the body (RFC 9110, section 9.3.2).
-    String method =
-        exchange.getRequestMethod().equals("HEAD") ? "GET" : exchange.getRequestMethod();
+    String method = method(exchange);
     TreeSet<String> allowed = new TreeSet<>();
     boolean starts = serving == null;
     for (Route route : routes()) {

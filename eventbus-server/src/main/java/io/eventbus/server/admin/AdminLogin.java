@@ -88,18 +88,18 @@ final class AdminLogin {
   }
 
   private Optional<Caller> basic(String shown) throws HttpFailure {
+    String pair;
     try {
-      String pair = new String(Base64.getDecoder().decode(shown), StandardCharsets.UTF_8);
-      int colon = pair.indexOf(':');
-      return colon <= 0
-          ? Optional.empty()
-          : ask(
-              new Credentials(
-                  pair.substring(0, colon), pair.substring(colon + 1), null, "", false));
+      pair = new String(Base64.getDecoder().decode(shown), StandardCharsets.UTF_8);
     } catch (IllegalArgumentException e) {
       // No Base64.
       return Optional.empty();
     }
+    int colon = pair.indexOf(':');
+    return colon <= 0
+        ? Optional.empty()
+        : ask(
+            new Credentials(pair.substring(0, colon), pair.substring(colon + 1), null, "", false));
   }
 
   private Optional<Caller> ask(Credentials credentials) throws HttpFailure {

@@ -34,10 +34,10 @@ public final class Advisories {
    * @param advisory what
    */
   public void tell(Advisory advisory) {
-    if (advisory.isEvent()) {
+    if (advisory.publishedAsEvent()) {
       listener.accept(advisory);
     }
-    if (advisory.isAudited()) {
+    if (advisory.belongsToAudit()) {
       audit.accept(advisory);
     }
   }

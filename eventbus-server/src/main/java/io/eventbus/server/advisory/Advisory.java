@@ -17,7 +17,7 @@ public sealed interface Advisory {
    *
    * @return false for what only the audit log has
    */
-  default boolean isEvent() {
+  default boolean publishedAsEvent() {
     return true;
   }
 
@@ -26,7 +26,7 @@ public sealed interface Advisory {
    *
    * @return true for what says who did what, or was not let
    */
-  default boolean isAudited() {
+  default boolean belongsToAudit() {
     return false;
   }
 
@@ -35,7 +35,7 @@ public sealed interface Advisory {
    *
    * @return true for what is kept at a bounded rate
    */
-  default boolean isOfClient() {
+  default boolean causedByClient() {
     return false;
   }
 
@@ -67,12 +67,12 @@ public sealed interface Advisory {
     }
 
     @Override
-    public boolean isAudited() {
+    public boolean belongsToAudit() {
       return true;
     }
 
     @Override
-    public boolean isOfClient() {
+    public boolean causedByClient() {
       return true;
     }
   }
@@ -90,17 +90,17 @@ public sealed interface Advisory {
     }
 
     @Override
-    public boolean isEvent() {
+    public boolean publishedAsEvent() {
       return false;
     }
 
     @Override
-    public boolean isAudited() {
+    public boolean belongsToAudit() {
       return true;
     }
 
     @Override
-    public boolean isOfClient() {
+    public boolean causedByClient() {
       return true;
     }
   }
@@ -131,17 +131,17 @@ public sealed interface Advisory {
     }
 
     @Override
-    public boolean isEvent() {
+    public boolean publishedAsEvent() {
       return false;
     }
 
     @Override
-    public boolean isAudited() {
+    public boolean belongsToAudit() {
       return true;
     }
 
     @Override
-    public boolean isOfClient() {
+    public boolean causedByClient() {
       return true;
     }
 
@@ -176,17 +176,17 @@ public sealed interface Advisory {
     }
 
     @Override
-    public boolean isEvent() {
+    public boolean publishedAsEvent() {
       return false;
     }
 
     @Override
-    public boolean isAudited() {
+    public boolean belongsToAudit() {
       return true;
     }
 
     @Override
-    public boolean isOfClient() {
+    public boolean causedByClient() {
       return status == 401 || status == 403;
     }
   }
@@ -217,12 +217,12 @@ public sealed interface Advisory {
     }
 
     @Override
-    public boolean isAudited() {
+    public boolean belongsToAudit() {
       return true;
     }
 
     @Override
-    public boolean isOfClient() {
+    public boolean causedByClient() {
       return true;
     }
   }
@@ -319,7 +319,7 @@ public sealed interface Advisory {
     }
 
     @Override
-    public boolean isAudited() {
+    public boolean belongsToAudit() {
       return true;
     }
   }
@@ -337,7 +337,7 @@ public sealed interface Advisory {
     }
 
     @Override
-    public boolean isAudited() {
+    public boolean belongsToAudit() {
       return true;
     }
   }

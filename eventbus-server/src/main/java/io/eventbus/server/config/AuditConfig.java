@@ -20,6 +20,14 @@ public record AuditConfig(@Nullable Path file, long maxBytes, int files) {
    * @throws IllegalArgumentException if a value is out of range
    */
   public AuditConfig {
+    // What writes the file takes it for the beginning of a pattern.
+    if (file != null && file.toString().indexOf('%') >= 0) {
+      throw new IllegalArgumentException(
+          ConfigKey.AUDIT_FILE.key()
+              + ": \""
+              + file
+              + "\" (expected: a file without % in its path)");
+    }
     ConfigKey.AUDIT_MAX_BYTES.inRange(maxBytes);
     ConfigKey.AUDIT_FILES.inRange(files);
   }

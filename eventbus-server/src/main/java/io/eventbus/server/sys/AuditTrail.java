@@ -161,7 +161,7 @@ public final class AuditTrail implements Consumer<Advisory>, AutoCloseable {
   }
 
   private boolean isWithinRate(Advisory advisory) {
-    if (!advisory.isOfClient()) {
+    if (!advisory.causedByClient()) {
       return true;
     }
     long now = nanoTime.getAsLong();

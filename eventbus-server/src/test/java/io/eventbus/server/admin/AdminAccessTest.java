@@ -169,7 +169,7 @@ class AdminAccessTest {
                     account,
                     user,
                     AuthenticationMethod.PASSWORD,
-                    Set.of(role, "trader"),
+                    Set.copyOf(List.of(role, "trader")),
                     Map.of(),
                     Map.of(),
                     Map.of(),

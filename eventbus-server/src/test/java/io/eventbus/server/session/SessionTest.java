@@ -841,7 +841,7 @@ class SessionTest {
     welcomed.onMessage(ByteBuffer.wrap(hello), 0, hello.length, 1, () -> {});
     Advisory.ClientConnected connected =
         new Advisory.ClientConnected(
-            1, other.remoteAddress(), welcomed.id(), "client", "agent/1", "", "", "none");
+            1, other.remoteAddress(), welcomed.id(), "client", "agent/1", "", "", "shared_token");
     assertThat(told).containsExactly(connected);
     byte[] publish = SampleFrames.publish("t", 1, false, "x", "y");
     welcomed.onMessage(ByteBuffer.wrap(publish), 0, publish.length, 2, () -> {});

@@ -90,8 +90,9 @@ class SysDocumentTest {
     List<String> rows = new ArrayList<>();
     List<String> onlyAudited = new ArrayList<>();
     for (Advisory advisory : ADVISORIES) {
-      assertThat(advisory.isEvent() || advisory.isAudited()).isTrue();
-      (advisory.isEvent() ? rows : onlyAudited).add(row(advisory.type(), advisory.getClass()));
+      assertThat(advisory.publishedAsEvent() || advisory.belongsToAudit()).isTrue();
+      (advisory.publishedAsEvent() ? rows : onlyAudited)
+          .add(row(advisory.type(), advisory.getClass()));
     }
     assertThat(documented("events of a bus")).containsExactlyElementsOf(rows);
     assertThat(documented("audit of a bus")).containsExactlyElementsOf(onlyAudited);

@@ -6,7 +6,17 @@ import ch.qos.logback.classic.encoder.PatternLayoutEncoder;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.ConsoleAppender;
 import ch.qos.logback.core.encoder.Encoder;
+import ch.qos.logback.core.rolling.FixedWindowRollingPolicy;
+import ch.qos.logback.core.rolling.RollingFileAppender;
+import ch.qos.logback.core.rolling.SizeBasedTriggeringPolicy;
+import ch.qos.logback.core.util.Duration;
+import ch.qos.logback.core.util.FileSize;
+import io.eventbus.cli.console.CliFailure;
+import io.eventbus.cli.console.ExitCode;
+import io.eventbus.server.config.AuditConfig;
 import io.eventbus.server.config.LogConfig;
+import io.eventbus.server.sys.AuditTrail;
+import java.nio.file.Path;
 import org.slf4j.LoggerFactory;
 import org.slf4j.bridge.SLF4JBridgeHandler;
 
@@ -51,6 +61,58 @@ final class LogSetup {
       // A line for each client that does not take its goodbye, however many these are.
       context.getLogger(TLS).setLevel(Level.ERROR);
     }
+  }
+
+  /**
+   * Has the audit log written into its file, whatever else is logged.
+   *
+   * @throws CliFailure if it cannot be written
+   */
+  static void audit(AuditConfig config) {
+    audit((LoggerContext) LoggerFactory.getILoggerFactory(), config);
+  }
+
+  static void audit(LoggerContext context, AuditConfig config) {
+    Path file = config.file();
+    if (file == null) {
+      return;
+    }
+    PatternLayoutEncoder lines = new PatternLayoutEncoder();
+    lines.setContext(context);
+    lines.setPattern("%msg%n");
+    lines.start();
+    RollingFileAppender<ILoggingEvent> appender = new RollingFileAppender<>();
+    appender.setContext(context);
+    appender.setName("audit");
+    appender.setFile(file.toString());
+    appender.setEncoder(lines);
+    FixedWindowRollingPolicy rolling = new FixedWindowRollingPolicy();
+    rolling.setContext(context);
+    rolling.setParent(appender);
+    rolling.setFileNamePattern(file + ".%i");
+    rolling.setMinIndex(1);
+    rolling.setMaxIndex(config.files());
+    rolling.start();
+    SizeBasedTriggeringPolicy<ILoggingEvent> size = new SizeBasedTriggeringPolicy<>();
+    size.setContext(context);
+    size.setMaxFileSize(new FileSize(config.maxBytes()));
+    // At each line, not once a minute.
+    size.setCheckIncrement(Duration.buildByMilliseconds(0));
+    size.start();
+    appender.setRollingPolicy(rolling);
+    appender.setTriggeringPolicy(size);
+    appender.start();
+    if (!appender.isStarted()) {
+      throw new CliFailure(
+          ExitCode.FAILED,
+          "audit.file: "
+              + file
+              + " cannot be written (expected: a file in a directory that the bus may write)");
+    }
+    var logger = context.getLogger(AuditTrail.LINES);
+    logger.setLevel(Level.INFO);
+    logger.setAdditive(false);
+    logger.addAppender(appender);
   }
 
   static Encoder<ILoggingEvent> encoder(LoggerContext context, LogConfig.Format format) {

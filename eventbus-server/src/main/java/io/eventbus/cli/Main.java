@@ -85,6 +85,11 @@ public final class Main {
       }
 
       @Override
+      public void reload() {
+        server.reload();
+      }
+
+      @Override
       public void close() {
         server.close();
       }

@@ -6,11 +6,14 @@ import io.eventbus.cli.console.CliContext;
 import io.eventbus.cli.console.CliFailure;
 import io.eventbus.cli.console.ExitCode;
 import io.eventbus.cli.console.Failures;
+import io.eventbus.cli.console.HangUp;
 import io.eventbus.cli.console.StopHook;
 import io.eventbus.server.config.BuildInfo;
 import io.eventbus.server.config.ClientScope;
+import io.eventbus.server.config.EffectiveConfig;
 import io.eventbus.server.config.LogConfig;
 import io.eventbus.server.config.ServerConfig;
+import io.eventbus.server.config.ValueType;
 import java.io.IOException;
 import java.security.Security;
 import java.util.Optional;
@@ -59,17 +62,23 @@ final class ServeCommand implements Callable<Integer> {
     if (endWith != null) {
       endWith(endWith);
     }
-    ServerConfig config = options.load(spec, context.variables()).config();
+    EffectiveConfig effective = options.load(spec, context.variables());
+    ServerConfig config = effective.config();
     LogSetup.configure(
         parent.common.debug
             ? new LogConfig(LogConfig.Level.DEBUG, config.log().format())
             : config.log());
+    LogSetup.audit(config.audit());
+    warnOfSecretsInFlags(effective);
     if (config.cluster().enabled()) {
       lookNamesUpAgain();
     }
     RunningBus bus = start(config);
     UnusedHeap heap = UnusedHeap.giveBack();
     StopHook hook = new StopHook(() -> stop(bus));
+    if (!context.terminal()) {
+      HangUp.handle(bus::reload);
+    }
     try {
       LOG.info("{}", startLine(config, bus));
       if (config.anonymousClients() == ClientScope.EVERYONE
@@ -82,10 +91,12 @@ final class ServeCommand implements Callable<Integer> {
             "Clients of this machine only: set auth.token, auth.users-file, auth.jwt.* or"
                 + " tls.client-ca to authenticate others, or auth.anonymous=everyone");
       }
-      if (bus.adminPort() >= 0 && !isLoopback(config.admin().host())) {
+      if (bus.adminPort() >= 0
+          && !config.admin().access().encrypted()
+          && !isLoopback(config.admin().host())) {
         LOG.warn(
-            "Everybody who can reach {}:{} may administer this bus: set admin.host to 127.0.0.1, or"
-                + " put a proxy with a login in front",
+            "The administration port {}:{} is not encrypted (admin.plaintext): what is not between it"
+                + " and the operators' machines alone can read their tokens",
             config.admin().host(),
             bus.adminPort());
       }
@@ -103,6 +114,17 @@ final class ServeCommand implements Callable<Integer> {
       heap.close();
     }
     return ExitCode.OK;
+  }
+
+  private static void warnOfSecretsInFlags(EffectiveConfig config) {
+    for (EffectiveConfig.Setting setting : config.settings()) {
+      if (setting.key().type() == ValueType.SECRET && setting.origin().startsWith("flag")) {
+        LOG.warn(
+            "{} is given in a flag, which other users of this machine can read: use {}-file",
+            setting.key().key(),
+            setting.key().key());
+      }
+    }
   }
 
   /** So that nothing is left of what starts buses and is killed before it can end them. */
@@ -144,7 +166,11 @@ final class ServeCommand implements Callable<Integer> {
     String admin =
         bus.adminPort() < 0
             ? "no administration port"
-            : "administration on http://" + config.admin().host() + ":" + bus.adminPort();
+            : "administration on "
+                + (config.admin().access().encrypted() ? "https://" : "http://")
+                + config.admin().host()
+                + ":"
+                + bus.adminPort();
     return "Bus "
         + bus.name()
         + " (version "

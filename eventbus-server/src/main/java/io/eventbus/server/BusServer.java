@@ -13,8 +13,6 @@ import io.eventbus.server.cluster.Membership;
 import io.eventbus.server.config.BuildInfo;
 import io.eventbus.server.config.BusConfig;
 import io.eventbus.server.config.ConfigException;
-import io.eventbus.server.config.ConfigKey;
-import io.eventbus.server.config.PemKey;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.federation.Federation;
 import io.eventbus.server.federation.FederationFigures;
@@ -31,7 +29,10 @@ import io.eventbus.server.session.LoopContext;
 import io.eventbus.server.session.ResumeKey;
 import io.eventbus.server.session.Sessions;
 import io.eventbus.server.stats.BusCounters;
+import io.eventbus.server.sys.AuditTrail;
 import io.eventbus.server.sys.SysTopics;
+import io.eventbus.server.tls.CertificateWatch;
+import io.eventbus.server.tls.TlsSource;
 import io.eventbus.server.transport.EventLoops;
 import io.eventbus.server.transport.TransportServer;
 import io.netty.util.internal.PlatformDependent;
@@ -40,6 +41,7 @@ import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -74,7 +76,9 @@ public final class BusServer implements AutoCloseable {
   private final Balancer balancer;
   private final @Nullable Federation federation;
   private final @Nullable AdminServer admin;
-  private final Advisories advisories = new Advisories();
+  private final Advisories advisories;
+  private final AuditTrail audit;
+  private final CertificateWatch certificates;
   private @Nullable SysTopics sysTopics;
 
   private BusServer(
@@ -83,11 +87,13 @@ public final class BusServer implements AutoCloseable {
       Membership membership,
       ResumeKey resumes,
       ClientAuthentication authentication,
+      Advisories advisories,
       Clock clock) {
     this.config = config;
     this.authentication = authentication;
     this.admin = admin;
     this.membership = membership;
+    this.advisories = advisories;
     loops = new EventLoops(config.listen());
     BusCounters counters = new BusCounters(loops.count());
     SubscriptionIndex index = new SubscriptionIndex(loops.count());
@@ -148,6 +154,22 @@ public final class BusServer implements AutoCloseable {
             bus.sessions(),
             new MeasuredLoad(bus, load, config, transport.connectionLimit().connections()),
             clock);
+    List<TlsSource> sources = new ArrayList<>();
+    transport.tls().ifPresent(sources::add);
+    membership.linkTls().ifPresent(sources::add);
+    if (admin != null) {
+      admin.tls().ifPresent(sources::add);
+    }
+    certificates = new CertificateWatch(sources, advisories, clock);
+    audit =
+        new AuditTrail(
+            config.bus().name(),
+            config.audit().file() != null,
+            index::isWanted,
+            clock,
+            counters.auditDropped);
+    advisories.audit(audit);
+    audit.start();
   }
 
   private RemoteForwarder forwarder(int loop) {
@@ -177,11 +199,13 @@ public final class BusServer implements AutoCloseable {
    * @throws ConfigException if a file that the configuration names cannot be used
    */
   public static BusServer start(ServerConfig config) throws IOException {
-    PemKey.check(ConfigKey.TLS_KEY, config.tls().key());
-    AdminServer admin = administration(config);
+    TransportServer.check(config);
+    SecretFiles.warn(LOG, config);
+    Advisories advisories = new Advisories();
+    AdminServer admin = administration(config, advisories);
     BusServer server;
     try {
-      server = prepare(config, admin, Clock.systemUTC());
+      server = prepare(config, admin, advisories, Clock.systemUTC());
     } catch (IOException | RuntimeException e) {
       if (admin != null) {
         admin.close();
@@ -198,7 +222,8 @@ public final class BusServer implements AutoCloseable {
   }
 
   /** The administration comes first: a start that takes long can be watched there. */
-  private static @Nullable AdminServer administration(ServerConfig config) throws IOException {
+  private static @Nullable AdminServer administration(ServerConfig config, Advisories advisories)
+      throws IOException {
     if (!config.admin().enabled()) {
       return null;
     }
@@ -217,11 +242,13 @@ public final class BusServer implements AutoCloseable {
     return AdminServer.start(
         config.admin(),
         () -> starting,
+        advisories,
         ConnectionLimit.ofProcess(config.listen().maxConnections(), config.tls().enabled())
             .administration());
   }
 
-  private static BusServer prepare(ServerConfig config, @Nullable AdminServer admin, Clock clock)
+  private static BusServer prepare(
+      ServerConfig config, @Nullable AdminServer admin, Advisories advisories, Clock clock)
       throws IOException {
     Membership membership = Membership.open(config, clock, Federation.transport(config.listen()));
     BusConfig named = new BusConfig(membership.busName(), config.bus().generated());
@@ -236,7 +263,8 @@ public final class BusServer implements AutoCloseable {
               () -> membership.sharedKey("eventbus resume key"),
               Path.of(System.getProperty("user.home", "")));
       ClientAuthentication authentication = ClientAuthentication.of(effective, clock);
-      return new BusServer(effective, admin, membership, resumes, authentication, clock);
+      return new BusServer(
+          effective, admin, membership, resumes, authentication, advisories, clock);
     } catch (RuntimeException e) {
       membership.close();
       throw e;
@@ -250,11 +278,11 @@ public final class BusServer implements AutoCloseable {
    * @throws ConfigException if a file cannot be used; says which, and why
    */
   public static void check(ServerConfig config) {
-    PemKey.check(ConfigKey.TLS_KEY, config.tls().key());
     TransportServer.check(config);
     Membership.check(config);
     ResumeKeys.check(config);
     ClientAuthentication.check(config);
+    AdminServer.check(config.admin());
   }
 
   private void open() throws IOException {
@@ -266,9 +294,10 @@ public final class BusServer implements AutoCloseable {
             load,
             summary(),
             this::health,
-            new RunningBus.ClusterViews(membership, balancer, this::figures));
+            new RunningBus.ClusterViews(membership, balancer, this::figures),
+            certificates::secondsToExpiry);
     if (admin != null) {
-      admin.serve(view);
+      admin.serve(view, authentication.operators());
     }
     if (federation != null) {
       federation.start(
@@ -278,6 +307,7 @@ public final class BusServer implements AutoCloseable {
     }
     membership.serve(transport.address(), adminPort());
     sysTopics = sysTopics(view);
+    certificates.start();
     balancer.start();
     state.set(ServerState.UP);
     membership.refused().thenAccept(this::fail);
@@ -308,6 +338,7 @@ public final class BusServer implements AutoCloseable {
             () -> membership.standing().phase() == ClusterStanding.Phase.MEMBER),
         view,
         advisories,
+        audit,
         bus.index(),
         new InternalClient(
             loops.executor(router.loop()),
@@ -344,6 +375,14 @@ public final class BusServer implements AutoCloseable {
    */
   public CompletionStage<String> failed() {
     return failure.minimalCompletionStage();
+  }
+
+  /**
+   * Looks at the files of TLS now: what is new in them is used for connections that begin from now
+   * on. What cannot be used is told in the log, and changes nothing. Any thread; reads files.
+   */
+  public void reload() {
+    certificates.look();
   }
 
   EventLoops loops() {
@@ -445,6 +484,7 @@ public final class BusServer implements AutoCloseable {
   }
 
   private void end() {
+    certificates.close();
     membership.drain();
     if (state.get() == ServerState.FAILED) {
       closeSysTopics();
@@ -466,6 +506,7 @@ public final class BusServer implements AutoCloseable {
     }
     load.close();
     authentication.close();
+    audit.close();
     state.set(ServerState.STOPPED);
   }
 }

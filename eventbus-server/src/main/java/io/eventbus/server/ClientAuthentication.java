@@ -37,11 +37,16 @@ final class ClientAuthentication implements AutoCloseable {
   private static final long LOOK_SECONDS = 3;
 
   private final Authenticator authenticator;
+  private final List<LoginMethod> operators;
   private final List<AutoCloseable> parts;
   private final ScheduledExecutorService thread;
 
   private ClientAuthentication(
-      Authenticator authenticator, List<Runnable> refreshed, List<AutoCloseable> parts) {
+      Authenticator authenticator,
+      List<LoginMethod> operators,
+      List<Runnable> refreshed,
+      List<AutoCloseable> parts) {
+    this.operators = operators;
     this.authenticator = authenticator;
     this.parts = parts;
     this.thread =
@@ -75,6 +80,7 @@ final class ClientAuthentication implements AutoCloseable {
   static ClientAuthentication of(ServerConfig server, Clock clock) {
     AuthConfig config = server.auth();
     List<LoginMethod> methods = new ArrayList<>();
+    List<LoginMethod> operators = new ArrayList<>();
     List<Runnable> refreshed = new ArrayList<>();
     List<AutoCloseable> parts = new ArrayList<>();
     Path file = config.usersFile();
@@ -88,12 +94,11 @@ final class ClientAuthentication implements AutoCloseable {
           "who reads it can try passwords, and who writes it can let anybody in");
       PasswordLogin passwords = new PasswordLogin(users);
       methods.add(passwords);
+      operators.add(passwords);
       refreshed.add(users::refresh);
       parts.add(passwords);
     }
-    if (config.token() != null) {
-      methods.add(new SharedTokenLogin(config.token()));
-    }
+    config.token().read().ifPresent(token -> methods.add(new SharedTokenLogin(token)));
     if (config.jwt().enabled()) {
       JwtLogin tokens = JwtLogin.of(config.jwt(), clock);
       Path secret = config.jwt().secretFile();
@@ -102,6 +107,7 @@ final class ClientAuthentication implements AutoCloseable {
             LOG, "secret of tokens", secret, "who reads it can make a token of any client");
       }
       methods.add(tokens);
+      operators.add(tokens);
       refreshed.add(tokens::refresh);
       parts.add(tokens);
     }
@@ -110,6 +116,7 @@ final class ClientAuthentication implements AutoCloseable {
     }
     return new ClientAuthentication(
         new AuthenticationChain(methods, server.anonymousClients(), policy(config, refreshed)),
+        List.copyOf(operators),
         refreshed,
         parts);
   }
@@ -135,10 +142,18 @@ final class ClientAuthentication implements AutoCloseable {
     if (config.usersFile() != null) {
       var unused = new Users(config.usersFile());
     }
+    config.token().read();
     JwtLogin.check(config.jwt());
     if (config.rolesFile() != null) {
       new RolesFile(config.rolesFile()).read();
     }
+  }
+
+  /**
+   * Returns the ways in which operators may say who they are, besides the administration's token.
+   */
+  List<LoginMethod> operators() {
+    return operators;
   }
 
   Authenticator authenticator() {

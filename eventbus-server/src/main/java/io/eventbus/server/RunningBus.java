@@ -44,6 +44,7 @@ final class RunningBus implements BusView {
   private final BusSummary summary;
   private final Supplier<BusHealth> health;
   private final ClusterViews views;
+  private final Supplier<Map<String, Long>> certificates;
 
   /** What the administration sees of the cluster. */
   record ClusterViews(
@@ -55,7 +56,8 @@ final class RunningBus implements BusView {
       LoopLoad load,
       BusSummary summary,
       Supplier<BusHealth> health,
-      ClusterViews views) {
+      ClusterViews views,
+      Supplier<Map<String, Long>> certificates) {
     this.bus = bus;
     this.topics =
         new RecentTopics(
@@ -65,6 +67,7 @@ final class RunningBus implements BusView {
     this.summary = summary;
     this.health = health;
     this.views = views;
+    this.certificates = certificates;
   }
 
   @Override
@@ -114,7 +117,8 @@ final class RunningBus implements BusView {
             c.sum(l -> l.acks.get()),
             c.sum(l -> l.publishersStopped.get()),
             bus.index().changesDelayed(),
-            c.ownEventsDropped.sum()),
+            c.ownEventsDropped.sum(),
+            c.auditDropped.sum()),
         new BusStats.Memory(
             queued, bus.memory().used(), bus.memory().limit(), bus.index().routeBytes()),
         drops(c),
@@ -126,7 +130,8 @@ final class RunningBus implements BusView {
         bus.index().size(),
         RegistryFigures.of(cluster()),
         views.balance().status(),
-        views.federation().get());
+        views.federation().get(),
+        certificates.get());
   }
 
   private static Map<String, Long> closes(BusCounters c) {

@@ -216,6 +216,27 @@ class CommandRunnerTest {
         .doesNotContain("sesame");
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"table", "properties", "json"})
+  void configPrintShowsNoSecretWherever(String format, @TempDir Path directory) throws Exception {
+    Path file =
+        Files.writeString(
+            directory.resolve("bus.properties"), "cluster.secret = marked-secret-of-file\n");
+    cli.variables.put("EVENTBUS_ADMIN_TOKEN", "marked-secret-of-variable");
+    assertThat(
+            cli.run(
+                "config",
+                "print",
+                "-o",
+                format,
+                "-c",
+                file.toString(),
+                "--set",
+                "auth.token=marked-secret-of-flag"))
+        .isZero();
+    assertThat(cli.out() + cli.err()).contains("***").doesNotContain("marked");
+  }
+
   @Test
   void configPrintAsJson() throws Exception {
     assertThat(cli.run("config", "print", "-o", "json", "--set", "limits.headers=7")).isZero();

@@ -1,19 +1,29 @@
 package io.eventbus.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.LoggerContext;
 import ch.qos.logback.classic.spi.LoggingEvent;
+import ch.qos.logback.classic.util.LogbackMDCAdapter;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.eventbus.cli.console.CliFailure;
+import io.eventbus.server.config.AuditConfig;
 import io.eventbus.server.config.LogConfig;
+import io.eventbus.server.sys.AuditTrail;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class LogSetupTest {
   private final LoggerContext context = new LoggerContext();
@@ -42,6 +52,37 @@ class LogSetupTest {
     List<String> names = new ArrayList<>();
     json.fieldNames().forEachRemaining(names::add);
     assertThat(names).containsExactly("@timestamp", "level", "logger", "thread", "message");
+  }
+
+  @Test
+  void theAuditLogHasAFileOfBoundedSize(@TempDir Path directory) throws Exception {
+    Path file = directory.resolve("audit (100).log");
+    // That of a process has one.
+    context.setMDCAdapter(new LogbackMDCAdapter());
+    LogSetup.audit(context, new AuditConfig(file, 64 << 10, 2));
+    Logger lines = context.getLogger(AuditTrail.LINES);
+    String line = "x".repeat(8 << 10);
+    for (int i = 0; i < 50; i++) {
+      lines.info("{\"number\":" + i + ",\"text\":\"{} " + line + "\"}");
+    }
+    lines.info("{\"last\":{}}");
+    context.stop();
+    try (Stream<Path> files = Files.list(directory)) {
+      List<Path> found = files.toList();
+      assertThat(found).hasSize(3);
+      for (Path each : found) {
+        assertThat(Files.size(each)).isLessThan(80 << 10);
+      }
+    }
+    assertThat(Files.readString(file)).endsWith("{\"last\":{}}\n");
+  }
+
+  @Test
+  void anAuditLogThatCannotBeWrittenIsNoStart(@TempDir Path directory) throws Exception {
+    Path file = Files.writeString(directory.resolve("file"), "").resolve("audit.log");
+    assertThatThrownBy(() -> LogSetup.audit(context, new AuditConfig(file, 64 << 10, 1)))
+        .isInstanceOf(CliFailure.class)
+        .hasMessageStartingWith("audit.file: " + file);
   }
 
   @Test

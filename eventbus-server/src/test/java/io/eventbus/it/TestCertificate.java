@@ -11,6 +11,7 @@ import java.util.Base64;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
@@ -26,20 +27,35 @@ public final class TestCertificate implements AutoCloseable {
     this.store = store;
   }
 
+  /** A certificate that is valid for a day from now on. */
   public static TestCertificate make() throws Exception {
+    return make("CN=bus", "-0d");
+  }
+
+  /**
+   * A certificate that is valid for a day.
+   *
+   * @param begins from when on, as keytool has it: -10d
+   */
+  public static TestCertificate make(String name, String begins) throws Exception {
     Path directory = Files.createTempDirectory("eventbus-tls");
     Path file = directory.resolve("store.p12");
     Process keytool =
         new ProcessBuilder(
                 List.of(
                     Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
+                    // A process of a moment: what makes long runs fast only makes it slow.
+                    "-J-XX:TieredStopAtLevel=1",
+                    "-J-XX:+UseSerialGC",
                     "-genkeypair",
                     "-alias",
                     "bus",
                     "-keyalg",
                     "EC",
                     "-dname",
-                    "CN=bus",
+                    name,
+                    "-startdate",
+                    begins,
                     "-ext",
                     "SAN=ip:127.0.0.1",
                     "-validity",
@@ -88,16 +104,29 @@ public final class TestCertificate implements AutoCloseable {
   }
 
   /** A context that trusts this certificate and no other. */
-  SSLContext trusting() throws Exception {
+  public SSLContext trusting() throws Exception {
+    SSLContext context = SSLContext.getInstance("TLS");
+    context.init(null, trust().getTrustManagers(), null);
+    return context;
+  }
+
+  /** The same, and shows this certificate where a server asks for one. */
+  SSLContext identified() throws Exception {
+    KeyManagerFactory own = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+    own.init(store, PASSWORD.toCharArray());
+    SSLContext context = SSLContext.getInstance("TLS");
+    context.init(own.getKeyManagers(), trust().getTrustManagers(), null);
+    return context;
+  }
+
+  private TrustManagerFactory trust() throws Exception {
     KeyStore trusted = KeyStore.getInstance("PKCS12");
     trusted.load(null, null);
     trusted.setCertificateEntry("bus", certificate());
     TrustManagerFactory factory =
         TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
     factory.init(trusted);
-    SSLContext context = SSLContext.getInstance("TLS");
-    context.init(null, factory.getTrustManagers(), null);
-    return context;
+    return factory;
   }
 
   @Override

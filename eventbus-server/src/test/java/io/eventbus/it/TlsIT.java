@@ -1,6 +1,7 @@
 package io.eventbus.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.TypeCode;
@@ -14,16 +15,15 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.KeyStore;
+import java.nio.file.StandardCopyOption;
 import java.security.MessageDigest;
-import java.util.Base64;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
-import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLSocket;
-import javax.net.ssl.TrustManagerFactory;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -34,72 +34,55 @@ import org.junit.jupiter.api.io.TempDir;
 @ExtendWith(LeakWatch.class)
 @Timeout(60)
 class TlsIT {
-  private static final char[] PASSWORD = "changeit".toCharArray();
+  // Each takes a process; one set serves all tests.
+  private static TestCertificate first;
+  private static TestCertificate second;
 
-  private KeyStore keys;
-  private Path certificate;
-  private Path key;
-  private TrustManagerFactory trust;
+  private Path directory;
   private SSLContext context;
   private BusServer bus;
 
+  @BeforeAll
+  static void certificates() throws Exception {
+    first = TestCertificate.make();
+    second = TestCertificate.make();
+  }
+
+  @AfterAll
+  static void forget() throws IOException {
+    first.close();
+    second.close();
+  }
+
   @BeforeEach
   void start(@TempDir Path directory) throws Exception {
-    Path store = directory.resolve("keys.p12");
-    Process keytool =
-        new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
-                "-genkeypair",
-                "-keyalg",
-                "EC",
-                "-alias",
-                "bus",
-                "-dname",
-                "CN=localhost",
-                "-validity",
-                "2",
-                "-storetype",
-                "PKCS12",
-                "-keystore",
-                store.toString(),
-                "-storepass",
-                new String(PASSWORD))
-            .redirectErrorStream(true)
-            .redirectOutput(directory.resolve("keytool.log").toFile())
-            .start();
-    assertThat(keytool.waitFor(30, TimeUnit.SECONDS)).isTrue();
-    keys = KeyStore.getInstance(store.toFile(), PASSWORD);
-    certificate = pem(directory, "CERTIFICATE", keys.getCertificate("bus").getEncoded());
-    key = pem(directory, "PRIVATE KEY", keys.getKey("bus", PASSWORD).getEncoded());
-    trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-    KeyStore trusted = KeyStore.getInstance("PKCS12");
-    trusted.load(null, PASSWORD);
-    trusted.setCertificateEntry("bus", keys.getCertificate("bus"));
-    trust.init(trusted);
-    context = SSLContext.getInstance("TLS");
-    context.init(null, trust.getTrustManagers(), null);
+    this.directory = directory;
+    use(first);
     bus =
         TestBus.start(
             "tls.certificate",
-            certificate.toString(),
+            directory.resolve("certificate.pem").toString(),
             "tls.key",
-            key.toString(),
+            directory.resolve("key.pem").toString(),
             "timeouts.upgrade",
             "1s",
             "timeouts.close",
             "1s");
   }
 
+  private void use(TestCertificate certificate) throws Exception {
+    Files.copy(
+        certificate.certificatePem(),
+        directory.resolve("certificate.pem"),
+        StandardCopyOption.REPLACE_EXISTING);
+    Files.copy(
+        certificate.keyPem(), directory.resolve("key.pem"), StandardCopyOption.REPLACE_EXISTING);
+    context = certificate.trusting();
+  }
+
   @AfterEach
   void stop() {
     bus.close();
-  }
-
-  private static Path pem(Path directory, String type, byte[] bytes) throws IOException {
-    String body = Base64.getMimeEncoder().encodeToString(bytes);
-    return Files.writeString(
-        directory.resolve(type.replace(' ', '-') + ".pem"),
-        "-----BEGIN " + type + "-----\n" + body + "\n-----END " + type + "-----\n");
   }
 
   private RawClient tls() throws IOException {
@@ -116,18 +99,15 @@ class TlsIT {
   /** The same certificate is the authority's, the bus's and the client's. */
   @Test
   void aClientMayProveWithACertificateWhoItIs() throws Exception {
-    KeyManagerFactory own = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
-    own.init(keys, PASSWORD);
-    SSLContext withCertificate = SSLContext.getInstance("TLS");
-    withCertificate.init(own.getKeyManagers(), trust.getTrustManagers(), null);
+    SSLContext withCertificate = first.identified();
     try (BusServer asking =
             TestBus.start(
                 "tls.certificate",
-                certificate.toString(),
+                first.certificatePem().toString(),
                 "tls.key",
-                key.toString(),
+                first.keyPem().toString(),
                 "tls.client-ca",
-                certificate.toString(),
+                first.certificatePem().toString(),
                 "tls.client-auth",
                 "optional",
                 "auth.certificate-subject",
@@ -172,6 +152,22 @@ class TlsIT {
         publisher.expectConfirm();
         assertThat(subscriber.expectDeliver().payloads().get(0)).hasSize(500_000);
       }
+      pair.awaitProgress();
+    }
+  }
+
+  @Test
+  void newConnectionsGetANewCertificateAndOpenOnesGoOn() throws Exception {
+    try (WellBehaved pair = WellBehaved.start(welcomed(), welcomed())) {
+      SSLContext trustsFirst = context;
+      use(second);
+      bus.reload();
+      pair.awaitProgress();
+      try (RawClient late = welcomed()) {
+        late.subscribe(1, "late");
+      }
+      context = trustsFirst;
+      assertThatThrownBy(this::tls).isInstanceOf(SSLException.class);
       pair.awaitProgress();
     }
   }

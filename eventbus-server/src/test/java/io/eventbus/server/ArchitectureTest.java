@@ -33,6 +33,7 @@ class ArchitectureTest {
   private static final String SECURITY_ROLES = "io.eventbus.server.security.roles";
   private static final String ADMISSION = "io.eventbus.server.admission";
   private static final String ADVISORY = "io.eventbus.server.advisory";
+  private static final String TLS = "io.eventbus.server.tls";
   private static final String ROUTING = "io.eventbus.server.routing";
   private static final String INTERNAL = "io.eventbus.server.internal";
   private static final String SESSION = "io.eventbus.server.session";
@@ -111,6 +112,8 @@ class ArchitectureTest {
 
   @ArchTest static final ArchRule advisory = row(ADVISORY);
 
+  @ArchTest static final ArchRule tls = row(TLS, ADVISORY, LOG, CONFIG, "javax.security.auth.x500");
+
   @ArchTest
   static final ArchRule admission =
       row(ADMISSION, LOG, STATS, CONFIG, NETTY_UTIL, "com.sun.management");
@@ -139,7 +142,8 @@ class ArchitectureTest {
   static final ArchRule queue =
       row(QUEUE, LINK, SESSION, ROUTING, STATS, CONFIG, PROTOCOL, SCHEMA, NETTY_BUFFERS);
 
-  @ArchTest static final ArchRule cluster = row(CLUSTER, CONFIG, REGISTRY, LINK, "javax.crypto..");
+  @ArchTest
+  static final ArchRule cluster = row(CLUSTER, TLS, CONFIG, REGISTRY, LINK, "javax.crypto..");
 
   @ArchTest static final ArchRule decision = row(DECISION);
 
@@ -163,7 +167,7 @@ class ArchitectureTest {
   @ArchTest
   static final ArchRule transport =
       row(
-          TRANSPORT, WEBSOCKET, LINK, ADMISSION, ADVISORY, LOG, QUEUE, SESSION, ROUTING, STATS,
+          TRANSPORT, WEBSOCKET, TLS, LINK, ADMISSION, ADVISORY, LOG, QUEUE, SESSION, ROUTING, STATS,
           CONFIG, PROTOCOL, SCHEMA, NETTY);
 
   @ArchTest
@@ -204,6 +208,10 @@ class ArchitectureTest {
           SESSION,
           ROUTING,
           STATS,
+          ADMISSION,
+          ADVISORY,
+          SECURITY,
+          TLS,
           LOG,
           CONFIG,
           PROTOCOL,
@@ -231,6 +239,7 @@ class ArchitectureTest {
           CLUSTER,
           LINK,
           TRANSPORT,
+          TLS,
           ADMISSION,
           SECURITY,
           SECURITY_JWT,
@@ -258,6 +267,7 @@ class ArchitectureTest {
           CLI_PERMISSIONS,
           SERVER,
           SECURITY_USERS,
+          SYS,
           CONFIG,
           PICOCLI,
           JACKSON,
@@ -323,6 +333,7 @@ class ArchitectureTest {
               SECURITY_ROLES,
               ADMISSION,
               ADVISORY,
+              TLS,
               ROUTING,
               INTERNAL,
               SESSION,

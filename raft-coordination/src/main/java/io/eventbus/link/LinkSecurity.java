@@ -5,12 +5,15 @@ import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SslProvider;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
+import java.security.PrivateKey;
+import java.security.cert.X509Certificate;
+import java.util.List;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How buses make sure of each other. Immutable; any thread may use it.
+ * How buses make sure of each other. Any thread may use it; of what it says only the certificates
+ * change.
  *
  * <p>A shared secret authenticates both sides and encrypts nothing: it keeps strangers out of a
  * network that is trusted. TLS with a certificate authority of the cluster's own authenticates both
@@ -25,13 +28,15 @@ public final class LinkSecurity {
   private static final byte[] NO_SECRET = "no secret".getBytes(StandardCharsets.US_ASCII);
 
   private final byte[] key;
-  private final @Nullable SslContext server;
-  private final @Nullable SslContext client;
+  private final boolean encrypts;
+  private volatile @Nullable Contexts tls;
 
-  private LinkSecurity(byte[] key, @Nullable SslContext server, @Nullable SslContext client) {
+  /** Of both sides of a link. */
+  private record Contexts(SslContext server, SslContext client) {}
+
+  private LinkSecurity(byte[] key, boolean encrypts) {
     this.key = key;
-    this.server = server;
-    this.client = client;
+    this.encrypts = encrypts;
   }
 
   /**
@@ -40,7 +45,7 @@ public final class LinkSecurity {
    * @return no security
    */
   public static LinkSecurity none() {
-    return new LinkSecurity(NO_SECRET, null, null);
+    return new LinkSecurity(NO_SECRET, false);
   }
 
   /**
@@ -55,40 +60,53 @@ public final class LinkSecurity {
       throw new IllegalArgumentException(
           "secret: " + secret.length + " bytes (expected: >= " + MIN_SECRET_BYTES + ")");
     }
-    return new LinkSecurity(secret.clone(), null, null);
+    return new LinkSecurity(secret.clone(), false);
   }
 
   /**
-   * Adds TLS (1.3 or 1.2) with certificates on both sides.
+   * Adds TLS (1.3 or 1.2) with certificates on both sides. No link can be opened before {@link
+   * #useTls} has said which.
    *
-   * @param certificates this bus's certificate chain, in a PEM file
-   * @param privateKey its key, in a PEM file, PKCS 8, not encrypted
-   * @param authority the certificates of the cluster's own authority, in a PEM file. A process with
-   *     a certificate of it is trusted, whatever host it names
    * @return this security and TLS
-   * @throws IllegalArgumentException if a file cannot be read or used, saying which
    */
-  public LinkSecurity withTls(Path certificates, Path privateKey, Path authority) {
+  public LinkSecurity withTls() {
+    return new LinkSecurity(key, true);
+  }
+
+  /**
+   * Sets what links that begin from now on show and trust; those that are open go on.
+   *
+   * @param privateKey this bus's key
+   * @param chain its certificate, and those that lead to the authority
+   * @param authorities the certificates of the cluster's own authority. A process with a
+   *     certificate of it is trusted, whatever host it names
+   * @throws IllegalArgumentException if they cannot be used: what was used before stays
+   * @throws IllegalStateException if this is no security {@link #withTls}
+   */
+  public void useTls(
+      PrivateKey privateKey, List<X509Certificate> chain, List<X509Certificate> authorities) {
+    if (!encrypts) {
+      throw new IllegalStateException("a security without TLS (expected: one of withTls)");
+    }
     try {
       SslContext asServer =
-          SslContextBuilder.forServer(certificates.toFile(), privateKey.toFile())
+          SslContextBuilder.forServer(privateKey, chain)
               .sslProvider(SslProvider.JDK)
-              .trustManager(authority.toFile())
+              .trustManager(authorities)
               .clientAuth(ClientAuth.REQUIRE)
               .protocols("TLSv1.3", "TLSv1.2")
               .build();
       SslContext asClient =
           SslContextBuilder.forClient()
               .sslProvider(SslProvider.JDK)
-              .keyManager(certificates.toFile(), privateKey.toFile())
-              .trustManager(authority.toFile())
+              .keyManager(privateKey, chain)
+              .trustManager(authorities)
               .protocols("TLSv1.3", "TLSv1.2")
               .endpointIdentificationAlgorithm(null)
               .build();
-      return new LinkSecurity(key, asServer, asClient);
-    } catch (SSLException | IllegalArgumentException e) {
-      throw new IllegalArgumentException(
-          "TLS: " + certificates + ", " + privateKey + ", " + authority + ": " + e.getMessage(), e);
+      tls = new Contexts(asServer, asClient);
+    } catch (SSLException e) {
+      throw new IllegalArgumentException(e.getMessage(), e);
     }
   }
 
@@ -97,10 +115,18 @@ public final class LinkSecurity {
   }
 
   @Nullable SslContext server() {
-    return server;
+    return encrypts ? contexts().server() : null;
   }
 
   @Nullable SslContext client() {
-    return client;
+    return encrypts ? contexts().client() : null;
+  }
+
+  private Contexts contexts() {
+    Contexts current = tls;
+    if (current == null) {
+      throw new IllegalStateException("no certificates (expected: useTls before the first link)");
+    }
+    return current;
   }
 }

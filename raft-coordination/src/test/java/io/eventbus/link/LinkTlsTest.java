@@ -116,10 +116,27 @@ class LinkTlsTest {
   }
 
   @Test
-  void aFileThatCannotBeReadIsNamed(@TempDir Path root) {
-    Path missing = root.resolve("missing.pem");
-    assertThatThrownBy(() -> LinkSecurity.none().withTls(missing, missing, missing))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("missing.pem");
+  void linksThatBeginLaterUseTheNewCertificatesAndOpenOnesGoOn() throws Exception {
+    LinkSecurity securityOfA = ours.of("a", ours, LinkSecurity.none());
+    LinkNode a = node("a", securityOfA);
+    InetSocketAddress address = listen(a);
+    LinkNode b = node("b", ours.of("b", ours, LinkSecurity.none()));
+    assertThat(call(b, address).get(30, TimeUnit.SECONDS)).hasSize(3);
+    theirs.use("a", theirs, securityOfA);
+    assertThat(call(b, address).get(30, TimeUnit.SECONDS)).hasSize(3);
+    LinkNode late = node("c", ours.of("c", ours, LinkSecurity.none()));
+    assertThat(failure(call(late, address))).hasMessageContaining("LinkException");
+    LinkNode renewed = node("d", theirs.of("d", theirs, LinkSecurity.none()));
+    assertThat(call(renewed, address).get(30, TimeUnit.SECONDS)).hasSize(3);
+  }
+
+  @Test
+  void whatIsWithoutTlsTakesNoCertificate() {
+    assertThatThrownBy(() -> ours.use("a", ours, LinkSecurity.none()))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("withTls");
+    assertThatThrownBy(LinkSecurity.none().withTls()::server)
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("useTls");
   }
 }

@@ -2,14 +2,15 @@ package io.eventbus.link;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.KeyStore;
+import java.security.PrivateKey;
 import java.security.cert.Certificate;
+import java.security.cert.CertificateFactory;
+import java.security.cert.X509Certificate;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Base64;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
@@ -22,17 +23,22 @@ final class TestAuthority {
   TestAuthority(Path directory) throws Exception {
     this.directory = Files.createDirectories(directory);
     keytool("authority", "-genkeypair", "-keyalg", "EC", "-dname", "CN=authority", "-ext", "bc:c");
-    write("authority.pem", "CERTIFICATE", store("authority").getCertificate("it").getEncoded());
   }
 
   /** The security of a bus that has a certificate of this authority and trusts another one. */
   LinkSecurity of(String bus, TestAuthority trusted, LinkSecurity security) throws Exception {
-    Path chain = directory.resolve(bus + ".pem");
-    if (!Files.exists(chain)) {
+    LinkSecurity encrypted = security.withTls();
+    use(bus, trusted, encrypted);
+    return encrypted;
+  }
+
+  /** Has a security use the certificate of a bus, which is made if there is none. */
+  void use(String bus, TestAuthority trusted, LinkSecurity security) throws Exception {
+    Path signed = directory.resolve(bus + ".crt");
+    if (!Files.exists(signed)) {
       keytool(bus, "-genkeypair", "-keyalg", "EC", "-dname", "CN=" + bus);
       Path request = directory.resolve(bus + ".csr");
       keytool(bus, "-certreq", "-file", request.toString());
-      Path signed = directory.resolve(bus + ".crt");
       keytool(
           "authority",
           "-gencert",
@@ -41,14 +47,17 @@ final class TestAuthority {
           request.toString(),
           "-outfile",
           signed.toString());
-      Files.copy(signed, chain);
-      write(
-          bus + ".key",
-          "PRIVATE KEY",
-          store(bus).getKey("it", PASSWORD.toCharArray()).getEncoded());
     }
-    return security.withTls(
-        chain, directory.resolve(bus + ".key"), trusted.directory.resolve("authority.pem"));
+    try (InputStream in = Files.newInputStream(signed)) {
+      List<X509Certificate> chain = new ArrayList<>();
+      for (Certificate each : CertificateFactory.getInstance("X.509").generateCertificates(in)) {
+        chain.add((X509Certificate) each);
+      }
+      security.useTls(
+          (PrivateKey) store(bus).getKey("it", PASSWORD.toCharArray()),
+          chain,
+          List.of((X509Certificate) trusted.store("authority").getCertificate("it")));
+    }
   }
 
   private KeyStore store(String name) throws Exception {
@@ -61,14 +70,6 @@ final class TestAuthority {
       throw new IOException(name + ": no certificate");
     }
     return store;
-  }
-
-  private void write(String name, String what, byte[] der) throws IOException {
-    String base64 =
-        Base64.getMimeEncoder(64, "\n".getBytes(StandardCharsets.US_ASCII)).encodeToString(der);
-    Files.writeString(
-        directory.resolve(name),
-        "-----BEGIN " + what + "-----\n" + base64 + "\n-----END " + what + "-----\n");
   }
 
   private void keytool(String store, String... arguments) throws Exception {

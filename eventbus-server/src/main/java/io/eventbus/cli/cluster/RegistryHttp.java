@@ -17,6 +17,8 @@ import java.net.http.HttpTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import javax.net.ssl.SSLContext;
+import org.jspecify.annotations.Nullable;
 
 /** Asks the administration port of a bus. */
 public final class RegistryHttp {
@@ -26,6 +28,7 @@ public final class RegistryHttp {
   private final String root;
   private final Duration timeout;
   private final HttpClient client;
+  private final @Nullable String authorization;
 
   /**
    * Prepares to ask.
@@ -34,10 +37,30 @@ public final class RegistryHttp {
    * @param root what all paths begin with
    */
   public RegistryHttp(URI bus, String root, Duration timeout) {
+    this(bus, root, timeout, null, null);
+  }
+
+  /**
+   * Prepares to ask, and to show who asks.
+   *
+   * @param authorization the header of that name, or null
+   * @param ca certificates to trust instead of Java's own, or null
+   */
+  RegistryHttp(
+      URI bus,
+      String root,
+      Duration timeout,
+      @Nullable String authorization,
+      @Nullable SSLContext ca) {
+    this.authorization = authorization;
     this.bus = bus;
     this.root = root;
     this.timeout = timeout;
-    this.client = HttpClient.newBuilder().connectTimeout(timeout).build();
+    HttpClient.Builder builder = HttpClient.newBuilder().connectTimeout(timeout);
+    if (ca != null) {
+      builder.sslContext(ca);
+    }
+    this.client = builder.build();
   }
 
   static String encoded(String value) {
@@ -83,13 +106,15 @@ public final class RegistryHttp {
 
   private <T> HttpResponse<T> exchange(
       String method, String path, HttpResponse.BodyHandler<T> handler) throws InterruptedException {
-    HttpRequest request =
+    HttpRequest.Builder request =
         HttpRequest.newBuilder(URI.create(bus + root + path))
             .timeout(timeout)
-            .method(method, HttpRequest.BodyPublishers.noBody())
-            .build();
+            .method(method, HttpRequest.BodyPublishers.noBody());
+    if (authorization != null) {
+      request.header("Authorization", authorization);
+    }
     try {
-      return client.send(request, handler);
+      return client.send(request.build(), handler);
     } catch (HttpTimeoutException e) {
       throw new CliFailure(
           ExitCode.NOT_CONNECTED,
@@ -118,6 +143,7 @@ public final class RegistryHttp {
   private static CliFailure failure(int status, JsonNode json) {
     String told = Text.printable(json.path("error").path("message").asText("HTTP " + status));
     return switch (status) {
+      case 401, 403 -> new CliFailure(ExitCode.NOT_CONNECTED, told);
       case 409 -> new CliFailure(ExitCode.REFUSED, "refused: " + told);
       case 503, 504 -> new CliFailure(ExitCode.FAILED, "it was not done: " + told);
       default -> new CliFailure(ExitCode.FAILED, told);

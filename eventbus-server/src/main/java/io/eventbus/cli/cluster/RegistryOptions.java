@@ -4,13 +4,22 @@ import io.eventbus.cli.console.CliContext;
 import io.eventbus.cli.console.CliFailure;
 import io.eventbus.cli.console.ExitCode;
 import io.eventbus.cli.console.Text;
+import io.eventbus.cli.console.TrustedCertificates;
+import io.eventbus.server.config.AdminAccessConfig;
+import java.io.IOException;
+import java.io.InputStream;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Base64;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** Which bus is asked, and how its answer is shown. */
 final class RegistryOptions {
+  private static final int MOST_PASSWORD = 4_096;
   private static final String DEFAULT_URL = "http://localhost:8081";
 
   @Option(
@@ -21,6 +30,33 @@ final class RegistryOptions {
         "Default: $EVENTBUS_ADMIN_URL, or " + DEFAULT_URL + "."
       })
   @Nullable String admin;
+
+  @Option(
+      names = "--admin-token-file",
+      paramLabel = "FILE",
+      description = {
+        "File with the token of an administrator.",
+        "Default: $EVENTBUS_ADMIN_TOKEN_FILE, or the token itself in $EVENTBUS_ADMIN_TOKEN."
+      })
+  @Nullable Path tokenFile;
+
+  @Option(
+      names = "--user",
+      paramLabel = "NAME",
+      description = "User of the bus's users file to ask as, instead of with a token.")
+  @Nullable String user;
+
+  @Option(
+      names = "--password-file",
+      paramLabel = "FILE",
+      description = "File with the user's password in its first line.")
+  @Nullable Path passwordFile;
+
+  @Option(
+      names = "--ca",
+      paramLabel = "FILE",
+      description = "PEM file with certificates to trust for https, instead of Java's own.")
+  @Nullable Path ca;
 
   @Option(names = "--json", description = "Prints what the bus answers, as JSON.")
   boolean json;
@@ -46,7 +82,58 @@ final class RegistryOptions {
     return http(context, "/api/v1");
   }
 
+  /** What the header of that name says; null for none. */
+  private @Nullable String authorization(CliContext context) {
+    if ((user == null) != (passwordFile == null)) {
+      throw new CliFailure(
+          ExitCode.USAGE,
+          user == null
+              ? "--password-file without --user (expected: both)"
+              : "--user without --password-file (expected: both)");
+    }
+    if (user == null || passwordFile == null) {
+      String token = token(context);
+      return token == null ? null : "Bearer " + token;
+    }
+    if (user.indexOf(':') >= 0) {
+      throw new CliFailure(ExitCode.USAGE, "--user: a colon (expected: a name without one)");
+    }
+    String pair = user + ":" + password(passwordFile);
+    return "Basic " + Base64.getEncoder().encodeToString(pair.getBytes(StandardCharsets.UTF_8));
+  }
+
+  private static String password(Path file) {
+    try (InputStream in = Files.newInputStream(file)) {
+      String text = new String(in.readNBytes(MOST_PASSWORD), StandardCharsets.UTF_8);
+      return text.lines().findFirst().orElse("");
+    } catch (IOException e) {
+      throw new CliFailure(ExitCode.USAGE, "--password-file " + file + " cannot be read: " + e, e);
+    }
+  }
+
+  private @Nullable String token(CliContext context) {
+    String variable = context.variables().getOrDefault("EVENTBUS_ADMIN_TOKEN_FILE", "");
+    Path file = tokenFile != null ? tokenFile : variable.isEmpty() ? null : Path.of(variable);
+    String text = context.variables().getOrDefault("EVENTBUS_ADMIN_TOKEN", "");
+    try {
+      return AdminAccessConfig.token(file != null || text.isEmpty() ? null : text, file)
+          .read()
+          .orElse(null);
+    } catch (IllegalArgumentException e) {
+      throw new CliFailure(ExitCode.USAGE, String.valueOf(e.getMessage()), e);
+    }
+  }
+
   private RegistryHttp http(CliContext context, String root) {
+    return new RegistryHttp(
+        uri(context),
+        root,
+        timeout,
+        authorization(context),
+        ca == null ? null : TrustedCertificates.context(ca));
+  }
+
+  private URI uri(CliContext context) {
     String variable = context.variables().getOrDefault("EVENTBUS_ADMIN_URL", "");
     String given = admin != null ? admin : variable.isEmpty() ? DEFAULT_URL : variable;
     String whole = given.contains("://") ? given : "http://" + given;
@@ -54,7 +141,7 @@ final class RegistryOptions {
       URI uri = URI.create(whole.endsWith("/") ? whole.substring(0, whole.length() - 1) : whole);
       boolean http = "http".equals(uri.getScheme()) || "https".equals(uri.getScheme());
       if (http && uri.getHost() != null && uri.getRawQuery() == null) {
-        return new RegistryHttp(uri, root, timeout);
+        return uri;
       }
     } catch (IllegalArgumentException e) {
       // Told below.

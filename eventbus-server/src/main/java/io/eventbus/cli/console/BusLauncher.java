@@ -34,6 +34,9 @@ public interface BusLauncher {
       return new CompletableFuture<>();
     }
 
+    /** Uses what is new in the files of TLS. */
+    default void reload() {}
+
     /** Stops accepting, delivers what is queued within the configured time, and stops. */
     @Override
     void close();

@@ -23,12 +23,14 @@ final class AdminApi {
   private final BusView bus;
   private final BusMetrics metrics;
   private final RegistryApi registry;
+  private final AdminRole metricsRole;
   private final BalanceApi balance;
 
-  AdminApi(BusView bus, BusMetrics metrics, RegistryApi registry) {
+  AdminApi(BusView bus, BusMetrics metrics, RegistryApi registry, AdminRole metricsRole) {
     this.bus = bus;
     this.metrics = metrics;
     this.registry = registry;
+    this.metricsRole = metricsRole;
     this.balance = new BalanceApi(bus);
   }
 
@@ -42,9 +44,9 @@ final class AdminApi {
   private List<Route> own() {
     return List.of(
         Route.get("/", this::index),
-        Route.get("/healthz", (exchange, id) -> alive(bus.health())),
-        Route.get("/readyz", (exchange, id) -> ready(bus.health())),
-        Route.get("/metrics", (exchange, id) -> metricsPage()),
+        Route.get("/healthz", (exchange, id) -> alive(bus.health())).open(),
+        Route.get("/readyz", (exchange, id) -> ready(bus.health())).open(),
+        Route.get("/metrics", (exchange, id) -> metricsPage()).forRole(metricsRole),
         Route.get("/api/v1/bus", (exchange, id) -> Reply.ok(bus.summary())),
         Route.get("/api/v1/connections", (exchange, id) -> connections(exchange)),
         Route.get("/api/v1/connections/{id}", (exchange, id) -> connection(id)),
@@ -56,8 +58,8 @@ final class AdminApi {
   /** What there is while the bus starts. */
   static List<Route> starting(Supplier<BusHealth> bus) {
     return List.of(
-        Route.get("/healthz", (exchange, id) -> alive(bus.get())),
-        Route.get("/readyz", (exchange, id) -> ready(bus.get())));
+        Route.get("/healthz", (exchange, id) -> alive(bus.get())).open(),
+        Route.get("/readyz", (exchange, id) -> ready(bus.get())).open());
   }
 
   private Reply index(HttpExchange exchange, String id) {
@@ -191,20 +193,31 @@ final class AdminApi {
    * @param method HTTP method
    * @param path path, whose last segment may be {@code {id}}
    * @param action what answers
+   * @param role what a caller has to be
    */
-  record Route(String method, String path, Action action) {
+  record Route(String method, String path, Action action, AdminRole role) {
     private static final String ID = "{id}";
 
     static Route get(String path, Action action) {
-      return new Route("GET", path, action);
+      return new Route("GET", path, action, AdminRole.VIEWER);
     }
 
     static Route put(String path, Action action) {
-      return new Route("PUT", path, action);
+      return new Route("PUT", path, action, AdminRole.OPERATOR);
     }
 
     static Route delete(String path, Action action) {
-      return new Route("DELETE", path, action);
+      return new Route("DELETE", path, action, AdminRole.OPERATOR);
+    }
+
+    /** The same for callers that are something else. */
+    Route forRole(AdminRole needed) {
+      return new Route(method, path, action, needed);
+    }
+
+    /** The same for everybody. */
+    Route open() {
+      return forRole(AdminRole.NONE);
     }
 
     /** The id in a path that matches, empty for a match without one, or null for no match. */

@@ -4,31 +4,38 @@ import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpHandler;
 import io.eventbus.server.admin.AdminApi.Reply;
 import io.eventbus.server.admin.AdminApi.Route;
+import io.eventbus.server.advisory.Advisories;
+import io.eventbus.server.advisory.Advisory;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /** Finds the route of a request, and writes its answer or error. */
 final class AdminHandler implements HttpHandler {
+  /** What is told of what a caller asked for. */
+  private static final int MOST_TARGET = 512;
+
   private final AdminFailures failures;
-  private final HostGuard guard;
+  private final Guards guards;
   private final List<Route> starting;
   private volatile @Nullable List<Route> serving;
 
   /**
    * Makes a handler for the time until {@link #serve}.
    *
-   * @param guard which hosts may be asked for
+   * @param guards what a request has to pass
    * @param starting what there is until then; everything else is not there yet (503)
    * @param failures tells of requests that fail
    */
-  AdminHandler(HostGuard guard, List<Route> starting, AdminFailures failures) {
+  AdminHandler(Guards guards, List<Route> starting, AdminFailures failures) {
     this.failures = failures;
-    this.guard = guard;
+    this.guards = guards;
     this.starting = List.copyOf(starting);
   }
 
@@ -37,44 +44,152 @@ final class AdminHandler implements HttpHandler {
     serving = List.copyOf(routes);
   }
 
+  /**
+   * What a request has to pass.
+   *
+   * @param hosts which hosts may be asked for
+   * @param login finds out who calls
+   * @param late answers those that guess
+   * @param audit told of what callers do and what they are not let
+   */
+  record Guards(HostGuard hosts, AdminLogin login, LateAnswers late, Advisories audit) {}
+
   @Override
   public void handle(HttpExchange exchange) throws IOException {
-    try (exchange) {
-      Reply reply;
-      try {
-        reply = answer(exchange);
-      } catch (HttpFailure failure) {
-        reply = error(failure);
-      } catch (RuntimeException e) {
-        reply = error(new HttpFailure(500, "INTERNAL", failures.tell(e)));
+    InetAddress address = exchange.getRemoteAddress().getAddress();
+    Optional<Caller> caller = Optional.empty();
+    try {
+      checkHost(exchange);
+      if (isOpen(exchange)) {
+        answer(exchange, reply(exchange, Caller.UNKNOWN));
+        return;
       }
+      String shown = exchange.getRequestHeaders().getFirst("Authorization");
+      if (shown != null && guards.late().isFull(address)) {
+        exchange.getResponseHeaders().set("Retry-After", "1");
+        throw new HttpFailure(
+            429, "TOO_MANY_FAILURES", "too many wrong credentials lately; try again in a second");
+      }
+      caller = guards.login().find(shown);
+    } catch (HttpFailure failure) {
+      answer(exchange, error(failure));
+      return;
+    }
+    if (caller.isPresent()) {
+      answer(exchange, reply(exchange, caller.get()));
+    } else {
+      // The exchange goes on after this method, on another thread.
+      guards.late().answer(address, () -> refuse(exchange));
+    }
+  }
+
+  /** What is there for everybody is there for callers with wrong credentials, too. */
+  private boolean isOpen(HttpExchange exchange) {
+    String path = exchange.getRequestURI().getPath();
+    String method = method(exchange);
+    return routes().stream()
+        .anyMatch(
+            route ->
+                route.role() == AdminRole.NONE
+                    && route.method().equals(method)
+                    && route.match(path) != null);
+  }
+
+  /** HEAD is GET without the body (RFC 9110, section 9.3.2). */
+  private static String method(HttpExchange exchange) {
+    return exchange.getRequestMethod().equals("HEAD") ? "GET" : exchange.getRequestMethod();
+  }
+
+  private List<Route> routes() {
+    List<Route> current = serving;
+    return current == null ? starting : current;
+  }
+
+  private void refuse(HttpExchange exchange) {
+    try {
+      tell(exchange, Caller.UNKNOWN, 401);
+      answer(exchange, error(unauthenticated(exchange, "the credentials are wrong")));
+    } catch (IOException e) {
+      // The caller has gone.
+      exchange.close();
+    }
+  }
+
+  private static void answer(HttpExchange exchange, Reply reply) throws IOException {
+    try (exchange) {
       write(exchange, reply);
     }
   }
 
-  private Reply answer(HttpExchange exchange) throws HttpFailure {
-    if (!guard.allows(exchange.getRequestHeaders().getFirst("Host"))) {
+  private Reply reply(HttpExchange exchange, Caller caller) {
+    try {
+      Route route = route(exchange, caller);
+      Reply reply = run(exchange, route);
+      if (!AdminRole.VIEWER.includes(route.role())) {
+        tell(exchange, caller, reply.status());
+      }
+      return reply;
+    } catch (HttpFailure failure) {
+      if (failure.status() == 401 || failure.status() == 403) {
+        tell(exchange, caller, failure.status());
+      }
+      return error(failure);
+    }
+  }
+
+  private Reply run(HttpExchange exchange, Route route) {
+    try {
+      String id = route.match(exchange.getRequestURI().getPath());
+      return route.action().run(exchange, id == null ? "" : id);
+    } catch (HttpFailure failure) {
+      return error(failure);
+    } catch (RuntimeException e) {
+      return error(new HttpFailure(500, "INTERNAL", failures.tell(e)));
+    }
+  }
+
+  private void tell(HttpExchange exchange, Caller caller, int status) {
+    String target = exchange.getRequestURI().toString();
+    guards
+        .audit()
+        .tell(
+            new Advisory.AdminAction(
+                caller.name(),
+                caller.role().toString(),
+                exchange.getRemoteAddress().toString(),
+                exchange.getRequestMethod(),
+                target.substring(0, Math.min(target.length(), MOST_TARGET)),
+                status));
+  }
+
+  private void checkHost(HttpExchange exchange) throws HttpFailure {
+    if (!guards.hosts().allows(exchange.getRequestHeaders().getFirst("Host"))) {
       throw new HttpFailure(
           421,
           "MISDIRECTED",
           "Host header refused (expected: localhost, an address, or a name in admin.allowed-hosts)");
     }
+  }
+
+  /** Finds what is asked for, if the caller may ask for it. */
+  private Route route(HttpExchange exchange, Caller caller) throws HttpFailure {
     String path = exchange.getRequestURI().getPath();
-    // HEAD is GET without the body (RFC 9110, section 9.3.2).
-    String method =
-        exchange.getRequestMethod().equals("HEAD") ? "GET" : exchange.getRequestMethod();
+    String method = method(exchange);
     TreeSet<String> allowed = new TreeSet<>();
-    List<Route> routes = serving;
-    for (Route route : routes == null ? starting : routes) {
+    boolean starts = serving == null;
+    for (Route route : routes()) {
       String id = route.match(path);
       if (id != null && route.method().equals(method)) {
-        return route.action().run(exchange, id);
+        check(exchange, caller, route.role());
+        return route;
       }
       if (id != null) {
         allowed.add(route.method());
       }
     }
-    if (allowed.isEmpty() && routes == null) {
+    // What there is, is not for everybody either.
+    check(exchange, caller, AdminRole.VIEWER);
+    if (allowed.isEmpty() && starts) {
       throw new HttpFailure(503, "STARTING", "the bus starts; see /readyz");
     }
     if (allowed.isEmpty()) {
@@ -84,6 +199,28 @@ final class AdminHandler implements HttpHandler {
     exchange.getResponseHeaders().set("Allow", methods);
     throw new HttpFailure(
         405, "METHOD_NOT_ALLOWED", "method not allowed (expected: " + methods + ")");
+  }
+
+  private void check(HttpExchange exchange, Caller caller, AdminRole needed) throws HttpFailure {
+    if (caller.role().includes(needed)) {
+      return;
+    }
+    if (caller.equals(Caller.UNKNOWN)) {
+      throw unauthenticated(exchange, "this needs a login");
+    }
+    throw new HttpFailure(
+        403, "FORBIDDEN", "this needs the role " + needed + " (yours is " + caller.role() + ")");
+  }
+
+  private HttpFailure unauthenticated(HttpExchange exchange, String problem) {
+    exchange.getResponseHeaders().put("WWW-Authenticate", guards.login().challenges());
+    return new HttpFailure(
+        401,
+        "UNAUTHENTICATED",
+        problem
+            + " (expected: Authorization: Bearer with the token of admin.token-file or a signed token,"
+            + " or Basic with a user and password; the command line takes --admin-token-file and"
+            + " --user)");
   }
 
   private static Reply error(HttpFailure failure) {

@@ -1,11 +1,19 @@
 package io.eventbus.server.admin;
 
 import com.sun.net.httpserver.HttpServer;
+import com.sun.net.httpserver.HttpsServer;
+import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.config.AdminConfig;
+import io.eventbus.server.config.ConfigException;
+import io.eventbus.server.security.LoginMethod;
+import io.eventbus.server.tls.TlsFiles;
+import io.eventbus.server.tls.TlsSource;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -46,13 +54,28 @@ public final class AdminServer implements AutoCloseable {
   private final HttpServer server;
   private final ThreadPoolExecutor executor;
   private final AdminHandler handler;
+  private final AdminLogin login;
+  private final AdminRole metricsRole;
+  private final LateAnswers late;
+  private final @Nullable AdminTls tls;
   private @Nullable BusMetrics metrics;
   private @Nullable RegistryApi registry;
 
-  private AdminServer(HttpServer server, ThreadPoolExecutor executor, AdminHandler handler) {
+  private AdminServer(
+      HttpServer server,
+      ThreadPoolExecutor executor,
+      AdminHandler handler,
+      AdminLogin login,
+      AdminRole metricsRole,
+      LateAnswers late,
+      @Nullable AdminTls tls) {
     this.server = server;
     this.executor = executor;
     this.handler = handler;
+    this.login = login;
+    this.metricsRole = metricsRole;
+    this.late = late;
+    this.tls = tls;
   }
 
   /**
@@ -61,39 +84,86 @@ public final class AdminServer implements AutoCloseable {
    *
    * @param config where to listen; {@link AdminConfig#enabled()} is not looked at
    * @param starting how the bus is until {@link #serve}; called by several threads
+   * @param advisories told of what operators do
    * @param mostConnections connections for which there are descriptors; the first server of a JVM
    *     sets it for all
    * @return the running server
+   * @throws ConfigException if the file of the token, or one of TLS, cannot be used
    * @throws IOException if the address cannot be bound; trying again helps only when somebody else
    *     gives up the port
    */
   public static AdminServer start(
-      AdminConfig config, Supplier<BusHealth> starting, int mostConnections) throws IOException {
+      AdminConfig config, Supplier<BusHealth> starting, Advisories advisories, int mostConnections)
+      throws IOException {
     limitTheJdkServer(Math.min(MOST_CONNECTIONS, mostConnections));
     InetSocketAddress address =
         new InetSocketAddress(InetAddress.getByName(config.host()), config.port());
-    HttpServer server = HttpServer.create(address, BACKLOG);
+    AdminLogin login = new AdminLogin(config);
+    AdminTls tls = TlsFiles.administration(config.access()).map(AdminTls::new).orElse(null);
+    HttpServer server;
+    if (tls == null) {
+      server = HttpServer.create(address, BACKLOG);
+    } else {
+      HttpsServer encrypted = HttpsServer.create(address, BACKLOG);
+      encrypted.setHttpsConfigurator(tls.configurator());
+      server = encrypted;
+    }
     ThreadPoolExecutor executor = executor();
     server.setExecutor(executor);
     HostGuard guard = new HostGuard(config, address.getAddress());
+    LateAnswers late = new LateAnswers();
     AdminHandler handler =
-        new AdminHandler(guard, AdminApi.starting(starting), new AdminFailures());
+        new AdminHandler(
+            new AdminHandler.Guards(guard, login, late, advisories),
+            AdminApi.starting(starting),
+            new AdminFailures());
     server.createContext("/", handler);
     server.start();
-    return new AdminServer(server, executor, handler);
+    return new AdminServer(
+        server,
+        executor,
+        handler,
+        login,
+        config.access().metricsOpen() ? AdminRole.NONE : AdminRole.VIEWER,
+        late,
+        tls);
   }
 
   /**
    * Shows a bus from now on. To be called once at most, and not beside {@link #close}.
    *
    * @param bus what to show
+   * @param operators ways for operators to prove who they are, besides the token
    */
-  public void serve(BusView bus) {
+  public void serve(BusView bus, List<LoginMethod> operators) {
+    login.serve(operators);
     BusMetrics figures = new BusMetrics(bus);
     RegistryApi changes = new RegistryApi(bus);
     metrics = figures;
     registry = changes;
-    handler.serve(new AdminApi(bus, figures, changes).routes());
+    handler.serve(new AdminApi(bus, figures, changes, metricsRole).routes());
+  }
+
+  /**
+   * Returns the files of TLS.
+   *
+   * @return nothing where TLS is off
+   */
+  public Optional<TlsSource> tls() {
+    return Optional.ofNullable(tls).map(AdminTls::source);
+  }
+
+  /**
+   * Checks what can be checked without listening: the files that the configuration names.
+   *
+   * @param config where to listen, and who may call
+   * @throws ConfigException if a file cannot be used
+   */
+  public static void check(AdminConfig config) {
+    if (config.enabled()) {
+      config.access().token().read();
+      TlsFiles.administration(config.access()).ifPresent(AdminTls::new);
+    }
   }
 
   /**
@@ -110,6 +180,7 @@ public final class AdminServer implements AutoCloseable {
   public void close() {
     server.stop(0);
     executor.shutdownNow();
+    late.close();
     if (registry != null) {
       registry.close();
     }

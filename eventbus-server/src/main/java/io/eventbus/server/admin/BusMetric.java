@@ -117,6 +117,10 @@ record BusMetric(
               "Events of the bus itself (`$SYS.…`) that it did not publish, because a subscriber under"
                   + " BLOCK or the way to another bus was full.",
               s -> s.traffic().ownEventsDropped()),
+          counter(
+              "eventbus_audit_entries_dropped_total",
+              "Entries of the audit log that were left out, because they came too fast.",
+              s -> s.traffic().auditDropped()),
           gauge(
               "eventbus_queue_bytes",
               "Bytes that wait for all subscribers together.",
@@ -297,7 +301,14 @@ record BusMetric(
               "eventbus_federation_interest_mismatches_total",
               "Times that what another bus said of its subscriptions did not add up and was asked"
                   + " for again.",
-              s -> s.federation().mismatches()));
+              s -> s.federation().mismatches()),
+          gauges(
+              "eventbus_tls_certificate_expiry_seconds",
+              "use",
+              "Time until the certificate expires that connections of clients (`listen`), links between"
+                  + " buses (`link`) or the administration port (`admin`) get now; negative when it"
+                  + " has.",
+              BusStats::secondsToExpiry));
 
   private static Map<String, Long> moves(BusStats stats) {
     BalanceStatus balance = stats.balance();

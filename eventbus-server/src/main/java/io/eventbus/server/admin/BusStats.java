@@ -24,6 +24,7 @@ import java.util.Map;
  * @param registry the registry as this bus sees it
  * @param balance what moves clients between buses
  * @param federation what went between this bus and others
+ * @param secondsToExpiry how long certificates are still valid, by what they are for
  */
 public record BusStats(
     Connections connections,
@@ -38,12 +39,14 @@ public record BusStats(
     long subscriptions,
     Registry registry,
     BalanceStatus balance,
-    FederationFigures federation) {
+    FederationFigures federation,
+    Map<String, Long> secondsToExpiry) {
   /** Copies the collections, so that the record is immutable. */
   public BusStats {
     droppedByReason = Map.copyOf(droppedByReason);
     problemsByCode = Map.copyOf(problemsByCode);
     loops = List.copyOf(loops);
+    secondsToExpiry = Map.copyOf(secondsToExpiry);
   }
 
   /**
@@ -87,6 +90,7 @@ public record BusStats(
    * @param subscriptionWaits times that a change of subscriptions had to wait
    * @param ownEventsDropped events of the bus itself that it did not publish, because it would have
    *     had to wait
+   * @param auditDropped entries of the audit log that were left out
    */
   public record Traffic(
       long messagesReceived,
@@ -99,7 +103,8 @@ public record BusStats(
       long acknowledgements,
       long publisherWaits,
       long subscriptionWaits,
-      long ownEventsDropped) {}
+      long ownEventsDropped,
+      long auditDropped) {}
 
   /**
    * What is held now.

@@ -1,8 +1,10 @@
 package io.eventbus.server.admin;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.module.SimpleModule;
+import com.fasterxml.jackson.databind.node.TextNode;
 import com.fasterxml.jackson.databind.ser.std.ToStringSerializer;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -16,6 +18,37 @@ public final class Json {
           .build();
 
   private Json() {}
+
+  /**
+   * Writes a value whose texts may be of any length. Any thread.
+   *
+   * @param value a record, a collection, or what these hold
+   * @param mostText characters of a text that are written; the others are left out
+   * @return in UTF-8, in one line
+   * @throws IOException if the value is of a type that cannot be written
+   */
+  public static byte[] write(Object value, int mostText) throws IOException {
+    byte[] whole = write(value);
+    if (whole.length <= mostText) {
+      return whole;
+    }
+    JsonNode tree = MAPPER.readTree(whole);
+    cut(tree, mostText);
+    return MAPPER.writeValueAsString(tree).getBytes(StandardCharsets.UTF_8);
+  }
+
+  private static void cut(JsonNode node, int mostText) {
+    node.properties()
+        .forEach(
+            field -> {
+              JsonNode value = field.getValue();
+              if (value.isTextual() && value.textValue().length() > mostText) {
+                field.setValue(TextNode.valueOf(value.textValue().substring(0, mostText)));
+              } else {
+                cut(value, mostText);
+              }
+            });
+  }
 
   /**
    * Writes a value. Any thread.

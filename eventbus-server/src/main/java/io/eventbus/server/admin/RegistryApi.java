@@ -55,21 +55,25 @@ final class RegistryApi implements AutoCloseable {
     return List.of(
         Route.get(root, (exchange, id) -> status(exchange)),
         Route.get(root + "/members", (exchange, id) -> members(exchange)),
-        Route.put(root + "/members", (exchange, id) -> add(exchange)),
+        Route.put(root + "/members", (exchange, id) -> add(exchange)).forRole(AdminRole.ADMIN),
         Route.delete(
-            root + "/members/{id}",
-            (exchange, id) -> done(exchange, a -> a.remove(bus(id), DEADLINE))),
+                root + "/members/{id}",
+                (exchange, id) -> done(exchange, a -> a.remove(bus(id), DEADLINE)))
+            .forRole(AdminRole.ADMIN),
         Route.get(root + "/leader", (exchange, id) -> leader(exchange)),
         Route.put(
-            root + "/leader/{id}",
-            (exchange, id) -> done(exchange, a -> a.transferLeadership(bus(id), DEADLINE))),
-        Route.put(root + "/voters/{id}", this::promote),
+                root + "/leader/{id}",
+                (exchange, id) -> done(exchange, a -> a.transferLeadership(bus(id), DEADLINE)))
+            .forRole(AdminRole.ADMIN),
+        Route.put(root + "/voters/{id}", this::promote).forRole(AdminRole.ADMIN),
         Route.delete(
-            root + "/voters/{id}",
-            (exchange, id) -> done(exchange, a -> a.demote(bus(id), DEADLINE))),
-        Route.put(root + "/snapshot", (exchange, id) -> snapshot(exchange)),
+                root + "/voters/{id}",
+                (exchange, id) -> done(exchange, a -> a.demote(bus(id), DEADLINE)))
+            .forRole(AdminRole.ADMIN),
+        Route.put(root + "/snapshot", (exchange, id) -> snapshot(exchange))
+            .forRole(AdminRole.ADMIN),
         Route.get(root + "/changes", (exchange, id) -> changes(exchange)),
-        Route.get(root + "/backup", (exchange, id) -> backup(exchange)));
+        Route.get(root + "/backup", (exchange, id) -> backup(exchange)).forRole(AdminRole.ADMIN));
   }
 
   private RegistryAdministration administration() {

@@ -2,9 +2,10 @@ package io.eventbus.server.advisory;
 
 import java.util.function.Consumer;
 
-/** Takes what happens on a bus to the one that listens. Any thread. */
+/** Takes what happens on a bus to what listens, and to the audit log. Any thread. */
 public final class Advisories {
   private volatile Consumer<Advisory> listener = advisory -> {};
+  private volatile Consumer<Advisory> audit = advisory -> {};
 
   /** Makes one to which nothing listens yet. */
   public Advisories() {}
@@ -19,11 +20,25 @@ public final class Advisories {
   }
 
   /**
+   * Sets what keeps account from now on of who did what.
+   *
+   * @param kept by any thread, also event loops: must not block and must not throw
+   */
+  public void audit(Consumer<Advisory> kept) {
+    audit = kept;
+  }
+
+  /**
    * Tells that something has happened; returns at once.
    *
    * @param advisory what
    */
   public void tell(Advisory advisory) {
-    listener.accept(advisory);
+    if (advisory.publishedAsEvent()) {
+      listener.accept(advisory);
+    }
+    if (advisory.belongsToAudit()) {
+      audit.accept(advisory);
+    }
   }
 }

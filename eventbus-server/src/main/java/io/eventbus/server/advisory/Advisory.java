@@ -13,6 +13,33 @@ public sealed interface Advisory {
   String type();
 
   /**
+   * Says whether it is an event of the bus, for those who watch it run.
+   *
+   * @return false for what only the audit log has
+   */
+  default boolean publishedAsEvent() {
+    return true;
+  }
+
+  /**
+   * Says whether it belongs into the audit log.
+   *
+   * @return true for what says who did what, or was not let
+   */
+  default boolean belongsToAudit() {
+    return false;
+  }
+
+  /**
+   * Says whether a client can cause it as often as it likes.
+   *
+   * @return true for what is kept at a bounded rate
+   */
+  default boolean causedByClient() {
+    return false;
+  }
+
+  /**
    * A client was welcomed.
    *
    * @param connection number on this bus
@@ -20,13 +47,147 @@ public sealed interface Advisory {
    * @param session id that {@code Welcome} gave
    * @param client name that the client gave in {@code Hello}
    * @param agent software that the client named in {@code Hello}
+   * @param account whose client it is; empty for the account of all that have none
+   * @param subject its name in the account; empty where it has proved none
+   * @param method how it has proved that, in lower case
    */
   record ClientConnected(
-      long connection, String remoteAddress, String session, String client, String agent)
+      long connection,
+      String remoteAddress,
+      String session,
+      String client,
+      String agent,
+      String account,
+      String subject,
+      String method)
       implements Advisory {
     @Override
     public String type() {
       return "client_connected";
+    }
+
+    @Override
+    public boolean belongsToAudit() {
+      return true;
+    }
+
+    @Override
+    public boolean causedByClient() {
+      return true;
+    }
+  }
+
+  /**
+   * A client was not let in, because it did not prove who it is.
+   *
+   * @param remoteAddress the client's address and port
+   * @param reason what was wrong, as it goes on after "a client"; the client does not hear it
+   */
+  record ClientRefused(String remoteAddress, String reason) implements Advisory {
+    @Override
+    public String type() {
+      return "client_refused";
+    }
+
+    @Override
+    public boolean publishedAsEvent() {
+      return false;
+    }
+
+    @Override
+    public boolean belongsToAudit() {
+      return true;
+    }
+
+    @Override
+    public boolean causedByClient() {
+      return true;
+    }
+  }
+
+  /**
+   * A client wanted to do what it may not.
+   *
+   * @param remoteAddress the client's address and port, of the first
+   * @param client name that the client gave in {@code Hello}
+   * @param account whose client it is
+   * @param subject its name in the account; empty where it has proved none
+   * @param action the type of its frame, in lower case
+   * @param reason what it was told: the topic or filter, and the rule
+   * @param count how often since this was told last
+   */
+  record PermissionDenied(
+      String remoteAddress,
+      String client,
+      String account,
+      String subject,
+      String action,
+      String reason,
+      long count)
+      implements Advisory {
+    @Override
+    public String type() {
+      return "permission_denied";
+    }
+
+    @Override
+    public boolean publishedAsEvent() {
+      return false;
+    }
+
+    @Override
+    public boolean belongsToAudit() {
+      return true;
+    }
+
+    @Override
+    public boolean causedByClient() {
+      return true;
+    }
+
+    /**
+     * Returns a copy with another count.
+     *
+     * @param times how often
+     * @return the copy
+     */
+    public PermissionDenied times(long times) {
+      return new PermissionDenied(remoteAddress, client, account, subject, action, reason, times);
+    }
+  }
+
+  /**
+   * Somebody asked the administration port for more than a look, or was refused there.
+   *
+   * @param caller who: the user, or the key of the token; empty where nobody has to log in, or for
+   *     one that has not
+   * @param role what the caller may do, in lower case
+   * @param remoteAddress the caller's address and port
+   * @param method HTTP method
+   * @param target path and query, at most 512 characters
+   * @param status HTTP status of the answer
+   */
+  record AdminAction(
+      String caller, String role, String remoteAddress, String method, String target, int status)
+      implements Advisory {
+    @Override
+    public String type() {
+      return "admin_action";
+    }
+
+    @Override
+    public boolean publishedAsEvent() {
+      return false;
+    }
+
+    @Override
+    public boolean belongsToAudit() {
+      return true;
+    }
+
+    @Override
+    public boolean causedByClient() {
+      return status == 401 || status == 403;
     }
   }
 
@@ -53,6 +214,16 @@ public sealed interface Advisory {
     @Override
     public String type() {
       return "client_disconnected";
+    }
+
+    @Override
+    public boolean belongsToAudit() {
+      return true;
+    }
+
+    @Override
+    public boolean causedByClient() {
+      return true;
     }
   }
 
@@ -131,6 +302,43 @@ public sealed interface Advisory {
     @Override
     public String type() {
       return "bus_state_changed";
+    }
+  }
+
+  /**
+   * The bus shows another certificate to connections that begin from now on.
+   *
+   * @param use what for: {@code listen}, {@code link} or {@code admin}
+   * @param subject the distinguished name in it
+   * @param expiresAt the end of its validity
+   */
+  record CertificateChanged(String use, String subject, Instant expiresAt) implements Advisory {
+    @Override
+    public String type() {
+      return "certificate_changed";
+    }
+
+    @Override
+    public boolean belongsToAudit() {
+      return true;
+    }
+  }
+
+  /**
+   * Files of TLS have changed and cannot be used: what was in use stays.
+   *
+   * @param use what for: {@code listen}, {@code link} or {@code admin}
+   * @param reason which file, and what was expected of it
+   */
+  record CertificateRefused(String use, String reason) implements Advisory {
+    @Override
+    public String type() {
+      return "certificate_refused";
+    }
+
+    @Override
+    public boolean belongsToAudit() {
+      return true;
     }
   }
 }

@@ -18,6 +18,7 @@ import io.eventbus.registry.ratis.admin.ClusterStatus;
 import io.eventbus.server.config.BuildInfo;
 import io.eventbus.server.config.ClusterConfig;
 import io.eventbus.server.config.ServerConfig;
+import io.eventbus.server.tls.TlsSource;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -205,6 +206,11 @@ final class ClusterMembership implements Membership {
   @Override
   public Optional<LinkNode> links() {
     return Optional.of(links);
+  }
+
+  @Override
+  public Optional<TlsSource> linkTls() {
+    return security.tls();
   }
 
   @Override

@@ -3,8 +3,8 @@ package io.eventbus.server.cluster;
 import io.eventbus.link.LinkSecurity;
 import io.eventbus.server.config.ClusterSecurityConfig;
 import io.eventbus.server.config.ConfigException;
-import io.eventbus.server.config.ConfigKey;
-import io.eventbus.server.config.PemKey;
+import io.eventbus.server.tls.TlsFiles;
+import io.eventbus.server.tls.TlsSource;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -22,10 +22,11 @@ import org.jspecify.annotations.Nullable;
  *
  * @param links for links
  * @param secret the shared secret, or null for none
+ * @param tls the files of TLS for links, which are looked at while the bus runs
  */
 // The secret is read once and compared with nothing.
 @SuppressWarnings("ArrayRecordComponent")
-record ClusterSecurity(LinkSecurity links, byte @Nullable [] secret) {
+record ClusterSecurity(LinkSecurity links, byte @Nullable [] secret, Optional<TlsSource> tls) {
   private static final int MAX_SECRET_FILE = 8_192;
   private static final int DERIVED_BITS = 256;
 
@@ -36,18 +37,15 @@ record ClusterSecurity(LinkSecurity links, byte @Nullable [] secret) {
     String text = config.secretFile() == null ? config.secret() : read(config.secretFile());
     byte[] secret = text == null ? null : text.getBytes(StandardCharsets.UTF_8);
     LinkSecurity links = secret == null ? LinkSecurity.none() : LinkSecurity.sharedSecret(secret);
-    Path certificate = config.certificate();
-    Path key = config.key();
-    Path authority = config.authority();
-    if (certificate != null && key != null && authority != null) {
-      PemKey.check(ConfigKey.CLUSTER_TLS_KEY, key);
-      try {
-        links = links.withTls(certificate, key, authority);
-      } catch (IllegalArgumentException e) {
-        throw wrong("cluster.tls-certificate: " + e.getMessage(), e);
-      }
+    Optional<TlsFiles> files = TlsFiles.links(config);
+    if (files.isEmpty()) {
+      return new ClusterSecurity(links, secret, Optional.empty());
     }
-    return new ClusterSecurity(links, secret);
+    LinkSecurity withTls = links.withTls();
+    TlsSource source =
+        TlsSource.open(
+            files.get(), found -> withTls.useTls(found.key(), found.chain(), found.authorities()));
+    return new ClusterSecurity(withTls, secret, Optional.of(source));
   }
 
   /**

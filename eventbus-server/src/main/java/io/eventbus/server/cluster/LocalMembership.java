@@ -14,6 +14,7 @@ import io.eventbus.registry.local.LocalRegistryOptions;
 import io.eventbus.registry.ratis.RatisRegistry;
 import io.eventbus.server.config.BuildInfo;
 import io.eventbus.server.config.ServerConfig;
+import io.eventbus.server.tls.TlsSource;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Clock;
@@ -54,6 +55,11 @@ final class LocalMembership implements Membership {
 
   @Override
   public Optional<LinkNode> links() {
+    return Optional.empty();
+  }
+
+  @Override
+  public Optional<TlsSource> linkTls() {
     return Optional.empty();
   }
 

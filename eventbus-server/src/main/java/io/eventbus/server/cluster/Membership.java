@@ -4,6 +4,7 @@ import io.eventbus.link.LinkNode;
 import io.eventbus.link.LinkTransport;
 import io.eventbus.registry.BusState;
 import io.eventbus.server.config.ServerConfig;
+import io.eventbus.server.tls.TlsSource;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Clock;
@@ -67,6 +68,13 @@ public interface Membership extends ClusterView, AutoCloseable {
    * @return the links, which listen; nothing for a bus that serves alone
    */
   Optional<LinkNode> links();
+
+  /**
+   * Returns the files of TLS for links.
+   *
+   * @return nothing without links, or without TLS
+   */
+  Optional<TlsSource> linkTls();
 
   /**
    * Derives a key that all buses of the cluster have, and nothing else.

@@ -407,6 +407,13 @@ public enum ConfigKey {
       "",
       "Token that all clients share and show in `Hello`. Give it in the file or the environment:"
           + " other users of the machine can read flags."),
+  /** The same in a file. */
+  AUTH_TOKEN_FILE(
+      "auth.token-file",
+      ValueType.FILE,
+      "",
+      "",
+      "File with that token, instead of `auth.token`; white space around it does not count."),
   /** Who is let in without credentials. */
   AUTH_ANONYMOUS(
       "auth.anonymous",
@@ -934,8 +941,9 @@ public enum ConfigKey {
       ValueType.HOST,
       "127.0.0.1",
       "--admin-host",
-      "Address of the administration port. This machine only, because the API has no login: put a"
-          + " proxy with one in front before you change it."),
+      "Address of the administration port. This machine only, because there nobody has to log in; any"
+          + " other address needs a login (`admin.token-file`, `auth.users-file` or `auth.jwt.…`) and"
+          + " `admin.tls-certificate`."),
   /** Port of the administration API. */
   ADMIN_PORT(
       "admin.port",
@@ -954,6 +962,81 @@ public enum ConfigKey {
       "Names in `Host` that the administration port answers to, besides `localhost`, `admin.host` and"
           + " (where it listens to more than loopback) every IP address; `*` for all, where a proxy"
           + " decides."),
+  /** When operators log in. */
+  ADMIN_AUTH(
+      "admin.auth",
+      ValueType.ADMIN_AUTH,
+      "auto",
+      "",
+      "Whether the administration port asks who calls: `auto` where a token is set, and where"
+          + " `admin.host` is no loopback address; `required` always."),
+  /** Token of administrators. */
+  ADMIN_TOKEN(
+      "admin.token",
+      ValueType.SECRET,
+      "",
+      "",
+      "Token with which anybody administers this bus (`Authorization: Bearer`), 16 characters at"
+          + " least. Give it in a file or the environment: other users of the machine can read"
+          + " flags."),
+  /** The same in a file. */
+  ADMIN_TOKEN_FILE(
+      "admin.token-file",
+      ValueType.FILE,
+      "",
+      "",
+      "File with that token, instead of `admin.token`; white space around it does not count."),
+  /** Metrics for everybody. */
+  ADMIN_METRICS_OPEN(
+      "admin.metrics-open",
+      ValueType.SWITCH,
+      "false",
+      "",
+      "Whether `/metrics` is there without a login, as `/healthz` and `/readyz` always are."),
+  /** Certificate of the administration port. */
+  ADMIN_TLS_CERTIFICATE(
+      "admin.tls-certificate",
+      ValueType.FILE,
+      "",
+      "",
+      "PEM file with the certificate chain of the administration port; turns TLS on together with"
+          + " `admin.tls-key`."),
+  /** Key of the administration port. */
+  ADMIN_TLS_KEY(
+      "admin.tls-key",
+      ValueType.FILE,
+      "",
+      "",
+      "PEM file with the private key of that certificate (PKCS#8, not encrypted)."),
+  /** No TLS beyond this machine. */
+  ADMIN_PLAINTEXT(
+      "admin.plaintext",
+      ValueType.SWITCH,
+      "false",
+      "",
+      "Lets the administration port be reached from other machines without TLS, where something else"
+          + " encrypts: a proxy, or the network of containers on one machine."),
+
+  /** The audit log. */
+  AUDIT_FILE(
+      "audit.file",
+      ValueType.FILE,
+      "",
+      "",
+      "File of the [audit log](#audit-log), JSON lines; without it there is none but on"
+          + " `$SYS.audit.…`."),
+  /** Size of a file of the audit log. */
+  AUDIT_MAX_BYTES(
+      "audit.max-bytes",
+      ValueType.SIZE,
+      "64MiB",
+      64 * Bytes.KIB,
+      16 * Bytes.GIB,
+      "",
+      "Size from which on another file is begun; the full one is `audit.file` with `.1` behind its"
+          + " name, the one before `.2` and so on."),
+  /** Number of files of the audit log. */
+  AUDIT_FILES("audit.files", ValueType.COUNT, "10", 1, 20, "", "How many full files are kept."),
 
   /** Log level. */
   LOG_LEVEL(

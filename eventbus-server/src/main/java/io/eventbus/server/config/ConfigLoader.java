@@ -30,6 +30,7 @@ public final class ConfigLoader {
 
   private static final Set<String> OTHER_VARIABLES =
       Set.of(
+          "EVENTBUS_ADMIN_URL",
           "EVENTBUS_CONFIG",
           "EVENTBUS_JAVA_OPTS",
           "EVENTBUS_TOKEN",

@@ -106,7 +106,8 @@ final class ConfigValues {
         part(
             () ->
                 new AuthConfig(
-                    optional(ConfigKey.AUTH_TOKEN),
+                    AuthConfig.token(
+                        optional(ConfigKey.AUTH_TOKEN), path(ConfigKey.AUTH_TOKEN_FILE)),
                     choice(ConfigKey.AUTH_ANONYMOUS, AnonymousScope.class),
                     path(ConfigKey.AUTH_USERS_FILE),
                     choice(ConfigKey.AUTH_CERTIFICATE_SUBJECT, CertificateSubject.class),
@@ -143,7 +144,22 @@ final class ConfigValues {
                     flag(ConfigKey.ADMIN_ENABLED),
                     text(ConfigKey.ADMIN_HOST),
                     integer(ConfigKey.ADMIN_PORT),
-                    list(ConfigKey.ADMIN_ALLOWED_HOSTS)));
+                    list(ConfigKey.ADMIN_ALLOWED_HOSTS),
+                    new AdminAccessConfig(
+                        choice(ConfigKey.ADMIN_AUTH, AdminAuth.class),
+                        AdminAccessConfig.token(
+                            optional(ConfigKey.ADMIN_TOKEN), path(ConfigKey.ADMIN_TOKEN_FILE)),
+                        flag(ConfigKey.ADMIN_METRICS_OPEN),
+                        path(ConfigKey.ADMIN_TLS_CERTIFICATE),
+                        path(ConfigKey.ADMIN_TLS_KEY),
+                        flag(ConfigKey.ADMIN_PLAINTEXT))));
+    AuditConfig audit =
+        part(
+            () ->
+                new AuditConfig(
+                    path(ConfigKey.AUDIT_FILE),
+                    number(ConfigKey.AUDIT_MAX_BYTES),
+                    integer(ConfigKey.AUDIT_FILES)));
     LogConfig log =
         part(
             () ->
@@ -164,6 +180,7 @@ final class ConfigValues {
         || sys == null
         || diagnostics == null
         || admin == null
+        || audit == null
         || log == null) {
       return null;
     }
@@ -184,6 +201,7 @@ final class ConfigValues {
                 sys,
                 diagnostics,
                 admin,
+                audit,
                 log));
   }
 

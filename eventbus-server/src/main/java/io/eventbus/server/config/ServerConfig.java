@@ -19,6 +19,7 @@ import java.util.Map;
  * @param sys what it publishes of itself
  * @param diagnostics what helps to examine it
  * @param admin its administration port
+ * @param audit its audit log
  * @param log what it writes to standard error
  */
 public record ServerConfig(
@@ -36,6 +37,7 @@ public record ServerConfig(
     SysConfig sys,
     DiagnosticsConfig diagnostics,
     AdminConfig admin,
+    AuditConfig audit,
     LogConfig log) {
   /**
    * Checks the parts against each other.
@@ -54,6 +56,7 @@ public record ServerConfig(
    * @param sys what it publishes of itself
    * @param diagnostics what helps to examine it
    * @param admin its administration port
+   * @param audit its audit log
    * @param log what it writes to standard error
    * @throws IllegalArgumentException if two parts do not fit
    */
@@ -71,6 +74,7 @@ public record ServerConfig(
       throw new IllegalArgumentException(
           "admin.port: " + admin.port() + " (expected: another port than listen.port)");
     }
+    admin.check(admin.access().token().isSet() || auth.usersFile() != null || auth.jwt().enabled());
     if (cluster.enabled()
         && cluster.security().certificate() != null
         && !cluster.security().hasSecret()
@@ -113,7 +117,7 @@ public record ServerConfig(
    * @throws IllegalArgumentException if another part of the configuration has that port
    */
   public ServerConfig withAdminPort(int port) {
-    return with(bus, new AdminConfig(admin.enabled(), admin.host(), port, admin.allowedHosts()));
+    return with(bus, admin.withPort(port));
   }
 
   private ServerConfig with(BusConfig otherBus, AdminConfig otherAdmin) {
@@ -132,6 +136,7 @@ public record ServerConfig(
         sys,
         diagnostics,
         otherAdmin,
+        audit,
         log);
   }
 
@@ -164,7 +169,7 @@ public record ServerConfig(
    * @return false where all clients are anonymous
    */
   public boolean authenticates() {
-    return auth.token() != null
+    return auth.token().isSet()
         || auth.usersFile() != null
         || auth.jwt().enabled()
         || tls.clientAuth() != ClientAuth.NONE;

@@ -57,6 +57,8 @@ public enum ValueType {
   LABEL("up to 256 visible ASCII characters"),
   /** A URL that is fetched; empty for none. */
   FETCHED_URL("an https:// URL; http:// only for this machine, by localhost or a loopback address"),
+  /** An {@link AdminAuth}. */
+  ADMIN_AUTH("auto or required"),
   /** A {@link LogConfig.Level}. */
   LOG_LEVEL("error, warn, info, debug or trace"),
   /** A {@link LogConfig.Format}. */

@@ -1,6 +1,8 @@
 package io.eventbus.server.session;
 
+import io.eventbus.protocol.TypeCode;
 import io.eventbus.server.advisory.Advisory;
+import java.util.Locale;
 
 /** Describes sessions to those who watch the bus. */
 final class ClientAdvisories {
@@ -9,7 +11,25 @@ final class ClientAdvisories {
   static Advisory connected(Session session) {
     Identity who = session.identity();
     return new Advisory.ClientConnected(
-        who.number(), session.link().remoteAddress(), who.id(), who.client(), who.agent());
+        who.number(),
+        session.link().remoteAddress(),
+        who.id(),
+        who.client(),
+        who.agent(),
+        session.principal().account(),
+        session.principal().subject(),
+        session.principal().method().name().toLowerCase(Locale.ROOT));
+  }
+
+  static Advisory denied(Session session, int typeCode, String reason) {
+    return new Advisory.PermissionDenied(
+        session.link().remoteAddress(),
+        session.identity().client(),
+        session.principal().account(),
+        session.principal().subject(),
+        String.valueOf(TypeCode.of(typeCode)).toLowerCase(Locale.ROOT),
+        reason,
+        1);
   }
 
   static Advisory disconnected(Session session) {

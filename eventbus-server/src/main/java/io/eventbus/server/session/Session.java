@@ -327,6 +327,9 @@ public final class Session {
 
   private void refuse(ErrorCode code, String message, long about, int typeCode, String topic) {
     String shown = message.length() > 1000 ? message.substring(0, 1000) : message;
+    if (code == ErrorCode.FORBIDDEN) {
+      loop.bus.advisories().tell(ClientAdvisories.denied(this, typeCode, shown));
+    }
     tell(new Problem(code, shown, false, about, typeCode, topic));
   }
 

@@ -33,6 +33,9 @@ public final class BusCounters {
   /** Events of the bus itself that it did not publish, because it would have had to wait. */
   public final LongAdder ownEventsDropped = new LongAdder();
 
+  /** Entries of the audit log that were left out. */
+  public final LongAdder auditDropped = new LongAdder();
+
   private final List<LoopStats> loops;
   private final Map<CloseReason, LongAdder> closed = counters(CloseReason.class);
   private final Map<RefusalReason, LongAdder> refused = counters(RefusalReason.class);

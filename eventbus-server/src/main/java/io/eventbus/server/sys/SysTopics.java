@@ -22,9 +22,14 @@ public final class SysTopics implements AutoCloseable {
   private final Advisories advisories;
   private final ScheduledExecutorService thread;
   private final ListenerRegistration registration;
+  private final AuditTrail audit;
 
   private SysTopics(
-      Advisories advisories, ScheduledExecutorService thread, ListenerRegistration registration) {
+      Advisories advisories,
+      AuditTrail audit,
+      ScheduledExecutorService thread,
+      ListenerRegistration registration) {
+    this.audit = audit;
     this.advisories = advisories;
     this.thread = thread;
     this.registration = registration;
@@ -46,6 +51,7 @@ public final class SysTopics implements AutoCloseable {
    * @param place where the bus is
    * @param view its figures
    * @param advisories what happens on it
+   * @param audit what is kept of it
    * @param index says whether anything subscribes
    * @param client publishes
    * @param clock the time of what is told
@@ -56,6 +62,7 @@ public final class SysTopics implements AutoCloseable {
       Place place,
       BusView view,
       Advisories advisories,
+      AuditTrail audit,
       SubscriptionIndex index,
       InternalClient client,
       Clock clock) {
@@ -63,6 +70,7 @@ public final class SysTopics implements AutoCloseable {
         new EventsTopic(place.bus(), index::isWanted, client::publish, clock, System::nanoTime);
     StatsTopic stats = new StatsTopic(place.bus(), view, index::isWanted, client::publish, clock);
     advisories.listen(events);
+    audit.publishTo(client::publish);
     ScheduledExecutorService thread =
         Executors.newSingleThreadScheduledExecutor(
             task -> {
@@ -78,7 +86,7 @@ public final class SysTopics implements AutoCloseable {
         place
             .registry()
             .addListener(new BusStates(new BusId(place.bus()), place.isMember(), advisories::tell));
-    return new SysTopics(advisories, thread, registration);
+    return new SysTopics(advisories, audit, thread, registration);
   }
 
   /**
@@ -95,11 +103,17 @@ public final class SysTopics implements AutoCloseable {
     return "$SYS.bus." + bus.replace(".", "%2E") + "." + what;
   }
 
+  /** Returns the topic of an entry of a bus's audit log. */
+  static String auditTopic(String bus, String type) {
+    return "$SYS.audit." + bus.replace(".", "%2E") + "." + type;
+  }
+
   /** Publishes nothing more. */
   @Override
   public void close() {
     registration.close();
     thread.shutdownNow();
     advisories.listen(advisory -> {});
+    audit.publishTo(null);
   }
 }

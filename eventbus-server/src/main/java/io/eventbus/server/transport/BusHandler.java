@@ -2,6 +2,7 @@ package io.eventbus.server.transport;
 
 import io.eventbus.protocol.CloseReason;
 import io.eventbus.server.admission.ConnectionAccount;
+import io.eventbus.server.advisory.Advisory;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.config.ValueType;
 import io.eventbus.server.queue.OutboundQueue;
@@ -279,6 +280,7 @@ final class BusHandler implements MessageHandler, ClientLink {
   @Override
   public boolean refusalMustWait(String reason, Runnable retry) {
     loop.context().bus().stats().authenticationFailures.increment();
+    loop.context().bus().advisories().tell(new Advisory.ClientRefused(account.toString(), reason));
     if (!account.authenticationFailed(reason)) {
       return false;
     }

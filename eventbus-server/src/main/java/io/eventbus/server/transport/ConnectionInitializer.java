@@ -8,7 +8,6 @@ import io.netty.channel.ChannelInitializer;
 import io.netty.channel.EventLoop;
 import io.netty.handler.codec.http.HttpDecoderConfig;
 import io.netty.handler.codec.http.HttpRequestDecoder;
-import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslHandler;
 import java.util.IdentityHashMap;
 import java.util.Optional;
@@ -23,14 +22,14 @@ final class ConnectionInitializer extends ChannelInitializer<Channel> {
 
   private final IdentityHashMap<EventLoop, ConnectionLoop> loops;
   private final Handshake handshake;
-  private final @Nullable SslContext tls;
+  private final @Nullable TlsContexts tls;
   private final TlsTasks tlsTasks;
   private final FrontDoor door;
 
   ConnectionInitializer(
       IdentityHashMap<EventLoop, ConnectionLoop> loops,
       Handshake handshake,
-      @Nullable SslContext tls,
+      @Nullable TlsContexts tls,
       TlsTasks tlsTasks,
       FrontDoor door) {
     this.loops = loops;
@@ -56,7 +55,7 @@ final class ConnectionInitializer extends ChannelInitializer<Channel> {
       channel.pipeline().addLast(new ProxyPreface(upgrade::proxied));
     }
     if (tls != null) {
-      SslHandler handler = tls.newHandler(channel.alloc(), tlsTasks.forConnection());
+      SslHandler handler = tls.current().newHandler(channel.alloc(), tlsTasks.forConnection());
       handler.setHandshakeTimeoutMillis(loop.config().timeouts().upgrade().toMillis());
       TlsTurns turns = new TlsTurns(loop, door::tlsTooLong);
       channel.pipeline().addLast(turns).addLast(handler).addLast(turns.observer());

@@ -1,92 +1,86 @@
 package io.eventbus.server.transport;
 
 import io.eventbus.server.config.ConfigException;
-import io.eventbus.server.config.ConfigKey;
 import io.eventbus.server.config.TlsConfig;
+import io.eventbus.server.tls.TlsFiles;
+import io.eventbus.server.tls.TlsMaterial;
+import io.eventbus.server.tls.TlsSource;
 import io.netty.channel.Channel;
 import io.netty.handler.ssl.ClientAuth;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SslHandler;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.security.cert.Certificate;
 import java.security.cert.X509Certificate;
-import java.util.List;
+import java.util.Optional;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLPeerUnverifiedException;
 import org.jspecify.annotations.Nullable;
 
-/** TLS for clients, from two PEM files. */
+/**
+ * TLS for clients, as its files have it: each connection gets what is current when it begins. Any
+ * thread.
+ */
 final class TlsContexts {
   /** Sessions that clients may resume: the JDK's own bounds are twenty times as many, for a day. */
   private static final int SESSIONS = 1_000;
 
   private static final int SESSION_SECONDS = 300;
 
-  private TlsContexts() {}
+  private final ClientAuth clientAuth;
+  private final TlsSource source;
+  // Set while the source is opened.
+  private volatile SslContext current;
+
+  @SuppressWarnings("NullAway.Init")
+  private TlsContexts(TlsFiles files, ClientAuth clientAuth) {
+    this.clientAuth = clientAuth;
+    source = TlsSource.open(files, material -> current = context(material));
+  }
 
   /**
    * Reads the files.
    *
-   * @return null when TLS is off
+   * @return nothing when TLS is off
    * @throws ConfigException if they cannot be read or do not fit
    */
-  static @Nullable SslContext of(TlsConfig config) {
-    Path certificate = config.certificate();
-    Path key = config.key();
-    if (certificate == null || key == null) {
-      return null;
-    }
-    readable("tls.certificate", certificate);
-    readable("tls.key", key);
+  static Optional<TlsContexts> of(TlsConfig config) {
+    ClientAuth clientAuth =
+        switch (config.clientAuth()) {
+          case NONE -> ClientAuth.NONE;
+          case OPTIONAL -> ClientAuth.OPTIONAL;
+          case REQUIRED -> ClientAuth.REQUIRE;
+        };
+    return TlsFiles.clients(config).map(files -> new TlsContexts(files, clientAuth));
+  }
+
+  private SslContext context(TlsMaterial material) {
     try {
-      return withClients(config, SslContextBuilder.forServer(certificate.toFile(), key.toFile()))
+      // A context of its own for each set of files: sessions of another one are not resumed, so
+      // that a client whose authority is no longer trusted does not come back.
+      SslContextBuilder builder = SslContextBuilder.forServer(material.key(), material.chain());
+      if (!material.authorities().isEmpty()) {
+        builder.trustManager(material.authorities());
+      }
+      return builder
+          .clientAuth(clientAuth)
           .protocols("TLSv1.3", "TLSv1.2")
           .sessionCacheSize(SESSIONS)
           .sessionTimeout(SESSION_SECONDS)
           .build();
-    } catch (SSLException | IllegalArgumentException e) {
-      ConfigException refused =
-          new ConfigException(
-              List.of(
-                  "tls.certificate: "
-                      + certificate
-                      + " and tls.key: "
-                      + key
-                      + " (expected: a chain and its unencrypted PKCS#8 key, both in PEM): "
-                      + e.getMessage()));
-      refused.initCause(e);
-      throw refused;
+    } catch (SSLException e) {
+      throw new IllegalArgumentException(e.getMessage(), e);
     }
   }
 
-  /** Asks for clients' certificates, where the configuration says so. */
-  private static SslContextBuilder withClients(TlsConfig config, SslContextBuilder builder) {
-    Path authority = config.clientCa();
-    if (authority == null) {
-      return builder;
-    }
-    readable(ConfigKey.TLS_CLIENT_CA.key(), authority);
-    try {
-      return builder
-          .trustManager(authority.toFile())
-          .clientAuth(
-              config.clientAuth() == io.eventbus.server.config.ClientAuth.REQUIRED
-                  ? ClientAuth.REQUIRE
-                  : ClientAuth.OPTIONAL);
-    } catch (IllegalArgumentException e) {
-      ConfigException refused =
-          new ConfigException(
-              List.of(
-                  ConfigKey.TLS_CLIENT_CA.key()
-                      + ": "
-                      + authority
-                      + " (expected: certificates in PEM): "
-                      + e.getMessage()));
-      refused.initCause(e);
-      throw refused;
-    }
+  /** What a connection that begins now uses. */
+  SslContext current() {
+    return current;
+  }
+
+  /** What is looked at while the bus runs. */
+  TlsSource source() {
+    return source;
   }
 
   /** Returns with which certificate a client has opened its connection; null for none. */
@@ -101,12 +95,6 @@ final class TlsContexts {
     } catch (SSLPeerUnverifiedException e) {
       // It has shown none.
       return null;
-    }
-  }
-
-  private static void readable(String key, Path file) {
-    if (!Files.isRegularFile(file) || !Files.isReadable(file)) {
-      throw new ConfigException(List.of(key + ": " + file + " (expected: a readable file)"));
     }
   }
 }

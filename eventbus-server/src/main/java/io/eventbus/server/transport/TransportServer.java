@@ -11,6 +11,7 @@ import io.eventbus.server.log.RateLimitedLog;
 import io.eventbus.server.routing.Router;
 import io.eventbus.server.session.BusContext;
 import io.eventbus.server.session.LoopContext;
+import io.eventbus.server.tls.TlsSource;
 import io.eventbus.server.transport.websocket.Handshake;
 import io.eventbus.server.transport.websocket.OriginCheck;
 import io.netty.bootstrap.ServerBootstrap;
@@ -21,12 +22,12 @@ import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.epoll.EpollChannelOption;
-import io.netty.handler.ssl.SslContext;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
@@ -48,6 +49,7 @@ public final class TransportServer {
   private final IdentityHashMap<EventLoop, ConnectionLoop> byLoop = new IdentityHashMap<>();
   private final ConnectionLimit limit;
   private final FrontDoor door;
+  private final @Nullable TlsContexts tls;
   private final TlsTasks tlsTasks;
   private @Nullable Channel listening;
 
@@ -60,6 +62,7 @@ public final class TransportServer {
    * @param routers makes the router of each loop; the argument is what a router calls when it has
    *     something to hand over
    * @param onFatal called by a loop's thread when the bus cannot go on; must return at once
+   * @throws ConfigException if the TLS files cannot be used
    */
   public TransportServer(
       ServerConfig config,
@@ -70,6 +73,7 @@ public final class TransportServer {
     this.config = config;
     this.loops = loops;
     this.bus = bus;
+    this.tls = TlsContexts.of(config.tls()).orElse(null);
     for (int i = 0; i < loops.count(); i++) {
       ConnectionLoop state = new ConnectionLoop(i, loops.loop(i), config);
       state.onFatal(onFatal);
@@ -115,11 +119,9 @@ public final class TransportServer {
    * Starts to listen.
    *
    * @throws IOException if the address cannot be bound; the message says which
-   * @throws ConfigException if the TLS files cannot be used
    */
   public void start() throws IOException {
     tellLimit();
-    SslContext tls = TlsContexts.of(config.tls());
     Handshake handshake =
         new Handshake(
             config.listen().path(),
@@ -187,6 +189,15 @@ public final class TransportServer {
    */
   public ConnectionLimit connectionLimit() {
     return limit;
+  }
+
+  /**
+   * Returns the files of TLS for clients.
+   *
+   * @return nothing where TLS is off
+   */
+  public Optional<TlsSource> tls() {
+    return Optional.ofNullable(tls).map(TlsContexts::source);
   }
 
   /**

@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.eventbus.server.advisory.Advisories;
+import io.eventbus.server.config.AdminAccessConfig;
+import io.eventbus.server.config.AdminAuth;
 import io.eventbus.server.config.AdminConfig;
 import java.io.IOException;
 import java.io.InputStream;
@@ -38,10 +41,11 @@ class AdminServerTest {
   AdminServerTest() throws IOException {
     server =
         AdminServer.start(
-            new AdminConfig(true, "127.0.0.1", 0, List.of("bus.example")),
+            new AdminConfig(true, "127.0.0.1", 0, List.of("bus.example"), AdminAccessConfig.open()),
             bus::health,
+            new Advisories(),
             AdminServer.MOST_CONNECTIONS);
-    server.serve(bus);
+    server.serve(bus, List.of());
   }
 
   @AfterEach
@@ -66,8 +70,8 @@ class AdminServerTest {
   @Test
   void aBusThatStartsIsAliveAndNotReady() throws Exception {
     BusHealth starting = BusHealth.of(BusHealth.State.STARTING, "loads", FakeBus.ALONE);
-    AdminConfig config = new AdminConfig(true, "127.0.0.1", 0, List.of());
-    try (AdminServer early = AdminServer.start(config, () -> starting, 100)) {
+    AdminConfig config = new AdminConfig(true, "127.0.0.1", 0, List.of(), AdminAccessConfig.open());
+    try (AdminServer early = AdminServer.start(config, () -> starting, new Advisories(), 100)) {
       URI uri = URI.create("http://127.0.0.1:" + early.port());
       assertThat(send("GET", uri.resolve("/healthz")).statusCode()).isEqualTo(200);
       HttpResponse<String> ready = send("GET", uri.resolve("/readyz"));
@@ -78,7 +82,7 @@ class AdminServerTest {
         assertThat(other.statusCode()).isEqualTo(503);
         assertThat(json(other).path("error").path("code").asText()).isEqualTo("STARTING");
       }
-      early.serve(bus);
+      early.serve(bus, List.of());
       assertThat(send("GET", uri.resolve("/readyz")).statusCode()).isEqualTo(200);
       assertThat(send("GET", uri.resolve("/nothing")).statusCode()).isEqualTo(404);
     }
@@ -255,6 +259,18 @@ class AdminServerTest {
     assertThat(raw("GET", "/healthz", host)).startsWith("HTTP/1.1 " + status);
   }
 
+  private static AdminConfig open(String allowedHost) {
+    AdminAccessConfig access =
+        new AdminAccessConfig(
+            AdminAuth.AUTO,
+            AdminAccessConfig.token("0123456789abcdef", null),
+            false,
+            null,
+            null,
+            true);
+    return new AdminConfig(true, "0.0.0.0", 0, List.of(allowedHost), access);
+  }
+
   @ParameterizedTest
   @CsvSource({
     "localhost, true",
@@ -268,10 +284,10 @@ class AdminServerTest {
   })
   void beyondLoopbackOnlyNamesThatAreConfigured(@Nullable String host, boolean allowed)
       throws Exception {
-    AdminConfig config = new AdminConfig(true, "0.0.0.0", 0, List.of("proxy.example"));
+    AdminConfig config = open("proxy.example");
     assertThat(new HostGuard(config, InetAddress.getByName("0.0.0.0")).allows(host))
         .isEqualTo(allowed);
-    AdminConfig open = new AdminConfig(true, "0.0.0.0", 0, List.of("*"));
+    AdminConfig open = open("*");
     assertThat(new HostGuard(open, InetAddress.getByName("0.0.0.0")).allows(host)).isTrue();
   }
 

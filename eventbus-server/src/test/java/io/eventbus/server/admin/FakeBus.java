@@ -73,7 +73,7 @@ public final class FakeBus implements BusView {
             Map.of("NORMAL", 4L, "SLOW_CONSUMER", 1L),
             15,
             12),
-        new BusStats.Traffic(10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110),
+        new BusStats.Traffic(10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110, 120),
         new BusStats.Memory(100, 200, 300, 400),
         Map.of("DROP_OLDEST", 5L),
         6,
@@ -119,7 +119,8 @@ public final class FakeBus implements BusView {
             List.of(43L, 44L),
             45,
             46,
-            47));
+            47),
+        Map.of("listen", 48L));
   }
 
   @Override

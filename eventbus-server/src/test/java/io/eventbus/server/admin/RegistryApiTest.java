@@ -11,6 +11,8 @@ import io.eventbus.registry.RegistryUnavailableException;
 import io.eventbus.registry.TopicCommand;
 import io.eventbus.registry.TopicSpec;
 import io.eventbus.registry.codec.BackupFormat;
+import io.eventbus.server.advisory.Advisories;
+import io.eventbus.server.config.AdminAccessConfig;
 import io.eventbus.server.config.AdminConfig;
 import java.io.IOException;
 import java.net.URI;
@@ -44,8 +46,13 @@ class RegistryApiTest {
 
   RegistryApiTest() throws Exception {
     bus.cluster.start().toCompletableFuture().get(10, TimeUnit.SECONDS);
-    server = AdminServer.start(new AdminConfig(true, "127.0.0.1", 0, List.of()), bus::health, 100);
-    server.serve(bus);
+    server =
+        AdminServer.start(
+            new AdminConfig(true, "127.0.0.1", 0, List.of(), AdminAccessConfig.open()),
+            bus::health,
+            new Advisories(),
+            100);
+    server.serve(bus, List.of());
   }
 
   @AfterEach

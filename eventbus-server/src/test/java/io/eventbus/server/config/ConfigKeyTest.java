@@ -22,7 +22,8 @@ class ConfigKeyTest {
           ConfigKey.LIMITS_QUEUE_BYTES,
           ConfigKey.FEDERATION_QUEUE_BYTES,
           ConfigKey.LIMITS_MEMORY_BYTES,
-          ConfigKey.BALANCE_CAPACITY_BYTES);
+          ConfigKey.BALANCE_CAPACITY_BYTES,
+          ConfigKey.AUDIT_MAX_BYTES);
 
   @ParameterizedTest
   @EnumSource

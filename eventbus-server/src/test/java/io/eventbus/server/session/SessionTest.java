@@ -840,7 +840,8 @@ class SessionTest {
     byte[] hello = hello("s3cret", null);
     welcomed.onMessage(ByteBuffer.wrap(hello), 0, hello.length, 1, () -> {});
     Advisory.ClientConnected connected =
-        new Advisory.ClientConnected(1, other.remoteAddress(), welcomed.id(), "client", "agent/1");
+        new Advisory.ClientConnected(
+            1, other.remoteAddress(), welcomed.id(), "client", "agent/1", "", "", "shared_token");
     assertThat(told).containsExactly(connected);
     byte[] publish = SampleFrames.publish("t", 1, false, "x", "y");
     welcomed.onMessage(ByteBuffer.wrap(publish), 0, publish.length, 2, () -> {});

@@ -22,13 +22,18 @@ class SysDocumentTest {
   /** One of each kind. */
   private static final List<Advisory> ADVISORIES =
       List.of(
-          new Advisory.ClientConnected(1, "", "", "", ""),
+          new Advisory.ClientConnected(1, "", "", "", "", "", "", ""),
           new Advisory.ClientDisconnected(1, "", "", "", Instant.EPOCH, 1, 1),
           new Advisory.ChangeBegun(1, "", ""),
           new Advisory.ChangeFinished(1, "", Advisory.ChangeOutcome.MOVED),
           new Advisory.DrainChanged(true),
           new Advisory.ConnectionEvicted("", 1, ""),
-          new Advisory.BusStateChanged("", null, ""));
+          new Advisory.BusStateChanged("", null, ""),
+          new Advisory.CertificateChanged("", "", Instant.EPOCH),
+          new Advisory.CertificateRefused("", ""),
+          new Advisory.ClientRefused("", ""),
+          new Advisory.PermissionDenied("", "", "", "", "", "", 1),
+          new Advisory.AdminAction("", "", "", "", "", 200));
 
   /** The first two columns of a table. */
   private static List<String> documented(String name) throws Exception {
@@ -83,7 +88,13 @@ class SysDocumentTest {
         .extracting(Object::getClass)
         .containsExactlyInAnyOrder(Advisory.class.getPermittedSubclasses());
     List<String> rows = new ArrayList<>();
-    ADVISORIES.forEach(advisory -> rows.add(row(advisory.type(), advisory.getClass())));
+    List<String> onlyAudited = new ArrayList<>();
+    for (Advisory advisory : ADVISORIES) {
+      assertThat(advisory.publishedAsEvent() || advisory.belongsToAudit()).isTrue();
+      (advisory.publishedAsEvent() ? rows : onlyAudited)
+          .add(row(advisory.type(), advisory.getClass()));
+    }
     assertThat(documented("events of a bus")).containsExactlyElementsOf(rows);
+    assertThat(documented("audit of a bus")).containsExactlyElementsOf(onlyAudited);
   }
 }

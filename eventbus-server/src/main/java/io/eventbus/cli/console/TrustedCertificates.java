@@ -1,7 +1,5 @@
-package io.eventbus.cli.client;
+package io.eventbus.cli.console;
 
-import io.eventbus.cli.console.CliFailure;
-import io.eventbus.cli.console.ExitCode;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -14,10 +12,15 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
 /** Trusts the certificates of a PEM file, and no others. */
-final class TrustedCertificates {
+public final class TrustedCertificates {
   private TrustedCertificates() {}
 
-  static SSLContext context(Path file) {
+  /**
+   * Reads the file.
+   *
+   * @throws CliFailure if it holds no certificates
+   */
+  public static SSLContext context(Path file) {
     try (InputStream in = Files.newInputStream(file)) {
       KeyStore store = KeyStore.getInstance(KeyStore.getDefaultType());
       store.load(null, null);

@@ -1,0 +1,154 @@
+package io.eventbus.server.admin;
+
+import io.eventbus.server.config.AdminConfig;
+import io.eventbus.server.security.Credentials;
+import io.eventbus.server.security.Identity;
+import io.eventbus.server.security.LoginMethod;
+import io.eventbus.server.security.LoginOutcome;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds out who calls the administration port: by the token of administrators, a user's password,
+ * or a signed token. Any thread.
+ */
+final class AdminLogin {
+  /** The account of operators, besides that of all that have none. */
+  static final String SYSTEM_ACCOUNT = "$system";
+
+  /** More than any token that is sent for a good reason. */
+  private static final int MAX_HEADER = 8_192;
+
+  private static final long PATIENCE_SECONDS = 3;
+  private static final String BEARER = "bearer ";
+  private static final String BASIC = "basic ";
+
+  private final boolean needed;
+  private final byte @Nullable [] token;
+  private volatile List<LoginMethod> methods = List.of();
+
+  /**
+   * Reads the token.
+   *
+   * @throws io.eventbus.server.config.ConfigException if its file cannot be used
+   */
+  AdminLogin(AdminConfig config) {
+    needed = config.loginNeeded();
+    token =
+        config.access().token().read().map(t -> t.getBytes(StandardCharsets.UTF_8)).orElse(null);
+  }
+
+  /** Asks these, too, from now on. */
+  void serve(List<LoginMethod> operators) {
+    methods = List.copyOf(operators);
+  }
+
+  /**
+   * Says who calls; waits for seconds where a password has to be checked.
+   *
+   * @param authorization the header {@code Authorization}, null for none
+   * @return nothing if it shows credentials that are wrong
+   * @throws HttpFailure if they cannot be checked now
+   */
+  Optional<Caller> find(@Nullable String authorization) throws HttpFailure {
+    if (!needed) {
+      return Optional.of(Caller.UNASKED);
+    }
+    if (authorization == null) {
+      return Optional.of(Caller.UNKNOWN);
+    }
+    if (authorization.length() > MAX_HEADER) {
+      return Optional.empty();
+    }
+    String lower = authorization.toLowerCase(Locale.ROOT);
+    if (lower.startsWith(BEARER)) {
+      String shown = authorization.substring(BEARER.length()).strip();
+      return isToken(shown)
+          ? Optional.of(new Caller("admin.token", AdminRole.ADMIN))
+          : ask(new Credentials(shown, "", false));
+    }
+    return lower.startsWith(BASIC)
+        ? basic(authorization.substring(BASIC.length()).strip())
+        : Optional.empty();
+  }
+
+  private boolean isToken(String shown) {
+    // Takes the same time wherever the first difference is.
+    return token != null && MessageDigest.isEqual(token, shown.getBytes(StandardCharsets.UTF_8));
+  }
+
+  private Optional<Caller> basic(String shown) throws HttpFailure {
+    String pair;
+    try {
+      pair = new String(Base64.getDecoder().decode(shown), StandardCharsets.UTF_8);
+    } catch (IllegalArgumentException e) {
+      // No Base64.
+      return Optional.empty();
+    }
+    int colon = pair.indexOf(':');
+    return colon <= 0
+        ? Optional.empty()
+        : ask(
+            new Credentials(pair.substring(0, colon), pair.substring(colon + 1), null, "", false));
+  }
+
+  private Optional<Caller> ask(Credentials credentials) throws HttpFailure {
+    for (LoginMethod method : methods) {
+      if (method.takes(credentials)) {
+        LoginOutcome outcome = await(method.check(credentials));
+        if (outcome instanceof LoginOutcome.Proved proved) {
+          return Optional.of(caller(proved.identity()));
+        }
+        if (outcome instanceof LoginOutcome.Unavailable) {
+          throw unavailable();
+        }
+        return Optional.empty();
+      }
+    }
+    return Optional.empty();
+  }
+
+  private static LoginOutcome await(CompletableFuture<LoginOutcome> asked) throws HttpFailure {
+    try {
+      return asked.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw unavailable();
+    } catch (ExecutionException | TimeoutException e) {
+      asked.cancel(false);
+      throw unavailable();
+    }
+  }
+
+  private static HttpFailure unavailable() {
+    return new HttpFailure(
+        503, "UNAVAILABLE", "it cannot be found out now who you are; try again later");
+  }
+
+  /** Of another account a role says nothing of this bus: whoever has the account gives it. */
+  private static Caller caller(Identity identity) {
+    boolean ofOperators = identity.account().isEmpty() || identity.account().equals(SYSTEM_ACCOUNT);
+    AdminRole role =
+        Arrays.stream(AdminRole.values())
+            .filter(each -> ofOperators && identity.roles().contains(each.toString()))
+            .reduce(AdminRole.NONE, (lower, higher) -> higher);
+    return new Caller(identity.subject(), role);
+  }
+
+  /** What {@code WWW-Authenticate} says. */
+  List<String> challenges() {
+    return methods.isEmpty()
+        ? List.of("Bearer realm=\"eventbus\"")
+        : List.of("Bearer realm=\"eventbus\"", "Basic realm=\"eventbus\", charset=\"UTF-8\"");
+  }
+}

@@ -1,0 +1,220 @@
+package io.eventbus.server.sys;
+
+import io.eventbus.server.admin.Json;
+import io.eventbus.server.advisory.Advisory;
+import io.eventbus.server.advisory.Advisory.PermissionDenied;
+import io.eventbus.server.log.RateLimitedLog;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Clock;
+import java.time.Instant;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The audit log: who did what, or was not let. Each entry is a line of JSON for the logger {@value
+ * #LINES}, and an event on {@code $SYS.audit.NAME.TYPE} for those who observe. Any thread.
+ *
+ * <p>It is written on a thread of its own; whoever tells it something never waits. What there is no
+ * room for, or what clients cause beyond a rate, is counted, and the next entry says how many.
+ */
+public final class AuditTrail implements Consumer<Advisory>, AutoCloseable {
+  /** The logger of the lines, which has an appender of its own where there is a file. */
+  public static final String LINES = "eventbus.audit.lines";
+
+  static final long MOST_QUEUED_BYTES = 4 << 20;
+
+  /** So that a crowd does not turn what is kept over within seconds. */
+  static final int MOST_OF_CLIENTS_PER_SECOND = 1_000;
+
+  /** Texts that others have chosen are cut here. */
+  static final int MOST_TEXT = 512;
+
+  private static final long LOOK_MILLIS = 1_000;
+  private static final Logger LOG = LoggerFactory.getLogger(AuditTrail.class);
+  private static final Entry END = new Entry("", "");
+  private static final RateLimitedLog RARE = new RateLimitedLog(LOG);
+
+  private final String bus;
+  private final boolean kept;
+  private final Consumer<String> lines;
+  private final Predicate<String> wanted;
+  private final Clock clock;
+  private final LongSupplier nanoTime;
+  private final LongAdder dropped;
+  private final DenialCounts denials = new DenialCounts();
+  private final LinkedBlockingQueue<Entry> queue = new LinkedBlockingQueue<>();
+  private final AtomicLong queuedBytes = new AtomicLong();
+  private final Thread thread = new Thread(this::run, "eventbus-audit");
+  private volatile @Nullable Publisher publisher;
+  private long omitted;
+  private long secondBegan;
+  private int inSecond;
+  private volatile boolean closed;
+
+  private record Entry(String topic, String json) {}
+
+  /**
+   * An entry.
+   *
+   * @param bus the bus's name
+   * @param at when it happened
+   * @param type what kind it is
+   * @param omitted entries that were left out since the one before
+   * @param detail what happened
+   */
+  record Message(String bus, Instant at, String type, long omitted, Advisory detail) {}
+
+  /**
+   * Makes one that writes from {@link #start} on.
+   *
+   * @param bus the bus's name
+   * @param kept whether the logger keeps the lines
+   * @param wanted whether anything subscribes to a topic; any thread
+   * @param clock the time of what is told
+   * @param dropped counts what was left out
+   */
+  public AuditTrail(
+      String bus, boolean kept, Predicate<String> wanted, Clock clock, LongAdder dropped) {
+    this(bus, kept, LoggerFactory.getLogger(LINES)::info, wanted, clock, System::nanoTime, dropped);
+  }
+
+  AuditTrail(
+      String bus,
+      boolean kept,
+      Consumer<String> lines,
+      Predicate<String> wanted,
+      Clock clock,
+      LongSupplier nanoTime,
+      LongAdder dropped) {
+    this.bus = bus;
+    this.kept = kept;
+    this.lines = lines;
+    this.wanted = wanted;
+    this.clock = clock;
+    this.nanoTime = nanoTime;
+    this.dropped = dropped;
+    secondBegan = nanoTime.getAsLong();
+    thread.setDaemon(true);
+  }
+
+  /** Begins to write; once. */
+  public void start() {
+    thread.start();
+  }
+
+  /** Publishes entries from now on, too; or no longer. */
+  void publishTo(@Nullable Publisher client) {
+    publisher = client;
+  }
+
+  @Override
+  public void accept(Advisory advisory) {
+    if (advisory instanceof PermissionDenied denied) {
+      denials.add(denied, nanoTime.getAsLong()).forEach(this::add);
+    } else {
+      add(advisory);
+    }
+  }
+
+  private void add(Advisory advisory) {
+    String topic = SysTopics.auditTopic(bus, advisory.type());
+    if (kept || (publisher != null && wanted.test(topic))) {
+      enqueue(topic, advisory);
+    }
+  }
+
+  private synchronized void enqueue(String topic, Advisory advisory) {
+    if (closed) {
+      return;
+    }
+    String json = isWithinRate(advisory) ? json(advisory) : "";
+    if (json.isEmpty() || queuedBytes.get() + json.length() > MOST_QUEUED_BYTES) {
+      omitted++;
+      dropped.increment();
+      RARE.warn("omitted", "entries of the audit log are left out: they come too fast");
+      return;
+    }
+    omitted = 0;
+    queuedBytes.addAndGet(json.length());
+    queue.add(new Entry(topic, json));
+  }
+
+  private String json(Advisory advisory) {
+    try {
+      return new String(
+          Json.write(
+              new Message(bus, clock.instant(), advisory.type(), omitted, advisory), MOST_TEXT),
+          StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      RARE.error("json", e, "an entry of the audit log could not be written");
+      return "";
+    }
+  }
+
+  private boolean isWithinRate(Advisory advisory) {
+    if (!advisory.causedByClient()) {
+      return true;
+    }
+    long now = nanoTime.getAsLong();
+    if (now - secondBegan >= TimeUnit.SECONDS.toNanos(1)) {
+      secondBegan = now;
+      inSecond = 0;
+    }
+    return inSecond++ < MOST_OF_CLIENTS_PER_SECOND;
+  }
+
+  private void run() {
+    while (true) {
+      denials.due(nanoTime.getAsLong()).forEach(this::add);
+      Entry next;
+      try {
+        next = queue.poll(LOOK_MILLIS, TimeUnit.MILLISECONDS);
+      } catch (InterruptedException e) {
+        return;
+      }
+      if (END.equals(next)) {
+        return;
+      }
+      if (next != null) {
+        queuedBytes.addAndGet(-next.json().length());
+        write(next);
+      }
+    }
+  }
+
+  private void write(Entry entry) {
+    try {
+      if (kept) {
+        lines.accept(entry.json());
+      }
+      Publisher client = publisher;
+      if (client != null && wanted.test(entry.topic())) {
+        client.publish(entry.topic(), entry.json().getBytes(StandardCharsets.UTF_8));
+      }
+    } catch (RuntimeException e) {
+      RARE.error("write", e, "an entry of the audit log could not be written");
+    }
+  }
+
+  /** Publishes nothing more; writes what is queued, for at most a second. */
+  @Override
+  public void close() {
+    publisher = null;
+    closed = true;
+    queue.add(END);
+    try {
+      thread.join(LOOK_MILLIS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

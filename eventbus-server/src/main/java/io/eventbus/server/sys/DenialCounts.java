@@ -1,0 +1,85 @@
+package io.eventbus.server.sys;
+
+import io.eventbus.server.advisory.Advisory.PermissionDenied;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Of what one client is not let do again and again, the first in a minute is told at once, and the
+ * others as one with a count when the minute is over. Any thread.
+ */
+final class DenialCounts {
+  /** Different ones in a minute; beyond, the oldest is told early. */
+  static final int MOST = 4_096;
+
+  private static final long WINDOW_NANOS = TimeUnit.MINUTES.toNanos(1);
+
+  private final Map<Key, Window> windows = new LinkedHashMap<>();
+
+  private record Key(String account, String subject, String address, String reason) {
+    static Key of(PermissionDenied denied) {
+      String address = denied.remoteAddress();
+      int port = address.lastIndexOf(':');
+      // Clients without a name are told apart by where they are.
+      return new Key(
+          denied.account(),
+          denied.subject(),
+          denied.subject().isEmpty() && port > 0 ? address.substring(0, port) : "",
+          denied.action() + " " + denied.reason());
+    }
+  }
+
+  private static final class Window {
+    final long beganNanos;
+    final PermissionDenied first;
+    long more;
+
+    Window(long beganNanos, PermissionDenied first) {
+      this.beganNanos = beganNanos;
+      this.first = first;
+    }
+  }
+
+  /** Returns what is to be told now, in order. */
+  synchronized List<PermissionDenied> add(PermissionDenied denied, long nowNanos) {
+    Window window = windows.get(Key.of(denied));
+    if (window != null && nowNanos - window.beganNanos < WINDOW_NANOS) {
+      window.more++;
+      return List.of();
+    }
+    List<PermissionDenied> due = new ArrayList<>(due(nowNanos));
+    if (windows.size() >= MOST) {
+      Iterator<Window> oldest = windows.values().iterator();
+      rest(oldest.next()).ifPresent(due::add);
+      oldest.remove();
+    }
+    windows.put(Key.of(denied), new Window(nowNanos, denied));
+    due.add(denied);
+    return due;
+  }
+
+  /** Returns the counts of the minutes that are over. */
+  synchronized List<PermissionDenied> due(long nowNanos) {
+    List<PermissionDenied> due = new ArrayList<>();
+    // They are in the order in which they began.
+    Iterator<Window> oldest = windows.values().iterator();
+    while (oldest.hasNext()) {
+      Window window = oldest.next();
+      if (nowNanos - window.beganNanos < WINDOW_NANOS) {
+        break;
+      }
+      rest(window).ifPresent(due::add);
+      oldest.remove();
+    }
+    return due;
+  }
+
+  private static Optional<PermissionDenied> rest(Window window) {
+    return window.more == 0 ? Optional.empty() : Optional.of(window.first.times(window.more));
+  }
+}

@@ -1,0 +1,360 @@
+package io.eventbus.server.admin;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.eventbus.it.TestCertificate;
+import io.eventbus.server.admission.AuthenticationFailures;
+import io.eventbus.server.advisory.Advisories;
+import io.eventbus.server.advisory.Advisory;
+import io.eventbus.server.config.AdminAccessConfig;
+import io.eventbus.server.config.AdminAuth;
+import io.eventbus.server.config.AdminConfig;
+import io.eventbus.server.config.ServerConfig;
+import io.eventbus.server.log.RateLimitedLog;
+import io.eventbus.server.security.AuthenticationMethod;
+import io.eventbus.server.security.Credentials;
+import io.eventbus.server.security.Identity;
+import io.eventbus.server.security.LoginMethod;
+import io.eventbus.server.security.LoginOutcome;
+import io.eventbus.server.tls.CertificateWatch;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLException;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.slf4j.helpers.NOPLogger;
+
+/** Who may do what at the administration port. */
+@Timeout(30)
+class AdminAccessTest {
+  private static final String TOKEN = "0123456789abcdef";
+
+  private final FakeBus bus = new FakeBus(3);
+  private final Advisories advisories = new Advisories();
+  private final List<Advisory> told = new CopyOnWriteArrayList<>();
+  private @Nullable AdminServer server;
+
+  AdminAccessTest() {
+    advisories.audit(told::add);
+  }
+
+  @AfterEach
+  void stop() {
+    if (server != null) {
+      server.close();
+    }
+  }
+
+  private static AdminConfig config(AdminAccessConfig access) {
+    return new AdminConfig(true, "127.0.0.1", 0, List.of(), access);
+  }
+
+  private static AdminAccessConfig withToken(boolean metricsOpen) {
+    return new AdminAccessConfig(
+        AdminAuth.AUTO, AdminAccessConfig.token(TOKEN, null), metricsOpen, null, null, false);
+  }
+
+  private AdminServer start(AdminAccessConfig access, LoginMethod... operators) throws IOException {
+    AdminServer started =
+        AdminServer.start(config(access), bus::health, advisories, AdminServer.MOST_CONNECTIONS);
+    server = started;
+    started.serve(bus, List.of(operators));
+    return started;
+  }
+
+  private HttpResponse<String> send(String method, String path, @Nullable String authorization)
+      throws Exception {
+    return send(HttpClient.newHttpClient(), "http", method, path, authorization);
+  }
+
+  private HttpResponse<String> send(
+      HttpClient client, String scheme, String method, String path, @Nullable String authorization)
+      throws Exception {
+    AdminServer running = Objects.requireNonNull(server);
+    HttpRequest.Builder request =
+        HttpRequest.newBuilder(URI.create(scheme + "://127.0.0.1:" + running.port() + path))
+            .timeout(Duration.ofSeconds(10))
+            .method(method, HttpRequest.BodyPublishers.noBody());
+    if (authorization != null) {
+      request.header("Authorization", authorization);
+    }
+    return client.send(request.build(), HttpResponse.BodyHandlers.ofString());
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      nullValues = "none",
+      value = {
+        "GET, /healthz, none, 200",
+        "GET, /healthz, Bearer wrong, 200",
+        "GET, /readyz, none, 200",
+        "GET, /metrics, none, 401",
+        "GET, /metrics, Bearer 0123456789abcdef, 200",
+        "GET, /, none, 401",
+        "GET, /api/v1/bus, none, 401",
+        "GET, /api/v1/bus, Bearer 0123456789abcdef, 200",
+        "GET, /api/v1/bus, bearer 0123456789abcdef, 200",
+        "GET, /api/v1/bus, Bearer 0123456789abcdeF, 401",
+        "GET, /api/v1/bus, Bearer, 401",
+        "GET, /api/v1/bus, Basic MDEyMzQ1Njc4OWFiY2RlZg==, 401",
+        "GET, /api/v1/nothing, none, 401",
+        "POST, /api/v1/bus, none, 401",
+        "GET, /api/v1/nothing, Bearer 0123456789abcdef, 404",
+        "DELETE, /api/v1/connections/1, none, 401",
+        "DELETE, /api/v1/connections/1, Bearer 0123456789abcdef, 202",
+        "PUT, /api/v1/drains/bus-2, none, 401",
+        "PUT, /api/v1/registry/snapshot, none, 401",
+        "GET, /api/v1/registry/backup, none, 401"
+      })
+  void withATokenEverythingButHealthNeedsIt(
+      String method, String path, @Nullable String authorization, int status) throws Exception {
+    start(withToken(false));
+    HttpResponse<String> response = send(method, path, authorization);
+    assertThat(response.statusCode()).as(response.body()).isEqualTo(status);
+    assertThat(response.headers().firstValue("WWW-Authenticate").isPresent())
+        .isEqualTo(status == 401);
+    assertThat(response.body()).doesNotContain(TOKEN);
+  }
+
+  private static LoginMethod users() {
+    return new LoginMethod() {
+      @Override
+      public boolean takes(Credentials credentials) {
+        return credentials.user() != null;
+      }
+
+      @Override
+      public CompletableFuture<LoginOutcome> check(Credentials credentials) {
+        String user = String.valueOf(credentials.user());
+        if (user.equals("late")) {
+          return CompletableFuture.completedFuture(new LoginOutcome.Unavailable("busy"));
+        }
+        if (!"secret".equals(credentials.token())) {
+          return CompletableFuture.completedFuture(new LoginOutcome.Wrong("wrong"));
+        }
+        String account = user.startsWith("tenant-") ? "acme" : "";
+        String role = user.replace("tenant-", "");
+        return CompletableFuture.completedFuture(
+            new LoginOutcome.Proved(
+                new Identity(
+                    account,
+                    user,
+                    AuthenticationMethod.PASSWORD,
+                    Set.copyOf(List.of(role, "trader")),
+                    Map.of(),
+                    Map.of(),
+                    Map.of(),
+                    null)));
+      }
+    };
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "viewer, secret, GET, /api/v1/bus, 200",
+    "viewer, secret, DELETE, /api/v1/connections/1, 403",
+    "operator, secret, DELETE, /api/v1/connections/1, 202",
+    "operator, secret, PUT, /api/v1/registry/snapshot, 403",
+    "operator, secret, GET, /api/v1/registry/backup, 403",
+    "operator, secret, GET, /api/v1/registry, 200",
+    "trader, secret, GET, /api/v1/bus, 403",
+    "tenant-admin, secret, GET, /api/v1/bus, 403",
+    "viewer, wrong, GET, /api/v1/bus, 401",
+    "late, secret, GET, /api/v1/bus, 503"
+  })
+  void usersHaveTheirRoles(String user, String password, String method, String path, int status)
+      throws Exception {
+    start(withToken(false), users());
+    String pair = user + ":" + password;
+    String basic =
+        "Basic " + Base64.getEncoder().encodeToString(pair.getBytes(StandardCharsets.UTF_8));
+    HttpResponse<String> response = send(method, path, basic);
+    assertThat(response.statusCode()).as(response.body()).isEqualTo(status);
+    if (status == 403) {
+      assertThat(response.body()).contains("this needs the role ");
+    }
+    if (status == 401) {
+      assertThat(response.headers().allValues("WWW-Authenticate")).hasSize(2);
+    }
+    if (!path.startsWith("/api/v1/bus") && status != 200) {
+      assertThat(told)
+          .singleElement()
+          .isInstanceOfSatisfying(
+              Advisory.AdminAction.class,
+              action -> {
+                assertThat(action.caller()).isEqualTo(user);
+                assertThat(action.target()).isEqualTo(path);
+                assertThat(action.status()).isEqualTo(status);
+              });
+    }
+  }
+
+  @Test
+  void metricsMayBeThereForAll() throws Exception {
+    start(withToken(true));
+    assertThat(send("GET", "/metrics", null).statusCode()).isEqualTo(200);
+    assertThat(send("GET", "/api/v1/bus", null).statusCode()).isEqualTo(401);
+  }
+
+  @Test
+  void eachRoleMayDoWhatThoseBeforeItMay() {
+    assertThat(AdminRole.ADMIN.includes(AdminRole.VIEWER)).isTrue();
+    assertThat(AdminRole.OPERATOR.includes(AdminRole.OPERATOR)).isTrue();
+    assertThat(AdminRole.VIEWER.includes(AdminRole.OPERATOR)).isFalse();
+    assertThat(AdminRole.OPERATOR.includes(AdminRole.ADMIN)).isFalse();
+  }
+
+  @Test
+  void whatIsWrongInTheFileOfTheTokenIsToldWithoutIt(@TempDir Path directory) throws Exception {
+    Path file = directory.resolve("token");
+    Files.writeString(file, "short\n");
+    AdminAccessConfig access =
+        new AdminAccessConfig(
+            AdminAuth.REQUIRED, AdminAccessConfig.token(null, file), false, null, null, false);
+    assertThatThrownBy(() -> AdminServer.check(config(access)))
+        .hasMessage("admin.token-file: 5 characters (expected: >= 16), in file " + file);
+    Files.delete(file);
+    assertThatThrownBy(() -> AdminServer.check(config(access)))
+        .hasMessageContaining("admin.token-file: \"" + file + "\" cannot be read");
+    Files.writeString(file, TOKEN + "\n");
+    start(access);
+    assertThat(send("GET", "/api/v1/bus", "Bearer " + TOKEN).statusCode()).isEqualTo(200);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      nullValues = "none",
+      value = {
+        "admin.host=0.0.0.0, admin.host: \"0.0.0.0\" (expected: 127.0.0.1",
+        "admin.host=10.0.0.1 admin.token=0123456789abcdef, admin.tls-certificate and admin.tls-key",
+        "admin.host=0.0.0.0 admin.plaintext=true, auth.users-file",
+        "admin.host=0.0.0.0 admin.plaintext=true admin.token=0123456789abcdef, none",
+        "admin.host=0.0.0.0 admin.enabled=false, none",
+        "admin.host=::1, none",
+        "admin.auth=required, admin.auth: required (expected: admin.token-file",
+        "admin.token=short, admin.token: 5 characters (expected: >= 16)",
+        "admin.token=0123456789abcdef admin.token-file=x, admin.token-file: \"x\" (expected: none",
+        "admin.tls-key=x, admin.tls-certificate: none (expected: a file"
+      })
+  void strangersAreKeptOut(String settings, @Nullable String problem) {
+    Map<String, String> values = new HashMap<>();
+    for (String setting : Arrays.asList(settings.split(" ", -1))) {
+      String[] pair = setting.split("=", 2);
+      values.put(pair[0], pair[1]);
+    }
+    if (problem == null) {
+      assertThat(ServerConfig.of(values).toString()).doesNotContain(TOKEN);
+    } else {
+      assertThatThrownBy(() -> ServerConfig.of(values)).hasMessageContaining(problem);
+    }
+  }
+
+  @Test
+  void guessersAreAnsweredLateAndNotWithoutBound() throws Exception {
+    List<Runnable> scheduled = new ArrayList<>();
+    ScheduledThreadPoolExecutor timer =
+        new ScheduledThreadPoolExecutor(1) {
+          @Override
+          public ScheduledFuture<?> schedule(Runnable task, long delay, TimeUnit unit) {
+            scheduled.add(task);
+            return super.schedule(() -> {}, 0, unit);
+          }
+        };
+    RateLimitedLog nowhere = new RateLimitedLog(NOPLogger.NOP_LOGGER);
+    try (LateAnswers late = new LateAnswers(new AuthenticationFailures(nowhere, () -> 0L), timer)) {
+      InetAddress guesser = InetAddress.getByName("192.0.2.1");
+      List<String> answers = new ArrayList<>();
+      for (int i = 0; i < AuthenticationFailures.PROMPT_ANSWERS; i++) {
+        late.answer(guesser, () -> answers.add("prompt"));
+      }
+      assertThat(answers).hasSize(AuthenticationFailures.PROMPT_ANSWERS);
+      for (int i = 0; i < LateAnswers.MOST_OF_ADDRESS; i++) {
+        assertThat(late.isFull(guesser)).isFalse();
+        late.answer(guesser, () -> answers.add("late"));
+      }
+      assertThat(answers).doesNotContain("late");
+      assertThat(late.isFull(guesser)).isTrue();
+      assertThat(late.isFull(InetAddress.getByName("192.0.2.2"))).isFalse();
+      scheduled.get(0).run();
+      assertThat(answers).contains("late");
+      assertThat(late.isFull(guesser)).isFalse();
+    }
+  }
+
+  @Test
+  void aGuesserHearsTheSameLater() throws Exception {
+    start(withToken(false));
+    for (int i = 0; i <= AuthenticationFailures.PROMPT_ANSWERS; i++) {
+      HttpResponse<String> response = send("GET", "/api/v1/bus", "Bearer wrong");
+      assertThat(response.statusCode()).isEqualTo(401);
+      assertThat(response.body()).contains("UNAUTHENTICATED", "the credentials are wrong");
+    }
+    assertThat(send("GET", "/api/v1/bus", "Bearer " + TOKEN).statusCode()).isEqualTo(200);
+  }
+
+  @Test
+  void overTlsANewCertificateIsForNewConnections(@TempDir Path directory) throws Exception {
+    try (TestCertificate first = TestCertificate.make();
+        TestCertificate second = TestCertificate.make()) {
+      Path certificate = directory.resolve("certificate.pem");
+      Path key = directory.resolve("key.pem");
+      Files.copy(first.certificatePem(), certificate);
+      Files.copy(first.keyPem(), key);
+      AdminServer encrypted =
+          start(
+              new AdminAccessConfig(
+                  AdminAuth.AUTO,
+                  AdminAccessConfig.token(TOKEN, null),
+                  false,
+                  certificate,
+                  key,
+                  false));
+      HttpClient open = HttpClient.newBuilder().sslContext(first.trusting()).build();
+      assertThat(send(open, "https", "GET", "/readyz", null).statusCode()).isEqualTo(200);
+      Files.copy(second.certificatePem(), certificate, StandardCopyOption.REPLACE_EXISTING);
+      Files.copy(second.keyPem(), key, StandardCopyOption.REPLACE_EXISTING);
+      try (CertificateWatch watch =
+          new CertificateWatch(
+              List.of(encrypted.tls().orElseThrow()), new Advisories(), Clock.systemUTC())) {
+        watch.look();
+        assertThat(watch.secondsToExpiry().get("admin")).isPositive();
+      }
+      assertThat(send(open, "https", "GET", "/readyz", null).statusCode()).isEqualTo(200);
+      HttpClient renewed = HttpClient.newBuilder().sslContext(second.trusting()).build();
+      assertThat(send(renewed, "https", "GET", "/api/v1/bus", "Bearer " + TOKEN).statusCode())
+          .isEqualTo(200);
+      HttpClient outdated = HttpClient.newBuilder().sslContext(first.trusting()).build();
+      assertThatThrownBy(() -> send(outdated, "https", "GET", "/readyz", null))
+          .isInstanceOf(SSLException.class);
+    }
+  }
+}

@@ -1,0 +1,142 @@
+package io.eventbus.server.sys;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.eventbus.server.advisory.Advisory;
+import java.time.Clock;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+
+class AuditTrailTest {
+  private static final Instant NOW = Instant.parse("2026-01-02T03:04:05Z");
+
+  private final List<String> lines = new CopyOnWriteArrayList<>();
+  private final List<String> published = new CopyOnWriteArrayList<>();
+  private final AtomicLong nanos = new AtomicLong();
+  private final LongAdder dropped = new LongAdder();
+
+  private AuditTrail trail(boolean kept, Consumer<String> to) {
+    return new AuditTrail(
+        "bus.1",
+        kept,
+        to,
+        topic -> topic.equals("$SYS.audit.bus%2E1.client_refused"),
+        Clock.fixed(NOW, ZoneOffset.UTC),
+        nanos::get,
+        dropped);
+  }
+
+  private static Advisory refused(String reason) {
+    return new Advisory.ClientRefused("192.0.2.1:5", reason);
+  }
+
+  private static Advisory.PermissionDenied denied(String reason) {
+    return new Advisory.PermissionDenied("192.0.2.1:5", "c", "", "u1", "publish", reason, 1);
+  }
+
+  @Test
+  void anEntryIsALineAndAnEventForWhoeverSubscribes() {
+    AuditTrail trail = trail(true, lines::add);
+    trail.publishTo((topic, payload) -> published.add(topic + " " + payload.length));
+    trail.accept(refused("showed a wrong token"));
+    trail.accept(new Advisory.AdminAction("u1", "admin", "a", "PUT", "/x", 200));
+    trail.start();
+    trail.close();
+    assertThat(lines)
+        .containsExactly(
+            "{\"bus\":\"bus.1\",\"at\":\"2026-01-02T03:04:05Z\",\"type\":\"client_refused\",\"omitted\":0,"
+                + "\"detail\":{\"remoteAddress\":\"192.0.2.1:5\",\"reason\":\"showed a wrong token\"}}",
+            "{\"bus\":\"bus.1\",\"at\":\"2026-01-02T03:04:05Z\",\"type\":\"admin_action\",\"omitted\":0,"
+                + "\"detail\":{\"caller\":\"u1\",\"role\":\"admin\",\"remoteAddress\":\"a\",\"method\":\"PUT\","
+                + "\"target\":\"/x\",\"status\":200}}");
+    assertThat(published).isEmpty();
+  }
+
+  @Test
+  void withoutAFileOnlyWhatIsSubscribedToIsMade() throws Exception {
+    AuditTrail trail = trail(false, lines::add);
+    CountDownLatch told = new CountDownLatch(1);
+    trail.accept(refused("before there is a way to publish"));
+    trail.publishTo(
+        (topic, payload) -> {
+          published.add(topic);
+          told.countDown();
+        });
+    trail.start();
+    trail.accept(new Advisory.AdminAction("u1", "admin", "a", "PUT", "/x", 200));
+    trail.accept(refused("x"));
+    assertThat(told.await(10, TimeUnit.SECONDS)).isTrue();
+    trail.close();
+    assertThat(published).containsExactly("$SYS.audit.bus%2E1.client_refused");
+    assertThat(lines).isEmpty();
+    assertThat(dropped.sum()).isZero();
+  }
+
+  @Test
+  void aCrowdIsCountedAndOperatorsAreAlwaysKept() {
+    AuditTrail trail = trail(true, lines::add);
+    for (int i = 0; i < AuditTrail.MOST_OF_CLIENTS_PER_SECOND + 7; i++) {
+      trail.accept(refused("x"));
+    }
+    trail.accept(new Advisory.AdminAction("u1", "admin", "a", "PUT", "/x", 200));
+    trail.start();
+    trail.close();
+    assertThat(lines).hasSize(AuditTrail.MOST_OF_CLIENTS_PER_SECOND + 1);
+    assertThat(lines.get(lines.size() - 1)).contains("admin_action", "\"omitted\":7");
+    assertThat(dropped.sum()).isEqualTo(7);
+  }
+
+  @Test
+  void whatWaitsForTheDiskIsBounded() {
+    AuditTrail trail = trail(true, lines::add);
+    String target = "/" + "x".repeat(10_000);
+    long most = AuditTrail.MOST_QUEUED_BYTES / AuditTrail.MOST_TEXT;
+    for (long i = 0; i < most; i++) {
+      trail.accept(new Advisory.AdminAction("u1", "admin", "a", "PUT", target, 200));
+    }
+    trail.start();
+    trail.close();
+    assertThat(lines.get(0)).hasSizeBetween(AuditTrail.MOST_TEXT, 2 * AuditTrail.MOST_TEXT);
+    assertThat(lines.stream().mapToLong(String::length).sum())
+        .isLessThanOrEqualTo(AuditTrail.MOST_QUEUED_BYTES);
+    assertThat(dropped.sum()).isEqualTo(most - lines.size()).isPositive();
+  }
+
+  @Test
+  void whatIsDeniedAgainAndAgainIsCounted() {
+    AuditTrail trail = trail(true, lines::add);
+    for (int i = 0; i < 5; i++) {
+      trail.accept(denied("topic a"));
+    }
+    trail.accept(denied("topic b"));
+    nanos.addAndGet(TimeUnit.MINUTES.toNanos(1));
+    trail.accept(denied("topic a"));
+    trail.start();
+    trail.close();
+    assertThat(lines)
+        .extracting(line -> line.replaceAll(".*reason\":\"(.*)\",\"count\":(\\d+).*", "$1 $2"))
+        .containsExactly("topic a 1", "topic b 1", "topic a 4", "topic a 1");
+  }
+
+  @Test
+  void deniedThingsThatAreAllDifferentAreBounded() {
+    DenialCounts counts = new DenialCounts();
+    assertThat(counts.add(denied("first"), 0)).hasSize(1);
+    assertThat(counts.add(denied("first"), 0)).isEmpty();
+    for (int i = 1; i < DenialCounts.MOST; i++) {
+      assertThat(counts.add(denied("topic " + i), 0)).hasSize(1);
+    }
+    assertThat(counts.add(denied("one more"), 0))
+        .containsExactly(denied("first"), denied("one more"));
+    assertThat(counts.due(TimeUnit.MINUTES.toNanos(1))).isEmpty();
+    assertThat(counts.add(denied("first"), TimeUnit.MINUTES.toNanos(1))).hasSize(1);
+  }
+}

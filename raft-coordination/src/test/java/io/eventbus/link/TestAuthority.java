@@ -1,12 +1,10 @@
 package io.eventbus.link;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.KeyStore;
-import java.security.cert.Certificate;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Base64;
@@ -15,52 +13,35 @@ import java.util.concurrent.TimeUnit;
 
 /** A certificate authority of a cluster's own, made by the JDK's keytool. */
 final class TestAuthority {
+  private static final String NAME = "authority";
+  private static final String STORE = "keys.p12";
   private static final String PASSWORD = "only-for-tests";
 
   private final Path directory;
 
   TestAuthority(Path directory) throws Exception {
     this.directory = Files.createDirectories(directory);
-    keytool("authority", "-genkeypair", "-keyalg", "EC", "-dname", "CN=authority", "-ext", "bc:c");
-    write("authority.pem", "CERTIFICATE", store("authority").getCertificate("it").getEncoded());
+    keytool(
+        "-genkeypair", "-alias", NAME, "-keyalg", "EC", "-dname", "CN=authority", "-ext", "bc:c");
+    write("authority.pem", "CERTIFICATE", store().getCertificate(NAME).getEncoded());
   }
 
   /** The security of a bus that has a certificate of this authority and trusts another one. */
   LinkSecurity of(String bus, TestAuthority trusted, LinkSecurity security) throws Exception {
     Path chain = directory.resolve(bus + ".pem");
     if (!Files.exists(chain)) {
-      keytool(bus, "-genkeypair", "-keyalg", "EC", "-dname", "CN=" + bus);
-      Path request = directory.resolve(bus + ".csr");
-      keytool(bus, "-certreq", "-file", request.toString());
-      Path signed = directory.resolve(bus + ".crt");
       keytool(
-          "authority",
-          "-gencert",
-          "-rfc",
-          "-infile",
-          request.toString(),
-          "-outfile",
-          signed.toString());
-      Files.copy(signed, chain);
-      write(
-          bus + ".key",
-          "PRIVATE KEY",
-          store(bus).getKey("it", PASSWORD.toCharArray()).getEncoded());
+          "-genkeypair", "-alias", bus, "-signer", NAME, "-keyalg", "EC", "-dname", "CN=" + bus);
+      KeyStore store = store();
+      write(bus + ".key", "PRIVATE KEY", store.getKey(bus, PASSWORD.toCharArray()).getEncoded());
+      write(bus + ".pem", "CERTIFICATE", store.getCertificate(bus).getEncoded());
     }
     return security.withTls(
         chain, directory.resolve(bus + ".key"), trusted.directory.resolve("authority.pem"));
   }
 
-  private KeyStore store(String name) throws Exception {
-    KeyStore store = KeyStore.getInstance("PKCS12");
-    try (InputStream in = Files.newInputStream(directory.resolve(name + ".p12"))) {
-      store.load(in, PASSWORD.toCharArray());
-    }
-    Certificate certificate = store.getCertificate("it");
-    if (certificate == null) {
-      throw new IOException(name + ": no certificate");
-    }
-    return store;
+  private KeyStore store() throws Exception {
+    return KeyStore.getInstance(directory.resolve(STORE).toFile(), PASSWORD.toCharArray());
   }
 
   private void write(String name, String what, byte[] der) throws IOException {
@@ -71,7 +52,7 @@ final class TestAuthority {
         "-----BEGIN " + what + "-----\n" + base64 + "\n-----END " + what + "-----\n");
   }
 
-  private void keytool(String store, String... arguments) throws Exception {
+  private void keytool(String... arguments) throws Exception {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "keytool").toString());
     // A process of a moment: what makes long runs fast only makes it slow.
@@ -79,12 +60,10 @@ final class TestAuthority {
     command.addAll(Arrays.asList(arguments));
     command.addAll(
         List.of(
-            "-alias",
-            "it",
             "-storetype",
             "PKCS12",
             "-keystore",
-            directory.resolve(store + ".p12").toString(),
+            directory.resolve(STORE).toString(),
             "-storepass",
             PASSWORD));
     Path said = directory.resolve("keytool.log");

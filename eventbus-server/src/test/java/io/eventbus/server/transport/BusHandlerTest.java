@@ -42,7 +42,7 @@ class BusHandlerTest {
         });
     byte[] hello =
         ControlFrames.encode(
-            TypeCode.HELLO, new Hello("test", "test/1", null, null, Map.of(), null, null));
+            TypeCode.HELLO, new Hello("test", "test/1", null, null, Map.of(), null, null, null));
     wire.read(new ClientBytes().binary(hello).array());
     assertThat(wire.frames()).hasSize(1).first().isInstanceOf(Welcome.class);
   }

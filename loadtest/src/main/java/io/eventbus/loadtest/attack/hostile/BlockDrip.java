@@ -48,7 +48,10 @@ record BlockDrip(String name, long bytesPerSecond, boolean permitted) implements
     Needs needs = Needs.NOTHING.withBulk(Math.toIntExact(knobs.getOrDefault("bulk", 0L)));
     return permitted
         ? needs.lasting(PERMITTED_SECONDS).withBlockHold()
-        : needs.lasting(LEAST_SECONDS).with("listen.proxies", "127.0.0.0/8").with("auth.anonymous", "everyone");
+        : needs
+            .lasting(LEAST_SECONDS)
+            .with("listen.proxies", "127.0.0.0/8")
+            .with("auth.anonymous", "everyone");
   }
 
   @Override

@@ -61,6 +61,9 @@ class RatisFaultsTest {
   private static final int NEVER_MILLIS = 600_000;
   private static final int SOON_MILLIS = 50;
 
+  /** So that there are heartbeats, and a leader without a majority goes on for some seconds. */
+  private static final int PATIENT_MILLIS = 4_000;
+
   private final Path root;
   private final CountDownLatch disk = new CountDownLatch(1);
 
@@ -375,7 +378,7 @@ class RatisFaultsTest {
   @Test
   void aLinearizableReadIsAnsweredWithoutAMajority() throws Exception {
     PlayedServers others = new PlayedServers();
-    try (BareRatis ratis = BareRatis.among(root, NEVER_MILLIS, others, "b", "c")) {
+    try (BareRatis ratis = BareRatis.among(root, PATIENT_MILLIS, others, "b", "c")) {
       ratis.server().appendEntriesAsync(append(entry(0)).build()).get();
       ratis.stand("b");
       until(() -> isReady(ratis));

@@ -1,5 +1,6 @@
 package io.eventbus.server;
 
+import io.eventbus.link.LinkNode;
 import io.eventbus.registry.BusId;
 import io.eventbus.server.admin.AdminServer;
 import io.eventbus.server.admin.BusHealth;
@@ -10,6 +11,7 @@ import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.balance.Balancer;
 import io.eventbus.server.cluster.ClusterStanding;
 import io.eventbus.server.cluster.Membership;
+import io.eventbus.server.cluster.SessionReplacement;
 import io.eventbus.server.config.BuildInfo;
 import io.eventbus.server.config.BusConfig;
 import io.eventbus.server.config.ConfigException;
@@ -74,6 +76,7 @@ public final class BusServer implements AutoCloseable {
   private final Membership membership;
   private final BusContext bus;
   private final Balancer balancer;
+  private final @Nullable SessionReplacement replacement;
   private final @Nullable Federation federation;
   private final @Nullable AdminServer admin;
   private final Advisories advisories;
@@ -139,6 +142,10 @@ public final class BusServer implements AutoCloseable {
                     forwarder(loop),
                     flushDue),
             this::failLoop);
+    replacement = membership.links().map(this::replacement).orElse(null);
+    if (replacement != null) {
+      bus.sessions().elsewhere(replacement::end);
+    }
     watch = new LoopWatch(loops, this::fail);
     load = new LoopLoad(loops, watch);
     balancer =
@@ -170,6 +177,19 @@ public final class BusServer implements AutoCloseable {
             counters.auditDropped);
     advisories.audit(audit);
     audit.start();
+  }
+
+  private SessionReplacement replacement(LinkNode links) {
+    BusCounters counters = bus.stats();
+    return SessionReplacement.of(
+        links,
+        membership.registry(),
+        bus.sessions()::replace,
+        (ended, gone, unknown) -> {
+          counters.earlierSessionsEnded.add(ended);
+          counters.earlierSessionsGone.add(gone);
+          counters.earlierSessionsUnknown.add(unknown);
+        });
   }
 
   private RemoteForwarder forwarder(int loop) {
@@ -500,6 +520,9 @@ public final class BusServer implements AutoCloseable {
           });
     }
     balancer.close();
+    if (replacement != null) {
+      replacement.close();
+    }
     membership.close();
     if (admin != null) {
       admin.close();

@@ -105,7 +105,11 @@ final class RunningBus implements BusView {
             refusals(c),
             closes(c),
             c.authenticationFailures.sum(),
-            c.foreignResumes.sum()),
+            c.foreignResumes.sum(),
+            Map.of(
+                "ended", c.earlierSessionsEnded.sum(),
+                "gone", c.earlierSessionsGone.sum(),
+                "unknown", c.earlierSessionsUnknown.sum())),
         new BusStats.Traffic(
             c.sum(l -> l.messagesIn.get()),
             c.sum(l -> l.messagesOut.get()),

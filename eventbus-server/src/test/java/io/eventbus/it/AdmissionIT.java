@@ -278,7 +278,7 @@ class AdmissionIT {
 
   private static byte[] hello(String token) {
     return ControlFrames.encode(
-        TypeCode.HELLO, new Hello("raw", "test", token, null, Map.of(), null, null));
+        TypeCode.HELLO, new Hello("raw", "test", token, null, Map.of(), null, null, null));
   }
 
   @Test

@@ -285,6 +285,7 @@ class BalanceIT {
     awaitLoads(SHARED);
     BusServer a = SHARED.get(0);
     BusServer b = SHARED.get(1);
+    long movedBefore = get(a, "/api/v1/balance").path("moved").asLong();
     Client client = client(a, "operated");
     long connection = connection(a, "operated");
     assertThat(send(a, "PUT", "/api/v1/moves/" + connection + "?to=bus-c").statusCode())
@@ -293,6 +294,9 @@ class BalanceIT {
     assertThat(moved.statusCode()).as(moved.body()).isEqualTo(202);
     client.assertMovedTo(b);
     client.assertNothingWasLost();
+    WatchedBus.await(
+        () -> get(a, "/api/v1/balance").path("moved").asLong() == movedBefore + 1,
+        () -> get(a, "/api/v1/balance").toString());
     assertThat(send(a, "PUT", "/api/v1/moves/999999").statusCode()).isEqualTo(404);
   }
 

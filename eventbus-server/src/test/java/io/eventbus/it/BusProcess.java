@@ -71,6 +71,9 @@ final class BusProcess {
             List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx256m",
+                // It lives for seconds: the second compiler would cost more than it gains.
+                "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
                 "-cp",
                 classPath));
     command.addAll(options);

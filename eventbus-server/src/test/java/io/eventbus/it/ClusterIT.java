@@ -43,7 +43,7 @@ class ClusterIT {
 
   @AfterEach
   void close() {
-    buses.forEach(BusServer::close);
+    TestBus.closeAll(buses);
   }
 
   private BusServer start(String name, String... settings) throws IOException {

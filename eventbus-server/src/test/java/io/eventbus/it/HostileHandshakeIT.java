@@ -172,7 +172,7 @@ class HostileHandshakeIT extends HostileTests {
         RawClient.frame(
             0x82,
             ControlFrames.encode(
-                TypeCode.HELLO, new Hello("x", "x", null, null, Map.of(), null, null)));
+                TypeCode.HELLO, new Hello("x", "x", null, null, Map.of(), null, null, null)));
     ByteArrayOutputStream all = new ByteArrayOutputStream();
     all.writeBytes((GOOD + "\r\n").getBytes(StandardCharsets.US_ASCII));
     all.writeBytes(hello);

@@ -144,7 +144,7 @@ class HostileResourceIT extends HostileTests {
     for (int i = 0; i < 64; i++) {
       attributes.put(i + "n".repeat(250), "v".repeat(255));
     }
-    Hello hello = new Hello("raw", "test", null, null, attributes, null, null);
+    Hello hello = new Hello("raw", "test", null, null, attributes, null, null, null);
     try (RawClient client = RawClient.upgraded(bus.uri())) {
       client.send(ControlFrames.encode(TypeCode.HELLO, hello));
       Ending ending = Ending.of(client);

@@ -33,7 +33,7 @@ class HostileSessionIT extends HostileTests {
 
   private static byte[] hello(@Nullable String token, @Nullable String resume) {
     return ControlFrames.encode(
-        TypeCode.HELLO, new Hello("x", "x", token, resume, Map.of(), null, null));
+        TypeCode.HELLO, new Hello("x", "x", token, resume, Map.of(), null, null, null));
   }
 
   private static void refused(RawClient client, ErrorCode code, int close) throws Exception {

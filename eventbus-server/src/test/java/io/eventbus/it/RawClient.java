@@ -128,7 +128,7 @@ final class RawClient implements AutoCloseable {
   }
 
   Welcome hello(@Nullable String resume) throws IOException {
-    Hello hello = new Hello("raw", "test", null, resume, Map.of(), null, null);
+    Hello hello = new Hello("raw", "test", null, resume, Map.of(), null, null, null);
     send(ControlFrames.encode(TypeCode.HELLO, hello));
     BusFrame frame = expect(TypeCode.WELCOME);
     return ControlFrames.welcome(frame.buffer(), 0, frame.body().length);

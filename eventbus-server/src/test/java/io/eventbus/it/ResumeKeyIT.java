@@ -8,6 +8,7 @@ import io.eventbus.client.Published;
 import io.eventbus.client.ReconnectPolicy;
 import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.Echo;
 import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Hello;
 import io.eventbus.schema.Welcome;
@@ -95,6 +96,7 @@ class ResumeKeyIT {
       URI two = cluster.bus(1).uri();
       Welcome first = fresh(one);
       assertKnown(two, first);
+      assertReplaced(one, two);
       assertKnown(one, fresh(two));
       assertThat(hello(one, CHOSEN).getProducer()).isNotEqualTo(hello(two, CHOSEN).getProducer());
       try (BusServer stranger =
@@ -109,6 +111,25 @@ class ResumeKeyIT {
               "0s")) {
         assertForeign(stranger.uri(), first);
       }
+    }
+  }
+
+  /** A client whose connection to one bus is still there comes to the other one. */
+  private static void assertReplaced(URI one, URI two) throws Exception {
+    try (RawClient left = RawClient.upgraded(one);
+        RawClient stays = RawClient.upgraded(one);
+        RawClient now = RawClient.upgraded(two)) {
+      Welcome before = left.hello(null);
+      Welcome other = stays.hello(null);
+      now.send(
+          ControlFrames.encode(
+              TypeCode.HELLO,
+              new Hello(
+                  "x", "x", null, before.getResume(), Map.of(), null, null, before.getSession())));
+      assertThat(left.awaitClose()).isEqualTo(4503);
+      stays.send(ControlFrames.encode(TypeCode.ECHO, new Echo(1L)));
+      stays.expect(TypeCode.ECHO);
+      assertThat(other.getProducer()).isNotEqualTo(before.getProducer());
     }
   }
 
@@ -132,7 +153,8 @@ class ResumeKeyIT {
       try (RawClient client = RawClient.upgraded(bus.uri())) {
         client.send(
             ControlFrames.encode(
-                TypeCode.HELLO, new Hello("x", "x", null, CHOSEN, Map.of(), "any-token", null)));
+                TypeCode.HELLO,
+                new Hello("x", "x", null, CHOSEN, Map.of(), "any-token", null, null)));
         Ending ending = Ending.of(client);
         assertThat(ending.problems()).hasSize(1);
         assertThat(ending.problems().get(0).getCode()).isEqualTo(ErrorCode.UNAUTHENTICATED);

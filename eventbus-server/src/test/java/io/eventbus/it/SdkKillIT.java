@@ -26,6 +26,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(180)
 class SdkKillIT {
   private static final int TOPICS = 4;
+  private static final int ROUNDS = 2;
 
   private static final ReconnectPolicy EAGER =
       new ReconnectPolicy(Duration.ofMillis(20), Duration.ofMillis(200), 2, 0.5, Integer.MAX_VALUE);
@@ -89,7 +90,7 @@ class SdkKillIT {
       // What comes before the first event that a subscriber sees of a topic is not missing to it.
       awaitAllTopics(last);
       int port = bus.uri().getPort();
-      for (int round = 0; round < 3; round++) {
+      for (int round = 0; round < ROUNDS; round++) {
         bus.kill();
         assertThat(heard.nextEnd()).isEqualTo("1006 again");
         bus = BusProcess.start(port);
@@ -115,7 +116,7 @@ class SdkKillIT {
       assertThat(twice).as("delivered twice").hasValue(0);
       assertThat(outOfOrder).as("out of order").hasValue(0);
       checkThatNothingVanished(received, heard, highest);
-      assertThat(publisher.counters().reconnects()).isEqualTo(3);
+      assertThat(publisher.counters().reconnects()).isEqualTo(ROUNDS);
     } finally {
       bus.kill();
     }

@@ -189,7 +189,7 @@ final class SimulatedClient {
       say(
           ControlFrames.encode(
               TypeCode.HELLO,
-              new Hello("client", "simulated/1", null, resume, Map.of(), change, null)));
+              new Hello("client", "simulated/1", null, resume, Map.of(), change, null, null)));
     }
 
     void say(byte[] frame) {

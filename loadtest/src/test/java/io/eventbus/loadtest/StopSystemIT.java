@@ -20,6 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A load test that is stopped by a signal in the middle. */
 @Timeout(240)
+@Nightly
 class StopSystemIT {
   @TempDir private Path directory = Path.of("");
 

@@ -1,13 +1,11 @@
 package io.eventbus.link;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.KeyStore;
 import java.security.PrivateKey;
 import java.security.cert.Certificate;
-import java.security.cert.CertificateFactory;
 import java.security.cert.X509Certificate;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -16,13 +14,16 @@ import java.util.concurrent.TimeUnit;
 
 /** A certificate authority of a cluster's own, made by the JDK's keytool. */
 final class TestAuthority {
+  private static final String NAME = "authority";
+  private static final String STORE = "keys.p12";
   private static final String PASSWORD = "only-for-tests";
 
   private final Path directory;
 
   TestAuthority(Path directory) throws Exception {
     this.directory = Files.createDirectories(directory);
-    keytool("authority", "-genkeypair", "-keyalg", "EC", "-dname", "CN=authority", "-ext", "bc:c");
+    keytool(
+        "-genkeypair", "-alias", NAME, "-keyalg", "EC", "-dname", "CN=authority", "-ext", "bc:c");
   }
 
   /** The security of a bus that has a certificate of this authority and trusts another one. */
@@ -34,45 +35,26 @@ final class TestAuthority {
 
   /** Has a security use the certificate of a bus, which is made if there is none. */
   void use(String bus, TestAuthority trusted, LinkSecurity security) throws Exception {
-    Path signed = directory.resolve(bus + ".crt");
-    if (!Files.exists(signed)) {
-      keytool(bus, "-genkeypair", "-keyalg", "EC", "-dname", "CN=" + bus);
-      Path request = directory.resolve(bus + ".csr");
-      keytool(bus, "-certreq", "-file", request.toString());
+    if (!store().containsAlias(bus)) {
       keytool(
-          "authority",
-          "-gencert",
-          "-rfc",
-          "-infile",
-          request.toString(),
-          "-outfile",
-          signed.toString());
+          "-genkeypair", "-alias", bus, "-signer", NAME, "-keyalg", "EC", "-dname", "CN=" + bus);
     }
-    try (InputStream in = Files.newInputStream(signed)) {
-      List<X509Certificate> chain = new ArrayList<>();
-      for (Certificate each : CertificateFactory.getInstance("X.509").generateCertificates(in)) {
-        chain.add((X509Certificate) each);
-      }
-      security.useTls(
-          (PrivateKey) store(bus).getKey("it", PASSWORD.toCharArray()),
-          chain,
-          List.of((X509Certificate) trusted.store("authority").getCertificate("it")));
+    KeyStore store = store();
+    List<X509Certificate> chain = new ArrayList<>();
+    for (Certificate each : store.getCertificateChain(bus)) {
+      chain.add((X509Certificate) each);
     }
+    security.useTls(
+        (PrivateKey) store.getKey(bus, PASSWORD.toCharArray()),
+        chain,
+        List.of((X509Certificate) trusted.store().getCertificate(NAME)));
   }
 
-  private KeyStore store(String name) throws Exception {
-    KeyStore store = KeyStore.getInstance("PKCS12");
-    try (InputStream in = Files.newInputStream(directory.resolve(name + ".p12"))) {
-      store.load(in, PASSWORD.toCharArray());
-    }
-    Certificate certificate = store.getCertificate("it");
-    if (certificate == null) {
-      throw new IOException(name + ": no certificate");
-    }
-    return store;
+  private KeyStore store() throws Exception {
+    return KeyStore.getInstance(directory.resolve(STORE).toFile(), PASSWORD.toCharArray());
   }
 
-  private void keytool(String store, String... arguments) throws Exception {
+  private void keytool(String... arguments) throws Exception {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "keytool").toString());
     // A process of a moment: what makes long runs fast only makes it slow.
@@ -80,12 +62,10 @@ final class TestAuthority {
     command.addAll(Arrays.asList(arguments));
     command.addAll(
         List.of(
-            "-alias",
-            "it",
             "-storetype",
             "PKCS12",
             "-keystore",
-            directory.resolve(store + ".p12").toString(),
+            directory.resolve(STORE).toString(),
             "-storepass",
             PASSWORD));
     Path said = directory.resolve("keytool.log");

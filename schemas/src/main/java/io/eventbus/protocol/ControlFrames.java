@@ -114,6 +114,9 @@ public final class ControlFrames {
     if (!in.atEnd() && in.readPresent("Hello.user")) {
       hello.setUser(in.readString("Hello.user", FrameLimits.MAX_NAME_BYTES));
     }
+    if (!in.atEnd() && in.readPresent("Hello.previous")) {
+      hello.setPrevious(in.readString("Hello.previous", FrameLimits.MAX_NAME_BYTES));
+    }
     return hello;
   }
 

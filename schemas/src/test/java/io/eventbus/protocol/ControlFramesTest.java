@@ -31,13 +31,18 @@ class ControlFramesTest {
 
   @Test
   void aHelloMayEndBeforeEachFieldWithADefault() {
-    Hello full = new Hello("c", "a", "t", "r", Map.of("k", "v"), "m", "u");
-    assertEnds(TypeCode.HELLO, full, 3, new Hello("c", "a", "t", "r", Map.of("k", "v"), "m", null));
+    Hello full = new Hello("c", "a", "t", "r", Map.of("k", "v"), "m", "u", "p");
     assertEnds(
-        TypeCode.HELLO, full, 6, new Hello("c", "a", "t", "r", Map.of("k", "v"), null, null));
-    assertEnds(TypeCode.HELLO, full, 12, new Hello("c", "a", "t", "r", Map.of(), null, null));
-    assertEnds(TypeCode.HELLO, full, 15, new Hello("c", "a", "t", null, Map.of(), null, null));
-    assertEnds(TypeCode.HELLO, full, 18, new Hello("c", "a", null, null, Map.of(), null, null));
+        TypeCode.HELLO, full, 3, new Hello("c", "a", "t", "r", Map.of("k", "v"), "m", "u", null));
+    assertEnds(
+        TypeCode.HELLO, full, 6, new Hello("c", "a", "t", "r", Map.of("k", "v"), "m", null, null));
+    assertEnds(
+        TypeCode.HELLO, full, 9, new Hello("c", "a", "t", "r", Map.of("k", "v"), null, null, null));
+    assertEnds(TypeCode.HELLO, full, 15, new Hello("c", "a", "t", "r", Map.of(), null, null, null));
+    assertEnds(
+        TypeCode.HELLO, full, 18, new Hello("c", "a", "t", null, Map.of(), null, null, null));
+    assertEnds(
+        TypeCode.HELLO, full, 21, new Hello("c", "a", null, null, Map.of(), null, null, null));
   }
 
   @Test
@@ -136,29 +141,41 @@ class ControlFramesTest {
     String longest = "x".repeat(FrameLimits.MAX_NAME_BYTES);
     String token = "x".repeat(FrameLimits.MAX_TOKEN_BYTES);
     Hello fits =
-        new Hello(longest, longest, token, token, Map.of(longest, longest), token, longest);
+        new Hello(longest, longest, token, token, Map.of(longest, longest), token, longest, null);
     assertThat(Bodies.read(TypeCode.HELLO, Bodies.avro(fits))).isEqualTo(fits);
 
     assertTooBig(
         TypeCode.HELLO,
-        new Hello(longest + "x", "", null, null, Map.of(), null, null),
+        new Hello(longest + "x", "", null, null, Map.of(), null, null, null),
         "Hello.client");
     assertTooBig(
         TypeCode.HELLO,
-        new Hello("", longest + "x", null, null, Map.of(), null, null),
+        new Hello("", longest + "x", null, null, Map.of(), null, null, null),
         "Hello.agent");
     assertTooBig(
-        TypeCode.HELLO, new Hello("", "", token + "x", null, Map.of(), null, null), "Hello.token");
-    assertTooBig(
-        TypeCode.HELLO, new Hello("", "", null, token + "x", Map.of(), null, null), "Hello.resume");
+        TypeCode.HELLO,
+        new Hello("", "", token + "x", null, Map.of(), null, null, null),
+        "Hello.token");
     assertTooBig(
         TypeCode.HELLO,
-        new Hello("", "", null, null, attributes(65), null, null),
+        new Hello("", "", null, token + "x", Map.of(), null, null, null),
+        "Hello.resume");
+    assertTooBig(
+        TypeCode.HELLO,
+        new Hello("", "", null, null, attributes(65), null, null, null),
         "Hello.attributes count");
     assertTooBig(
-        TypeCode.HELLO, new Hello("", "", null, null, Map.of(), token + "x", null), "Hello.change");
+        TypeCode.HELLO,
+        new Hello("", "", null, null, Map.of(), token + "x", null, null),
+        "Hello.change");
     assertTooBig(
-        TypeCode.HELLO, new Hello("", "", null, null, Map.of(), null, longest + "x"), "Hello.user");
+        TypeCode.HELLO,
+        new Hello("", "", null, null, Map.of(), null, longest + "x", null),
+        "Hello.user");
+    assertTooBig(
+        TypeCode.HELLO,
+        new Hello("", "", null, null, Map.of(), null, null, longest + "x"),
+        "Hello.previous");
   }
 
   @Test
@@ -167,21 +184,21 @@ class ControlFramesTest {
     for (int i = 0; i < 4; i++) {
       attributes.put(i + "é", "x".repeat(253));
     }
-    Hello most = new Hello("", "", null, null, attributes, null, null);
+    Hello most = new Hello("", "", null, null, attributes, null, null, null);
     assertThat(Bodies.read(TypeCode.HELLO, Bodies.avro(most))).isEqualTo(most);
     attributes.put("3é", "x".repeat(254));
     assertTooBig(
         TypeCode.HELLO,
-        new Hello("", "", null, null, attributes, null, null),
+        new Hello("", "", null, null, attributes, null, null, null),
         "Hello.attributes bytes");
   }
 
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3, 4, 5})
   void theLimitOfAttributesIsOfAllBlocksTogether(long seed) {
-    Hello most = new Hello("", "", null, null, attributes(64), null, null);
+    Hello most = new Hello("", "", null, null, attributes(64), null, null, null);
     assertThat(Bodies.read(TypeCode.HELLO, AnyBlocksEncoder.encode(most, seed))).isEqualTo(most);
-    Hello tooMany = new Hello("", "", null, null, attributes(65), null, null);
+    Hello tooMany = new Hello("", "", null, null, attributes(65), null, null, null);
     byte[] body = AnyBlocksEncoder.encode(tooMany, seed);
     assertThatThrownBy(() -> Bodies.read(TypeCode.HELLO, body))
         .isInstanceOfSatisfying(

@@ -110,6 +110,7 @@ final class Records {
             texts(20).injectNull(0.3),
             maps(),
             texts(20).injectNull(0.3),
+            texts(20).injectNull(0.3),
             texts(20).injectNull(0.3))
         .as(Hello::new);
   }

@@ -191,18 +191,21 @@ public final class AdminServer implements AutoCloseable {
 
   /**
    * The JDK's server has no deadlines unless these properties of the JVM set them. One that has not
-   * sent a byte has the time for a request, and that is checked by the timer for idle ones.
+   * sent a byte has the time for a request, and that is checked by the timer for idle ones. It
+   * writes an answer in two pieces: without {@code nodelay} the second one waits until the client
+   * has acknowledged the first, for 40 ms on Linux.
    */
   private static void limitTheJdkServer(int mostConnections) {
     Map.of(
-            "sun.net.httpserver.maxReqTime", REQUEST_SECONDS,
-            "sun.net.httpserver.maxRspTime", RESPONSE_SECONDS,
-            "sun.net.httpserver.clockTick", IDLE_CHECK_MILLIS,
-            "jdk.httpserver.maxConnections", mostConnections)
+            "sun.net.httpserver.maxReqTime", Integer.toString(REQUEST_SECONDS),
+            "sun.net.httpserver.maxRspTime", Integer.toString(RESPONSE_SECONDS),
+            "sun.net.httpserver.clockTick", Integer.toString(IDLE_CHECK_MILLIS),
+            "sun.net.httpserver.nodelay", "true",
+            "jdk.httpserver.maxConnections", Integer.toString(mostConnections))
         .forEach(
             (name, value) -> {
               if (System.getProperty(name) == null) {
-                System.setProperty(name, Integer.toString(value));
+                System.setProperty(name, value);
               }
             });
   }

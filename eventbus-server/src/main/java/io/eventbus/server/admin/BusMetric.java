@@ -70,6 +70,12 @@ record BusMetric(
               "Clients that got a new producer number, because their resume was not made with this"
                   + " bus's key.",
               s -> s.connections().foreignResumes()),
+          counters(
+              "eventbus_earlier_sessions_total",
+              "outcome",
+              "Sessions that clients who came here had left behind at other buses: `ended` there,"
+                  + " `gone` already, or `unknown` because the bus was not asked or did not answer.",
+              s -> s.connections().earlierByOutcome()),
           counter(
               "eventbus_received_messages_total",
               "WebSocket messages from clients.",

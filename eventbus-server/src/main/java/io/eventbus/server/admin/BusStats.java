@@ -59,6 +59,8 @@ public record BusStats(
    * @param closedByReason closed, by reason
    * @param authenticationFailures connections with no credentials or wrong ones
    * @param foreignResumes welcomed with a new producer number in place of the one that they claimed
+   * @param earlierByOutcome sessions that clients have left behind at other buses, by what became
+   *     of them
    */
   public record Connections(
       long open,
@@ -67,11 +69,13 @@ public record BusStats(
       Map<String, Long> refusedByReason,
       Map<String, Long> closedByReason,
       long authenticationFailures,
-      long foreignResumes) {
+      long foreignResumes,
+      Map<String, Long> earlierByOutcome) {
     /** Copies the maps, so that the record is immutable. */
     public Connections {
       refusedByReason = Map.copyOf(refusedByReason);
       closedByReason = Map.copyOf(closedByReason);
+      earlierByOutcome = Map.copyOf(earlierByOutcome);
     }
   }
 

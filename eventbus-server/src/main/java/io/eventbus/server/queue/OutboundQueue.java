@@ -352,7 +352,7 @@ public final class OutboundQueue implements Subscriber {
     sink.drainSoon();
   }
 
-  /** Says whether the client is not read, because what it has published waits for room. */
+  /** Says whether the client is not read, because what it has sent waits for room or memory. */
   public void inputWaits(boolean waits) {
     if (waits && !inputWaits && credit.isLimited()) {
       sink.drainSoon();

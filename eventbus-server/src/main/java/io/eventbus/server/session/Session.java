@@ -259,6 +259,10 @@ public final class Session {
     loop.bus.memory().reserve(identity.attributeBytes());
     state = state.to(SessionState.OPEN);
     loop.bus.sessions().add(this, arrival != null);
+    String previous = hello.getPrevious();
+    if (previous != null && arrival == null && identity.resume().equals(resume)) {
+      loop.bus.sessions().cameBack(previous, identity.producer());
+    }
     loop.bus.advisories().tell(ClientAdvisories.connected(this));
     Welcome welcome = new Welcome();
     welcome.setBus(loop.bus.name());

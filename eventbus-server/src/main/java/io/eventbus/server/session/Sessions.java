@@ -32,6 +32,7 @@ public final class Sessions {
   private final Supplier<List<String>> others;
   private final ChangeTokens tokens;
   private final ResumeKey key;
+  private volatile EarlierSessions elsewhere = EarlierSessions.NONE;
 
   /**
    * Makes an empty registry, whose clients are known for as long as it is there.
@@ -91,6 +92,56 @@ public final class Sessions {
     return tokens;
   }
 
+  /**
+   * Sets what ends sessions at other buses; before there are clients.
+   *
+   * @param others asked for each client that has come from another bus
+   */
+  public void elsewhere(EarlierSessions others) {
+    elsewhere = others;
+  }
+
+  /**
+   * Ends what another bus still has of a client that has come back.
+   *
+   * @param previous the id of its session there, as the client gives it
+   */
+  void cameBack(String previous, long producer) {
+    // What this bus has of it was found by the number.
+    if (!previous.startsWith(run)) {
+      elsewhere.end(previous, producer);
+    }
+  }
+
+  /**
+   * Closes a session whose client has gone to another bus.
+   *
+   * @param id the session's id
+   * @param producer the client's producer number
+   * @return false if there is no session with both; then nothing was done
+   */
+  public boolean replace(String id, long producer) {
+    Session session = id.startsWith(run) ? find(id.substring(run.length())) : null;
+    if (session == null || session.producer() != producer || !session.identity().id().equals(id)) {
+      return false;
+    }
+    replaced(session);
+    return true;
+  }
+
+  private @Nullable Session find(String number) {
+    try {
+      return find(Long.parseLong(number));
+    } catch (NumberFormatException e) {
+      return null;
+    }
+  }
+
+  private static void replaced(Session session) {
+    session.close(
+        CloseReason.REPLACED, "another connection has resumed this session; do not reconnect");
+  }
+
   /** Says whether a resume leads to a number here. */
   boolean isGood(String resume) {
     return key.hasSigned(resume);
@@ -141,8 +192,7 @@ public final class Sessions {
     if (before != null && duringChange) {
       firstDuringChange.put(session, before);
     } else if (before != null) {
-      before.close(
-          CloseReason.REPLACED, "another connection has resumed this session; do not reconnect");
+      replaced(before);
     }
   }
 

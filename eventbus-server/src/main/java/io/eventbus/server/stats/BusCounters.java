@@ -30,6 +30,15 @@ public final class BusCounters {
   /** Clients whose resume was not made with this bus's key, and that got a new one. */
   public final LongAdder foreignResumes = new LongAdder();
 
+  /** Sessions at other buses that those have closed, because their clients are here. */
+  public final LongAdder earlierSessionsEnded = new LongAdder();
+
+  /** Sessions at other buses that were not there any more. */
+  public final LongAdder earlierSessionsGone = new LongAdder();
+
+  /** Sessions at other buses that could not be asked, or did not answer. */
+  public final LongAdder earlierSessionsUnknown = new LongAdder();
+
   /** Events of the bus itself that it did not publish, because it would have had to wait. */
   public final LongAdder ownEventsDropped = new LongAdder();
 

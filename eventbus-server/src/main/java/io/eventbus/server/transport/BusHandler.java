@@ -37,6 +37,7 @@ final class BusHandler implements MessageHandler, ClientLink {
   private @Nullable Ending ending;
   private @Nullable Runnable whenRead;
   private @Nullable Future<?> lateRefusal;
+  private boolean lacksMemory;
   private boolean asked;
   private byte question;
 
@@ -76,11 +77,22 @@ final class BusHandler implements MessageHandler, ClientLink {
       ByteBuffer message, int from, int to, boolean text, long nowNanos, Runnable retry) {
     boolean awaited = !session.isWelcomed();
     int at = session.onMessage(message, from, to, nowNanos, retry);
-    queue.inputWaits(session.awaitsRoom());
+    inputWaits();
     if (awaited && session.isWelcomed()) {
       account.welcomed();
     }
     return at;
+  }
+
+  @Override
+  public void inputLacksMemory(boolean lacks) {
+    lacksMemory = lacks;
+    inputWaits();
+  }
+
+  /** For either reason a credit that has come may not have been seen. */
+  private void inputWaits() {
+    queue.inputWaits(lacksMemory || session.awaitsRoom());
   }
 
   @Override

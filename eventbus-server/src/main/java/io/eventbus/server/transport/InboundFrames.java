@@ -156,6 +156,7 @@ final class InboundFrames {
           parked.hold(nowNanos);
           forRoom = !memory().isOver();
           waitForRoom();
+          handler.inputLacksMemory(true);
         }
         if (parked.isWaiting()) {
           parked.keep(in, true);
@@ -477,6 +478,7 @@ final class InboundFrames {
     }
     parked.goOn();
     assembler.goOn(System.nanoTime());
+    handler.inputLacksMemory(false);
     long nowNanos = parked.receivedNanos();
     ByteBuf rest = parked.takeMessage();
     if (rest != null) {

@@ -23,6 +23,12 @@ interface MessageHandler {
    */
   int onMessage(ByteBuffer message, int from, int to, boolean text, long nowNanos, Runnable retry);
 
+  /**
+   * There is no memory for what the client sends, or there is again: until then nothing that lies
+   * behind it is looked at.
+   */
+  default void inputLacksMemory(boolean lacks) {}
+
   /** The connection may write again, or has written all. */
   void onWritable();
 

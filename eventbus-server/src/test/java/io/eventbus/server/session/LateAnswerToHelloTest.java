@@ -64,7 +64,7 @@ class LateAnswerToHelloTest {
   private final byte[] hello =
       ControlFrames.encode(
           TypeCode.HELLO,
-          new Hello("client", "agent/1", "s3cret", null, Map.of("a", "b"), null, null));
+          new Hello("client", "agent/1", "s3cret", null, Map.of("a", "b"), null, null, null));
 
   private LoopContext context() {
     UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(true);

@@ -94,7 +94,7 @@ class PublishAllocationTest {
         };
     byte[] hello =
         ControlFrames.encode(
-            TypeCode.HELLO, new Hello("client", "", null, null, Map.of(), null, null));
+            TypeCode.HELLO, new Hello("client", "", null, null, Map.of(), null, null, null));
     session.onMessage(ByteBuffer.wrap(hello), 0, hello.length, 1, never);
     ByteArrayOutputStream frames = new ByteArrayOutputStream();
     for (int i = 0; i < TOPICS; i++) {

@@ -155,7 +155,8 @@ class SessionInClusterTest {
     index.onLocalChange(new Told());
     handle(
         ControlFrames.encode(
-            TypeCode.HELLO, new Hello("client", "agent/1", null, null, Map.of(), null, null)));
+            TypeCode.HELLO,
+            new Hello("client", "agent/1", null, null, Map.of(), null, null, null)));
     assertThat(link.taken()).hasSize(1);
   }
 
@@ -303,7 +304,8 @@ class SessionInClusterTest {
     handle(
         made,
         ControlFrames.encode(
-            TypeCode.HELLO, new Hello("client", "agent/1", null, resume, Map.of(), null, null)));
+            TypeCode.HELLO,
+            new Hello("client", "agent/1", null, resume, Map.of(), null, null, null)));
     return (Welcome) to.taken().get(0);
   }
 
@@ -346,7 +348,7 @@ class SessionInClusterTest {
                 Duration.ofHours(1));
     FakeLink there = new FakeLink();
     Session arriving = new Session(context(), there);
-    Hello hello = new Hello("client", "agent/1", null, resume, Map.of(), token, null);
+    Hello hello = new Hello("client", "agent/1", null, resume, Map.of(), token, null, null);
     handle(arriving, ControlFrames.encode(TypeCode.HELLO, hello));
     assertThat(arriving.arrival()).isNotNull();
     there.taken();

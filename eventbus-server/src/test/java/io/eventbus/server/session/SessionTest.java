@@ -126,7 +126,7 @@ class SessionTest {
 
   private static byte[] hello(@Nullable String token, @Nullable String resume) {
     return ControlFrames.encode(
-        TypeCode.HELLO, new Hello("client", "agent/1", token, resume, Map.of(), null, null));
+        TypeCode.HELLO, new Hello("client", "agent/1", token, resume, Map.of(), null, null, null));
   }
 
   private static byte[] subscribe(long id, String filter, @Nullable String group) {
@@ -260,6 +260,49 @@ class SessionTest {
     assertThat(sessions.after(0)).isEmpty();
   }
 
+  private static byte[] back(@Nullable String resume, String previous) {
+    return ControlFrames.encode(
+        TypeCode.HELLO,
+        new Hello("client", "agent/1", "s3cret", resume, Map.of(), null, null, previous));
+  }
+
+  @Test
+  void theBusThatAClientComesFromIsAskedToEndItsSession() {
+    List<String> asked = new ArrayList<>();
+    sessions.elsewhere((id, producer) -> asked.add(id + " " + producer));
+    handle(hello("s3cret", null));
+    String resume = ((Welcome) link.taken().get(0)).getResume();
+    Session second = new Session(context, new FakeLink());
+    handle(second, back(resume, "other-1-7"), 0);
+    assertThat(asked).containsExactly("other-1-7 " + session.producer());
+    // This bus's own session was found by its number; another client's resume proves nothing.
+    Session third = new Session(context, new FakeLink());
+    handle(third, back(resume, second.identity().id()), 0);
+    Session stranger = new Session(context, new FakeLink());
+    handle(stranger, back("A".repeat(43), "other-1-7"), 0);
+    Session fresh = new Session(context, new FakeLink());
+    handle(fresh, back(null, "other-1-7"), 0);
+    assertThat(asked).hasSize(1);
+    for (Session open : List.of(second, third, stranger, fresh)) {
+      open.onClosed();
+    }
+  }
+
+  @Test
+  void aSessionIsReplacedFromAnotherBusByItsIdAndNumberOnly() {
+    handle(hello("s3cret", null));
+    String id = session.identity().id();
+    long producer = session.producer();
+    for (String wrong :
+        List.of("", id + "0", id.substring(0, id.length() - 1), "x" + id, id + "x")) {
+      assertThat(sessions.replace(wrong, producer)).as(wrong).isFalse();
+    }
+    assertThat(sessions.replace(id, producer + 1)).isFalse();
+    assertThat(link.closed).isEmpty();
+    assertThat(sessions.replace(id, producer)).isTrue();
+    assertClosed(CloseReason.REPLACED);
+  }
+
   @Test
   void aResumeThatTheClientMadeUpCountsAsNone() {
     String chosen = "A".repeat(43);
@@ -311,7 +354,7 @@ class SessionTest {
     handle(
         ControlFrames.encode(
             TypeCode.HELLO,
-            new Hello("client", "agent/1", "s3cret", chosen, Map.of(), token, null)));
+            new Hello("client", "agent/1", "s3cret", chosen, Map.of(), token, null, null)));
     assertThat(problem(ErrorCode.UNAUTHENTICATED, TypeCode.HELLO, 0, "").getMessage())
         .contains("Hello.resume", "auth.resume-key-file")
         .doesNotContain(chosen);
@@ -438,7 +481,8 @@ class SessionTest {
     byte[] hello =
         ControlFrames.encode(
             TypeCode.HELLO,
-            new Hello("client", "agent/1", "s3cret", first.getResume(), Map.of(), token, null));
+            new Hello(
+                "client", "agent/1", "s3cret", first.getResume(), Map.of(), token, null, null));
     FakeLink other = new FakeLink();
     Session second = new Session(context, other);
     handle(second, hello, 0);
@@ -474,7 +518,8 @@ class SessionTest {
         second,
         ControlFrames.encode(
             TypeCode.HELLO,
-            new Hello("client", "agent/1", "s3cret", first.getResume(), Map.of(), token, null)),
+            new Hello(
+                "client", "agent/1", "s3cret", first.getResume(), Map.of(), token, null, null)),
         0);
     session.onClosed();
     assertThat(sessions.after(0)).containsExactly(second);
@@ -492,7 +537,8 @@ class SessionTest {
         sessions.tokens().issue(new ChangeTokens.Grant(0, "one", 1), Duration.ofSeconds(10));
     handle(
         ControlFrames.encode(
-            TypeCode.HELLO, new Hello("client", "agent/1", "s3cret", null, Map.of(), token, null)));
+            TypeCode.HELLO,
+            new Hello("client", "agent/1", "s3cret", null, Map.of(), token, null, null)));
     assertClosed(CloseReason.UNAUTHENTICATED);
   }
 
@@ -715,7 +761,8 @@ class SessionTest {
   void aHelloThatIsTooLongEndsIt() {
     handle(
         ControlFrames.encode(
-            TypeCode.HELLO, new Hello("c".repeat(256), "a", "s3cret", null, Map.of(), null, null)));
+            TypeCode.HELLO,
+            new Hello("c".repeat(256), "a", "s3cret", null, Map.of(), null, null, null)));
     problem(ErrorCode.TOO_BIG, TypeCode.HELLO, 0, "");
     assertClosed(CloseReason.TOO_BIG);
   }
@@ -967,7 +1014,7 @@ class SessionTest {
     Map<String, String> attributes = Map.of("zone", "eu-1", "rack", "é".repeat(100));
     handle(
         ControlFrames.encode(
-            TypeCode.HELLO, new Hello("c", "a", "s3cret", null, attributes, null, null)));
+            TypeCode.HELLO, new Hello("c", "a", "s3cret", null, attributes, null, null, null)));
     assertThat(session.identity().attributes()).isEqualTo(attributes);
     assertThat(memory.used()).isBetween(300L, 600L);
   }

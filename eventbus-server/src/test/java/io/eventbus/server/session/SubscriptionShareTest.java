@@ -101,7 +101,8 @@ class SubscriptionShareTest {
     Client() {
       handle(
           ControlFrames.encode(
-              TypeCode.HELLO, new Hello("client", "agent/1", null, null, Map.of(), null, null)));
+              TypeCode.HELLO,
+              new Hello("client", "agent/1", null, null, Map.of(), null, null, null)));
       assertThat(link.taken()).hasSize(1);
       clients.add(this);
     }

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.eventbus.protocol.CloseReason;
 import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.Barrier;
+import io.eventbus.schema.Echo;
 import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Hello;
 import io.eventbus.schema.Overflow;
@@ -15,13 +17,16 @@ import io.eventbus.server.samples.SampleFrames;
 import io.eventbus.server.transport.websocket.Opcode;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What has to be behind all that was queued before: a question, and a close. */
+/**
+ * What has to be behind all that was queued before: a question, and a close; and when credit holds.
+ */
 class BusHandlerTest {
   private final Wire wire = new Wire(Wire.smallQueue());
   private final List<BusHandler> handlers = new ArrayList<>();
@@ -37,7 +42,7 @@ class BusHandlerTest {
         });
     byte[] hello =
         ControlFrames.encode(
-            TypeCode.HELLO, new Hello("test", "test/1", null, null, Map.of(), null, null));
+            TypeCode.HELLO, new Hello("test", "test/1", null, null, Map.of(), null, null, null));
     wire.read(new ClientBytes().binary(hello).array());
     assertThat(wire.frames()).hasSize(1).first().isInstanceOf(Welcome.class);
   }
@@ -102,20 +107,53 @@ class BusHandlerTest {
     assertThat(read).containsExactly("first");
   }
 
-  @Test
-  void deliveriesThatWaitForCreditComeBeforeACloseAndKeepNoQuestionBack() {
-    handler().grant(0);
-    Delivery held =
+  private void offer(long sequence) {
+    Delivery delivery =
         SampleFrames.delivery(
             wire.allocator,
             wire.memory,
             "t",
             3,
-            1,
+            sequence,
             System.nanoTime(),
             List.of(new SampleFrames.Event(null, "x")));
-    handler().subscriber().offer(held, Overflow.BLOCK);
-    held.release();
+    handler().subscriber().offer(delivery, Overflow.BLOCK);
+    delivery.release();
+    wire.run();
+  }
+
+  /**
+   * The client's credit may lie behind what waits for memory, and that memory may be what waits for
+   * the credit.
+   */
+  @Test
+  void creditDoesNotHoldWhileWhatTheClientSentWaitsForMemory() {
+    byte[] message =
+        new ClientBytes()
+            .binary(ControlFrames.encode(TypeCode.BARRIER, new Barrier(1L)))
+            .binary(ControlFrames.encode(TypeCode.ECHO, new Echo(2L)))
+            .array();
+    handler().grant(0);
+    offer(1);
+    assertThat(wire.frames()).isEmpty();
+    long all = wire.memory.limit();
+    wire.memory.reserve(all);
+    wire.read(Arrays.copyOf(message, 5));
+    assertThat(wire.frames()).hasSize(1).first().isInstanceOf(SampleFrames.Delivered.class);
+    wire.memory.release(all);
+    wire.run();
+    offer(2);
+    assertThat(wire.frames()).as("read again: credit holds").isEmpty();
+    wire.read(Arrays.copyOfRange(message, 5, message.length));
+    assertThat(wire.frames()).hasSize(2);
+    handler().grant(Long.MAX_VALUE);
+    assertThat(wire.frames()).hasSize(1).first().isInstanceOf(SampleFrames.Delivered.class);
+  }
+
+  @Test
+  void deliveriesThatWaitForCreditComeBeforeACloseAndKeepNoQuestionBack() {
+    handler().grant(0);
+    offer(1);
     handler().whenRead(() -> read.add("first"));
     pong(question(wire.written()));
     assertThat(read).containsExactly("first");

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 class LateHelloTest {
   private static final byte[] HELLO =
       ControlFrames.encode(
-          TypeCode.HELLO, new Hello("test", "test/1", "s3cret", null, Map.of(), null, null));
+          TypeCode.HELLO, new Hello("test", "test/1", "s3cret", null, Map.of(), null, null, null));
   private static final byte[] ECHO = ControlFrames.encode(TypeCode.ECHO, new Echo(7L));
 
   private final FakeAuthenticator authenticator = new FakeAuthenticator();

@@ -39,7 +39,7 @@ class WebSocketConnectionTest {
 
   private static byte[] hello() {
     return ControlFrames.encode(
-        TypeCode.HELLO, new Hello("test", "test/1", null, null, Map.of(), null, null));
+        TypeCode.HELLO, new Hello("test", "test/1", null, null, Map.of(), null, null, null));
   }
 
   private void welcome() {

@@ -25,10 +25,9 @@ import org.junit.jupiter.params.provider.MethodSource;
  * Every attack for a short time against the packaged bus with a small heap. How long events take is
  * not judged here, because that depends on the machine: nobody honest may lose anything, the bus
  * has to live, and its memory has to come back.
- *
- * <p>All but one run with {@code -Pnightly}.
  */
 @Timeout(value = 180, unit = TimeUnit.SECONDS)
+@Nightly
 class AttackSystemIT {
   private static final String HEAP = "256m";
   private static final List<String> SPEED =
@@ -64,7 +63,6 @@ class AttackSystemIT {
 
   @ParameterizedTest
   @MethodSource("attacks")
-  @Nightly
   void theHonestDoNotSuffer(String name) throws Exception {
     AttackResult result = play(name, 5);
     assertThat(missed(result)).as(AttackTable.of(List.of(result))).isEmpty();

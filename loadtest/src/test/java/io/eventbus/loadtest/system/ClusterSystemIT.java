@@ -2,6 +2,7 @@ package io.eventbus.loadtest.system;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.eventbus.loadtest.Nightly;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.HashSet;
@@ -17,6 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
  * for all, a secret from a file, settings from the environment. One is killed and comes back, one
  * is told to stop.
  */
+@Nightly
 class ClusterSystemIT {
   private final SystemCluster cluster;
 

@@ -15,8 +15,8 @@ import org.slf4j.LoggerFactory;
  * ({@code SenderList.addAll}). The next leader begins with the members alone. No upstream ticket is
  * known.
  *
- * <p>Remove when such a leader stops sending to former members; {@code CutShortChangeIT} passes
- * without this class then.
+ * <p>Remove when such a leader stops sending to former members; {@code
+ * RatisFaultsTest.aNewLeaderGoesOnServingTheMemberThatAChangeTookOut} fails then.
  */
 public final class CutShortChange {
   private static final Logger log = LoggerFactory.getLogger(CutShortChange.class);

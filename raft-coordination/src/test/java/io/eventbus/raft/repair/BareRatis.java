@@ -1,10 +1,12 @@
 package io.eventbus.raft.repair;
 
 import static io.eventbus.raft.Fake.fake;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Queue;
@@ -37,9 +39,13 @@ import org.apache.ratis.statemachine.impl.SimpleStateMachineStorage;
 import org.apache.ratis.util.LifeCycle;
 import org.apache.ratis.util.TimeDuration;
 
-/** One server of Ratis alone, which the test sends messages to; what it sends is lost. */
+/**
+ * One server of Ratis alone, which the test sends messages to; what it sends is lost, or goes to
+ * others that the test plays.
+ */
 final class BareRatis implements AutoCloseable {
   static final String SELF = "a";
+  private static final String OTHERS = "others";
   static final RaftGroupId GROUP = RaftGroupId.randomId();
 
   private final RaftServer server;
@@ -59,6 +65,16 @@ final class BareRatis implements AutoCloseable {
             peer(SELF, RaftPeerRole.FOLLOWER),
             peer("b", RaftPeerRole.FOLLOWER),
             peer("c", RaftPeerRole.FOLLOWER)));
+  }
+
+  /** A follower of a group whose other servers are played. */
+  static BareRatis among(Path directory, int timeoutMillis, PlayedServers others, String... voters)
+      throws IOException {
+    List<RaftPeer> peers = new ArrayList<>(List.of(peer(SELF, RaftPeerRole.FOLLOWER)));
+    for (String voter : voters) {
+      peers.add(peer(voter, RaftPeerRole.FOLLOWER));
+    }
+    return start(directory, timeoutMillis, peers, others);
   }
 
   static BareRatis listener(Path directory, int timeoutMillis) throws IOException {
@@ -88,6 +104,14 @@ final class BareRatis implements AutoCloseable {
 
   private static BareRatis start(Path directory, int timeoutMillis, List<RaftPeer> peers)
       throws IOException {
+    return start(directory, timeoutMillis, peers, new PlayedServers().cut());
+  }
+
+  private static BareRatis start(
+      Path directory, int timeoutMillis, List<RaftPeer> peers, PlayedServers others)
+      throws IOException {
+    Parameters parameters = new Parameters();
+    parameters.put(OTHERS, others, PlayedServers.class);
     RaftProperties properties = new RaftProperties();
     RaftConfigKeys.Rpc.setType(properties, new NoRpc());
     RaftServerConfigKeys.setStorageDir(properties, List.of(directory.resolve("storage").toFile()));
@@ -95,8 +119,10 @@ final class BareRatis implements AutoCloseable {
     RaftServerConfigKeys.Rpc.setTimeoutMin(properties, timeout);
     RaftServerConfigKeys.Rpc.setTimeoutMax(
         properties, TimeDuration.valueOf(2L * timeoutMillis, TimeUnit.MILLISECONDS));
-    // As this project has it: composing them hides one of the faults.
+    RaftServerConfigKeys.Read.setOption(properties, RaftServerConfigKeys.Read.Option.LINEARIZABLE);
+    // As this project has it: composing entries hides one of the faults, metadata another one.
     RaftServerConfigKeys.Log.setAppendEntriesComposeEnabled(properties, false);
+    RaftServerConfigKeys.Log.setLogMetadataEnabled(properties, false);
     Queue<Thread> submitters = new ConcurrentLinkedQueue<>();
     RaftServer server =
         RaftServer.newBuilder()
@@ -104,6 +130,7 @@ final class BareRatis implements AutoCloseable {
             .setGroup(RaftGroup.valueOf(GROUP, peers))
             .setOption(RaftStorage.StartupOption.FORMAT)
             .setProperties(properties)
+            .setParameters(parameters)
             .setStateMachine(new Machine(submitters))
             .build();
     server.start();
@@ -112,6 +139,23 @@ final class BareRatis implements AutoCloseable {
 
   static RaftPeer peer(String id, RaftPeerRole role) {
     return RaftPeer.newBuilder().setId(id).setAddress("127.0.0.1:1").setStartupRole(role).build();
+  }
+
+  /** Makes it the leader, in the place of the one that has sent it the entries that it has. */
+  void stand(String leader) throws IOException, InterruptedException {
+    RatisFaultsTest.until(() -> hasLeader(leader));
+    assertThat(
+            EarlyElection.stand(
+                server, GROUP, RaftPeerId.valueOf(SELF), RaftPeerId.valueOf(leader)))
+        .isTrue();
+  }
+
+  private boolean hasLeader(String leader) {
+    try {
+      return RaftPeerId.valueOf(leader).equals(division().getInfo().getLeaderId());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   static RaftRpcRequestProto head(String from) {
@@ -187,6 +231,11 @@ final class BareRatis implements AutoCloseable {
     }
 
     @Override
+    public CompletableFuture<Message> query(Message request) {
+      return CompletableFuture.completedFuture(Message.EMPTY);
+    }
+
+    @Override
     public CompletableFuture<Message> applyTransaction(TransactionContext transaction) {
       LogEntryProto entry = Objects.requireNonNull(transaction.getLogEntry());
       updateLastAppliedTermIndex(entry.getTerm(), entry.getIndex());
@@ -203,6 +252,7 @@ final class BareRatis implements AutoCloseable {
 
     @Override
     public RpcFactory newFactory(Parameters parameters) {
+      PlayedServers others = parameters.get(OTHERS, PlayedServers.class);
       return new ServerFactory() {
         @Override
         public RpcType getRpcType() {
@@ -221,7 +271,7 @@ final class BareRatis implements AutoCloseable {
                         "getClientServerAddress",
                         "getAdminServerAddress" ->
                         null;
-                    default -> throw new IOException("a message that is lost: " + method);
+                    default -> others.answer(method, arguments);
                   });
         }
       };

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.File;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Files;
@@ -27,6 +28,7 @@ import org.apache.ratis.proto.RaftProtos.InstallSnapshotRequestProto;
 import org.apache.ratis.proto.RaftProtos.InstallSnapshotRequestProto.SnapshotChunkProto;
 import org.apache.ratis.proto.RaftProtos.LogEntryProto;
 import org.apache.ratis.proto.RaftProtos.RaftConfigurationProto;
+import org.apache.ratis.proto.RaftProtos.RaftPeerProto;
 import org.apache.ratis.proto.RaftProtos.RaftPeerRole;
 import org.apache.ratis.proto.RaftProtos.RequestVoteReplyProto;
 import org.apache.ratis.proto.RaftProtos.RequestVoteRequestProto;
@@ -34,8 +36,10 @@ import org.apache.ratis.proto.RaftProtos.StateMachineLogEntryProto;
 import org.apache.ratis.protocol.ClientId;
 import org.apache.ratis.protocol.Message;
 import org.apache.ratis.protocol.RaftClientAsynchronousProtocol;
+import org.apache.ratis.protocol.RaftClientReply;
 import org.apache.ratis.protocol.RaftClientRequest;
 import org.apache.ratis.protocol.RaftPeer;
+import org.apache.ratis.protocol.SetConfigurationRequest;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.protocol.TermIndex;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
@@ -56,6 +60,9 @@ class RatisFaultsTest {
   private static final String LOG_WRITER = "SegmentedRaftLogWorker.runWorker";
   private static final int NEVER_MILLIS = 600_000;
   private static final int SOON_MILLIS = 50;
+
+  /** So that there are heartbeats, and a leader without a majority goes on for some seconds. */
+  private static final int PATIENT_MILLIS = 4_000;
 
   private final Path root;
   private final CountDownLatch disk = new CountDownLatch(1);
@@ -245,6 +252,157 @@ class RatisFaultsTest {
       assertThat(reply.getShouldShutdown()).isTrue();
       assertThat(ShutdownRequestFilter.filter(reply).getShouldShutdown()).isFalse();
     }
+  }
+
+  /**
+   * A leader that was elected when it had this change in its log, whose first entries were of b.
+   */
+  private BareRatis leaderWithin(
+      RaftConfigurationProto.Builder change, PlayedServers others, String... voters)
+      throws Exception {
+    BareRatis ratis = BareRatis.among(root, NEVER_MILLIS, others, voters);
+    ratis.server().appendEntriesAsync(append(entry(0), change(1, change)).build()).get();
+    ratis.stand("b");
+    return ratis;
+  }
+
+  private static LogEntryProto change(long index, RaftConfigurationProto.Builder change) {
+    return LogEntryProto.newBuilder()
+        .setTerm(TERM)
+        .setIndex(index)
+        .setConfigurationEntry(change)
+        .build();
+  }
+
+  private static List<RaftPeerProto> peers(String... ids) {
+    return Arrays.stream(ids)
+        .map(id -> BareRatis.peer(id, RaftPeerRole.FOLLOWER).getRaftPeerProto())
+        .toList();
+  }
+
+  private static boolean isChanging(BareRatis ratis) {
+    try {
+      return !ratis.division().getRaftConf().getPreviousPeers().isEmpty();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static boolean isLeader(BareRatis ratis) {
+    try {
+      return ratis.division().getInfo().isLeader();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static boolean isElectionUnderWay() {
+    return Thread.getAllStackTraces().keySet().stream()
+        .anyMatch(thread -> thread.getName().contains("LeaderElection"));
+  }
+
+  private static boolean isReady(BareRatis ratis) {
+    try {
+      return ratis.division().getInfo().isLeaderReady();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static CompletableFuture<RaftClientReply> change(
+      BareRatis ratis, List<RaftPeer> voters, List<RaftPeer> listeners) throws IOException {
+    return ratis
+        .server()
+        .setConfigurationAsync(
+            new SetConfigurationRequest(
+                ClientId.randomId(),
+                ratis.server().getId(),
+                BareRatis.GROUP,
+                1,
+                SetConfigurationRequest.Arguments.newBuilder()
+                    .setServersInNewConf(voters)
+                    .setListenersInNewConf(listeners)
+                    .build()));
+  }
+
+  /** {@link VoterChanges}, the second fault. */
+  @Test
+  void aMemberIsNotElectedWhileAVoterBecomesAListener() throws Exception {
+    RaftConfigurationProto.Builder change =
+        RaftConfigurationProto.newBuilder()
+            .addAllPeers(peers(BareRatis.SELF, "b"))
+            .addAllListeners(peers("c"))
+            .addAllOldPeers(peers(BareRatis.SELF, "b", "c"));
+    try (BareRatis ratis = leaderWithin(change, new PlayedServers(), "b", "c")) {
+      until(() -> isLeader(ratis) && !isElectionUnderWay());
+      assertThat(isReady(ratis)).isFalse();
+      assertThat(ratis.division().getRaftLog().getLastEntryTermIndex().getIndex())
+          .as("the end of the log, without a first entry of this leader")
+          .isEqualTo(1);
+    }
+  }
+
+  /** {@link VoterChanges}, the third fault. */
+  @Test
+  void aNewLeaderEndsAChangeWithoutTheFormerVoters() throws Exception {
+    RaftConfigurationProto.Builder change =
+        RaftConfigurationProto.newBuilder()
+            .addAllPeers(peers(BareRatis.SELF, "b"))
+            .addAllOldPeers(peers(BareRatis.SELF, "c", "d"));
+    PlayedServers others = new PlayedServers().cutAppends("c", "d");
+    try (BareRatis ratis = leaderWithin(change, others, "c", "d")) {
+      until(() -> isReady(ratis) && !isChanging(ratis));
+    }
+  }
+
+  /** {@link CutShortChange}. */
+  @Test
+  void aNewLeaderGoesOnServingTheMemberThatAChangeTookOut() throws Exception {
+    RaftConfigurationProto.Builder change =
+        RaftConfigurationProto.newBuilder()
+            .addAllPeers(peers(BareRatis.SELF, "b"))
+            .addAllOldPeers(peers(BareRatis.SELF, "b", "c"));
+    try (BareRatis ratis = leaderWithin(change, new PlayedServers(), "b", "c")) {
+      until(() -> isReady(ratis) && !isChanging(ratis));
+      List<RaftPeer> voters = List.copyOf(ratis.division().getRaftConf().getCurrentPeers());
+      assertThat(voters).hasSize(2);
+      assertThatThrownBy(
+              () ->
+                  change(ratis, voters, List.of(BareRatis.peer("c", RaftPeerRole.LISTENER)))
+                      .get(20, TimeUnit.SECONDS))
+          .hasStackTraceContaining("duplicate");
+    }
+  }
+
+  /** Why reads of the registry go with an entry of the log: {@code forward.CommandService}. */
+  @Test
+  void aLinearizableReadIsAnsweredWithoutAMajority() throws Exception {
+    PlayedServers others = new PlayedServers();
+    try (BareRatis ratis = BareRatis.among(root, PATIENT_MILLIS, others, "b", "c")) {
+      ratis.server().appendEntriesAsync(append(entry(0)).build()).get();
+      ratis.stand("b");
+      until(() -> isReady(ratis));
+      assertThat(read(ratis).get(20, TimeUnit.SECONDS).isSuccess()).isTrue();
+      // What the first one has confirmed is remembered just after its answer, and before the
+      // second's.
+      assertThat(read(ratis).get(20, TimeUnit.SECONDS).isSuccess()).isTrue();
+      others.cut();
+      assertThat(read(ratis).get(20, TimeUnit.SECONDS).isSuccess()).isTrue();
+    }
+  }
+
+  private static CompletableFuture<RaftClientReply> read(BareRatis ratis) throws IOException {
+    return ratis
+        .server()
+        .submitClientRequestAsync(
+            RaftClientRequest.newBuilder()
+                .setClientId(ClientId.randomId())
+                .setServerId(ratis.server().getId())
+                .setGroupId(BareRatis.GROUP)
+                .setCallId(1)
+                .setMessage(Message.EMPTY)
+                .setType(RaftClientRequest.readRequestType())
+                .build());
   }
 
   /** {@link DirectSubmission}. */

@@ -54,6 +54,7 @@ final class Connector implements Link.Owner, BusChange.Home {
   private Scheduler.@Nullable Timer timer;
   private @Nullable SilenceWatch watch;
   private @Nullable String resume;
+  private @Nullable String session;
   private boolean welcomed;
   private long welcomedAt;
   private long firstDeadline;
@@ -214,7 +215,9 @@ final class Connector implements Link.Owner, BusChange.Home {
         resume,
         options.attributes(),
         change,
-        options.user());
+        options.user(),
+        // In a change of bus the connection before goes on.
+        change == null ? session : null);
   }
 
   private void onWelcome(Link link, Welcome welcome) {
@@ -241,6 +244,7 @@ final class Connector implements Link.Owner, BusChange.Home {
     welcomedAt = clock.nanoTime();
     watch(link);
     resume = welcome.getResume();
+    session = welcome.getSession();
     addresses.welcomed(link.url, welcome.getOthers());
     ConnectionInfo info =
         new ConnectionInfo(link.url, welcome.getBus(), welcome.getSession(), welcome.getProducer());

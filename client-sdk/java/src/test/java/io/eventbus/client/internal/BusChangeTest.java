@@ -185,6 +185,7 @@ class BusChangeTest {
     Hello hello = bus.hellos.get(1);
     assertThat(hello.getChange()).isEqualTo("tok");
     assertThat(hello.getResume()).isEqualTo("resume-77");
+    assertThat(hello.getPrevious()).as("that connection goes on").isNull();
     FakeBus.Arrival subscribe = bus.next(TypeCode.SUBSCRIBE);
     while (subscribe.connection() == 1) {
       subscribe = bus.next(TypeCode.SUBSCRIBE);

@@ -152,6 +152,7 @@ class BusClientTest {
     assertThat(bus.hellos.get(0).getClient()).isEqualTo("press");
     assertThat(bus.hellos.get(0).getToken()).isEqualTo("secret");
     assertThat(bus.hellos.get(0).getResume()).isNull();
+    assertThat(bus.hellos.get(0).getPrevious()).isNull();
     assertThat(bus.hellos.get(0).getAttributes()).containsEntry("a", "b");
     assertThat(told.next()).isEqualTo("connected session-1");
   }
@@ -283,6 +284,7 @@ class BusClientTest {
     scheduler.advance(Duration.ofMillis(400));
     assertThat(told.next()).isEqualTo("connected session-2");
     assertThat(bus.hellos.get(1).getResume()).isEqualTo("resume-77");
+    assertThat(bus.hellos.get(1).getPrevious()).isEqualTo("session-1");
     assertThat(client.counters().reconnects()).isEqualTo(1);
     // A connection that held starts the back-off anew.
     scheduler.advance(Duration.ofSeconds(5));

@@ -63,7 +63,7 @@ class LinkTest {
             notifier);
     return new Link(
         URI.create("ws://one/bus"),
-        new Hello("name", "agent", null, null, Map.of(), null, null),
+        new Hello("name", "agent", null, null, Map.of(), null, null, null),
         parts,
         owner,
         clock);

@@ -29,7 +29,14 @@ public final class ClientFrames {
     return ControlFrames.encode(
         TypeCode.HELLO,
         new Hello(
-            name, "loadtest-attack", token.isEmpty() ? null : token, resume, Map.of(), null, null));
+            name,
+            "loadtest-attack",
+            token.isEmpty() ? null : token,
+            resume,
+            Map.of(),
+            null,
+            null,
+            null));
   }
 
   /**

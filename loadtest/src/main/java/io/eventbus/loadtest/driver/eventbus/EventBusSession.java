@@ -76,7 +76,7 @@ final class EventBusSession implements Driver.Session {
   @Override
   public IdleHandshake idleHandshake() {
     URI address = URI.create(buses.get(0).url());
-    Hello hello = new Hello("idle", "loadtest", null, null, Map.of(), null, null);
+    Hello hello = new Hello("idle", "loadtest", null, null, Map.of(), null, null, null);
     return new IdleHandshake(
         address.getPort(),
         address.getPath(),

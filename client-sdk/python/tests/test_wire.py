@@ -175,7 +175,7 @@ def test_integers_beyond_their_bits_are_refused() -> None:
             Reader(raw).long("n")
     for raw in (varint(1 << 31), b"\x80" * 5 + b"\0"):
         with pytest.raises(Malformed, match="32 bits"):
-            Reader(raw).int("n")
+            Reader(raw).int32("n")
 
 
 @pytest.mark.parametrize(

@@ -59,8 +59,8 @@ class Delivery:
     """One ``Deliver`` frame: who published what, and the range of bytes that holds its events."""
 
     __slots__ = (
-        "_received_at", "_schema", "cost", "count", "data", "end", "groups", "link", "producer", "sequence", "shares",
-        "skip", "start", "topic",
+        "cost", "count", "data", "end", "groups", "link", "producer", "raw_received_at", "raw_schema",
+        "sequence", "shares", "skip", "start", "topic",
     )  # fmt: skip
 
     data: bytes
@@ -79,14 +79,16 @@ class Delivery:
     shares: int
     #: The connection that brought it, to be told where an event turns out to be malformed.
     link: Any
+    raw_schema: bytes
+    raw_received_at: bytes
 
     @property
     def schema(self) -> int:
-        return _signed(self._schema)
+        return _signed(self.raw_schema)
 
     @property
     def received_at(self) -> int:
-        return _signed(self._received_at)
+        return _signed(self.raw_received_at)
 
 
 class Event:
@@ -279,7 +281,7 @@ class DeliveryReader:
             stop = d.start + n
             # One block, its end mark, and no groups or an empty list of them.
             if d.count > 0 and 0 <= n and d.count * _LEAST_EVENT <= n and stop < end and data[stop] == 0:
-                d._schema, d._received_at, d.end = schema, received, stop
+                d.raw_schema, d.raw_received_at, d.end = schema, received, stop
                 rest = data[stop + 1 : end]
                 d.groups = () if rest in (b"", b"\0") else _groups(Reader(data, stop + 1, end))
                 _check_sequence(d, pos)
@@ -293,10 +295,10 @@ class DeliveryReader:
         d.sequence = r.long("Deliver.sequence")
         start = r.pos
         r.long("Deliver.schema")
-        d._schema = r.data[start : r.pos]
+        d.raw_schema = r.data[start : r.pos]
         start = r.pos
         r.long("Deliver.receivedAt")
-        d._received_at = r.data[start : r.pos]
+        d.raw_received_at = r.data[start : r.pos]
         r.long("Deliver.offset")
         pieces = []
         for _ in r.items("Deliver.events", _LEAST_EVENT):

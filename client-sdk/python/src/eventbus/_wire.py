@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from enum import IntEnum
-from functools import lru_cache
 from typing import Any, ClassVar, TypeVar
 
 SUBPROTOCOL = "eventbus.v1.avro"
@@ -155,7 +154,7 @@ class Reader:
             shift += 7
         raise self.malformed(name, self.pos, "the end of the data inside an integer", "a whole one")
 
-    def int(self, name: str) -> int:
+    def int32(self, name: str) -> int:
         start = self.pos
         value = self.long(name)
         if self.pos - start > 5 or not -(1 << 31) <= value < 1 << 31:
@@ -181,11 +180,6 @@ class Reader:
             raise self.malformed(name, start, f"length {n}", expected)
         return n
 
-    def bytes(self, name: str) -> bytes:
-        n = self.length(name)
-        self.pos += n
-        return self.data[self.pos - n : self.pos]
-
     def string(self, name: str, most: int = MOST_LONG) -> str:
         n = self.length(name, most)
         start = self.pos
@@ -197,7 +191,7 @@ class Reader:
 
     def optional(self, name: str) -> str | None:
         start = self.pos
-        branch = self.int(name)
+        branch = self.int32(name)
         if branch not in (0, 1):
             raise self.malformed(name, start, f"union index {branch}", "0 or 1")
         return self.string(name) if branch else None
@@ -257,7 +251,7 @@ class Kind:
 def _enum(symbols: type[IntEnum], open_ended: bool) -> Kind:
     def read(r: Reader, name: str) -> IntEnum:
         start = r.pos
-        symbol = r.int(name)
+        symbol = r.int32(name)
         if 0 <= symbol < len(symbols):
             return symbols(symbol)
         if open_ended and symbol >= 0:
@@ -278,7 +272,7 @@ def _array(item: Kind, least: int) -> Kind:
 
 
 LONG = Kind(varint, Reader.long)
-INT = Kind(varint, Reader.int)
+INT = Kind(varint, Reader.int32)
 BOOLEAN = Kind(lambda v: b"\1" if v else b"\0", Reader.boolean)
 STRING = Kind(text, Reader.string)
 TOPIC = Kind(text, lambda r, name: r.string(name, MOST_TOPIC_BYTES))
@@ -294,12 +288,18 @@ CHANGE_REASON = _enum(ChangeReason, True)
 R = TypeVar("R", bound="Record")
 
 
-@lru_cache(maxsize=64)
-def _fields_of(record: type[Record]) -> tuple[tuple[str, str, Kind, bool], ...]:
-    return tuple(
-        (f.name, f"{record.__name__}.{f.metadata['wire']}", f.metadata["kind"], f.default is not MISSING)
-        for f in fields(record)
-    )
+Fields = tuple[tuple[str, str, Kind, bool], ...]
+_FIELDS: dict[type, Fields] = {}
+
+
+def _fields_of(record: type[Record]) -> Fields:
+    found = _FIELDS.get(record)
+    if found is None:
+        found = _FIELDS[record] = tuple(
+            (f.name, f"{record.__name__}.{f.metadata['wire']}", f.metadata["kind"], f.default is not MISSING)
+            for f in fields(record)
+        )
+    return found
 
 
 @dataclass(frozen=True)
@@ -538,7 +538,7 @@ def frames(message: bytes) -> Iterator[tuple[int, int, int, int]]:
                 pos = body + length
                 continue
         r.pos = r.base = pos
-        type_code = r.int("Frame.typeCode")
+        type_code = r.int32("Frame.typeCode")
         length = r.length("Frame.body")
         yield type_code, pos, r.pos, r.pos + length
         pos = r.pos + length

@@ -438,8 +438,9 @@ class Machine:
             asked = link.pinged_at
             if asked is not None and link.heard_at > asked:
                 asked = link.pinged_at = None
-            if asked is None and then - link.heard_at < half:
-                again(link.heard_at + half)
+            ask_at = link.heard_at + half
+            if asked is None and then < ask_at:
+                again(ask_at)
             elif asked is None or then - due > half / 2:
                 # A clock that comes late has not looked at what has come meanwhile.
                 link.pinged_at = then

@@ -361,11 +361,20 @@ class Subscription:
     def _finish_batch(self) -> None:
         """What was taken is handled."""
         if self._done:
-            dispatcher = self._client._machine.dispatcher
-            for cursor in self._done:
-                dispatcher.handled(cursor)
-            self._done.clear()
-            self._client._machine.handled()
+            done, self._done = self._done, []
+            self.finish(done)
+
+    def finish(self, taken: list[Any]) -> None:
+        """What ``take_unhandled`` gave is handled."""
+        for cursor in taken:
+            self._client._machine.dispatcher.handled(cursor)
+        self._client._machine.handled()
+
+    async def take_unhandled(self, most: int) -> tuple[list[Event], list[Any]]:
+        """For the synchronous face: takes events that count until ``finish``; none at the end."""
+        batch = await self._take(most)
+        done, self._done = self._done, []
+        return batch, done
 
     async def _take(self, most: int) -> list[Event]:
         """Waits for events and decodes some; an empty list at the end."""
@@ -484,7 +493,54 @@ async def _within(future: asyncio.Future[T], timeout: float, what: str) -> T:
         timer.cancel()
 
 
-class EventBus:
+class Listeners:
+    """What a client tells by itself. Each method returns the way out."""
+
+    def on_connected(self, listener: Callable[[Connection], object]) -> Callable[[], None]:
+        """Hears of each connection that a bus has welcomed."""
+        return self._on(Connection, listener)
+
+    def on_disconnected(self, listener: Callable[[Disconnected], object]) -> Callable[[], None]:
+        """Hears of each connection that has ended."""
+        return self._on(Disconnected, listener)
+
+    def on_reconnecting(self, listener: Callable[[Reconnecting], object]) -> Callable[[], None]:
+        """Hears of each planned try to reconnect."""
+        return self._on(Reconnecting, listener)
+
+    def on_bus_changed(self, listener: Callable[[BusChanged], object]) -> Callable[[], None]:
+        """Hears when the client has gone on at another bus."""
+        return self._on(BusChanged, listener)
+
+    def on_bus_change_failed(self, listener: Callable[[BusChangeFailed], object]) -> Callable[[], None]:
+        """Hears when the client should have gone to another bus and could not."""
+        return self._on(BusChangeFailed, listener)
+
+    def on_producer_changed(self, listener: Callable[[ProducerChanged], object]) -> Callable[[], None]:
+        """Hears when the bus did not know this client any more."""
+        return self._on(ProducerChanged, listener)
+
+    def on_gap(self, listener: Callable[[Gap], object]) -> Callable[[], None]:
+        """Hears of events that are missing, once for each: as soon as it is known, so that handlers may be at earlier ones."""
+        return self._on(Gap, listener)
+
+    def on_dropped(self, listener: Callable[[Dropped], object]) -> Callable[[], None]:
+        """Hears of events published with ``send`` that are lost or may be."""
+        return self._on(Dropped, listener)
+
+    def on_problem(self, listener: Callable[[Error], object]) -> Callable[[], None]:
+        """Hears what went wrong where no call waits for it. Without a listener it is logged."""
+        return self._on(Error, listener)
+
+    def on_handler_error(self, listener: Callable[[HandlerFailed], object]) -> Callable[[], None]:
+        """Hears what handlers raise. Without a listener it is logged."""
+        return self._on(HandlerFailed, listener)
+
+    def _on(self, kind: type, listener: Callable[[Any], object]) -> Callable[[], None]:
+        raise NotImplementedError
+
+
+class EventBus(Listeners):
     """A client of an event bus; :func:`connect` makes one. For one thread: that of its event loop."""
 
     def __init__(self, options: Options) -> None:
@@ -530,7 +586,7 @@ class EventBus:
         Raises IllegalTopic, TooBig, BufferFull (after ``block_timeout`` seconds, or at once with ``when_full="fail"``),
         Refused, TimedOut (after ``confirm_timeout``; the outcome is open), ConnectionLost, Closed.
         """
-        raw, schema = _payload(payload, schema, codec)
+        raw, schema = as_payload(payload, schema, codec)
         loop = self._loop
         waiter: asyncio.Future[Published] = loop.create_future()
         if self._blocked or not self._outbox.add(topic, raw, key, headers, published_at, schema, waiter, loop.time()):
@@ -589,7 +645,7 @@ class EventBus:
         connection is lost may be lost with it, which ``on_dropped`` tells. Parameters and errors as of :meth:`publish`.
         """
         if type(payload) is not bytes or codec is not None:
-            payload, schema = _payload(payload, schema, codec)
+            payload, schema = as_payload(payload, schema, codec)
         if not self._outbox.add(topic, payload, key, headers, published_at, schema):
             self._outbox.dropped_full += 1
             return False
@@ -663,46 +719,6 @@ class EventBus:
         self._machine.handled()
 
     # ---- What it tells
-
-    def on_connected(self, listener: Callable[[Connection], object]) -> Callable[[], None]:
-        """Hears of each connection that a bus has welcomed. Returns the way out, as all of these do."""
-        return self._on(Connection, listener)
-
-    def on_disconnected(self, listener: Callable[[Disconnected], object]) -> Callable[[], None]:
-        """Hears of each connection that has ended."""
-        return self._on(Disconnected, listener)
-
-    def on_reconnecting(self, listener: Callable[[Reconnecting], object]) -> Callable[[], None]:
-        """Hears of each planned try to reconnect."""
-        return self._on(Reconnecting, listener)
-
-    def on_bus_changed(self, listener: Callable[[BusChanged], object]) -> Callable[[], None]:
-        """Hears when the client has gone on at another bus."""
-        return self._on(BusChanged, listener)
-
-    def on_bus_change_failed(self, listener: Callable[[BusChangeFailed], object]) -> Callable[[], None]:
-        """Hears when the client should have gone to another bus and could not."""
-        return self._on(BusChangeFailed, listener)
-
-    def on_producer_changed(self, listener: Callable[[ProducerChanged], object]) -> Callable[[], None]:
-        """Hears when the bus did not know this client any more."""
-        return self._on(ProducerChanged, listener)
-
-    def on_gap(self, listener: Callable[[Gap], object]) -> Callable[[], None]:
-        """Hears of events that are missing, once for each: as soon as it is known, so that handlers may be at earlier ones."""
-        return self._on(Gap, listener)
-
-    def on_dropped(self, listener: Callable[[Dropped], object]) -> Callable[[], None]:
-        """Hears of events published with ``send`` that are lost or may be."""
-        return self._on(Dropped, listener)
-
-    def on_problem(self, listener: Callable[[Error], object]) -> Callable[[], None]:
-        """Hears what went wrong where no call waits for it. Without a listener it is logged."""
-        return self._on(Error, listener)
-
-    def on_handler_error(self, listener: Callable[[HandlerFailed], object]) -> Callable[[], None]:
-        """Hears what handlers raise. Without a listener it is logged."""
-        return self._on(HandlerFailed, listener)
 
     def _on(self, kind: type, listener: Callable[[Any], object]) -> Callable[[], None]:
         listeners = self._listeners.setdefault(kind, [])
@@ -904,7 +920,8 @@ class EventBus:
             found.abort()
 
 
-def _payload(payload: Any, schema: int, codec: Codec | None) -> tuple[bytes, int]:
+def as_payload(payload: Any, schema: int, codec: Codec | None) -> tuple[bytes, int]:
+    """Makes bytes of what an application publishes."""
     if codec is not None:
         return codec.encode(payload), codec.fingerprint
     if isinstance(payload, str):

@@ -61,6 +61,14 @@ def fail(waiter: Waiter, error: Error) -> None:
         waiter.set_exception(error)
 
 
+def _check_topic(name: str) -> None:
+    if not isinstance(name, str):
+        raise TypeError(f"topic: {type(name).__name__} (expected: str)")
+    problem = topic_problem(name)
+    if problem is not None:
+        raise IllegalTopic(problem)
+
+
 class Topic:
     """What is known of a topic that is published to."""
 
@@ -225,14 +233,19 @@ class Outbox:
         at = self._nanos() // 1000 if published_at is None else published_at
         return encode_event(at, key, headers, payload)
 
+    def check(self, topic: str, size: int) -> None:
+        """Any thread: raises what ``add`` would for a topic and the size of a payload."""
+        if self.closed is not None:
+            raise self.closed()
+        if topic not in self._topics:
+            _check_topic(topic)
+        if size > self._most_payload:
+            raise TooBig(f"payload: {size} bytes (expected: at most {self._most_payload})")
+
     def _new_topic(self, name: str) -> Topic:
         if self.closed is not None:
             raise self.closed()
-        if not isinstance(name, str):
-            raise TypeError(f"topic: {type(name).__name__} (expected: str)")
-        problem = topic_problem(name)
-        if problem is not None:
-            raise IllegalTopic(problem)
+        _check_topic(name)
         return self._topic(name)
 
     def _topic(self, name: str) -> Topic:

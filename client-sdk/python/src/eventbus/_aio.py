@@ -804,14 +804,16 @@ class EventBus(Listeners):
 
     async def _drained(self, handlers: list[Subscription]) -> None:
         machine = self._machine
-        for core in list(machine.dispatcher.subscriptions.values()):
-            waiter: asyncio.Future[None] = self._loop.create_future()
-            core.drained.append(waiter)
+        waiting: list[asyncio.Future[None]] = []
+        for core in machine.dispatcher.subscriptions.values():
+            waiting.append(self._loop.create_future())
+            core.drained.append(waiting[-1])
+        for waiter in waiting:
             await waiter
         tasks = [s._task for s in handlers if s._task is not None]
         if tasks:
             await asyncio.wait(tasks)
-        while not machine.outbox.is_empty() and machine.state is not State.CLOSED:
+        while not machine.outbox.is_settled() and machine.state is not State.CLOSED:
             await self.flush(3600)
 
     async def _end(self) -> None:

@@ -551,6 +551,10 @@ class Outbox:
         """Whether every event is sent and confirmed."""
         return not self._in_flight_cost and not any(f.barrier is None for f in self._queue) and self._all_settled()
 
+    def is_settled(self) -> bool:
+        """The same, and the bus has said of what nothing waits for that it has got it."""
+        return self._plain_known == self._plain_sent and self.is_empty()
+
     def _all_settled(self) -> bool:
         self._trim()
         return all(frame.settled or frame.marker for frame in self._sent)

@@ -62,7 +62,7 @@ class Bus:
             self._serve, "127.0.0.1", 0, subprotocols=[Subprotocol("eventbus.v1.avro")], compression=None,
             process_request=self._upgrade, max_size=1 << 26, ping_interval=None,
         )  # fmt: skip
-        self.url = f"ws://127.0.0.1:{next(iter(self._server.sockets)).getsockname()[1]}/bus"
+        self.url = f"ws://127.0.0.1:{next(iter(self._server.sockets or ())).getsockname()[1]}/bus"
 
     async def stop(self) -> None:
         assert self._server is not None

@@ -13,7 +13,18 @@ from fakes import PublishSeen, deliver, numbered
 from loopback import Bus, loopback, refusal
 
 import eventbus
-from eventbus import BufferFull, Closed, Event, HandlerFailed, NotConnected, Published, Reconnect, Refused, State, TimedOut
+from eventbus import (
+    BufferFull,
+    Closed,
+    Event,
+    HandlerFailed,
+    NotConnected,
+    Published,
+    Reconnect,
+    Refused,
+    State,
+    TimedOut,
+)
 from eventbus._wire import Barrier, Hello, Subscribe, Unsubscribe, frame, varint
 
 Test = Callable[[Bus], Coroutine[Any, Any, None]]
@@ -28,7 +39,11 @@ def run(test: Test) -> None:
         async with asyncio.timeout(20):
             async with loopback() as bus:
                 await test(bus)
-                left = [t for t in asyncio.all_tasks() - before if "eventbus" in t.get_name() or "_aio" in repr(t.get_coro())]
+                left = [
+                    t
+                    for t in asyncio.all_tasks() - before
+                    if "eventbus" in t.get_name() or "_aio" in repr(t.get_coro())
+                ]
                 assert left == []
 
     asyncio.run(whole(), debug=True)

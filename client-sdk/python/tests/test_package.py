@@ -6,18 +6,17 @@ import re
 import tomllib
 from pathlib import Path
 
+import pytest
+from fakes import deliver
+
 import eventbus
 import eventbus.avro
 import eventbus.sync
 from eventbus import Event, UnreadablePayload
-from eventbus._events import Delivery
+from eventbus._events import Delivery, DeliveryReader, EventCursor
 from eventbus._happenings import MOVES, State
 from eventbus._version import AGENT
-from fakes import deliver
-from eventbus._events import DeliveryReader, EventCursor
 from eventbus._wire import frames
-
-import pytest
 
 ROOT = Path(__file__).parents[1]
 
@@ -25,7 +24,7 @@ ROOT = Path(__file__).parents[1]
 def test_one_version() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["version"] == eventbus.__version__
-    assert AGENT == f"eventbus-python/{eventbus.__version__}"
+    assert f"eventbus-python/{eventbus.__version__}" == AGENT
     # That of the repository, as Python writes it.
     pom = (ROOT.parents[1] / "pom.xml").read_text(encoding="utf-8")
     version = re.search(r"<artifactId>eventbus-parent</artifactId>\s*<version>([^<]*)</version>", pom)
@@ -35,7 +34,9 @@ def test_one_version() -> None:
 
 def test_exports() -> None:
     for module in (eventbus, eventbus.sync, eventbus.avro):
-        assert list(module.__all__) == sorted(module.__all__, key=lambda n: (n.startswith("_"), n)) or module is eventbus
+        assert (
+            list(module.__all__) == sorted(module.__all__, key=lambda n: (n.startswith("_"), n)) or module is eventbus
+        )
         for name in module.__all__:
             assert hasattr(module, name)
     assert (ROOT / "src" / "eventbus" / "py.typed").exists()
@@ -67,7 +68,7 @@ def event(payload: bytes, schema: int) -> Event:
 
 def test_avro_payloads() -> None:
     old = {"type": "record", "name": "F", "fields": [{"name": "gate", "type": "string"}]}
-    new = {**old, "fields": [*old["fields"], {"name": "late", "type": "int", "default": 0}]}  # type: ignore[misc]
+    new = {**old, "fields": [*old["fields"], {"name": "late", "type": "int", "default": 0}]}
     writer, reader = eventbus.avro.AvroCodec(old), eventbus.avro.AvroCodec(new, writers=[old])
     raw = writer.encode({"gate": "B6"})
     assert reader.decode(event(raw, writer.fingerprint)) == {"gate": "B6", "late": 0}

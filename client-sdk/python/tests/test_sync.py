@@ -6,7 +6,7 @@ import asyncio
 import inspect
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from loopback import Bus
@@ -150,7 +150,7 @@ def test_after_a_fork_every_call_raises(bus: Bus) -> None:
         if pid == 0:
             code = 1
             try:
-                calls = [
+                calls: list[Callable[[], object]] = [
                     lambda: client.publish("a", b""), lambda: client.send("a", b""), lambda: client.flush(),
                     lambda: client.subscribe("b"), lambda: next(iter(sub)), lambda: client.room(), lambda: client.close(),
                 ]  # fmt: skip

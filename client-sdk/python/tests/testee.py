@@ -85,18 +85,25 @@ def options(args: dict[str, Any]) -> dict[str, Any]:
         elif name in NUMBERS:
             found[NUMBERS[name]] = value
         elif name == "tokens":
-            tokens = list(value)
-            found["token"] = lambda: tokens.pop(0) if len(tokens) > 1 else tokens[0]
+            found["token"] = in_turn(list(value))
         elif name == "reconnect":
             found["reconnect"] = False if value is False else reconnect(value)
     return found
+
+
+def in_turn(tokens: list[str]) -> Callable[[], str]:
+    return lambda: tokens.pop(0) if len(tokens) > 1 else tokens[0]
 
 
 def reconnect(value: dict[str, Any]) -> eventbus.Reconnect:
     given: dict[str, Any] = {k: v for k, v in value.items() if v is not None}
     initial = given.get("initialDelay", 100) / 1000
     most = given.get("maxDelay", max(10_000, initial * 1000)) / 1000
-    rest = {name: given[wire] for wire, name in (("multiplier", "multiplier"), ("jitter", "jitter"), ("maxAttempts", "max_attempts")) if wire in given}
+    rest = {
+        name: given[wire]
+        for wire, name in (("multiplier", "multiplier"), ("jitter", "jitter"), ("maxAttempts", "max_attempts"))
+        if wire in given
+    }
     return eventbus.Reconnect(initial_delay=initial, max_delay=most, **rest)
 
 
@@ -134,7 +141,9 @@ def shown(kind: Any, value: Any) -> Any:
 
 
 def record_json(record: _wire.Record) -> dict[str, Any]:
-    return {path.split(".")[1]: shown(kind, getattr(record, name)) for name, path, kind, _ in _wire._fields_of(type(record))}
+    return {
+        path.split(".")[1]: shown(kind, getattr(record, name)) for name, path, kind, _ in _wire._fields_of(type(record))
+    }
 
 
 def event_json(data: bytes) -> dict[str, Any]:
@@ -152,7 +161,7 @@ def decode(raw: bytes) -> list[dict[str, Any]]:
         r = Reader(raw, body, end)
         record: dict[str, Any]
         if code in _wire.RECORDS:
-            record = record_json(_wire.RECORDS[code].read(r) or {"attributes": {}})
+            record = record_json(_wire.RECORDS[code].read(r))
             if code == _wire.Credit.CODE and int(record["limit"]) < 0:
                 raise Malformed("Credit.limit", 0, record["limit"], "at least 0")
             if code == 0 and record["attributes"] is None:
@@ -209,7 +218,12 @@ def encode(code: int, record: dict[str, Any]) -> bytes:
     return build(_wire.RECORDS[code], record).frame()
 
 
-ENUMS = {_wire.OVERFLOW: _wire.Overflow, _wire.BUS_CODE: _wire.BusCode, _wire.GAP_REASON: _wire.WireGapReason, _wire.CHANGE_REASON: _wire.ChangeReason}
+ENUMS = {
+    _wire.OVERFLOW: _wire.Overflow,
+    _wire.BUS_CODE: _wire.BusCode,
+    _wire.GAP_REASON: _wire.WireGapReason,
+    _wire.CHANGE_REASON: _wire.ChangeReason,
+}
 
 
 def build(kind: type[_wire.Record], record: dict[str, Any]) -> _wire.Record:
@@ -272,15 +286,15 @@ def listen(lines: Lines, name: str, bus: eventbus.EventBus | eventbus.sync.Event
         lines.write({"event": event, "client": name, **members})
 
     bus.on_connected(lambda c: tell("connected", **(connection(c) or {})))
-    bus.on_disconnected(
-        lambda d: tell("disconnected", code=d.code, reason=d.reason, willReconnect=d.will_reconnect)
-    )
+    bus.on_disconnected(lambda d: tell("disconnected", code=d.code, reason=d.reason, willReconnect=d.will_reconnect))
     bus.on_reconnecting(lambda r: tell("reconnecting", attempt=r.attempt, url=r.url, delay=r.delay * 1000))
     bus.on_bus_changed(lambda c: tell("busChanged", before=connection(c.before), now=connection(c.now)))
     bus.on_bus_change_failed(lambda c: tell("busChangeFailed", url=c.url, why=c.why))
     bus.on_producer_changed(lambda p: tell("producerChanged", before=str(p.before), now=str(p.now)))
     bus.on_gap(
-        lambda g: tell("gap", topic=g.topic, producer=str(g.producer), **{"from": g.first, "to": g.last}, reason=g.reason.name)
+        lambda g: tell(
+            "gap", topic=g.topic, producer=str(g.producer), **{"from": g.first, "to": g.last}, reason=g.reason.name
+        )
     )
     bus.on_dropped(lambda d: tell("dropped", events=d.events, cause=d.cause.name))
     bus.on_problem(lambda e: tell("problem", **failure(e)["error"]))

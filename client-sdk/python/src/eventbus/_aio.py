@@ -7,6 +7,7 @@ import inspect
 import logging
 import os
 import random
+import ssl as _ssl
 import time
 import weakref
 from collections import deque
@@ -15,7 +16,6 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Literal, Protocol, Self, TypeVar
 
-import ssl as _ssl
 from websockets.asyncio.client import ClientConnection
 from websockets.asyncio.client import connect as _ws_connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
@@ -26,7 +26,15 @@ from ._dispatch import Gap
 from ._errors import BufferFull, Closed, Error, IllegalTopic, NotConnected, Refused, TimedOut
 from ._events import Event
 from ._happenings import (
-    BusChanged, BusChangeFailed, Connection, Counters, Disconnected, Dropped, ProducerChanged, Reconnecting, State,
+    BusChanged,
+    BusChangeFailed,
+    Connection,
+    Counters,
+    Disconnected,
+    Dropped,
+    ProducerChanged,
+    Reconnecting,
+    State,
     SubscriptionCounters,
 )  # fmt: skip
 from ._link import Link
@@ -735,7 +743,9 @@ class EventBus(Listeners):
         listeners = self._listeners.get(kind)
         if not listeners:
             if isinstance(happening, HandlerFailed):
-                LOG.error("%r: a handler failed at %r", happening.subscription, happening.event, exc_info=happening.error)
+                LOG.error(
+                    "%r: a handler failed at %r", happening.subscription, happening.event, exc_info=happening.error
+                )
             elif isinstance(happening, (Error, Dropped, Gap, BusChangeFailed, ProducerChanged)):
                 LOG.warning("%s: %s", self._options.name, happening)
             return

@@ -280,7 +280,7 @@ class DeliveryReader:
             d.start = m.end()
             stop = d.start + n
             # One block, its end mark, and no groups or an empty list of them.
-            if d.count > 0 and 0 <= n and d.count * _LEAST_EVENT <= n and stop < end and data[stop] == 0:
+            if d.count > 0 and n >= 0 and d.count * _LEAST_EVENT <= n and stop < end and data[stop] == 0:
                 d.raw_schema, d.raw_received_at, d.end = schema, received, stop
                 rest = data[stop + 1 : end]
                 d.groups = () if rest in (b"", b"\0") else _groups(Reader(data, stop + 1, end))

@@ -18,17 +18,42 @@ from ._change import PAUSE, Change, What
 from ._dispatch import MOST_HELD, Dispatcher, Subscription
 from ._errors import Closed, ConnectionLost, Error, NotConnected, Refused, TimedOut, closed
 from ._happenings import (
-    MOVES, BusChanged, BusChangeFailed, Connection, Counters, Disconnected, DropCause, Dropped, ProducerChanged,
-    Reconnecting, State,
+    MOVES,
+    BusChanged,
+    BusChangeFailed,
+    Connection,
+    Counters,
+    Disconnected,
+    DropCause,
+    Dropped,
+    ProducerChanged,
+    Reconnecting,
+    State,
 )  # fmt: skip
 from ._link import CreditGate, Link
 from ._options import Options
 from ._outbox import Outbox, Waiter, fail, succeed
 from ._timers import Timer, Timers
-from ._topics import filter_problem
 from ._wire import (
-    DELIVER, PUBLISH, Barrier, BusCode, ChangeBus, ChangeBusFailed, Confirm, Credit, Drained, Echo, GapFrame, Hello,
-    Malformed, Problem, Reader, Subscribe, Unsubscribe, Welcome, frames,
+    DELIVER,
+    PUBLISH,
+    Barrier,
+    BusCode,
+    ChangeBus,
+    ChangeBusFailed,
+    Confirm,
+    Credit,
+    Drained,
+    Echo,
+    GapFrame,
+    Hello,
+    Malformed,
+    Problem,
+    Reader,
+    Subscribe,
+    Unsubscribe,
+    Welcome,
+    frames,
 )  # fmt: skip
 
 LOG = logging.getLogger("eventbus")
@@ -343,7 +368,9 @@ class Machine:
             if not was_over:
                 change.new_ended(now, str(error or link.refusal or f"{code} {reason}"))
         elif link is self.current:
-            self._on_end(link, code, reason, link.refusal or error or self._verdict(link, code, reason), now, retry_after)
+            self._on_end(
+                link, code, reason, link.refusal or error or self._verdict(link, code, reason), now, retry_after
+            )
 
     # ---- Links
 
@@ -590,9 +617,7 @@ class Machine:
         if unknown:
             self.happenings.append(Dropped(unknown, DropCause.CONNECTION_LOST))
 
-    def _on_end(
-        self, link: Link, code: int, reason: str, error: Error | None, now: float, retry_after: float
-    ) -> None:
+    def _on_end(self, link: Link, code: int, reason: str, error: Error | None, now: float, retry_after: float) -> None:
         if link is not self.current or self.state is State.CLOSED:
             return
         change = self.change

@@ -464,13 +464,14 @@ def test_sizes_are_checked_before_sending() -> None:
     d.connect(limits=Limits(100, 4096, 1, 10, 10, 10))
     add = d.machine.outbox.add
     assert add("a", b"x" * 100, key="k" * 1000, headers={"a": "b" * 9})
-    for wrong, what in (
+    cases: list[tuple[dict[str, Any], str]] = [
         ({"payload": b"x" * 101}, "payload: 101"),
         ({"payload": b"", "key": "ü" * 2049}, "key: 4098"),
         ({"payload": b"", "headers": {"a": "", "b": ""}}, "headers: 2"),
         ({"payload": b"", "headers": {"a": "b" * 10}}, "headers: 11 bytes"),
         ({"payload": b"", "key": "k" * 3600}, "event: "),
-    ):
+    ]
+    for wrong, what in cases:
         with pytest.raises(TooBig, match=what):
             add("a", **wrong)
     assert d.machine.outbox.published == 1
@@ -870,3 +871,30 @@ def test_a_second_welcome_is_skipped() -> None:
     d.say(s, Welcome("x", "x", 1, "x", LIMITS).frame())
     assert d.machine.connection is not None
     assert d.machine.connection.producer == 77
+
+
+def test_what_nothing_takes_any_more_does_not_hold_up_its_end() -> None:
+    d = Driver(receive_bytes=10_000)
+    s = d.connect()
+    sub = d.subscribed(s, "a")
+    d.say(s, deliver("a", 5, 1, [b"x" * 5000]), deliver("a", 5, 2, [b"x" * 6000]))
+    s.take()
+    d.machine.dispatcher.drop_queue(sub)
+    d.machine.unsubscribe(sub, d.now)
+    d.machine.handled()
+    d.pump()
+    assert [type(f) for f in s.take()] == [Unsubscribe, Credit]
+    d.say(s, deliver("a", 5, 3, [b"x" * 6000]))
+    assert d.machine.counters().queued_bytes == 0
+    assert len(s.take(Credit)) == 1
+
+
+def test_at_the_end_everything_may_come() -> None:
+    d = Driver(receive_bytes=10_000)
+    s = d.connect()
+    sub = d.subscribed(s, "a")
+    d.say(s, deliver("a", 5, 1, [b"x" * 10_000]))
+    s.take()
+    d.machine.drain(d.now)
+    d.pump()
+    assert s.take() == [Unsubscribe(sub.id), Credit(0, (1 << 63) - 1, s.link.credit.received)]

@@ -801,6 +801,10 @@ class EventBus(Listeners):
         if machine.state in (State.CLOSED, State.CONNECTING, State.NEW):
             return machine.state is State.CLOSED and machine.outbox.is_empty()
         handlers = [s for s in self._handlers if s._task is not None and s._task is not asyncio.current_task()]
+        handled = {s._core.id for s in handlers}
+        for core in machine.dispatcher.subscriptions.values():
+            # What has come can still be iterated over; what is still to come is for handlers only.
+            core.dropping = core.id not in handled
         machine.drain(self._loop.time())
         self._pump()
         if timeout > 0:

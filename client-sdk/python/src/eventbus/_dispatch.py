@@ -125,6 +125,8 @@ class Subscription:
         #: Seconds of the clock until which the bus may take to confirm; None where it has.
         self.answer_by: float | None = None
         self.ending = False
+        #: The application takes no more: what still comes is dropped, so that it does not hold up what comes behind it.
+        self.dropping = False
         self.ended = False
         #: Why it has ended, where the application did not ask for it.
         self.failure: Error | None = None
@@ -268,6 +270,7 @@ class Dispatcher:
 
     def drop_queue(self, subscription: Subscription) -> None:
         """The application takes no more of a subscription."""
+        subscription.dropping = True
         while subscription.queue:
             self.handled(subscription.queue.popleft())
 
@@ -350,6 +353,7 @@ class Dispatcher:
         return tuple(route.groups[id] for id in dict.fromkeys(delivery.groups) if id in route.groups)
 
     def _give(self, delivery: Delivery, skip: int, targets: tuple[Subscription, ...]) -> None:
+        targets = tuple(target for target in targets if not target.dropping)
         if skip == delivery.count or not targets:
             return
         delivery.skip = skip

@@ -36,6 +36,7 @@ from ._outbox import Outbox, Waiter, fail, succeed
 from ._timers import Timer, Timers
 from ._wire import (
     DELIVER,
+    MOST_LONG,
     PUBLISH,
     Barrier,
     BusCode,
@@ -268,6 +269,10 @@ class Machine:
             self.outbox.closed = self._closed
         for subscription in list(self.dispatcher.subscriptions.values()):
             self.unsubscribe(subscription, now)
+        if self.current is not None and self.current.welcome is not None:
+            # Drained comes behind what is held back for want of credit.
+            self.grant(self.current, MOST_LONG)
+            self.wake()
 
     def close(self, now: float) -> None:
         """Ends the client."""
@@ -891,7 +896,8 @@ class Machine:
             by, link = subscription.answer_by, self.current
             if by is None or subscription.ended:
                 return
-            if self.change is not None or (link is not None and link.paused):
+            held_back = link is not None and (link.paused or link.credit.received >= link.credit.limit)
+            if self.change is not None or held_back:
                 by = subscription.answer_by = then + ANSWER
             if then < by:
                 self.timers.at(by, look)

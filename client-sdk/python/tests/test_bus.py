@@ -31,7 +31,19 @@ class Process:
         options = [x for s in settings for x in ("--set", s)]
         self.log = ""
         self._process = subprocess.Popen(
-            [str(java), "-Xmx256m", "-XX:TieredStopAtLevel=1", "-jar", JAR, "serve", "--host", "127.0.0.1", "--port", "0", *options],
+            [
+                str(java),
+                "-Xmx256m",
+                "-XX:TieredStopAtLevel=1",
+                "-jar",
+                JAR,
+                "serve",
+                "--host",
+                "127.0.0.1",
+                "--port",
+                "0",
+                *options,
+            ],
             cwd=directory,
             # What begins so is configuration for a bus.
             env={k: v for k, v in os.environ.items() if not k.startswith("EVENTBUS_")},
@@ -42,7 +54,8 @@ class Process:
         )
         self._ready = threading.Event()
         self.url = ""
-        threading.Thread(target=self._read, daemon=True).start()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
 
     def _read(self) -> None:
         assert self._process.stderr is not None
@@ -61,6 +74,9 @@ class Process:
     def stop(self) -> None:
         self._process.send_signal(signal.SIGKILL)
         self._process.wait(20)
+        self._reader.join(20)
+        assert self._process.stderr is not None
+        self._process.stderr.close()
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +85,14 @@ def bus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
     key = directory / "key"
     key.write_bytes(os.urandom(32))
     key.chmod(0o600)
-    found = Process(directory, "admin.enabled=false", f"auth.resume-key-file={key}", "limits.message-bytes=131072", "limits.payload-bytes=65536", "limits.queue-bytes=262144")
+    found = Process(
+        directory,
+        "admin.enabled=false",
+        f"auth.resume-key-file={key}",
+        "limits.message-bytes=131072",
+        "limits.payload-bytes=65536",
+        "limits.queue-bytes=262144",
+    )
     try:
         found.ready()
         yield found
@@ -178,7 +201,12 @@ def free_ports(n: int) -> list[int]:
 def test_a_bus_that_is_drained_loses_nothing(tmp_path: Path) -> None:
     first, second, admin = free_ports(3)
     both = f"127.0.0.1:{first},127.0.0.1:{second}"
-    common = (f"cluster.join={both}", "cluster.secret=only-for-this-test-0123456789", "cluster.voters=1", "cluster.host=127.0.0.1")
+    common = (
+        f"cluster.join={both}",
+        "cluster.secret=only-for-this-test-0123456789",
+        "cluster.voters=1",
+        "cluster.host=127.0.0.1",
+    )
     buses = []
     for name, port in (("a", first), ("b", second)):
         directory = tmp_path / name

@@ -49,6 +49,7 @@ class Bus:
         self.forbidden = "secret.>"
         self.upgrade: Response | None = None
         self.url = ""
+        self.subprotocols: list[Subprotocol] | None = [Subprotocol("eventbus.v1.avro")]
         self.producer = 77
         self._server: Server | None = None
         # What waits for credit, and how much more may go out.
@@ -59,7 +60,7 @@ class Bus:
     async def start(self) -> None:
         self.loop = asyncio.get_running_loop()
         self._server = await serve(
-            self._serve, "127.0.0.1", 0, subprotocols=[Subprotocol("eventbus.v1.avro")], compression=None,
+            self._serve, "127.0.0.1", 0, subprotocols=self.subprotocols, compression=None,
             process_request=self._upgrade, max_size=1 << 26, ping_interval=None,
         )  # fmt: skip
         self.url = f"ws://127.0.0.1:{next(iter(self._server.sockets or ())).getsockname()[1]}/bus"

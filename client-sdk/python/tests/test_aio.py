@@ -237,6 +237,18 @@ def test_an_upgrade_that_is_refused_for_now() -> None:
     run(test)
 
 
+def test_a_server_that_is_no_bus() -> None:
+    async def test(bus: Bus) -> None:
+        await bus.stop()
+        bus.subprotocols = None
+        await bus.start()
+        with pytest.raises(Refused, match=r"speaks no sub-protocol \(expected: eventbus.v1.avro\)"):
+            await connect(bus)
+        assert bus.of(Hello) == []
+
+    run(test)
+
+
 def test_the_token_is_asked_for_at_each_connect() -> None:
     async def test(bus: Bus) -> None:
         tokens = iter(["one", "wrong", "three"])

@@ -144,6 +144,10 @@ class _Wire:
                 return
             if link.over:
                 return
+            if ws.subprotocol != SUBPROTOCOL:
+                told = f"{link.url} speaks {ws.subprotocol or 'no sub-protocol'} (expected: {SUBPROTOCOL})"
+                error, reason = Refused(BusCode.UNSUPPORTED, told, False), told
+                return
             client._machine.opened(link, token, client._loop.time())
             self._writer = client._loop.create_task(self._write(ws), name=f"eventbus writer {link.url}")
             code, reason = await self._read(ws)

@@ -186,6 +186,18 @@ def test_codes_that_mean_the_end(code: int) -> None:
         d.machine.outbox.add("a.b", b"")
 
 
+def test_a_token_function_is_asked_once_more_for_the_first_connection() -> None:
+    d = Driver(token=lambda: "t")
+    s = d.start()
+    for _ in range(2):
+        s = d.sockets[-1]
+        d.open(s, "t")
+        d.say(s, problem(BusCode.UNAUTHENTICATED))
+        d.end(s, 4500, "")
+    assert len(d.sockets) == 2
+    assert isinstance(d.first.error, Refused)
+
+
 def test_a_token_function_is_asked_once_more() -> None:
     d = Driver(token=lambda: "t")
     d.end(d.connect(), 4500, "")

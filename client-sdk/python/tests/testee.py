@@ -29,7 +29,7 @@ from eventbus._wire import Malformed, Reader
 
 CAPABILITIES = [
     "publish", "send", "limits", "outbound", "confirm-timeout", "flush", "subscribe", "groups", "repetitions", "forget",
-    "pause", "credit", "reconnect", "others", "tokens", "change", "silence", "counters", "decode", "encode", "topics",
+    "pause", "credit", "reconnect", "others", "tokens", "token-again", "change", "silence", "counters", "decode", "encode", "topics",
     "fingerprint",
 ]  # fmt: skip
 SECONDS = {

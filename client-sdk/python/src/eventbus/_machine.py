@@ -665,15 +665,23 @@ class Machine:
 
     def _may_retry(self, code: int, error: Error | None) -> bool:
         verdict = not may_reconnect(code) or (code == 1006 and isinstance(error, Refused) and not error.retryable)
-        refused = code == 4500 or (isinstance(error, Refused) and error.bus_code is BusCode.UNAUTHENTICATED)
-        if verdict and refused and callable(self.options.token) and not self._token_retried:
-            # A token that has run out meanwhile: the application is asked for another one, once.
-            self._token_retried = True
+        if verdict and self._may_ask_for_token(error):
             verdict = False
         return not verdict and self._attempt < self.options.reconnect.max_attempts
 
+    def _may_ask_for_token(self, error: Error | None) -> bool:
+        """Where a token was refused that a function gave: it may have run out, and the function is asked again, once."""
+        refused = isinstance(error, Refused) and error.bus_code is BusCode.UNAUTHENTICATED
+        if not refused or not callable(self.options.token) or self._token_retried:
+            return False
+        self._token_retried = True
+        return True
+
     def _first_failure(self, link: Link, code: int, reason: str, error: Error | None, now: float) -> None:
         cause = error or NotConnected(f"{link.url} closed with {code} {reason}")
+        if self._first_deadline > now and self._may_ask_for_token(cause):
+            self._connect(link.url, now)
+            return
         verdict = isinstance(cause, Refused) and not cause.retryable
         if not verdict and self._first_deadline > now and self._addresses.configured_left() > 0:
             self._connect(self._addresses.next(), now)

@@ -61,7 +61,19 @@ from eventbus._wire import (
     varint,
 )
 
-CORE = ["_machine", "_outbox", "_dispatch", "_change", "_link", "_timers", "_events", "_wire", "_addresses"]
+CORE = [
+    "_machine",
+    "_outbox",
+    "_dispatch",
+    "_change",
+    "_link",
+    "_timers",
+    "_events",
+    "_wire",
+    "_addresses",
+    "_flushes",
+    "_silence",
+]
 
 
 @pytest.mark.parametrize("name", CORE)

@@ -29,8 +29,8 @@ from eventbus._wire import Malformed, Reader
 
 CAPABILITIES = [
     "publish", "send", "limits", "outbound", "confirm-timeout", "flush", "subscribe", "groups", "repetitions", "forget",
-    "pause", "credit", "reconnect", "others", "tokens", "token-again", "change", "silence", "counters", "decode", "encode", "topics",
-    "fingerprint",
+    "pause", "credit", "reconnect", "others", "tokens", "token-again", "change", "silence", "counters", "decode", "encode",
+    "topics", "fingerprint",
 ]  # fmt: skip
 SECONDS = {
     "connectTimeout": "connect_timeout", "confirmTimeout": "confirm_timeout", "silenceTimeout": "silence_timeout",

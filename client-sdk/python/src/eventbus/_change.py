@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from ._dispatch import MOST_HELD
 from ._errors import Error
+from ._flushes import PAUSE
 from ._link import Link
 from ._timers import Timer
 from ._wire import MOST_LONG, Barrier, ChangeBus, Unsubscribe, Welcome
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
 SHORTEST, LONGEST = 0.1, 300.0
 #: How long an application may keep the old connection from being read while it cannot publish.
 STALL = 0.1
-#: When to ask again what the bus could not answer.
-PAUSE = 0.1
 #: How long a new bus that is given up may take to drain.
 UNDO = 2.0
 #: So much a bus that knows of credit may send over the new connection until its events are handed on.
@@ -317,7 +316,7 @@ class Change:
         # sign that the client stays.
         machine.grant(self._ready(), STANDBY_CREDIT)
         machine.outbox.part()
-        self._barrier = machine.take_barrier()
+        self._barrier = machine.flushes.take_id()
         # Behind all events, because they wait from now on.
         machine.outbox_farewell = Barrier(self._barrier).frame()
         self._look_later()

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ._addresses import Addresses, usable
-from ._change import PAUSE, Change, What
+from ._change import Change, What
 from ._dispatch import MOST_HELD, Dispatcher, Subscription
 from ._errors import Closed, ConnectionLost, Error, NotConnected, Refused, TimedOut, closed
+from ._flushes import Flushes
 from ._happenings import (
     MOVES,
     BusChanged,
@@ -33,6 +34,7 @@ from ._happenings import (
 from ._link import CreditGate, Link
 from ._options import Options
 from ._outbox import Outbox, Waiter, fail, succeed
+from ._silence import watch
 from ._timers import Timer, Timers
 from ._wire import (
     DELIVER,
@@ -125,13 +127,6 @@ class Ping:
 Command = Open | Close | Abort | Ping
 
 
-@dataclass
-class _Flush:
-    waiter: Waiter
-    timer: Timer
-    pauses: bool = False
-
-
 class Machine:
     """See the module."""
 
@@ -142,6 +137,7 @@ class Machine:
         self.end_reason: Error | None = None
         self.timers = Timers()
         self.outbox = Outbox(options.outbound_bytes, options.batch_bytes, options.confirm_timeout, nanos)
+        self.flushes = Flushes(self.outbox, self.timers)
         self.happenings: list[object] = []
         self.dispatcher = Dispatcher(options.tracked_producers, self.happenings.append)
         self.commands: deque[Command] = deque()
@@ -171,8 +167,6 @@ class Machine:
         self._old_end: tuple[int, str, Error | None] | None = None
         self._moves: deque[float] = deque()
         self._next_id = 1
-        self._next_barrier = 1
-        self._flushes: dict[int, _Flush] = {}
         self._room: list[Waiter] = []
         self._expiry: Timer | None = None
 
@@ -222,21 +216,8 @@ class Machine:
         if self.state is State.CLOSED:
             fail(waiter, self._closed())
             return
-        id = self.take_barrier()
-
-        def late(_: float) -> None:
-            if self._flushes.pop(id, None) is not None:
-                fail(waiter, TimedOut(f"the bus did not answer a flush within {timeout:g} s"))
-
-        self._flushes[id] = _Flush(waiter, self.timers.at(now + timeout, late))
-        if self.sending is not None:
-            self.outbox.add_barrier(id)
+        self.flushes.ask(waiter, timeout, now, self.sending is not None)
         self.wake()
-
-    def take_barrier(self) -> int:
-        """A number for a barrier."""
-        self._next_barrier += 1
-        return self._next_barrier - 1
 
     def when_room(self, waiter: Waiter) -> None:
         """Answers when there is room for events again."""
@@ -459,35 +440,14 @@ class Machine:
         return self.dispatcher.bytes >= self.options.receive_bytes
 
     def _watch(self, link: Link, now: float) -> None:
-        """Asks where nothing comes, and gives up where nothing comes after that either."""
-        half = self.options.silence_timeout / 2
+        silence = self.options.silence_timeout
 
-        def look(then: float, due: float) -> None:
-            if link.over:
-                return
-            if link.paused:
-                link.heard_at = then
-            asked = link.pinged_at
-            if asked is not None and link.heard_at > asked:
-                asked = link.pinged_at = None
-            ask_at = link.heard_at + half
-            if asked is None and then < ask_at:
-                again(ask_at)
-            elif asked is None or then - due > half / 2:
-                # A clock that comes late has not looked at what has come meanwhile.
-                link.pinged_at = then
-                self.commands.append(Ping(link))
-                again(then + half)
-            else:
-                silence = self.options.silence_timeout
-                LOG.warning("%s: nothing heard of %s for %g s", self.options.name, link.url, silence)
-                self.abort(link)
-                self.closed_by_us(link, f"nothing heard for {silence:g} s", then)
+        def give_up(then: float) -> None:
+            LOG.warning("%s: nothing heard of %s for %g s", self.options.name, link.url, silence)
+            self.abort(link)
+            self.closed_by_us(link, f"nothing heard for {silence:g} s", then)
 
-        def again(at: float) -> None:
-            self.timers.at(at, lambda then: look(then, at))
-
-        again(now + half)
+        watch(link, self.timers, silence, now, lambda: self.commands.append(Ping(link)), give_up)
 
     def closed_by_us(self, link: Link, reason: str, now: float) -> None:
         """A connection was aborted, and is to be treated as lost."""
@@ -609,9 +569,7 @@ class Machine:
         self.outbox.stay()
         self.outbox_farewell = None
         self.sending = link
-        for id, flush in self._flushes.items():
-            flush.pauses = False
-            self.outbox.add_barrier(id)
+        self.flushes.ask_again()
 
     def lose_sending(self) -> None:
         """The connection that events went out over is lost, but there may be another."""
@@ -719,11 +677,9 @@ class Machine:
         dropped = self.outbox.abandon(lambda: ConnectionLost(why), lambda: Closed(unsent))
         if dropped:
             self.happenings.append(Dropped(dropped, DropCause.CLOSED))
-        for flush in self._flushes.values():
-            fail(flush.waiter, self._closed())
+        self.flushes.close(self._closed)
         for waiter in self._room:
             fail(waiter, self._closed())
-        self._flushes.clear()
         self._room.clear()
         for subscription in list(self.dispatcher.subscriptions.values()):
             asked = isinstance(reason, Closed)
@@ -755,7 +711,7 @@ class Machine:
         elif code == Problem.CODE:
             self._on_problem(link, Problem.read(r), now)
         elif code == Barrier.CODE:
-            self._on_barrier(link, Barrier.read(r).id, now)
+            self._on_barrier(Barrier.read(r).id, now)
         elif code == Drained.CODE:
             self._on_drained(link, Drained.read(r).id, now)
         elif code == ChangeBus.CODE:
@@ -833,37 +789,14 @@ class Machine:
         self.end_subscription(id, error())
         return waited
 
-    def _on_barrier(self, link: Link, id: int, now: float) -> None:
-        if self.change is not None and self.change.echoed(id, now):
-            return
-        flush = self._flushes.pop(id, None)
-        if flush is not None:
-            flush.timer.cancel()
-            self.outbox.all_known()
-            succeed(flush.waiter, None)
+    def _on_barrier(self, id: int, now: float) -> None:
+        if self.change is None or not self.change.echoed(id, now):
+            self.flushes.echoed(id)
 
     def _barrier_refused(self, problem: Problem, error: Callable[[], Error], now: float) -> bool:
         if self.change is not None and self.change.barrier_refused(problem.about, now):
             return True
-        id = problem.about
-        flush = self._flushes.get(id)
-        if flush is None:
-            # What asked waits no longer.
-            return 0 < id < self._next_barrier
-        if not problem.retryable:
-            del self._flushes[id]
-            flush.timer.cancel()
-            fail(flush.waiter, error())
-        elif not flush.pauses:
-            flush.pauses = True
-
-            def ask_again(_: float) -> None:
-                if self._flushes.get(id) is flush and flush.pauses and self.sending is not None:
-                    flush.pauses = False
-                    self.outbox.add_barrier(id)
-
-            self.timers.at(now + PAUSE, ask_again)
-        return True
+        return self.flushes.refused(problem.about, problem.retryable, error, now, lambda: self.sending is not None)
 
     def _on_drained(self, link: Link, id: int, now: float) -> None:
         change = self.change

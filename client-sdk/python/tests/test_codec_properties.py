@@ -20,8 +20,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_wire import examples, plain, publish_frame
 
-from eventbus._events import DeliveryReader, Event, EventCursor
-from eventbus._wire import DELIVER, PUBLISH, RECORDS, Malformed, Reader, _fields_of, frames, varint
+from eventbus._events import DeliveryReader, Event, EventCursor, encode_event
+from eventbus._wire import DELIVER, PUBLISH, RECORDS, Malformed, Reader, _fields_of, frames, text, varint
 
 AVRO = Path(__file__).parents[3] / "schemas" / "avro"
 NAMES = {record.CODE: record.__name__.replace("GapFrame", "Gap") for record in RECORDS.values()}
@@ -112,6 +112,32 @@ def test_publishes(topic: str, sequence: int, schema: int, confirm: bool, listed
     [(code, _, at, end)] = frames(raw)
     assert code == PUBLISH
     assert fastavro.schemaless_reader(io.BytesIO(raw[at:end]), SCHEMAS[PUBLISH], None) == record
+
+
+@settings(deadline=None)
+@given(
+    st.sampled_from([0, 60, 1 << 13, 1_763_712_000_000_000, (1 << 55) - 3]),
+    st.lists(
+        st.tuples(st.integers(0, 9000), st.sampled_from([b"x" * 100, b"y" * 100, b"", b"\x80" * 3])),
+        min_size=3,
+        max_size=40,
+    ),
+    st.sets(st.integers(0, 40)),
+)
+def test_runs_of_one_size(start: int, steps: list[tuple[int, bytes]], keyed: set[int]) -> None:
+    listed: list[dict[str, Any]] = []
+    for i, (step, payload) in enumerate(steps):
+        start += step
+        key = "k" if i in keyed else None
+        listed.append({"publishedAt": start, "key": key, "headers": {}, "payload": payload})
+    raw = [encode_event(e["publishedAt"], e["key"], None, e["payload"]) for e in listed]
+    size = sum(map(len, raw))
+    body = text("a") + varint(5) + varint(1) + b"\0\0\1" + varint(-len(raw)) + varint(size) + b"".join(raw) + b"\0\0"
+    found: list[Event] = []
+    assert EventCursor(DeliveryReader().read(body, 0, len(body))).take(found, 1 << 30)
+    assert [
+        {"publishedAt": e.published_at, "key": e.key, "headers": e.headers, "payload": e.payload} for e in found
+    ] == listed
 
 
 CONTROL = [e for e in examples() if e[0] in RECORDS]

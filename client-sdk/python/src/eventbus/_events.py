@@ -205,16 +205,35 @@ class EventCursor:
         pos, index, sequence = self.pos, self.index, d.sequence
         last = min(d.count, index + most)
         match, lengths, append = _PLAIN.match, _LENGTHS, into.append
+        before = -1
         try:
             while index < last:
                 m = match(data, pos, end)
                 if m is not None:
                     at = m.end()
-                    stop = at + lengths[m[1]]
+                    size = lengths[m[1]]
+                    stop = at + size
                     if at <= stop <= end:
                         append(Event(d, sequence + index, pos, at, stop))
-                        pos = stop
+                        start, pos = pos, stop
                         index += 1
+                        if size == before and data[start] & data[start + 1] > 0x7F:
+                            # A run of one size: as long as all of the head is the same but the two lowest bytes of the time, and
+                            # these go on, it needs no other look.
+                            head, head_size = data[start + 2 : at], at - start
+                            while (
+                                index < last
+                                and data[pos + 2 : pos + head_size] == head
+                                and data[pos] & data[pos + 1] > 0x7F
+                            ):
+                                at = pos + head_size
+                                stop = at + size
+                                if stop > end:
+                                    break
+                                append(Event(d, sequence + index, pos, at, stop))
+                                pos = stop
+                                index += 1
+                        before = size
                         continue
                 r = Reader(data, pos, end)
                 at = check_event(r, "Event")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from fakes import (
-    LIMITS,
     Driver,
     PublishSeen,
     Socket,
@@ -487,4 +486,3 @@ def test_the_table_is_whole() -> None:
         assert action is None or callable(getattr(Change, "_" + action))
     assert {what for _, what in TABLE} == set(What)
     assert {phase for phase, _ in TABLE} | {Phase.MOVED, Phase.OVER} == set(Phase)
-    assert LIMITS.message_bytes

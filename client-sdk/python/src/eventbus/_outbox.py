@@ -8,7 +8,7 @@ on to ``sent``; when the connection is lost, what is there returns to the front 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol
 
 from ._errors import Error, IllegalTopic, TimedOut, TooBig
@@ -575,10 +575,6 @@ class Outbox:
         self._topics.clear()
         self.used = self._in_flight_cost = 0
         return dropped
-
-    def unsettled(self) -> Iterable[Frame]:
-        """For tests: the frames that are sent and not confirmed."""
-        return tuple(frame for frame in self._sent if not frame.settled)
 
 
 _NO_TOPIC = Topic("-", 1)

@@ -1,0 +1,463 @@
+"""The way in: checks each delivery against what was received before and gives it to the subscriptions. Without I/O or a clock.
+
+What is queued here is bounded by credit, for the whole client. Events are decoded when the application takes them.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from ._errors import Error
+from ._events import Delivery, DeliveryReader, EventCursor
+from ._outbox import Waiter
+from ._topics import matcher
+from ._wire import GapFrame, Overflow, Subscribe, Unsubscribe, WireGapReason
+
+#: Of what came for a pair that is not complete, so many ranges are remembered.
+MOST_RANGES = 64
+#: More than this is not held of one connection during a change of bus.
+MOST_HELD = 16 << 20
+
+
+class GapReason(Enum):
+    """Why events are missing."""
+
+    #: They did not arrive: lost with a connection or a bus, or refused by the bus.
+    LOST = "LOST"
+    #: The queue for this client was full and its policy was ``DROP_OLDEST``.
+    QUEUE_FULL = "QUEUE_FULL"
+    #: Later events of the same keys took their places.
+    CONFLATED = "CONFLATED"
+
+
+_REASONS = {
+    WireGapReason.UNKNOWN: GapReason.LOST,
+    WireGapReason.QUEUE_FULL: GapReason.QUEUE_FULL,
+    WireGapReason.CONFLATED: GapReason.CONFLATED,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Events that were published but not delivered to this client: a hole in the numbers of one producer and topic."""
+
+    topic: str
+    producer: int
+    #: The sequence of the first missing event.
+    first: int
+    #: The sequence of the last missing event.
+    last: int
+    reason: GapReason
+
+    @property
+    def count(self) -> int:
+        """How many are missing, at least 1."""
+        return self.last - self.first + 1
+
+
+class Ranges:
+    """A set of numbers as ranges, in order; forgets the lowest ones when there are too many ranges."""
+
+    __slots__ = ("_all",)
+
+    def __init__(self) -> None:
+        self._all: list[tuple[int, int]] = []
+
+    def add(self, low: int, high: int) -> None:
+        all_ = self._all
+        if all_ and all_[-1][0] <= low <= all_[-1][1] + 1:  # nearly always
+            all_[-1] = (all_[-1][0], max(high, all_[-1][1]))
+            return
+        kept = []
+        for a, b in all_:
+            if b + 1 < low or high + 1 < a:
+                kept.append((a, b))
+            else:
+                low, high = min(low, a), max(high, b)
+        kept.append((low, high))
+        kept.sort()
+        self._all = kept[-MOST_RANGES:]
+
+    def missing(self, low: int, high: int) -> Iterator[tuple[int, int]]:
+        """The parts of a range that are not in the set."""
+        for a, b in self._all:
+            if b < low:
+                continue
+            if a > high:
+                break
+            if low < a:
+                yield low, a - 1
+            low = max(low, b + 1)
+        if low <= high:
+            yield low, high
+
+    def first_missing(self, start: int) -> int:
+        """The first number from here on that is not in the set."""
+        for a, b in self._all:
+            if a <= start <= b:
+                start = b + 1
+        return start
+
+    def clear(self) -> None:
+        self._all.clear()
+
+
+class Subscription:
+    """What the core knows of a subscription."""
+
+    def __init__(self, id: int, filter: str, group: str | None, overflow: Overflow) -> None:
+        self.id = id
+        self.filter = filter
+        self.group = group
+        self.overflow = overflow
+        self.matches = matcher(filter)
+        #: What arrived and was not taken.
+        self.queue: deque[EventCursor] = deque()
+        #: What waits for the confirmation.
+        self.ready: list[Waiter] = []
+        #: What waits until nothing more comes.
+        self.drained: list[Waiter] = []
+        self.confirmed = False
+        #: Seconds of the clock until which the bus may take to confirm; None where it has.
+        self.answer_by: float | None = None
+        self.ending = False
+        #: The application takes no more: what still comes is dropped, so that it does not hold up what comes behind it.
+        self.dropping = False
+        self.ended = False
+        #: Why it has ended, where the application did not ask for it.
+        self.failure: Error | None = None
+        #: Is called when something has arrived or the subscription has ended.
+        self.wake: Callable[[], None] = lambda: None
+        self.received = self.duplicates = self.missing = 0
+
+    def subscribe_frame(self) -> bytes:
+        return Subscribe(self.id, self.filter, self.group, self.overflow).frame()
+
+    def unsubscribe_frame(self) -> bytes:
+        return Unsubscribe(self.id).frame()
+
+
+class Route:
+    """A topic that events have come for, and the subscriptions that select it."""
+
+    __slots__ = ("every", "groups", "pairs", "served", "topic", "version")
+
+    def __init__(self, topic: str) -> None:
+        self.topic = topic
+        self.version = -1
+        self.every: tuple[Subscription, ...] = ()
+        self.groups: dict[int, Subscription] = {}
+        self.served: frozenset[int] = frozenset()
+        self.pairs: dict[int, Pair] = {}
+
+
+class Pair:
+    """What is known of the events of one producer and topic."""
+
+    __slots__ = ("last", "producer", "route", "seen", "told", "touched")
+
+    def __init__(self, route: Route, producer: int) -> None:
+        self.route = route
+        self.producer = producer
+        # 0 until the first event of a subscription without a group.
+        self.last = 0
+        self.seen = Ranges()
+        self.told = Ranges()
+        self.touched = False
+
+    def received(self, first: int, count: int, complete: bool) -> tuple[int, Iterator[tuple[int, int]]]:
+        """Judges events: how many from the first on were received before, and what is missing before them.
+
+        ``complete``: this connection gets every event of the topic, so that a number that was skipped is a hole.
+        """
+        end = first + count - 1
+        if not complete or self.last == 0:
+            repeated = min(self.seen.first_missing(first) - first, count)
+            self.seen.add(first, end)
+            self.last = end if complete else 0
+            return repeated, iter(())
+        if end <= self.last:
+            return count, iter(())
+        repeated = max(0, self.last - first + 1)
+        missing = self.gap(self.last + 1, first - 1) if first > self.last + 1 else iter(())
+        self.last = end
+        self.seen.clear()
+        return repeated, missing
+
+    def gap(self, first: int, last: int) -> Iterator[tuple[int, int]]:
+        """Takes note of what is missing; the parts of it that were not told before."""
+        untold = list(self.told.missing(first, last))
+        self.told.add(first, last)
+        return iter(untold)
+
+    def forget_baseline(self) -> None:
+        """The connection does not get every event any more: what comes next is a new start."""
+        self.last = 0
+        self.seen.clear()
+        self.told.clear()
+
+
+class Held:
+    """What arrives while a client has two connections, and must not be handed on yet.
+
+    An event for subscriptions without a group comes over both connections: those of the new one wait until the old one is
+    drained, and then what was seen is dropped by its number. An event for a group comes over one of the two, whichever the
+    bus has chosen: for topics with a group both connections' deliveries wait, and are put in the order of their numbers.
+    """
+
+    def __init__(self) -> None:
+        self.plain: list[Delivery | GapFrame] = []
+        self.grouped: dict[tuple[str, int], list[tuple[int, int, bool, Delivery]]] = {}
+        self.bytes = 0
+        self.old_bytes = 0
+        self.groups_only = False
+
+    def add_grouped(self, delivery: Delivery, fresh: bool) -> None:
+        held = self.grouped.setdefault((delivery.topic, delivery.producer), [])
+        held.append((delivery.sequence, len(held), fresh, delivery))
+        if fresh:
+            self.bytes += delivery.cost
+        else:
+            self.old_bytes += delivery.cost
+
+
+class Dispatcher:
+    """See the module. ``tell`` hears of gaps."""
+
+    def __init__(self, tracked: int, tell: Callable[[Gap], None]) -> None:
+        self._tracked = tracked
+        self._tell = tell
+        self._reader = DeliveryReader(min(tracked, 10_000))
+        self._routes: dict[str, Route] = {}
+        self._pairs: dict[tuple[str, int], Pair] = {}
+        self._order: deque[tuple[str, int]] = deque()
+        self.subscriptions: dict[int, Subscription] = {}
+        self.version = 0
+        self.held: Held | None = None
+        #: Is called once when the old connection has brought more than is to be held.
+        self.too_much: Callable[[], None] | None = None
+        #: Bytes of the frames that were received and not handled.
+        self.bytes = 0
+        self.received = self.duplicates = self.missing = 0
+
+    # ---- Subscriptions
+
+    def changed(self) -> None:
+        """Subscriptions have come, gone or been confirmed."""
+        self.version += 1
+
+    def _rematch(self, route: Route) -> None:
+        matching = [s for s in self.subscriptions.values() if s.matches(route.topic)]
+        route.every = tuple(s for s in matching if s.group is None)
+        route.groups = {s.id: s for s in matching if s.group is not None}
+        route.version = self.version
+        # Where no subscription goes on that got every event, numbers that were skipped meanwhile say nothing.
+        before, route.served = route.served, frozenset(s.id for s in route.every if s.confirmed)
+        if before and not before & route.served:
+            for pair in route.pairs.values():
+                pair.forget_baseline()
+
+    def handled(self, cursor: EventCursor) -> None:
+        """A subscription is done with a delivery."""
+        delivery = cursor.delivery
+        delivery.shares -= 1
+        if delivery.shares == 0:
+            self.bytes -= delivery.cost
+
+    def drop_queue(self, subscription: Subscription) -> None:
+        """The application takes no more of a subscription."""
+        subscription.dropping = True
+        while subscription.queue:
+            self.handled(subscription.queue.popleft())
+
+    # ---- Deliveries
+
+    def _pair(self, topic: str, producer: int) -> Pair:
+        pair = self._pairs.get((topic, producer))
+        if pair is None:
+            route = self._routes.get(topic)
+            if route is None:
+                route = self._routes[topic] = Route(topic)
+            pair = Pair(route, producer)
+            route.pairs[producer] = self._pairs[topic, producer] = pair
+            self._order.append((topic, producer))
+            if len(self._order) > self._tracked:
+                self._forget_one()
+        pair.touched = True
+        if pair.route.version != self.version:
+            self._rematch(pair.route)
+        return pair
+
+    def _forget_one(self) -> None:
+        """Second chance (Corbató, "A Paging Experiment with the Multics System", 1968). The newest one is at the end."""
+        for _ in range(len(self._order) - 1):
+            key = self._order.popleft()
+            pair = self._pairs[key]
+            if not pair.touched:
+                break
+            pair.touched = False
+            self._order.append(key)
+        else:
+            # All were used: the eldest, which is first again now that each has been put behind the newest.
+            self._order.rotate(-1)
+            key = self._order.popleft()
+        pair = self._pairs.pop(key)
+        del pair.route.pairs[pair.producer]
+        if not pair.route.pairs:
+            del self._routes[pair.route.topic]
+
+    def read(self, data: bytes, start: int, body: int, end: int, link: Any) -> Delivery:
+        """Reads a ``Deliver`` frame. Raises Malformed."""
+        delivery = self._reader.read(data, body, end, end - start)
+        delivery.link = link
+        return delivery
+
+    def deliver(self, delivery: Delivery) -> None:
+        """Takes what came over the client's connection."""
+        if delivery.count == 0:
+            return
+        pair = self._pair(delivery.topic, delivery.producer)
+        held = self.held
+        if held is not None and pair.route.groups:
+            held.add_grouped(delivery, False)
+            if held.old_bytes > MOST_HELD and self.too_much is not None:
+                tell, self.too_much = self.too_much, None
+                tell()
+        else:
+            self._judge(delivery, pair)
+
+    def _judge(self, delivery: Delivery, pair: Pair) -> None:
+        skip = self._repeated(delivery, pair)
+        self._give(delivery, skip, (*pair.route.every, *self._members(delivery, pair.route)))
+
+    def _repeated(self, delivery: Delivery, pair: Pair) -> int:
+        route = pair.route
+        skip, missing = pair.received(delivery.sequence, delivery.count, bool(route.every))
+        for first, last in missing:
+            self._tell_gap(pair, first, last, GapReason.LOST)
+        if skip:
+            self.duplicates += skip
+            for subscription in route.every:
+                subscription.duplicates += skip
+        self.received += delivery.count - skip
+        return skip
+
+    @staticmethod
+    def _members(delivery: Delivery, route: Route) -> tuple[Subscription, ...]:
+        if not delivery.groups:
+            return ()
+        return tuple(route.groups[id] for id in dict.fromkeys(delivery.groups) if id in route.groups)
+
+    def _give(self, delivery: Delivery, skip: int, targets: tuple[Subscription, ...]) -> None:
+        targets = tuple(target for target in targets if not target.dropping)
+        if skip == delivery.count or not targets:
+            return
+        delivery.skip = skip
+        if delivery.shares == 0:
+            self.bytes += delivery.cost
+        delivery.shares += len(targets)
+        for target in targets:
+            target.received += delivery.count - skip
+            target.queue.append(EventCursor(delivery))
+            target.wake()
+
+    def gap(self, frame: GapFrame) -> None:
+        """Takes a ``Gap`` that came over the client's connection."""
+        if 1 <= frame.first <= frame.last:
+            pair = self._pair(frame.topic, frame.producer)
+            self._gap(frame, pair, frame.first)
+
+    def _gap(self, frame: GapFrame, pair: Pair, first: int) -> None:
+        for low, high in pair.gap(first, frame.last):
+            self._tell_gap(pair, low, high, _REASONS[frame.reason])
+
+    def _tell_gap(self, pair: Pair, first: int, last: int, reason: GapReason) -> None:
+        gap = Gap(pair.route.topic, pair.producer, first, last, reason)
+        self.missing += gap.count
+        for subscription in pair.route.every:
+            subscription.missing += gap.count
+        self._tell(gap)
+
+    # ---- Two connections at once
+
+    def hold(self, too_much: Callable[[], None]) -> None:
+        """From now on there may be two connections, until ``release``."""
+        self.held = Held()
+        self.too_much = too_much
+
+    def hold_delivery(self, delivery: Delivery) -> None:
+        """Takes what came over the new connection."""
+        held = self.held
+        if held is None or delivery.count == 0:
+            return
+        pair = self._pair(delivery.topic, delivery.producer)
+        if pair.route.groups:
+            held.add_grouped(delivery, True)
+        elif not held.groups_only:
+            held.plain.append(delivery)
+            held.bytes += delivery.cost
+
+    def hold_gap(self, frame: GapFrame) -> None:
+        """Takes a ``Gap`` that came over the new connection."""
+        if self.held is not None and not self.held.groups_only and 1 <= frame.first <= frame.last:
+            self.held.plain.append(frame)
+            self.held.bytes += len(frame.topic)
+
+    def hold_groups_only(self) -> None:
+        """The new connection will not stay: of what it brings, only what no other member gets is kept."""
+        if self.held is not None:
+            self.held.groups_only = True
+            self.held.plain.clear()
+
+    def held_bytes(self) -> int:
+        """Bytes of the new connection that are held."""
+        return self.held.bytes if self.held is not None else 0
+
+    def release(self, moved: bool) -> None:
+        """Hands on what was held, and drops what was seen.
+
+        ``moved``: the new connection stays; if not, of what it brought only events of groups are handed on.
+        """
+        held, self.held, self.too_much = self.held, None, None
+        if held is None:
+            return
+        for item in held.plain if moved else ():
+            if isinstance(item, Delivery):
+                self.deliver(item)
+            else:
+                pair = self._pair(item.topic, item.producer)
+                first = max(item.first, pair.last + 1)
+                if first <= item.last:
+                    self._gap(item, pair, first)
+        for entries in held.grouped.values():
+            # Stable: of two that say the same, the one that came first is first.
+            for _, _, fresh, delivery in sorted(entries, key=lambda e: (e[0], e[1])):
+                self._release_grouped(delivery, moved or not fresh)
+
+    def _release_grouped(self, delivery: Delivery, everything: bool) -> None:
+        pair = self._pair(delivery.topic, delivery.producer)
+        members = self._members(delivery, pair.route)
+        if not pair.route.every:
+            self._judge(delivery, pair)
+            return
+        # The same event comes over both connections for those without a group, but over one of them for the group: what
+        # the former have seen may be new to the latter.
+        self._give(delivery, 0, members)
+        if everything:
+            skip = self._repeated(delivery, pair)
+            if skip < delivery.count:
+                again = copy_of(delivery)
+                self._give(again, skip, pair.route.every)
+
+
+def copy_of(delivery: Delivery) -> Delivery:
+    """The same delivery for other subscriptions, which may skip another part of it."""
+    again = Delivery()
+    for name in Delivery.__slots__:
+        setattr(again, name, getattr(delivery, name))
+    again.shares = again.skip = 0
+    return again

@@ -1,0 +1,365 @@
+"""Events on the wire: ``Publish`` is written and ``Deliver`` is read here, the only frames of which there are many.
+
+A delivery's head is read when it arrives, its events when the application takes them. Nearly every event has no key and no
+headers: a regular expression matches its time, both zeros and its length in one step, and everything else goes a slow way.
+"""
+
+from __future__ import annotations
+
+import json as _json
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from ._wire import MOST_SEQUENCE, MOST_TOPIC_BYTES, Malformed, Reader, text, text_map, varint
+
+#: More groups than this are not the list of a bus.
+MOST_GROUPS = 10_000
+#: A time, a null key, no headers, and the length of the payload.
+_PLAIN = re.compile(rb"[\x80-\xff]{0,9}[\x00-\x7f]\x00\x00([\x80-\xff]{0,3}[\x00-\x7f])")
+#: What is between the producer's number and the events, and the head of a block that says its size.
+_HEAD = re.compile(
+    rb"([\x80-\xff]{0,8}[\x00-\x7f])([\x80-\xff]{0,8}[\x00-\x7f])([\x80-\xff]{0,8}[\x00-\x7f])[\x80-\xff]{0,8}[\x00-\x7f]"
+    rb"([\x80-\xff]{0,3}[\x00-\x7f])([\x80-\xff]{0,4}[\x00-\x7f])"
+)
+_PRODUCER = re.compile(rb"[\x80-\xff]{0,9}[\x00-\x7f]")
+#: Time, key, headers and payload take a byte each at least.
+_LEAST_EVENT = 4
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def _unsigned(raw: bytes) -> int:
+    n = shift = 0
+    for b in raw:
+        n |= (b & 0x7F) << shift
+        shift += 7
+    return n
+
+
+def _signed(raw: bytes) -> int:
+    n = _unsigned(raw)
+    return (n >> 1) ^ -(n & 1)
+
+
+class _Lengths(dict[bytes, int]):
+    """Decoded lengths by their bytes; bounded, because a bus may send any."""
+
+    def __missing__(self, raw: bytes) -> int:
+        n = _signed(raw)
+        if len(self) < 4096:
+            self[raw] = n
+        return n
+
+
+_LENGTHS = _Lengths()
+
+
+class Delivery:
+    """One ``Deliver`` frame: who published what, and the range of bytes that holds its events."""
+
+    __slots__ = (
+        "cost", "count", "data", "end", "groups", "link", "producer", "raw_received_at", "raw_schema",
+        "sequence", "shares", "skip", "start", "topic",
+    )  # fmt: skip
+
+    data: bytes
+    topic: str
+    producer: int
+    sequence: int
+    count: int
+    #: The events, without the heads of blocks.
+    start: int
+    end: int
+    groups: tuple[int, ...]
+    #: So many of the first events were received before.
+    skip: int
+    #: Bytes of the frame, which count against the credit until all subscriptions have handled it.
+    cost: int
+    shares: int
+    #: The connection that brought it, to be told where an event turns out to be malformed.
+    link: Any
+    raw_schema: bytes
+    raw_received_at: bytes
+
+    @property
+    def schema(self) -> int:
+        return _signed(self.raw_schema)
+
+    @property
+    def received_at(self) -> int:
+        return _signed(self.raw_received_at)
+
+
+class Event:
+    """An event as a subscriber gets it. Immutable; holds the WebSocket message that it came in until it is gone.
+
+    Any thread may read it.
+    """
+
+    __slots__ = ("_at", "_d", "_end", "_start", "sequence")
+
+    #: The number of the event among those of its topic and producer, from 1.
+    sequence: int
+
+    def __init__(self, delivery: Delivery, sequence: int, start: int, at: int, end: int) -> None:
+        self._d = delivery
+        self.sequence = sequence
+        self._start = start
+        self._at = at
+        self._end = end
+
+    @property
+    def topic(self) -> str:
+        """The topic."""
+        return self._d.topic
+
+    @property
+    def producer(self) -> int:
+        """The publisher's number, unique in the cluster."""
+        return self._d.producer
+
+    @property
+    def schema(self) -> int:
+        """CRC-64-AVRO fingerprint of the payload's writer schema, signed; 0 for none."""
+        return self._d.schema
+
+    @property
+    def payload(self) -> bytes:
+        """The payload: a copy, made at each call."""
+        return self._d.data[self._at : self._end]
+
+    def text(self) -> str:
+        """Decodes the payload as UTF-8. Raises UnicodeDecodeError where it is not."""
+        return self._d.data[self._at : self._end].decode()
+
+    def json(self) -> Any:
+        """Decodes the payload as JSON. Raises ValueError where it is not."""
+        return _json.loads(self._d.data[self._at : self._end])
+
+    @property
+    def key(self) -> str | None:
+        """What ``CONFLATE`` goes by; None for none."""
+        return self._head()[0]
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The headers: a new dict at each call."""
+        return self._head()[1]
+
+    def _head(self) -> tuple[str | None, dict[str, str]]:
+        r = Reader(self._d.data, self._start, self._end)
+        r.long("Event.publishedAt")
+        return r.optional("Event.key"), r.text_map("Event.headers")
+
+    @property
+    def published_at(self) -> int:
+        """Microseconds since 1970-01-01T00:00Z, by the publisher's clock."""
+        return Reader(self._d.data, self._start, self._end).long("Event.publishedAt")
+
+    @property
+    def received_at(self) -> int:
+        """Microseconds since 1970-01-01T00:00Z, by the clock of the first bus."""
+        return self._d.received_at
+
+    @property
+    def published(self) -> datetime:
+        """``published_at`` as a time in UTC. Raises OverflowError beyond the year 9999."""
+        return _EPOCH + timedelta(microseconds=self.published_at)
+
+    def __repr__(self) -> str:
+        size = self._end - self._at
+        return f"Event(topic={self.topic!r}, producer={self.producer}, sequence={self.sequence}, payload={size} bytes)"
+
+
+def check_event(r: Reader, name: str) -> int:
+    """Reads over one event and returns where its payload starts. Raises Malformed."""
+    r.long(f"{name}.publishedAt")
+    r.optional(f"{name}.key")
+    r.text_map(f"{name}.headers")
+    n = r.length(f"{name}.payload")
+    at = r.pos
+    r.pos = at + n
+    return at
+
+
+class EventCursor:
+    """Where a consumer stands in a delivery."""
+
+    __slots__ = ("delivery", "index", "pos")
+
+    def __init__(self, delivery: Delivery) -> None:
+        self.delivery = delivery
+        self.index = 0
+        self.pos = delivery.start
+        for _ in range(delivery.skip):
+            r = Reader(delivery.data, self.pos, delivery.end)
+            check_event(r, "Event")
+            self.pos = r.pos
+            self.index += 1
+
+    def take(self, into: list[Event], most: int) -> bool:
+        """Decodes at most so many events more; returns whether the delivery has none left. Raises Malformed."""
+        d = self.delivery
+        data, end = d.data, d.end
+        pos, index, sequence = self.pos, self.index, d.sequence
+        last = min(d.count, index + most)
+        match, lengths, append = _PLAIN.match, _LENGTHS, into.append
+        before = -1
+        try:
+            while index < last:
+                m = match(data, pos, end)
+                if m is not None:
+                    at = m.end()
+                    size = lengths[m[1]]
+                    stop = at + size
+                    if at <= stop <= end:
+                        append(Event(d, sequence + index, pos, at, stop))
+                        start, pos = pos, stop
+                        index += 1
+                        if size == before and data[start] & data[start + 1] > 0x7F:
+                            # A run of one size: as long as all of the head is the same but the two lowest bytes of the time, and
+                            # these go on, it needs no other look.
+                            head, head_size = data[start + 2 : at], at - start
+                            while (
+                                index < last
+                                and data[pos + 2 : pos + head_size] == head
+                                and data[pos] & data[pos + 1] > 0x7F
+                            ):
+                                at = pos + head_size
+                                stop = at + size
+                                if stop > end:
+                                    break
+                                append(Event(d, sequence + index, pos, at, stop))
+                                pos = stop
+                                index += 1
+                        before = size
+                        continue
+                r = Reader(data, pos, end)
+                at = check_event(r, "Event")
+                append(Event(d, sequence + index, pos, at, r.pos))
+                pos = r.pos
+                index += 1
+        finally:
+            self.pos, self.index = pos, index
+        if index < d.count:
+            return False
+        if pos != end:
+            raise Malformed("Deliver.events", pos - d.start, "a block whose items end here", "the end of the block")
+        return True
+
+
+class DeliveryReader:
+    """Reads ``Deliver`` frames; remembers topics and producers by their bytes. Not for two threads."""
+
+    __slots__ = ("_heads", "_most")
+
+    def __init__(self, most: int = 10_000) -> None:
+        self._heads: dict[bytes, tuple[str, int]] = {}
+        self._most = most
+
+    def _head(self, data: bytes, pos: int, end: int) -> tuple[int, tuple[str, int]]:
+        """Finds topic and producer: where they end, and what they are."""
+        first = data[pos] if pos < end else 1
+        if first < 0x80:
+            at = pos + 1 + (first >> 1)
+        else:
+            second = data[pos + 1] if pos + 1 < end else 0x80
+            at = pos + 2 + (((first & 0x7F) | (second << 7)) >> 1)
+        m = _PRODUCER.match(data, at, end)
+        if m is not None:
+            at = m.end()
+            found = self._heads.get(data[pos:at])
+            if found is not None:
+                return at, found
+        r = Reader(data, pos, end)
+        topic = r.string("Deliver.topic", MOST_TOPIC_BYTES)
+        head = topic, r.long("Deliver.producer")
+        # Others are legal, and would be kept once for each way of writing them.
+        if data[pos : r.pos] == text(topic) + varint(head[1]):
+            if len(self._heads) >= self._most:
+                self._heads.clear()
+            self._heads[data[pos : r.pos]] = head
+        return r.pos, head
+
+    def read(self, data: bytes, pos: int, end: int, cost: int = 0) -> Delivery:
+        """Reads a body's head and finds its events, of which it looks at none that came in one block. Raises Malformed."""
+        d = Delivery()
+        d.cost = cost
+        d.skip = 0
+        d.shares = 0
+        d.data = data
+        at, (d.topic, d.producer) = self._head(data, pos, end)
+        m = _HEAD.match(data, at, end)
+        if m is not None:
+            sequence, schema, received, count, size = m.groups()
+            d.sequence = _signed(sequence)
+            d.count = -_LENGTHS[count]
+            n = _LENGTHS[size]
+            d.start = m.end()
+            stop = d.start + n
+            # One block, its end mark, and no groups or an empty list of them.
+            if d.count > 0 and n >= 0 and d.count * _LEAST_EVENT <= n and stop < end and data[stop] == 0:
+                d.raw_schema, d.raw_received_at, d.end = schema, received, stop
+                rest = data[stop + 1 : end]
+                d.groups = () if rest in (b"", b"\0") else _groups(Reader(data, stop + 1, end))
+                _check_sequence(d, pos)
+                return d
+        self._read_slowly(d, Reader(data, at, end), pos)
+        return d
+
+    @staticmethod
+    def _read_slowly(d: Delivery, r: Reader, base: int) -> None:
+        r.base = base
+        d.sequence = r.long("Deliver.sequence")
+        start = r.pos
+        r.long("Deliver.schema")
+        d.raw_schema = r.data[start : r.pos]
+        start = r.pos
+        r.long("Deliver.receivedAt")
+        d.raw_received_at = r.data[start : r.pos]
+        r.long("Deliver.offset")
+        pieces = []
+        for _ in r.items("Deliver.events", _LEAST_EVENT):
+            start = r.pos
+            check_event(r, "Deliver.events")
+            pieces.append(r.data[start : r.pos])
+        d.groups = _groups(r)
+        d.data = b"".join(pieces)
+        d.start, d.end, d.count = 0, len(d.data), len(pieces)
+        _check_sequence(d, base)
+
+
+def _check_sequence(d: Delivery, base: int) -> None:
+    if not 1 <= d.sequence <= MOST_SEQUENCE + 1 - d.count:
+        raise Malformed("Deliver.sequence", 0, d.sequence, f"1..{MOST_SEQUENCE + 1 - d.count}")
+
+
+def _groups(r: Reader) -> tuple[int, ...]:
+    if r.pos >= r.end:
+        return ()
+    found: list[int] = []
+    for _ in r.items("Deliver.groups", 1):
+        if len(found) == MOST_GROUPS:
+            raise r.malformed("Deliver.groups", r.pos, "more groups", f"at most {MOST_GROUPS}")
+        found.append(r.long("Deliver.groups"))
+    return tuple(found)
+
+
+# ---- Publish
+
+
+def encode_event(published_at: int, key: str | None, headers: Mapping[str, str] | None, payload: bytes) -> bytes:
+    """Encodes one event of a ``Publish``."""
+    key_bytes = b"\0" if key is None else b"\2" + text(key)
+    return b"".join([varint(published_at), key_bytes, text_map(headers or {}), varint(len(payload)), payload])
+
+
+def publish_head(topic: bytes, sequence: int, schema: int, confirm: bool, count: int, size: int) -> bytes:
+    """Writes type code, length and all fields before the events, which take ``size`` bytes and are followed by a zero.
+
+    ``topic`` is the encoded one, with its length.
+    """
+    flag = b"\1" if confirm else b"\0"
+    head = b"".join([topic, varint(sequence), varint(schema), flag, varint(-count), varint(size)])
+    return b"".join([b"\2", varint(len(head) + size + 1), head])

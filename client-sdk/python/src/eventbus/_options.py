@@ -1,0 +1,118 @@
+"""The settings of a client, checked."""
+
+from __future__ import annotations
+
+import math
+import ssl as _ssl
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+from urllib.parse import urlsplit
+
+MIB = 1 << 20
+Token = str | Callable[[], str | Awaitable[str]]
+WhenFull = Literal["wait", "fail"]
+
+
+def check_range(name: str, value: object, least: float, most: float, unit: str, whole: bool = False) -> None:
+    """Refuses a number that is out of range, naming it, its value, and what was expected."""
+    number = isinstance(value, int) if whole else isinstance(value, (int, float))
+    if not number or isinstance(value, bool) or not least <= value <= most:  # type: ignore[operator]
+        raise ValueError(f"{name}: {value!r} (expected: {least:g}..{most:g} {unit})")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reconnect:
+    """When to connect again after a connection was lost: exponential back-off with jitter.
+
+    The delay before try n is ``min(max_delay, initial_delay * multiplier ** (n - 1))`` seconds, and of that a random part of
+    up to ``jitter`` is taken away. A connection that has held for 5 s starts the count anew.
+    """
+
+    #: Seconds before the first try, 0.001 to 3600.
+    initial_delay: float = 0.1
+    #: Seconds at most, ``initial_delay`` to 3600.
+    max_delay: float = 10.0
+    #: From try to try, 1 to 10.
+    multiplier: float = 2.0
+    #: The random part, 0 to 1.
+    jitter: float = 0.5
+    #: Tries in a row before giving up; 0 for never reconnecting, ``math.inf`` for ever.
+    max_attempts: float = math.inf
+
+    def __post_init__(self) -> None:
+        check_range("initial_delay", self.initial_delay, 0.001, 3600, "s")
+        check_range("max_delay", self.max_delay, self.initial_delay, 3600, "s")
+        check_range("multiplier", self.multiplier, 1, 10, "")
+        check_range("jitter", self.jitter, 0, 1, "")
+        check_range("max_attempts", self.max_attempts, 0, math.inf, "tries")
+
+    def delay(self, attempt: int, random: float) -> float:
+        """Seconds before a try, counted from 1; ``random`` is from 0 to 1."""
+        # An exponent that is bounded, because a float overflows.
+        full = min(self.max_delay, self.initial_delay * self.multiplier ** min(attempt - 1, 100))
+        return full * (1 - self.jitter * random)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What :func:`eventbus.connect` takes, which documents each."""
+
+    urls: tuple[str, ...]
+    name: str = "python-client"
+    token: Token | None = field(default=None, repr=False)
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    connect_timeout: float = 10.0
+    confirm_timeout: float = 30.0
+    silence_timeout: float = 40.0
+    close_timeout: float = 10.0
+    reconnect: Reconnect = field(default_factory=Reconnect)
+    outbound_bytes: int = 16 * MIB
+    batch_bytes: int = 64 * 1024
+    when_full: WhenFull = "wait"
+    block_timeout: float = 30.0
+    receive_bytes: int = 4 * MIB
+    tracked_producers: int = 100_000
+    ssl: _ssl.SSLContext | None = field(default=None, repr=False)
+    proxy: str | Literal[True] | None = field(default=True, repr=False)
+
+    def __post_init__(self) -> None:
+        if not self.urls:
+            raise ValueError("url: none (expected: at least one)")
+        for url in self.urls:
+            if not is_address(url):
+                raise ValueError(f"url: {url!r} (expected: ws://host:port/path or wss://host:port/path)")
+        if not isinstance(self.name, str) or not 1 <= len(self.name.encode()) <= 255:
+            raise ValueError(f"name: {self.name!r} (expected: 1..255 bytes of UTF-8)")
+        if self.token is not None and not isinstance(self.token, str) and not callable(self.token):
+            raise TypeError(f"token: {type(self.token).__name__} (expected: str or a function)")
+        if len(self.attributes) > 64 or sum(len(t.encode()) for kv in self.attributes.items() for t in kv) > 1024:
+            raise ValueError("attributes: too many (expected: at most 64 with 1024 bytes of UTF-8 in all)")
+        if not isinstance(self.reconnect, Reconnect):
+            raise TypeError(f"reconnect: {self.reconnect!r} (expected: a Reconnect or False)")
+        if self.when_full not in get_args(WhenFull):
+            raise ValueError(f"when_full: {self.when_full!r} (expected: 'wait' or 'fail')")
+        check_range("connect_timeout", self.connect_timeout, 0.001, 3600, "s")
+        check_range("confirm_timeout", self.confirm_timeout, 0.001, 3600, "s")
+        check_range("silence_timeout", self.silence_timeout, 0.05, 3600, "s")
+        check_range("close_timeout", self.close_timeout, 0, 3600, "s")
+        check_range("block_timeout", self.block_timeout, 0, 3600, "s")
+        check_range("outbound_bytes", self.outbound_bytes, 1024, 1 << 40, "bytes", whole=True)
+        check_range("batch_bytes", self.batch_bytes, 1024, 4 * MIB, "bytes", whole=True)
+        check_range("receive_bytes", self.receive_bytes, 1024, 1 << 40, "bytes", whole=True)
+        check_range("tracked_producers", self.tracked_producers, 1, 100_000_000, "pairs", whole=True)
+
+
+def urls_of(url: str | Sequence[str]) -> tuple[str, ...]:
+    """Takes one address or several."""
+    return (url,) if isinstance(url, str) else tuple(url)
+
+
+def is_address(url: str) -> bool:
+    """Whether this can be the address of a bus."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except (ValueError, AttributeError, TypeError):
+        return False
+    return parts.scheme in ("ws", "wss") and bool(parts.hostname) and not parts.fragment and port != 0

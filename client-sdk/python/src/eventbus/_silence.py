@@ -1,0 +1,40 @@
+"""Whether a connection is there still: asks where nothing comes, and gives up where nothing comes after that either."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ._link import Link
+from ._timers import Timers
+
+
+def watch(
+    link: Link, timers: Timers, silence: float, now: float, ask: Callable[[], None], give_up: Callable[[float], None]
+) -> None:
+    """Watches a connection until it is over: asks after half of ``silence`` seconds, gives up after the other half."""
+    half = silence / 2
+
+    def look(then: float, due: float) -> None:
+        if link.over:
+            return
+        if link.paused:
+            # Time in which nothing is read does not count.
+            link.heard_at = then
+        asked = link.pinged_at
+        if asked is not None and link.heard_at > asked:
+            asked = link.pinged_at = None
+        ask_at = link.heard_at + half
+        if asked is None and then < ask_at:
+            again(ask_at)
+        elif asked is None or then - due > half / 2:
+            # A clock that comes late has not looked at what has come meanwhile.
+            link.pinged_at = then
+            ask()
+            again(then + half)
+        else:
+            give_up(then)
+
+    def again(at: float) -> None:
+        timers.at(at, lambda then: look(then, at))
+
+    again(now + half)

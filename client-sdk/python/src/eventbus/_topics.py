@@ -1,0 +1,76 @@
+"""The rules for topics and filters."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+from functools import lru_cache
+
+MOST_BYTES = 255
+MOST_TOKENS = 16
+# Also what an encoded name must not hold: white space, separators, controls, lone surrogates.
+_FORBIDDEN = frozenset(("Zs", "Zl", "Zp", "Cc", "Cs"))
+
+
+def _quote(name: str) -> str:
+    """Shows hostile text safely: short, and without anything that a terminal would act on."""
+    shown = "".join(c if " " <= c < "\x7f" and c != "'" else f"\\u{ord(c):04X}" for c in name[:64])
+    return f"'{shown}{'…' if len(name) > 64 else ''}'"
+
+
+def _name_problem(name: str, what: str) -> str | None:
+    if not name:
+        return f"{what} is empty (expected: tokens separated by dots)"
+    if len(name) > MOST_BYTES or len(name.encode(errors="surrogatepass")) > MOST_BYTES:
+        return f"{what} {_quote(name)} has more than {MOST_BYTES} bytes of UTF-8 (expected: at most {MOST_BYTES})"
+    for i, c in enumerate(name):
+        if unicodedata.category(c) in _FORBIDDEN:
+            expected = "no white space and no control characters"
+            return f"{what} {_quote(name)} holds the character U+{ord(c):04X} at {i} (expected: {expected})"
+    tokens = name.split(".")
+    if "" in tokens:
+        return f"{what} {_quote(name)} has an empty token, number {tokens.index('') + 1} (expected: none)"
+    if len(tokens) > MOST_TOKENS:
+        return f"{what} {_quote(name)} has {len(tokens)} tokens (expected: at most {MOST_TOKENS})"
+    return None
+
+
+def topic_problem(topic: str) -> str | None:
+    """Says what is wrong with a topic to publish to; None for nothing."""
+    problem = _name_problem(topic, "topic")
+    if problem is None and ("*" in topic or ">" in topic):
+        return f"topic {_quote(topic)} holds a wildcard (expected: a topic without * and >)"
+    if problem is None and topic.startswith("$"):
+        return f"topic {_quote(topic)} is the system's (expected: a topic that does not start with $)"
+    return problem
+
+
+def filter_problem(name: str) -> str | None:
+    """Says what is wrong with a filter; None for nothing."""
+    problem = _name_problem(name, "filter")
+    if problem is not None:
+        return problem
+    tokens = name.split(".")
+    for i, token in enumerate(tokens):
+        if token == ">" and i < len(tokens) - 1:
+            return f"filter {_quote(name)} has > as token {i + 1} (expected: only as the last)"
+        if len(token) > 1 and ("*" in token or ">" in token):
+            return f"filter {_quote(name)} mixes a wildcard into token {i + 1} (expected: * or > alone)"
+    return None
+
+
+@lru_cache(maxsize=1024)
+def matcher(name: str) -> Callable[[str], object]:
+    """Makes a function that says whether a legal filter selects a legal topic."""
+    tokens = name.split(".")
+    if "*" not in tokens and tokens[-1] != ">":
+        return name.__eq__
+    tail = tokens[-1] == ">"
+    pattern = r"\.".join(r"[^.]+" if t == "*" else re.escape(t) for t in (tokens[:-1] if tail else tokens))
+    if tail:
+        pattern += r"\..+" if pattern else ".+"
+    # A wildcard as the first token does not select the topics of the system.
+    if tokens[0] in ("*", ">"):
+        pattern = r"(?!\$)" + pattern
+    return re.compile(pattern, re.DOTALL).fullmatch

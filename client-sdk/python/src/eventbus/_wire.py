@@ -1,0 +1,544 @@
+"""The frames of the wire protocol and their Avro encoding. Trusts nothing that it reads.
+
+Control frames are records with a table of their fields; one writer and one reader serve all of them. Events, of which there
+are many, have code of their own in ``_events``. docs/protocol.md has the records and the rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from enum import IntEnum
+from typing import Any, ClassVar, TypeVar
+
+SUBPROTOCOL = "eventbus.v1.avro"
+
+LEAST_LONG, MOST_LONG = -(1 << 63), (1 << 63) - 1
+MOST_SEQUENCE = MOST_LONG - 1
+MOST_TOPIC_BYTES = 255
+
+
+class Malformed(Exception):
+    """Bytes that are not a legal frame. Says which field, at which byte, what was found, and what was expected."""
+
+    def __init__(self, field_name: str, at: int, found: object, expected: str) -> None:
+        super().__init__(f"{field_name} at byte {at}: {found} (expected: {expected})")
+        self.field = field_name
+        self.at = at
+
+
+class Overflow(IntEnum):
+    """What the bus does with the events of a subscriber whose queue is full."""
+
+    #: The bus stops reading the publishers that feed the queue; nothing is lost.
+    BLOCK = 0
+    #: The oldest events make room; each loss is told with a gap.
+    DROP_OLDEST = 1
+    #: Of the events that do not fit, the last of each key is kept; each loss is told with a gap.
+    CONFLATE = 2
+    #: The connection is closed with 4001.
+    DISCONNECT = 3
+
+
+class BusCode(IntEnum):
+    """Why a bus refused something: the codes of the protocol's ``Problem``."""
+
+    INTERNAL = 0
+    UNKNOWN_TYPE = 1
+    MALFORMED = 2
+    TOO_BIG = 3
+    ILLEGAL_TOPIC = 4
+    ILLEGAL_FILTER = 5
+    PROTOCOL_VIOLATION = 6
+    UNAUTHENTICATED = 7
+    FORBIDDEN = 8
+    UNSUPPORTED = 9
+    LIMIT_EXCEEDED = 10
+    DUPLICATE_SUBSCRIPTION = 11
+    UNKNOWN_SUBSCRIPTION = 12
+    SLOW_CONSUMER = 13
+    OVERLOADED = 14
+    SHUTTING_DOWN = 15
+    IDLE = 16
+    REPLACED = 17
+
+
+class WireGapReason(IntEnum):
+    """The protocol's ``GapReason``."""
+
+    UNKNOWN = 0
+    QUEUE_FULL = 1
+    CONFLATED = 2
+
+
+class ChangeReason(IntEnum):
+    """Why a bus asks a client to go on at another one."""
+
+    OVERLOAD = 0
+    DRAIN = 1
+    OPERATOR = 2
+
+
+# ---- Writing
+
+
+def _varint(n: int) -> bytes:
+    z = (n << 1) ^ (n >> 63)
+    out = bytearray()
+    while z > 0x7F:
+        out.append((z & 0x7F) | 0x80)
+        z >>= 7
+    out.append(z)
+    return bytes(out)
+
+
+_SMALL = [_varint(n) for n in range(1024)]
+
+
+def varint(n: int) -> bytes:
+    """Encodes an integer of 64 bits."""
+    return _SMALL[n] if 0 <= n < 1024 else _varint(n)
+
+
+def text(s: str) -> bytes:
+    """Encodes a string. Raises UnicodeEncodeError where it holds a lone surrogate."""
+    raw = s.encode()
+    return varint(len(raw)) + raw
+
+
+def blob(raw: bytes) -> bytes:
+    """Encodes bytes."""
+    return varint(len(raw)) + raw
+
+
+def text_map(items: Mapping[str, str]) -> bytes:
+    """Encodes a map of strings."""
+    if not items:
+        return b"\0"
+    return b"".join([varint(len(items)), *(text(k) + text(v) for k, v in items.items()), b"\0"])
+
+
+def frame(code: int, body: bytes) -> bytes:
+    """Puts the type code and the length before a body."""
+    return varint(code) + varint(len(body)) + body
+
+
+# ---- Reading
+
+
+class Reader:
+    """Reads Avro's binary encoding from a range of bytes; every length is checked before it is used."""
+
+    __slots__ = ("base", "data", "end", "pos")
+
+    def __init__(self, data: bytes, pos: int = 0, end: int | None = None) -> None:
+        self.data = data
+        self.pos = self.base = pos
+        self.end = len(data) if end is None else end
+
+    def malformed(self, name: str, at: int, found: object, expected: str) -> Malformed:
+        return Malformed(name, at - self.base, found, expected)
+
+    def long(self, name: str) -> int:
+        data, pos, end = self.data, self.pos, self.end
+        raw = shift = 0
+        while pos < end:
+            b = data[pos]
+            if shift == 63 and b & 0xFE:
+                raise self.malformed(name, self.pos, "an integer of more than 64 bits", "at most 10 bytes")
+            raw |= (b & 0x7F) << shift
+            pos += 1
+            if b < 0x80:
+                self.pos = pos
+                return (raw >> 1) ^ -(raw & 1)
+            shift += 7
+        raise self.malformed(name, self.pos, "the end of the data inside an integer", "a whole one")
+
+    def int32(self, name: str) -> int:
+        start = self.pos
+        value = self.long(name)
+        if self.pos - start > 5 or not -(1 << 31) <= value < 1 << 31:
+            found = f"{value} in {self.pos - start} bytes"
+            raise self.malformed(name, start, found, "an integer of 32 bits in at most 5 bytes")
+        return value
+
+    def boolean(self, name: str) -> bool:
+        if self.pos >= self.end:
+            raise self.malformed(name, self.pos, "the end of the data", "a boolean")
+        b = self.data[self.pos]
+        if b > 1:
+            raise self.malformed(name, self.pos, b, "0 or 1")
+        self.pos += 1
+        return b == 1
+
+    def length(self, name: str, most: int = MOST_LONG) -> int:
+        start = self.pos
+        n = self.long(name)
+        left = self.end - self.pos
+        if not 0 <= n <= left or n > most:
+            expected = f"0..{most}" if n > most else f"at most the {left} bytes that are left"
+            raise self.malformed(name, start, f"length {n}", expected)
+        return n
+
+    def string(self, name: str, most: int = MOST_LONG) -> str:
+        n = self.length(name, most)
+        start = self.pos
+        self.pos += n
+        try:
+            return self.data[start : self.pos].decode()
+        except UnicodeDecodeError:
+            raise self.malformed(name, start, "bytes that are not UTF-8", "a string") from None
+
+    def optional(self, name: str) -> str | None:
+        start = self.pos
+        branch = self.int32(name)
+        if branch not in (0, 1):
+            raise self.malformed(name, start, f"union index {branch}", "0 or 1")
+        return self.string(name) if branch else None
+
+    def block(self, name: str, least: int) -> tuple[int, int | None]:
+        """Reads the head of a block: the number of items, 0 for the end, and where its size says that it ends."""
+        start = self.pos
+        count = self.long(name)
+        block_end = None
+        if count < 0:
+            count = -count
+            size_at = self.pos
+            size = self.long(name)
+            left = self.end - self.pos
+            if not 0 <= size <= left:
+                raise self.malformed(name, size_at, f"block size {size}", f"0..{left}, the bytes that are left")
+            block_end = self.pos + size
+        room = (self.end if block_end is None else block_end) - self.pos
+        if count > room // least:
+            expected = f"at most the {room // least} items that fit in {room} bytes"
+            raise self.malformed(name, start, f"block count {count}", expected)
+        return count, block_end
+
+    def items(self, name: str, least: int) -> Iterator[None]:
+        """Yields once for each item of an array or map, which the caller reads."""
+        while True:
+            count, block_end = self.block(name, least)
+            if count == 0:
+                return
+            for _ in range(count):
+                yield
+            if block_end is not None and self.pos != block_end:
+                raise self.malformed(name, self.pos, "a block whose items end here", "the end that its size gives")
+
+    def text_map(self, name: str) -> dict[str, str]:
+        found = {}
+        for _ in self.items(name, 2):
+            key = self.string(name)
+            found[key] = self.string(name)
+        return found
+
+
+# ---- Records
+
+Write = Callable[[Any], bytes]
+Read = Callable[[Reader, str], Any]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How a field is written and read."""
+
+    write: Write
+    read: Read
+
+
+def _enum(symbols: type[IntEnum], open_ended: bool) -> Kind:
+    def read(r: Reader, name: str) -> IntEnum:
+        start = r.pos
+        symbol = r.int32(name)
+        if 0 <= symbol < len(symbols):
+            return symbols(symbol)
+        if open_ended and symbol >= 0:
+            # protocol.md#evolution: a client takes symbols that it does not know for the first one.
+            return symbols(0)
+        raise r.malformed(name, start, f"symbol {symbol}", f"0..{len(symbols) - 1}")
+
+    return Kind(lambda v: varint(int(v)), read)
+
+
+def _array(item: Kind, least: int) -> Kind:
+    def write(values: Any) -> bytes:
+        if not values:
+            return b"\0"
+        return b"".join([varint(len(values)), *map(item.write, values), b"\0"])
+
+    return Kind(write, lambda r, name: tuple(item.read(r, name) for _ in r.items(name, least)))
+
+
+LONG = Kind(varint, Reader.long)
+INT = Kind(varint, Reader.int32)
+BOOLEAN = Kind(lambda v: b"\1" if v else b"\0", Reader.boolean)
+STRING = Kind(text, Reader.string)
+TOPIC = Kind(text, lambda r, name: r.string(name, MOST_TOPIC_BYTES))
+OPTIONAL = Kind(lambda v: b"\0" if v is None else b"\2" + text(v), Reader.optional)
+TEXT_MAP = Kind(text_map, Reader.text_map)
+STRINGS = _array(STRING, 1)
+LONGS = _array(LONG, 1)
+OVERFLOW = _enum(Overflow, False)
+BUS_CODE = _enum(BusCode, True)
+GAP_REASON = _enum(WireGapReason, True)
+CHANGE_REASON = _enum(ChangeReason, True)
+
+R = TypeVar("R", bound="Record")
+
+
+Fields = tuple[tuple[str, str, Kind, bool], ...]
+_FIELDS: dict[type, Fields] = {}
+
+
+def _fields_of(record: type[Record]) -> Fields:
+    found = _FIELDS.get(record)
+    if found is None:
+        found = _FIELDS[record] = tuple(
+            (f.name, f"{record.__name__}.{f.metadata['wire']}", f.metadata["kind"], f.default is not MISSING)
+            for f in fields(record)
+        )
+    return found
+
+
+@dataclass(frozen=True)
+class Record:
+    """A record of the protocol."""
+
+    CODE: ClassVar[int] = -1
+
+    def encode(self) -> bytes:
+        """Writes the fields in their order."""
+        return b"".join([kind.write(getattr(self, name)) for name, _, kind, _ in _fields_of(type(self))])
+
+    def frame(self) -> bytes:
+        """Writes the whole frame."""
+        return frame(self.CODE, self.encode())
+
+    @classmethod
+    def read(cls: type[R], r: Reader) -> R:
+        """Reads the fields that are known; takes defaults for those at the end that are not there."""
+        values = {}
+        for name, path, kind, optional in _fields_of(cls):
+            # protocol.md#evolution: a body that ends before a field that has a default takes the default.
+            if optional and r.pos >= r.end:
+                break
+            values[name] = kind.read(r, path)
+        return cls(**values)
+
+
+def _f(wire: str, kind: Kind, default: Any = MISSING) -> Any:
+    metadata = {"wire": wire, "kind": kind}
+    return field(metadata=metadata) if default is MISSING else field(default=default, metadata=metadata)
+
+
+@dataclass(frozen=True)
+class Limits(Record):
+    """What a bus accepts from one connection; every figure is a maximum."""
+
+    payload_bytes: int = _f("payloadBytes", INT)
+    message_bytes: int = _f("messageBytes", INT)
+    headers: int = _f("headers", INT)
+    header_bytes: int = _f("headerBytes", INT)
+    subscriptions: int = _f("subscriptions", INT)
+    queue_bytes: int = _f("queueBytes", LONG)
+
+
+LIMITS = Kind(lambda v: v.encode(), lambda r, name: Limits.read(r))
+
+
+@dataclass(frozen=True)
+class Hello(Record):
+    """000: the first frame of a connection."""
+
+    CODE = 0
+    client: str = _f("client", STRING)
+    agent: str = _f("agent", STRING)
+    token: str | None = _f("token", OPTIONAL, None)
+    resume: str | None = _f("resume", OPTIONAL, None)
+    attributes: Mapping[str, str] | None = _f("attributes", Kind(lambda v: text_map(v or {}), Reader.text_map), None)
+    change: str | None = _f("change", OPTIONAL, None)
+
+    def __repr__(self) -> str:
+        return f"Hello(client={self.client!r}, agent={self.agent!r})"
+
+
+@dataclass(frozen=True)
+class Subscribe(Record):
+    """002."""
+
+    CODE = 2
+    id: int = _f("id", LONG)
+    filter: str = _f("filter", TOPIC)
+    group: str | None = _f("group", OPTIONAL, None)
+    overflow: Overflow = _f("overflow", OVERFLOW, Overflow.BLOCK)
+
+
+@dataclass(frozen=True)
+class ChangeBus(Record):
+    """003: go on at another bus."""
+
+    CODE = 3
+    urls: tuple[str, ...] = _f("urls", STRINGS)
+    reason: ChangeReason = _f("reason", CHANGE_REASON)
+    deadline_millis: int = _f("deadlineMillis", LONG)
+    token: str = _f("token", STRING)
+    hops: int = _f("hops", INT)
+
+    def __repr__(self) -> str:
+        return f"ChangeBus(urls={self.urls!r}, reason={self.reason.name}, deadline_millis={self.deadline_millis})"
+
+
+@dataclass(frozen=True)
+class Ack(Record):
+    """005."""
+
+    CODE = 5
+    topic: str = _f("topic", TOPIC)
+    producer: int = _f("producer", LONG)
+    sequence: int = _f("sequence", LONG)
+
+
+@dataclass(frozen=True)
+class Unsubscribe(Record):
+    """006."""
+
+    CODE = 6
+    id: int = _f("id", LONG)
+
+
+@dataclass(frozen=True)
+class Welcome(Record):
+    """007: the answer to Hello."""
+
+    CODE = 7
+    bus: str = _f("bus", STRING)
+    session: str = _f("session", STRING)
+    producer: int = _f("producer", LONG)
+    resume: str = _f("resume", STRING)
+    limits: Limits = _f("limits", LIMITS)
+    others: tuple[str, ...] = _f("others", STRINGS, ())
+
+    def __repr__(self) -> str:
+        return f"Welcome(bus={self.bus!r}, session={self.session!r}, producer={self.producer})"
+
+
+@dataclass(frozen=True)
+class Problem(Record):
+    """008: something was refused."""
+
+    CODE = 8
+    code: BusCode = _f("code", BUS_CODE)
+    message: str = _f("message", STRING)
+    retryable: bool = _f("retryable", BOOLEAN)
+    about: int = _f("about", LONG)
+    type_code: int = _f("typeCode", INT, -1)
+    topic: str = _f("topic", STRING, "")
+
+
+@dataclass(frozen=True)
+class Confirm(Record):
+    """009."""
+
+    CODE = 9
+    type_code: int = _f("typeCode", INT)
+    about: int = _f("about", LONG)
+    topic: str = _f("topic", STRING, "")
+
+
+@dataclass(frozen=True)
+class GapFrame(Record):
+    """010: events were not delivered."""
+
+    CODE = 10
+    topic: str = _f("topic", TOPIC)
+    producer: int = _f("producer", LONG)
+    first: int = _f("from", LONG)
+    last: int = _f("to", LONG)
+    reason: WireGapReason = _f("reason", GAP_REASON)
+
+
+@dataclass(frozen=True)
+class Barrier(Record):
+    """011."""
+
+    CODE = 11
+    id: int = _f("id", LONG)
+
+
+@dataclass(frozen=True)
+class Drained(Record):
+    """012: nothing more comes for a subscription."""
+
+    CODE = 12
+    id: int = _f("id", LONG)
+
+
+@dataclass(frozen=True)
+class ChangeBusFailed(Record):
+    """013: the client stays."""
+
+    CODE = 13
+    token: str = _f("token", STRING)
+    message: str = _f("message", STRING, "")
+
+    def __repr__(self) -> str:
+        return f"ChangeBusFailed(message={self.message!r})"
+
+
+@dataclass(frozen=True)
+class Credit(Record):
+    """028: how many bytes of deliveries the client takes."""
+
+    CODE = 28
+    call: int = _f("call", LONG)
+    limit: int = _f("limit", LONG)
+    received: int = _f("received", LONG)
+
+
+@dataclass(frozen=True)
+class Echo(Record):
+    """033."""
+
+    CODE = 33
+    id: int = _f("id", LONG)
+
+
+PUBLISH, DELIVER = 1, 4
+
+#: Every record but those that hold events.
+RECORDS: dict[int, type[Record]] = {
+    record.CODE: record
+    for record in (
+        Hello, Subscribe, ChangeBus, Ack, Unsubscribe, Welcome, Problem, Confirm, GapFrame, Barrier, Drained,
+        ChangeBusFailed, Credit, Echo,
+    )
+}  # fmt: skip
+
+
+def frames(message: bytes) -> Iterator[tuple[int, int, int, int]]:
+    """Walks over the frames of a message: type code, where the frame starts, where its body starts and ends."""
+    pos, end = 0, len(message)
+    r = Reader(message)
+    while pos < end:
+        # One byte for the type code and one or two for the length are nearly all that there is.
+        code = message[pos]
+        if code < 0x80 and not code & 1 and pos + 3 <= end:
+            b = message[pos + 1]
+            if b < 0x80:
+                length, body = b >> 1, pos + 2
+                plain = not b & 1
+            else:
+                c = message[pos + 2]
+                length, body = ((b & 0x7F) | (c << 7)) >> 1, pos + 3
+                plain = c < 0x80 and not b & 1
+            if plain and body + length <= end:
+                yield code >> 1, pos, body, body + length
+                pos = body + length
+                continue
+        r.pos = r.base = pos
+        type_code = r.int32("Frame.typeCode")
+        length = r.length("Frame.body")
+        yield type_code, pos, r.pos, r.pos + length
+        pos = r.pos + length

@@ -1,0 +1,309 @@
+"""A bus that writes everything down, and a driver without sockets: the core under a clock that the test sets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from eventbus._dispatch import Subscription
+from eventbus._errors import Error
+from eventbus._events import Event, check_event
+from eventbus._link import Link
+from eventbus._machine import Abort, Close, Machine, Open, Ping
+from eventbus._options import Options
+from eventbus._wire import (
+    DELIVER,
+    PUBLISH,
+    RECORDS,
+    BusCode,
+    ChangeBus,
+    ChangeReason,
+    Confirm,
+    Drained,
+    GapFrame,
+    Limits,
+    Overflow,
+    Problem,
+    Reader,
+    Subscribe,
+    Unsubscribe,
+    Welcome,
+    WireGapReason,
+    frame,
+    frames,
+    text,
+    varint,
+)
+
+LIMITS = Limits(1 << 20, 4 << 20, 64, 16_384, 10_000, 8 << 20)
+NANOS = 1_763_712_000_000_000_000
+
+
+class FakeWaiter:
+    """What waits for an answer, without a loop."""
+
+    def __init__(self) -> None:
+        self.result: Any = None
+        self.error: BaseException | None = None
+        self._done = False
+        self.cancelled = False
+
+    def done(self) -> bool:
+        return self._done or self.cancelled
+
+    def set_result(self, result: Any, /) -> None:
+        assert not self.done()
+        self._done, self.result = True, result
+
+    def set_exception(self, exception: Any, /) -> None:
+        assert not self.done()
+        self._done, self.error = True, exception
+
+
+@dataclass
+class PublishSeen:
+    """A Publish frame as the bus reads it."""
+
+    topic: str
+    sequence: int
+    schema: int
+    confirm: bool
+    payloads: list[bytes]
+
+    @property
+    def last(self) -> int:
+        return self.sequence + len(self.payloads) - 1
+
+
+def read_publish(r: Reader) -> PublishSeen:
+    seen = PublishSeen(r.string("topic"), r.long("sequence"), r.long("schema"), r.boolean("confirm"), [])
+    for _ in r.items("events", 4):
+        at = check_event(r, "Event")
+        seen.payloads.append(r.data[at : r.pos])
+    assert r.pos == r.end
+    return seen
+
+
+def plain_event(payload: bytes, at: int = NANOS // 1000) -> bytes:
+    return varint(at) + b"\0\0" + varint(len(payload)) + payload
+
+
+def deliver(
+    topic: str, producer: int, sequence: int, payloads: list[bytes], groups: tuple[int, ...] = (), schema: int = 0
+) -> bytes:
+    """A Deliver frame as a bus writes it."""
+    events = b"".join(map(plain_event, payloads))
+    ids = b"".join(map(varint, groups))
+    listed = varint(-len(groups)) + varint(len(ids)) + ids + b"\0" if groups else b"\0"
+    body = b"".join(
+        [
+            text(topic), varint(producer), varint(sequence), varint(schema), varint(NANOS // 1000 + 500), varint(-1),
+            varint(-len(payloads)), varint(len(events)), events, b"\0", listed,
+        ]
+    )  # fmt: skip
+    return frame(DELIVER, body)
+
+
+def numbered(topic: str, producer: int, first: int, last: int, groups: tuple[int, ...] = ()) -> bytes:
+    """A Deliver frame whose payloads are the sequence numbers."""
+    return deliver(topic, producer, first, [b"%d" % n for n in range(first, last + 1)], groups)
+
+
+@dataclass
+class Socket:
+    """One connection, seen from the bus."""
+
+    link: Link
+    timeout: float
+    seen: list[Any] = field(default_factory=list)
+    closed: tuple[int, str] | None = None
+    aborted: bool = False
+    pings: int = 0
+
+    def take(self, *kinds: type) -> list[Any]:
+        """Takes what has come, of these kinds; all for none."""
+        taken = [f for f in self.seen if not kinds or isinstance(f, kinds)]
+        self.seen = [f for f in self.seen if f not in taken]
+        return taken
+
+
+class Driver:
+    """Drives a machine by hand."""
+
+    def __init__(self, **options: Any) -> None:
+        options.setdefault("urls", ("ws://one/bus",))
+        self.now = 1000.0
+        self.random = 0.0
+        self.machine = Machine(Options(**options), "test/1", lambda: self.random, lambda: NANOS + int(self.now * 1e9))
+        self.sockets: list[Socket] = []
+        self.happened: list[Any] = []
+        self.first = FakeWaiter()
+        self.hold_writes = False
+
+    def start(self) -> Socket:
+        self.machine.start(self.first, self.now)
+        self.pump()
+        return self.sockets[-1]
+
+    def pump(self) -> None:
+        """Does what the machine asks for, until it asks for nothing."""
+        machine = self.machine
+        while True:
+            at = machine.wake_at()
+            if at is not None and at <= self.now:
+                machine.tick(self.now)
+            progress = False
+            while machine.commands:
+                progress = True
+                command = machine.commands.popleft()
+                if isinstance(command, Open):
+                    self.sockets.append(Socket(command.link, command.timeout))
+                    continue
+                socket = next(s for s in self.sockets if s.link is command.link)
+                if isinstance(command, Ping):
+                    socket.pings += 1
+                    continue
+                if isinstance(command, Close):
+                    self._write(socket)
+                    socket.closed = command.code, command.reason
+                else:
+                    assert isinstance(command, Abort)
+                    socket.aborted = True
+                code = socket.closed[0] if socket.closed else 1006
+                machine.closed(command.link, code, "", None, self.now)
+            for socket in self.sockets:
+                if socket.link.opened and not socket.closed and not socket.aborted:
+                    progress |= self._write(socket)
+            self.happened += machine.happenings
+            machine.happenings.clear()
+            if not progress:
+                return
+
+    def _write(self, socket: Socket) -> bool:
+        wrote = False
+        while not self.hold_writes and (message := self.machine.outgoing(socket.link)) is not None:
+            wrote = True
+            for code, _, body, end in frames(message):
+                r = Reader(message, body, end)
+                socket.seen.append(read_publish(r) if code == PUBLISH else RECORDS[code].read(r))
+            self.machine.sent(socket.link)
+        return wrote
+
+    def advance(self, seconds: float) -> None:
+        """Lets time go by, with each timer at its time."""
+        end = self.now + seconds
+        while (at := self.machine.wake_at()) is not None and at <= end:
+            self.now = max(self.now, at)
+            self.machine.tick(self.now)
+            self.pump()
+        self.now = end
+        self.pump()
+
+    def open(self, socket: Socket, token: str | None = None) -> None:
+        self.machine.opened(socket.link, token, self.now)
+        self.pump()
+
+    def say(self, socket: Socket, *raw: bytes) -> None:
+        """The bus sends a message."""
+        self.machine.receive(socket.link, b"".join(raw), self.now)
+        self.pump()
+
+    def welcome(self, socket: Socket, producer: int = 77, **fields: Any) -> None:
+        fields = {"bus": "bus-1", "session": "s", "resume": "secret", "limits": LIMITS, **fields}
+        if not socket.link.opened:
+            self.open(socket)
+        self.say(socket, Welcome(producer=producer, **fields).frame())
+
+    def end(self, socket: Socket, code: int = 1006, reason: str = "", error: Error | None = None) -> None:
+        """The connection ends."""
+        socket.closed = code, reason
+        self.machine.closed(socket.link, code, reason, error, self.now)
+        self.pump()
+
+    def connect(self, **fields: Any) -> Socket:
+        """Starts and welcomes."""
+        socket = self.start()
+        self.welcome(socket, **fields)
+        return socket
+
+    def next_try(self) -> Socket:
+        """Lets time go by until there is another try to connect."""
+        before = len(self.sockets)
+        until(self, lambda: len(self.sockets) > before)
+        return self.sockets[-1]
+
+    def reconnect(self, **fields: Any) -> Socket:
+        """Lets the next try take place and welcomes it."""
+        socket = self.next_try()
+        self.welcome(socket, **fields)
+        return socket
+
+    def publish(self, topic: str, payload: bytes) -> FakeWaiter:
+        waiter = FakeWaiter()
+        assert self.machine.outbox.add(topic, payload, waiter=waiter, now=self.now)
+        self.machine.expect_confirm(self.now)
+        self.pump()
+        return waiter
+
+    def subscribe(self, filter: str, group: str | None = None, overflow: Overflow = Overflow.BLOCK) -> Subscription:
+        subscription = Subscription(self.machine.take_id(), filter, group, overflow)
+        subscription.ready.append(FakeWaiter())
+        self.machine.subscribe(subscription, self.now)
+        self.pump()
+        return subscription
+
+    def subscribed(self, socket: Socket, filter: str, group: str | None = None) -> Subscription:
+        subscription = self.subscribe(filter, group)
+        self.say(socket, confirm_subscribe(subscription.id))
+        return subscription
+
+    def taken(self, subscription: Subscription) -> list[Event]:
+        """Takes and handles everything that is queued."""
+        events: list[Event] = []
+        while subscription.queue:
+            cursor = subscription.queue.popleft()
+            assert cursor.take(events, 1 << 30)
+            self.machine.dispatcher.handled(cursor)
+        self.machine.handled()
+        self.pump()
+        return events
+
+    def numbers(self, subscription: Subscription) -> list[int]:
+        return [event.sequence for event in self.taken(subscription)]
+
+    def of(self, kind: type) -> list[Any]:
+        """What was told of a kind."""
+        return [h for h in self.happened if isinstance(h, kind)]
+
+
+def confirm_publish(topic: str, last: int) -> bytes:
+    return Confirm(1, last, topic).frame()
+
+
+def confirm_subscribe(id: int) -> bytes:
+    return Confirm(Subscribe.CODE, id).frame()
+
+
+def drained(*ids: int) -> bytes:
+    return b"".join(Confirm(Unsubscribe.CODE, id).frame() + Drained(id).frame() for id in ids)
+
+
+def problem(code: BusCode, type_code: int = -1, about: int = 0, topic: str = "", retryable: bool = False) -> bytes:
+    return Problem(code, "because", retryable, about, type_code, topic).frame()
+
+
+def gap(topic: str, producer: int, first: int, last: int, reason: WireGapReason = WireGapReason.QUEUE_FULL) -> bytes:
+    return GapFrame(topic, producer, first, last, reason).frame()
+
+
+def change_bus(*urls: str, token: str = "move", deadline: int = 30_000) -> bytes:
+    return ChangeBus(urls, ChangeReason.DRAIN, deadline, token, 2).frame()
+
+
+def until(driver: Driver, condition: Callable[[], bool]) -> None:
+    """Lets timers run until something holds."""
+    while not condition():
+        at = driver.machine.wake_at()
+        assert at is not None, "no timer is left"
+        driver.advance(max(0.0, at - driver.now))

@@ -1,0 +1,162 @@
+"""A bus of one process that does what the protocol page says, as far as tests of the client need it: on a real socket."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import math
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from http import HTTPStatus
+from typing import Any
+
+from fakes import LIMITS, PublishSeen, deliver, read_publish
+from websockets.asyncio.server import Server, ServerConnection, serve
+from websockets.datastructures import Headers
+from websockets.exceptions import ConnectionClosed
+from websockets.http11 import Request, Response
+from websockets.typing import Subprotocol
+
+from eventbus._topics import matcher
+from eventbus._wire import (
+    PUBLISH,
+    RECORDS,
+    Barrier,
+    BusCode,
+    Confirm,
+    Credit,
+    Drained,
+    Echo,
+    Hello,
+    Problem,
+    Reader,
+    Subscribe,
+    Unsubscribe,
+    Welcome,
+    frames,
+)
+
+
+class Bus:
+    """Keeps what it has seen; ``confirms`` and ``welcomes`` switch its answers off."""
+
+    def __init__(self) -> None:
+        self.seen: list[Any] = []
+        self.connections: list[ServerConnection] = []
+        self.subscriptions: dict[ServerConnection, dict[int, Subscribe]] = {}
+        self.confirms = True
+        self.welcomes = True
+        self.forbidden = "secret.>"
+        self.upgrade: Response | None = None
+        self.url = ""
+        self.subprotocols: list[Subprotocol] | None = [Subprotocol("eventbus.v1.avro")]
+        self.producer = 77
+        self._server: Server | None = None
+        # What waits for credit, and how much more may go out.
+        self._held: dict[ServerConnection, deque[bytes]] = {}
+        self._room: dict[ServerConnection, float] = {}
+        self._limit: dict[ServerConnection, int] = {}
+
+    async def start(self) -> None:
+        self.loop = asyncio.get_running_loop()
+        self._server = await serve(
+            self._serve, "127.0.0.1", 0, subprotocols=self.subprotocols, compression=None,
+            process_request=self._upgrade, max_size=1 << 26, ping_interval=None,
+        )  # fmt: skip
+        self.url = f"ws://127.0.0.1:{next(iter(self._server.sockets or ())).getsockname()[1]}/bus"
+
+    async def stop(self) -> None:
+        assert self._server is not None
+        self._server.close()
+        await self._server.wait_closed()
+
+    def _upgrade(self, connection: ServerConnection, request: Request) -> Response | None:
+        return self.upgrade
+
+    async def _serve(self, ws: ServerConnection) -> None:
+        self.connections.append(ws)
+        self.subscriptions[ws] = {}
+        self._held[ws], self._room[ws], self._limit[ws] = deque(), math.inf, 0
+        with contextlib.suppress(ConnectionClosed):
+            async for message in ws:
+                assert isinstance(message, bytes)
+                out: list[bytes] = []
+                for code, _, body, end in frames(message):
+                    r = Reader(message, body, end)
+                    frame = read_publish(r) if code == PUBLISH else RECORDS[code].read(r)
+                    self.seen.append(frame)
+                    out += await self._answer(ws, frame)
+                if out:
+                    await ws.send(b"".join(out))
+        self.subscriptions.pop(ws, None)
+
+    async def _answer(self, ws: ServerConnection, frame: Any) -> list[bytes]:
+        mine = self.subscriptions[ws]
+        if isinstance(frame, Hello):
+            if frame.token == "wrong":
+                await ws.send(Problem(BusCode.UNAUTHENTICATED, "a wrong token", False, 0).frame())
+                await ws.close(4500, "a wrong token")
+            return [Welcome("bus", "session", self.producer, "secret", LIMITS).frame()] if self.welcomes else []
+        if isinstance(frame, Credit):
+            room = 0 if math.isinf(self._room[ws]) else self._room[ws]
+            self._room[ws] = room + max(0, frame.limit - self._limit[ws])
+            self._limit[ws] = max(frame.limit, self._limit[ws])
+            await self._write(ws)
+            return []
+        if isinstance(frame, Subscribe):
+            if frame.filter == self.forbidden:
+                return [Problem(BusCode.FORBIDDEN, "not this", False, frame.id, Subscribe.CODE).frame()]
+            mine[frame.id] = frame
+            return [Confirm(Subscribe.CODE, frame.id).frame()]
+        if isinstance(frame, Unsubscribe):
+            mine.pop(frame.id, None)
+            return [Confirm(Unsubscribe.CODE, frame.id).frame(), Drained(frame.id).frame()]
+        if isinstance(frame, PublishSeen):
+            await self._deliver(frame)
+            return [Confirm(PUBLISH, frame.last, frame.topic).frame()] if frame.confirm and self.confirms else []
+        if isinstance(frame, (Barrier, Echo)):
+            return [frame.frame()]
+        return []
+
+    async def _deliver(self, frame: PublishSeen) -> None:
+        for ws, mine in list(self.subscriptions.items()):
+            matching = [s for s in mine.values() if matcher(s.filter)(frame.topic)]
+            if matching:
+                groups = tuple(s.id for s in matching if s.group)
+                self._held[ws].append(deliver(frame.topic, self.producer, frame.sequence, frame.payloads, groups))
+                await self._write(ws)
+
+    async def _write(self, ws: ServerConnection) -> None:
+        with contextlib.suppress(ConnectionClosed):
+            while self._held[ws] and self._room[ws] > 0:
+                message = self._held[ws].popleft()
+                self._room[ws] -= len(message)
+                await ws.send(message)
+
+    def of(self, kind: type) -> list[Any]:
+        return [f for f in self.seen if isinstance(f, kind)]
+
+    async def until(self, condition: Callable[[], object]) -> None:
+        """Waits until something has come; for 5 s at most."""
+        async with asyncio.timeout(5):
+            while not condition():
+                await asyncio.sleep(0.001)
+
+    def last_credit(self) -> Credit:
+        credit: Credit = self.of(Credit)[-1]
+        return credit
+
+
+@contextlib.asynccontextmanager
+async def loopback() -> AsyncIterator[Bus]:
+    bus = Bus()
+    await bus.start()
+    try:
+        yield bus
+    finally:
+        await bus.stop()
+
+
+def refusal(status: int, text: str, retry_after: str = "") -> Response:
+    headers = Headers({"Retry-After": retry_after} if retry_after else {})
+    return Response(status, HTTPStatus(status).phrase, headers, text.encode())

@@ -1,0 +1,187 @@
+"""The client without await: the same names, and no protocol of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import os
+import threading
+from collections.abc import Callable, Iterator
+
+import pytest
+from loopback import Bus
+
+import eventbus
+from eventbus import Closed, Published, Refused, State, TimedOut
+from eventbus.sync import EventBus, Subscription, connect
+
+
+@pytest.fixture
+def bus() -> Iterator[Bus]:
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    found = Bus()
+    asyncio.run_coroutine_threadsafe(found.start(), loop).result(10)
+    yield found
+    asyncio.run_coroutine_threadsafe(found.stop(), loop).result(10)
+    loop.call_soon_threadsafe(loop.stop)
+    thread.join(10)
+    loop.close()
+
+
+def test_publish_send_and_events(bus: Bus) -> None:
+    with connect(bus.url, proxy=None) as client:
+        assert client.state is State.CONNECTED
+        sub = client.subscribe("a")
+        assert client.publish("a", "1", timeout=5) == Published("a", 77, 1)
+        for i in range(2, 3001):
+            assert client.send("a", b"%d" % i, key="k" if i % 2 else None)
+        assert client.publish("a", b"3001").sequence == 3001  # behind what was sent before
+        got = []
+        for event in sub.events(timeout=5):
+            got.append(int(event.text()))
+            if event.sequence == 3001:
+                break
+        assert got == list(range(1, 3002))
+        with pytest.raises(TimedOut, match="no event of a within"):
+            next(sub.events(timeout=0.01))
+        client.flush(5)
+        client.send("a", b"last")
+        for batch in sub.batches(5):
+            assert [e.text() for e in batch] == ["last"]
+            break
+        sub.unsubscribe()
+        assert list(sub) == []
+        assert client.counters().queued_bytes == 0
+    assert client.state is State.CLOSED
+    for call in (lambda: client.publish("a", b""), lambda: client.send("a", b""), lambda: client.subscribe("a")):
+        with pytest.raises(Closed, match="the client is closed"):
+            call()
+
+
+def test_what_was_received_before_the_end_can_be_taken(bus: Bus) -> None:
+    client = connect(bus.url, proxy=None)
+    sub = client.subscribe("a")
+    client.publish("a", b"x")
+    client.flush(5)
+    assert client.close()
+    assert [e.payload for e in sub] == [b"x"]
+    assert list(sub) == []
+
+
+def test_errors(bus: Bus) -> None:
+    with connect([bus.url], proxy=None) as client:
+        with pytest.raises(Refused):
+            client.subscribe("secret.>")
+        for wrong in ("a..b", "$SYS.x"):
+            with pytest.raises(eventbus.IllegalTopic):
+                client.send(wrong, b"")
+        with pytest.raises(eventbus.TooBig):
+            client.send("a", b"x" * (1 << 21))
+        bus.confirms = False
+        with pytest.raises(TimedOut, match="publish did not end within"):
+            client.publish("a", b"", timeout=0.01)
+        with pytest.raises(ValueError, match="timeout: -1"):
+            client.publish("a", b"", timeout=-1)
+        problems: list[eventbus.Error] = []
+        client.on_problem(problems.append)
+        assert client.send("a", b"", key="k" * 5000)
+        client.flush(5)
+        assert len(problems) == 1
+        assert client.close(0.05) is False
+
+
+def test_the_buffer_is_bounded(bus: Bus) -> None:
+    with connect(bus.url, proxy=None, outbound_bytes=4096) as client:
+        sent = 0
+        for _ in range(100):
+            while not client.send("a", b"x" * 1000):
+                client.room(5)
+            sent += 1
+        client.flush(5)
+        assert client.counters().published == sent
+
+
+def test_many_threads(bus: Bus) -> None:
+    with connect(bus.url, proxy=None) as client, client.subscribe("t.*") as sub:
+
+        def work(n: int) -> None:
+            for i in range(20):
+                client.publish(f"t.{n}", b"%d" % i)
+
+        threads = [threading.Thread(target=work, args=(n,)) for n in range(5)]
+        for thread in threads:
+            thread.start()
+        got = 0
+        for batch in sub.batches(timeout=10):
+            got += len(batch)
+            if got == 100:
+                break
+        for thread in threads:
+            thread.join()
+
+
+def test_the_loop_thread_may_not_wait_for_itself(bus: Bus) -> None:
+    with connect(bus.url, proxy=None) as client:
+        failed: list[BaseException] = []
+
+        def listener(_: object) -> None:
+            try:
+                client.flush()
+            except RuntimeError as e:
+                failed.append(e)
+
+        client.on_connected(listener)
+        sub = client.subscribe("a")
+        bus.loop.call_soon_threadsafe(bus.connections[0].transport.abort)
+        while not failed:
+            client.publish("a", b"")
+        assert "own thread" in str(failed[0])
+        sub.unsubscribe()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_after_a_fork_every_call_raises(bus: Bus) -> None:
+    with connect(bus.url, proxy=None) as client:
+        sub = client.subscribe("a")
+        pid = os.fork()
+        if pid == 0:
+            code = 1
+            try:
+                calls: list[Callable[[], object]] = [
+                    lambda: client.publish("a", b""), lambda: client.send("a", b""), lambda: client.flush(),
+                    lambda: client.subscribe("b"), lambda: next(iter(sub)), lambda: client.room(), lambda: client.close(),
+                ]  # fmt: skip
+                for call in calls:
+                    with pytest.raises(Closed, match="connect after the fork"):
+                        call()
+                with connect(bus.url, proxy=None) as fresh:
+                    code = 0 if fresh.publish("c", b"").sequence == 1 else 2
+            finally:
+                os._exit(code)
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+        assert client.publish("a", b"").sequence == 1
+
+
+def names(kind: type) -> dict[str, list[str]]:
+    found = {}
+    for name, member in inspect.getmembers(kind):
+        if not name.startswith("_"):
+            parameters = inspect.signature(member).parameters if inspect.isfunction(member) else {}
+            found[name] = [p for p in parameters if p != "self"]
+    return found
+
+
+def test_both_faces_have_the_same_names_and_parameters() -> None:
+    ours, theirs = names(EventBus), names(eventbus.EventBus)
+    assert set(ours) == set(theirs)
+    for name, parameters in theirs.items():
+        extra = [p for p in ours[name] if p not in parameters]
+        assert extra in ([], ["timeout"]), name
+        # Handlers would run in the loop's thread.
+        assert [p for p in parameters if p not in ours[name]] in ([], ["handler"]), name
+    # What asyncio does with ``async for`` is a method here; batches have the size of the loop thread.
+    assert set(names(Subscription)) - set(names(eventbus.Subscription)) == {"events"}
+    assert set(names(eventbus.Subscription)) - set(names(Subscription)) == {"finish", "take_unhandled"}

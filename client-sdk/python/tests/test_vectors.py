@@ -1,0 +1,62 @@
+"""The vectors of the conformance kit, where the repository has it; the testee's own functions read them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import testee
+
+from eventbus._machine import may_reconnect
+from eventbus._topics import filter_problem, matcher, topic_problem
+from eventbus._wire import Malformed
+
+VECTORS = Path(__file__).parents[3] / "conformance" / "vectors"
+pytestmark = pytest.mark.skipif(not VECTORS.is_dir(), reason="the conformance kit is not here")
+
+
+def vectors(name: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads((VECTORS / f"{name}.json").read_text(encoding="utf-8"))
+    return found
+
+
+def same(value: Any) -> Any:
+    """Integers may be strings or numbers."""
+    if isinstance(value, dict):
+        return {k: same(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [same(v) for v in value]
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def test_frames() -> None:
+    for v in vectors("frames"):
+        want = [{"typeCode": f["typeCode"], "record": f["record"]} for f in v["frames"]]
+        assert same(testee.decode(bytes.fromhex(v["hex"]))) == same(want), v["id"]
+        for f in want if v["from"] != "bus" else ():
+            assert same(testee.decode(testee.encode(f["typeCode"], f["record"]))) == same([f]), v["id"]
+
+
+def test_refused() -> None:
+    for v in vectors("refused"):
+        with pytest.raises(Malformed):
+            testee.decode(bytes.fromhex(v["hex"]))
+            pytest.fail(v["id"])
+
+
+def test_names() -> None:
+    for v in vectors("topics"):
+        assert (topic_problem(v["topic"]) is None) == v["legal"], v
+    for v in vectors("filters"):
+        assert (filter_problem(v["filter"]) is None) == v["legal"], v
+    for v in vectors("matches"):
+        assert bool(matcher(v["filter"])(v["topic"])) == v["matches"], v
+
+
+def test_fingerprints_and_close_codes() -> None:
+    for v in vectors("fingerprints"):
+        assert testee.pure("fingerprint", {"schema": v["schema"]}) == {"fingerprint": v["fingerprint"]}
+    for v in vectors("close-codes"):
+        assert may_reconnect(v["code"]) == v["reconnect"], v

@@ -1,0 +1,568 @@
+"""The testee of the conformance kit: reads requests as lines of JSON, and answers with this SDK. conformance/README.md has the
+protocol.
+
+    java -jar eventbus-conformance.jar --testee "python client-sdk/python/tests/testee.py [--sync]"
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+import dataclasses
+import json
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from enum import IntEnum
+from typing import Any
+
+import eventbus
+import eventbus.sync
+from eventbus import _wire
+from eventbus._events import DeliveryReader, Event, EventCursor, encode_event, publish_head
+from eventbus._topics import filter_problem, matcher, topic_problem
+from eventbus._version import AGENT
+from eventbus._wire import Malformed, Reader
+
+CAPABILITIES = [
+    "publish", "send", "limits", "outbound", "confirm-timeout", "flush", "subscribe", "groups", "repetitions", "forget",
+    "pause", "credit", "reconnect", "others", "tokens", "token-again", "change", "silence", "counters", "decode", "encode",
+    "topics", "fingerprint",
+]  # fmt: skip
+SECONDS = {
+    "connectTimeout": "connect_timeout", "confirmTimeout": "confirm_timeout", "silenceTimeout": "silence_timeout",
+    "closeTimeout": "close_timeout", "blockTimeout": "block_timeout",
+}  # fmt: skip
+NUMBERS = {
+    "outboundBytes": "outbound_bytes", "batchBytes": "batch_bytes", "receiveBytes": "receive_bytes",
+    "trackedProducers": "tracked_producers", "whenFull": "when_full", "name": "name", "token": "token",
+    "attributes": "attributes",
+}  # fmt: skip
+
+
+class Broken(Exception):
+    """The testee's own fault."""
+
+
+# ---- Values
+
+
+def camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(part.title() for part in rest)
+
+
+def connection(c: eventbus.Connection | None) -> dict[str, Any] | None:
+    return None if c is None else {"url": c.url, "bus": c.bus, "session": c.session, "producer": str(c.producer)}
+
+
+def failure(e: BaseException, op: str = "") -> dict[str, Any]:
+    if isinstance(e, eventbus.IllegalTopic) and op == "subscribe":
+        # The kit has one word for every argument that is refused before anything is sent, filters among them.
+        return {"error": {"code": "INVALID", "retryable": False, "message": str(e)}}
+    if isinstance(e, eventbus.Error):
+        found: dict[str, Any] = {"code": e.code, "retryable": e.retryable, "message": str(e)}
+        if isinstance(e, eventbus.Refused):
+            found["busCode"] = e.bus_code.name
+        return {"error": found}
+    if isinstance(e, Malformed):
+        return {"error": {"code": "MALFORMED", "retryable": False, "message": str(e)}}
+    if isinstance(e, (ValueError, TypeError)):
+        return {"error": {"code": "INVALID", "retryable": False, "message": str(e)}}
+    return {"broken": "".join(traceback.format_exception(e))[-2000:]}
+
+
+def options(args: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {"name": "testee", "proxy": None}
+    for name, value in args.items():
+        if value is None:
+            continue
+        if name in SECONDS:
+            found[SECONDS[name]] = value / 1000
+        elif name in NUMBERS:
+            found[NUMBERS[name]] = value
+        elif name == "tokens":
+            found["token"] = in_turn(list(value))
+        elif name == "reconnect":
+            found["reconnect"] = False if value is False else reconnect(value)
+    return found
+
+
+def in_turn(tokens: list[str]) -> Callable[[], str]:
+    return lambda: tokens.pop(0) if len(tokens) > 1 else tokens[0]
+
+
+def reconnect(value: dict[str, Any]) -> eventbus.Reconnect:
+    given: dict[str, Any] = {k: v for k, v in value.items() if v is not None}
+    initial = given.get("initialDelay", 100) / 1000
+    most = given.get("maxDelay", max(10_000, initial * 1000)) / 1000
+    rest = {
+        name: given[wire]
+        for wire, name in (("multiplier", "multiplier"), ("jitter", "jitter"), ("maxAttempts", "max_attempts"))
+        if wire in given
+    }
+    return eventbus.Reconnect(initial_delay=initial, max_delay=most, **rest)
+
+
+def event_args(args: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {"payload": base64.b64decode(args["payload"])}
+    for wire, name in (("key", "key"), ("headers", "headers"), ("publishedAt", "published_at")):
+        if args.get(wire) is not None:
+            found[name] = args[wire]
+    if args.get("schema") is not None:
+        found["schema"] = int(args["schema"])
+    return found
+
+
+def received(client: str, subscription: str, e: Event) -> dict[str, Any]:
+    return {
+        "event": "received", "client": client, "subscription": subscription, "topic": e.topic, "producer": str(e.producer),
+        "sequence": e.sequence, "payload": base64.b64encode(e.payload).decode(), "key": e.key, "headers": e.headers,
+        "publishedAt": e.published_at, "receivedAt": e.received_at, "schema": str(e.schema),
+    }  # fmt: skip
+
+
+# ---- Vectors
+
+
+def shown(kind: Any, value: Any) -> Any:
+    if kind is _wire.LONG:
+        return str(value)
+    if kind is _wire.LIMITS:
+        return record_json(value)
+    if isinstance(value, IntEnum):
+        return value.name
+    if isinstance(value, tuple):
+        return [str(v) if kind is _wire.LONGS else v for v in value]
+    return value
+
+
+def record_json(record: _wire.Record) -> dict[str, Any]:
+    return {
+        path.split(".")[1]: shown(kind, getattr(record, name)) for name, path, kind, _ in _wire._fields_of(type(record))
+    }
+
+
+def event_json(data: bytes) -> dict[str, Any]:
+    r = Reader(data)
+    at, key, headers = r.long("Event.publishedAt"), r.optional("Event.key"), r.text_map("Event.headers")
+    n = r.length("Event.payload")
+    return {
+        "publishedAt": str(at), "key": key, "headers": headers, "payload": base64.b64encode(data[r.pos : r.pos + n]).decode()
+    }  # fmt: skip
+
+
+def decode(raw: bytes) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    for code, start, body, end in _wire.frames(raw):
+        r = Reader(raw, body, end)
+        record: dict[str, Any]
+        if code in _wire.RECORDS:
+            record = record_json(_wire.RECORDS[code].read(r))
+            if code == _wire.Credit.CODE and int(record["limit"]) < 0:
+                raise Malformed("Credit.limit", 0, record["limit"], "at least 0")
+            if code == 0 and record["attributes"] is None:
+                record["attributes"] = {}
+        elif code == _wire.DELIVER:
+            d = DeliveryReader().read(raw, body, end, end - start)
+            events: list[Event] = []
+            EventCursor(d).take(events, 1 << 30)
+            r = Reader(d.data)
+            record = {
+                "topic": d.topic, "producer": str(d.producer), "sequence": str(d.sequence), "schema": str(d.schema),
+                "receivedAt": str(d.received_at), "offset": "-1",
+                "events": [event_json(e._d.data[e._start : e._end]) for e in events],
+                "groups": [str(g) for g in d.groups],
+            }  # fmt: skip
+        elif code == _wire.PUBLISH:
+            record = decode_publish(r)
+        else:
+            continue
+        found.append({"typeCode": code, "record": record})
+    return found
+
+
+def decode_publish(r: Reader) -> dict[str, Any]:
+    from eventbus._events import check_event
+
+    record: dict[str, Any] = {"topic": r.string("Publish.topic", 255), "sequence": str(r.long("Publish.sequence"))}
+    record["schema"] = str(r.long("Publish.schema"))
+    record["confirm"] = r.boolean("Publish.confirm")
+    record["events"] = []
+    for _ in r.items("Publish.events", 4):
+        start = r.pos
+        check_event(r, "Publish.events")
+        record["events"].append(event_json(r.data[start : r.pos]))
+    last = int(record["sequence"]) + len(record["events"]) - 1
+    if int(record["sequence"]) < 1 or last > _wire.MOST_SEQUENCE or not record["events"]:
+        raise r.malformed("Publish.sequence", r.base, record["sequence"], "at least one event, and numbers from 1")
+    return record
+
+
+def encode(code: int, record: dict[str, Any]) -> bytes:
+    if code == _wire.PUBLISH:
+        events = [
+            encode_event(int(e["publishedAt"]), e.get("key"), e.get("headers"), base64.b64decode(e["payload"]))
+            for e in record["events"]
+        ]
+        size = sum(map(len, events))
+        topic = _wire.text(record["topic"])
+        schema, confirm = int(record.get("schema") or 0), bool(record.get("confirm"))
+        head = publish_head(topic, int(record["sequence"]), schema, confirm, len(events), size)
+        return head + b"".join(events) + b"\0"
+    if code not in _wire.RECORDS:
+        raise ValueError(f"typeCode: {code} (expected: a frame that a client writes)")
+    return build(_wire.RECORDS[code], record).frame()
+
+
+ENUMS = {
+    _wire.OVERFLOW: _wire.Overflow,
+    _wire.BUS_CODE: _wire.BusCode,
+    _wire.GAP_REASON: _wire.WireGapReason,
+    _wire.CHANGE_REASON: _wire.ChangeReason,
+}
+
+
+def build(kind: type[_wire.Record], record: dict[str, Any]) -> _wire.Record:
+    values: dict[str, Any] = {}
+    for name, path, field, _ in _wire._fields_of(kind):
+        wire = path.split(".")[1]
+        if record.get(wire) is None:
+            continue
+        value = record[wire]
+        if field in (_wire.LONG, _wire.INT):
+            value = int(value)
+        elif field in ENUMS:
+            value = ENUMS[field][value]
+        elif field is _wire.LIMITS:
+            value = build(_wire.Limits, value)
+        values[name] = value
+    return kind(**values)
+
+
+def pure(op: str, args: dict[str, Any]) -> dict[str, Any] | None:
+    """What needs no client; None for the others."""
+    if op == "hello":
+        return {"protocol": 1, "agent": AGENT, "capabilities": CAPABILITIES}
+    if op == "decode":
+        return {"frames": decode(bytes.fromhex(args["hex"]))}
+    if op == "encode":
+        return {"hex": encode(args["typeCode"], args["record"]).hex()}
+    if op == "checkTopic":
+        return {"legal": topic_problem(args["topic"]) is None}
+    if op == "checkFilter":
+        return {"legal": filter_problem(args["filter"]) is None}
+    if op == "match":
+        return {"matches": bool(matcher(args["filter"])(args["topic"]))}
+    if op == "fingerprint":
+        from eventbus.avro import fingerprint
+
+        return {"fingerprint": str(fingerprint(args["schema"]))}
+    return None
+
+
+# ---- Lines
+
+
+class Lines:
+    """The only writer."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._out = sys.stdout.buffer
+
+    def write(self, line: dict[str, Any]) -> None:
+        raw = json.dumps(line, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+        with self._lock, contextlib.suppress(BrokenPipeError):
+            self._out.write(raw)
+            self._out.flush()
+
+
+def listen(lines: Lines, name: str, bus: eventbus.EventBus | eventbus.sync.EventBus) -> None:
+    def tell(event: str, **members: Any) -> None:
+        lines.write({"event": event, "client": name, **members})
+
+    bus.on_connected(lambda c: tell("connected", **(connection(c) or {})))
+    bus.on_disconnected(lambda d: tell("disconnected", code=d.code, reason=d.reason, willReconnect=d.will_reconnect))
+    bus.on_reconnecting(lambda r: tell("reconnecting", attempt=r.attempt, url=r.url, delay=r.delay * 1000))
+    bus.on_bus_changed(lambda c: tell("busChanged", before=connection(c.before), now=connection(c.now)))
+    bus.on_bus_change_failed(lambda c: tell("busChangeFailed", url=c.url, why=c.why))
+    bus.on_producer_changed(lambda p: tell("producerChanged", before=str(p.before), now=str(p.now)))
+    bus.on_gap(
+        lambda g: tell(
+            "gap", topic=g.topic, producer=str(g.producer), **{"from": g.first, "to": g.last}, reason=g.reason.name
+        )
+    )
+    bus.on_dropped(lambda d: tell("dropped", events=d.events, cause=d.cause.name))
+    bus.on_problem(lambda e: tell("problem", **failure(e)["error"]))
+
+
+class Testee:
+    """What both faces have in common."""
+
+    def __init__(self) -> None:
+        self.lines = Lines()
+        self.clients: dict[str, Any] = {}
+        self.subscriptions: dict[str, Any] = {}
+
+    def client(self, request: dict[str, Any]) -> Any:
+        found = self.clients.get(request.get("on", ""))
+        if found is None:
+            raise Broken(f"no client {request.get('on')!r}")
+        return found
+
+    def subscription(self, args: dict[str, Any]) -> Any:
+        found = self.subscriptions.get(args["subscription"])
+        if found is None:
+            raise Broken(f"no subscription {args['subscription']!r}")
+        return found
+
+    def answer(self, request: dict[str, Any], what: dict[str, Any]) -> None:
+        self.lines.write({"id": request["id"], **what})
+
+    @staticmethod
+    def counters(bus: Any) -> dict[str, Any]:
+        return {camel(f.name): getattr(bus.counters(), f.name) for f in dataclasses.fields(eventbus.Counters)}
+
+    @staticmethod
+    def published(p: eventbus.Published) -> dict[str, Any]:
+        return {"topic": p.topic, "producer": str(p.producer), "sequence": p.sequence}
+
+    def simple(self, request: dict[str, Any]) -> dict[str, Any] | None:
+        """Ops that are answered at once."""
+        op, args = request["op"], request.get("args") or {}
+        found = pure(op, args)
+        if found is not None:
+            return found
+        if op == "state":
+            bus = self.client(request)
+            return {"state": bus.state.name, "connection": connection(bus.connection)}
+        if op == "counters":
+            return self.counters(self.client(request))
+        if op == "send":
+            return {"accepted": self.client(request).send(args["topic"], **event_args(args))}
+        if op in ("pause", "resume"):
+            gate = self.subscription(args)[1]
+            if op == "pause":
+                gate.clear()
+            else:
+                gate.set()
+            return {}
+        return None
+
+
+class AsyncTestee(Testee):
+    """asyncio."""
+
+    async def run(self) -> None:
+        loop = asyncio.get_running_loop()
+        lines: asyncio.Queue[bytes] = asyncio.Queue()
+        tasks: set[asyncio.Task[None]] = set()
+
+        def read() -> None:
+            for line in sys.stdin.buffer:
+                loop.call_soon_threadsafe(lines.put_nowait, line)
+            loop.call_soon_threadsafe(lines.put_nowait, b"")
+
+        threading.Thread(target=read, daemon=True).start()
+        while line := await lines.get():
+            task = loop.create_task(self.handle(json.loads(line)))
+            tasks.add(task)
+            task.add_done_callback(tasks.discard)
+        await self.reset()
+
+    async def handle(self, request: dict[str, Any]) -> None:
+        try:
+            found = self.simple(request)
+            ok = found if found is not None else await self.slow(request)
+        except Broken as e:
+            self.answer(request, {"broken": str(e)})
+        except Exception as e:
+            self.answer(request, failure(e, request["op"]))
+        else:
+            self.answer(request, {"ok": ok})
+
+    async def slow(self, request: dict[str, Any]) -> dict[str, Any]:
+        op, args = request["op"], request.get("args") or {}
+        if op == "reset":
+            await self.reset()
+            return {}
+        if op == "connect":
+            return await self.connect(request["on"], args)
+        bus: eventbus.EventBus = self.client(request)
+        if op == "close":
+            timeout = args.get("timeout")
+            return {"drained": await bus.close(None if timeout is None else timeout / 1000)}
+        if op == "publish":
+            return self.published(await bus.publish(args["topic"], **event_args(args)))
+        if op == "flush":
+            await bus.flush(args.get("timeout", 30_000) / 1000)
+            return {}
+        if op == "subscribe":
+            await self.subscribe(request["on"], bus, args)
+            return {}
+        if op == "unsubscribe":
+            subscription, gate = self.subscription(args)
+            gate.set()
+            await subscription.unsubscribe()
+            return {}
+        raise Broken(f"no op {op!r}")
+
+    async def connect(self, name: str, args: dict[str, Any]) -> dict[str, Any]:
+        from eventbus._aio import EventBus, start
+
+        bus = EventBus(eventbus.connect(args["urls"], **options(args))._options)
+        self.clients[name] = bus
+        listen(self.lines, name, bus)
+        bus.on_handler_error(
+            lambda h: self.lines.write({"event": "handlerError", "client": name, "message": str(h.error)})
+        )
+        try:
+            await start(bus)
+        except BaseException:
+            self.clients.pop(name, None)
+            raise
+        return connection(bus.connection) or {}
+
+    async def subscribe(self, name: str, bus: eventbus.EventBus, args: dict[str, Any]) -> None:
+        gate = asyncio.Event()
+        gate.set()
+
+        async def handler(event: Event) -> None:
+            self.lines.write(received(name, args["as"], event))
+            await gate.wait()
+
+        overflow = eventbus.Overflow[args.get("overflow") or "BLOCK"]
+        subscription = bus.subscribe(args["filter"], group=args.get("group"), overflow=overflow, handler=handler)
+        self.subscriptions[args["as"]] = subscription, gate
+        await subscription
+
+    async def reset(self) -> None:
+        clients = list(self.clients.values())
+        for _, gate in self.subscriptions.values():
+            gate.set()
+        self.clients.clear()
+        self.subscriptions.clear()
+        await asyncio.gather(*(bus.close(0) for bus in clients))
+
+
+class SyncTestee(Testee):
+    """The face without await: a thread for each request that waits, and one for each subscription."""
+
+    def run(self) -> None:
+        for line in sys.stdin.buffer:
+            request = json.loads(line)
+            thread = threading.Thread(target=self.handle, args=(request,), daemon=True)
+            bus = self.clients.get(request.get("on", ""))
+            before = bus.counters().published if bus is not None else 0
+            thread.start()
+            if request["op"] in ("publish", "send", "subscribe", "unsubscribe", "flush"):
+                # Begun in the order of the lines: until its number is taken, or it waits for room.
+                until = time.monotonic() + 0.05
+                while thread.is_alive() and time.monotonic() < until and bus and bus.counters().published == before:
+                    time.sleep(0.0005)
+            elif request["op"] != "connect" and request["op"] != "close":
+                thread.join()
+        self.reset()
+
+    def handle(self, request: dict[str, Any]) -> None:
+        try:
+            found = self.simple(request)
+            ok = found if found is not None else self.slow(request)
+        except Broken as e:
+            self.answer(request, {"broken": str(e)})
+        except Exception as e:
+            self.answer(request, failure(e, request["op"]))
+        else:
+            self.answer(request, {"ok": ok})
+
+    def slow(self, request: dict[str, Any]) -> dict[str, Any]:
+        op, args = request["op"], request.get("args") or {}
+        if op == "reset":
+            self.reset()
+            return {}
+        if op == "connect":
+            return self.connect(request["on"], args)
+        bus: eventbus.sync.EventBus = self.client(request)
+        if op == "close":
+            timeout = args.get("timeout")
+            return {"drained": bus.close(None if timeout is None else timeout / 1000)}
+        if op == "publish":
+            return self.published(bus.publish(args["topic"], **event_args(args)))
+        if op == "flush":
+            bus.flush(args.get("timeout", 30_000) / 1000)
+            return {}
+        if op == "subscribe":
+            self.subscribe(request["on"], bus, args)
+            return {}
+        if op == "unsubscribe":
+            subscription, gate, thread = self.subscription(args)
+            gate.set()
+            subscription.unsubscribe()
+            thread.join()
+            return {}
+        raise Broken(f"no op {op!r}")
+
+    def connect(self, name: str, args: dict[str, Any]) -> dict[str, Any]:
+        from eventbus.sync import _the_portal
+
+        portal = _the_portal()
+
+        async def make() -> eventbus.EventBus:
+            from eventbus._aio import EventBus
+
+            return EventBus(eventbus.connect(args["urls"], **options(args))._options)
+
+        from eventbus._aio import start
+
+        inner = portal.call(make())
+        bus = eventbus.sync.EventBus(portal, inner)
+        self.clients[name] = bus
+        listen(self.lines, name, bus)
+        try:
+            portal.call(start(inner))
+        except BaseException:
+            self.clients.pop(name, None)
+            raise
+        return connection(bus.connection) or {}
+
+    def subscribe(self, name: str, bus: eventbus.sync.EventBus, args: dict[str, Any]) -> None:
+        gate = threading.Event()
+        gate.set()
+        overflow = eventbus.Overflow[args.get("overflow") or "BLOCK"]
+        subscription = bus.subscribe(args["filter"], group=args.get("group"), overflow=overflow)
+
+        def consume() -> None:
+            with contextlib.suppress(eventbus.Error):
+                for event in subscription.events():
+                    self.lines.write(received(name, args["as"], event))
+                    gate.wait()
+
+        thread = threading.Thread(target=consume, daemon=True)
+        self.subscriptions[args["as"]] = subscription, gate, thread
+        thread.start()
+
+    def reset(self) -> None:
+        clients = list(self.clients.values())
+        for _, gate, _ in self.subscriptions.values():
+            gate.set()
+        for bus in clients:
+            bus.close(0)
+        for _, _, thread in self.subscriptions.values():
+            thread.join(1)
+        self.clients.clear()
+        self.subscriptions.clear()
+
+
+def main(run: Callable[[], None]) -> None:
+    run()
+
+
+if __name__ == "__main__":
+    if "--sync" in sys.argv[1:]:
+        SyncTestee().run()
+    else:
+        asyncio.run(AsyncTestee().run())

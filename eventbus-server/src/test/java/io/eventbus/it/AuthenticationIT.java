@@ -107,7 +107,8 @@ class AuthenticationIT {
         try (RawClient client = RawClient.tcp(bus.uri()).upgrade("/bus", AVRO + header + "\r\n")) {
           client.send(
               ControlFrames.encode(
-                  TypeCode.HELLO, new Hello("raw", "test", null, null, Map.of(), null, null)));
+                  TypeCode.HELLO,
+                  new Hello("raw", "test", null, null, Map.of(), null, null, null)));
           Problem problem = client.expectProblem();
           assertThat(problem.getCode()).isEqualTo(ErrorCode.UNAUTHENTICATED);
           assertThat(problem.getMessage()).contains("auth.anonymous=everyone");

@@ -101,7 +101,7 @@ class SecretsIT {
 
   private static byte[] hello(String token, @Nullable String user) {
     return ControlFrames.encode(
-        TypeCode.HELLO, new Hello("raw", "test", token, null, Map.of(), null, user));
+        TypeCode.HELLO, new Hello("raw", "test", token, null, Map.of(), null, user, null));
   }
 
   private static void refuse(BusServer bus, String token, @Nullable String user) throws Exception {

@@ -119,7 +119,7 @@ class TlsIT {
       unknown.upgrade("/bus", "Sec-WebSocket-Protocol: eventbus.v1.avro\r\n");
       unknown.send(
           ControlFrames.encode(
-              TypeCode.HELLO, new Hello("raw", "test", null, null, Map.of(), null, null)));
+              TypeCode.HELLO, new Hello("raw", "test", null, null, Map.of(), null, null, null)));
       assertThat(unknown.expectProblem().getMessage()).contains("there were no credentials");
       assertThat(unknown.awaitClose()).isEqualTo(4500);
       assertThat(first.getProducer())

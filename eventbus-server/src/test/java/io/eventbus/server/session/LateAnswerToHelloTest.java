@@ -342,7 +342,8 @@ class LateAnswerToHelloTest {
   private Welcome welcomed(FakeLink to, Session of, String subject, @Nullable String resume) {
     byte[] own =
         ControlFrames.encode(
-            TypeCode.HELLO, new Hello("client", "agent/1", "t", resume, Map.of(), null, null));
+            TypeCode.HELLO,
+            new Hello("client", "agent/1", "t", resume, Map.of(), null, null, null));
     of.onMessage(ByteBuffer.wrap(own), 0, own.length, NOW, retries::incrementAndGet);
     authenticator.last().complete(named("acme", subject, clock.instant().plusSeconds(60)));
     of.onMessage(ByteBuffer.wrap(own), 0, own.length, NOW, retries::incrementAndGet);

@@ -84,7 +84,7 @@ export class Connector {
     this.#env = parts.env;
     this.#events = events;
     this.#addresses = new Addresses(settings.urls);
-    this.#retries = new Retries(settings.reconnect, parts.env.random);
+    this.#retries = new Retries(settings.reconnect, () => parts.env.random());
   }
 
   /** @returns {State} */

@@ -143,9 +143,11 @@ export class Link {
 
   /** Ends it at once; its owner hears no more of it. */
   abort() {
-    this.#isOver = this.#isAbandoned = true;
-    this.#watch.stop();
-    this.#channel?.abort();
+    if (!this.#isOver) {
+      this.#isOver = this.#isAbandoned = true;
+      this.#watch.stop();
+      this.#channel?.abort();
+    }
   }
 
   /**

@@ -168,7 +168,7 @@ export function settings(given, inPage) {
   } else if (token !== undefined && typeof token !== 'function') {
     throw new TypeError(`token: ${shown(token)} (expected: text, or a function that returns it)`);
   }
-  if (reconnect) {
+  if (typeof reconnect === 'object' && reconnect !== null) {
     refuseUnknown(reconnect, Object.keys(RECONNECT), 'reconnect.');
   } else if (reconnect !== false) {
     throw new TypeError(`reconnect: ${shown(reconnect)} (expected: an object or false)`);

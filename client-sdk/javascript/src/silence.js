@@ -24,6 +24,8 @@ export class SilenceWatch {
   #timer = null;
   #dueAt = 0;
   #askedAt = -Infinity;
+  // Whether that was because a timer came late.
+  #isAfterSleep = false;
   // How long the answer may take.
   #patience = 0;
 
@@ -73,12 +75,18 @@ export class SilenceWatch {
     const now = this.#env.now();
     const silent = now - this.#line.heardAt;
     const overslept = now - this.#dueAt > delay;
-    if (silent < this.#half) {
-      this.#lookIn(this.#half - silent);
-    } else if (overslept) {
+    if (this.#line.heardAt >= this.#askedAt) {
+      this.#isAfterSleep = false;
+      if (silent < this.#half) {
+        this.#lookIn(this.#half - silent);
+      } else {
+        this.#isAfterSleep = overslept;
+        this.probe(overslept ? Math.min(AFTER_SLEEP, this.#half) : this.#half);
+      }
+    } else if (overslept && !this.#isAfterSleep) {
+      // Whether there was an answer cannot be known: the question is asked once more, and only once, because timers may stay late.
+      this.#isAfterSleep = true;
       this.probe(Math.min(AFTER_SLEEP, this.#half));
-    } else if (this.#line.heardAt >= this.#askedAt) {
-      this.probe(this.#half);
     } else if (now - this.#askedAt < this.#patience) {
       this.#lookIn(this.#patience - (now - this.#askedAt));
     } else {

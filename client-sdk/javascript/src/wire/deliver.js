@@ -46,8 +46,8 @@ export class Deliver extends Reader {
     this.receivedAt = this.long('receivedAt');
     this.skipLong('offset');
     this.#events();
-    if (this.sequence < 1 || !Number.isSafeInteger(this.sequence + this.count)) {
-      throw this.malformed('sequence', at, String(this.sequence), '1..9007199254740990');
+    if (this.sequence < 1 || !Number.isSafeInteger(this.sequence + Math.max(0, this.count - 1))) {
+      throw this.malformed('sequence', at, String(this.sequence), '1..9007199254740991, to the last event');
     }
     this.groups = this.done ? NO_GROUPS : this.#groups();
   }

@@ -69,7 +69,7 @@ export class EventBus {
     this.#events = /** @type {Emitter<ClientEvents>} */ (new Emitter(env.report));
     this.#window = new Window(settings.receiveBytes);
     this.#outbox = new Outbox(settings, env, this.#counters);
-    this.#registry = new Registry(frame => this.#outbox.control(frame), env.now);
+    this.#registry = new Registry(frame => this.#outbox.control(frame), frame => this.#outbox.sendNow(frame), env.now);
     this.#barriers = new Barriers(this.#outbox, env);
     this.#dispatcher = new Dispatcher(
       this.#registry, this.#counters, this.#window, gap => this.#events.emit('gap', gap), settings.trackedProducers);

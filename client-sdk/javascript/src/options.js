@@ -121,7 +121,7 @@ function checkUrl(url) {
  */
 export function checkText(name, value, most) {
   if (typeof value !== 'string' || utf8.encode(value).length > most) {
-    throw new TypeError(`${name}: ${typeof value === 'string' ? 'longer' : shown(value)} (expected: text of at most ${most} bytes)`);
+    throw new TypeError(`${name}: ${typeof value === 'string' ? 'longer' : typeof value} (expected: text of at most ${most} bytes)`);
   }
   return value;
 }
@@ -166,7 +166,7 @@ export function settings(given, inPage) {
   if (typeof token === 'string') {
     checkToken(token);
   } else if (token !== undefined && typeof token !== 'function') {
-    throw new TypeError(`token: ${shown(token)} (expected: text, or a function that returns it)`);
+    throw new TypeError(`token: ${typeof token} (expected: text, or a function that returns it)`);
   }
   if (typeof reconnect === 'object' && reconnect !== null) {
     refuseUnknown(reconnect, Object.keys(RECONNECT), 'reconnect.');

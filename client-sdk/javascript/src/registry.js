@@ -18,6 +18,7 @@ export class Registry {
   /** @type {Map<number, number>} when the bus was asked about each that it has not answered */
   #asked = new Map();
   #say;
+  #sayNow;
   #now;
   #nextId = 1;
   #isConnected = false;
@@ -38,11 +39,13 @@ export class Registry {
   #onLeft = () => {};
 
   /**
-   * @param {(frame: Uint8Array) => void} say sends a frame to the bus, in order
+   * @param {(frame: Uint8Array) => void} say sends a frame to the bus, behind the events that were published before
+   * @param {(frame: Uint8Array) => void} sayNow sends it at once
    * @param {() => number} now
    */
-  constructor(say, now) {
+  constructor(say, sayNow, now) {
     this.#say = say;
+    this.#sayNow = sayNow;
     this.#now = now;
   }
 
@@ -117,11 +120,12 @@ export class Registry {
     }
   }
 
-  /** A connection is ready: asks for everything again. */
+  /** A connection is ready: asks for everything again, ahead of the events that are sent again. */
   connected() {
     this.#isConnected = true;
     for (const subscription of this.all) {
-      this.#ask(subscription.id, subscription.subscribeFrame);
+      this.#asked.set(subscription.id, this.#now());
+      this.#sayNow(subscription.subscribeFrame);
     }
   }
 
@@ -269,7 +273,7 @@ export class Registry {
     this.#endChange();
     this.connected();
     for (const id of this.#ending) {
-      this.#say(encodeId(TYPE.UNSUBSCRIBE, id));
+      this.#sayNow(encodeId(TYPE.UNSUBSCRIBE, id));
     }
   }
 

@@ -120,7 +120,7 @@ export class Target {
       return;
     }
     this.#stopTimer();
-    this.#why = end.failure?.message ?? `${end.code} ${end.reason}`;
+    this.#why = end.failure?.message ?? (end.code === 1006 && end.reason !== '' ? end.reason : `${end.code} ${end.reason}`);
     if (this.#isReady) {
       this.#isOver = true;
       this.#listener.lost(this.#why);

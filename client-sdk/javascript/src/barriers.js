@@ -1,7 +1,7 @@
-import { EventBusError } from './errors.js';
 import { encodeId } from './wire/frames.js';
 import { TYPE } from './wire/names.js';
 
+/** @import {EventBusError} from './errors.js' */
 /** @import {Outbox} from './outbox.js' */
 /** @import {Environment} from './types.js' */
 

@@ -1,7 +1,7 @@
 import { EventBusError, textOf } from './errors.js';
 import { Reader } from './wire/reader.js';
 
-/** @import {Codec} from './types.js' */
+/** @import {Decoder} from './types.js' */
 
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 const reader = new Reader();
@@ -15,7 +15,7 @@ const reader = new Reader();
  * @property {bigint} producer
  * @property {bigint} schema
  * @property {number} receivedAt
- * @property {Codec<unknown> | null} codec
+ * @property {Decoder | null} codec
  */
 
 /**

@@ -35,8 +35,10 @@ export class PublishFrame {
   born = 0;
   /** Bytes of the outbound buffer. */
   cost = 0;
-  /** Events without a waiter that were sent before it and with it; of a frame that is confirmed to know of these. */
-  plainUpTo = -1;
+  /** Events without a waiter that have arrived when it is confirmed. */
+  plainUpTo = 0;
+  /** Whether it is confirmed though nobody waits for it. */
+  isMarker = false;
   isSent = false;
   isSettled = false;
   #from;
@@ -91,7 +93,7 @@ export class PublishFrame {
     scratch.raw(this.topic.head);
     scratch.long(this.first);
     scratch.bigint64(this.schema);
-    scratch.boolean(this.waiters !== null || this.plainUpTo >= 0);
+    scratch.boolean(this.waiters !== null || this.isMarker);
     scratch.long(-this.count);
     scratch.long(size);
     const head = scratch.bytes.slice(0, scratch.at);

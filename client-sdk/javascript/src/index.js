@@ -8,6 +8,7 @@ export { EventBus } from './client.js';
 export { EventBusError } from './errors.js';
 export { BusEvent } from './event.js';
 export { Subscription } from './subscription.js';
+export * from './types.js';
 
 /**
  * Connects to a bus, and stays connected until the client is closed.

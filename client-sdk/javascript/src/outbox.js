@@ -1,9 +1,9 @@
-import { EventBusError } from './errors.js';
 import { encodeEvent, estimate, exceeds } from './encoder.js';
 import { PublishFrame } from './frame.js';
 import { Fifo } from './fifo.js';
 import { checkTopic } from './topics.js';
 
+/** @import {EventBusError} from './errors.js' */
 /** @import {OutTopic, Waiter} from './frame.js' */
 /** @import {Channel, Counters, Environment, Limits, SendOptions} from './types.js' */
 /** @import {Settings} from './options.js' */
@@ -18,6 +18,8 @@ import { checkTopic } from './topics.js';
 
 // Above this the network is behind: collect on, and look again.
 const HIGH_WATER = 2 ** 20;
+// After so many bytes that nobody waits for, one frame is confirmed.
+const MARK_BYTES = 262_144;
 const FIRST_LOOK = 4;
 const LAST_LOOK = 50;
 // What an event takes beside its bytes.
@@ -54,11 +56,12 @@ export class Outbox {
   #looking = null;
   #used = 0;
   #capacity = 512;
-  // Events without a waiter: sent on this connection, and known to have arrived; and whether a frame is under way that will tell.
+  // Events without a waiter: sent, and known to have arrived; bytes since a frame that tells, and those that are under way.
   #plainSent = 0;
   #plainKnown = 0;
-  /** @type {PublishFrame | null} */
-  #marker = null;
+  #unmarked = 0;
+  /** @type {Set<PublishFrame>} */
+  #markers = new Set();
   #producer = 0n;
   /** Is called when the buffer has become smaller. */
   onRoom = () => {};
@@ -265,16 +268,20 @@ export class Outbox {
       }
       this.#unconfirmed.add(frame);
       frame.topic.sent.push(frame);
+      this.#unmarked = 0;
     } else {
       this.#plainSent += frame.count;
+      this.#unmarked += frame.size;
       this.#release(frame);
-      if (!this.#marker) {
-        // One at a time asks whether it has arrived, so that after a lost connection the number is small of which nothing is known.
-        this.#marker = frame;
-        frame.plainUpTo = this.#plainSent;
+      if (this.#unmarked >= MARK_BYTES) {
+        // Now and then one is confirmed, so that after a lost connection the number is small of which nothing is known.
+        this.#unmarked = 0;
+        frame.isMarker = true;
+        this.#markers.add(frame);
         frame.topic.sent.push(frame);
       }
     }
+    frame.plainUpTo = this.#plainSent;
     const bytes = frame.bytes();
     frame.isSent = true;
     return bytes;
@@ -300,6 +307,7 @@ export class Outbox {
       if (frame.waiters) {
         this.#counters.confirmed += frame.count;
       }
+      this.plainKnown(frame.plainUpTo);
       this.#settled(frame);
       frame.resolve(this.#producer);
     }
@@ -328,10 +336,7 @@ export class Outbox {
   #settled(frame) {
     frame.isSettled = true;
     this.#unconfirmed.delete(frame);
-    if (frame === this.#marker) {
-      this.#marker = null;
-      this.plainKnown(frame.plainUpTo);
-    }
+    this.#markers.delete(frame);
     this.#release(frame);
   }
 
@@ -444,15 +449,13 @@ export class Outbox {
 
   /** What is unconfirmed is sent again, before all else. */
   #giveBack() {
-    if (this.#marker) {
-      this.#marker.topic.sent = [];
-      this.#marker = null;
-    }
-    for (const frame of this.#unconfirmed) {
+    this.#unmarked = 0;
+    for (const frame of [...this.#markers, ...this.#unconfirmed]) {
       frame.topic.sent = [];
     }
     this.#queue.unshift([...this.#unconfirmed]);
     this.#unconfirmed.clear();
+    this.#markers.clear();
   }
 
   /** The bus knows this client by a new number: every topic starts again at 1. */

@@ -4,7 +4,7 @@ import { encodeId, encodeSubscribe } from './wire/frames.js';
 import { TYPE } from './wire/names.js';
 
 /** @import {BusEvent} from './event.js' */
-/** @import {Codec, Handler, Overflow, SubscriptionCounters} from './types.js' */
+/** @import {Decoder, Handler, Overflow, SubscriptionCounters} from './types.js' */
 
 /**
  * Events of one `Deliver` that wait.
@@ -59,7 +59,7 @@ export class Subscription {
    * Made by the client.
    * @param {number} id
    * @param {string} filter
-   * @param {{group: string | null, overflow: Overflow, codec: Codec<unknown> | null, signal: AbortSignal | undefined}} options
+   * @param {{group: string | null, overflow: Overflow, codec: Decoder | null, signal: AbortSignal | undefined}} options
    * @param {Handler | undefined} handler
    * @param {SubscriptionHome} home
    */

@@ -100,6 +100,17 @@
  */
 
 /**
+ * The half of a codec that publishing needs.
+ * @typedef {object} Encoder
+ * @property {bigint} [fingerprint]
+ * @property {(value: never) => Uint8Array} encode
+ *
+ * The half that a subscription needs.
+ * @typedef {object} Decoder
+ * @property {(payload: Uint8Array, schema: bigint) => unknown} decode
+ */
+
+/**
  * What can be published: text as UTF-8, bytes as they are, all else by the codec, without one as JSON.
  * @typedef {unknown} Payload
  *
@@ -108,7 +119,7 @@
  * @property {Record<string, string>} [headers] for the application
  * @property {number} [publishedAt] microseconds since 1970; default now
  * @property {bigint} [schema] fingerprint of the payload's schema; default the codec's
- * @property {Codec<never>} [codec] writes the payload
+ * @property {Encoder} [codec] writes the payload
  *
  * @typedef {object} PublishSignal
  * @property {AbortSignal} [signal] stops waiting for the confirmation; the event is published all the same
@@ -129,7 +140,7 @@
  * @typedef {object} SubscribeOptions
  * @property {string} [group] shares the events with all other subscriptions of this group
  * @property {Overflow} [overflow] default `BLOCK`, in a page `DROP_OLDEST`
- * @property {Codec<unknown>} [codec] reads payloads for `event.value()`
+ * @property {Decoder} [codec] reads payloads for `event.value()`
  * @property {AbortSignal} [signal] ends the subscription
  *
  * @callback Handler

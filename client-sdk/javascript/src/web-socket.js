@@ -25,8 +25,8 @@ export function webSocketTransport(Constructor) {
       }
     };
     socket.onclose = ({ code, reason }) => take()?.onClose(code, reason);
-    // A close follows, which says more.
-    socket.onerror = () => {};
+    // A close follows, which says more; but none where a page's Content-Security-Policy forbids the address.
+    socket.onerror = () => setTimeout(() => take()?.onClose(1006, ''));
 
     /** @returns {ChannelEvents | null} once */
     const take = () => {

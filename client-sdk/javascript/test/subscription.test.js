@@ -99,11 +99,10 @@ test('credit is granted anew when half of the window was handled', async () => {
   const { bus, client } = await subscribed({}, () => new Promise(resolve => waiting.push(resolve)), { receiveBytes: 10_000 });
   const limits = () => bus.of('CREDIT').map(c => c.limit);
   bus.said.length = 0;
-  let bytes = 0;
   for (let i = 1; i <= 5; i++) {
     bus.send('DELIVER', { sequence: i, events: events(1, 'x'.repeat(2000)) });
   }
-  bytes = client.counters().unhandledBytes;
+  const bytes = client.counters().unhandledBytes;
   assert.ok(bytes > 10_000 && bytes < 10_500);
   assert.deepEqual(limits(), []);
   for (let i = 0; i < 4; i++) {

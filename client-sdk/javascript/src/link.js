@@ -64,7 +64,9 @@ const VERDICTS = {
   4500: 'UNAUTHENTICATED', 4501: 'FORBIDDEN', 4502: 'UNSUPPORTED', 4503: 'REPLACED',
 };
 const SLOW_CONSUMER = 4001;
+// Of the largest message of a bus: the default, and the most that it can be set to.
 const LEAST_MESSAGE_BYTES = 4 * 2 ** 20;
+const MOST_MESSAGE_BYTES = 2 ** 30;
 const utf8 = new TextEncoder();
 const text = new TextDecoder();
 
@@ -360,7 +362,7 @@ export class Link {
       return;
     }
     this.welcome = welcome;
-    this.#channel?.limit?.(Math.max(LEAST_MESSAGE_BYTES, welcome.limits.messageBytes) + LIMIT.aroundEvents);
+    this.#channel?.limit?.(Math.max(LEAST_MESSAGE_BYTES, Math.min(MOST_MESSAGE_BYTES, welcome.limits.messageBytes)) + LIMIT.aroundEvents);
     this.#watch.start();
     // Before the first Subscribe, so that it holds for all deliveries.
     this.grant();

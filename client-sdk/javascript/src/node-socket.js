@@ -10,6 +10,8 @@ import { FrameReceiver, maskedFrame, OPCODE, readClose, WebSocketError } from '.
 const GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 const MOST_HEAD = 16_384;
 const MOST_BODY = 4096;
+// Whatever the answer says, in ms.
+const MOST_RETRY_AFTER = 300_000;
 // How long the body of a refusal and the answer to a Close are waited for, in ms.
 const PATIENCE = 2000;
 // Pings are not answered while so much waits to be sent.
@@ -181,7 +183,7 @@ class NodeSocket {
       this.#receiver.push(rest);
     } else if (status) {
       this.#state = 'REFUSED';
-      this.#refusal = { status: Number(status), text: '', retryAfter: 1000 * (Number(headers.get('retry-after')) || 0) };
+      this.#refusal = { status: Number(status), text: '', retryAfter: Math.min(MOST_RETRY_AFTER, 1000 * (Number(headers.get('retry-after')) || 0)) };
       this.#timer = setTimeout(() => this.#end(1006, ''), PATIENCE);
       this.#onBody(rest);
     } else {

@@ -1,4 +1,5 @@
 import { encodeEvent, estimate, exceeds } from './encoder.js';
+import { ForgottenTopics } from './forgotten.js';
 import { PublishFrame } from './frame.js';
 import { Fifo } from './fifo.js';
 import { checkTopic } from './topics.js';
@@ -24,6 +25,9 @@ const FIRST_LOOK = 4;
 const LAST_LOOK = 50;
 // What an event takes beside its bytes.
 const AROUND_EVENT = 64;
+// Topics that are quiet, of which more is kept than their numbers; and those of which only these are.
+const MOST_TOPICS = 50_000;
+const MOST_FORGOTTEN = 500_000;
 const utf8 = new TextEncoder();
 
 /**
@@ -39,6 +43,7 @@ export class Outbox {
   #counters;
   /** @type {Map<string, OutTopic>} */
   #topics = new Map();
+  #forgotten = new ForgottenTopics(MOST_FORGOTTEN);
   /** @type {Set<PublishFrame>} */
   #open = new Set();
   #openBytes = 0;
@@ -90,7 +95,7 @@ export class Outbox {
 
   /** @returns {number} topics that were published to */
   get topics() {
-    return this.#topics.size;
+    return this.#topics.size + this.#forgotten.size;
   }
 
   /** @returns {boolean} whether everything is sent, and confirmed where that was asked for */
@@ -153,13 +158,25 @@ export class Outbox {
   /** @param {string} name */
   #newTopic(name) {
     checkTopic(name);
+    if (this.#topics.size >= MOST_TOPICS && this.#open.size === 0 && this.#queue.size === 0) {
+      this.#forgetQuiet();
+    }
     const bytes = utf8.encode(name);
     const head = bytes.length < 64 ? Uint8Array.of(bytes.length << 1, ...bytes)
       : Uint8Array.of((bytes.length << 1 & 127) | 128, bytes.length >> 6, ...bytes);
     /** @type {OutTopic} */
-    const topic = { name, head, next: 1, open: null, sent: [] };
+    const topic = { name, head, next: this.#forgotten.take(name), open: null, sent: [] };
     this.#topics.set(name, topic);
     return topic;
+  }
+
+  #forgetQuiet() {
+    for (const { name, next, sent } of this.#topics.values()) {
+      if (sent.length === 0) {
+        this.#topics.delete(name);
+        this.#forgotten.put(name, next);
+      }
+    }
   }
 
   /**
@@ -383,11 +400,8 @@ export class Outbox {
    */
   connected(channel, producer, limits) {
     const before = this.limits;
-    this.limits = limits;
-    let refused = 0;
-    if (before && !fits(before, limits)) {
-      refused = this.#recut(limits);
-    }
+    const now = this.limits = usable(limits);
+    const refused = before && !fits(before, now) ? this.#recut(now) : 0;
     if (this.#producer !== 0n && this.#producer !== producer) {
       this.#startAgain();
     }
@@ -424,7 +438,7 @@ export class Outbox {
    * @param {Limits} limits of the new one
    */
   moved(channel, limits) {
-    this.limits = limits;
+    this.limits = usable(limits);
     this.plainKnown(this.#plainSent);
     // Nothing, unless the bus has not answered what it should have.
     this.#giveBack();
@@ -460,6 +474,7 @@ export class Outbox {
 
   /** The bus knows this client by a new number: every topic starts again at 1. */
   #startAgain() {
+    this.#forgotten.clear();
     for (const topic of this.#topics.values()) {
       topic.next = 1;
     }
@@ -537,6 +552,17 @@ export class Outbox {
     this.#used = 0;
     return plain;
   }
+}
+
+/**
+ * @param {Limits} limits that a bus has told
+ * @returns {Limits} with which something can be published, whatever it is that the bus has told
+ */
+function usable(limits) {
+  return {
+    ...limits, payloadBytes: Math.max(1, limits.payloadBytes), headers: Math.max(0, limits.headers), headerBytes: Math.max(0, limits.headerBytes),
+    messageBytes: Math.max(1024, limits.messageBytes),
+  };
 }
 
 /**

@@ -351,6 +351,10 @@ export class Subscription {
     if (failure?.code === 'REFUSED' && !this.#isAwaited && !this.#isRead) {
       this.#home.problem(failure);
     }
+    if (!this.#handler && !this.#isRead) {
+      // What waits is not read by anybody, and would take of the window for ever.
+      this.discard();
+    }
     this.#settle();
   }
 

@@ -262,3 +262,21 @@ test('a page has DROP_OLDEST by default, and no listener is left after close', a
   assert.equal(page.document.count + page.window.count, 0);
   assert.equal(env.timers.size, 0);
 });
+
+test('the numbers of a topic go on, however many topics there are', async () => {
+  const { client, bus } = await connected({ outboundBytes: 2 ** 30 });
+  client.send('first', 'x');
+  for (let i = 0; i < 50_000; i++) {
+    client.send(`t.${i}`, '');
+    if (i % 1000 === 0) {
+      await settle();
+    }
+  }
+  await settle();
+  client.send('one.more', 'x');
+  await settle();
+  client.send('first', 'x');
+  await settle();
+  assert.deepEqual(bus.of('PUBLISH').filter(f => f.topic === 'first').map(f => f.sequence), [1, 2]);
+  assert.equal(client.counters().publishedTopics, 50_002);
+});

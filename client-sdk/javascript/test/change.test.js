@@ -79,6 +79,18 @@ test('deliveries for groups of both connections are put in the order of their nu
   assert.ok(got.indexOf('ga.x 1') < got.indexOf('ga.x 2'));
 });
 
+test('of a gap that was held only what is missing is told', async () => {
+  const { old, fresh, of } = await moving();
+  old.send('DELIVER', { topic: 'a.x', sequence: 1, events: [{}, {}] });
+  fresh.send('GAP', { topic: 'a.x', from: 1, to: 3 });
+  fresh.send('DELIVER', { topic: 'a.x', sequence: 4, events: [{}] });
+  fresh.confirmAll();
+  old.confirmAll();
+  await settle();
+  old.confirmAll();
+  assert.deepEqual(of('gap').map(g => [g.from, g.to, g.reason]), [[3, 3, 'QUEUE_FULL']]);
+});
+
 test('a refused subscription: the client stays, publishes on, and says why', async () => {
   const { client, old, fresh, got, of } = await moving();
   const published = client.publish('p', '1');

@@ -280,3 +280,16 @@ test('the numbers of a topic go on, however many topics there are', async () => 
   assert.deepEqual(bus.of('PUBLISH').filter(f => f.topic === 'first').map(f => f.sequence), [1, 2]);
   assert.equal(client.counters().publishedTopics, 50_002);
 });
+
+test('close asks whether what nobody waited for has arrived', async () => {
+  const { client, bus } = await connected();
+  client.send('a', 'x');
+  let closed = null;
+  const closing = client.close().then(result => { closed = result; });
+  await settle();
+  assert.equal(bus.of('BARRIER').length, 1);
+  assert.equal(closed, null);
+  bus.confirmAll();
+  await closing;
+  assert.equal(closed, true);
+});

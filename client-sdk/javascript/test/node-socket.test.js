@@ -219,6 +219,14 @@ test('a message over the limit is refused before it is here', () => {
   assert.throws(() => fragments.push(Uint8Array.of(2, 2, 1, 1, 0, 2)), { code: 1009 });
 });
 
+test('a message in more frames than there may be is refused', () => {
+  const receiver = new FrameReceiver(assert.fail, assert.fail);
+  const fragments = new Uint8Array(2 ** 21);
+  fragments[0] = 2;
+  receiver.push(fragments);
+  assert.throws(() => receiver.push(Uint8Array.of(0, 0)), { code: 1009, message: /more than 1048576 frames/ });
+});
+
 repeated('however the bytes are cut, the messages are the same', 200, random => {
   const messages = Array.from({ length: 1 + random.below(5) }, () => random.bytes(1 + random.below(300)));
   const bytes = Buffer.concat(messages.flatMap(message => {

@@ -48,6 +48,17 @@ test('after a sleep the bus is asked first, and has 5 s', async () => {
   assert.equal(bus.closed.code, 1006);
 });
 
+test('a sleep while an answer is awaited: the bus is asked again', async () => {
+  const { env, bus } = await connected();
+  await env.advance(20_000);
+  assert.equal(echoes(bus), 1);
+  await env.sleep(3_600_000);
+  assert.equal(echoes(bus), 2);
+  assert.equal(bus.closed, null);
+  await env.advance(5000);
+  assert.equal(bus.closed.code, 1006);
+});
+
 test('timers that are always late do not keep a dead connection', async () => {
   const { env, bus } = await connected();
   for (let i = 0; i < 2; i++) {

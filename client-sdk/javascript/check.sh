@@ -8,11 +8,8 @@
 set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")"
 
-node_version="$(node --version 2>/dev/null || echo none)"
-major="${node_version#v}"
-major="${major%%.*}"
-if ! command -v npm >/dev/null || [ "$node_version" = none ] || [ "$major" -lt 20 ]; then
-  echo "check: the JavaScript SDK is left out: Node $node_version (expected: 20.19 or newer, with npm)"
+if ! command -v npm >/dev/null || ! node -e 'const [a, b] = process.versions.node.split("."); process.exit(a > 20 || (a == 20 && b >= 19) ? 0 : 1)' 2>/dev/null; then
+  echo "check: the JavaScript SDK is left out: Node $(node --version 2>/dev/null || echo is not here) (expected: 20.19 or newer, with npm)"
   exit 0
 fi
 

@@ -37,7 +37,7 @@ export default [
       'no-restricted-syntax': ['error', { selector: 'ImportDeclaration[source.value=/^node:/]', message: 'Node only in node-socket.js' }],
     },
   },
-  { files: ['src/environment.js'], languageOptions: { globals: globals(['navigator', 'window']) } },
+  { files: ['src/environment.js'], languageOptions: { globals: globals(['window']) } },
   {
     files: ['src/node-socket.js'],
     languageOptions: { globals: globals(['Buffer']) },

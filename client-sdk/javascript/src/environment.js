@@ -75,7 +75,7 @@ async function transport(options) {
 /** @returns {Page | null} */
 export function pageOf() {
   const { document } = platform();
-  return document ? { document, window, online: () => navigator.onLine } : null;
+  return document ? { document, window } : null;
 }
 
 /**

@@ -54,11 +54,6 @@ export class Registry {
     return this.#byId.values();
   }
 
-  /** @returns {number} how many there are */
-  get size() {
-    return this.#byId.size;
-  }
-
   /** @returns {number} */
   takeId() {
     return this.#nextId++;

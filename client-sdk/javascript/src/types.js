@@ -264,7 +264,6 @@
  * @typedef {object} Page
  * @property {EventTarget & {visibilityState: string}} document
  * @property {EventTarget} window
- * @property {() => boolean} online
  */
 
 export {};

@@ -250,7 +250,7 @@ test('await using', async () => {
 test('a page has DROP_OLDEST by default, and no listener is left after close', async () => {
   const env = new FakeEnvironment();
   const { CountingTarget } = await import('./support/page.js');
-  const page = env.page = { document: new CountingTarget('visible'), window: new CountingTarget(), online: () => true };
+  const page = env.page = { document: new CountingTarget('visible'), window: new CountingTarget() };
   const { client, bus } = await connected({ closeTimeout: 0 }, env);
   client.subscribe('a');
   await settle();

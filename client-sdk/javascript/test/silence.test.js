@@ -8,7 +8,7 @@ async function inPage(options = {}) {
   const env = new FakeEnvironment();
   const document = new CountingTarget('visible');
   const window = new CountingTarget();
-  env.page = { document, window, online: () => true };
+  env.page = { document, window };
   return { ...await connected(options, env), document, window };
 }
 

@@ -19,6 +19,8 @@ import { LIMIT, OVERFLOWS } from './wire/names.js';
 // How often what waits is looked at, in ms.
 const LOOK = 1000;
 const FLUSH_TIMEOUT = 30_000;
+// So many calls of publish may wait for room, and more with a large buffer.
+const MOST_PARKED = 1000;
 
 /**
  * A `publish` that waits for room.
@@ -192,7 +194,7 @@ export class EventBus {
    */
   #park(retry, reject) {
     const { waitWhenFull, blockTimeout, outboundBytes } = this.#settings;
-    if (!waitWhenFull || this.#parked.length >= outboundBytes / 1024) {
+    if (!waitWhenFull || this.#parked.length >= Math.max(MOST_PARKED, outboundBytes / 1024)) {
       this.#counters.droppedFull++;
       reject(this.#full());
       return;

@@ -1,7 +1,8 @@
-import { encodeEvent, estimate, exceeds } from './encoder.js';
+import { encodeEvent, estimate } from './encoder.js';
 import { ForgottenTopics } from './forgotten.js';
 import { PublishFrame } from './frame.js';
 import { Fifo } from './fifo.js';
+import { AROUND_EVENT, fits, recut, usable } from './recut.js';
 import { checkTopic } from './topics.js';
 
 /** @import {EventBusError} from './errors.js' */
@@ -23,8 +24,6 @@ const HIGH_WATER = 2 ** 20;
 const MARK_BYTES = 262_144;
 const FIRST_LOOK = 4;
 const LAST_LOOK = 50;
-// What an event takes beside its bytes.
-const AROUND_EVENT = 64;
 // Topics that are quiet, of which more is kept than their numbers; and those of which only these are.
 const MOST_TOPICS = 50_000;
 const MOST_FORGOTTEN = 500_000;
@@ -56,6 +55,8 @@ export class Outbox {
   // The client is about to leave its bus: events wait.
   #isHeld = false;
   #isScheduled = false;
+  // Whether `onRoom` is about to be called.
+  #isTelling = false;
   #look = FIRST_LOOK;
   /** @type {unknown} */
   #looking = null;
@@ -308,7 +309,14 @@ export class Outbox {
   #release(frame) {
     this.#used -= frame.cost;
     frame.cost = 0;
-    this.onRoom();
+    if (!this.#isTelling) {
+      // Not at once: what is published then has to come behind what is being put into a message.
+      this.#isTelling = true;
+      queueMicrotask(() => {
+        this.#isTelling = false;
+        this.onRoom();
+      });
+    }
   }
 
   // ---- What the bus answers
@@ -489,8 +497,8 @@ export class Outbox {
   }
 
   /**
-   * Puts what waits into frames that the bus takes, and takes out what it does not take; all others keep their numbers.
-   * @param {Limits} limits
+   * @param {Limits} limits of a bus that takes less
+   * @returns {number} events that nobody waits for and that it does not take
    */
   #recut(limits) {
     this.#sealAll();
@@ -502,28 +510,11 @@ export class Outbox {
         again.push(item);
         return;
       }
-      /** @type {PublishFrame | null} */
-      let frame = null;
-      for (const [i, event] of item.events().entries()) {
-        const waiter = item.waiters?.[i] ?? null;
-        const problem = exceeds(event, limits);
-        if (problem) {
-          waiter?.reject(problem);
-          refused += item.waiters ? 0 : 1;
-          frame = null;
-        } else {
-          if (!frame || frame.size + event.bytes.length > this.#batchBytes) {
-            frame = new PublishFrame(item.topic, item.first + i, item.schema, item.waiters && [], event.bytes.length);
-            frame.born = item.born;
-            frame.isSent = item.isSent;
-            again.push(frame);
-          }
-          frame.writer.raw(event.bytes);
-          frame.count++;
-          frame.cost += event.bytes.length + AROUND_EVENT;
-          frame.waiters?.push(waiter);
-          this.#used += event.bytes.length + AROUND_EVENT;
-        }
+      const cut = recut(item, limits, this.#batchBytes);
+      refused += cut.refused;
+      for (const frame of cut.frames) {
+        again.push(frame);
+        this.#used += frame.cost;
       }
       this.#release(item);
     });
@@ -552,25 +543,4 @@ export class Outbox {
     this.#used = 0;
     return plain;
   }
-}
-
-/**
- * @param {Limits} limits that a bus has told
- * @returns {Limits} with which something can be published, whatever it is that the bus has told
- */
-function usable(limits) {
-  return {
-    ...limits, payloadBytes: Math.max(1, limits.payloadBytes), headers: Math.max(0, limits.headers), headerBytes: Math.max(0, limits.headerBytes),
-    messageBytes: Math.max(1024, limits.messageBytes),
-  };
-}
-
-/**
- * @param {Limits} before
- * @param {Limits} now
- * @returns {boolean} whether a bus takes all that the one before has taken
- */
-export function fits(before, now) {
-  return now.payloadBytes >= before.payloadBytes && now.headers >= before.headers && now.headerBytes >= before.headerBytes
-    && now.messageBytes >= before.messageBytes;
 }

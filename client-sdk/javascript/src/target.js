@@ -1,6 +1,6 @@
 import { textOf } from './errors.js';
 import { Link } from './link.js';
-import { fits } from './outbox.js';
+import { fits } from './recut.js';
 
 /** @import {End, LinkOwner, Parts, Standby} from './link.js' */
 /** @import {Limits} from './types.js' */

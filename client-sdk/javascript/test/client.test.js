@@ -293,3 +293,25 @@ test('close asks whether what nobody waited for has arrived', async () => {
   await closing;
   assert.equal(closed, true);
 });
+
+test('events that waited for room go out behind those that made it', async () => {
+  const { client, bus, env } = await connected({ outboundBytes: 4000, batchBytes: 256 });
+  bus.bufferedAmount = 2 ** 21;
+  const payload = new Uint8Array(100);
+  while (client.send('a', payload)) {
+    await settle();
+  }
+  // Of many topics, so that what is open fills a message while another one is being sent.
+  const waiting = Array.from({ length: 30 }, (_, i) => client.publish(`p.${i}`, payload));
+  bus.bufferedAmount = 0;
+  for (let i = 0; i < 20; i++) {
+    await env.advance(50);
+    for (const { topic, sequence, events } of bus.of('PUBLISH')) {
+      bus.send('CONFIRM', { typeCode: 1, topic, about: sequence + events.length - 1 });
+    }
+  }
+  await Promise.all(waiting);
+  const all = bus.of('PUBLISH').filter(f => f.topic === 'a').flatMap(f => f.events.map((_, i) => f.sequence + i));
+  assert.deepEqual(all, Array.from({ length: all.length }, (_, i) => i + 1));
+  assert.ok(all.length > 15);
+});

@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# Shows that the package works for those who install it: packs it, installs it into an empty project, and uses it from modules, from CommonJS, from
+# TypeScript with both ways of finding modules, and in a bundle for browsers, whose size it says.
+set -euo pipefail
+here="$(cd -P "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
+# Bytes of a page's bundle, minified and gzipped.
+most=24000
+work="$(mktemp -d)"
+trap 'rm -rf "$work"' EXIT
+fail() { echo "check-package: $1" >&2; exit 1; }
+bin="$here/node_modules/.bin"
+
+(cd "$here" && npm pack --silent --pack-destination "$work" >/dev/null)
+if grep -rnwE ':\s*any|<any>|any\[\]' "$here/types"; then fail "an any in the declarations (expected: none)"; fi
+if tar -tzf "$work"/*.tgz | grep -vE '^package/(package.json|README.md|src/|types/)'; then fail "other files in the package (expected: src, types, README.md)"; fi
+
+cd "$work"
+echo '{"private":true,"type":"module"}' >package.json
+npm install --silent --no-package-lock --offline --no-audit --no-fund ./*.tgz >/dev/null
+cat >app.ts <<'TS'
+import { connect, EventBusError, type BusEvent, type Options } from 'eventbus-client';
+import { avro } from 'eventbus-client/avro';
+import { traced } from 'eventbus-client/trace';
+const options: Options = { url: 'ws://localhost:8080/bus', reconnect: { initialDelay: 50 }, WebSocket: traced(WebSocket, () => {}) };
+async function main(): Promise<void> {
+  await using bus = await connect(options);
+  bus.on('gap', ({ topic, from, to, producer }) => { const missing: number = to - from; const who: bigint = producer; void [topic, missing, who]; });
+  const prices = bus.subscribe('prices.>', { codec: avro('double'), overflow: 'CONFLATE' }, async (event: BusEvent) => { void event.value<number>(); });
+  await prices.ready;
+  const { sequence } = await bus.publish('prices.a', 5, { codec: avro('double') });
+  const taken: boolean = bus.send('prices.a', `${sequence}`);
+  for await (const events of bus.subscribe('a').batches({ max: 10 })) { const all: BusEvent[] = events; void all; }
+  void taken;
+}
+main().catch((error: unknown) => { if (error instanceof EventBusError && error.code === 'CLOSED') { void error.retryable; } });
+TS
+cat >wrong.ts <<'TS'
+import { connect } from 'eventbus-client';
+connect({ url: 'ws://x/bus', confirmTimout: 1 });
+TS
+for way in "nodenext nodenext" "esnext bundler"; do
+  read -r module resolution <<<"$way"
+  flags=(--noEmit --strict --exactOptionalPropertyTypes --skipLibCheck false --target es2022 --lib es2023,dom,esnext.disposable --types "" --module "$module" --moduleResolution "$resolution")
+  "$bin/tsc" "${flags[@]}" app.ts || fail "TypeScript, moduleResolution $resolution"
+  if "$bin/tsc" "${flags[@]}" wrong.ts >/dev/null; then fail "TypeScript took a wrong option, moduleResolution $resolution (expected: an error)"; fi
+done
+node --input-type=module -e "import { connect } from 'eventbus-client'; import 'eventbus-client/avro'; import 'eventbus-client/trace'; if (typeof connect !== 'function') process.exit(1)" || fail "import"
+node --no-warnings --input-type=commonjs -e "if (typeof require('eventbus-client').connect !== 'function') process.exit(1)" || fail "require"
+
+echo "import { connect } from 'eventbus-client'; connect('ws://localhost:8080/bus').then(bus => bus.subscribe('a', {}, event => document.body.append(event.text())));" >page.js
+"$bin/esbuild" page.js --bundle --minify --format=esm --platform=browser --outfile=page.min.js --log-level=warning
+if grep -q 'node:' page.min.js; then fail "a bundle for browsers names a module of Node (expected: none)"; fi
+size="$(gzip -9 -c page.min.js | wc -c)"
+for entry in avro trace; do
+  "$bin/esbuild" "node_modules/eventbus-client/src/$entry.js" --bundle --minify --format=esm --outfile="$entry.min.js" --log-level=warning
+done
+echo "check-package: $size bytes gzipped in a page (at most $most), avro $(gzip -9 -c avro.min.js | wc -c), trace $(gzip -9 -c trace.min.js | wc -c)"
+[ "$size" -le "$most" ] || fail "$size bytes (expected: at most $most)"

@@ -1,0 +1,47 @@
+import js from '@eslint/js';
+import imports from 'eslint-plugin-import-x';
+import jsdoc from 'eslint-plugin-jsdoc';
+
+// What browsers, Node, Deno, Bun and workers all have. Node's own are used in node-socket.js and what it imports alone.
+const EVERYWHERE = [
+  'AbortController', 'AbortSignal', 'DataView', 'Event', 'EventTarget', 'Reflect', 'TextDecoder', 'TextEncoder', 'URL', 'WebSocket', 'clearTimeout', 'fetch', 'globalThis',
+  'performance', 'queueMicrotask', 'setTimeout', 'structuredClone', 'Blob',
+];
+const IN_TESTS = ['Buffer', 'CloseEvent', 'PageTransitionEvent', 'WebSocket', 'client', 'console', 'dispatchEvent', 'document', 'process', 'setImmediate', 'setInterval'];
+const globals = names => Object.fromEntries(names.map(name => [name, 'readonly']));
+
+export default [
+  { ignores: ['types/', 'node_modules/'] },
+  js.configs.recommended,
+  {
+    languageOptions: { ecmaVersion: 2024, globals: globals(EVERYWHERE) },
+    plugins: { 'import-x': imports, jsdoc },
+    linterOptions: { reportUnusedDisableDirectives: 'error' },
+    rules: {
+      'eqeqeq': 'error',
+      'prefer-const': 'error',
+      'no-var': 'error',
+      'no-console': 'error',
+      'curly': 'error',
+      'max-len': ['error', { code: 200 }],
+      'import-x/no-cycle': 'error',
+      'no-unused-vars': ['error', { args: 'after-used' }],
+    },
+  },
+  {
+    files: ['src/**'],
+    rules: {
+      'jsdoc/require-jsdoc': ['error', { publicOnly: true }],
+      'jsdoc/check-param-names': 'error',
+      'jsdoc/check-tag-names': ['error', { typed: false }],
+      'no-restricted-syntax': ['error', { selector: 'ImportDeclaration[source.value=/^node:/]', message: 'Node only in node-socket.js' }],
+    },
+  },
+  { files: ['src/environment.js'], languageOptions: { globals: globals(['window']) } },
+  {
+    files: ['src/node-socket.js'],
+    languageOptions: { globals: globals(['Buffer']) },
+    rules: { 'no-restricted-syntax': 'off' },
+  },
+  { files: ['test/**', 'bench/**', '*.js', 'scripts/**'], languageOptions: { globals: globals(IN_TESTS) }, rules: { 'no-console': 'off', 'max-len': 'off' } },
+];

@@ -1,0 +1,79 @@
+/**
+ * What a change of bus does when something happens: from phase and event to action and next phase. A pair that is not in the table
+ * changes nothing, because what happens may come late.
+ *
+ *     CONNECTING --ready--> SUBSCRIBING --confirmed--> FLUSHING --flushed--> LEAVING --drained--> MOVED
+ *         |                      \________________________/                     |
+ *         |                         | refused, late, tooMuch                 newEnded
+ *         |                         v                                           v
+ *         '--- stay ---> OVER <-- UNDOING                       OVER <---- NEW_LOST
+ *
+ * When the old connection ends after `ready`, the client goes on at the new bus. When the new one ends after `flushed`, it takes what the
+ * old bus still has and comes back. Sending is ordered and never waits here, so that the events go to the new bus with LEAVING.
+ *
+ * @typedef {'CONNECTING' | 'SUBSCRIBING' | 'FLUSHING' | 'LEAVING' | 'NEW_LOST' | 'UNDOING' | 'MOVED' | 'OVER'} Phase
+ * @typedef {'ready' | 'unreachable' | 'confirmed' | 'refused' | 'tooMuch' | 'late' | 'flushed' | 'notFlushed' | 'askAgain' | 'drained'
+ *   | 'behind' | 'waited' | 'newEnded' | 'oldEnded' | 'undone' | 'closed'} Happening
+ * @typedef {'nothing' | 'subscribe' | 'flush' | 'pause' | 'leave' | 'finish' | 'releaseAndFinish' | 'goOn' | 'loseSending' | 'waitOn'
+ *   | 'comeBack' | 'undo' | 'stayUnbegun' | 'stay' | 'abandon'} Action
+ */
+
+/** @type {Record<Phase, Partial<Record<Happening, [Phase, Action]>>>} */
+const TABLE = {
+  CONNECTING: {
+    ready: ['SUBSCRIBING', 'subscribe'],
+    unreachable: ['OVER', 'stayUnbegun'],
+    late: ['OVER', 'stayUnbegun'],
+    oldEnded: ['OVER', 'abandon'],
+    closed: ['OVER', 'abandon'],
+  },
+  SUBSCRIBING: {
+    confirmed: ['FLUSHING', 'flush'],
+    refused: ['UNDOING', 'undo'],
+    tooMuch: ['UNDOING', 'undo'],
+    late: ['UNDOING', 'undo'],
+    newEnded: ['OVER', 'stay'],
+    oldEnded: ['MOVED', 'goOn'],
+    closed: ['OVER', 'abandon'],
+  },
+  FLUSHING: {
+    flushed: ['LEAVING', 'leave'],
+    notFlushed: ['FLUSHING', 'pause'],
+    askAgain: ['FLUSHING', 'flush'],
+    tooMuch: ['UNDOING', 'undo'],
+    late: ['UNDOING', 'undo'],
+    newEnded: ['OVER', 'stay'],
+    oldEnded: ['MOVED', 'goOn'],
+    closed: ['OVER', 'abandon'],
+  },
+  LEAVING: {
+    drained: ['MOVED', 'finish'],
+    behind: ['LEAVING', 'waitOn'],
+    waited: ['MOVED', 'releaseAndFinish'],
+    newEnded: ['NEW_LOST', 'loseSending'],
+    oldEnded: ['MOVED', 'releaseAndFinish'],
+    closed: ['OVER', 'abandon'],
+  },
+  NEW_LOST: {
+    drained: ['OVER', 'comeBack'],
+    behind: ['NEW_LOST', 'waitOn'],
+    waited: ['OVER', 'comeBack'],
+    oldEnded: ['OVER', 'abandon'],
+    closed: ['OVER', 'abandon'],
+  },
+  UNDOING: {
+    undone: ['OVER', 'stay'],
+    newEnded: ['OVER', 'stay'],
+    oldEnded: ['OVER', 'abandon'],
+    closed: ['OVER', 'abandon'],
+  },
+  MOVED: {},
+  OVER: {},
+};
+
+/**
+ * @param {Phase} phase
+ * @param {Happening} happening
+ * @returns {[Phase, Action]} the next phase, and what to do
+ */
+export const step = (phase, happening) => TABLE[phase][happening] ?? [phase, 'nothing'];

@@ -1,0 +1,485 @@
+import { Barriers } from './barriers.js';
+import { Connector } from './connector.js';
+import { Window } from './credit.js';
+import { Dispatcher } from './dispatcher.js';
+import { Emitter } from './emitter.js';
+import { EventBusError } from './errors.js';
+import { Lifecycle } from './lifecycle.js';
+import { checkText } from './options.js';
+import { Outbox } from './outbox.js';
+import { Registry } from './registry.js';
+import { Subscription } from './subscription.js';
+import { checkFilter } from './topics.js';
+import { LIMIT, OVERFLOWS } from './wire/names.js';
+
+/** @import {Settings} from './options.js' */
+/** @import {PublishFrame, Waiter} from './frame.js' */
+/** @import {ClientEvents, ConnectionInfo, Counters, Environment, Handler, Payload, PublishOptions, Published, SendOptions, State, SubscribeOptions, WaitOptions} from './types.js' */
+
+// How often what waits is looked at, in ms.
+const LOOK = 1000;
+const FLUSH_TIMEOUT = 30_000;
+// So many calls of publish may wait for room, and more with a large buffer.
+const MOST_PARKED = 1000;
+
+/**
+ * A `publish` that waits for room.
+ *
+ * @typedef {object} Parked
+ * @property {() => boolean} retry whether there was room
+ * @property {(error: unknown) => void} reject
+ * @property {number} until in ms
+ */
+
+/** A client of an event bus: publishes, subscribes, and stays connected. Made by `connect`. */
+export class EventBus {
+  #settings;
+  #env;
+  #events;
+  #connector;
+  #outbox;
+  #registry;
+  #barriers;
+  #dispatcher;
+  #window;
+  /** @type {Lifecycle | null} */
+  #lifecycle = null;
+  /** @type {Counters} */
+  #counters = {
+    published: 0, confirmed: 0, resent: 0, droppedFull: 0, indeterminate: 0, messagesSent: 0, received: 0, duplicates: 0, missing: 0,
+    handlerFailures: 0, reconnects: 0, busChanges: 0, unknownFrames: 0, publishedTopics: 0, bufferedBytes: 0, unhandledBytes: 0,
+  };
+  /** @type {Parked[]} */
+  #parked = [];
+  /** @type {Set<{resolve: () => void, reject: (error: unknown) => void}>} */
+  #wantRoom = new Set();
+  /** @type {unknown} */
+  #timer = null;
+  /** @type {Promise<boolean> | null} */
+  #closing = null;
+  /** @type {() => void} */
+  #checkDrained = () => {};
+
+  /**
+   * Use `connect`.
+   * @param {Settings} settings
+   * @param {Environment} env
+   */
+  constructor(settings, env) {
+    this.#settings = settings;
+    this.#env = env;
+    this.#events = /** @type {Emitter<ClientEvents>} */ (new Emitter(env.report));
+    this.#window = new Window(settings.receiveBytes);
+    this.#outbox = new Outbox(settings, env, this.#counters);
+    this.#registry = new Registry(frame => this.#outbox.control(frame), frame => this.#outbox.sendNow(frame), env.now);
+    this.#barriers = new Barriers(this.#outbox, env);
+    this.#dispatcher = new Dispatcher(
+      this.#registry, this.#counters, this.#window, gap => this.#events.emit('gap', gap), settings.trackedProducers);
+    const parts = {
+      env, outbox: this.#outbox, registry: this.#registry, dispatcher: this.#dispatcher, barriers: this.#barriers, window: this.#window,
+      counters: this.#counters, silenceTimeout: settings.silenceTimeout, tls: settings.tls,
+      problem: (/** @type {EventBusError} */ error) => this.#problem(error),
+    };
+    this.#connector = new Connector(settings, parts, this.#events);
+    this.#connector.onEnd = () => this.#ended();
+    this.#outbox.onRoom = () => this.#hasRoom();
+    if (env.page) {
+      this.#lifecycle = new Lifecycle(env, env.page, this.#connector, () => this.#outbox.flush(), settings.hiddenFor);
+    }
+  }
+
+  /**
+   * Use `connect`.
+   * @param {AbortSignal | undefined} signal
+   * @returns {Promise<this>}
+   */
+  async start(signal) {
+    const abort = () => this.#connector.close(new EventBusError('CLOSED', 'the signal gave the first connection up', { cause: signal?.reason }));
+    this.#lifecycle?.start();
+    signal?.addEventListener('abort', abort, { once: true });
+    try {
+      await this.#connector.start();
+    } catch (thrown) {
+      throw signal?.aborted ? signal.reason : thrown;
+    } finally {
+      signal?.removeEventListener('abort', abort);
+    }
+    this.#lookLater();
+    return this;
+  }
+
+  // ---- State
+
+  /** @returns {State} */
+  get state() {
+    return this.#connector.state;
+  }
+
+  /** @returns {ConnectionInfo | null} null while there is none */
+  get connection() {
+    return this.#connector.connection;
+  }
+
+  /** @returns {Counters} what the client has done until now */
+  counters() {
+    return {
+      ...this.#counters, publishedTopics: this.#outbox.topics, bufferedBytes: this.#outbox.used, unhandledBytes: this.#window.unhandled,
+    };
+  }
+
+  /**
+   * Hears what happens to the client.
+   * @template {keyof ClientEvents} K
+   * @param {K} type
+   * @param {(event: ClientEvents[K]) => void} listener
+   * @returns {() => void} takes the listener away
+   */
+  on(type, listener) {
+    return this.#events.on(type, listener);
+  }
+
+  /** @param {EventBusError} error */
+  #problem(error) {
+    if (!this.#events.emit('problem', error)) {
+      this.#env.report(error);
+    }
+  }
+
+  // ---- Publishing
+
+  /**
+   * Publishes an event and waits for the bus to confirm it: the bus has handed it to the queues of all subscribers. It is sent again after
+   * a lost connection, under the same number, so that subscribers see it once.
+   *
+   * The events of a topic arrive in the order of the calls, also while these are not awaited.
+   * @param {string} topic
+   * @param {Payload} payload text, bytes, or a value for the codec (JSON without one); bytes must not be changed before the promise is settled
+   * @param {PublishOptions} [options]
+   * @returns {Promise<Published>} rejects with ILLEGAL_TOPIC, TOO_BIG, UNREADABLE_PAYLOAD, BUFFER_FULL or CLOSED (not published), with
+   *   REFUSED, or with TIMED_OUT or CONNECTION_LOST (may have been delivered). The signal only stops waiting: the event is published
+   */
+  async publish(topic, payload, options = {}) {
+    const { signal } = options;
+    signal?.throwIfAborted();
+    this.#checkOpen();
+    return new Promise((resolve, reject) => {
+      /** @type {{frame: PublishFrame, index: number} | null} */
+      let place = null;
+      const abort = () => {
+        if (place?.frame.waiters) {
+          place.frame.waiters[place.index] = null;
+        }
+        reject(signal?.reason);
+      };
+      const done = () => signal?.removeEventListener('abort', abort);
+      /** @type {Waiter} */
+      const waiter = !signal ? { resolve, reject } : {
+        resolve: published => { done(); resolve(published); },
+        reject: error => { done(); reject(error); },
+      };
+      const retry = () => {
+        place = this.#outbox.add(topic, payload, options, waiter);
+        return place !== null;
+      };
+      if (this.#parked.length > 0 || !retry()) {
+        this.#park(retry, waiter.reject);
+      }
+      signal?.addEventListener('abort', abort, { once: true });
+    });
+  }
+
+  /**
+   * @param {() => boolean} retry
+   * @param {(error: unknown) => void} reject
+   */
+  #park(retry, reject) {
+    const { waitWhenFull, blockTimeout, outboundBytes } = this.#settings;
+    if (!waitWhenFull || this.#parked.length >= Math.max(MOST_PARKED, outboundBytes / 1024)) {
+      this.#counters.droppedFull++;
+      reject(this.#full());
+      return;
+    }
+    this.#parked.push({ retry, reject, until: this.#env.now() + blockTimeout });
+    this.#lookLater();
+  }
+
+  #full() {
+    return new EventBusError('BUFFER_FULL', `${this.#outbox.used} of ${this.#settings.outboundBytes} bytes wait to be sent or confirmed (expected: room)`);
+  }
+
+  /**
+   * Publishes an event without waiting: it is not confirmed, and not sent again. `flush` says whether all have arrived.
+   * @param {string} topic
+   * @param {Payload} payload as of `publish`; bytes may be changed afterwards
+   * @param {SendOptions} [options]
+   * @returns {boolean} false if the buffer is full and nothing was taken: wait for `room`
+   * @throws {EventBusError} ILLEGAL_TOPIC, TOO_BIG, UNREADABLE_PAYLOAD, CLOSED
+   */
+  send(topic, payload, options = {}) {
+    this.#checkOpen();
+    if (this.#parked.length === 0 && this.#outbox.add(topic, payload, options, null)) {
+      return true;
+    }
+    this.#counters.droppedFull++;
+    return false;
+  }
+
+  /**
+   * @param {AbortSignal} [signal] stops waiting
+   * @returns {Promise<void>} resolves when half of the outbound buffer is free; rejects with CLOSED
+   */
+  async room(signal) {
+    signal?.throwIfAborted();
+    this.#checkOpen();
+    if (this.#hasHalf) {
+      return;
+    }
+    await this.#waiting(signal, undefined, (resolve, reject) => {
+      const one = { resolve, reject };
+      this.#wantRoom.add(one);
+      return () => this.#wantRoom.delete(one);
+    });
+  }
+
+  get #hasHalf() {
+    return this.#outbox.used <= this.#settings.outboundBytes / 2;
+  }
+
+  #hasRoom() {
+    let next = this.#parked[0];
+    while (next) {
+      try {
+        if (!next.retry()) {
+          break;
+        }
+      } catch (thrown) {
+        next.reject(thrown);
+      }
+      this.#parked.shift();
+      next = this.#parked[0];
+    }
+    if (this.#wantRoom.size > 0 && this.#hasHalf) {
+      this.#wantRoom.forEach(one => one.resolve());
+      this.#wantRoom.clear();
+    }
+    this.#checkDrained();
+  }
+
+  /**
+   * Waits until everything that was published before has reached every bus concerned.
+   * @param {WaitOptions} [options] timeout: default 30,000 ms
+   * @returns {Promise<void>} rejects with TIMED_OUT, REFUSED, CLOSED, or the signal's reason
+   */
+  async flush({ timeout = FLUSH_TIMEOUT, signal } = {}) {
+    signal?.throwIfAborted();
+    this.#checkOpen();
+    await this.#flushed(timeout, signal);
+  }
+
+  /**
+   * @param {number} timeout
+   * @param {AbortSignal} [signal]
+   */
+  #flushed(timeout, signal) {
+    return this.#waiting(signal, { timeout, what: 'flush' }, (resolve, reject) => this.#barriers.ask(resolve, reject));
+  }
+
+  /**
+   * @param {AbortSignal | undefined} signal
+   * @param {{timeout: number, what: string} | undefined} deadline
+   * @param {(resolve: () => void, reject: (error: unknown) => void) => () => void} begin returns what takes the wish back
+   * @returns {Promise<void>}
+   */
+  #waiting(signal, deadline, begin) {
+    return new Promise((resolve, reject) => {
+      /** @type {unknown} */
+      let timer = null;
+      const settle = (/** @type {() => void} */ how) => () => {
+        this.#env.clearTimeout(/** @type {never} */ (timer));
+        signal?.removeEventListener('abort', abort);
+        how();
+      };
+      const forget = begin(settle(resolve), error => settle(() => reject(error))());
+      const give = (/** @type {unknown} */ reason) => {
+        forget();
+        settle(() => reject(reason))();
+      };
+      const abort = () => give(signal?.reason);
+      signal?.addEventListener('abort', abort, { once: true });
+      if (deadline) {
+        const { timeout, what } = deadline;
+        timer = this.#env.setTimeout(() => give(new EventBusError('TIMED_OUT', `${what}: no answer within ${timeout} ms`)), timeout);
+      }
+    });
+  }
+
+  #checkOpen() {
+    const { state, endReason } = this.#connector;
+    if (this.#closing || state === 'CLOSED') {
+      throw closed(endReason);
+    }
+  }
+
+  // ---- Subscribing
+
+  /**
+   * Subscribes. Its `ready` resolves when it is in force: every event that a bus takes from a publisher after that is delivered. It is made
+   * again after every lost connection; what was published meanwhile is told as a gap.
+   * @param {string} filter tokens with dots; `*` is one token, a last `>` one or more
+   * @param {SubscribeOptions} [options]
+   * @param {Handler} [handler] gets the events one by one; without one they are read with `for await`
+   * @returns {Subscription}
+   * @throws {EventBusError} ILLEGAL_TOPIC, CLOSED
+   */
+  subscribe(filter, options = {}, handler) {
+    this.#checkOpen();
+    checkFilter(filter);
+    const { group, overflow = this.#env.page ? 'DROP_OLDEST' : 'BLOCK', codec, signal } = options;
+    if (group !== undefined && checkText('group', group, LIMIT.nameBytes).trim() === '') {
+      throw new TypeError('group: blank (expected: a name)');
+    }
+    if (!OVERFLOWS.includes(overflow)) {
+      throw new TypeError(`overflow: unknown (expected: ${OVERFLOWS.join(', ')})`);
+    }
+    if (handler !== undefined && typeof handler !== 'function') {
+      throw new TypeError(`handler: ${typeof handler} (expected: a function)`);
+    }
+    signal?.throwIfAborted();
+    const subscription = new Subscription(
+      this.#registry.takeId(), filter, { group: group ?? null, overflow, codec: codec ?? null, signal }, handler, {
+        unsubscribe: one => this.#registry.unsubscribe(one),
+        problem: error => this.#problem(error),
+        failed: (error, event) => {
+          this.#counters.handlerFailures++;
+          if (!this.#events.emit('handlerError', { error, event })) {
+            this.#env.report(error);
+          }
+        },
+      });
+    this.#registry.add(subscription);
+    return subscription;
+  }
+
+  // ---- What waits
+
+  #lookLater() {
+    if (this.#timer === null && this.state !== 'CLOSED') {
+      this.#timer = this.#env.setTimeout(() => this.#look(), LOOK);
+    }
+  }
+
+  #look() {
+    this.#timer = null;
+    const now = this.#env.now();
+    const { confirmTimeout } = this.#settings;
+    this.#outbox.expire(now - confirmTimeout, new EventBusError('TIMED_OUT', `no confirmation within ${confirmTimeout} ms`));
+    while (this.#parked[0] && this.#parked[0].until <= now) {
+      this.#counters.droppedFull++;
+      this.#parked.shift()?.reject(this.#full());
+    }
+    if (!this.#window.isHeldBack && !this.#connector.isChanging) {
+      const overdue = this.#registry.overdue();
+      if (overdue !== null) {
+        this.#problem(new EventBusError('TIMED_OUT', overdue));
+        this.#connector.giveUp(overdue);
+      }
+    }
+    this.#checkDrained();
+    this.#lookLater();
+  }
+
+  // ---- The end
+
+  /**
+   * Ends the client: takes nothing new, sends what is buffered, waits for confirmations and for the handlers, and closes the connection.
+   * What is not done in time is given up.
+   * @param {{timeout?: number}} [options] ms, default `closeTimeout`
+   * @returns {Promise<boolean>} whether all was sent, confirmed and handled
+   */
+  close({ timeout = this.#settings.closeTimeout } = {}) {
+    this.#closing ??= this.#close(timeout);
+    return this.#closing;
+  }
+
+  /**
+   * The same as `close`, for `await using`.
+   * @returns {Promise<void>}
+   */
+  async [Symbol.asyncDispose]() {
+    await this.close();
+  }
+
+  /** @param {number} timeout */
+  async #close(timeout) {
+    if (this.state === 'CLOSED') {
+      return false;
+    }
+    const until = this.#env.now() + timeout;
+    const subscriptions = [...this.#registry.all];
+    const isDrained = () => this.#outbox.isEmpty && this.#parked.length === 0 && subscriptions.every(s => s.isFinished);
+    let drained = false;
+    if (this.connection !== null || timeout > 0) {
+      this.#connector.drain();
+      this.#registry.close();
+      drained = await this.#drained(isDrained, timeout);
+      if (drained && this.#outbox.isUnsure) {
+        drained = await this.#flushed(Math.max(1, until - this.#env.now())).then(() => true, () => false);
+      }
+    }
+    this.#connector.close(new EventBusError('CLOSED', 'the client is closed'));
+    return drained;
+  }
+
+  /**
+   * @param {() => boolean} isDrained
+   * @param {number} timeout
+   * @returns {Promise<boolean>}
+   */
+  #drained(isDrained, timeout) {
+    return new Promise(resolve => {
+      const end = (/** @type {boolean} */ result) => {
+        this.#checkDrained = () => {};
+        this.#env.clearTimeout(/** @type {never} */ (timer));
+        resolve(result);
+      };
+      const check = () => {
+        if (this.state === 'CLOSED') {
+          end(false);
+        } else if (isDrained()) {
+          end(true);
+        }
+      };
+      const timer = this.#env.setTimeout(() => end(isDrained()), timeout);
+      this.#checkDrained = check;
+      [...this.#registry.all].forEach(s => s.unsubscribe().then(check));
+      check();
+    });
+  }
+
+  #ended() {
+    const why = this.#connector.endReason ?? new EventBusError('CLOSED', 'the client is closed');
+    const error = closed(why);
+    const wanted = why.code === 'CLOSED';
+    this.#lifecycle?.stop();
+    this.#env.clearTimeout(/** @type {never} */ (this.#timer));
+    this.#timer = null;
+    this.#parked.splice(0).forEach(one => one.reject(error));
+    const plain = this.#outbox.abandon(
+      new EventBusError('CONNECTION_LOST', `the client was closed before the bus confirmed: ${why.message}`),
+      new EventBusError('CLOSED', `the client was closed before the event was sent: ${why.message}`, { cause: why }));
+    if (plain > 0) {
+      this.#events.emit('dropped', { events: plain, cause: 'CLOSED' });
+    }
+    this.#barriers.close(error);
+    this.#wantRoom.forEach(one => one.reject(error));
+    this.#wantRoom.clear();
+    this.#registry.abandon(error, wanted);
+    this.#checkDrained();
+  }
+}
+
+/** @param {EventBusError | null} why the client has ended */
+function closed(why) {
+  return why === null || why.code === 'CLOSED' ? new EventBusError('CLOSED', 'the client is closed')
+    : new EventBusError('CLOSED', `the client is closed: ${why.message}`, { cause: why });
+}

@@ -1,0 +1,514 @@
+import { Addresses } from './addresses.js';
+import { BusChange } from './change.js';
+import { EventBusError, textOf } from './errors.js';
+import { hello } from './hello.js';
+import { Link } from './link.js';
+import { failureOf, isVerdict, Retries } from './retries.js';
+import { encodeChangeBusFailed } from './wire/frames.js';
+
+/** @import {Emitter} from './emitter.js' */
+/** @import {End, Parts} from './link.js' */
+/** @import {Settings} from './options.js' */
+/** @import {ClientEvents, ConnectionInfo, State} from './types.js' */
+/** @import {ChangeBus, Welcome} from './wire/frames.js' */
+
+/** @type {Record<State, State[]>} */
+const MOVES = {
+  NEW: ['CONNECTING', 'CLOSED'],
+  CONNECTING: ['CONNECTED', 'CLOSED'],
+  CONNECTED: ['RECONNECTING', 'DRAINING', 'CLOSED'],
+  RECONNECTING: ['CONNECTED', 'DRAINING', 'CLOSED'],
+  DRAINING: ['CLOSED'],
+  CLOSED: [],
+};
+
+const FIRST_TRIES = 3;
+// So many tries without a Welcome the application is told of.
+const SILENT_TRIES = 5;
+const OFFLINE = 30_000;
+const MOST_MOVES = 8;
+const MINUTE = 60_000;
+
+/** The connection's state machine: connects, reconnects, changes the bus, gives up. */
+export class Connector {
+  #settings;
+  #parts;
+  #env;
+  #events;
+  #addresses;
+  #retries;
+  /** @type {State} */
+  #state = 'NEW';
+  /** @type {Link | null} */
+  #link = null;
+  /** @type {unknown} until the next try, or for the answer to this one */
+  #timer = null;
+  // Counts the tries, so that what comes late is known.
+  #attempt = 0;
+  #firstTries = 0;
+  #firstDeadline = 0;
+  #welcomedAt = 0;
+  /** @type {string | null} */
+  #resume = null;
+  /** @type {bigint | null} */
+  #producer = null;
+  #askedTokenAgain = false;
+  #wasWelcomed = false;
+  /** @type {BusChange | null} */
+  #change = null;
+  /** @type {End | null} how the connection has ended that the client is about to leave */
+  #oldEnd = null;
+  #changeToken = '';
+  /** @type {number[]} when moves began */
+  #moves = [];
+  /** @type {string | null} the address that is tried next */
+  #waiting = null;
+  #isOffline = false;
+  #isAsleep = false;
+  #first = /** @type {{resolve: () => void, reject: (error: unknown) => void} | null} */ (null);
+  /** @type {ConnectionInfo | null} */
+  connection = null;
+  /** @type {EventBusError | null} why the client has ended */
+  endReason = null;
+  /** Is called when the client has ended. */
+  onEnd = () => {};
+
+  /**
+   * @param {Settings} settings
+   * @param {Parts} parts
+   * @param {Emitter<ClientEvents>} events
+   */
+  constructor(settings, parts, events) {
+    this.#settings = settings;
+    this.#parts = parts;
+    this.#env = parts.env;
+    this.#events = events;
+    this.#addresses = new Addresses(settings.urls);
+    this.#retries = new Retries(settings.reconnect, () => parts.env.random());
+  }
+
+  /** @returns {State} */
+  get state() {
+    return this.#state;
+  }
+
+  /** @returns {boolean} whether a change of bus is under way */
+  get isChanging() {
+    return this.#change !== null;
+  }
+
+  /** @param {State} next */
+  #become(next) {
+    const before = this.#state;
+    if (!MOVES[before].includes(next)) {
+      throw new Error(`state: ${before} -> ${next} (not in the table)`);
+    }
+    this.#state = next;
+    this.#events.emit('state', { state: next, before });
+  }
+
+  // ---- Connecting
+
+  /** @returns {Promise<void>} resolves with the first connection */
+  start() {
+    this.#become('CONNECTING');
+    this.#firstDeadline = this.#env.now() + this.#settings.connectTimeout;
+    return new Promise((resolve, reject) => {
+      this.#first = { resolve, reject };
+      this.#tryNext(this.#addresses.next());
+    });
+  }
+
+  /** @param {string} url */
+  #tryNext(url) {
+    let patience = this.#settings.connectTimeout;
+    if (this.#state === 'CONNECTING') {
+      const left = this.#firstDeadline - this.#env.now();
+      // This one, and those that come after it.
+      patience = Math.max(1, left / (this.#addresses.configuredLeft + 1));
+    }
+    const attempt = ++this.#attempt;
+    const link = new Link(url, this.#parts, this, null);
+    this.#link = link;
+    this.#waiting = null;
+    this.#timer = this.#env.setTimeout(() => {
+      const told = `${url} did not answer within ${Math.round(patience)} ms`;
+      link.fail(told, new EventBusError('TIMED_OUT', told));
+    }, patience);
+    hello(this.#settings, this.#env.agent, this.#resume, null).then(
+      frame => attempt === this.#attempt && this.#link === link && link.open(frame),
+      cause => link.fail('', new EventBusError('NOT_CONNECTED', `token: ${textOf(cause)}`, { cause })));
+  }
+
+  #stopTimer() {
+    this.#env.clearTimeout(/** @type {never} */ (this.#timer));
+    this.#timer = null;
+  }
+
+  /**
+   * @param {Link} link
+   * @param {Welcome} welcome
+   */
+  welcomed(link, welcome) {
+    if (link !== this.#link) {
+      link.abort();
+      return;
+    }
+    const before = this.#producer;
+    const info = this.#connected(link, welcome);
+    const { outbox, registry, barriers, counters } = this.#parts;
+    const refused = outbox.connected(link.channel, welcome.producer, welcome.limits);
+    if (this.#wasWelcomed) {
+      counters.reconnects++;
+    }
+    this.#wasWelcomed = true;
+    if (this.#state !== 'DRAINING') {
+      this.#become('CONNECTED');
+    }
+    if (refused > 0) {
+      this.#events.emit('dropped', { events: refused, cause: 'TOO_BIG' });
+    }
+    if (before !== null && before !== info.producer) {
+      this.#events.emit('producerChanged', { before, now: info.producer });
+    }
+    registry.connected();
+    barriers.connected();
+    this.#events.emit('connected', info);
+    this.#first?.resolve();
+    this.#first = null;
+  }
+
+  /**
+   * @param {Link} link
+   * @param {Welcome} welcome
+   */
+  #connected(link, welcome) {
+    this.#stopTimer();
+    this.#welcomedAt = this.#env.now();
+    this.#askedTokenAgain = false;
+    this.#retries.unwelcome = 0;
+    this.#resume = welcome.resume;
+    this.#producer = welcome.producer;
+    this.#addresses.welcomed(link.url, welcome.others);
+    this.#parts.dispatcher.onRoom = () => link.grant();
+    this.#link = link;
+    const { bus, session, producer, limits } = welcome;
+    return this.connection = Object.freeze({ url: link.url, bus, session, producer, limits });
+  }
+
+  /**
+   * @param {Link} link
+   * @param {End} end
+   */
+  ended(link, end) {
+    if (link !== this.#link || this.#state === 'CLOSED') {
+      return;
+    }
+    if (this.#change) {
+      this.#oldEnd = end;
+      if (this.#change.oldEnded()) {
+        return;
+      }
+    }
+    this.#oldEnd = null;
+    this.#change = null;
+    this.#stopTimer();
+    this.#link = null;
+    const wasConnected = this.connection !== null;
+    if (wasConnected) {
+      this.#lost();
+      if (this.#retries.ended(this.#env.now() - this.#welcomedAt)) {
+        this.#addresses.startAnew();
+      }
+    }
+    if (this.#state === 'CONNECTING') {
+      this.#firstFailed(link.url, end);
+      return;
+    }
+    const again = this.#retries.mayRetry(end) || this.#mayAskTokenAgain(end);
+    if (wasConnected || !again) {
+      this.#events.emit('disconnected', { code: end.code, reason: end.reason, willReconnect: again });
+    }
+    if (again) {
+      this.#retry(link.url, end);
+    } else {
+      this.#finish(failureOf(end, link.url));
+    }
+  }
+
+  /** The connection is gone, and what belongs to it. */
+  #lost() {
+    this.connection = null;
+    this.#parts.dispatcher.onRoom = () => {};
+    this.loseSending();
+    this.#parts.registry.disconnected();
+  }
+
+  /** Nothing can be sent over the connection that was sent over. */
+  loseSending() {
+    const unknown = this.#parts.outbox.disconnected();
+    if (unknown > 0) {
+      this.#events.emit('dropped', { events: unknown, cause: 'CONNECTION_LOST' });
+    }
+  }
+
+  /** @param {End} end */
+  #mayAskTokenAgain(end) {
+    const may = this.#settings.tokenCanChange && end.code === 4500 && !this.#askedTokenAgain;
+    this.#askedTokenAgain ||= may;
+    return may;
+  }
+
+  /**
+   * @param {string} url
+   * @param {End} end
+   */
+  async #firstFailed(url, end) {
+    this.#firstTries++;
+    const again = !isVerdict(end) ? this.#firstTries < Math.max(FIRST_TRIES, this.#settings.urls.length) : this.#mayAskTokenAgain(end);
+    // Others at once, the same ones after a while.
+    const delay = this.#addresses.configuredLeft > 0 ? 0 : this.#retries.next(end.refusal?.retryAfter ?? 0);
+    if (again && this.#env.now() + delay < this.#firstDeadline) {
+      this.#waitFor(this.#addresses.next(), delay);
+      return;
+    }
+    const attempt = this.#attempt;
+    const failure = await this.#explained(url, end);
+    if (attempt === this.#attempt) {
+      this.#finish(failure);
+    }
+  }
+
+  /**
+   * @param {string} url
+   * @param {End} end
+   * @returns {Promise<EventBusError>} with the reason that the platform does not tell
+   */
+  async #explained(url, end) {
+    const failure = failureOf(end, url);
+    if (end.failure || end.welcomed || end.code !== 1006 || !this.#env.explain) {
+      return failure;
+    }
+    const told = await this.#env.explain(url).catch(textOf);
+    return new EventBusError(failure.code, `${failure.message} (${told})`);
+  }
+
+  /**
+   * @param {string} url
+   * @param {End} end
+   */
+  #retry(url, end) {
+    if (this.#state === 'CONNECTED') {
+      this.#become('RECONNECTING');
+    }
+    if (!end.welcomed && ++this.#retries.unwelcome === SILENT_TRIES) {
+      this.#explained(url, end).then(failure => this.#parts.problem(new EventBusError(
+        'NOT_CONNECTED', `no connection in ${SILENT_TRIES} tries, and trying on: ${failure.message}`)));
+    }
+    const to = this.#addresses.next();
+    const delay = this.#retries.next(end.refusal?.retryAfter ?? 0);
+    this.#events.emit('reconnecting', { attempt: this.#retries.attempt, url: to, delay });
+    this.#waitFor(to, delay);
+  }
+
+  /**
+   * @param {string} url
+   * @param {number} delay
+   */
+  #waitFor(url, delay) {
+    this.#attempt++;
+    this.#waiting = url;
+    if (this.#isAsleep || this.#state === 'CLOSED') {
+      return;
+    }
+    const attempt = this.#attempt;
+    this.#timer = this.#env.setTimeout(() => attempt === this.#attempt && this.#tryNext(url), this.#isOffline ? Math.max(delay, OFFLINE) : delay);
+  }
+
+  // ---- The page: see Lifecycle
+
+  /**
+   * The page is seen or has a network again: tries at once, or looks whether the connection is dead.
+   */
+  wake() {
+    this.#isAsleep = false;
+    this.#isOffline = false;
+    const url = this.#waiting;
+    if (url !== null && this.#state !== 'CLOSED') {
+      this.#stopTimer();
+      this.#retries.reset();
+      this.#tryNext(url);
+    } else {
+      this.#link?.doubt(5000, 3000);
+    }
+  }
+
+  /** The page has no network: that is no verdict over a connection, but new tries can wait. */
+  offline() {
+    this.#isOffline = true;
+    if (this.#waiting !== null && !this.#isAsleep) {
+      this.#stopTimer();
+      this.#waitFor(this.#waiting, OFFLINE);
+    }
+  }
+
+  /** The page was hidden for long: no connection until it is seen. */
+  sleep() {
+    if (this.#state !== 'CONNECTED' && this.#state !== 'RECONNECTING') {
+      return;
+    }
+    this.#isAsleep = true;
+    this.#stopTimer();
+    const link = this.#link;
+    if (link && this.connection) {
+      const { url } = link;
+      this.#change?.abandon();
+      this.#change = null;
+      this.#link = null;
+      link.close('the page is hidden');
+      this.#lost();
+      this.#become('RECONNECTING');
+      this.#events.emit('disconnected', { code: 1000, reason: 'the page is hidden', willReconnect: true });
+      this.#waiting = url;
+    } else if (link) {
+      this.#link = null;
+      link.abort();
+      this.#waiting = link.url;
+    }
+  }
+
+  // ---- The end
+
+  /** Lets what is buffered go out; the application publishes no more. */
+  drain() {
+    if (this.#state === 'CONNECTED' || this.#state === 'RECONNECTING') {
+      this.#become('DRAINING');
+    }
+  }
+
+  /**
+   * Gives the connection up without a verdict.
+   * @param {string} reason
+   */
+  giveUp(reason) {
+    this.#link?.fail(reason);
+  }
+
+  /** @param {EventBusError} why closes the connection in good order, and the client with it */
+  close(why) {
+    if (this.connection && this.#link) {
+      this.#link.close('the client is closed');
+      if (this.#state !== 'CLOSED') {
+        this.#events.emit('disconnected', { code: 1000, reason: 'the client is closed', willReconnect: false });
+      }
+    }
+    this.#finish(why);
+  }
+
+  /** @param {EventBusError} reason */
+  #finish(reason) {
+    if (this.#state === 'CLOSED') {
+      return;
+    }
+    this.#stopTimer();
+    this.#attempt++;
+    this.#waiting = null;
+    this.#change?.abandon();
+    this.#change = null;
+    this.#link?.abort();
+    this.#link = null;
+    this.endReason = reason;
+    if (this.connection) {
+      this.#lost();
+    }
+    this.#become('CLOSED');
+    this.onEnd();
+    this.#first?.reject(reason);
+    this.#first = null;
+  }
+
+  // ---- A change of bus
+
+  /**
+   * @param {Link} link
+   * @param {ChangeBus} request
+   * @param {number} [heardAt] in ms
+   */
+  changeBus(link, request, heardAt = this.#env.now()) {
+    if (link !== this.#link || !this.connection || this.#state !== 'CONNECTED') {
+      return;
+    }
+    if (this.#change) {
+      this.#refuseChange(request.token, 'a change of bus is under way already');
+      return;
+    }
+    const urls = this.#addresses.changeBus(link.url, request.urls);
+    const now = this.#env.now();
+    this.#moves = this.#moves.filter(at => now - at < MINUTE);
+    if (urls.length === 0 || this.#moves.length >= MOST_MOVES) {
+      this.#addresses.stayed();
+      this.#refuseChange(request.token, urls.length === 0 ? 'none of the addresses can be used'
+        : `this client was moved ${MOST_MOVES} times within a minute already`);
+      return;
+    }
+    // Buses bound it, too, but a client must not be at the mercy of buses that disagree.
+    this.#moves.push(now);
+    this.#changeToken = request.token;
+    this.#change = new BusChange(this.#settings, this.#parts, this, link, {
+      urls, producer: this.connection.producer, hello: () => hello(this.#settings, this.#env.agent, this.#resume, request.token),
+    });
+    this.#change.start(request.deadlineMillis, now - heardAt);
+  }
+
+  /**
+   * The new connection is the one that the client has; the old one is closed.
+   * @param {Link} link
+   * @param {Welcome} welcome
+   */
+  moved(link, welcome) {
+    const before = /** @type {ConnectionInfo} */ (this.connection);
+    this.#change = null;
+    this.#oldEnd = null;
+    this.#link?.close('the client goes on at another bus');
+    const now = this.#connected(link, welcome);
+    this.#parts.counters.busChanges++;
+    this.#events.emit('busChanged', { before, now });
+  }
+
+  /**
+   * The client has no connection any more.
+   * @param {string} why
+   */
+  lostBoth(why) {
+    const link = this.#link;
+    const end = this.#oldEnd;
+    this.#change = null;
+    if (!link) {
+      return;
+    }
+    // It may be open all the same, where the old bus did not say in time that it has sent all.
+    link.abort();
+    this.ended(link, end ?? {
+      code: 1006, reason: `left, and the connection that was to follow is lost: ${why}`, failure: null, refusal: null, welcomed: true,
+    });
+  }
+
+  /**
+   * @param {string} url
+   * @param {string} why
+   */
+  stayed(url, why) {
+    this.#change = null;
+    this.#addresses.stayed();
+    this.#refuseChange(this.#changeToken, why);
+    this.#events.emit('busChangeFailed', { url, why });
+  }
+
+  /**
+   * @param {string} token
+   * @param {string} why
+   */
+  #refuseChange(token, why) {
+    this.#parts.outbox.sendNow(encodeChangeBusFailed(token, why.slice(0, 500)));
+  }
+}

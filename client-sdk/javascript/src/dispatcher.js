@@ -1,0 +1,288 @@
+import { BusEvent } from './event.js';
+import { Held } from './held.js';
+import { Routes } from './routes.js';
+import { Deliver } from './wire/deliver.js';
+
+/** @import {Window} from './credit.js' */
+/** @import {ProducerState} from './producers.js' */
+/** @import {Registry} from './registry.js' */
+/** @import {Subscription} from './subscription.js' */
+/** @import {Counters, Gap, GapReason} from './types.js' */
+/** @import {GapFrame} from './wire/frames.js' */
+
+/**
+ * The way in: checks each delivery against what was received before, and hands it to the queues of the subscriptions that it is for.
+ */
+export class Dispatcher {
+  #registry;
+  #counters;
+  #window;
+  #tellGap;
+  #routes;
+  #view = new Deliver();
+  /** @type {Set<Subscription>} */
+  #touched = new Set();
+  /** @type {Held | null} */
+  #held = null;
+  /** @type {() => void} */
+  #tooMuch = () => {};
+  /** Is called when something was handled: there may be more room. */
+  onRoom = () => {};
+
+  /**
+   * @param {Registry} registry
+   * @param {Counters} counters
+   * @param {Window} window
+   * @param {(gap: Gap) => void} tellGap
+   * @param {number} trackedProducers
+   */
+  constructor(registry, counters, window, tellGap, trackedProducers) {
+    this.#registry = registry;
+    this.#counters = counters;
+    this.#window = window;
+    this.#tellGap = tellGap;
+    this.#routes = new Routes(trackedProducers);
+  }
+
+  /**
+   * Takes a `Deliver`; `handOver` has to follow.
+   * @param {Uint8Array} message
+   * @param {number} start of the frame
+   * @param {number} from of the body
+   * @param {number} to its end
+   */
+  deliver(message, start, from, to) {
+    const view = this.#view;
+    view.read(message, from, to);
+    if (view.count === 0) {
+      return;
+    }
+    const origin = this.#find();
+    const held = this.#held;
+    if (held && origin.topic.inGroups.length > 0) {
+      held.addGrouped(origin, { message, start, from, to, sequence: view.sequence, fresh: false });
+      if (held.isTooMuch) {
+        const tell = this.#tooMuch;
+        this.#tooMuch = () => {};
+        tell();
+      }
+    } else {
+      this.#judge(message, to - start, origin);
+    }
+  }
+
+  #find() {
+    const origin = this.#routes.find(this.#view);
+    this.#rematch(origin);
+    return origin;
+  }
+
+  /** @param {ProducerState} origin */
+  #rematch({ topic }) {
+    if (topic.version !== this.#registry.version) {
+      topic.match(this.#registry.all, this.#registry.version);
+    }
+  }
+
+  /**
+   * @param {Uint8Array} message
+   * @param {number} bytes of the frame
+   * @param {ProducerState} origin
+   */
+  #judge(message, bytes, origin) {
+    const skip = this.#repetitions(origin);
+    const { topic } = origin;
+    const { groups } = this.#view;
+    const targets = groups.length === 0 ? topic.everyEvent : [...topic.everyEvent, ...this.#members(origin)];
+    this.#give(message, bytes, origin, skip, targets);
+  }
+
+  /** @param {ProducerState} origin */
+  #repetitions(origin) {
+    const { sequence, count } = this.#view;
+    const { everyEvent } = origin.topic;
+    const skip = origin.received(sequence, count, everyEvent.length > 0, (from, to) => this.#tell(origin, from, to, 'LOST'));
+    if (skip > 0) {
+      this.#counters.duplicates += skip;
+      everyEvent.forEach(s => s.repeated(skip));
+    }
+    this.#counters.received += count - skip;
+    return skip;
+  }
+
+  /** @param {ProducerState} origin */
+  #members({ topic }) {
+    return topic.inGroups.filter(s => this.#view.groups.includes(s.id));
+  }
+
+  /**
+   * @param {Uint8Array} message
+   * @param {number} bytes
+   * @param {ProducerState} origin
+   * @param {number} skip events that are repetitions
+   * @param {Subscription[]} targets
+   */
+  #give(message, bytes, origin, skip, targets) {
+    const { count, offsets, sequence, schema, receivedAt } = this.#view;
+    let left = targets.length;
+    if (skip === count || left === 0) {
+      return;
+    }
+    this.#window.unhandled += bytes;
+    const done = () => {
+      if (--left === 0) {
+        this.#window.unhandled -= bytes;
+        this.onRoom();
+      }
+    };
+    for (const target of targets) {
+      const head = { bytes: message, topic: origin.topic.name, producer: origin.producer, schema, receivedAt, codec: target.codec };
+      /** @type {BusEvent[]} */
+      const events = new Array(count - skip);
+      for (let i = skip, o = 3 * skip; i < count; i++, o += 3) {
+        events[i - skip] = new BusEvent(
+          head, sequence + i, /** @type {number} */ (offsets[o]), /** @type {number} */ (offsets[o + 1]), /** @type {number} */ (offsets[o + 2]));
+      }
+      target.arrive({ events, next: 0, done });
+      this.#touched.add(target);
+    }
+  }
+
+  /**
+   * Takes a `Gap`.
+   * @param {GapFrame} frame
+   */
+  gap(frame) {
+    this.#gap(frame, 0);
+  }
+
+  /**
+   * @param {GapFrame} frame
+   * @param {number} seen up to here nothing is missing
+   */
+  #gap({ topic, producer, from, to, reason }, seen) {
+    if (from < 1 || to < from) {
+      return;
+    }
+    const origin = this.#routes.producer(this.#routes.topic(topic), producer);
+    this.#rematch(origin);
+    const first = seen === 0 ? from : Math.max(from, origin.last + 1);
+    if (first <= to) {
+      origin.gap(first, to, (low, high) => this.#tell(origin, low, high, reason === 'UNKNOWN' ? 'LOST' : reason));
+    }
+  }
+
+  /**
+   * @param {ProducerState} origin
+   * @param {number} from
+   * @param {number} to
+   * @param {GapReason} reason
+   */
+  #tell({ topic, producer }, from, to, reason) {
+    const count = to - from + 1;
+    this.#counters.missing += count;
+    topic.everyEvent.forEach(s => s.missed(count));
+    this.#tellGap({ topic: topic.name, producer, from, to, reason });
+  }
+
+  /** Gives what has arrived to the application. */
+  handOver() {
+    if (this.#touched.size > 0) {
+      const touched = this.#touched;
+      this.#touched = new Set();
+      touched.forEach(s => s.pump());
+    }
+  }
+
+  // ---- Two connections at once, see Held
+
+  /**
+   * From now on there may be two connections, until `release`.
+   * @param {() => void} tooMuch is called once when the old connection has brought more than is to be held
+   */
+  hold(tooMuch) {
+    this.#held = new Held();
+    this.#tooMuch = tooMuch;
+  }
+
+  /**
+   * Takes a `Deliver` of the new connection.
+   * @param {Uint8Array} message
+   * @param {number} start
+   * @param {number} from
+   * @param {number} to
+   */
+  holdDelivery(message, start, from, to) {
+    const view = this.#view;
+    view.read(message, from, to);
+    if (this.#held && view.count > 0) {
+      const origin = this.#find();
+      const delivery = { message, start, from, to, sequence: view.sequence, fresh: true };
+      if (origin.topic.inGroups.length > 0) {
+        this.#held.addGrouped(origin, delivery);
+      } else {
+        this.#held.add(delivery);
+      }
+    }
+  }
+
+  /**
+   * Takes a `Gap` of the new connection.
+   * @param {GapFrame} gap
+   */
+  holdGap(gap) {
+    this.#held?.add(gap);
+  }
+
+  /** The new connection will not stay. */
+  holdGroupsOnly() {
+    this.#held?.keepGroupsOnly();
+  }
+
+  /**
+   * Hands on what was held, dropping what was seen.
+   * @param {boolean} moved whether the new connection is the one that stays; if not, of what it brought only events of groups are handed
+   *   on, because no other member got them
+   */
+  release(moved) {
+    const held = this.#held;
+    this.#held = null;
+    this.#tooMuch = () => {};
+    if (!held) {
+      return;
+    }
+    if (moved) {
+      for (const one of held.plain) {
+        if ('message' in one) {
+          this.deliver(one.message, one.start, one.from, one.to);
+        } else {
+          this.#gap(one, 1);
+        }
+      }
+    }
+    for (const one of held.grouped()) {
+      this.#releaseGrouped(one, moved || !one.fresh);
+    }
+    this.handOver();
+  }
+
+  /**
+   * @param {import('./held.js').HeldDelivery} held
+   * @param {boolean} everything whether it is for those without a group, too
+   */
+  #releaseGrouped({ message, start, from, to }, everything) {
+    this.#view.read(message, from, to);
+    const origin = this.#find();
+    const { everyEvent } = origin.topic;
+    if (everyEvent.length === 0) {
+      this.#judge(message, to - start, origin);
+      return;
+    }
+    // The same event comes over both connections for those without a group, but over one of them for the group: what the former have
+    // seen may be new to the latter.
+    this.#give(message, to - start, origin, 0, this.#members(origin));
+    if (everything) {
+      this.#give(message, to - start, origin, this.#repetitions(origin), everyEvent);
+    }
+  }
+}

@@ -1,0 +1,57 @@
+/**
+ * Listeners by type. Not a part of the API: the client offers only `on`.
+ *
+ * @template {object} Events the argument of each type's listeners
+ */
+export class Emitter {
+  /** @type {Map<keyof Events, Set<(event: never) => void>>} */
+  #listeners = new Map();
+  #report;
+
+  /** @param {(error: unknown) => void} report takes what a listener throws */
+  constructor(report) {
+    this.#report = report;
+  }
+
+  /**
+   * @template {keyof Events} K
+   * @param {K} type of what to hear
+   * @param {(event: Events[K]) => void} listener called for each
+   * @returns {() => void} takes the listener away again
+   */
+  on(type, listener) {
+    if (typeof listener !== 'function') {
+      throw new TypeError(`listener of ${String(type)}: ${typeof listener} (expected: a function)`);
+    }
+    let all = this.#listeners.get(type);
+    if (!all) {
+      all = new Set();
+      this.#listeners.set(type, all);
+    }
+    // One of its own: the same function may be added twice.
+    const own = (/** @type {Events[K]} */ event) => listener(event);
+    all.add(own);
+    return () => void all.delete(own);
+  }
+
+  /**
+   * @template {keyof Events} K
+   * @param {K} type of what has happened
+   * @param {Events[K]} event what the listeners get
+   * @returns {boolean} whether there was a listener
+   */
+  emit(type, event) {
+    const all = this.#listeners.get(type);
+    if (!all || all.size === 0) {
+      return false;
+    }
+    for (const listener of [...all]) {
+      try {
+        listener(/** @type {never} */ (event));
+      } catch (thrown) {
+        this.#report(thrown);
+      }
+    }
+    return true;
+  }
+}

@@ -1,0 +1,178 @@
+import { EventBusError, textOf } from './errors.js';
+import { LIMIT } from './wire/names.js';
+
+/** @import {Limits, SendOptions} from './types.js' */
+/** @import {Writer} from './wire/writer.js' */
+
+const utf8 = new TextEncoder();
+// The head of a frame with the longest topic.
+const AROUND_EVENT = 512;
+const SHORT = 128;
+
+/** What a bus accepts by default, until it has said. */
+const DEFAULTS = { payloadBytes: 2 ** 20, messageBytes: 2 ** 22, headers: 64, headerBytes: 16_384 };
+
+/**
+ * An event that was checked.
+ *
+ * @typedef {object} Event
+ * @property {string | Uint8Array} payload text that is short is encoded in place
+ * @property {string | Uint8Array | null} key
+ * @property {Record<string, string> | null} headers
+ * @property {number | undefined} publishedAt
+ * @property {bigint} schema
+ */
+
+/**
+ * @param {string} part
+ * @param {number} size
+ * @param {number} most
+ */
+function check(part, size, most) {
+  if (size > most) {
+    throw new EventBusError('TOO_BIG', `${part}: ${size} (expected: at most ${most})`);
+  }
+}
+
+/**
+ * @param {unknown} value
+ * @param {SendOptions} options
+ * @returns {string | Uint8Array} the payload
+ */
+function payloadOf(value, options) {
+  if (options.codec) {
+    try {
+      const bytes = options.codec.encode(/** @type {never} */ (value));
+      if (bytes instanceof Uint8Array) {
+        return bytes;
+      }
+    } catch (thrown) {
+      throw new EventBusError('UNREADABLE_PAYLOAD', `payload: ${textOf(thrown)}`, { cause: thrown });
+    }
+    throw new EventBusError('UNREADABLE_PAYLOAD', 'payload: the codec has made no Uint8Array of it (expected: bytes)');
+  }
+  if (typeof value === 'string') {
+    return value.length <= SHORT ? value : utf8.encode(value);
+  }
+  if (value instanceof Uint8Array) {
+    return value;
+  }
+  if (value instanceof ArrayBuffer) {
+    return new Uint8Array(value);
+  }
+  let json;
+  try {
+    json = JSON.stringify(value);
+  } catch (thrown) {
+    throw new EventBusError('UNREADABLE_PAYLOAD', `payload: ${textOf(thrown)}`, { cause: thrown });
+  }
+  if (json === undefined) {
+    throw new EventBusError('UNREADABLE_PAYLOAD', `payload: ${typeof value} (expected: text, bytes, or a value that JSON can write)`);
+  }
+  return json.length <= SHORT ? json : utf8.encode(json);
+}
+
+/** @param {string | Uint8Array} text */
+const mostBytes = text => typeof text === 'string' ? 3 * text.length : text.length;
+
+/**
+ * Checks an event against the protocol and the bus's limits.
+ *
+ * @param {unknown} value the payload
+ * @param {SendOptions} options
+ * @param {Limits | null} limits of the bus
+ * @param {number} outboundBytes of the buffer
+ * @returns {{event: Event, most: number}} the event, and how many bytes it takes at most
+ */
+export function estimate(value, options, limits, outboundBytes) {
+  const bounds = limits ?? DEFAULTS;
+  const mostEvent = Math.min(outboundBytes, bounds.messageBytes - AROUND_EVENT);
+  let payload = payloadOf(value, options);
+  if (typeof payload === 'string' && 8 * SHORT > Math.min(bounds.payloadBytes, mostEvent)) {
+    // What it takes has to be known.
+    payload = utf8.encode(payload);
+  }
+  check('payload', payload.length, bounds.payloadBytes);
+  let most = 10 + 1 + 1 + 5 + mostBytes(payload);
+  /** @type {string | Uint8Array | null} */
+  let key = null;
+  if (options.key !== undefined && options.key !== null) {
+    if (typeof options.key !== 'string') {
+      throw new TypeError(`key: ${typeof options.key} (expected: a string)`);
+    }
+    key = utf8.encode(options.key);
+    check('key', key.length, LIMIT.keyBytes);
+    most += 3 + key.length;
+  }
+  const headers = options.headers ?? null;
+  if (headers) {
+    most += checkHeaders(headers, bounds);
+  }
+  const { publishedAt } = options;
+  if (publishedAt !== undefined && !Number.isSafeInteger(publishedAt)) {
+    throw new TypeError(`publishedAt: ${publishedAt} (expected: whole microseconds since 1970)`);
+  }
+  const schema = options.schema ?? options.codec?.fingerprint ?? 0n;
+  if (typeof schema !== 'bigint' || BigInt.asIntN(64, schema) !== schema) {
+    throw new TypeError('schema: no bigint of 64 bits (expected: a CRC-64-AVRO fingerprint)');
+  }
+  check('event bytes', most, mostEvent);
+  return { event: { payload, key, headers, publishedAt, schema }, most };
+}
+
+/**
+ * @param {Record<string, string>} headers
+ * @param {{headers: number, headerBytes: number}} limits
+ * @returns {number} bytes that they take at most
+ */
+function checkHeaders(headers, limits) {
+  const names = Object.keys(headers);
+  check('headers', names.length, limits.headers);
+  let bytes = 0;
+  for (const name of names) {
+    const value = headers[name];
+    if (typeof value !== 'string') {
+      throw new TypeError(`headers.${name}: ${typeof value} (expected: a string)`);
+    }
+    bytes += utf8.encode(name).length + utf8.encode(value).length;
+  }
+  check('header bytes', bytes, limits.headerBytes);
+  return bytes + 6 * names.length + 4;
+}
+
+/**
+ * @param {Writer} w
+ * @param {Event} event
+ * @param {() => number} micros the time
+ */
+export function encodeEvent(w, { payload, key, headers, publishedAt }, micros) {
+  w.long(publishedAt ?? micros());
+  if (key === null) {
+    w.boolean(false);
+  } else {
+    w.long(1);
+    w.data(/** @type {Uint8Array} */ (key));
+  }
+  if (headers) {
+    w.map(headers);
+  } else {
+    w.boolean(false);
+  }
+  if (typeof payload === 'string') {
+    w.string(payload);
+  } else {
+    w.data(payload);
+  }
+}
+
+/**
+ * @param {{bytes: Uint8Array, payload: number, headers: number, headerBytes: number}} event that was made for another bus
+ * @param {Limits} limits
+ * @returns {EventBusError | null} why this bus does not take it
+ */
+export function exceeds(event, limits) {
+  const fits = event.payload <= limits.payloadBytes && event.headers <= limits.headers && event.headerBytes <= limits.headerBytes
+    && event.bytes.length <= limits.messageBytes - AROUND_EVENT;
+  return fits ? null : new EventBusError('TOO_BIG', `an event of ${event.bytes.length} bytes was made for a bus that takes more than the one `
+    + `that the client has come to (expected: at most ${limits.payloadBytes} bytes of payload, and what its limits say of headers and messages)`);
+}

@@ -1,0 +1,122 @@
+import { webSocketTransport } from './web-socket.js';
+
+/** @import {Environment, Open, Options, Page} from './types.js' */
+
+const VERSION = '0.1.0';
+const EXPLAIN = 3000;
+// By more than this the two clocks may not differ, in ms.
+const DRIFT = 100;
+
+/** @returns {() => number} microseconds since 1970; of one reading to the next at least as much as has gone by */
+export function microClock() {
+  let origin = Date.now() - performance.now();
+  let checkedAt = 0;
+  return () => {
+    const now = performance.now();
+    if (now - checkedAt > 1000) {
+      checkedAt = now;
+      const by = Date.now() - now - origin;
+      if (Math.abs(by) > DRIFT) {
+        // The clock was set, or the machine has slept.
+        origin += by;
+      }
+    }
+    return Math.floor((origin + now) * 1000);
+  };
+}
+
+/**
+ * @typedef {object} Platform what the known ones have
+ * @property {{versions?: {node?: string}, emitWarning?: (warning: string | Error) => void}} [process]
+ * @property {{version?: unknown}} [Deno]
+ * @property {unknown} [Bun]
+ * @property {(error: unknown) => void} [reportError]
+ * @property {typeof WebSocket} [WebSocket]
+ * @property {Document} [document]
+ */
+
+/** @returns {Platform} */
+const platform = () => /** @type {Platform} */ (/** @type {unknown} */ (globalThis));
+
+/** @returns {string} for people */
+function platformName() {
+  const { process, Deno, Bun, document } = platform();
+  if (Deno) {
+    return 'deno';
+  }
+  if (Bun) {
+    return 'bun';
+  }
+  if (process?.versions?.node) {
+    return `node ${process.versions.node}`;
+  }
+  return document ? 'browser' : 'worker';
+}
+
+/**
+ * @param {Options} options
+ * @returns {Promise<Open>} the transport
+ */
+async function transport(options) {
+  const { process, Deno, Bun } = platform();
+  if (options.WebSocket) {
+    return webSocketTransport(options.WebSocket);
+  }
+  if (process?.versions?.node && !Deno && !Bun) {
+    return (await import('./node-socket.js')).open;
+  }
+  const Constructor = platform().WebSocket;
+  if (!Constructor) {
+    throw new TypeError('WebSocket: this platform has none (expected: one in the option WebSocket)');
+  }
+  return webSocketTransport(Constructor);
+}
+
+/** @returns {Page | null} */
+export function pageOf() {
+  const { document } = platform();
+  return document ? { document, window } : null;
+}
+
+/**
+ * Asks the bus in plain HTTP what it says of the address, because a page is not told why an upgrade fails.
+ * @param {string} url
+ * @returns {Promise<string>} what it says
+ */
+async function explain(url) {
+  const answer = await fetch(url.replace(/^ws/, 'http'), { signal: AbortSignal.timeout(EXPLAIN), credentials: 'omit' });
+  // Its beginning is enough, and it may be endless.
+  const beginning = await answer.body?.getReader().read();
+  const said = new TextDecoder().decode(beginning?.value).slice(0, 500).trim();
+  return answer.status === 200 ? 'a bus answers there in plain HTTP' : `${answer.status}: ${said}`;
+}
+
+/** @param {unknown} error that nobody listens for */
+function report(error) {
+  const { reportError, process } = platform();
+  if (reportError) {
+    reportError(error);
+  } else {
+    process?.emitWarning?.(error instanceof Error ? error : String(error));
+  }
+}
+
+/**
+ * @param {Options} options
+ * @returns {Promise<Environment>} the platform that this program runs on
+ */
+export async function environment(options) {
+  const open = await transport(options);
+  return {
+    now: () => performance.now(),
+    micros: microClock(),
+    random: Math.random,
+    setTimeout: (task, delay) => setTimeout(task, delay),
+    clearTimeout: timer => clearTimeout(timer),
+    open,
+    page: pageOf(),
+    agent: `eventbus-js/${VERSION} (${platformName()})`,
+    explain: platform().process?.versions?.node ? null : explain,
+    report,
+  };
+}

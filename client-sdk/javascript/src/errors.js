@@ -1,0 +1,59 @@
+/** @import {ErrorCode, ErrorDetails} from './types.js' */
+
+/**
+ * Everything that can go wrong when an event bus is used. Programs test {@link EventBusError#code} and
+ * {@link EventBusError#retryable}, people read the message. Arguments of a wrong type or range are a `TypeError` or a `RangeError`.
+ *
+ * | code | what is known | again? |
+ * |---|---|---|
+ * | `ILLEGAL_TOPIC` | a topic or filter breaks the rules; nothing was sent | no |
+ * | `TOO_BIG` | an event is over a limit of the bus; nothing was sent | no |
+ * | `BUFFER_FULL` | the outbound buffer is full; nothing was sent | after a pause |
+ * | `NOT_CONNECTED` | no connection could be made; nothing was sent | after a pause |
+ * | `CONNECTION_LOST` | the events may or may not have been delivered | may deliver twice |
+ * | `REFUSED` | the bus refused it, {@link EventBusError#busCode} says why | as `retryable` says |
+ * | `TIMED_OUT` | a deadline passed; a published event may or may not have been delivered | after a pause |
+ * | `CLOSED` | the client or the subscription has ended; the cause says why | no |
+ * | `UNREADABLE_PAYLOAD` | bytes that are not what the codec expects, or a value that it cannot encode | no |
+ */
+export class EventBusError extends Error {
+  /**
+   * @param {ErrorCode} code what kind of failure
+   * @param {string} message what was found, where, and what was expected
+   * @param {ErrorDetails} [details] what else is known
+   */
+  constructor(code, message, details = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    /**
+     * What kind of failure.
+     * @readonly
+     */
+    this.code = code;
+    /**
+     * Whether the same call may succeed later.
+     * @readonly
+     */
+    this.retryable = details.retryable ?? RETRYABLE.has(code);
+    /**
+     * What the bus answered; undefined where no bus did.
+     * @readonly
+     */
+    this.busCode = details.busCode;
+  }
+}
+
+// On the prototype, as those of the language's own errors.
+Object.defineProperty(EventBusError.prototype, 'name', { value: 'EventBusError' });
+
+const RETRYABLE = new Set(['BUFFER_FULL', 'NOT_CONNECTED', 'CONNECTION_LOST', 'TIMED_OUT']);
+
+/** Bytes from the bus that are not a legal frame. The connection they came over is closed with 1007. */
+export class Malformed extends Error {}
+
+/**
+ * @param {unknown} thrown anything
+ * @returns {string} what it says of itself
+ */
+export function textOf(thrown) {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}

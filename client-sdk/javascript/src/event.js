@@ -1,0 +1,172 @@
+import { EventBusError, textOf } from './errors.js';
+import { Reader } from './wire/reader.js';
+
+/** @import {Decoder} from './types.js' */
+
+const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
+const reader = new Reader();
+
+/**
+ * What the events of one delivery have in common.
+ *
+ * @typedef {object} Head
+ * @property {Uint8Array} bytes the message
+ * @property {string} topic
+ * @property {bigint} producer
+ * @property {bigint} schema
+ * @property {number} receivedAt
+ * @property {Decoder | null} codec
+ */
+
+/**
+ * An event. Key, headers, time and payload are read from the message it came in when they are asked for, so that an event
+ * that is kept keeps its message, of up to some megabytes: keep {@link BusEvent#detached} instead.
+ */
+export class BusEvent {
+  #head;
+  #at;
+  #from;
+  #to;
+
+  /**
+   * Made by the SDK.
+   * @param {Head} head what it shares with others
+   * @param {number} sequence its number
+   * @param {number} at where it begins in the message
+   * @param {number} from where its payload begins
+   * @param {number} to where its payload ends
+   */
+  constructor(head, sequence, at, from, to) {
+    this.#head = head;
+    /**
+     * The number that its publisher gave it, of its topic: from 1, without gaps.
+     * @readonly
+     */
+    this.sequence = sequence;
+    this.#at = at;
+    this.#from = from;
+    this.#to = to;
+  }
+
+  /** @returns {string} what it was published to */
+  get topic() {
+    return this.#head.topic;
+  }
+
+  /** @returns {bigint} the number of the client that published it */
+  get producer() {
+    return this.#head.producer;
+  }
+
+  /** @returns {bigint} CRC-64-AVRO fingerprint of the schema that its payload was written with; 0n for none */
+  get schema() {
+    return this.#head.schema;
+  }
+
+  /** @returns {number} when the first bus got it, by its clock: microseconds since 1970 */
+  get receivedAt() {
+    return this.#head.receivedAt;
+  }
+
+  /** @returns {number} when it was published, by the publisher's clock: microseconds since 1970 */
+  get publishedAt() {
+    return this.#names().long('publishedAt');
+  }
+
+  /** @returns {string | null} what CONFLATE goes by; null for none */
+  get key() {
+    const at = this.#names();
+    at.skipLong('publishedAt');
+    return at.present('key') ? at.string('key') : null;
+  }
+
+  /** @returns {Record<string, string>} for the application; of a name that comes twice the last value */
+  get headers() {
+    const at = this.#names();
+    at.skipLong('publishedAt');
+    if (at.present('key')) {
+      at.skipString('key');
+    }
+    /** @type {Record<string, string>} */
+    const headers = Object.create(null);
+    at.blocks('headers', 2, count => {
+      for (let i = 0; i < count; i++) {
+        const name = at.string('header name');
+        headers[name] = at.string('header value');
+      }
+    });
+    return headers;
+  }
+
+  /** @returns {Reader} at its beginning */
+  #names() {
+    return reader.wrap(this.#head.bytes, this.#at, this.#from);
+  }
+
+  /** @returns {Uint8Array} the payload: a view into the message, not to be changed */
+  get payload() {
+    return this.#head.bytes.subarray(this.#from, this.#to);
+  }
+
+  /** @returns {string} the payload as UTF-8, with U+FFFD for what is none */
+  text() {
+    return utf8.decode(this.payload);
+  }
+
+  /**
+   * @template T
+   * @returns {T} the payload as JSON; its form is not checked
+   * @throws {EventBusError} UNREADABLE_PAYLOAD
+   */
+  json() {
+    try {
+      return JSON.parse(this.text());
+    } catch (thrown) {
+      throw this.#unreadable(thrown);
+    }
+  }
+
+  /**
+   * @template T
+   * @returns {T} the payload as the subscription's codec reads it; without a codec as JSON
+   * @throws {EventBusError} UNREADABLE_PAYLOAD
+   */
+  value() {
+    const { codec } = this.#head;
+    if (!codec) {
+      return this.json();
+    }
+    try {
+      return /** @type {T} */ (codec.decode(this.payload, this.schema));
+    } catch (thrown) {
+      throw this.#unreadable(thrown);
+    }
+  }
+
+  /** @param {unknown} thrown by a decoder */
+  #unreadable(thrown) {
+    return new EventBusError('UNREADABLE_PAYLOAD', `event ${this.sequence} of ${this.topic}: ${textOf(thrown)}`, { cause: thrown });
+  }
+
+  /** @returns {BusEvent} the same event, with bytes of its own */
+  detached() {
+    const at = this.#at;
+    const head = { ...this.#head, bytes: this.#head.bytes.slice(at, this.#to) };
+    return new BusEvent(head, this.sequence, 0, this.#from - at, this.#to - at);
+  }
+
+  /** @returns {import('./types.js').EventJson} what JSON.stringify writes: producer and schema as text, the payload as UTF-8 */
+  toJSON() {
+    return {
+      topic: this.topic,
+      sequence: this.sequence,
+      producer: String(this.producer),
+      schema: String(this.schema),
+      publishedAt: this.publishedAt,
+      receivedAt: this.receivedAt,
+      key: this.key,
+      headers: this.headers,
+      payload: this.text(),
+    };
+  }
+}

@@ -1,0 +1,76 @@
+/** @import {ProducerState} from './producers.js' */
+/** @import {GapFrame} from './wire/frames.js' */
+
+/**
+ * A `Deliver` frame: where it is in its message.
+ *
+ * @typedef {object} HeldDelivery
+ * @property {Uint8Array} message
+ * @property {number} start of the frame
+ * @property {number} from of its body
+ * @property {number} to its end
+ * @property {number} sequence of the first event
+ * @property {boolean} fresh whether it came over the new connection
+ */
+
+// Of what the old connection brings for groups. It has to be read on all the same: what it says is waited for.
+const MOST_OLD_BYTES = 16 * 2 ** 20;
+
+/** So much the new bus may send before the client has moved. */
+export const HELD_CREDIT = 2 ** 20;
+
+/**
+ * What arrives while a client has two connections, and must not be handed on yet.
+ *
+ * An event for subscriptions without a group comes over both connections: those of the new one wait here until the old one is
+ * drained, and then what was seen is dropped by its number. An event for a group comes over one of the two, whichever the bus has
+ * chosen: for topics with a group both connections' deliveries wait here, and are put in the order of their numbers.
+ */
+export class Held {
+  /** @type {(HeldDelivery | GapFrame)[]} for topics without groups, in the order of their arrival */
+  plain = [];
+  /** @type {Map<ProducerState, HeldDelivery[]>} */
+  #grouped = new Map();
+  #oldBytes = 0;
+  #groupsOnly = false;
+
+  /** @param {HeldDelivery | GapFrame} one of the new connection */
+  add(one) {
+    if (!this.#groupsOnly) {
+      this.plain.push(one);
+    }
+  }
+
+  /**
+   * @param {ProducerState} origin
+   * @param {HeldDelivery} one of either connection, for a topic with a group
+   */
+  addGrouped(origin, one) {
+    const all = this.#grouped.get(origin);
+    if (all) {
+      all.push(one);
+    } else {
+      this.#grouped.set(origin, [one]);
+    }
+    if (!one.fresh) {
+      this.#oldBytes += one.to - one.start;
+    }
+  }
+
+  /** Whether the old connection has brought more for groups than is to be held. */
+  get isTooMuch() {
+    return this.#oldBytes > MOST_OLD_BYTES;
+  }
+
+  /** The new connection is given up: of what it brings, only what no other client gets is kept. */
+  keepGroupsOnly() {
+    this.#groupsOnly = true;
+    this.plain = [];
+  }
+
+  /** @returns {HeldDelivery[]} those for topics with groups, for each producer and topic in the order of their numbers */
+  grouped() {
+    // Stable: of two that say the same, the one of the old connection may be first or last.
+    return [...this.#grouped.values()].flatMap(all => all.sort((a, b) => a.sequence - b.sequence));
+  }
+}

@@ -1,0 +1,26 @@
+import { EventBus } from './client.js';
+import { environment, pageOf } from './environment.js';
+import { settings } from './options.js';
+
+/** @import {Options} from './types.js' */
+
+export { EventBus } from './client.js';
+export { EventBusError } from './errors.js';
+export { BusEvent } from './event.js';
+export { Subscription } from './subscription.js';
+export * from './types.js';
+
+/**
+ * Connects to a bus, and stays connected until the client is closed.
+ *
+ * @param {Options | string} options an address, or more
+ * @returns {Promise<EventBus>} resolves when a bus has welcomed the client. Rejects after `connectTimeout`, or after three tries that
+ *   opened no connection, with NOT_CONNECTED or TIMED_OUT; with REFUSED where another try would be refused again; with the signal's reason
+ * @throws {TypeError | RangeError} an option that is unknown or out of its range
+ */
+export async function connect(options) {
+  const checked = settings(options, pageOf() !== null);
+  const all = typeof options === 'string' ? { url: options } : options;
+  all.signal?.throwIfAborted();
+  return new EventBus(checked, await environment(all)).start(all.signal);
+}

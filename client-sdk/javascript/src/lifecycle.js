@@ -1,0 +1,93 @@
+/** @import {Connector} from './connector.js' */
+/** @import {Environment, Page} from './types.js' */
+
+// Of the platforms' timers, in ms.
+const LONGEST_TIMER = 2 ** 31 - 1;
+
+/**
+ * Tells the connector what becomes of the page it is in: seen, hidden, frozen, kept for later, without a network. `start` and `stop` are
+ * mirror images.
+ */
+export class Lifecycle {
+  #env;
+  #page;
+  #connector;
+  #send;
+  #hiddenFor;
+  /** @type {unknown} */
+  #timer = null;
+  #hiddenAt = 0;
+  /** @type {[EventTarget, string, (event: Event) => void][]} */
+  #listeners;
+
+  /**
+   * @param {Environment} env
+   * @param {Page} page
+   * @param {Connector} connector
+   * @param {() => void} send sends what waits
+   * @param {number} hiddenFor ms
+   */
+  constructor(env, page, connector, send, hiddenFor) {
+    this.#env = env;
+    this.#page = page;
+    this.#connector = connector;
+    this.#send = send;
+    this.#hiddenFor = hiddenFor;
+    this.#listeners = [
+      [page.document, 'visibilitychange', () => this.#visibility()],
+      // Out of being frozen.
+      [page.document, 'resume', () => this.#wake()],
+      [page.window, 'online', () => this.#wake()],
+      [page.window, 'offline', () => connector.offline()],
+      [page.window, 'pageshow', event => {
+        // From the cache for going back, which has closed the connection.
+        if ('persisted' in event && event.persisted) {
+          this.#wake();
+        }
+      }],
+      [page.window, 'pagehide', () => send()],
+    ];
+  }
+
+  start() {
+    for (const [target, type, listener] of this.#listeners) {
+      target.addEventListener(type, listener);
+    }
+    if (this.#page.document.visibilityState === 'hidden') {
+      this.#visibility();
+    }
+  }
+
+  stop() {
+    this.#stopTimer();
+    for (const [target, type, listener] of this.#listeners) {
+      target.removeEventListener(type, listener);
+    }
+  }
+
+  #stopTimer() {
+    this.#env.clearTimeout(/** @type {never} */ (this.#timer));
+    this.#timer = null;
+  }
+
+  #visibility() {
+    this.#stopTimer();
+    if (this.#page.document.visibilityState !== 'hidden') {
+      this.#wake();
+      return;
+    }
+    this.#send();
+    if (this.#hiddenFor < Infinity) {
+      this.#hiddenAt = this.#env.now();
+      this.#timer = this.#env.setTimeout(() => this.#connector.sleep(), Math.min(this.#hiddenFor, LONGEST_TIMER));
+    }
+  }
+
+  #wake() {
+    if (this.#page.document.visibilityState === 'hidden' && this.#hiddenFor < Infinity && this.#env.now() - this.#hiddenAt >= this.#hiddenFor) {
+      // Nobody looks: it stays without a connection until somebody does.
+      return;
+    }
+    this.#connector.wake();
+  }
+}

@@ -1,0 +1,445 @@
+import { Credit } from './credit.js';
+import { EventBusError, Malformed } from './errors.js';
+import { HELD_CREDIT } from './held.js';
+import { SilenceWatch } from './silence.js';
+import {
+  decodeChangeBus, decodeConfirm, decodeGap, decodeProblem, decodeWelcome, encodeCredit, encodeId,
+} from './wire/frames.js';
+import { LIMIT, SUBPROTOCOL, TYPE } from './wire/names.js';
+import { Reader } from './wire/reader.js';
+
+/** @import {Barriers} from './barriers.js' */
+/** @import {Window} from './credit.js' */
+/** @import {Dispatcher} from './dispatcher.js' */
+/** @import {Outbox} from './outbox.js' */
+/** @import {Registry} from './registry.js' */
+/** @import {BusCode, Channel, Counters, Environment, Refusal, TlsOptions} from './types.js' */
+/** @import {ChangeBus, Welcome} from './wire/frames.js' */
+
+/**
+ * Where frames go.
+ *
+ * @typedef {object} Parts
+ * @property {Environment} env
+ * @property {Outbox} outbox
+ * @property {Registry} registry
+ * @property {Dispatcher} dispatcher
+ * @property {Barriers} barriers
+ * @property {Window} window
+ * @property {Counters} counters
+ * @property {number} silenceTimeout in ms
+ * @property {TlsOptions | undefined} tls
+ * @property {(error: EventBusError) => void} problem tells what no call waited for
+ */
+
+/**
+ * Hears about a connection.
+ *
+ * @typedef {object} LinkOwner
+ * @property {(link: Link, welcome: Welcome) => void} welcomed the bus has greeted this client
+ * @property {(link: Link, end: End) => void} ended the connection is over, or never came about; the last call
+ * @property {(link: Link, request: ChangeBus) => void} changeBus the bus asks to go on elsewhere
+ *
+ * How a connection has ended.
+ * @typedef {object} End
+ * @property {number} code
+ * @property {string} reason
+ * @property {EventBusError | null} failure what is known beside the code
+ * @property {Refusal | null} refusal of the upgrade
+ * @property {boolean} welcomed
+ */
+
+/**
+ * Takes part of what comes over a connection that is not the client's only one yet.
+ *
+ * @typedef {object} Standby
+ * @property {(id: number) => void} confirmed a subscription is in force there
+ * @property {(id: number, failure: EventBusError) => void} refused a subscription is not served there
+ * @property {(id: number) => void} drained nothing more comes for a subscription there
+ */
+
+/** @type {Record<number, BusCode>} what close codes say that tell a client not to come back */
+const VERDICTS = {
+  1002: 'PROTOCOL_VIOLATION', 1003: 'PROTOCOL_VIOLATION', 1007: 'MALFORMED', 1009: 'TOO_BIG',
+  4500: 'UNAUTHENTICATED', 4501: 'FORBIDDEN', 4502: 'UNSUPPORTED', 4503: 'REPLACED',
+};
+const SLOW_CONSUMER = 4001;
+// Of the largest message of a bus: the default, and the most that it can be set to.
+const LEAST_MESSAGE_BYTES = 4 * 2 ** 20;
+const MOST_MESSAGE_BYTES = 2 ** 30;
+const utf8 = new TextEncoder();
+const text = new TextDecoder();
+
+/** One connection: greets the bus, reads its frames and passes them on. */
+export class Link {
+  #parts;
+  #owner;
+  /** @type {Standby | null} */
+  #standby;
+  /** @type {Channel | null} */
+  #channel = null;
+  #reader = new Reader();
+  #body = new Reader();
+  #credit;
+  #watch;
+  /** @type {EventBusError | null} why the bus is going to close */
+  #refusal = null;
+  #isOver = false;
+  #isAbandoned = false;
+  #nextEcho = 1;
+  /** When something was received last, in ms. */
+  heardAt;
+  /** @type {Welcome | null} */
+  welcome = null;
+
+  /**
+   * @param {string} url
+   * @param {Parts} parts
+   * @param {LinkOwner} owner
+   * @param {Standby | null} standby null for the client's only connection
+   */
+  constructor(url, parts, owner, standby) {
+    this.url = url;
+    this.#parts = parts;
+    this.#owner = owner;
+    this.#standby = standby;
+    this.#credit = new Credit(parts.window);
+    this.heardAt = parts.env.now();
+    this.#watch = new SilenceWatch(parts.env, this, parts.silenceTimeout, () => this.fail(`nothing heard for ${parts.silenceTimeout} ms`));
+  }
+
+  /** @param {Uint8Array} hello the first frame */
+  open(hello) {
+    const { env, tls } = this.#parts;
+    try {
+      this.#channel = env.open(this.url, SUBPROTOCOL, {
+        onOpen: () => {
+          this.#heard();
+          this.#channel?.send([hello]);
+        },
+        onMessage: message => this.#onMessage(message),
+        onClose: (code, reason, refusal) => this.#onClose(code, reason, refusal ?? null),
+        onDrain: () => this.#parts.outbox.flush(),
+        onPong: () => this.#heard(),
+      }, tls);
+    } catch (cause) {
+      this.fail('', new EventBusError('NOT_CONNECTED', `no connection to ${this.url}: ${String(cause)}`, { cause }));
+    }
+  }
+
+  /** @returns {Channel} once it is welcomed */
+  get channel() {
+    return /** @type {Channel} */ (this.#channel);
+  }
+
+  #heard() {
+    this.heardAt = this.#parts.env.now();
+  }
+
+  // ---- The end
+
+  /** What still comes from this connection is too late to settle anything. */
+  abandon() {
+    this.#isAbandoned = true;
+  }
+
+  /** Ends it at once; its owner hears no more of it. */
+  abort() {
+    if (!this.#isOver) {
+      this.#isOver = this.#isAbandoned = true;
+      this.#watch.stop();
+      this.#channel?.abort();
+    }
+  }
+
+  /**
+   * Ends it in good order; its owner hears no more of it.
+   * @param {string} reason
+   */
+  close(reason) {
+    this.#isOver = this.#isAbandoned = true;
+    this.#watch.stop();
+    this.#channel?.close(1000, reason);
+  }
+
+  /**
+   * Ends it at once, and tells the owner.
+   * @param {string} reason
+   * @param {EventBusError | null} failure
+   * @param {number} code for the bus; 1006 if there is nothing to be said to it
+   */
+  fail(reason, failure = null, code = 1006) {
+    if (!this.#isOver) {
+      this.#isOver = this.#isAbandoned = true;
+      this.#watch.stop();
+      if (code === 1006) {
+        this.#channel?.abort();
+      } else {
+        this.#channel?.close(code, shorten(reason));
+      }
+      this.#owner.ended(this, { code, reason, failure, refusal: null, welcomed: this.welcome !== null });
+    }
+  }
+
+  /**
+   * @param {number} code
+   * @param {string} reason
+   * @param {Refusal | null} refusal
+   */
+  #onClose(code, reason, refusal) {
+    if (this.#isOver) {
+      return;
+    }
+    this.#isOver = true;
+    this.#watch.stop();
+    const busCode = VERDICTS[code] ?? (code >= 4500 ? 'UNSUPPORTED' : undefined);
+    let failure = this.#refusal;
+    if (!failure && busCode) {
+      failure = new EventBusError('REFUSED', `${this.url} closed with ${code}: ${reason}`, { busCode, retryable: false });
+    } else if (!failure && refusal) {
+      const told = `${this.url} answered ${refusal.status}: ${refusal.text}`;
+      failure = new EventBusError('NOT_CONNECTED', told, { retryable: refusal.status >= 500 });
+    }
+    this.#owner.ended(this, { code, reason, failure, refusal, welcomed: this.welcome !== null });
+  }
+
+  // ---- Silence
+
+  /** Asks the bus for a sign of life. */
+  probe() {
+    const channel = this.#channel;
+    if (channel?.ping) {
+      channel.ping();
+    } else {
+      channel?.send([encodeId(TYPE.ECHO, this.#nextEcho++)]);
+    }
+  }
+
+  /**
+   * Looks whether the connection is dead.
+   * @param {number} silence ms after which there is a doubt
+   * @param {number} patience ms for the answer
+   */
+  doubt(silence, patience) {
+    if (this.welcome && this.#parts.env.now() - this.heardAt > silence) {
+      this.#watch.probe(patience);
+    }
+  }
+
+  // ---- Credit
+
+  /** Grants what there is room for, if it is time. */
+  grant() {
+    if (!this.#standby && !this.#isOver && this.#credit.isDue) {
+      this.#tell(this.#credit.next);
+    }
+  }
+
+  /** @param {number} limit */
+  #tell(limit) {
+    if (this.#credit.told(limit)) {
+      this.#channel?.send([encodeCredit(limit, this.#credit.received)]);
+    }
+  }
+
+  /**
+   * Bounds what is held of this connection. Not before the bus has confirmed all subscriptions: one that does not know of credit would
+   * take it for a sign that the client stays.
+   */
+  limitHeld() {
+    this.#tell(HELD_CREDIT);
+  }
+
+  /** Takes all that the bus has for this connection, which will end. */
+  takeRest() {
+    this.#tell(Number.MAX_SAFE_INTEGER);
+  }
+
+  /** It is the client's connection from now on. */
+  goLive() {
+    this.#standby = null;
+    this.grant();
+  }
+
+  // ---- What comes
+
+  /** @param {Uint8Array} message */
+  #onMessage(message) {
+    if (this.#isOver) {
+      return;
+    }
+    this.#heard();
+    const { dispatcher, window } = this.#parts;
+    try {
+      this.#frames(message);
+    } catch (thrown) {
+      if (!(thrown instanceof Malformed)) {
+        throw thrown;
+      }
+      this.#refusal = new EventBusError('REFUSED', `the bus sent what is malformed: ${thrown.message}`, { busCode: 'MALFORMED', retryable: true });
+      this.fail(thrown.message, this.#refusal, 1007);
+    } finally {
+      // What came before a malformed frame is good.
+      dispatcher.handOver();
+    }
+    if (window.isOverrun) {
+      this.fail(`${window.unhandled} bytes that were not handled in time (expected: the handlers keep up)`, null, SLOW_CONSUMER);
+    }
+    this.grant();
+    this.#parts.outbox.flush();
+  }
+
+  /** @param {Uint8Array} message */
+  #frames(message) {
+    const reader = this.#reader.wrap(message);
+    while (reader.at < reader.end && !this.#isOver) {
+      const start = reader.at;
+      const type = reader.int('typeCode');
+      const length = reader.length('body');
+      const from = reader.at;
+      const to = reader.at = from + length;
+      if (type === TYPE.DELIVER && this.welcome) {
+        this.#credit.received += to - start;
+        if (this.#standby) {
+          this.#parts.dispatcher.holdDelivery(message, start, from, to);
+        } else {
+          this.#parts.dispatcher.deliver(message, start, from, to);
+        }
+      } else {
+        this.#frame(type, this.#body.wrap(message, from, to));
+      }
+    }
+  }
+
+  /**
+   * @param {number} type
+   * @param {Reader} body
+   */
+  #frame(type, body) {
+    const { barriers, counters, dispatcher } = this.#parts;
+    if (!this.welcome && type !== TYPE.WELCOME && type !== TYPE.PROBLEM) {
+      throw body.malformed('typeCode', body.at, String(type), 'Welcome first');
+    }
+    switch (type) {
+      case TYPE.WELCOME:
+        this.#greeted(decodeWelcome(body));
+        break;
+      case TYPE.CONFIRM:
+        this.#confirmed(decodeConfirm(body));
+        break;
+      case TYPE.PROBLEM:
+        this.#problem(body);
+        break;
+      case TYPE.GAP:
+        if (this.#standby) {
+          dispatcher.holdGap(decodeGap(body));
+        } else {
+          dispatcher.gap(decodeGap(body));
+        }
+        break;
+      case TYPE.BARRIER:
+        barriers.echoed(body.long('id'));
+        break;
+      case TYPE.DRAINED:
+        // The last events come before the end.
+        dispatcher.handOver();
+        this.#drained(body.long('id'));
+        break;
+      case TYPE.CHANGE_BUS:
+        this.#owner.changeBus(this, decodeChangeBus(body));
+        break;
+      case TYPE.ECHO:
+        break;
+      default:
+        // A later version's: skipped, as the protocol says.
+        counters.unknownFrames++;
+    }
+  }
+
+  /** @param {Welcome} welcome */
+  #greeted(welcome) {
+    if (this.welcome) {
+      return;
+    }
+    this.welcome = welcome;
+    this.#channel?.limit?.(Math.max(LEAST_MESSAGE_BYTES, Math.min(MOST_MESSAGE_BYTES, welcome.limits.messageBytes)) + LIMIT.aroundEvents);
+    this.#watch.start();
+    // Before the first Subscribe, so that it holds for all deliveries.
+    this.grant();
+    this.#owner.welcomed(this, welcome);
+  }
+
+  /** @param {{typeCode: number, about: number, topic: string}} confirm */
+  #confirmed({ typeCode, about, topic }) {
+    if (this.#isAbandoned) {
+      return;
+    }
+    if (typeCode === TYPE.PUBLISH) {
+      this.#parts.outbox.confirmed(topic, about);
+    } else if (typeCode === TYPE.SUBSCRIBE) {
+      // The client may stay where it is, and there it may be refused yet.
+      (this.#standby ?? this.#parts.registry).confirmed(about);
+    }
+  }
+
+  /** @param {number} id */
+  #drained(id) {
+    if (!this.#isAbandoned) {
+      (this.#standby ?? this.#parts.registry).drained(id);
+    }
+  }
+
+  /** @param {Reader} body */
+  #problem(body) {
+    const { code, message, retryable, about, typeCode, topic } = decodeProblem(body);
+    const failure = new EventBusError('REFUSED', message, { busCode: code, retryable });
+    if (!this.#wasAsked(typeCode, about, topic, failure)) {
+      this.#parts.problem(failure);
+    }
+  }
+
+  /**
+   * @param {number} typeCode
+   * @param {number} about
+   * @param {string} topic
+   * @param {EventBusError} failure
+   * @returns {boolean} whether a call or the SDK waited for the answer
+   */
+  #wasAsked(typeCode, about, topic, failure) {
+    const { barriers, dispatcher, outbox, registry } = this.#parts;
+    switch (typeCode) {
+      case TYPE.PUBLISH:
+        return outbox.refused(topic, about, failure);
+      case TYPE.SUBSCRIBE:
+        if (this.#standby) {
+          this.#standby.refused(about, failure);
+          return true;
+        }
+        return !this.#isAbandoned && registry.refused(about, failure);
+      case TYPE.UNSUBSCRIBE:
+        dispatcher.handOver();
+        this.#drained(about);
+        return true;
+      case TYPE.BARRIER:
+        return barriers.refused(about, failure);
+      case TYPE.CREDIT:
+        this.#credit.refused();
+        return true;
+      case TYPE.ECHO:
+        return true;
+      default:
+        // About the connection: it says why the Close that follows.
+        this.#refusal = failure;
+        return !this.welcome;
+    }
+  }
+}
+
+/**
+ * @param {string} reason
+ * @returns {string} what fits into a Close frame
+ */
+export function shorten(reason) {
+  const bytes = utf8.encode(reason);
+  return bytes.length <= 123 ? reason : text.decode(bytes.subarray(0, 120)).replace(/\uFFFD*$/, '') + '…';
+}

@@ -1,0 +1,191 @@
+import { LIMIT } from './wire/names.js';
+
+/** @import {Options, Reconnect} from './types.js' */
+
+const MIB = 2 ** 20;
+const DAY = 86_400_000;
+const utf8 = new TextEncoder();
+
+/**
+ * Numbers: default, least, most, unit. Only what may be Infinity takes it.
+ * @type {Record<string, [number, number, number, string]>}
+ */
+const NUMBERS = {
+  connectTimeout: [10_000, 1, DAY, ' ms'],
+  confirmTimeout: [30_000, 1, DAY, ' ms'],
+  silenceTimeout: [40_000, 100, DAY, ' ms'],
+  closeTimeout: [10_000, 0, DAY, ' ms'],
+  outboundBytes: [16 * MIB, 1024, 2 ** 40, ' bytes'],
+  batchBytes: [65_536, 256, 4 * MIB, ' bytes'],
+  blockTimeout: [30_000, 0, DAY, ' ms'],
+  receiveBytes: [4 * MIB, 4096, 2 ** 40, ' bytes'],
+  trackedProducers: [100_000, 1, 10_000_000, ''],
+  hiddenFor: [Infinity, 0, Infinity, ' ms'],
+};
+
+/** @type {Record<string, [number, number, number, string]>} */
+const RECONNECT = {
+  initialDelay: [100, 1, DAY, ' ms'],
+  maxDelay: [10_000, 1, DAY, ' ms'],
+  multiplier: [2, 1, 100, ''],
+  jitter: [0.5, 0, 1, ''],
+  maxAttempts: [Infinity, 0, Infinity, ''],
+};
+
+const OTHERS = ['url', 'name', 'token', 'attributes', 'signal', 'reconnect', 'whenFull', 'WebSocket', 'tls'];
+
+/**
+ * Options that were checked, with the defaults of what was left out.
+ * @typedef {object} Settings
+ * @property {string[]} urls
+ * @property {string} name
+ * @property {() => string | null | Promise<string>} token
+ * @property {boolean} tokenCanChange
+ * @property {Record<string, string>} attributes
+ * @property {Required<Reconnect> | null} reconnect
+ * @property {boolean} waitWhenFull
+ * @property {import('./types.js').TlsOptions | undefined} tls
+ * @property {number} connectTimeout
+ * @property {number} confirmTimeout
+ * @property {number} silenceTimeout
+ * @property {number} closeTimeout
+ * @property {number} outboundBytes
+ * @property {number} batchBytes
+ * @property {number} blockTimeout
+ * @property {number} receiveBytes
+ * @property {number} trackedProducers
+ * @property {number} hiddenFor
+ */
+
+/**
+ * @param {unknown} value
+ * @returns {string} how an error shows it; never what might be a secret
+ */
+const shown = value => typeof value === 'number' ? String(value) : value === null ? 'null' : typeof value;
+
+/**
+ * @param {object} given
+ * @param {Record<string, [number, number, number, string]>} table
+ * @param {string} path before the names
+ * @returns {Record<string, number>} the numbers
+ */
+function numbers(given, table, path) {
+  /** @type {Record<string, number>} */
+  const all = {};
+  for (const [name, [standard, least, most, unit]] of Object.entries(table)) {
+    const value = /** @type {Record<string, unknown>} */ (given)[name];
+    if (value !== undefined && !(typeof value === 'number' && value >= least && value <= most)) {
+      throw new RangeError(`${path}${name}: ${shown(value)} (expected: ${least}..${most}${unit})`);
+    }
+    all[name] = value ?? standard;
+  }
+  return all;
+}
+
+/**
+ * @param {object} given
+ * @param {string[]} known
+ * @param {string} path
+ */
+function refuseUnknown(given, known, path) {
+  for (const name of Object.keys(given)) {
+    if (!known.includes(name)) {
+      throw new TypeError(`${path}${name}: unknown option (expected: ${known.toSorted().join(', ')})`);
+    }
+  }
+}
+
+/**
+ * @param {unknown} url
+ * @returns {string} the address
+ */
+function checkUrl(url) {
+  let parsed;
+  try {
+    parsed = new URL(String(url));
+  } catch {
+    // Told below.
+  }
+  if (!parsed || typeof url !== 'string' || !/^wss?:$/.test(parsed.protocol) || parsed.hash || parsed.username || parsed.password) {
+    throw new TypeError(`url: ${typeof url === 'string' ? JSON.stringify(url.replace(/\/\/[^/@]*@/, '//…@')) : shown(url)} `
+      + '(expected: ws://host:port/bus or wss://…, without user and fragment)');
+  }
+  return url;
+}
+
+/**
+ * @param {string} name
+ * @param {unknown} value
+ * @param {number} most bytes
+ * @returns {string} the text
+ */
+export function checkText(name, value, most) {
+  if (typeof value !== 'string' || utf8.encode(value).length > most) {
+    throw new TypeError(`${name}: ${typeof value === 'string' ? 'longer' : typeof value} (expected: text of at most ${most} bytes)`);
+  }
+  return value;
+}
+
+/**
+ * @param {Record<string, string>} attributes
+ * @returns {Record<string, string>} a copy
+ */
+function checkAttributes(attributes) {
+  const all = Object.entries(attributes);
+  let bytes = 0;
+  for (const [name, value] of all) {
+    bytes += utf8.encode(checkText('attributes', name, LIMIT.nameBytes)).length;
+    bytes += utf8.encode(checkText(`attributes.${name}`, value, LIMIT.nameBytes)).length;
+  }
+  if (all.length > LIMIT.attributes || bytes > LIMIT.attributeBytes) {
+    throw new RangeError(`attributes: ${all.length} of ${bytes} bytes (expected: at most ${LIMIT.attributes} of ${LIMIT.attributeBytes} bytes)`);
+  }
+  return { ...attributes };
+}
+
+/**
+ * @param {Options | string} given what the application wants
+ * @param {boolean} inPage whether there is a document
+ * @returns {Settings} all of it, checked
+ */
+export function settings(given, inPage) {
+  const options = typeof given === 'string' ? { url: given } : given;
+  if (typeof options !== 'object' || options === null) {
+    throw new TypeError(`options: ${shown(options)} (expected: an address or an object with url)`);
+  }
+  refuseUnknown(options, [...OTHERS, ...Object.keys(NUMBERS)], '');
+  const urls = (Array.isArray(options.url) ? options.url : [options.url]).map(checkUrl);
+  if (urls.length === 0) {
+    throw new TypeError('url: none (expected: at least one)');
+  }
+  const { token, reconnect = {}, whenFull = 'wait' } = options;
+  if (whenFull !== 'wait' && whenFull !== 'fail') {
+    throw new TypeError('whenFull: unknown (expected: wait or fail)');
+  }
+  const checkToken = (/** @type {unknown} */ value) => checkText('token', value, LIMIT.tokenBytes);
+  if (typeof token === 'string') {
+    checkToken(token);
+  } else if (token !== undefined && typeof token !== 'function') {
+    throw new TypeError(`token: ${typeof token} (expected: text, or a function that returns it)`);
+  }
+  if (typeof reconnect === 'object' && reconnect !== null) {
+    refuseUnknown(reconnect, Object.keys(RECONNECT), 'reconnect.');
+  } else if (reconnect !== false) {
+    throw new TypeError(`reconnect: ${shown(reconnect)} (expected: an object or false)`);
+  }
+  const own = /** @type {Settings} */ (/** @type {unknown} */ (numbers(options, NUMBERS, '')));
+  if (inPage && options.trackedProducers === undefined) {
+    own.trackedProducers = 10_000;
+  }
+  return {
+    ...own,
+    urls,
+    name: checkText('name', options.name ?? 'js-client', LIMIT.nameBytes),
+    token: typeof token === 'function' ? async () => checkToken(await token()) : () => token ?? null,
+    tokenCanChange: typeof token === 'function',
+    attributes: checkAttributes(options.attributes ?? {}),
+    reconnect: reconnect === false ? null : /** @type {Required<Reconnect>} */ (/** @type {unknown} */ (numbers(reconnect, RECONNECT, 'reconnect.'))),
+    waitWhenFull: whenFull === 'wait',
+    tls: options.tls,
+  };
+}

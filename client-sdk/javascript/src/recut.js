@@ -1,0 +1,67 @@
+import { exceeds } from './encoder.js';
+import { PublishFrame } from './frame.js';
+
+/** @import {Limits} from './types.js' */
+
+/** What an event takes of the outbound buffer beside its bytes. */
+export const AROUND_EVENT = 64;
+
+/**
+ * Puts the events of a frame into frames for a bus that takes less than the one that they were made for. What is too big for it by itself
+ * is taken out, and its waiter told; all others keep their numbers.
+ *
+ * @param {PublishFrame} old
+ * @param {Limits} limits of the bus
+ * @param {number} batchBytes
+ * @returns {{frames: PublishFrame[], refused: number}} and how many were taken out that nobody waits for
+ */
+export function recut(old, limits, batchBytes) {
+  /** @type {PublishFrame[]} */
+  const frames = [];
+  let refused = 0;
+  /** @type {PublishFrame | null} */
+  let frame = null;
+  for (const [i, event] of old.events().entries()) {
+    const waiter = old.waiters?.[i] ?? null;
+    const problem = exceeds(event, limits);
+    if (problem) {
+      waiter?.reject(problem);
+      refused += old.waiters ? 0 : 1;
+      // The next number does not follow the last one.
+      frame = null;
+      continue;
+    }
+    if (!frame || frame.size + event.bytes.length > batchBytes) {
+      frame = new PublishFrame(old.topic, old.first + i, old.schema, old.waiters && [], event.bytes.length);
+      frame.born = old.born;
+      frame.isSent = old.isSent;
+      frames.push(frame);
+    }
+    frame.writer.raw(event.bytes);
+    frame.count++;
+    frame.cost += event.bytes.length + AROUND_EVENT;
+    frame.waiters?.push(waiter);
+  }
+  return { frames, refused };
+}
+
+/**
+ * @param {Limits} limits that a bus has told
+ * @returns {Limits} with which something can be published, whatever it is that the bus has told
+ */
+export function usable(limits) {
+  return {
+    ...limits, payloadBytes: Math.max(1, limits.payloadBytes), headers: Math.max(0, limits.headers), headerBytes: Math.max(0, limits.headerBytes),
+    messageBytes: Math.max(1024, limits.messageBytes),
+  };
+}
+
+/**
+ * @param {Limits} before
+ * @param {Limits} now
+ * @returns {boolean} whether a bus takes all that the one before has taken
+ */
+export function fits(before, now) {
+  return now.payloadBytes >= before.payloadBytes && now.headers >= before.headers && now.headerBytes >= before.headerBytes
+    && now.messageBytes >= before.messageBytes;
+}

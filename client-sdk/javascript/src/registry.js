@@ -1,0 +1,281 @@
+import { EventBusError } from './errors.js';
+import { encodeId } from './wire/frames.js';
+import { TYPE } from './wire/names.js';
+
+/** @import {Subscription} from './subscription.js' */
+
+/** How long a bus may take to answer a `Subscribe` or an `Unsubscribe`. */
+const PATIENCE = 10_000;
+
+/**
+ * The subscriptions of a client, over all its connections.
+ */
+export class Registry {
+  /** @type {Map<number, Subscription>} */
+  #byId = new Map();
+  /** @type {Set<number>} whose end the application wants */
+  #ending = new Set();
+  /** @type {Map<number, number>} when the bus was asked about each that it has not answered */
+  #asked = new Map();
+  #say;
+  #sayNow;
+  #now;
+  #nextId = 1;
+  #isConnected = false;
+  /** @type {EventBusError | null} what calls fail with from now on */
+  #closed = null;
+  /** Changes with the subscriptions. */
+  version = 0;
+
+  // While the client changes the bus: what is to be said then, whose end the old bus was asked for before, and whose it has to say
+  // before the client leaves.
+  /** @type {[number, Uint8Array][] | null} */
+  #waiting = null;
+  /** @type {Set<number>} */
+  #endingHere = new Set();
+  /** @type {Set<number>} */
+  #leaving = new Set();
+  /** @type {() => void} */
+  #onLeft = () => {};
+
+  /**
+   * @param {(frame: Uint8Array) => void} say sends a frame to the bus, behind the events that were published before
+   * @param {(frame: Uint8Array) => void} sayNow sends it at once
+   * @param {() => number} now
+   */
+  constructor(say, sayNow, now) {
+    this.#say = say;
+    this.#sayNow = sayNow;
+    this.#now = now;
+  }
+
+  /** @returns {Iterable<Subscription>} */
+  get all() {
+    return this.#byId.values();
+  }
+
+  /** @returns {number} */
+  takeId() {
+    return this.#nextId++;
+  }
+
+  /** @param {Subscription} subscription a new one */
+  add(subscription) {
+    if (this.#closed) {
+      throw new EventBusError('CLOSED', this.#closed.message, { cause: this.#closed.cause });
+    }
+    this.#byId.set(subscription.id, subscription);
+    this.version++;
+    this.#ask(subscription.id, subscription.subscribeFrame);
+  }
+
+  /**
+   * @param {number} id
+   * @param {Uint8Array} frame
+   */
+  #ask(id, frame) {
+    if (this.#waiting) {
+      this.#waiting.push([id, frame]);
+    } else if (this.#isConnected) {
+      this.#asked.set(id, this.#now());
+      this.#say(frame);
+    }
+  }
+
+  /**
+   * The application wants no more of it; events that are under way still come.
+   * @param {Subscription} subscription
+   */
+  unsubscribe(subscription) {
+    const { id } = subscription;
+    if (this.#byId.get(id) !== subscription || this.#ending.has(id)) {
+      return;
+    }
+    this.#ending.add(id);
+    if (this.#isConnected) {
+      this.#ask(id, subscription.unsubscribeFrame);
+    } else {
+      this.#remove(id, null);
+    }
+  }
+
+  /**
+   * The bus sends nothing more for it.
+   * @param {number} id
+   * @param {EventBusError | null} failure
+   */
+  #remove(id, failure) {
+    const subscription = this.#byId.get(id);
+    this.#byId.delete(id);
+    this.#ending.delete(id);
+    this.#asked.delete(id);
+    if (subscription) {
+      this.version++;
+      subscription.end(failure);
+    }
+  }
+
+  /** A connection is ready: asks for everything again, ahead of the events that are sent again. */
+  connected() {
+    this.#isConnected = true;
+    for (const subscription of this.all) {
+      this.#asked.set(subscription.id, this.#now());
+      this.#sayNow(subscription.subscribeFrame);
+    }
+  }
+
+  /** The connection is lost. */
+  disconnected() {
+    this.#isConnected = false;
+    this.#asked.clear();
+    this.#endChange();
+    // There is no bus left that could send anything for these.
+    for (const id of [...this.#ending]) {
+      this.#remove(id, null);
+    }
+  }
+
+  /** @param {number} id that the bus has confirmed */
+  confirmed(id) {
+    const subscription = this.#byId.get(id);
+    if (!this.#ending.has(id)) {
+      this.#asked.delete(id);
+    }
+    if (subscription && !subscription.isConfirmed) {
+      this.version++;
+      subscription.confirm();
+    }
+  }
+
+  /**
+   * The bus sends nothing more for a subscription.
+   * @param {number} id
+   */
+  drained(id) {
+    if (!this.#leaving.delete(id)) {
+      this.#remove(id, null);
+      return;
+    }
+    if (this.#endingHere.has(id)) {
+      this.#remove(id, null);
+    }
+    if (this.#leaving.size === 0) {
+      this.#onLeft();
+    }
+  }
+
+  /**
+   * The bus does not serve a subscription.
+   * @param {number} id
+   * @param {EventBusError} failure
+   * @returns {boolean} whether there is one
+   */
+  refused(id, failure) {
+    const known = this.#byId.has(id);
+    this.#remove(id, failure);
+    return known;
+  }
+
+  /** @returns {string | null} what the bus did not answer in time */
+  overdue() {
+    const before = this.#now() - PATIENCE;
+    for (const [id, since] of this.#asked) {
+      if (since <= before) {
+        return `no answer about ${this.#byId.get(id) ?? id} within ${PATIENCE} ms`;
+      }
+    }
+    return null;
+  }
+
+  /** Ends all of them in good order, and takes no new ones. */
+  close() {
+    this.#closed = new EventBusError('CLOSED', 'the client is closed');
+    for (const subscription of [...this.all]) {
+      this.unsubscribe(subscription);
+    }
+  }
+
+  /**
+   * Ends all of them at once, because the client has ended.
+   * @param {EventBusError} why
+   * @param {boolean} wanted whether the application has closed it
+   */
+  abandon(why, wanted) {
+    this.#closed = why;
+    this.#isConnected = false;
+    for (const id of [...this.#byId.keys()]) {
+      this.#remove(id, wanted ? null : why);
+    }
+  }
+
+  // ---- A change of bus
+
+  /**
+   * A change begins: what the application asks for waits until its end.
+   * @returns {Subscription[]} what has to be asked for at the new bus
+   */
+  beginChange() {
+    this.#waiting = [];
+    this.#endingHere = new Set(this.#ending);
+    return [...this.all].filter(s => !this.#ending.has(s.id));
+  }
+
+  /**
+   * What has to be said to the old bus so that it sends no more.
+   * @param {Set<number>} moved subscriptions of the new bus
+   * @param {() => void} onLeft is called when the old bus sends nothing more
+   * @returns {Uint8Array[] | null} null if there is nothing to wait for
+   */
+  leave(moved, onLeft) {
+    this.#endingHere = new Set([...this.#endingHere].filter(id => this.#ending.has(id)));
+    this.#leaving = new Set([...moved, ...this.#endingHere]);
+    if (this.#leaving.size === 0) {
+      return null;
+    }
+    this.#onLeft = onLeft;
+    return [...moved].map(id => encodeId(TYPE.UNSUBSCRIBE, id));
+  }
+
+  /**
+   * The client is at the new bus, which serves these; what waited is said there.
+   * @param {Set<number>} served
+   */
+  moved(served) {
+    const late = this.#waiting ?? [];
+    // The old bus cannot end these any more.
+    for (const id of this.#endingHere) {
+      this.#remove(id, null);
+    }
+    this.#endChange();
+    this.#asked.clear();
+    for (const id of served) {
+      if (!this.#byId.has(id)) {
+        this.#ask(id, encodeId(TYPE.UNSUBSCRIBE, id));
+      }
+    }
+    late.forEach(([id, frame]) => this.#ask(id, frame));
+  }
+
+  /** The client stays, and has not left; what waited is said to the old bus. */
+  stayed() {
+    const late = this.#waiting ?? [];
+    this.#endChange();
+    late.forEach(([id, frame]) => this.#ask(id, frame));
+  }
+
+  /** The client has left, and comes back: asks for everything again. */
+  cameBack() {
+    this.#endChange();
+    this.connected();
+    for (const id of this.#ending) {
+      this.#sayNow(encodeId(TYPE.UNSUBSCRIBE, id));
+    }
+  }
+
+  #endChange() {
+    this.#waiting = null;
+    this.#endingHere.clear();
+    this.#leaving.clear();
+    this.#onLeft = () => {};
+  }
+}

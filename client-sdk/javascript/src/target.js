@@ -1,0 +1,172 @@
+import { textOf } from './errors.js';
+import { Link } from './link.js';
+import { fits } from './recut.js';
+
+/** @import {End, LinkOwner, Parts, Standby} from './link.js' */
+/** @import {Limits} from './types.js' */
+/** @import {ChangeBus, Welcome} from './wire/frames.js' */
+
+/**
+ * Where a change of bus leads.
+ *
+ * @typedef {object} Destination
+ * @property {string[]} urls at least one
+ * @property {bigint} producer the client's number, which it must keep
+ * @property {() => Promise<Uint8Array>} hello what to say there
+ *
+ * @typedef {object} TargetListener
+ * @property {() => void} ready a bus has welcomed this client
+ * @property {(why: string) => void} unreachable no address has led to a bus that takes it
+ * @property {(why: string) => void} lost the connection that was ready has ended
+ */
+
+/** The new connection of a change of bus: tries the addresses in turn until a bus welcomes this client, and watches it from then on. */
+export class Target {
+  #parts;
+  #listener;
+  #standby;
+  #heir;
+  #destination;
+  #patience;
+  #urls;
+  #why = 'none of its addresses can be used';
+  /** @type {Link | null} */
+  #link = null;
+  /** @type {unknown} */
+  #timer = null;
+  #isReady = false;
+  #isOver = false;
+  #isHandedOver = false;
+  /** @type {{request: ChangeBus, heardAt: number} | null} what the new bus has asked for already */
+  #next = null;
+  /** The address that is or was tried last. */
+  url;
+
+  /**
+   * @param {Parts} parts
+   * @param {TargetListener & Standby} listener hears of the connection
+   * @param {LinkOwner & {changeBus: (link: Link, request: ChangeBus, heardAt?: number) => void}} heir whose it is in the end
+   * @param {Destination} destination
+   * @param {number} patience ms for each address
+   */
+  constructor(parts, listener, heir, destination, patience) {
+    this.#parts = parts;
+    this.#listener = this.#standby = listener;
+    this.#heir = heir;
+    this.#destination = destination;
+    this.#patience = patience;
+    this.#urls = [...destination.urls];
+    this.url = /** @type {string} */ (this.#urls[0]);
+  }
+
+  /** @returns {Link} once it is ready */
+  get link() {
+    return /** @type {Link} */ (this.#link);
+  }
+
+  connect() {
+    const url = this.#urls.shift();
+    if (url === undefined) {
+      this.#isOver = true;
+      this.#listener.unreachable(this.#why);
+      return;
+    }
+    this.url = url;
+    const link = new Link(url, this.#parts, this, this.#standby);
+    this.#link = link;
+    this.#timer = this.#parts.env.setTimeout(() => link.fail(`no answer within ${this.#patience} ms`), this.#patience);
+    this.#destination.hello().then(frame => this.#link === link && !this.#isOver && link.open(frame), thrown => link.fail(textOf(thrown)));
+  }
+
+  /**
+   * @param {Link} link
+   * @param {Welcome} welcome
+   */
+  welcomed(link, welcome) {
+    if (this.#isOver || link !== this.#link) {
+      link.abort();
+      return;
+    }
+    this.#stopTimer();
+    const problem = this.#problem(welcome);
+    if (problem) {
+      link.fail(problem);
+      return;
+    }
+    this.#isReady = true;
+    this.#listener.ready();
+  }
+
+  /** @param {Welcome} welcome */
+  #problem({ producer, limits }) {
+    if (producer !== this.#destination.producer) {
+      // Subscribers could not tell what they have seen.
+      return `it knows this client as ${producer}, not as ${this.#destination.producer}`;
+    }
+    const now = this.#parts.outbox.limits;
+    return now && !fits(now, /** @type {Limits} */ (limits)) ? 'it takes smaller events or messages than those that may be under way already' : null;
+  }
+
+  /**
+   * @param {Link} link
+   * @param {End} end
+   */
+  ended(link, end) {
+    if (this.#isHandedOver) {
+      this.#heir.ended(link, end);
+      return;
+    }
+    if (this.#isOver || link !== this.#link) {
+      return;
+    }
+    this.#stopTimer();
+    this.#why = end.failure?.message ?? (end.code === 1006 && end.reason !== '' ? end.reason : `${end.code} ${end.reason}`);
+    if (this.#isReady) {
+      this.#isOver = true;
+      this.#listener.lost(this.#why);
+    } else {
+      this.connect();
+    }
+  }
+
+  /**
+   * @param {Link} link
+   * @param {ChangeBus} request
+   */
+  changeBus(link, request) {
+    if (this.#isHandedOver) {
+      this.#heir.changeBus(link, request);
+    } else {
+      this.#next = { request, heardAt: this.#parts.env.now() };
+    }
+  }
+
+  #stopTimer() {
+    this.#parts.env.clearTimeout(/** @type {never} */ (this.#timer));
+    this.#timer = null;
+  }
+
+  /** The connection is the heir's from now on; `passOn` has to follow. */
+  handOver() {
+    this.#isHandedOver = true;
+  }
+
+  /** Tells the heir what the bus has asked for meanwhile. */
+  passOn() {
+    if (this.#next && this.#link) {
+      this.#heir.changeBus(this.#link, this.#next.request, this.#next.heardAt);
+    }
+  }
+
+  /** The connection is not needed. */
+  drop() {
+    this.#stopTimer();
+    const wasOver = this.#isOver;
+    this.#isOver = true;
+    if (!wasOver && this.#isReady) {
+      this.#link?.close('the client stays at its bus');
+    } else {
+      this.#link?.abort();
+    }
+  }
+}

@@ -1,0 +1,134 @@
+import { EventBusError } from './errors.js';
+
+const MOST_BYTES = 255;
+const MOST_TOKENS = 16;
+// Of Unicode: separators, control characters, and surrogates that are alone.
+const FORBIDDEN = /[\p{Z}\p{Cc}\p{Cs}]/u;
+const PLAIN = /^[!-~]+$/;
+const utf8 = new TextEncoder();
+
+/**
+ * @param {string} text hostile, perhaps
+ * @returns {string} short, and without anything that a terminal would act on
+ */
+export function quote(text) {
+  let shown = '';
+  for (const c of text.slice(0, 64).split('')) {
+    shown += PLAIN.test(c) && c !== "'" || c === ' ' ? c : `\\u${c.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
+  }
+  return `'${shown}${text.length > 64 ? '…' : ''}'`;
+}
+
+/**
+ * @param {string} name
+ * @param {string} what
+ * @returns {string | null} what is wrong with a topic or filter
+ */
+function problemOf(name, what) {
+  if (name === '') {
+    return `${what} is empty (expected: tokens separated by dots)`;
+  }
+  const shown = `${what} ${quote(name)}`;
+  if (name.length > MOST_BYTES || utf8.encode(name).length > MOST_BYTES) {
+    return `${shown} has more than ${MOST_BYTES} bytes of UTF-8 (expected: at most ${MOST_BYTES})`;
+  }
+  const bad = PLAIN.test(name) ? null : FORBIDDEN.exec(name);
+  if (bad) {
+    const code = /** @type {number} */ (bad[0].codePointAt(0)).toString(16).toUpperCase().padStart(4, '0');
+    return `${shown} holds the character U+${code} at ${bad.index} (expected: no white space and no control characters)`;
+  }
+  const tokens = name.split('.');
+  const empty = tokens.indexOf('');
+  if (empty >= 0) {
+    return `${shown} has an empty token, number ${empty + 1} (expected: none)`;
+  }
+  if (tokens.length > MOST_TOKENS) {
+    return `${shown} has ${tokens.length} tokens (expected: at most ${MOST_TOKENS})`;
+  }
+  return null;
+}
+
+/**
+ * @param {string} topic
+ * @returns {string | null} why a client may not publish to it; null if it may
+ */
+export function topicProblem(topic) {
+  const problem = problemOf(topic, 'topic');
+  if (problem !== null) {
+    return problem;
+  }
+  if (topic.includes('*') || topic.includes('>')) {
+    return `topic ${quote(topic)} holds a wildcard (expected: a topic without * and >)`;
+  }
+  if (topic.startsWith('$')) {
+    return `topic ${quote(topic)} is the system's (expected: a topic that does not start with $)`;
+  }
+  return null;
+}
+
+/**
+ * @param {string} filter
+ * @returns {string | null} what is wrong with it; null if nothing is
+ */
+export function filterProblem(filter) {
+  const problem = problemOf(filter, 'filter');
+  if (problem !== null) {
+    return problem;
+  }
+  const tokens = filter.split('.');
+  for (const [i, token] of tokens.entries()) {
+    if (token === '>' && i < tokens.length - 1) {
+      return `filter ${quote(filter)} has > as token ${i + 1} (expected: only as the last)`;
+    }
+    if (token.length > 1 && /[*>]/.test(token)) {
+      return `filter ${quote(filter)} mixes a wildcard into token ${i + 1} (expected: * or > alone)`;
+    }
+  }
+  return null;
+}
+
+/**
+ * @param {string} what 'topic' or 'filter'
+ * @param {unknown} name
+ * @param {(name: string) => string | null} problem
+ */
+function check(what, name, problem) {
+  if (typeof name !== 'string') {
+    throw new TypeError(`${what}: ${typeof name} (expected: a string)`);
+  }
+  const found = problem(name);
+  if (found !== null) {
+    throw new EventBusError('ILLEGAL_TOPIC', found);
+  }
+}
+
+/** @param {string} topic what a client wants to publish to */
+export const checkTopic = topic => check('topic', topic, topicProblem);
+
+/** @param {string} filter what a client wants to subscribe to */
+export const checkFilter = filter => check('filter', filter, filterProblem);
+
+/**
+ * @param {string} filter a legal one
+ * @returns {(topic: string) => boolean} whether it selects a legal topic
+ */
+export function matcher(filter) {
+  const tokens = filter.split('.');
+  const tail = tokens[tokens.length - 1] === '>';
+  if (!tail && !tokens.includes('*')) {
+    return topic => topic === filter;
+  }
+  if (tail) {
+    tokens.pop();
+  }
+  // The system's topics are only seen by who names them.
+  const wild = tokens.length === 0 || tokens[0] === '*';
+  return topic => {
+    if (wild && topic.startsWith('$')) {
+      return false;
+    }
+    const parts = topic.split('.');
+    return (tail ? parts.length > tokens.length : parts.length === tokens.length)
+      && tokens.every((token, i) => token === '*' || token === parts[i]);
+  };
+}

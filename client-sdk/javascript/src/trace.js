@@ -1,0 +1,139 @@
+import { BusEvent } from './event.js';
+import { Malformed } from './errors.js';
+import { decodeChangeBus, decodeConfirm, decodeGap, decodeProblem, decodeWelcome } from './wire/frames.js';
+import { Deliver } from './wire/deliver.js';
+import { OVERFLOWS, TYPE } from './wire/names.js';
+import { Reader } from './wire/reader.js';
+
+const MOST = 60;
+/** @type {Map<number, string>} */
+const NAMES = new Map(Object.entries(TYPE).map(([name, code]) => [code, name]));
+
+/**
+ * @param {string} text
+ * @returns {string} short, on one line
+ */
+const short = text => JSON.stringify(text.length > MOST ? `${text.slice(0, MOST)}…` : text);
+
+/**
+ * @param {Reader} r
+ * @param {string} field
+ * @returns {string | null}
+ */
+const optional = (r, field) => r.present(field) ? r.string(field) : null;
+
+/**
+ * @param {string | null} value
+ * @returns {string} whether there is one, and nothing of it
+ */
+const secret = value => value === null ? 'none' : '***';
+
+/** @type {Record<number, (body: Reader) => string>} */
+const BODIES = {
+  [TYPE.HELLO]: r => {
+    const client = r.string('client');
+    const agent = r.string('agent');
+    return `client ${short(client)} agent ${short(agent)} token ${secret(optional(r, 'token'))} resume ${secret(optional(r, 'resume'))}`;
+  },
+  [TYPE.WELCOME]: r => {
+    const { bus, session, producer, limits, others } = decodeWelcome(r);
+    return `bus ${short(bus)} session ${short(session)} producer ${producer} resume *** messageBytes ${limits.messageBytes} others ${others.length}`;
+  },
+  [TYPE.PUBLISH]: r => `topic ${short(r.string('topic'))} sequence ${r.long('sequence')} schema ${r.bigint64('schema')} confirm ${r.boolean('confirm')} ${r.end - r.at} bytes of events`,
+  [TYPE.SUBSCRIBE]: r => `id ${r.long('id')} filter ${short(r.string('filter'))} group ${optional(r, 'group') ?? 'none'} ${OVERFLOWS[r.int('overflow')] ?? '?'}`,
+  [TYPE.CHANGE_BUS]: r => {
+    const { urls, reason, deadlineMillis, hops } = decodeChangeBus(r);
+    return `urls ${urls.join(' ')} ${reason} within ${deadlineMillis} ms token *** hops ${hops}`;
+  },
+  [TYPE.CHANGE_BUS_FAILED]: r => {
+    r.string('token');
+    return `token *** ${short(r.string('message'))}`;
+  },
+  [TYPE.DELIVER]: r => {
+    const view = new Deliver();
+    view.read(r.bytes, r.at, r.end);
+    const { sequence, count, offsets, groups, schema, receivedAt } = view;
+    const topic = view.text('topic', view.topicFrom, view.topicTo);
+    const producer = view.producer();
+    const first = count === 0 ? '' : ` first ${short(new BusEvent({ bytes: r.bytes, topic, producer, schema, receivedAt, codec: null }, sequence,
+      /** @type {number} */ (offsets[0]), /** @type {number} */ (offsets[1]), /** @type {number} */ (offsets[2])).text())}`;
+    return `topic ${short(topic)} producer ${producer} sequence ${sequence} events ${count} groups [${groups.join(' ')}]${first}`;
+  },
+  [TYPE.PROBLEM]: r => {
+    const { code, message, retryable, about, typeCode, topic } = decodeProblem(r);
+    return `${code} ${short(message)} retryable ${retryable} about ${about} typeCode ${typeCode} topic ${short(topic)}`;
+  },
+  [TYPE.CONFIRM]: r => {
+    const { typeCode, about, topic } = decodeConfirm(r);
+    return `typeCode ${typeCode} about ${about} topic ${short(topic)}`;
+  },
+  [TYPE.GAP]: r => {
+    const { topic, producer, from, to, reason } = decodeGap(r);
+    return `topic ${short(topic)} producer ${producer} ${from}..${to} ${reason}`;
+  },
+  [TYPE.CREDIT]: r => `call ${r.long('call')} limit ${r.long('limit')} received ${r.long('received')}`,
+};
+
+/**
+ * Writes the frames of a message for people, one line each: what they say, payloads cut, tokens and resumes masked.
+ *
+ * @param {Uint8Array} message
+ * @returns {string[]} as many lines as there are frames; the last one tells where it is malformed
+ */
+export function describe(message) {
+  /** @type {string[]} */
+  const lines = [];
+  const reader = new Reader().wrap(message);
+  try {
+    while (!reader.done) {
+      const code = reader.int('typeCode');
+      const length = reader.length('body');
+      const body = new Reader().wrap(message, reader.at, reader.at + length);
+      reader.at += length;
+      const describeBody = BODIES[code] ?? (NAMES.has(code) ? r => `id ${r.long('id')}` : () => 'a type that this version does not know');
+      lines.push(`${String(code).padStart(3, '0')} ${NAMES.get(code) ?? 'unknown'} ${length} bytes: ${describeBody(body)}`);
+    }
+  } catch (thrown) {
+    if (!(thrown instanceof Malformed)) {
+      throw thrown;
+    }
+    lines.push(`malformed: ${thrown.message}`);
+  }
+  return lines;
+}
+
+/**
+ * A WebSocket that tells what goes over it, to be given as the option `WebSocket`: one line for each frame, with `->` or `<-` before it.
+ *
+ * @param {typeof WebSocket} Base the platform's
+ * @param {(line: string) => void} write takes a line
+ * @returns {typeof WebSocket}
+ */
+export function traced(Base, write) {
+  return class extends Base {
+    /**
+     * @param {string | URL} url
+     * @param {string | string[]} [protocols]
+     */
+    constructor(url, protocols) {
+      super(url, protocols);
+      this.addEventListener('message', ({ data }) => {
+        if (data instanceof ArrayBuffer) {
+          describe(new Uint8Array(data)).forEach(line => write(`<- ${line}`));
+        }
+      });
+      this.addEventListener('close', ({ code, reason }) => write(`<- close ${code} ${short(reason)}`));
+    }
+
+    /**
+     * @override
+     * @param {string | ArrayBufferLike | Blob | ArrayBufferView<ArrayBuffer>} data
+     */
+    send(data) {
+      if (ArrayBuffer.isView(data)) {
+        describe(new Uint8Array(data.buffer, data.byteOffset, data.byteLength)).forEach(line => write(`-> ${line}`));
+      }
+      super.send(/** @type {ArrayBufferView<ArrayBuffer>} */ (data));
+    }
+  };
+}

@@ -1,0 +1,269 @@
+/** @import {BusEvent} from './event.js' */
+/** @import {EventBusError} from './errors.js' */
+
+/**
+ * @typedef {'ILLEGAL_TOPIC' | 'TOO_BIG' | 'BUFFER_FULL' | 'NOT_CONNECTED' | 'CONNECTION_LOST' | 'REFUSED' | 'TIMED_OUT' | 'CLOSED'
+ *   | 'UNREADABLE_PAYLOAD'} ErrorCode what kind of failure
+ * @typedef {typeof import('./wire/names.js').BUS_CODES[number]} BusCode why a bus refused something
+ * @typedef {typeof import('./wire/names.js').CHANGE_REASONS[number]} ChangeReason why a bus asks a client to go on elsewhere
+ *
+ * @typedef {object} ErrorDetails
+ * @property {boolean} [retryable] whether the same call may succeed later; default by the code
+ * @property {BusCode | undefined} [busCode] what the bus answered
+ * @property {unknown} [cause] what it comes from
+ */
+
+/**
+ * What a bus does with the deliveries of a subscriber that is too slow: `BLOCK` lets the publishers wait, `DROP_OLDEST` drops what
+ * waited longest, `CONFLATE` keeps the last event of each key, `DISCONNECT` closes the connection.
+ * @typedef {typeof import('./wire/names.js').OVERFLOWS[number]} Overflow
+ *
+ * Why events are missing: lost (they were published while this client was away, or refused), dropped because the queue of a slow
+ * subscriber was full, or replaced by a later one of the same key.
+ * @typedef {'LOST' | 'QUEUE_FULL' | 'CONFLATED'} GapReason
+ *
+ * NEW → CONNECTING → CONNECTED ⇄ RECONNECTING, from both DRAINING, from all CLOSED, which is the end.
+ * @typedef {'NEW' | 'CONNECTING' | 'CONNECTED' | 'RECONNECTING' | 'DRAINING' | 'CLOSED'} State
+ */
+
+/**
+ * What a bus accepts from one connection; every figure is a maximum.
+ * @typedef {object} Limits
+ * @property {number} payloadBytes of one event's payload
+ * @property {number} messageBytes of one WebSocket message
+ * @property {number} headers of one event
+ * @property {number} headerBytes of one event's header names and values together
+ * @property {number} subscriptions of one connection
+ * @property {number} queueBytes queued for one connection
+ */
+
+/**
+ * @typedef {object} ConnectionInfo
+ * @property {string} url where it leads
+ * @property {string} bus the bus's name
+ * @property {string} session the bus's name for this connection
+ * @property {bigint} producer the number that this client publishes under
+ * @property {Limits} limits what the bus accepts
+ */
+
+/**
+ * When to try again after a connection was lost: `initialDelay` ms, then `multiplier` times longer after each failure up to `maxDelay`,
+ * of which a random part of `jitter` (0 to 1) is left out; at most `maxAttempts` tries in a row.
+ * @typedef {object} Reconnect
+ * @property {number} [initialDelay] ms, default 100
+ * @property {number} [maxDelay] ms, default 10,000
+ * @property {number} [multiplier] default 2
+ * @property {number} [jitter] default 0.5
+ * @property {number} [maxAttempts] default Infinity
+ */
+
+/**
+ * @typedef {object} Options
+ * @property {string | string[]} url one address or several, `ws://` or `wss://`, tried in turn
+ * @property {string} [name] for people, need not be unique; default `js-client`
+ * @property {string | (() => string | Promise<string>)} [token] for a bus that wants one; a function is asked at every connect and, when
+ *   a token was refused, once more
+ * @property {Record<string, string>} [attributes] for the bus's operators, 1,024 bytes in all
+ * @property {AbortSignal} [signal] gives up the first connection; the client is closed then
+ * @property {number} [connectTimeout] ms for the first connection, and for each later try; default 10,000
+ * @property {number} [confirmTimeout] ms until `publish` fails with TIMED_OUT; default 30,000
+ * @property {number} [silenceTimeout] ms without a sign of the bus until the connection is given up; default 40,000
+ * @property {number} [closeTimeout] ms that `close` waits for what is under way; default 10,000
+ * @property {Reconnect | false} [reconnect] false: the first lost connection closes the client
+ * @property {number} [outboundBytes] bytes of events that are not sent, or not confirmed; default 16 MiB
+ * @property {number} [batchBytes] bytes of one message, unless an event alone is larger; default 64 KiB
+ * @property {'wait' | 'fail'} [whenFull] what `publish` does when `outboundBytes` are used up; default wait
+ * @property {number} [blockTimeout] ms that it waits; default 30,000
+ * @property {number} [receiveBytes] bytes that are received and not handled; default 4 MiB. The bus holds back the rest, and the
+ *   overflow policy of the subscription acts on it
+ * @property {number} [trackedProducers] pairs of topic and producer of which repetitions and gaps are known; default 100,000, in a page 10,000
+ * @property {number} [hiddenFor] ms after which a page that is hidden closes its connection, to open it again when it is seen; default never
+ * @property {typeof WebSocket} [WebSocket] used instead of the platform's, and instead of the SDK's own socket in Node
+ * @property {TlsOptions} [tls] Node only, for `wss://`
+ *
+ * Options of Node's `tls.connect`.
+ * @typedef {object} TlsOptions
+ * @property {string | Uint8Array | (string | Uint8Array)[]} [ca] certificates that are trusted, in PEM
+ * @property {string | Uint8Array} [cert] this client's certificate, in PEM
+ * @property {string | Uint8Array} [key] its private key, in PEM
+ * @property {string} [passphrase] of the key
+ * @property {string} [servername] the name that the bus's certificate has to have
+ */
+
+/**
+ * Reads and writes payloads.
+ * @template T
+ * @typedef {object} Codec
+ * @property {bigint} [fingerprint] CRC-64-AVRO of the schema that it writes; left out for none
+ * @property {(value: T) => Uint8Array} encode must return bytes that are not changed later
+ * @property {(payload: Uint8Array, schema: bigint) => T} decode gets the fingerprint of the writer's schema, 0n for none
+ */
+
+/**
+ * The half of a codec that publishing needs.
+ * @typedef {object} Encoder
+ * @property {bigint} [fingerprint]
+ * @property {(value: never) => Uint8Array} encode
+ *
+ * The half that a subscription needs.
+ * @typedef {object} Decoder
+ * @property {(payload: Uint8Array, schema: bigint) => unknown} decode
+ */
+
+/**
+ * What can be published: text as UTF-8, bytes as they are, all else by the codec, without one as JSON.
+ * @typedef {unknown} Payload
+ *
+ * @typedef {object} SendOptions
+ * @property {string} [key] what CONFLATE goes by, at most 4,096 bytes
+ * @property {Record<string, string>} [headers] for the application
+ * @property {number} [publishedAt] microseconds since 1970; default now
+ * @property {bigint} [schema] fingerprint of the payload's schema; default the codec's
+ * @property {Encoder} [codec] writes the payload
+ *
+ * @typedef {object} PublishSignal
+ * @property {AbortSignal} [signal] stops waiting for the confirmation; the event is published all the same
+ *
+ * @typedef {SendOptions & PublishSignal} PublishOptions
+ *
+ * @typedef {object} Published
+ * @property {string} topic
+ * @property {bigint} producer
+ * @property {number} sequence
+ *
+ * @typedef {object} WaitOptions
+ * @property {number} [timeout] ms
+ * @property {AbortSignal} [signal] stops waiting
+ */
+
+/**
+ * @typedef {object} SubscribeOptions
+ * @property {string} [group] shares the events with all other subscriptions of this group
+ * @property {Overflow} [overflow] default `BLOCK`, in a page `DROP_OLDEST`
+ * @property {Decoder} [codec] reads payloads for `event.value()`
+ * @property {AbortSignal} [signal] ends the subscription
+ *
+ * @callback Handler
+ * @param {BusEvent} event
+ * @returns {void | Promise<void>} the next event of the subscription waits for the promise
+ *
+ * @typedef {object} SubscriptionCounters
+ * @property {number} received events handed to it
+ * @property {number} duplicates events that came again and were dropped
+ * @property {number} missing events told as gaps
+ * @property {number} failed handlers that have failed
+ * @property {number} queued events that wait for it
+ */
+
+/**
+ * An event as `JSON.stringify` writes it; 64-bit numbers as text.
+ * @typedef {object} EventJson
+ * @property {string} topic
+ * @property {number} sequence
+ * @property {string} producer
+ * @property {string} schema
+ * @property {number} publishedAt
+ * @property {number} receivedAt
+ * @property {string | null} key
+ * @property {Record<string, string>} headers
+ * @property {string} payload
+ */
+
+/**
+ * What a client has done since it was made.
+ * @typedef {object} Counters
+ * @property {number} published events accepted for sending
+ * @property {number} confirmed events that the bus confirmed
+ * @property {number} resent events that were sent again after a reconnect
+ * @property {number} droppedFull events refused because the outbound buffer was full
+ * @property {number} indeterminate events without confirmation that were under way when a connection ended
+ * @property {number} messagesSent WebSocket messages with events; published / messagesSent is the mean batch
+ * @property {number} received events received, without duplicates, counted once for all subscriptions
+ * @property {number} duplicates events received again and dropped
+ * @property {number} missing events told as gaps
+ * @property {number} handlerFailures handlers that have failed
+ * @property {number} reconnects connections made after the first
+ * @property {number} busChanges times that the client went on at another bus because its bus asked it to
+ * @property {number} unknownFrames frames of types that this version does not know, which were skipped
+ * @property {number} publishedTopics topics that the client has published to
+ * @property {number} bufferedBytes bytes of events that are not sent, or not confirmed
+ * @property {number} unhandledBytes bytes that are received and not handled
+ */
+
+/**
+ * @typedef {object} Gap
+ * @property {string} topic
+ * @property {bigint} producer
+ * @property {number} from the first sequence that is missing
+ * @property {number} to the last one
+ * @property {GapReason} reason
+ */
+
+/**
+ * What `on` tells.
+ * @typedef {object} ClientEvents
+ * @property {ConnectionInfo} connected a bus has welcomed this client, the first time or again
+ * @property {{code: number, reason: string, willReconnect: boolean}} disconnected a connection has ended; 1006 without a Close frame
+ * @property {{attempt: number, url: string, delay: number}} reconnecting the next try begins in `delay` ms
+ * @property {{before: ConnectionInfo, now: ConnectionInfo}} busChanged the client went on at another bus
+ * @property {{url: string, why: string}} busChangeFailed the client stays at its bus
+ * @property {Gap} gap events are missing
+ * @property {{events: number, cause: 'CONNECTION_LOST' | 'CLOSED' | 'TOO_BIG'}} dropped events that `send` took are lost, or may be
+ * @property {EventBusError} problem something went wrong that no call has told
+ * @property {{error: unknown, event: BusEvent}} handlerError a handler has failed; the event counts as handled
+ * @property {{before: bigint, now: bigint}} producerChanged the bus knows this client by another number: what was sent again may
+ *   come twice
+ * @property {{state: State, before: State}} state
+ */
+
+/**
+ * A WebSocket, as the client sees it.
+ * @typedef {object} Channel
+ * @property {(chunks: Uint8Array[]) => void} send one binary message; takes copies
+ * @property {number} bufferedAmount bytes that the network has not taken
+ * @property {(code: number, reason: string) => void} close
+ * @property {() => void} abort ends it at once; nothing is heard of it any more
+ * @property {((bytes: number) => void) | null} limit the largest message that is taken from now on
+ * @property {(() => void) | null} ping null where pings cannot be sent
+ *
+ * @typedef {object} ChannelEvents
+ * @property {() => void} onOpen
+ * @property {(message: Uint8Array) => void} onMessage
+ * @property {(code: number, reason: string, refusal?: Refusal) => void} onClose the last one
+ * @property {() => void} onDrain the network takes more
+ * @property {() => void} onPong a sign of life that is no message
+ *
+ * An upgrade that was answered with another status than 101.
+ * @typedef {object} Refusal
+ * @property {number} status of HTTP
+ * @property {string} text what the answer says
+ * @property {number} retryAfter ms, 0 if not told
+ *
+ * @callback Open
+ * @param {string} url
+ * @param {string} protocol
+ * @param {ChannelEvents} events
+ * @param {TlsOptions} [tls]
+ * @returns {Channel}
+ */
+
+/**
+ * What is around a client, so that tests can have another one.
+ * @typedef {object} Environment
+ * @property {() => number} now ms of a clock that is never set
+ * @property {() => number} micros microseconds since 1970
+ * @property {() => number} random 0 to 1
+ * @property {(task: () => void, delay: number) => unknown} setTimeout
+ * @property {(timer: never) => void} clearTimeout
+ * @property {Open} open
+ * @property {Page | null} page null where there is no document
+ * @property {string} agent software and version
+ * @property {((url: string) => Promise<string>) | null} explain says in words why an upgrade may have failed, for whom the platform does not tell
+ * @property {(error: unknown) => void} report where errors go that nobody listens for
+ *
+ * @typedef {object} Page
+ * @property {EventTarget & {visibilityState: string}} document
+ * @property {EventTarget} window
+ */
+
+export {};

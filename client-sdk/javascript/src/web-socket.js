@@ -1,0 +1,83 @@
+/** @import {Channel, ChannelEvents, Open} from './types.js' */
+
+/**
+ * @param {typeof WebSocket} Constructor the platform's, or one like it
+ * @returns {Open} a transport over it
+ */
+export function webSocketTransport(Constructor) {
+  return (url, protocol, events) => {
+    const socket = new Constructor(url, [protocol]);
+    socket.binaryType = 'arraybuffer';
+    /** @type {ChannelEvents | null} */
+    let listener = events;
+    socket.onopen = () => {
+      if (socket.protocol === protocol) {
+        listener?.onOpen();
+      } else {
+        end(1002, `sub-protocol ${JSON.stringify(socket.protocol)} (expected: ${protocol})`);
+      }
+    };
+    socket.onmessage = ({ data }) => {
+      if (data instanceof ArrayBuffer) {
+        listener?.onMessage(new Uint8Array(data));
+      } else {
+        end(1003, 'a text message (expected: a binary one)');
+      }
+    };
+    socket.onclose = ({ code, reason }) => take()?.onClose(code, reason);
+    // A close follows, which says more; but none where a page's Content-Security-Policy forbids the address.
+    socket.onerror = () => setTimeout(() => take()?.onClose(1006, ''));
+
+    /** @returns {ChannelEvents | null} once */
+    const take = () => {
+      const last = listener;
+      listener = null;
+      return last;
+    };
+    /**
+     * @param {number} code
+     * @param {string} reason
+     */
+    const end = (code, reason) => {
+      socket.close();
+      take()?.onClose(code, reason);
+    };
+    /** @type {Channel} */
+    const channel = {
+      send(chunks) {
+        if (socket.readyState === 1) {
+          socket.send(/** @type {Uint8Array<ArrayBuffer>} */ (chunks.length === 1 ? chunks[0] : joined(chunks)));
+        }
+      },
+      get bufferedAmount() {
+        return socket.bufferedAmount;
+      },
+      close(code, reason) {
+        if (code === 1000 || code >= 3000) {
+          socket.close(code, reason);
+        } else {
+          // The platform lets nobody close with 1007 and the like.
+          socket.close();
+        }
+      },
+      abort() {
+        listener = null;
+        socket.close();
+      },
+      limit: null,
+      ping: null,
+    };
+    return channel;
+  };
+}
+
+/** @param {Uint8Array[]} chunks */
+function joined(chunks) {
+  const whole = new Uint8Array(chunks.reduce((sum, chunk) => sum + chunk.length, 0));
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.length;
+  }
+  return whole;
+}

@@ -1,0 +1,277 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { LIMITS } from './support/bus-frames.js';
+import { connected, settle } from './support/fakes.js';
+
+const events = payload => [{ payload: String(payload) }];
+
+/** A client with a subscription that is asked to go to another bus; that one has welcomed it. */
+async function moving({ filters = [['a.>']], change = {}, welcome = {}, options = {} } = {}) {
+  const all = await connected(options);
+  const { client, bus, env } = all;
+  const got = [];
+  for (const [filter, group] of filters) {
+    client.subscribe(filter, group ? { group } : {}, event => { got.push(`${group ?? ''}${event.topic} ${event.sequence}`); });
+  }
+  await settle();
+  bus.confirmAll();
+  env.onOpen = connection => connection.welcome(welcome);
+  bus.send('CHANGE_BUS', { urls: ['ws://bus-2.test/bus'], ...change });
+  await settle();
+  return { ...all, old: bus, fresh: env.bus, got };
+}
+
+const frames = connection => connection.said.map(one => one.frame);
+
+test('a move: subscribe there, barrier here, unsubscribe here, publish there, hand on what was held', async () => {
+  const { client, old, fresh, got, of } = await moving();
+  assert.deepEqual(frames(fresh), ['HELLO', 'SUBSCRIBE']);
+  assert.deepEqual([fresh.of('HELLO')[0].change, fresh.of('HELLO')[0].resume], ['move-1', 'r'.repeat(43)]);
+  old.send('DELIVER', { topic: 'a.x', sequence: 1, events: events(1) });
+  fresh.send('DELIVER', { topic: 'a.x', sequence: 1, events: events(1) });
+  fresh.send('DELIVER', { topic: 'a.x', sequence: 2, events: events(2) });
+  const first = client.publish('p', '1');
+  await settle();
+  assert.equal(old.of('PUBLISH').length, 1);
+  old.said.length = 0;
+  fresh.confirmAll();
+  assert.deepEqual(frames(old), ['BARRIER']);
+  assert.deepEqual(fresh.of('CREDIT').map(c => c.limit), [2 ** 20], 'only when all subscriptions are confirmed');
+  const second = client.publish('p', '2');
+  await settle();
+  assert.deepEqual(frames(old), ['BARRIER'], 'what is published waits');
+  old.send('CONFIRM', { typeCode: 1, topic: 'p', about: 1 });
+  old.send('BARRIER', { id: old.of('BARRIER')[0].id });
+  await settle();
+  assert.deepEqual(frames(old), ['BARRIER', 'UNSUBSCRIBE']);
+  assert.deepEqual(fresh.of('PUBLISH').map(f => f.sequence), [2]);
+  old.send('DELIVER', { topic: 'a.x', sequence: 2, events: events(2) });
+  assert.deepEqual(got, ['a.x 1', 'a.x 2']);
+  fresh.send('DELIVER', { topic: 'a.x', sequence: 3, events: events(3) });
+  old.send('CONFIRM', { typeCode: 6, about: 1 });
+  assert.equal(old.closed, null);
+  old.send('DRAINED', { id: 1 });
+  assert.deepEqual(got, ['a.x 1', 'a.x 2', 'a.x 3']);
+  assert.deepEqual(old.closed, { code: 1000, reason: 'the client goes on at another bus' });
+  assert.ok(fresh.of('CREDIT').at(-1).limit > 4 * 2 ** 20);
+  fresh.send('CONFIRM', { typeCode: 1, topic: 'p', about: 2 });
+  assert.deepEqual((await Promise.all([first, second])).map(p => p.sequence), [1, 2]);
+  assert.deepEqual(of('busChanged').map(e => [e.before.url, e.now.url]), [['ws://bus-1.test/bus', 'ws://bus-2.test/bus']]);
+  const { busChanges, duplicates, missing } = client.counters();
+  assert.deepEqual({ busChanges, duplicates, missing }, { busChanges: 1, duplicates: 2, missing: 0 });
+  assert.equal(client.state, 'CONNECTED');
+});
+
+test('deliveries for groups of both connections are put in the order of their numbers', async () => {
+  const { old, fresh, got } = await moving({ filters: [['a.>', 'g'], ['a.x']] });
+  fresh.send('DELIVER', { topic: 'a.x', sequence: 1, events: events(1) });
+  fresh.send('DELIVER', { topic: 'a.x', sequence: 2, events: events(2), groups: [1] });
+  old.send('DELIVER', { topic: 'a.x', sequence: 1, events: events(1), groups: [1] });
+  old.send('DELIVER', { topic: 'a.x', sequence: 2, events: events(2) });
+  old.send('DELIVER', { topic: 'a.y', sequence: 1, events: events(1), groups: [1] });
+  assert.deepEqual(got, []);
+  fresh.confirmAll();
+  old.confirmAll();
+  await settle();
+  old.confirmAll();
+  assert.deepEqual(got.toSorted(), ['a.x 1', 'a.x 2', 'ga.x 1', 'ga.x 2', 'ga.y 1']);
+  assert.ok(got.indexOf('ga.x 1') < got.indexOf('ga.x 2'));
+});
+
+test('of a gap that was held only what is missing is told', async () => {
+  const { old, fresh, of } = await moving();
+  old.send('DELIVER', { topic: 'a.x', sequence: 1, events: [{}, {}] });
+  fresh.send('GAP', { topic: 'a.x', from: 1, to: 3 });
+  fresh.send('DELIVER', { topic: 'a.x', sequence: 4, events: [{}] });
+  fresh.confirmAll();
+  old.confirmAll();
+  await settle();
+  old.confirmAll();
+  assert.deepEqual(of('gap').map(g => [g.from, g.to, g.reason]), [[3, 3, 'QUEUE_FULL']]);
+});
+
+test('a refused subscription: the client stays, publishes on, and says why', async () => {
+  const { client, old, fresh, got, of } = await moving();
+  const published = client.publish('p', '1');
+  fresh.send('DELIVER', { topic: 'a.x', sequence: 1, events: events(1) });
+  fresh.send('PROBLEM', { code: 'LIMIT_EXCEEDED', message: 'too many', typeCode: 2, about: 1 });
+  await settle();
+  assert.deepEqual(old.of('CHANGE_BUS_FAILED'), [{ frame: 'CHANGE_BUS_FAILED', token: 'move-1', message: 'it refuses a subscription: too many' }]);
+  assert.equal(fresh.closed.code, 1000);
+  old.confirmAll();
+  await published;
+  assert.deepEqual(got, []);
+  old.send('DELIVER', { topic: 'a.x', sequence: 1, events: events(1) });
+  assert.deepEqual(got, ['a.x 1']);
+  assert.deepEqual(of('busChangeFailed'), [{ type: 'busChangeFailed', url: 'ws://bus-2.test/bus', why: 'it refuses a subscription: too many' }]);
+  assert.equal(client.state, 'CONNECTED');
+});
+
+test('a client with groups that stays takes what the new bus has for its groups, with all the credit that it needs', async () => {
+  const { old, fresh, got, env } = await moving({ filters: [['a.>', 'g'], ['b']], change: { deadlineMillis: 10_000 } });
+  fresh.send('CONFIRM', { typeCode: 2, about: 1 });
+  fresh.send('DELIVER', { topic: 'a.x', sequence: 3, events: events(3), groups: [1] });
+  old.send('DELIVER', { topic: 'a.x', sequence: 1, events: events(1), groups: [1] });
+  await env.advance(7500);
+  assert.deepEqual(fresh.of('UNSUBSCRIBE').map(f => f.id), [1, 2]);
+  assert.deepEqual(fresh.of('CREDIT').map(f => f.limit), [Number.MAX_SAFE_INTEGER]);
+  fresh.send('DELIVER', { topic: 'a.x', sequence: 2, events: events(2), groups: [1] });
+  fresh.send('DRAINED', { id: 1 });
+  fresh.send('DRAINED', { id: 2 });
+  assert.deepEqual(got, ['ga.x 1', 'ga.x 2', 'ga.x 3']);
+  assert.equal(old.of('CHANGE_BUS_FAILED')[0].message, 'not done in time');
+});
+
+test('a barrier that is refused: publish on for a moment, and ask again', async () => {
+  const { client, old, fresh, env } = await moving();
+  fresh.confirmAll();
+  const published = client.publish('p', '1');
+  await settle();
+  assert.equal(old.of('PUBLISH').length, 0);
+  const [{ id }] = old.of('BARRIER');
+  old.send('PROBLEM', { code: 'OVERLOADED', retryable: true, typeCode: 11, about: id });
+  await settle();
+  assert.equal(old.of('PUBLISH').length, 1);
+  await env.advance(100);
+  assert.equal(old.of('BARRIER').length, 2);
+  old.confirmAll();
+  await settle();
+  old.confirmAll();
+  await published;
+  assert.equal(client.connection.url, 'ws://bus-2.test/bus');
+});
+
+test('the old bus is lost before the barrier: what it had not confirmed is sent again at the new one', async () => {
+  const { client, old, fresh, got, of } = await moving();
+  const published = client.publish('p', '1');
+  await settle();
+  fresh.send('DELIVER', { topic: 'a.x', sequence: 1, events: events(1) });
+  old.end();
+  await settle();
+  assert.deepEqual(fresh.of('PUBLISH').map(f => f.sequence), [1]);
+  assert.deepEqual(got, ['a.x 1']);
+  fresh.confirmAll();
+  assert.equal((await published).sequence, 1);
+  assert.equal(of('disconnected').length, 0);
+  assert.equal(client.connection.url, 'ws://bus-2.test/bus');
+});
+
+test('the old bus is lost while it is left: what was held is handed on', async () => {
+  const { client, old, fresh, got } = await moving();
+  fresh.send('DELIVER', { topic: 'a.x', sequence: 1, events: events(1) });
+  fresh.confirmAll();
+  old.said.length = 0;
+  old.send('BARRIER', { id: 1 });
+  await settle();
+  old.end();
+  assert.deepEqual(got, ['a.x 1']);
+  assert.equal(client.connection.url, 'ws://bus-2.test/bus');
+});
+
+test('the new bus is lost while the old one is left: the client takes the rest and comes back', async () => {
+  const { client, old, fresh, got, of } = await moving();
+  fresh.confirmAll();
+  old.said.length = 0;
+  old.send('BARRIER', { id: 1 });
+  await settle();
+  const published = client.publish('p', '1');
+  await settle();
+  assert.equal(fresh.of('PUBLISH').length, 1);
+  fresh.end();
+  old.send('DELIVER', { topic: 'a.x', sequence: 1, events: events(1) });
+  assert.deepEqual(got, ['a.x 1']);
+  old.send('DRAINED', { id: 1 });
+  await settle();
+  assert.deepEqual(old.of('SUBSCRIBE').map(f => f.id), [1]);
+  assert.deepEqual(old.of('PUBLISH').map(f => f.sequence), [1]);
+  old.confirmAll();
+  await published;
+  assert.equal(of('busChangeFailed').length, 1);
+  assert.equal(client.state, 'CONNECTED');
+});
+
+test('both are lost: the client reconnects', async () => {
+  const { client, old, fresh, of, env } = await moving();
+  fresh.confirmAll();
+  old.send('BARRIER', { id: 1 });
+  await settle();
+  fresh.end();
+  old.end(1001, 'over');
+  assert.equal(client.state, 'RECONNECTING');
+  assert.deepEqual(of('disconnected').map(e => e.code), [1001]);
+  await env.advance(1000);
+  assert.equal(client.state, 'CONNECTED');
+});
+
+test('no bus to go to', async () => {
+  for (const [welcome, why] of [
+    [{ producer: 78n }, 'it knows this client as 78, not as 77'],
+    [{ limits: { ...LIMITS, payloadBytes: 5 } }, 'it takes smaller events or messages than those that may be under way already'],
+  ]) {
+    const { old, client } = await moving({ welcome });
+    assert.deepEqual(old.of('CHANGE_BUS_FAILED').map(f => f.message), [why]);
+    assert.equal(client.state, 'CONNECTED');
+  }
+  const { old } = await moving({ change: { urls: ['http://x', 'ws://u:p@x/'] } });
+  assert.deepEqual(old.of('CHANGE_BUS_FAILED').map(f => f.message), ['none of the addresses can be used']);
+});
+
+test('a bus that does not answer is given up before the old one closes', async () => {
+  const all = await connected();
+  all.env.onOpen = () => {};
+  all.bus.send('CHANGE_BUS', { urls: ['ws://bus-2.test/bus'], deadlineMillis: 4000 });
+  await all.env.advance(3000);
+  assert.deepEqual(all.bus.of('CHANGE_BUS_FAILED').map(f => f.message), ['no connection in time']);
+  assert.equal(all.env.bus.closed.code, 1006);
+});
+
+test('a client is not moved more than 8 times a minute', async () => {
+  const { env, client } = await connected();
+  env.onOpen = connection => connection.welcome();
+  for (let i = 0; i < 9; i++) {
+    const old = env.bus;
+    old.send('CHANGE_BUS', { urls: [`ws://bus-${i}.test/bus`] });
+    await settle();
+    old.confirmAll();
+    await settle();
+  }
+  assert.equal(client.counters().busChanges, 8);
+  assert.match(env.bus.before.concat(env.bus.said).filter(f => f.frame === 'CHANGE_BUS_FAILED')[0].message, /^this client was moved 8 times/);
+});
+
+test('what the application asks for meanwhile is said at the new bus', async () => {
+  const { client, old, fresh } = await moving();
+  const late = client.subscribe('late', {}, () => {});
+  await settle();
+  fresh.confirmAll();
+  old.confirmAll();
+  await settle();
+  old.confirmAll();
+  await settle();
+  assert.deepEqual(fresh.of('SUBSCRIBE').map(f => f.filter), ['late']);
+  fresh.confirmAll();
+  await late.ready;
+});
+
+test('a client that is closed during a move leaves nothing behind', async () => {
+  const { client, env, fresh } = await moving();
+  const closing = client.close({ timeout: 10 });
+  await env.advance(3000);
+  await closing;
+  assert.notEqual(fresh.closed, null);
+  assert.equal(env.timers.size, 0);
+});
+
+test('a request of the new bus that comes early is followed after the move', async () => {
+  const { client, old, fresh, env } = await moving();
+  fresh.send('CHANGE_BUS', { urls: ['ws://bus-3.test/bus'], token: 'move-2' });
+  fresh.confirmAll();
+  old.confirmAll();
+  await settle();
+  old.confirmAll();
+  await settle();
+  assert.equal(env.bus.url, 'ws://bus-3.test/bus');
+  assert.equal(env.bus.of('HELLO')[0].change, 'move-2');
+  assert.equal(client.connection.url, 'ws://bus-2.test/bus');
+});

@@ -1,0 +1,134 @@
+// The SDK in a page of Chromium, as it is served: plain modules.
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+import { connect } from '../../src/index.js';
+import { skip as noJar, startBus } from '../support/live.js';
+
+const executablePath = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-headless-shell', '/usr/bin/chromium-browser'].find(path => path && existsSync(path));
+const skip = noJar || (executablePath ? false : 'left out: no Chromium (expected: /usr/bin/chromium, or a path in CHROMIUM)');
+const source = fileURLToPath(new URL('../../src/', import.meta.url));
+
+let bus;
+let server;
+let browser;
+let page;
+
+before(async () => {
+  if (skip) {
+    return;
+  }
+  server = createServer(async (request, response) => {
+    const path = request.url ?? '/';
+    if (path === '/') {
+      response.setHeader('Content-Security-Policy', `default-src 'none'; script-src 'self'; connect-src ${bus.url.replace('/bus', '')} ${bus.url.replace('ws', 'http').replace('/bus', '')}`);
+      response.setHeader('Content-Type', 'text/html').end('<!doctype html><title>page</title>');
+    } else if (/^\/src\/[\w/-]+\.js$/.test(path)) {
+      response.setHeader('Content-Type', 'text/javascript').end(await readFile(source + path.slice(5)));
+    } else {
+      response.writeHead(404).end();
+    }
+  }).listen(0, '127.0.0.1');
+  await new Promise(resolve => server.once('listening', resolve));
+  const origin = `http://127.0.0.1:${server.address().port}`;
+  bus = await startBus(['--port', '0', '--set', 'admin.enabled=false', '--set', `listen.allowed-origins=${origin}`]);
+  const { chromium } = await import('playwright-core');
+  browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  page = await browser.newPage();
+  page.on('console', message => console.error('page:', message.text()));
+  await page.addInitScript(() => {
+    // So that a test can end a connection as the cache for going back does.
+    const Base = WebSocket;
+    globalThis.WebSocket = class extends Base {
+      constructor(...args) {
+        super(...args);
+        globalThis.lose = () => this.close(3000);
+      }
+    };
+  });
+  await page.goto(origin);
+});
+after(async () => {
+  await browser?.close();
+  await bus?.stop();
+  server?.close();
+});
+
+test('a page publishes, subscribes, is held back by credit, and closes', { skip }, async () => {
+  const publisher = await connect(bus.url);
+  await page.evaluate(async url => {
+    const { connect } = await import('/src/index.js');
+    const client = await connect({ url, name: 'page', receiveBytes: 100_000 });
+    globalThis.client = client;
+    globalThis.got = [];
+    globalThis.waits = new Promise(resolve => { globalThis.go = resolve; });
+    await client.subscribe('page.>', {}, event => { globalThis.got.push([event.sequence, event.text()]); }).ready;
+    await client.subscribe('slow', { overflow: 'DROP_OLDEST' }, () => globalThis.waits).ready;
+  }, bus.url);
+  assert.deepEqual(await page.evaluate(() => client.publish('page.x', 'from the page').then(({ topic, sequence }) => ({ topic, sequence }))), { topic: 'page.x', sequence: 1 });
+  await publisher.publish('page.y', 'grüße');
+  assert.deepEqual(await page.evaluate(async () => {
+    while (globalThis.got.length < 2) {
+      await new Promise(resolve => setTimeout(resolve, 5));
+    }
+    return globalThis.got;
+  }), [[1, 'from the page'], [1, 'grüße']]);
+  // A handler that stands still: the bus drops, the page holds no more than its window.
+  const payload = new Uint8Array(10_000);
+  for (let i = 0; i < 2000; i++) {
+    while (!publisher.send('slow', payload)) {
+      await publisher.room();
+    }
+  }
+  await publisher.flush();
+  const { held, missing } = await page.evaluate(async () => {
+    await client.flush();
+    const held = client.counters().unhandledBytes;
+    const told = new Promise(resolve => client.on('gap', resolve));
+    globalThis.go();
+    await told;
+    return { held, missing: client.counters().missing };
+  });
+  assert.ok(held >= 100_000 && held < 250_000, `${held}`);
+  assert.ok(missing > 0);
+  assert.equal(await page.evaluate(() => client.close()), true);
+  await publisher.close();
+});
+
+test('a page that goes back and comes from the cache, or is hidden and seen, is connected', { skip }, async () => {
+  const states = await page.evaluate(async url => {
+    const { connect } = await import('/src/index.js');
+    const client = await connect({ url, reconnect: { initialDelay: 60_000, maxDelay: 60_000 } });
+    const states = [];
+    client.on('state', ({ state }) => states.push(state));
+    const again = () => new Promise(resolve => client.on('connected', resolve));
+    // What the cache for going back does to a socket.
+    const lost = new Promise(resolve => client.on('disconnected', resolve));
+    Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => globalThis.visibility });
+    globalThis.visibility = 'hidden';
+    document.dispatchEvent(new Event('visibilitychange'));
+    globalThis.lose();
+    await lost;
+    const connected = again();
+    globalThis.visibility = 'visible';
+    dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));
+    await connected;
+    await client.close();
+    return states;
+  }, bus.url).catch(error => error);
+  assert.ok(Array.isArray(states), String(states));
+  assert.deepEqual(states, ['RECONNECTING', 'CONNECTED', 'DRAINING', 'CLOSED']);
+});
+
+test('a page that may not connect is told why', { skip }, async () => {
+  const refused = url => page.evaluate(async to => {
+    const { connect } = await import('/src/index.js');
+    return connect({ url: to, connectTimeout: 5000 }).then(() => 'connected', error => `${error.code} ${error.message}`);
+  }, url);
+  assert.match(await refused(bus.url.replace('/bus', '/other')), /^NOT_CONNECTED the connection to ws:.*other ended with 1006/);
+  assert.match(await refused('ws://not-in-the-policy.test/bus'), /^NOT_CONNECTED .* ended with 1006/);
+});

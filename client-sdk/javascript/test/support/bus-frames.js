@@ -1,0 +1,163 @@
+// The frames as a bus writes and reads them: for tests that play the bus.
+import { BUS_CODES, CHANGE_REASONS, GAP_REASONS, OVERFLOWS, TYPE } from '../../src/wire/names.js';
+import { Reader } from '../../src/wire/reader.js';
+import { Writer } from '../../src/wire/writer.js';
+
+export const LIMITS = { payloadBytes: 1_048_576, messageBytes: 4_194_304, headers: 64, headerBytes: 16_384, subscriptions: 10_000, queueBytes: 8_388_608 };
+
+const strings = (w, all) => {
+  if (all.length > 0) {
+    w.long(all.length);
+    all.forEach(one => w.string(one));
+  }
+  w.long(0);
+};
+
+const bytesOf = payload => typeof payload === 'string' ? new TextEncoder().encode(payload) : payload;
+
+export function writeEvents(w, events) {
+  const body = new Writer();
+  for (const { publishedAt = 1, key = null, headers = {}, payload = '' } of events) {
+    body.long(publishedAt);
+    body.optional(key);
+    body.map(headers);
+    body.data(bytesOf(payload));
+  }
+  if (events.length > 0) {
+    w.long(-events.length);
+    w.data(body.done());
+  }
+  w.long(0);
+}
+
+const BODIES = {
+  WELCOME(w, { bus = 'bus-1', session = 'bus-1-1', producer = 77n, resume = 'r'.repeat(43), limits = LIMITS, others = [] }) {
+    w.string(bus);
+    w.string(session);
+    w.bigint64(producer);
+    w.string(resume);
+    for (const name of Object.keys(LIMITS)) {
+      w.long(limits[name]);
+    }
+    strings(w, others);
+  },
+  CHANGE_BUS(w, { urls, reason = 'DRAIN', deadlineMillis = 30_000, token = 'move-1', hops = 2 }) {
+    strings(w, urls);
+    w.long(CHANGE_REASONS.indexOf(reason));
+    w.long(deadlineMillis);
+    w.string(token);
+    w.long(hops);
+  },
+  DELIVER(w, { topic = 'a.b', producer = 5n, sequence = 1, schema = 0n, receivedAt = 2, offset = -1, events = [{}], groups = [] }) {
+    w.string(topic);
+    w.bigint64(producer);
+    w.long(sequence);
+    w.bigint64(schema);
+    w.long(receivedAt);
+    w.long(offset);
+    writeEvents(w, events);
+    if (groups.length > 0) {
+      w.long(groups.length);
+      groups.forEach(id => w.long(id));
+    }
+    w.long(0);
+  },
+  PROBLEM(w, { code = 'INTERNAL', message = 'refused', retryable = false, about = 0, typeCode = -1, topic = '' }) {
+    w.long(BUS_CODES.indexOf(code));
+    w.string(message);
+    w.boolean(retryable);
+    w.long(about);
+    w.long(typeCode);
+    w.string(topic);
+  },
+  CONFIRM(w, { typeCode, about, topic = '' }) {
+    w.long(typeCode);
+    w.long(about);
+    w.string(topic);
+  },
+  GAP(w, { topic = 'a.b', producer = 5n, from, to, reason = 'QUEUE_FULL' }) {
+    w.string(topic);
+    w.bigint64(producer);
+    w.long(from);
+    w.long(to);
+    w.long(GAP_REASONS.indexOf(reason));
+  },
+  BARRIER: (w, { id }) => w.long(id),
+  DRAINED: (w, { id }) => w.long(id),
+  ECHO: (w, { id }) => w.long(id),
+};
+
+/** A frame as a bus sends it. */
+export function frame(name, record = {}) {
+  const body = new Writer();
+  BODIES[name](body, record);
+  return rawFrame(TYPE[name], body.done());
+}
+
+export function rawFrame(typeCode, body) {
+  const w = new Writer();
+  w.long(typeCode);
+  w.data(body);
+  return w.done();
+}
+
+export function concat(...parts) {
+  return new Uint8Array(Buffer.concat(parts));
+}
+
+function map(r) {
+  const all = {};
+  r.blocks('map', 2, count => {
+    for (let i = 0; i < count; i++) {
+      const name = r.string('name');
+      all[name] = r.string('value');
+    }
+  });
+  return all;
+}
+
+const optional = r => r.present('union') ? r.string('text') : null;
+
+function events(r) {
+  const all = [];
+  r.blocks('events', 4, count => {
+    for (let i = 0; i < count; i++) {
+      all.push({ publishedAt: r.long('publishedAt'), key: optional(r), headers: map(r), payload: bytes(r) });
+    }
+  });
+  return all;
+}
+
+function bytes(r) {
+  const length = r.length('payload');
+  r.at += length;
+  return Buffer.from(r.bytes.slice(r.at - length, r.at)).toString();
+}
+
+const READERS = {
+  [TYPE.HELLO]: r => ({ frame: 'HELLO', client: r.string('client'), agent: r.string('agent'), token: optional(r), resume: optional(r), attributes: map(r), change: optional(r) }),
+  [TYPE.PUBLISH]: r => ({ frame: 'PUBLISH', topic: r.string('topic'), sequence: r.long('sequence'), schema: r.bigint64('schema'), confirm: r.boolean('confirm'), events: events(r) }),
+  [TYPE.SUBSCRIBE]: r => ({ frame: 'SUBSCRIBE', id: r.long('id'), filter: r.string('filter'), group: optional(r), overflow: OVERFLOWS[r.int('overflow')] }),
+  [TYPE.UNSUBSCRIBE]: r => ({ frame: 'UNSUBSCRIBE', id: r.long('id') }),
+  [TYPE.BARRIER]: r => ({ frame: 'BARRIER', id: r.long('id') }),
+  [TYPE.ECHO]: r => ({ frame: 'ECHO', id: r.long('id') }),
+  [TYPE.CHANGE_BUS_FAILED]: r => ({ frame: 'CHANGE_BUS_FAILED', token: r.string('token'), message: r.string('message') }),
+  [TYPE.CREDIT]: r => ({ frame: 'CREDIT', call: r.long('call'), limit: r.long('limit'), received: r.long('received') }),
+};
+
+/** The frames of a message of a client. */
+export function read(message) {
+  const all = [];
+  const r = new Reader().wrap(message);
+  while (!r.done) {
+    const type = r.int('typeCode');
+    const length = r.length('body');
+    const body = new Reader().wrap(message, r.at, r.at + length);
+    all.push(READERS[type](body));
+    if (!body.done) {
+      throw new Error(`${length} bytes of type ${type}: ${body.end - body.at} are left`);
+    }
+    r.at += length;
+  }
+  return all;
+}

@@ -1,0 +1,157 @@
+// A clock that stands until it is moved, and buses that write down what clients say.
+import { EventBus } from '../../src/client.js';
+import { settings } from '../../src/options.js';
+import { frame, read } from './bus-frames.js';
+
+/** Lets everything happen that waits for no timer. */
+export async function settle() {
+  for (let i = 0; i < 30; i++) {
+    await null;
+  }
+}
+
+export class FakeEnvironment {
+  time = 1000;
+  timers = new Map();
+  nextTimer = 1;
+  /** Every connection that was tried, the latest last. */
+  connections = [];
+  /** What becomes of a try; default it opens. */
+  onOpen = connection => connection.open();
+  reported = [];
+  page = null;
+  explain = null;
+  agent = 'eventbus-js/test';
+  random = () => 0;
+  micros = () => 1_700_000_000_000_000;
+  now = () => this.time;
+  report = error => this.reported.push(error);
+
+  setTimeout = (task, delay) => {
+    const id = this.nextTimer++;
+    this.timers.set(id, { at: this.time + delay, task });
+    return id;
+  };
+
+  clearTimeout = id => void this.timers.delete(id);
+
+  open = (url, protocol, events) => {
+    const connection = new FakeConnection(url, events);
+    this.connections.push(connection);
+    queueMicrotask(() => this.onOpen(connection));
+    return connection.channel;
+  };
+
+  /** The latest connection. */
+  get bus() {
+    return this.connections.at(-1);
+  }
+
+  /** Moves the clock, and runs what is due, in order. */
+  async advance(ms) {
+    const until = this.time + ms;
+    await settle();
+    for (;;) {
+      const due = [...this.timers].filter(([, timer]) => timer.at <= until).sort(([, a], [, b]) => a.at - b.at)[0];
+      if (!due) {
+        break;
+      }
+      this.timers.delete(due[0]);
+      this.time = Math.max(this.time, due[1].at);
+      due[1].task();
+      await settle();
+    }
+    this.time = until;
+    await settle();
+  }
+
+  /** The machine sleeps: time goes by, and timers come late. */
+  async sleep(ms) {
+    this.time += ms;
+    await this.advance(0);
+  }
+}
+
+export class FakeConnection {
+  said = [];
+  /** Messages, each a list of frames. */
+  messages = [];
+  closed = null;
+  bufferedAmount = 0;
+
+  constructor(url, events) {
+    this.url = url;
+    this.events = events;
+    const self = this;
+    this.channel = {
+      send(chunks) {
+        const frames = read(new Uint8Array(Buffer.concat(chunks)));
+        self.messages.push(frames);
+        self.said.push(...frames);
+      },
+      get bufferedAmount() { return self.bufferedAmount; },
+      close(code, reason) { self.closed = { code, reason }; },
+      abort() { self.closed = { code: 1006, reason: 'aborted' }; },
+      limit: null,
+      ping: null,
+    };
+  }
+
+  open() {
+    this.events.onOpen();
+  }
+
+  /** Opens and greets. */
+  welcome(record) {
+    this.open();
+    this.send('WELCOME', record);
+  }
+
+  send(name, record) {
+    this.raw(frame(name, record));
+  }
+
+  raw(bytes) {
+    this.events.onMessage(bytes);
+  }
+
+  end(code = 1006, reason = '', refusal = undefined) {
+    this.events.onClose(code, reason, refusal);
+  }
+
+  /** What was said, of one kind. */
+  of(name) {
+    return this.said.filter(one => one.frame === name);
+  }
+
+  /** Confirms all that was asked until now and not confirmed yet. */
+  confirmAll() {
+    for (const one of this.said.splice(0)) {
+      this.before ??= [];
+      this.before.push(one);
+      if (one.frame === 'SUBSCRIBE') {
+        this.send('CONFIRM', { typeCode: 2, about: one.id });
+      } else if (one.frame === 'PUBLISH' && one.confirm) {
+        this.send('CONFIRM', { typeCode: 1, topic: one.topic, about: one.sequence + one.events.length - 1 });
+      } else if (one.frame === 'BARRIER') {
+        this.send('BARRIER', { id: one.id });
+      } else if (one.frame === 'UNSUBSCRIBE') {
+        this.send('CONFIRM', { typeCode: 6, about: one.id });
+        this.send('DRAINED', { id: one.id });
+      }
+    }
+  }
+}
+
+/** A client that is connected to a fake bus, and what it has told. */
+export async function connected(options = {}, env = new FakeEnvironment(), welcome = {}) {
+  env.onOpen = connection => connection.welcome(welcome);
+  const client = new EventBus(settings({ url: 'ws://bus-1.test/bus', ...options }, env.page !== null), env);
+  const told = [];
+  for (const type of ['connected', 'disconnected', 'reconnecting', 'busChanged', 'busChangeFailed', 'gap', 'dropped', 'problem', 'handlerError', 'producerChanged']) {
+    client.on(type, event => told.push({ type, ...event, ...(event instanceof Error && { message: event.message }) }));
+  }
+  await client.start();
+  await settle();
+  return { client, env, bus: env.bus, told, of: type => told.filter(one => one.type === type) };
+}

@@ -1,0 +1,72 @@
+// Buses of the jar, as processes: the one that EVENTBUS_JAR names, or the repository's.
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const built = fileURLToPath(new URL('../../../../eventbus-server/target/eventbus.jar', import.meta.url));
+export const jar = process.env.EVENTBUS_JAR ?? (existsSync(built) ? built : null);
+export const skip = jar === null ? 'no jar: build it, or name it in EVENTBUS_JAR' : false;
+
+const START = 60_000;
+// A bus takes variables of its prefix for its configuration.
+const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('EVENTBUS_')));
+
+/** Ports that were free a moment ago. */
+export async function freePorts(count) {
+  const servers = await Promise.all(Array.from({ length: count }, () => new Promise(resolve => {
+    const server = createServer().listen(0, '127.0.0.1', () => resolve(server));
+  })));
+  const ports = servers.map(server => server.address().port);
+  await Promise.all(servers.map(server => new Promise(resolve => server.close(resolve))));
+  return ports;
+}
+
+/**
+ * Starts a bus.
+ * @returns {Promise<{url: string, directory: string, end: () => Promise<void>, stop: () => Promise<void>}>} when it listens
+ */
+export async function startBus(args = [], directory = mkdtempSync(join(tmpdir(), 'eventbus-js-'))) {
+  const key = join(directory, 'resume-key');
+  if (!existsSync(key)) {
+    writeFileSync(key, randomBytes(32), { mode: 0o600 });
+  }
+  const child = spawn('java', ['-Xmx300m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-jar', jar, 'serve', '--host', '127.0.0.1', '--set', `auth.resume-key-file=${key}`, ...args],
+    { stdio: ['ignore', 'ignore', 'pipe'], env });
+  const ended = new Promise(resolve => child.once('exit', resolve));
+  let log = '';
+  const url = await new Promise((resolve, reject) => {
+    const late = setTimeout(() => reject(new Error(`no bus within ${START} ms: ${log.slice(-2000)}`)), START);
+    child.once('exit', () => reject(new Error(`the bus has ended: ${log.slice(-2000)}`)));
+    child.stderr.on('data', chunk => {
+      log = (log + chunk).slice(-20_000);
+      const found = /listens on (ws:[^, ]+)/.exec(log);
+      if (found) {
+        clearTimeout(late);
+        resolve(found[1]);
+      }
+    });
+  }).catch(error => {
+    child.kill('SIGKILL');
+    throw error;
+  });
+  const end = async () => {
+    child.kill('SIGTERM');
+    const hard = setTimeout(() => child.kill('SIGKILL'), 10_000);
+    await ended;
+    clearTimeout(hard);
+  };
+  return {
+    url,
+    directory,
+    /** Ends it, and keeps its directory for another one. */
+    end,
+    stop: async () => {
+      await end();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}

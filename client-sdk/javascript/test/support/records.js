@@ -1,0 +1,59 @@
+// What the SDK reads, as the records of the conformance kit: 64-bit numbers as text, bytes in base64.
+import { Deliver } from '../../src/wire/deliver.js';
+import { BusEvent } from '../../src/event.js';
+import { decodeChangeBus, decodeConfirm, decodeGap, decodeProblem, decodeWelcome } from '../../src/wire/frames.js';
+import { TYPE } from '../../src/wire/names.js';
+import { Reader } from '../../src/wire/reader.js';
+
+const text = (record, ...names) => ({ ...record, ...Object.fromEntries(names.map(name => [name, String(record[name])])) });
+const base64 = bytes => Buffer.from(bytes).toString('base64');
+
+function deliver(body) {
+  const view = new Deliver();
+  view.read(body.bytes, body.at, body.end);
+  const topic = view.text('topic', view.topicFrom, view.topicTo);
+  const { sequence, schema, receivedAt, groups, count, offsets } = view;
+  const head = { bytes: body.bytes, topic, producer: 0n, schema, receivedAt, codec: null };
+  const events = Array.from({ length: count }, (_, i) => {
+    const event = new BusEvent(head, sequence + i, ...offsets.slice(3 * i, 3 * i + 3));
+    return { publishedAt: String(event.publishedAt), key: event.key, headers: { ...event.headers }, payload: base64(event.payload) };
+  });
+  return {
+    topic, producer: String(view.producer()), sequence: String(sequence), schema: String(schema), receivedAt: String(receivedAt), offset: '-1',
+    events, groups: groups.map(String),
+  };
+}
+
+const id = body => ({ id: String(body.long('id')) });
+
+/** The records that a bus sends, by type code. */
+export const READERS = {
+  [TYPE.WELCOME]: body => {
+    const welcome = decodeWelcome(body);
+    return { ...text(welcome, 'producer'), limits: text(welcome.limits, 'queueBytes') };
+  },
+  [TYPE.CHANGE_BUS]: body => text(decodeChangeBus(body), 'deadlineMillis'),
+  [TYPE.DELIVER]: deliver,
+  [TYPE.PROBLEM]: body => text(decodeProblem(body), 'about'),
+  [TYPE.CONFIRM]: body => text(decodeConfirm(body), 'about'),
+  [TYPE.GAP]: body => text(decodeGap(body), 'producer', 'from', 'to'),
+  [TYPE.BARRIER]: id,
+  [TYPE.DRAINED]: id,
+  [TYPE.ECHO]: id,
+};
+
+/** Frames back to back; unknown ones are left out. */
+export function decode(message) {
+  const reader = new Reader().wrap(message);
+  const frames = [];
+  while (!reader.done) {
+    const typeCode = reader.int('Frame.typeCode');
+    const length = reader.length('Frame.body');
+    const read = READERS[typeCode];
+    if (read) {
+      frames.push({ typeCode, record: read(new Reader().wrap(message, reader.at, reader.at + length)) });
+    }
+    reader.at += length;
+  }
+  return frames;
+}

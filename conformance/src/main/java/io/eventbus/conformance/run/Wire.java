@@ -1,0 +1,39 @@
+package io.eventbus.conformance.run;
+
+import io.eventbus.conformance.frame.Frame;
+import io.eventbus.conformance.wire.WireConnection;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** What is known of one connection of the client; guarded by the stage's lock. */
+final class Wire {
+  final WireConnection connection;
+  final String bus;
+  final int number;
+  final Map<String, String> headers;
+  final List<Frame> frames = new ArrayList<>();
+  // Publish frames that want a confirmation and have none: topic and last sequence.
+  final List<Unconfirmed> unconfirmed = new ArrayList<>();
+  int next;
+  int asked;
+  int closeCode;
+  String closeReason = "";
+  boolean ended;
+  boolean claimed;
+
+  /** A frame that waits for its confirmation. */
+  record Unconfirmed(String topic, long last) {}
+
+  Wire(WireConnection connection, int number, Map<String, String> headers) {
+    this.connection = connection;
+    this.bus = connection.bus().name();
+    this.number = number;
+    this.headers = headers;
+  }
+
+  @Override
+  public String toString() {
+    return "connection " + number + " at " + bus;
+  }
+}

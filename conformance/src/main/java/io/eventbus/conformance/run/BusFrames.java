@@ -23,7 +23,7 @@ final class BusFrames {
   static final String RESUME = "q3fJ0yK8Zk1mWc7Hq2vXo5Tt9bLrNd4GsAeUiPwCxYE";
 
   private static final Set<String> OWN =
-      Set.of("frame", "texts", "count", "blocks", "fields", "more", "hex");
+      Set.of("frame", "texts", "count", "size", "blocks", "fields", "more", "hex");
 
   private BusFrames() {}
 
@@ -74,7 +74,11 @@ final class BusFrames {
       add(events, text.asText().getBytes(StandardCharsets.UTF_8));
     }
     for (int i = 0; i < wanted.path("count").asInt(wanted.has("texts") ? 0 : 1); i++) {
-      add(events, Long.toString(sequence + i).getBytes(StandardCharsets.US_ASCII));
+      String payload =
+          wanted.has("size")
+              ? "x".repeat(wanted.get("size").intValue())
+              : Long.toString(sequence + i);
+      add(events, payload.getBytes(StandardCharsets.US_ASCII));
     }
     if (wanted.path("events").isArray()) {
       events.removeAll();

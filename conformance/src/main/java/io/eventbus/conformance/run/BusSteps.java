@@ -80,10 +80,23 @@ final class BusSteps {
     } else if (step.has("ended")) {
       Wire wire = wire(step);
       stage.await("the end of " + wire, client.within(step), () -> wire.ended ? true : null);
-    } else if (step.has("asks")) {
+    } else if (step.has("asks") || step.has("pong")) {
       Wire wire = wire(step);
+      String kind = step.has("asks") ? "Ping" : "Pong";
       stage.await(
-          "a Ping or an Echo", client.within(step), () -> wire.asked > 0 ? wire.asked-- : null);
+          step.has("asks") ? "a Ping or an Echo" : "a Pong",
+          client.within(step),
+          () -> wire.take(kind) ? true : null);
+    } else if (step.has("again")) {
+      again(step, wire(step));
+    } else if (step.has("credit")) {
+      credit(step, wire(step));
+    } else if (step.has("largest")) {
+      Wire wire = wire(step);
+      if (wire.largest > step.get("largest").intValue()) {
+        throw new ScenarioFailure(
+            "a message of " + wire.largest + " bytes (expected: at most " + step.get("largest"));
+      }
     } else {
       throw new ScenarioFailure("expect: " + step + " is no step");
     }
@@ -115,6 +128,63 @@ final class BusSteps {
               + code
               + ")");
     }
+  }
+
+  /**
+   * A Subscribe behind the Unsubscribe of this connection, or on a connection that was made later;
+   * that one is the current one from here on.
+   */
+  private void again(JsonNode step, Wire wire) throws ScenarioFailure {
+    current =
+        stage.await(
+            "a Subscribe behind the Unsubscribe on " + wire + ", or on a later connection",
+            client.within(step),
+            () -> subscribedAgain(step.get("again"), wire));
+  }
+
+  private @Nullable Wire subscribedAgain(JsonNode wanted, Wire from) {
+    for (Wire wire : stage.wires) {
+      boolean counts = !wire.claimed;
+      for (Frame frame : wire.frames) {
+        counts |= wire == from && frame.name().equals("Unsubscribe");
+        if (counts
+            && frame.name().equals("Subscribe")
+            && stage.variables.mismatch(wanted, frame.record()) == null) {
+          return wire;
+        }
+      }
+    }
+    return null;
+  }
+
+  /** The greatest limit that the client has granted on a connection. */
+  private void credit(JsonNode step, Wire wire) throws ScenarioFailure {
+    JsonNode wanted = step.get("credit");
+    if (wanted.has("least")) {
+      stage.await(
+          "a Credit of at least " + wanted.get("least"),
+          client.within(step),
+          () -> limit(wire) >= wanted.get("least").longValue() ? true : null);
+    }
+    if (wanted.has("most")) {
+      stage.lock.lock();
+      try {
+        if (limit(wire) > wanted.get("most").longValue()) {
+          throw new ScenarioFailure(
+              "a Credit of " + limit(wire) + " (expected: at most " + wanted.get("most") + ")");
+        }
+      } finally {
+        stage.lock.unlock();
+      }
+    }
+  }
+
+  private static long limit(Wire wire) {
+    return wire.frames.stream()
+        .filter(frame -> frame.name().equals("Credit"))
+        .mapToLong(frame -> frame.record().get("limit").asLong())
+        .max()
+        .orElse(0);
   }
 
   private void frame(JsonNode step) throws ScenarioFailure {
@@ -230,6 +300,8 @@ final class BusSteps {
       } else {
         wire.connection.send(message);
       }
+    } else if (step.has("hex")) {
+      wire.connection.send(BusFrames.message(step));
     } else if (step.has("confirm")) {
       AutoBus.confirmAll(wire);
     } else if (step.has("cut")) {

@@ -31,6 +31,8 @@ final class LiveSteps implements AutoCloseable {
       proxies.put(name, proxy);
       stage.variables.set(name, "ws://127.0.0.1:" + proxy.port() + "/bus");
     }
+    // Past the network that the script breaks, for who only watches.
+    stage.variables.set("D", "ws://127.0.0.1:" + cluster.port(0) + "/bus");
     // Scenarios share buses, and topics keep them apart.
     stage.variables.set("T", "t" + RUNS.incrementAndGet());
   }

@@ -1,6 +1,7 @@
 package io.eventbus.conformance.run;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.eventbus.conformance.frame.Frame;
 import io.eventbus.conformance.scenario.Matcher;
@@ -54,6 +55,8 @@ final class Stage implements WireListener, AutoCloseable {
     this.within = within;
     this.mutant = mutant;
     this.auto = Set.copyOf(scenario.auto());
+    variables.set("KEY4096", "k".repeat(4096));
+    variables.set("KEY4097", "k".repeat(4097));
     this.testee = new TesteeLog(this, testee, mutant);
   }
 
@@ -182,6 +185,7 @@ final class Stage implements WireListener, AutoCloseable {
       if (wire == null) {
         return;
       }
+      wire.largest = Math.max(wire.largest, message.length);
       for (Frame frame : Frame.read(message)) {
         for (Frame seen : mutated(frame)) {
           take(wire, seen);
@@ -195,11 +199,12 @@ final class Stage implements WireListener, AutoCloseable {
     }
   }
 
+  private List<ObjectNode> changedBy(String kind, ObjectNode what) {
+    return mutant == null ? List.of(what) : mutant.apply(kind, what);
+  }
+
   private List<Frame> mutated(Frame frame) {
-    if (mutant == null) {
-      return List.of(frame);
-    }
-    return mutant.apply(frame.name(), frame.record()).stream()
+    return changedBy(frame.name(), frame.record()).stream()
         .map(record -> new Frame(frame.typeCode(), frame.name(), record))
         .toList();
   }
@@ -214,7 +219,7 @@ final class Stage implements WireListener, AutoCloseable {
       long last = frame.record().get("sequence").asLong() + frame.record().get("events").size() - 1;
       wire.unconfirmed.add(new Wire.Unconfirmed(frame.record().get("topic").asText(), last));
     } else if (frame.name().equals("Echo")) {
-      wire.asked++;
+      wire.count("Ping");
     }
     AutoBus.answer(wire, frame, auto);
   }
@@ -228,9 +233,10 @@ final class Stage implements WireListener, AutoCloseable {
         return;
       }
       transcript.add("client", wire + ": " + kind);
-      if (kind.equals("Ping")) {
-        wire.asked++;
-      } else if (!kind.equals("Pong")) {
+      if (!changedBy(kind, JsonNodeFactory.instance.objectNode()).isEmpty()) {
+        wire.count(kind);
+      }
+      if (!kind.equals("Ping") && !kind.equals("Pong")) {
         fault(wire + ": a " + kind + " (expected: binary messages)");
       }
       changed();
@@ -246,8 +252,11 @@ final class Stage implements WireListener, AutoCloseable {
       Wire wire = wire(connection);
       if (wire != null) {
         transcript.add("client", wire + ": Close " + code + " " + reason);
-        wire.closeCode = code;
-        wire.closeReason = reason;
+        ObjectNode close = JsonNodeFactory.instance.objectNode().put("code", code);
+        for (ObjectNode seen : changedBy("closing", close)) {
+          wire.closeCode = seen.get("code").intValue();
+          wire.closeReason = reason;
+        }
         changed();
       }
     } finally {

@@ -16,7 +16,10 @@ final class Wire {
   // Publish frames that want a confirmation and have none: topic and last sequence.
   final List<Unconfirmed> unconfirmed = new ArrayList<>();
   int next;
-  int asked;
+  int largest;
+  // Pings (an Echo is as good) and Pongs that no step has taken.
+  private int pings;
+  private int pongs;
   int closeCode;
   String closeReason = "";
   boolean ended;
@@ -30,6 +33,18 @@ final class Wire {
     this.bus = connection.bus().name();
     this.number = number;
     this.headers = headers;
+  }
+
+  void count(String kind) {
+    if (kind.equals("Ping")) {
+      pings++;
+    } else {
+      pongs++;
+    }
+  }
+
+  boolean take(String kind) {
+    return kind.equals("Ping") ? pings > 0 && pings-- > 0 : pongs > 0 && pongs-- > 0;
   }
 
   @Override

@@ -26,7 +26,7 @@ class MutantsIT {
 
   /** Needs a capability that the Java SDK does not have, or fails without a fault. */
   private static final Set<String> NOT_PLAYED =
-      Set.of("C05.token-asked-again", "R13.refused-upgrade-is-final");
+      Set.of("C05.token-asked-again", "R13.refused-upgrade-is-final", "R20.token-of-each-connect");
 
   private record Planted(Scenario scenario, Mutant mutant) {}
 
@@ -56,7 +56,9 @@ class MutantsIT {
     }
     List<String> missed = Collections.synchronizedList(new ArrayList<>());
     // What a fault leaves out never comes, so that the time to wait for it is the test's time.
-    try (Suite suite = new Suite(JavaTestee::start, Duration.ofSeconds(3))) {
+    try (Suite suite = new Suite(JavaTestee::start, Duration.ofSeconds(4))) {
+      // The first connection of a JVM loads thousands of classes, which is not what is waited for.
+      suite.play(ScenarioFiles.all().subList(0, 1), 1, outcome -> {});
       List<Thread> threads = new ArrayList<>();
       for (int i = 0; i < SEATS; i++) {
         Thread thread = new Thread(() -> play(suite, todo, missed), "mutants-" + i);

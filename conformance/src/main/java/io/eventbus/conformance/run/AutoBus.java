@@ -14,7 +14,10 @@ final class AutoBus {
       return;
     }
     switch (frame.name()) {
-      case "Hello" -> send(wire, frame("Welcome").put("session", "s-" + wire.number));
+      case "Hello" -> {
+        wire.welcomed = true;
+        send(wire, frame("Welcome").put("session", "s-" + wire.number));
+      }
       case "Subscribe" -> send(wire, confirm(2, frame));
       case "Unsubscribe" -> {
         send(wire, confirm(6, frame));

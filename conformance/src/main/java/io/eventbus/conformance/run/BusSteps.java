@@ -61,6 +61,8 @@ final class BusSteps {
   void expect(JsonNode step) throws ScenarioFailure {
     if (step.has("frame")) {
       frame(step);
+    } else if (step.has("sometime")) {
+      sometime(step.get("sometime"), wire(step), step);
     } else if (step.has("events")) {
       events(step);
     } else if (step.has("connection")) {
@@ -200,6 +202,25 @@ final class BusSteps {
     }
   }
 
+  /** A frame whose place among the others is the client's choice. */
+  private void sometime(JsonNode wanted, Wire wire, JsonNode step) throws ScenarioFailure {
+    String name = wanted.get("frame").asText();
+    JsonNode fields = Stage.without(wanted, "frame");
+    stage.await(
+        wanted + " on " + wire,
+        client.within(step),
+        () -> {
+          for (Frame frame : wire.frames.subList(wire.next, wire.frames.size())) {
+            if (frame.name().equals(name)
+                && stage.variables.mismatch(fields, frame.record()) == null
+                && wire.taken.add(frame)) {
+              return true;
+            }
+          }
+          return null;
+        });
+  }
+
   /** The next frame that the bus does not answer by itself; it has to have this name. */
   private Frame next(Wire wire, String name, JsonNode step) throws ScenarioFailure {
     Frame frame =
@@ -209,7 +230,7 @@ final class BusSteps {
             () -> {
               while (wire.next < wire.frames.size()) {
                 Frame one = wire.frames.get(wire.next);
-                if (one.name().equals(name) || !isBetween(one)) {
+                if (!wire.taken.contains(one) && (one.name().equals(name) || !isBetween(one))) {
                   return one;
                 }
                 wire.next++;
@@ -291,6 +312,8 @@ final class BusSteps {
   private void act(Wire wire, JsonNode step) throws ScenarioFailure {
     if (step.has("frame") || step.has("frames")) {
       JsonNode frames = step.has("frames") ? step.get("frames") : step;
+      wire.welcomed |=
+          step.findValues("frame").stream().anyMatch(f -> f.asText().equals("Welcome"));
       byte[] message =
           BusFrames.message(
               stage.variables.fill(

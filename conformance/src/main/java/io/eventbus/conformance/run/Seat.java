@@ -85,7 +85,7 @@ public final class Seat implements AutoCloseable {
     ObjectNode hello = JsonNodeFactory.instance.objectNode().put("id", ++lastId).put("op", "hello");
     hello.putObject("args").put("protocol", 1);
     running.ask(hello);
-    JsonNode answer = greeting();
+    JsonNode answer = greeting(lastId);
     JsonNode ok = answer.path("ok");
     if (ok.path("protocol").asInt() != 1 || !ok.path("capabilities").isArray()) {
       throw new ScenarioFailure(
@@ -98,16 +98,22 @@ public final class Seat implements AutoCloseable {
     return running;
   }
 
-  private JsonNode greeting() throws ScenarioFailure {
+  /** The answer to a request outside of scenarios; late ones of a scenario may come before it. */
+  private JsonNode greeting(long id) throws ScenarioFailure {
+    long end = System.nanoTime() + START.toNanos();
     try {
-      ObjectNode answer = greetings.poll(START.toSeconds(), TimeUnit.SECONDS);
-      if (answer == null) {
-        throw new ScenarioFailure("no answer to hello within " + START.toSeconds() + " s");
+      while (true) {
+        ObjectNode answer = greetings.poll(end - System.nanoTime(), TimeUnit.NANOSECONDS);
+        if (answer == null) {
+          throw new ScenarioFailure("no answer within " + START.toSeconds() + " s");
+        }
+        if (!answer.has("id") || answer.get("id").asLong() == id) {
+          return answer;
+        }
       }
-      return answer;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new ScenarioFailure("interrupted while the testee started");
+      throw new ScenarioFailure("interrupted while waiting for the testee");
     }
   }
 
@@ -132,7 +138,7 @@ public final class Seat implements AutoCloseable {
     Testee running = start();
     ObjectNode request = JsonNodeFactory.instance.objectNode().put("id", ++lastId).put("op", op);
     running.ask(request.set("args", args));
-    return greeting();
+    return greeting(lastId);
   }
 
   /**

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.eventbus.conformance.frame.Frame;
+import io.eventbus.conformance.frame.FrameTypes;
 import io.eventbus.conformance.scenario.Matcher;
 import io.eventbus.conformance.scenario.Mutant;
 import io.eventbus.conformance.scenario.Scenario;
@@ -14,6 +15,7 @@ import io.eventbus.conformance.wire.Upgrade;
 import io.eventbus.conformance.wire.WireConnection;
 import io.eventbus.conformance.wire.WireListener;
 import io.eventbus.protocol.MalformedFrameException;
+import io.eventbus.protocol.TypeCode;
 import io.netty.channel.EventLoopGroup;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -35,6 +37,8 @@ import org.jspecify.annotations.Nullable;
  * said. I/O threads write, the thread of the script reads and waits; all under one lock.
  */
 final class Stage implements WireListener, AutoCloseable {
+  private static final int FIRST_MESSAGE = 64 * 1024;
+
   final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
   final Matcher variables = new Matcher();
@@ -186,6 +190,7 @@ final class Stage implements WireListener, AutoCloseable {
         return;
       }
       wire.largest = Math.max(wire.largest, message.length);
+      checkFirst(wire, message);
       for (Frame frame : Frame.read(message)) {
         for (Frame seen : mutated(frame)) {
           take(wire, seen);
@@ -196,6 +201,25 @@ final class Stage implements WireListener, AutoCloseable {
       fault("the client sent bytes that a bus refuses: " + e.getMessage());
     } finally {
       lock.unlock();
+    }
+  }
+
+  /** What a bus refuses before it knows a client. */
+  private void checkFirst(Wire wire, byte[] message) {
+    if (!wire.frames.isEmpty()) {
+      return;
+    }
+    if (message.length > FIRST_MESSAGE) {
+      fault(wire + ": a first message of " + message.length + " bytes (expected: at most 64 KiB)");
+    }
+    long taken = System.nanoTime() - wire.connection.acceptedAt();
+    if (taken > TimeUnit.SECONDS.toNanos(5)) {
+      fault(
+          wire
+              + ": Hello after "
+              + taken / 1_000_000
+              + " ms (expected: within 5 s of the TCP"
+              + " connection)");
     }
   }
 
@@ -213,6 +237,16 @@ final class Stage implements WireListener, AutoCloseable {
     transcript.add("client", wire + ": " + frame);
     if (wire.frames.isEmpty() != frame.name().equals("Hello")) {
       fault(wire + ": " + frame.name() + " (expected: Hello first, and once)");
+    }
+    TypeCode type = TypeCode.of(frame.typeCode());
+    if (type != null && !FrameTypes.fromClient(type)) {
+      fault(wire + ": " + frame + " (expected: no frame that only a bus may send)");
+    }
+    if (frame.name().equals("Publish")
+        && !wire.welcomed
+        && !wire.frames.isEmpty()
+        && wire.frames.get(0).record().path("resume").isNull()) {
+      fault(wire + ": " + frame + " (expected: not before Welcome, without a resume)");
     }
     wire.frames.add(frame);
     if (frame.name().equals("Publish") && frame.record().get("confirm").asBoolean()) {

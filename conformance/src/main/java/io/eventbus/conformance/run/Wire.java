@@ -3,8 +3,11 @@ package io.eventbus.conformance.run;
 import io.eventbus.conformance.frame.Frame;
 import io.eventbus.conformance.wire.WireConnection;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** What is known of one connection of the client; guarded by the stage's lock. */
 final class Wire {
@@ -15,6 +18,8 @@ final class Wire {
   final List<Frame> frames = new ArrayList<>();
   // Publish frames that want a confirmation and have none: topic and last sequence.
   final List<Unconfirmed> unconfirmed = new ArrayList<>();
+  // Frames that a step has taken out of their turn.
+  final Set<Frame> taken = Collections.newSetFromMap(new IdentityHashMap<>());
   int next;
   int largest;
   // Pings (an Echo is as good) and Pongs that no step has taken.
@@ -24,6 +29,7 @@ final class Wire {
   String closeReason = "";
   boolean ended;
   boolean claimed;
+  boolean welcomed;
 
   /** A frame that waits for its confirmation. */
   record Unconfirmed(String topic, long last) {}

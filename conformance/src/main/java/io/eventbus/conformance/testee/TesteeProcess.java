@@ -1,8 +1,10 @@
 package io.eventbus.conformance.testee;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.json.JsonWriteFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.BufferedReader;
@@ -20,7 +22,9 @@ import org.jspecify.annotations.Nullable;
 
 /** A testee that is a child process. */
 public final class TesteeProcess implements Testee {
-  private static final ObjectMapper JSON = new ObjectMapper();
+  // Only ASCII: a surrogate without its partner, which some questions are about, is no UTF-8.
+  private static final ObjectMapper JSON =
+      JsonMapper.builder().enable(JsonWriteFeature.ESCAPE_NON_ASCII).build();
   private static final int MAX_LINE = 16 * 1024 * 1024;
   private static final int LAST_LINES = 40;
   private static final int LAST_LINE_LENGTH = 500;
@@ -140,7 +144,12 @@ public final class TesteeProcess implements Testee {
 
   @Override
   public void ask(ObjectNode request) {
-    byte[] line = (request + "\n").getBytes(StandardCharsets.UTF_8);
+    byte[] line;
+    try {
+      line = (JSON.writeValueAsString(request) + "\n").getBytes(StandardCharsets.US_ASCII);
+    } catch (JsonProcessingException e) {
+      throw new IllegalArgumentException("a request that cannot be written", e);
+    }
     synchronized (in) {
       try {
         in.write(line);

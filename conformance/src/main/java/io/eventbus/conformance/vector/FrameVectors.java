@@ -9,6 +9,7 @@ import io.eventbus.conformance.frame.Frame;
 import io.eventbus.conformance.frame.FrameTypes;
 import io.eventbus.conformance.frame.RecordWriter;
 import io.eventbus.protocol.TypeCode;
+import java.math.BigInteger;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
@@ -253,6 +254,9 @@ final class FrameVectors {
     vector.put("id", id);
     vector.put(
         "from", FrameTypes.fromBus(type) ? FrameTypes.fromClient(type) ? "both" : "bus" : "client");
+    if (id.startsWith("barrier-id-") && new BigInteger(id.substring(11)).abs().bitLength() > 53) {
+      vector.put("wide", true);
+    }
     vector.put("hex", HexFormat.of().formatHex(message));
     ArrayNode frames = vector.putArray("frames");
     for (Frame frame : Frame.read(message)) {

@@ -33,6 +33,8 @@ final class UpgradeHandler extends SimpleChannelInboundHandler<FullHttpRequest> 
 
   private final ScriptedBus bus;
   private final WireListener listener;
+  // The handler is made with its channel.
+  private final long acceptedAt = System.nanoTime();
 
   UpgradeHandler(ScriptedBus bus, WireListener listener) {
     this.bus = bus;
@@ -80,7 +82,7 @@ final class UpgradeHandler extends SimpleChannelInboundHandler<FullHttpRequest> 
     WebSocketServerHandshaker handshaker =
         new WebSocketServerHandshaker13(
             bus.url(), answer.subprotocol().isEmpty() ? null : answer.subprotocol(), STRICT);
-    WireConnection connection = new WireConnection(bus, context.channel(), listener);
+    WireConnection connection = new WireConnection(bus, context.channel(), listener, acceptedAt);
     handshaker
         .handshake(context.channel(), request)
         .addListener(

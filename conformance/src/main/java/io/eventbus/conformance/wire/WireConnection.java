@@ -28,9 +28,11 @@ public final class WireConnection {
   private final ScriptedBus bus;
   private final Channel channel;
   private final WireListener listener;
+  private final long acceptedAt;
   private volatile boolean silent;
 
-  WireConnection(ScriptedBus bus, Channel channel, WireListener listener) {
+  WireConnection(ScriptedBus bus, Channel channel, WireListener listener, long acceptedAt) {
+    this.acceptedAt = acceptedAt;
     this.bus = bus;
     this.channel = channel;
     this.listener = listener;
@@ -43,6 +45,15 @@ public final class WireConnection {
    */
   public ScriptedBus bus() {
     return bus;
+  }
+
+  /**
+   * Returns when the TCP connection was accepted.
+   *
+   * @return as {@link System#nanoTime}
+   */
+  public long acceptedAt() {
+    return acceptedAt;
   }
 
   /**

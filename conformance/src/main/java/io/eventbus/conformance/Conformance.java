@@ -162,10 +162,6 @@ public final class Conformance implements Callable<Integer> {
     return result.isFine() ? 0 : 1;
   }
 
-  private static int tier(Scenario scenario) {
-    return scenario.id().startsWith("V") ? 1 : scenario.tier();
-  }
-
   private boolean isChosen(Scenario scenario) {
     boolean named =
         only.isEmpty()
@@ -178,7 +174,7 @@ public final class Conformance implements Callable<Integer> {
                                 Pattern.quote(glob)
                                     .replace("*", "\\E.*\\Q")
                                     .replace("?", "\\E.\\Q")));
-    return named && (tier == 0 || tier == tier(scenario));
+    return named && (tier == 0 || tier == scenario.tier());
   }
 
   private Result play(List<Scenario> chosen, KnownFailures known) {
@@ -196,7 +192,7 @@ public final class Conformance implements Callable<Integer> {
           out.println("the testee does not start: " + e.getMessage());
         }
         agent = seat.agent();
-        for (Scenario round : chosen.stream().filter(s -> tier(s) == 1).toList()) {
+        for (Scenario round : chosen.stream().filter(s -> s.tier() == 1).toList()) {
           Outcome outcome = VectorRounds.play(round, seat);
           outcomes.add(outcome);
           print(new Result(agent, List.of(outcome), known), outcome);
@@ -205,7 +201,7 @@ public final class Conformance implements Callable<Integer> {
       String name = agent;
       outcomes.addAll(
           suite.play(
-              chosen.stream().filter(s -> tier(s) > 1).toList(),
+              chosen.stream().filter(s -> s.tier() > 1).toList(),
               parallel,
               outcome -> print(new Result(name, List.of(outcome), known), outcome)));
     }

@@ -51,9 +51,12 @@ public record Scenario(
   /**
    * Says which tier it belongs to.
    *
-   * @return 2 for the scripted bus, 3 for live buses
+   * @return 1 for vectors, 2 for the scripted bus, 3 for live buses
    */
   public int tier() {
+    if (script.isEmpty()) {
+      return 1;
+    }
     return live == 0 ? 2 : 3;
   }
 }

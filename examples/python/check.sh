@@ -81,3 +81,12 @@ exchange python-to-java "$eventbus" subscribe --url "$url" --output jsonl --coun
   -- "$python" "$here/publish.py" --url "$url" "${event[@]}"
 exchange python-to-python "$python" "$here/subscribe.py" --url "$url" --count 500 --group g 'check.>' \
   -- "$python" "$here/publish.py" --url "$url" "${event[@]}"
+
+kit="$here/../../conformance/target/eventbus-conformance.jar"
+if [ -f "$kit" ]; then
+  "${JAVA_HOME:+$JAVA_HOME/bin/}java" -jar "$kit" --testee "'$python' '$here/testee.py'" --known-failing "$here/known-failing.txt" \
+    >"$work/kit.err" 2>&1 || fail "the conformance kit"
+  echo "check: conformance: $(tail -n 1 "$work/kit.err")"
+else
+  echo "check: conformance: left out, $(basename "$kit") is not built"
+fi

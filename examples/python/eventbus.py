@@ -516,4 +516,5 @@ class EventBus:
             start = max(start, last + 1)
         if start < sequence:
             self._on_lost(Lost(topic, producer, start, sequence - 1, None))
-        stream.gaps.clear()
+        # A Gap may come before events with smaller numbers; it still explains the hole behind them.
+        stream.gaps = deque((gap for gap in stream.gaps if gap[1] > sequence), maxlen=100)

@@ -1,0 +1,150 @@
+package io.eventbus.conformance.live;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.HashSet;
+import java.util.Set;
+
+/**
+ * A way to a port on loopback that can be cut, stopped and closed; any thread. One client's: it
+ * takes two threads for each connection.
+ */
+public final class Proxy implements AutoCloseable {
+  private final ServerSocket listening;
+  private final int target;
+  private final Set<Socket> open = new HashSet<>();
+  private boolean stopped;
+  private boolean closed;
+
+  /**
+   * Opens a free port.
+   *
+   * @param target the port behind it
+   * @throws UncheckedIOException if there is none
+   */
+  public Proxy(int target) {
+    this.target = target;
+    try {
+      listening = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+    } catch (IOException e) {
+      throw new UncheckedIOException("no free port", e);
+    }
+    daemon(this::accept);
+  }
+
+  private static void daemon(Runnable task) {
+    Thread thread = new Thread(task, "proxy");
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  /**
+   * Returns its port.
+   *
+   * @return on loopback
+   */
+  public int port() {
+    return listening.getLocalPort();
+  }
+
+  private void accept() {
+    while (!listening.isClosed()) {
+      try {
+        Socket in = listening.accept();
+        Socket out = new Socket();
+        synchronized (this) {
+          if (closed) {
+            in.close();
+            continue;
+          }
+          open.add(in);
+          open.add(out);
+        }
+        out.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), target), 1_000);
+        in.setTcpNoDelay(true);
+        out.setTcpNoDelay(true);
+        daemon(() -> copy(in, out));
+        daemon(() -> copy(out, in));
+      } catch (IOException e) {
+        // The port was closed, or the connection was: the next one may have more luck.
+      }
+    }
+  }
+
+  private void copy(Socket from, Socket to) {
+    try (from;
+        to) {
+      InputStream in = from.getInputStream();
+      OutputStream out = to.getOutputStream();
+      byte[] buffer = new byte[16 * 1024];
+      for (int n = in.read(buffer); n >= 0; n = in.read(buffer)) {
+        awaitGo();
+        out.write(buffer, 0, n);
+      }
+    } catch (IOException e) {
+      // Either side may end at any time.
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } finally {
+      synchronized (this) {
+        open.remove(from);
+        open.remove(to);
+      }
+    }
+  }
+
+  private synchronized void awaitGo() throws InterruptedException {
+    while (stopped) {
+      wait();
+    }
+  }
+
+  /** Ends all connections in the middle of whatever they carry; new ones are let through. */
+  public synchronized void cut() {
+    for (Socket socket : open) {
+      try {
+        socket.setSoLinger(true, 0);
+        socket.close();
+      } catch (IOException e) {
+        // It was closed already.
+      }
+    }
+    open.clear();
+  }
+
+  /**
+   * Stops carrying, without ending connections; or goes on.
+   *
+   * @param stop which
+   */
+  public synchronized void stop(boolean stop) {
+    stopped = stop;
+    notifyAll();
+  }
+
+  /**
+   * Refuses new connections; or takes them again.
+   *
+   * @param refuse which
+   */
+  public synchronized void refuse(boolean refuse) {
+    closed = refuse;
+  }
+
+  @Override
+  public void close() {
+    try {
+      listening.close();
+    } catch (IOException e) {
+      // It is closed.
+    }
+    stop(false);
+    cut();
+  }
+}

@@ -1,0 +1,2 @@
+/** Real buses in the kit's own process, and the bad network in front of them. */
+package io.eventbus.conformance.live;

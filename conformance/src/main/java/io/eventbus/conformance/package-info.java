@@ -1,0 +1,2 @@
+/** The command: runs vectors and scenarios with a client library under test. */
+package io.eventbus.conformance;

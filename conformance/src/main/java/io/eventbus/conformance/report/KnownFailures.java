@@ -1,0 +1,66 @@
+package io.eventbus.conformance.report;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+
+/** Scenarios that a library is known to fail: they must fail, or the list is not true any more. */
+public final class KnownFailures {
+  private final Map<String, String> reasons = new LinkedHashMap<>();
+
+  /** Begins with none. */
+  public KnownFailures() {}
+
+  /**
+   * Reads a list: on each line an id, a space and the reason; {@code #} begins a comment.
+   *
+   * @param file the list
+   * @param ids of all scenarios
+   * @return the list
+   * @throws IllegalArgumentException if a line has no reason or names no scenario
+   * @throws UncheckedIOException if it cannot be read
+   */
+  public static KnownFailures read(Path file, Set<String> ids) {
+    KnownFailures known = new KnownFailures();
+    try {
+      for (String line : Files.readAllLines(file)) {
+        String text = line.replaceAll("#.*", "").strip();
+        if (!text.isEmpty()) {
+          String[] parts = text.split("\\s+", 2);
+          if (!ids.contains(parts[0]) || parts.length < 2) {
+            throw new IllegalArgumentException(
+                file + ": " + line + " (expected: the id of a scenario, and why it fails)");
+          }
+          known.reasons.put(parts[0], parts[1]);
+        }
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(file + " cannot be read", e);
+    }
+    return known;
+  }
+
+  /**
+   * Says whether a scenario is on the list.
+   *
+   * @param id of the scenario
+   * @return true if it has to fail
+   */
+  public boolean has(String id) {
+    return reasons.containsKey(id);
+  }
+
+  /**
+   * Returns why a scenario fails.
+   *
+   * @param id of the scenario
+   * @return the reason; empty for one that is not on the list
+   */
+  public String reason(String id) {
+    return reasons.getOrDefault(id, "");
+  }
+}

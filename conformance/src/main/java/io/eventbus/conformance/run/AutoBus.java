@@ -1,0 +1,55 @@
+package io.eventbus.conformance.run;
+
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.eventbus.conformance.frame.Frame;
+import java.util.Set;
+
+/** What a scripted bus answers by itself, of what the script says that it shall. */
+final class AutoBus {
+  private AutoBus() {}
+
+  static void answer(Wire wire, Frame frame, Set<String> auto) {
+    if (!auto.contains(frame.name())) {
+      return;
+    }
+    switch (frame.name()) {
+      case "Hello" -> {
+        wire.welcomed = true;
+        send(wire, frame("Welcome").put("session", "s-" + wire.number));
+      }
+      case "Subscribe" -> send(wire, confirm(2, frame));
+      case "Unsubscribe" -> {
+        send(wire, confirm(6, frame));
+        send(wire, frame("Drained").set("id", frame.record().get("id")));
+      }
+      case "Publish" -> confirmAll(wire);
+      case "Barrier", "Echo" -> send(wire, frame(frame.name()).set("id", frame.record().get("id")));
+      default -> throw new IllegalStateException("auto: " + frame.name());
+    }
+  }
+
+  static void confirmAll(Wire wire) {
+    for (Wire.Unconfirmed publish : wire.unconfirmed) {
+      send(
+          wire,
+          frame("Confirm")
+              .put("typeCode", 1)
+              .put("about", publish.last())
+              .put("topic", publish.topic()));
+    }
+    wire.unconfirmed.clear();
+  }
+
+  private static ObjectNode confirm(int typeCode, Frame frame) {
+    return frame("Confirm").put("typeCode", typeCode).set("about", frame.record().get("id"));
+  }
+
+  private static ObjectNode frame(String name) {
+    return JsonNodeFactory.instance.objectNode().put("frame", name);
+  }
+
+  private static void send(Wire wire, ObjectNode frame) {
+    wire.connection.send(BusFrames.message(frame));
+  }
+}

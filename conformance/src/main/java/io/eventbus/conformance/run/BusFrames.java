@@ -1,0 +1,125 @@
+package io.eventbus.conformance.run;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.eventbus.conformance.frame.Blocks;
+import io.eventbus.conformance.frame.Bytes;
+import io.eventbus.conformance.frame.FrameTypes;
+import io.eventbus.conformance.frame.RecordWriter;
+import io.eventbus.protocol.TypeCode;
+import java.nio.charset.StandardCharsets;
+import java.util.HexFormat;
+import java.util.Locale;
+import java.util.Set;
+
+/**
+ * The bytes of frames that a script has the bus send. A script names the record ({@code frame}) and
+ * the fields that matter; the others have values as a bus would give them.
+ */
+final class BusFrames {
+  /** A resume with the form of one; the bus of a script believes any. */
+  static final String RESUME = "q3fJ0yK8Zk1mWc7Hq2vXo5Tt9bLrNd4GsAeUiPwCxYE";
+
+  private static final Set<String> OWN =
+      Set.of("frame", "texts", "count", "size", "blocks", "fields", "more", "hex");
+
+  private BusFrames() {}
+
+  static byte[] message(JsonNode frames) {
+    if (!frames.isArray()) {
+      return frame(frames);
+    }
+    Bytes message = new Bytes();
+    frames.forEach(frame -> message.raw(frame(frame)));
+    return message.toArray();
+  }
+
+  private static byte[] frame(JsonNode wanted) {
+    if (wanted.has("hex")) {
+      return HexFormat.of().parseHex(wanted.get("hex").asText().replace(" ", ""));
+    }
+    String name = wanted.path("frame").asText();
+    if (name.matches("\\d+")) {
+      return Bytes.frame(Integer.parseInt(name), "unknown".getBytes(StandardCharsets.US_ASCII));
+    }
+    TypeCode type = FrameTypes.of(name);
+    ObjectNode record = template(name);
+    for (var member : wanted.properties()) {
+      if (!OWN.contains(member.getKey())) {
+        if (record.get(member.getKey()) instanceof ObjectNode part) {
+          part.setAll((ObjectNode) member.getValue());
+        } else {
+          record.set(member.getKey(), member.getValue());
+        }
+      }
+    }
+    if (name.equals("Deliver")) {
+      record.set("events", events(wanted, record.get("sequence").asLong()));
+    }
+    RecordWriter writer =
+        wanted.has("blocks")
+            ? new RecordWriter(
+                Blocks.valueOf(wanted.get("blocks").asText().toUpperCase(Locale.ROOT)))
+            : RecordWriter.asBuses();
+    byte[] body = writer.body(type, record, wanted.path("fields").asInt(Integer.MAX_VALUE));
+    byte[] more = HexFormat.of().parseHex(wanted.path("more").asText(""));
+    return Bytes.frame(type.code(), new Bytes().raw(body).raw(more).toArray());
+  }
+
+  private static ArrayNode events(JsonNode wanted, long sequence) {
+    ArrayNode events = JsonNodeFactory.instance.arrayNode();
+    for (JsonNode text : wanted.path("texts")) {
+      add(events, text.asText().getBytes(StandardCharsets.UTF_8));
+    }
+    for (int i = 0; i < wanted.path("count").asInt(wanted.has("texts") ? 0 : 1); i++) {
+      String payload =
+          wanted.has("size")
+              ? "x".repeat(wanted.get("size").intValue())
+              : Long.toString(sequence + i);
+      add(events, payload.getBytes(StandardCharsets.US_ASCII));
+    }
+    if (wanted.path("events").isArray()) {
+      events.removeAll();
+      wanted.get("events").forEach(events::add);
+    }
+    return events;
+  }
+
+  private static void add(ArrayNode events, byte[] payload) {
+    events.addObject().put("publishedAt", 1763712000000000L).put("payload", payload);
+  }
+
+  private static ObjectNode template(String name) {
+    ObjectNode record = JsonNodeFactory.instance.objectNode();
+    switch (name) {
+      case "Welcome" -> {
+        record.put("bus", "scripted").put("session", "s-1").put("producer", "77");
+        record.put("resume", RESUME);
+        record
+            .putObject("limits")
+            .put("payloadBytes", 1 << 20)
+            .put("messageBytes", 4 << 20)
+            .put("headers", 64)
+            .put("headerBytes", 16 * 1024)
+            .put("subscriptions", 10_000)
+            .put("queueBytes", 8 << 20);
+      }
+      case "Deliver" -> {
+        record.put("topic", "a.b").put("producer", "9").put("sequence", 1);
+        record.put("receivedAt", 1763712000000900L).put("offset", -1);
+      }
+      case "Problem" -> record.put("message", "refused by the script").put("typeCode", -1);
+      case "Gap" -> record.put("topic", "a.b").put("producer", "9").put("reason", "QUEUE_FULL");
+      case "ChangeBus" -> {
+        record.put("reason", "DRAIN").put("deadlineMillis", 30_000).put("token", "move-1");
+        record.put("hops", 2);
+      }
+      default -> {
+        // The others have no field that a script leaves out.
+      }
+    }
+    return record;
+  }
+}

@@ -1,0 +1,94 @@
+package io.eventbus.conformance.run;
+
+import io.eventbus.conformance.scenario.Scenario;
+import io.eventbus.conformance.testee.Testee;
+import io.eventbus.conformance.wire.ScriptedBus;
+import io.netty.channel.EventLoopGroup;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+
+/** Plays many scenarios, several at a time, each seat with a testee of its own. */
+public final class Suite implements AutoCloseable {
+  private final EventLoopGroup loops = ScriptedBus.loops();
+  private final LiveBuses buses = new LiveBuses();
+  private final Testee.Factory factory;
+  private final Duration within;
+
+  /**
+   * Makes one.
+   *
+   * @param factory starts testees
+   * @param within how long a step waits where the script says nothing
+   */
+  public Suite(Testee.Factory factory, Duration within) {
+    this.factory = factory;
+    this.within = within;
+  }
+
+  /**
+   * Makes a seat; the caller closes it.
+   *
+   * @return with a testee of its own
+   */
+  public Seat seat() {
+    return new Seat(factory, loops, buses, within);
+  }
+
+  /**
+   * Plays scenarios and waits for it.
+   *
+   * @param scenarios which
+   * @param parallel how many at a time
+   * @param progress is told each outcome when it is there, one at a time
+   * @return the outcomes in the order of the scenarios
+   */
+  public List<Outcome> play(List<Scenario> scenarios, int parallel, Consumer<Outcome> progress) {
+    Outcome[] outcomes = new Outcome[scenarios.size()];
+    AtomicInteger next = new AtomicInteger();
+    List<Thread> threads = new ArrayList<>();
+    for (int i = 0; i < Math.min(parallel, scenarios.size()); i++) {
+      Thread thread =
+          new Thread(
+              () -> {
+                try (Seat seat = seat()) {
+                  int n;
+                  while ((n = next.getAndIncrement()) < outcomes.length) {
+                    Outcome outcome = seat.play(scenarios.get(n), null);
+                    outcomes[n] = outcome;
+                    synchronized (outcomes) {
+                      progress.accept(outcome);
+                    }
+                  }
+                }
+              },
+              "seat-" + i);
+      thread.start();
+      threads.add(thread);
+    }
+    for (Thread thread : threads) {
+      boolean interrupted = false;
+      while (thread.isAlive()) {
+        try {
+          thread.join();
+        } catch (InterruptedException e) {
+          interrupted = true;
+        }
+      }
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+    return Arrays.asList(outcomes);
+  }
+
+  @Override
+  public void close() {
+    buses.close();
+    loops.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly(5_000);
+  }
+}

@@ -1,0 +1,117 @@
+package io.eventbus.conformance.scenario;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * A fault of a library, planted between the library and the judge: a frame or a line that would
+ * look otherwise, come twice, in another order or not at all if the library had the fault. The
+ * build runs every scenario with every mutant of it and wants it to fail.
+ *
+ * @param definition what it is, as in the file
+ */
+public record Mutant(JsonNode definition) {
+  private static final Set<String> MEMBERS =
+      Set.of("of", "where", "nth", "set", "drop", "twice", "swap", "before");
+
+  /**
+   * Checks it.
+   *
+   * @param definition as above
+   * @throws IllegalArgumentException if it has a member that no mutant has
+   */
+  public Mutant {
+    definition
+        .fieldNames()
+        .forEachRemaining(
+            name -> {
+              if (!MEMBERS.contains(name)) {
+                throw new IllegalArgumentException(
+                    "mutant: " + name + " (expected: one of " + MEMBERS + ")");
+              }
+            });
+    if (!definition.has("of")) {
+      throw new IllegalArgumentException("mutant: " + definition + " (expected: with 'of')");
+    }
+  }
+
+  /** A mutant in one run; the caller keeps threads apart. */
+  public static final class Active {
+    private final JsonNode definition;
+    private final Matcher matcher = new Matcher();
+    private final List<ObjectNode> held = new ArrayList<>();
+    private int seen;
+    private int changed;
+
+    /**
+     * Begins.
+     *
+     * @param mutant which
+     */
+    public Active(Mutant mutant) {
+      this.definition = mutant.definition;
+    }
+
+    /**
+     * Says how often it changed something.
+     *
+     * @return 0 if the run was as without it
+     */
+    public int changed() {
+      return changed;
+    }
+
+    /**
+     * Changes what has come.
+     *
+     * @param kind the name of a frame or of an event, {@code answer} or {@code closing}
+     * @param what its members
+     * @return what is to be seen in its place
+     */
+    public List<ObjectNode> apply(String kind, ObjectNode what) {
+      if (!definition.path("of").asText().equals(kind)) {
+        return List.of(what);
+      }
+      if (!held.isEmpty()) {
+        List<ObjectNode> both = new ArrayList<>();
+        both.add(what);
+        both.addAll(held);
+        held.clear();
+        return both;
+      }
+      if (definition.has("where") && matcher.mismatch(definition.get("where"), what) != null) {
+        return List.of(what);
+      }
+      seen++;
+      if (definition.has("nth") && definition.get("nth").intValue() != seen) {
+        return List.of(what);
+      }
+      changed++;
+      if (definition.path("drop").asBoolean()) {
+        return List.of();
+      } else if (definition.path("twice").asBoolean()) {
+        return List.of(what, what.deepCopy());
+      } else if (definition.path("swap").asBoolean()) {
+        held.add(what);
+        return List.of();
+      }
+      ObjectNode other = what.deepCopy();
+      merge(other, definition.path("set"));
+      return definition.has("before") ? List.of(other, what) : List.of(other);
+    }
+
+    private static void merge(ObjectNode into, JsonNode changes) {
+      for (Map.Entry<String, JsonNode> change : changes.properties()) {
+        if (change.getValue().isObject() && into.path(change.getKey()) instanceof ObjectNode part) {
+          merge(part, change.getValue());
+        } else {
+          into.set(change.getKey(), change.getValue());
+        }
+      }
+    }
+  }
+}

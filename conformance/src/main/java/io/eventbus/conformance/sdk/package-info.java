@@ -1,0 +1,2 @@
+/** The testee of the Java SDK, as a program and inside the kit's own process. */
+package io.eventbus.conformance.sdk;

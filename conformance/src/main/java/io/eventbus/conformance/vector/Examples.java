@@ -1,0 +1,49 @@
+package io.eventbus.conformance.vector;
+
+/** One record of each type: those of the examples in the protocol's page. */
+final class Examples {
+  private static final String EVENTS =
+      """
+      [{"publishedAt": "1763712000000000", "key": "LH400", "headers": {"type": "json"},
+        "payload": "eyJydW53YXkiOiIwN0MifQ=="},
+       {"publishedAt": "1763712000000250", "key": null, "headers": {}, "payload": ""}]
+      """;
+
+  static final String ALL =
+      """
+      {
+        "Hello": {"client": "flight-board", "agent": "example/1.0", "token": null, "resume": null,
+          "attributes": {}, "change": null},
+        "Publish": {"topic": "flights.EDDF.landed", "sequence": "1", "schema": "0", "confirm": true,
+          "events": %1$s},
+        "Subscribe": {"id": "1", "filter": "flights.*.landed", "group": "boards",
+          "overflow": "DROP_OLDEST"},
+        "ChangeBus": {"urls": ["ws://bus-2.example:8080/bus"], "reason": "DRAIN",
+          "deadlineMillis": "30000", "token": "move-7f3a", "hops": 2},
+        "Deliver": {"topic": "flights.EDDF.landed", "producer": "7378243254498108065",
+          "sequence": "1", "schema": "0", "receivedAt": "1763712000000900", "offset": "-1",
+          "events": %1$s, "groups": ["1"]},
+        "Ack": {"topic": "flights.EDDF.landed", "producer": "7378243254498108065", "sequence": "2"},
+        "Unsubscribe": {"id": "1"},
+        "Welcome": {"bus": "bus-1", "session": "bus-1-42", "producer": "7378243254498108065",
+          "resume": "q3fJ0yK8Zk1mWc7Hq2vXo5Tt9bLrNd4GsAeUiPwCxYE",
+          "limits": {"payloadBytes": 1048576, "messageBytes": 4194304, "headers": 64,
+            "headerBytes": 16384, "subscriptions": 10000, "queueBytes": "8388608"},
+          "others": []},
+        "Problem": {"code": "ILLEGAL_TOPIC",
+          "message": "topic 'a..b' has an empty token, number 2 (expected: none)",
+          "retryable": false, "about": "1", "typeCode": 1, "topic": "a..b"},
+        "Confirm": {"typeCode": 1, "about": "2", "topic": "flights.EDDF.landed"},
+        "Gap": {"topic": "flights.EDDF.landed", "producer": "7378243254498108065", "from": "3",
+          "to": "7", "reason": "QUEUE_FULL"},
+        "Barrier": {"id": "77"},
+        "Drained": {"id": "1"},
+        "ChangeBusFailed": {"token": "move-7f3a", "message": "no connection"},
+        "Credit": {"call": "0", "limit": "1048576", "received": "70000"},
+        "Echo": {"id": "78"}
+      }
+      """
+          .formatted(EVENTS);
+
+  private Examples() {}
+}

@@ -1,0 +1,210 @@
+package io.eventbus.conformance.vector;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.eventbus.conformance.frame.Bytes;
+import io.eventbus.conformance.frame.Frame;
+import io.eventbus.conformance.frame.FrameTypes;
+import io.eventbus.conformance.frame.RecordWriter;
+import io.eventbus.protocol.MalformedFrameException;
+import io.eventbus.protocol.TypeCode;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.TreeSet;
+
+/** Bytes that a receiver must refuse, each with the reason that the Java parsers give. */
+final class RefusedVectors {
+  private final ArrayNode out = VectorJson.array();
+  private final ObjectNode examples = (ObjectNode) VectorJson.parse(Examples.ALL);
+
+  private RefusedVectors() {}
+
+  static ArrayNode make() {
+    RefusedVectors vectors = new RefusedVectors();
+    vectors.frames();
+    vectors.cutBodies();
+    vectors.values();
+    vectors.blocks();
+    return vectors.out;
+  }
+
+  private void frames() {
+    byte[] drained = frame(TypeCode.DRAINED);
+    add("frame-cut-in-body", "bus", Arrays.copyOf(drained, drained.length - 1));
+    add("frame-without-length", "bus", new Bytes().number(12).toArray());
+    add("frame-length-negative", "bus", new Bytes().number(12).number(-1).toArray());
+    add(
+        "frame-length-past-message",
+        "bus",
+        new Bytes().number(12).number(1000).number(1).toArray());
+    add("frame-length-2-31", "bus", new Bytes().number(12).number(1L << 31).number(1).toArray());
+    add("frame-length-2-62", "bus", new Bytes().number(12).number(1L << 62).number(1).toArray());
+    add(
+        "type-code-of-6-bytes",
+        "bus",
+        new Bytes().raw(0x98, 0x80, 0x80, 0x80, 0x80, 0x00).sized(new byte[] {2}).toArray());
+    add("second-frame-broken", "bus", new Bytes().raw(drained).number(12).number(5).toArray());
+  }
+
+  /** Every body, cut by a byte where its last field has no default or takes more than one byte. */
+  private void cutBodies() {
+    for (TypeCode type : TypeCode.values()) {
+      byte[] body = RecordWriter.asBuses().body(type, example(type), Integer.MAX_VALUE);
+      for (int left : new TreeSet<>(List.of(0, 1, body.length / 2))) {
+        byte[] frame = Bytes.frame(type.code(), Arrays.copyOf(body, left));
+        if (isRefused(frame)) {
+          add("cut-" + FrameTypes.name(type) + "-" + left, from(type), frame);
+        }
+      }
+    }
+  }
+
+  private void values() {
+    body("long-of-11-bytes", TypeCode.DRAINED, elevenBytes());
+    body("string-length-negative", TypeCode.GAP, new Bytes().number(-2).raw(0x61, 0x62));
+    body("string-past-body", TypeCode.GAP, new Bytes().number(100).raw(0x61, 0x62));
+    body("string-length-2-62", TypeCode.GAP, new Bytes().number(1L << 62).raw(0x61));
+    body("utf8-lone-continuation", TypeCode.PROBLEM, problem(new byte[] {'a', (byte) 0x80}));
+    body("utf8-overlong", TypeCode.PROBLEM, problem(new byte[] {(byte) 0xC0, (byte) 0xAF}));
+    body(
+        "utf8-surrogate",
+        TypeCode.PROBLEM,
+        problem(new byte[] {(byte) 0xED, (byte) 0xA0, (byte) 0x80}));
+    body("utf8-cut", TypeCode.PROBLEM, problem(new byte[] {(byte) 0xE8, (byte) 0x88}));
+    body(
+        "utf8-above-10ffff",
+        TypeCode.PROBLEM,
+        problem(new byte[] {(byte) 0xF4, (byte) 0x90, (byte) 0x80, (byte) 0x80}));
+    body("boolean-2", TypeCode.PROBLEM, new Bytes().number(0).text("x").raw(2).number(0));
+    body("boolean-255", TypeCode.PROBLEM, new Bytes().number(0).text("x").raw(0xFF).number(0));
+    body(
+        "error-code-negative", TypeCode.PROBLEM, new Bytes().number(-1).text("x").raw(0).number(0));
+    body(
+        "confirm-type-of-6-bytes",
+        TypeCode.CONFIRM,
+        new Bytes().raw(0x82, 0x80, 0x80, 0x80, 0x80, 0x00).number(1));
+    body("key-branch-2", TypeCode.DELIVER, deliver(new Bytes().number(0).number(2).text("k")));
+    body("key-branch-negative", TypeCode.DELIVER, deliver(new Bytes().number(0).number(-1)));
+    body(
+        "payload-past-body",
+        TypeCode.DELIVER,
+        deliver(new Bytes().number(0).number(0).number(0).number(500)));
+    body("overflow-4", TypeCode.SUBSCRIBE, new Bytes().number(1).text("a").number(0).number(4));
+    body("group-branch-2", TypeCode.SUBSCRIBE, new Bytes().number(1).text("a").number(2));
+    body("token-branch-2", TypeCode.HELLO, new Bytes().text("c").text("a").number(2));
+    body("credit-limit-negative", TypeCode.CREDIT, new Bytes().number(0).number(-1).number(0));
+    body("publish-sequence-0", TypeCode.PUBLISH, publish(0, new Bytes().number(1).raw(event())));
+    body(
+        "publish-sequence-past-end",
+        TypeCode.PUBLISH,
+        publish(Long.MAX_VALUE, new Bytes().number(1).raw(event())));
+    body("publish-no-event", TypeCode.PUBLISH, publish(1, new Bytes()));
+  }
+
+  private void blocks() {
+    byte[] event = event();
+    body("events-too-many", TypeCode.DELIVER, events(new Bytes().number(1000).raw(event)));
+    body("events-2-62", TypeCode.DELIVER, events(new Bytes().number(1L << 62).raw(event)));
+    body(
+        "events-least-long",
+        TypeCode.DELIVER,
+        events(new Bytes().number(Long.MIN_VALUE).number(1)));
+    body(
+        "block-size-small",
+        TypeCode.DELIVER,
+        events(new Bytes().number(-1).number(event.length - 1).raw(event)));
+    body(
+        "block-size-great",
+        TypeCode.DELIVER,
+        events(new Bytes().number(-1).number(event.length + 1).raw(event)));
+    body(
+        "block-size-negative",
+        TypeCode.DELIVER,
+        events(new Bytes().number(-1).number(-5).raw(event)));
+    body(
+        "block-size-past-body",
+        TypeCode.DELIVER,
+        events(new Bytes().number(-1).number(100_000).raw(event)));
+    body("events-without-end", TypeCode.DELIVER, new Bytes().raw(head()).number(1).raw(event));
+    body(
+        "headers-too-many",
+        TypeCode.DELIVER,
+        deliver(new Bytes().number(0).number(0).number(100).text("a").text("b")));
+    body(
+        "groups-past-body",
+        TypeCode.DELIVER,
+        new Bytes().raw(head()).number(1).raw(event).number(0).number(50).number(1));
+  }
+
+  private static byte[] event() {
+    return new Bytes().number(0).number(0).number(0).sized(new byte[] {'x'}).toArray();
+  }
+
+  private static byte[] head() {
+    return new Bytes().text("a").number(7).number(1).number(0).number(0).number(-1).toArray();
+  }
+
+  private static Bytes events(Bytes blocks) {
+    return new Bytes().raw(head()).raw(blocks.toArray()).number(0).number(0);
+  }
+
+  private static Bytes deliver(Bytes event) {
+    return events(new Bytes().number(1).raw(event.toArray()));
+  }
+
+  private static Bytes publish(long sequence, Bytes blocks) {
+    return new Bytes().text("a").number(sequence).number(0).raw(0).raw(blocks.toArray()).number(0);
+  }
+
+  private static Bytes problem(byte[] message) {
+    return new Bytes().number(0).sized(message).raw(0).number(0);
+  }
+
+  private static Bytes elevenBytes() {
+    Bytes bytes = new Bytes();
+    for (int i = 0; i < 10; i++) {
+      bytes.raw(0x80);
+    }
+    return bytes.raw(0x01);
+  }
+
+  private ObjectNode example(TypeCode type) {
+    return (ObjectNode) examples.get(FrameTypes.name(type));
+  }
+
+  private byte[] frame(TypeCode type) {
+    return RecordWriter.asBuses().frame(type, example(type));
+  }
+
+  private static String from(TypeCode type) {
+    return FrameTypes.fromBus(type) ? FrameTypes.fromClient(type) ? "both" : "bus" : "client";
+  }
+
+  private static boolean isRefused(byte[] message) {
+    try {
+      Frame.read(message);
+      return false;
+    } catch (MalformedFrameException e) {
+      return true;
+    }
+  }
+
+  private void body(String id, TypeCode type, Bytes body) {
+    add(id, from(type), Bytes.frame(type.code(), body.toArray()));
+  }
+
+  private void add(String id, String from, byte[] message) {
+    try {
+      Frame.read(message);
+    } catch (MalformedFrameException e) {
+      out.addObject()
+          .put("id", id)
+          .put("from", from)
+          .put("hex", HexFormat.of().formatHex(message))
+          .put("reason", e.getMessage());
+      return;
+    }
+    throw new IllegalStateException(id + " is taken (expected: refused)");
+  }
+}

@@ -1,0 +1,165 @@
+package io.eventbus.conformance.wire;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.handler.codec.http.websocketx.BinaryWebSocketFrame;
+import io.netty.handler.codec.http.websocketx.CloseWebSocketFrame;
+import io.netty.handler.codec.http.websocketx.ContinuationWebSocketFrame;
+import io.netty.handler.codec.http.websocketx.PingWebSocketFrame;
+import io.netty.handler.codec.http.websocketx.PongWebSocketFrame;
+import io.netty.handler.codec.http.websocketx.TextWebSocketFrame;
+import io.netty.handler.codec.http.websocketx.WebSocketFrame;
+
+/**
+ * A WebSocket connection of a client, from the bus's side; any thread.
+ *
+ * <p>What becomes of a write does not matter: where the client does not get it, a script sees what
+ * the client does then.
+ */
+@SuppressWarnings("FutureReturnValueIgnored")
+public final class WireConnection {
+  private final ScriptedBus bus;
+  private final Channel channel;
+  private final WireListener listener;
+  private final long acceptedAt;
+  private volatile boolean silent;
+
+  WireConnection(ScriptedBus bus, Channel channel, WireListener listener, long acceptedAt) {
+    this.acceptedAt = acceptedAt;
+    this.bus = bus;
+    this.channel = channel;
+    this.listener = listener;
+  }
+
+  /**
+   * Returns where it came.
+   *
+   * @return the bus
+   */
+  public ScriptedBus bus() {
+    return bus;
+  }
+
+  /**
+   * Returns when the TCP connection was accepted.
+   *
+   * @return as {@link System#nanoTime}
+   */
+  public long acceptedAt() {
+    return acceptedAt;
+  }
+
+  /**
+   * Sends a binary message.
+   *
+   * @param message its bytes
+   */
+  public void send(byte[] message) {
+    channel.writeAndFlush(new BinaryWebSocketFrame(Unpooled.wrappedBuffer(message)));
+  }
+
+  /**
+   * Sends a binary message in two WebSocket frames.
+   *
+   * @param message its bytes
+   * @param first how many of them are in the first
+   */
+  public void sendInTwo(byte[] message, int first) {
+    ByteBuf bytes = Unpooled.wrappedBuffer(message);
+    channel.write(new BinaryWebSocketFrame(false, 0, bytes.readRetainedSlice(first)));
+    channel.writeAndFlush(new ContinuationWebSocketFrame(true, 0, bytes));
+  }
+
+  /**
+   * Sends a text message, which no bus does.
+   *
+   * @param text the text
+   */
+  public void sendText(String text) {
+    channel.writeAndFlush(new TextWebSocketFrame(text));
+  }
+
+  /** Sends a Ping. */
+  public void ping() {
+    channel.writeAndFlush(new PingWebSocketFrame(Unpooled.copyInt(7)));
+  }
+
+  /**
+   * Sends a Close frame, and ends the connection when it is sent.
+   *
+   * @param code its code
+   * @param reason its reason
+   */
+  public void close(int code, String reason) {
+    channel
+        .writeAndFlush(new CloseWebSocketFrame(code, reason))
+        .addListener(ChannelFutureListener.CLOSE);
+  }
+
+  /** Ends the connection without a word, as when a machine is gone: the client sees a reset. */
+  public void cut() {
+    channel.config().setOption(ChannelOption.SO_LINGER, 0);
+    channel.close();
+  }
+
+  /**
+   * Stops reading, or goes on.
+   *
+   * @param reading whether to read
+   */
+  public void read(boolean reading) {
+    channel.config().setAutoRead(reading);
+  }
+
+  /** From now on no Ping and no Close is answered. */
+  public void fallSilent() {
+    silent = true;
+  }
+
+  ChannelHandler handler() {
+    return new SimpleChannelInboundHandler<WebSocketFrame>() {
+      @Override
+      protected void channelRead0(ChannelHandlerContext context, WebSocketFrame frame) {
+        take(context, frame);
+      }
+
+      @Override
+      public void channelInactive(ChannelHandlerContext context) {
+        listener.ended(WireConnection.this);
+      }
+
+      @Override
+      public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+        // A reset, or what is no WebSocket: either way the end, which is what the script sees.
+        context.close();
+      }
+    };
+  }
+
+  private void take(ChannelHandlerContext context, WebSocketFrame frame) {
+    if (frame instanceof BinaryWebSocketFrame) {
+      listener.message(this, ByteBufUtil.getBytes(frame.content()));
+    } else if (frame instanceof PingWebSocketFrame) {
+      listener.other(this, "Ping");
+      if (!silent) {
+        context.writeAndFlush(new PongWebSocketFrame(frame.content().retain()));
+      }
+    } else if (frame instanceof PongWebSocketFrame) {
+      listener.other(this, "Pong");
+    } else if (frame instanceof CloseWebSocketFrame close) {
+      listener.closing(this, close.statusCode(), close.reasonText());
+      if (!silent) {
+        context.writeAndFlush(close.retain()).addListener(ChannelFutureListener.CLOSE);
+      }
+    } else {
+      listener.other(this, "text message");
+    }
+  }
+}

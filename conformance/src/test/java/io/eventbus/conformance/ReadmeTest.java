@@ -1,0 +1,68 @@
+package io.eventbus.conformance;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.eventbus.conformance.run.VectorRounds;
+import io.eventbus.conformance.scenario.Scenario;
+import io.eventbus.conformance.scenario.ScenarioFiles;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** What authors of libraries read is what the kit does. */
+class ReadmeTest {
+  private static Set<String> names(String table) {
+    Matcher part =
+        Pattern.compile("(?s)<!-- begin: " + table + " -->(.*?)<!-- end: " + table + " -->")
+            .matcher(Repository.read("conformance/README.md"));
+    assertThat(part.find()).as(table).isTrue();
+    Set<String> names = new TreeSet<>();
+    // The first cell of a row; some have several names.
+    Matcher row = Pattern.compile("(?m)^\\| ([^|]*)\\|").matcher(part.group(1));
+    while (row.find()) {
+      Matcher name = Pattern.compile("`([\\w-]+)`").matcher(row.group(1));
+      while (name.find()) {
+        names.add(name.group(1));
+      }
+    }
+    return names;
+  }
+
+  @Test
+  void scenariosNeedOnlyCapabilitiesThatAreTold() {
+    Set<String> needed = new TreeSet<>();
+    Stream.concat(VectorRounds.all().stream(), ScenarioFiles.all().stream())
+        .map(Scenario::needs)
+        .forEach(needed::addAll);
+
+    assertThat(names("capabilities")).containsAll(needed);
+  }
+
+  @Test
+  void scenariosAskOnlyForOpsAndEventsThatAreTold() {
+    Set<String> ops = new TreeSet<>();
+    Set<String> events = new TreeSet<>();
+    for (Scenario scenario : ScenarioFiles.all()) {
+      scenario
+          .script()
+          .forEach(
+              step -> {
+                step.findValues("op").forEach(op -> ops.add(op.asText()));
+                step.findValues("event").forEach(event -> events.add(event.asText()));
+              });
+    }
+
+    assertThat(names("ops")).containsAll(ops);
+    assertThat(names("events")).containsAll(events);
+  }
+
+  @Test
+  void idsNeverChangeTheirLetter() {
+    assertThat(ScenarioFiles.all())
+        .allSatisfy(
+            scenario -> assertThat(scenario.id().startsWith("X")).isEqualTo(scenario.tier() == 3));
+  }
+}

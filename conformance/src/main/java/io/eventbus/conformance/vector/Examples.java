@@ -13,7 +13,7 @@ final class Examples {
       """
       {
         "Hello": {"client": "flight-board", "agent": "example/1.0", "token": null, "resume": null,
-          "attributes": {}, "change": null},
+          "attributes": {}, "change": null, "user": null, "previous": null},
         "Publish": {"topic": "flights.EDDF.landed", "sequence": "1", "schema": "0", "confirm": true,
           "events": %1$s},
         "Subscribe": {"id": "1", "filter": "flights.*.landed", "group": "boards",

@@ -129,6 +129,7 @@ final class FrameVectors {
   private void unions() {
     ObjectNode hello = example("Hello").put("token", "secret").put("change", "move-7f3a");
     hello.put("resume", "q3fJ0yK8Zk1mWc7Hq2vXo5Tt9bLrNd4GsAeUiPwCxYE");
+    hello.put("user", "alice").put("previous", "bus-1-41");
     hello.putObject("attributes").put("site", "FRA").put("role", "board");
     add("hello-all", TypeCode.HELLO, COUNTED.frame(TypeCode.HELLO, hello));
     ObjectNode subscribe = example("Subscribe").putNull("group").put("overflow", "BLOCK");

@@ -33,7 +33,15 @@ class AddressesTest {
 
   @Test
   void allInterfacesAreTheAdvertisedHost() throws Exception {
-    BusAddresses told = describe("0.0.0.0", "admin.host", "0.0.0.0");
+    BusAddresses told =
+        describe(
+            "0.0.0.0",
+            "admin.host",
+            "0.0.0.0",
+            "admin.token",
+            "0123456789abcdef",
+            "admin.plaintext",
+            "true");
     assertThat(told.clients()).containsExactly("ws://192.0.2.1:8080/bus");
     assertThat(told.administration()).isEqualTo(new Endpoint("192.0.2.1", 8081));
     assertThat(told.peers()).isEqualTo(LINKS);

@@ -3,6 +3,7 @@ package io.eventbus.it;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.eventbus.client.ConnectionListener;
 import io.eventbus.client.EventBusClient;
 import io.eventbus.client.EventBusException;
 import io.eventbus.protocol.ControlFrames;
@@ -19,6 +20,11 @@ import java.security.SecureRandom;
 import java.time.Instant;
 import java.util.Base64;
 import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 import org.junit.jupiter.api.Test;
@@ -39,6 +45,10 @@ class AuthenticationIT {
   }
 
   private static String token(String audience) throws Exception {
+    return token(audience, 600);
+  }
+
+  private static String token(String audience, int seconds) throws Exception {
     String signed =
         base64("{\"alg\":\"HS256\"}".getBytes(StandardCharsets.UTF_8))
             + "."
@@ -46,7 +56,7 @@ class AuthenticationIT {
                 ("{\"iss\":\"i\",\"aud\":\""
                         + audience
                         + "\",\"sub\":\"u1\",\"exp\":"
-                        + Instant.now().plusSeconds(600).getEpochSecond()
+                        + Instant.now().plusSeconds(seconds).getEpochSecond()
                         + "}")
                     .getBytes(StandardCharsets.UTF_8));
     Mac mac = Mac.getInstance("HmacSHA256");
@@ -92,6 +102,51 @@ class AuthenticationIT {
       letIn(bus.uri(), "", token("bus"));
       refused(bus.uri(), "", token("other"));
       refused(bus.uri(), "", "share");
+    }
+  }
+
+  /** Each of these tokens holds for less than two seconds, and is asked for after the last. */
+  @Test
+  void aTokenIsReplacedOnTheConnectionThatThereIs(@TempDir Path directory) throws Exception {
+    Path secret = Files.write(directory.resolve("secret"), SECRET);
+    BlockingQueue<String> told = new LinkedBlockingQueue<>();
+    CountDownLatch asked = new CountDownLatch(3);
+    ConnectionListener listener =
+        new ConnectionListener() {
+          @Override
+          public void problem(EventBusException problem) {
+            told.add("problem " + problem.getMessage());
+          }
+
+          @Override
+          public void disconnected(int code, String reason, boolean willReconnect) {
+            told.add("disconnected " + code);
+          }
+        };
+    try (WatchedBus bus =
+            WatchedBus.alone(
+                "auth.jwt.secret-file", secret.toString(),
+                "auth.jwt.issuer", "i",
+                "auth.jwt.audience", "bus");
+        EventBusClient client =
+            EventBusClient.builder()
+                .url(bus.uri().toString())
+                .listener(listener)
+                .tokens(
+                    () -> {
+                      asked.countDown();
+                      try {
+                        return CompletableFuture.completedFuture(token("bus", 2));
+                      } catch (Exception e) {
+                        return CompletableFuture.failedFuture(e);
+                      }
+                    })
+                .connect()) {
+      String session = client.connection().orElseThrow().session();
+      // The third is asked for only when the bus has taken the second one.
+      assertThat(asked.await(20, TimeUnit.SECONDS)).isTrue();
+      assertThat(told).isEmpty();
+      assertThat(client.connection().orElseThrow().session()).isEqualTo(session);
     }
   }
 

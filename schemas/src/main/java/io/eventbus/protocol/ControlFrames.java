@@ -3,6 +3,7 @@ package io.eventbus.protocol;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.eventbus.schema.Ack;
+import io.eventbus.schema.Authenticate;
 import io.eventbus.schema.Barrier;
 import io.eventbus.schema.ChangeBus;
 import io.eventbus.schema.ChangeBusFailed;
@@ -224,6 +225,24 @@ public final class ControlFrames {
   }
 
   /**
+   * Reads an {@code Authenticate}.
+   *
+   * @param buf holds the body
+   * @param from the index of its first byte
+   * @param to the index after its last byte
+   * @return the record
+   */
+  public static Authenticate authenticate(ByteBuffer buf, int from, int to) {
+    BodyReader in = new BodyReader().wrap(buf, from, to);
+    Authenticate authenticate = new Authenticate();
+    authenticate.setToken(in.readString("Authenticate.token", FrameLimits.MAX_TOKEN_BYTES));
+    if (!in.atEnd() && in.readPresent("Authenticate.user")) {
+      authenticate.setUser(in.readString("Authenticate.user", FrameLimits.MAX_NAME_BYTES));
+    }
+    return authenticate;
+  }
+
+  /**
    * Reads an {@code Echo}.
    *
    * @param buf holds the body
@@ -294,6 +313,7 @@ public final class ControlFrames {
     limits.setQueueBytes(in.readLong("Limits.queueBytes"));
     welcome.setLimits(limits);
     welcome.setOthers(in.atEnd() ? List.of() : addresses(in, "Welcome.others"));
+    welcome.setExpiresAt(in.atEnd() ? 0 : in.readLong("Welcome.expiresAt"));
     return welcome;
   }
 

@@ -34,6 +34,8 @@ public enum TypeCode {
   CHANGE_BUS_FAILED(13),
   /** Client to bus: how much may be delivered. */
   CREDIT(28),
+  /** Client to bus: a new token. */
+  AUTHENTICATE(32),
   /** Both ways: the bus is there. */
   ECHO(33);
 

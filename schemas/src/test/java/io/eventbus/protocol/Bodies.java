@@ -1,6 +1,7 @@
 package io.eventbus.protocol;
 
 import io.eventbus.schema.Ack;
+import io.eventbus.schema.Authenticate;
 import io.eventbus.schema.Barrier;
 import io.eventbus.schema.ChangeBus;
 import io.eventbus.schema.ChangeBusFailed;
@@ -53,6 +54,7 @@ final class Bodies {
     ClassSecurityValidator.Builder trusted = ClassSecurityValidator.builder();
     List.of(
             Ack.class,
+            Authenticate.class,
             Barrier.class,
             ChangeBus.class,
             ChangeBusFailed.class,
@@ -107,6 +109,7 @@ final class Bodies {
     readers.put(TypeCode.DRAINED, ControlFrames::drained);
     readers.put(TypeCode.CHANGE_BUS_FAILED, ControlFrames::changeBusFailed);
     readers.put(TypeCode.CREDIT, ControlFrames::credit);
+    readers.put(TypeCode.AUTHENTICATE, ControlFrames::authenticate);
     readers.put(TypeCode.ECHO, ControlFrames::echo);
     return readers;
   }
@@ -129,6 +132,7 @@ final class Bodies {
       case DRAINED -> Drained.getClassSchema();
       case CHANGE_BUS_FAILED -> ChangeBusFailed.getClassSchema();
       case CREDIT -> Credit.getClassSchema();
+      case AUTHENTICATE -> Authenticate.getClassSchema();
       case ECHO -> Echo.getClassSchema();
     };
   }

@@ -53,9 +53,11 @@ class ControlFramesTest {
   }
 
   @Test
-  void aWelcomeMayEndBeforeTheOthers() {
-    Welcome full = new Welcome("b", "s", 1L, "r", LIMITS, List.of("x", "y"));
-    assertEnds(TypeCode.WELCOME, full, 6, new Welcome("b", "s", 1L, "r", LIMITS, List.of()));
+  void aWelcomeMayEndBeforeEachFieldWithADefault() {
+    Welcome full = new Welcome("b", "s", 1L, "r", LIMITS, List.of("x", "y"), 7L);
+    assertEnds(
+        TypeCode.WELCOME, full, 1, new Welcome("b", "s", 1L, "r", LIMITS, List.of("x", "y"), 0L));
+    assertEnds(TypeCode.WELCOME, full, 7, new Welcome("b", "s", 1L, "r", LIMITS, List.of(), 0L));
   }
 
   @Test

@@ -135,7 +135,8 @@ class MalformedFieldsTest {
             "Limits.queueBytes LONG 8401",
             "Welcome.others BLOCK 02 ?",
             "Welcome.others STRING 026f",
-            "Welcome.others END 00"));
+            "Welcome.others END 00",
+            "Welcome.expiresAt LONG 8401 ?"));
     records.put(
         "PROBLEM",
         parts(
@@ -161,6 +162,12 @@ class MalformedFieldsTest {
     records.put(
         "CREDIT",
         parts("Credit.call LONG 8401", "Credit.limit LONG 8401", "Credit.received LONG 8401"));
+    records.put(
+        "AUTHENTICATE",
+        parts(
+            "Authenticate.token STRING 0274",
+            "Authenticate.user UNION 02 ?",
+            "Authenticate.user STRING 0275"));
     records.put("ECHO", parts("Echo.id LONG 8401"));
     records.put(
         "CHANGE_BUS_FAILED",

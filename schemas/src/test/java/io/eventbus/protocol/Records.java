@@ -1,6 +1,7 @@
 package io.eventbus.protocol;
 
 import io.eventbus.schema.Ack;
+import io.eventbus.schema.Authenticate;
 import io.eventbus.schema.Barrier;
 import io.eventbus.schema.ChangeBus;
 import io.eventbus.schema.ChangeBusFailed;
@@ -125,7 +126,8 @@ final class Records {
             Arbitraries.longs(),
             texts(20),
             limits,
-            texts(20).list().ofMaxSize(6))
+            texts(20).list().ofMaxSize(6),
+            Arbitraries.longs())
         .as(Welcome::new);
   }
 
@@ -187,6 +189,9 @@ final class Records {
             longs.map(Barrier::new).map(r -> (SpecificRecord) r),
             longs.map(Drained::new).map(r -> (SpecificRecord) r),
             Combinators.combine(longs, counts, counts).as(Credit::new).map(r -> (SpecificRecord) r),
+            Combinators.combine(texts(60), texts(20).injectNull(0.3))
+                .as(Authenticate::new)
+                .map(r -> (SpecificRecord) r),
             longs.map(Echo::new).map(r -> (SpecificRecord) r),
             Combinators.combine(texts(20), texts(60))
                 .as(ChangeBusFailed::new)

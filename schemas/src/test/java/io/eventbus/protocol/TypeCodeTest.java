@@ -30,10 +30,12 @@ class TypeCodeTest {
     }
     assertThat(TypeCode.of(28)).isEqualTo(TypeCode.CREDIT);
     assertThat(TypeCode.CREDIT.code()).isEqualTo(28);
+    assertThat(TypeCode.of(32)).isEqualTo(TypeCode.AUTHENTICATE);
+    assertThat(TypeCode.AUTHENTICATE.code()).isEqualTo(32);
     assertThat(TypeCode.of(33)).isEqualTo(TypeCode.ECHO);
     assertThat(TypeCode.ECHO.code()).isEqualTo(33);
-    assertThat(TypeCode.values()).hasSize(names.length + 2);
-    assertThat(TypeCode.knownCodes()).isEqualTo("0..13, 28, 33");
+    assertThat(TypeCode.values()).hasSize(names.length + 3);
+    assertThat(TypeCode.knownCodes()).isEqualTo("0..13, 28, 32..33");
   }
 
   @Test
@@ -42,7 +44,7 @@ class TypeCodeTest {
     assertThat(TypeCode.of(14)).isNull();
     assertThat(TypeCode.of(27)).isNull();
     assertThat(TypeCode.of(29)).isNull();
-    assertThat(TypeCode.of(32)).isNull();
+    assertThat(TypeCode.of(31)).isNull();
     assertThat(TypeCode.of(34)).isNull();
     assertThat(TypeCode.of(Integer.MAX_VALUE)).isNull();
     assertThat(TypeCode.of(Integer.MIN_VALUE)).isNull();

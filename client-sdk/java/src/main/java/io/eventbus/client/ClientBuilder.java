@@ -27,6 +27,7 @@ public final class ClientBuilder {
   private String name = "java-client";
   private @Nullable String token;
   private @Nullable String user;
+  private @Nullable TokenSupplier tokens;
   private @Nullable SSLContext sslContext;
   private @Nullable Executor executor;
   private @Nullable ConnectionListener listener;
@@ -89,6 +90,26 @@ public final class ClientBuilder {
   public ClientBuilder token(@Nullable String newToken) {
     this.token = newToken;
     this.user = null;
+    this.tokens = null;
+    return this;
+  }
+
+  /**
+   * Sets where the client gets its tokens, in place of one {@link #token}: for tokens that expire.
+   * It is asked for each connection and each move to another bus, and before a token expires while
+   * the connection lasts: when 70 to 80 % of its life have gone by, so that the connection does not
+   * end. Where it fails then, it is asked again after a second, later each time, up to 30 s, and
+   * {@link ConnectionListener#problem} is told; the bus closes the connection after the expiry, and
+   * the client connects with a new token. A bus that refuses a token is tried once more with
+   * another one.
+   *
+   * @param supplier asked off the I/O threads, with {@link #connectTimeout} for an answer
+   * @return this builder
+   */
+  public ClientBuilder tokens(TokenSupplier supplier) {
+    this.tokens = Objects.requireNonNull(supplier, "supplier");
+    this.token = null;
+    this.user = null;
     return this;
   }
 
@@ -103,6 +124,7 @@ public final class ClientBuilder {
   public ClientBuilder credentials(String newUser, String password) {
     this.user = Objects.requireNonNull(newUser, "user");
     this.token = Objects.requireNonNull(password, "password");
+    this.tokens = null;
     return this;
   }
 
@@ -380,6 +402,7 @@ public final class ClientBuilder {
         name,
         user,
         token,
+        tokens,
         attributes,
         sslContext,
         executor,

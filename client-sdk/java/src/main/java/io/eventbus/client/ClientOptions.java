@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param user who the client authenticates as, or null
  * @param token what the client authenticates with: the user's password, where there is a user; or
  *     null
+ * @param tokens gets the tokens that the client authenticates with, in place of one token; or null
  * @param attributes what else to tell the bus about this client
  * @param sslContext for {@code wss}, or null for the JDK's
  * @param executor runs handlers, or null for threads of the client's own
@@ -33,6 +34,7 @@ public record ClientOptions(
     String name,
     @Nullable String user,
     @Nullable String token,
+    @Nullable TokenSupplier tokens,
     Map<String, String> attributes,
     @Nullable SSLContext sslContext,
     @Nullable Executor executor,
@@ -49,6 +51,7 @@ public record ClientOptions(
    * @param name as above
    * @param user as above
    * @param token as above
+   * @param tokens as above
    * @param attributes as above
    * @param sslContext as above
    * @param executor as above
@@ -72,6 +75,10 @@ public record ClientOptions(
     if (user != null) {
       Checks.range("user, bytes of UTF-8", user.getBytes(StandardCharsets.UTF_8).length, 1, 255);
     }
+    if (tokens != null && (token != null || user != null)) {
+      throw new IllegalArgumentException(
+          "tokens: both a supplier and a token or user (expected: one of them)");
+    }
     Checks.range("attributes", attributes.size(), 0, 64);
     Checks.range("attributes, bytes of UTF-8", utf8Bytes(attributes), 0, 1024);
     Checks.range("ackInterval", ackInterval, Duration.ofMillis(1), Duration.ofMinutes(1));
@@ -89,6 +96,8 @@ public record ClientOptions(
         + user
         + ", token="
         + (token == null ? "none" : "***")
+        + ", tokens="
+        + (tokens == null ? "none" : "supplied")
         + ", attributes="
         + attributes
         + ", sslContext="

@@ -2,6 +2,7 @@ package io.eventbus.conformance.frame;
 
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Ack;
+import io.eventbus.schema.Authenticate;
 import io.eventbus.schema.Barrier;
 import io.eventbus.schema.ChangeBus;
 import io.eventbus.schema.ChangeBusFailed;
@@ -80,6 +81,7 @@ public final class FrameTypes {
       case CHANGE_BUS_FAILED -> ChangeBusFailed.getClassSchema();
       case CREDIT -> Credit.getClassSchema();
       case ECHO -> Echo.getClassSchema();
+      case AUTHENTICATE -> Authenticate.getClassSchema();
     };
   }
 

@@ -29,7 +29,7 @@ final class Examples {
           "resume": "q3fJ0yK8Zk1mWc7Hq2vXo5Tt9bLrNd4GsAeUiPwCxYE",
           "limits": {"payloadBytes": 1048576, "messageBytes": 4194304, "headers": 64,
             "headerBytes": 16384, "subscriptions": 10000, "queueBytes": "8388608"},
-          "others": []},
+          "others": [], "expiresAt": "0"},
         "Problem": {"code": "ILLEGAL_TOPIC",
           "message": "topic 'a..b' has an empty token, number 2 (expected: none)",
           "retryable": false, "about": "1", "typeCode": 1, "topic": "a..b"},
@@ -40,7 +40,8 @@ final class Examples {
         "Drained": {"id": "1"},
         "ChangeBusFailed": {"token": "move-7f3a", "message": "no connection"},
         "Credit": {"call": "0", "limit": "1048576", "received": "70000"},
-        "Echo": {"id": "78"}
+        "Echo": {"id": "78"},
+        "Authenticate": {"token": "s3cret", "user": null}
       }
       """
           .formatted(EVENTS);

@@ -19,6 +19,9 @@ public final class Authentications {
   /** For how long a client waits: less than the default of {@code timeouts.hello}. */
   public static final Duration LONGEST = Duration.ofSeconds(2);
 
+  /** By how much the clock of a bus may differ from that of whoever issues tokens. */
+  public static final Duration MOST_SKEW = Duration.ofSeconds(30);
+
   static final String RECONNECT = "the bus cannot find out now who you are; reconnect later";
 
   private final Authenticator authenticator;

@@ -58,6 +58,12 @@ final class FrameHandlers {
           return true;
         });
     BY_TYPE.put(
+        TypeCode.AUTHENTICATE,
+        (session, in, from, to, retry) -> {
+          session.renew(ControlFrames.authenticate(in, from, to));
+          return true;
+        });
+    BY_TYPE.put(
         TypeCode.ECHO,
         (session, in, from, to, retry) -> {
           session

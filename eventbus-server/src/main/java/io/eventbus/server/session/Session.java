@@ -5,6 +5,7 @@ import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.FrameCursor;
 import io.eventbus.protocol.MalformedFrameException;
 import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.Authenticate;
 import io.eventbus.schema.ChangeBus;
 import io.eventbus.schema.Credit;
 import io.eventbus.schema.ErrorCode;
@@ -12,12 +13,14 @@ import io.eventbus.schema.Hello;
 import io.eventbus.schema.Problem;
 import io.eventbus.schema.Welcome;
 import io.eventbus.server.security.Authentication;
+import io.eventbus.server.security.Authentications;
 import io.eventbus.server.security.Principal;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.EnumSet;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -37,14 +40,24 @@ public final class Session {
 
   /** What a client may send that comes from another bus and may still go back. */
   private static final Set<TypeCode> ON_THE_WAY =
-      EnumSet.of(TypeCode.HELLO, TypeCode.SUBSCRIBE, TypeCode.CREDIT, TypeCode.ECHO);
+      EnumSet.of(
+          TypeCode.HELLO,
+          TypeCode.SUBSCRIBE,
+          TypeCode.CREDIT,
+          TypeCode.ECHO,
+          TypeCode.AUTHENTICATE);
 
-  /** How long after the expiry of what it proved who it is with a client is closed. */
-  private static final Duration AFTER_EXPIRY = Duration.ofSeconds(10);
+  /**
+   * How long after the expiry of what it proved who it is with a client is closed: ten seconds more
+   * than the clocks of a bus and an issuer may differ, so that what let a client in never ends its
+   * connection at once.
+   */
+  static final Duration AFTER_EXPIRY = Authentications.MOST_SKEW.plusSeconds(10);
 
   private final LoopContext loop;
   private final ClientLink link;
   private final SessionAuthentication authentication;
+  private final TokenRenewal renewal;
   private final SessionPublishing publishing;
   private final SessionSubscriptions subscriptions;
   private final Acknowledgements acknowledgements;
@@ -76,6 +89,7 @@ public final class Session {
     this.loop = loop;
     this.link = link;
     this.authentication = new SessionAuthentication(loop.bus.authentications(), link);
+    this.renewal = new TokenRenewal(this, link, authentication);
     Supplier<String> shown = this::shownClient;
     this.publishing = new SessionPublishing(loop, link, this::refuse, shown);
     this.acknowledgements = new Acknowledgements(loop.bus.memory(), loop.stats);
@@ -208,7 +222,7 @@ public final class Session {
     Hello hello = ControlFrames.hello(in, from, to);
     if (state == SessionState.AWAITING_HELLO) {
       state = state.to(SessionState.AUTHENTICATING);
-      authentication.begin(hello, receivedNanos);
+      authentication.begin(hello.getUser(), hello.getToken(), hello.getClient(), receivedNanos);
     }
     Authentication answer = authentication.answer(retry);
     if (answer == null) {
@@ -271,11 +285,23 @@ public final class Session {
     welcome.setResume(identity.resume());
     welcome.setLimits(WireLimits.of(loop.bus.limits()));
     welcome.setOthers(loop.bus.sessions().others());
+    welcome.setExpiresAt(expiresAtMicros());
     link.send(ControlFrames.encode(TypeCode.WELCOME, welcome));
   }
 
+  /** Takes a new token; the answer comes later. */
+  void renew(Authenticate request) {
+    renewal.begin(request, receivedNanos);
+  }
+
+  /** Until when what the client proved who it is with holds, as the protocol says it. */
+  long expiresAtMicros() {
+    Instant expires = principal.expiresAt();
+    return expires == null ? 0 : TimeUnit.MILLISECONDS.toMicros(expires.toEpochMilli());
+  }
+
   /** From now on the client is this one, with what it may do and until when. */
-  private void become(Principal who) {
+  void become(Principal who) {
     principal = who;
     Instant expires = who.expiresAt();
     endsAtMillis = expires == null ? Long.MAX_VALUE : expires.plus(AFTER_EXPIRY).toEpochMilli();
@@ -410,10 +436,14 @@ public final class Session {
   public void onTick(long nowNanos) {
     authentication.onTick(nowNanos);
     publishing.onTick(nowNanos);
+    renewal.onTick();
     if (endsAtMillis != Long.MAX_VALUE
         && state == SessionState.OPEN
-        && loop.bus.clock().millis() > endsAtMillis) {
+        && loop.bus.clock().millis() > endsAtMillis
+        && loop.budget().hasUpkeepLeft()) {
+      long began = loop.budget().now();
       expire();
+      loop.budget().spendOnUpkeep(began);
     }
   }
 

@@ -1,6 +1,5 @@
 package io.eventbus.server.session;
 
-import io.eventbus.schema.Hello;
 import io.eventbus.server.security.Authentication;
 import io.eventbus.server.security.Authentications;
 import io.eventbus.server.security.Credentials;
@@ -8,8 +7,8 @@ import io.eventbus.server.security.PendingAuthentication;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds out who one client is, perhaps long after its {@code Hello} came. Confined to the loop of
- * its connection.
+ * Finds out who one client is, perhaps long after it has shown its credentials. Confined to the
+ * loop of its connection.
  */
 final class SessionAuthentication {
   private final Authentications authentications;
@@ -23,20 +22,23 @@ final class SessionAuthentication {
   }
 
   /**
-   * Asks who the client is; once.
+   * Asks who the client is; once before {@link #close}.
    *
+   * @param user what it shows, null for none
+   * @param token what it shows, null for none
+   * @param client how it calls itself
    * @param nowNanos {@link System#nanoTime} at the receipt
    */
-  void begin(Hello hello, long nowNanos) {
+  void begin(@Nullable String user, @Nullable String token, String client, long nowNanos) {
+    failureNoted = false;
     pending =
         authentications.begin(
-            new Credentials(
-                hello.getUser(),
-                hello.getToken(),
-                link.certificate(),
-                hello.getClient(),
-                link.isLocal()),
-            nowNanos);
+            new Credentials(user, token, link.certificate(), client, link.isLocal()), nowNanos);
+  }
+
+  /** Says whether a question was begun and not closed. */
+  boolean isPending() {
+    return pending != null;
   }
 
   /**

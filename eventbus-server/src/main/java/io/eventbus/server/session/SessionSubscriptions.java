@@ -15,6 +15,7 @@ import io.eventbus.server.security.FilterRules;
 import io.eventbus.server.security.Permissions;
 import java.util.Collection;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -199,6 +200,36 @@ public final class SessionSubscriptions {
         + "; expected: "
         + expected
         + ")";
+  }
+
+  /**
+   * Ends those that are not allowed any more. As where a connection ends, what other buses have
+   * sent already does not come: it is not allowed either.
+   *
+   * @param some of {@link #list}; those that have ended meanwhile do not count
+   * @return false if the rest of them is to be looked at in a later tick
+   */
+  boolean endForbidden(Iterator<Subscription> some) {
+    while (some.hasNext()) {
+      if (!loop.budget().hasUpkeepLeft()) {
+        return false;
+      }
+      long began = loop.budget().now();
+      Subscription subscription = some.next();
+      if (byId.get(subscription.id()) == subscription) {
+        String forbidden = forbidden(subscription.filter(), subscription.overflow());
+        if (forbidden != null) {
+          byId.remove(subscription.id());
+          if (!unconfirmed.isEmpty()) {
+            unconfirmed.remove(subscription);
+          }
+          refuse(ErrorCode.FORBIDDEN, forbidden, subscription.id());
+          end(subscription);
+        }
+      }
+      loop.budget().spendOnUpkeep(began);
+    }
+    return true;
   }
 
   private boolean mustWait(TopicFilter filter, Runnable retry) {

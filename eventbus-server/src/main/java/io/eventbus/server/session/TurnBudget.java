@@ -29,6 +29,9 @@ public final class TurnBudget {
   /** What all these clients together may cause in a window: 30 ms of 100. */
   private static final int ALL_LIGHT_UNITS = 240 * 1024;
 
+  /** What looking after connections may cost in a window, beside deadlines: 20 ms of 100. */
+  private static final int UPKEEP_UNITS = 160 * 1024;
+
   private static final int NANOS_SHIFT = 7;
 
   /** What one client has caused lately. Confined to its loop. */
@@ -45,6 +48,7 @@ public final class TurnBudget {
   private long turnEnd = UNITS;
   private long window;
   private long lightUnits;
+  private long upkeepUnits;
   private @Nullable Share current;
   private long enteredAt;
 
@@ -175,9 +179,31 @@ public final class TurnBudget {
     turnEnd = total + Math.max(LEAST_UNITS, UNITS / Math.max(1, waiting));
   }
 
+  /**
+   * Says whether there may be more work in this window that no client waits for and that thousands
+   * of connections can need at once, because their tokens expire together for instance.
+   *
+   * @return false if the rest has to be left for the next window
+   */
+  public boolean hasUpkeepLeft() {
+    return upkeepUnits < UPKEEP_UNITS;
+  }
+
+  /**
+   * Notes such work by the time that it took.
+   *
+   * @param began {@link #now} when it began
+   */
+  public void spendOnUpkeep(long began) {
+    long units = (nanoTime.getAsLong() - began) >> NANOS_SHIFT;
+    upkeepUnits += units;
+    total += units;
+  }
+
   /** A new window begins, ten of them in a second: what was caused before no longer counts. */
   public void nextWindow() {
     window++;
     lightUnits = 0;
+    upkeepUnits = 0;
   }
 }

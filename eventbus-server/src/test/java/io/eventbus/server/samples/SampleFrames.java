@@ -166,7 +166,14 @@ public final class SampleFrames {
             case DRAINED -> ControlFrames.drained(message, from, to);
             case CHANGE_BUS -> ControlFrames.changeBus(message, from, to);
             case ECHO -> ControlFrames.echo(message, from, to);
-            case HELLO, PUBLISH, SUBSCRIBE, ACK, UNSUBSCRIBE, CHANGE_BUS_FAILED, CREDIT ->
+            case HELLO,
+                PUBLISH,
+                SUBSCRIBE,
+                ACK,
+                UNSUBSCRIBE,
+                CHANGE_BUS_FAILED,
+                CREDIT,
+                AUTHENTICATE ->
                 throw new AssertionError("a bus sent " + type);
           });
     }

@@ -39,6 +39,12 @@ final class ChangeTarget implements Link.Owner {
 
     /** Its bus asks to go on, and did so at this time of the clock. */
     void onChangeBus(Link link, ChangeBus request, long heardNanos);
+
+    /** Its bus has taken a new token; any thread. */
+    void renewed(Link link, long expiresAt);
+
+    /** Its bus has not taken a new token; any thread. */
+    void notRenewed(Link link);
   }
 
   /** What the bus has asked for already. */
@@ -177,6 +183,16 @@ final class ChangeTarget implements Link.Owner {
                 next = new Next(request, heardNanos);
               }
             });
+  }
+
+  @Override
+  public void renewed(Link by, long expiresAt) {
+    heir.renewed(by, expiresAt);
+  }
+
+  @Override
+  public void notRenewed(Link by) {
+    heir.notRenewed(by);
   }
 
   private void onWelcome(Link by, Welcome said) {

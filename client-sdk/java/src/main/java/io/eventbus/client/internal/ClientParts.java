@@ -81,7 +81,8 @@ record ClientParts(
                 outside.random(),
                 clock,
                 linkParts,
-                new Traffic(linkParts, sender, encoder)),
+                new Traffic(linkParts, sender, encoder),
+                executor),
             () -> {
               starts.close();
               outside.transport().close();

@@ -15,6 +15,7 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.function.DoubleSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -40,6 +41,8 @@ final class Connector implements Link.Owner, BusChange.Home {
   private final Traffic traffic;
   private final Addresses addresses;
   private final Retries retries;
+  private final TokenSource tokens;
+  private final TokenRefresh refresh;
   private final HopBound hops = new HopBound();
   private final Environment environment;
   private final Runnable onClosed;
@@ -56,9 +59,13 @@ final class Connector implements Link.Owner, BusChange.Home {
   private @Nullable String resume;
   private @Nullable String session;
   private boolean welcomed;
+  // Since a connection last held: a token that the bus refuses may only be an old one.
+  private boolean askedForAnother;
   private long welcomedAt;
   private long firstDeadline;
   private @Nullable BusChange change;
+  // Over which the bus has asked to go on elsewhere, while there is no token for that yet.
+  private @Nullable Link askedToLeave;
   // How the connection has ended that the client is about to leave.
   private @Nullable End oldEnd;
   private String changeToken = "";
@@ -72,7 +79,8 @@ final class Connector implements Link.Owner, BusChange.Home {
       DoubleSupplier random,
       MicroClock clock,
       Link.Parts parts,
-      Traffic traffic) {}
+      Traffic traffic,
+      Executor executor) {}
 
   Connector(ClientOptions options, Environment environment, Runnable onClosed) {
     this.options = options;
@@ -84,6 +92,11 @@ final class Connector implements Link.Owner, BusChange.Home {
     this.traffic = environment.traffic();
     this.addresses = new Addresses(options.urls());
     this.retries = new Retries(options.connection().reconnect(), environment.random());
+    this.tokens =
+        new TokenSource(options.token(), options.tokens(), environment.executor(), conductor);
+    this.refresh =
+        new TokenRefresh(
+            tokens, options.connection().connectTimeout(), environment, parts.notifier());
     this.onClosed = onClosed;
   }
 
@@ -165,6 +178,16 @@ final class Connector implements Link.Owner, BusChange.Home {
     conductor.execute(() -> onChangeBus(link, request, heardNanos));
   }
 
+  @Override
+  public void renewed(Link link, long expiresAt) {
+    conductor.execute(() -> refresh.renewed(link, expiresAt));
+  }
+
+  @Override
+  public void notRenewed(Link link) {
+    conductor.execute(() -> refresh.refused(link));
+  }
+
   // ---- On the conductor
 
   private void become(ClientState next) {
@@ -180,17 +203,54 @@ final class Connector implements Link.Owner, BusChange.Home {
   }
 
   private void connectTo(URI url) {
-    Duration timeout = options.connection().connectTimeout();
-    if (!firstConnection.isDone()) {
-      long left = firstDeadline - clock.nanoTime();
-      // This one, and those that come after it.
-      int urlsLeft = addresses.configuredLeft() + 1;
-      timeout = Duration.ofNanos(Math.max(1_000_000, left / urlsLeft));
-    }
-    Link link = new Link(url, hello(null), parts, this, clock);
-    current = link;
     welcomed = false;
-    Duration patience = timeout;
+    tokens.ask(
+        patience(),
+        new TokenSource.Taker() {
+          @Override
+          public void got(@Nullable String token) {
+            if (state != ClientState.CLOSED) {
+              open(url, token);
+            }
+          }
+
+          @Override
+          public void failed(EventBusException why) {
+            if (state != ClientState.CLOSED) {
+              onNoToken(why);
+            }
+          }
+        });
+  }
+
+  /** How long one try may take. */
+  private Duration patience() {
+    if (firstConnection.isDone()) {
+      return options.connection().connectTimeout();
+    }
+    long left = firstDeadline - clock.nanoTime();
+    // This one, and those that come after it.
+    int urlsLeft = addresses.configuredLeft() + 1;
+    return Duration.ofNanos(Math.max(1_000_000, left / urlsLeft));
+  }
+
+  private void onNoToken(EventBusException why) {
+    if (state == ClientState.CONNECTING) {
+      firstFailure(why, "no token");
+      return;
+    }
+    parts.notifier().tell(listener -> listener.problem(why));
+    if (retries.mayRetry(CloseReason.EXPIRED.code(), null)) {
+      retryLater();
+    } else {
+      finish(why);
+    }
+  }
+
+  private void open(URI url, @Nullable String token) {
+    Link link = new Link(url, hello(token, null), parts, this, clock);
+    current = link;
+    Duration patience = patience();
     timer =
         conductor.schedule(
             () -> {
@@ -207,11 +267,11 @@ final class Connector implements Link.Owner, BusChange.Home {
     link.attempt(transport.connect(url, patience, link));
   }
 
-  private Hello hello(@Nullable String change) {
+  private Hello hello(@Nullable String token, @Nullable String change) {
     return new Hello(
         options.name(),
         AGENT,
-        options.token(),
+        token,
         resume,
         options.attributes(),
         change,
@@ -246,6 +306,7 @@ final class Connector implements Link.Owner, BusChange.Home {
     resume = welcome.getResume();
     session = welcome.getSession();
     addresses.welcomed(link.url, welcome.getOthers());
+    refresh.begin(link, welcome.getExpiresAt());
     ConnectionInfo info =
         new ConnectionInfo(link.url, welcome.getBus(), welcome.getSession(), welcome.getProducer());
     connection = info;
@@ -270,6 +331,7 @@ final class Connector implements Link.Owner, BusChange.Home {
   }
 
   private void cancelTimers() {
+    refresh.end();
     Scheduler.Timer waiting = timer;
     if (waiting != null) {
       waiting.cancel();
@@ -305,12 +367,20 @@ final class Connector implements Link.Owner, BusChange.Home {
     }
     if (welcomed && retries.ended(clock.nanoTime() - welcomedAt)) {
       addresses.startAnew();
+      askedForAnother = false;
+    }
+    boolean another =
+        code == CloseReason.UNAUTHENTICATED.code() && tokens.hasNew() && !askedForAnother;
+    askedForAnother |= another;
+    if (state == ClientState.CONNECTING && another) {
+      connectTo(link.url);
+      return;
     }
     if (state == ClientState.CONNECTING) {
       firstFailure(failure, link.url + " closed with " + code + " " + reason);
       return;
     }
-    boolean again = retries.mayRetry(code, failure);
+    boolean again = another || retries.mayRetry(code, failure);
     if (welcomed || !again) {
       LOG.debug("{}: connection to {} ended: {} {}", options.name(), link.url, code, reason);
       parts.notifier().tell(listener -> listener.disconnected(code, reason, again));
@@ -406,7 +476,7 @@ final class Connector implements Link.Owner, BusChange.Home {
     if (link != current || now == null || state != ClientState.CONNECTED) {
       return;
     }
-    if (change != null) {
+    if (change != null || askedToLeave == link) {
       refuseChange(request.getToken(), "a change of bus is under way already");
       return;
     }
@@ -422,9 +492,45 @@ final class Connector implements Link.Owner, BusChange.Home {
                   + " times within a minute already");
       return;
     }
+    askedToLeave = link;
+    tokens.ask(
+        options.connection().connectTimeout(),
+        new TokenSource.Taker() {
+          @Override
+          public void got(@Nullable String token) {
+            if (stillLeaves(link)) {
+              leave(link, request, heardNanos, urls, token);
+            }
+          }
+
+          @Override
+          public void failed(EventBusException why) {
+            if (stillLeaves(link)) {
+              changeToken = request.getToken();
+              stayed(urls.get(0), String.valueOf(why.getMessage()));
+            }
+          }
+        });
+  }
+
+  /** Whether a connection is still the client's, and nothing else has to be done with it. */
+  private boolean stillLeaves(Link link) {
+    if (askedToLeave == link) {
+      askedToLeave = null;
+    }
+    return link == current && connection != null && state == ClientState.CONNECTED;
+  }
+
+  private void leave(
+      Link link, ChangeBus request, long heardNanos, List<URI> urls, @Nullable String token) {
+    ConnectionInfo now = connection;
+    if (now == null) {
+      return;
+    }
     changeToken = request.getToken();
     BusChange begun =
-        new BusChange(options, environment, this, urls, hello(changeToken), link, now.producer());
+        new BusChange(
+            options, environment, this, urls, hello(token, changeToken), link, now.producer());
     change = begun;
     LOG.debug("{}: going to {} ({})", options.name(), urls, request.getReason());
     begun.start(request.getDeadlineMillis(), clock.nanoTime() - heardNanos);

@@ -43,6 +43,12 @@ final class InboundFrames {
 
     /** The bus does not know of credit. */
     void creditUnknown();
+
+    /** The bus has taken a new token, which expires then; 0 for never. */
+    void renewed(long expiresAt);
+
+    /** The bus has not taken a new token. */
+    void notRenewed();
   }
 
   /**
@@ -141,7 +147,16 @@ final class InboundFrames {
         drained(ControlFrames.drained(message, from, to).getId());
       }
       case CHANGE_BUS -> source.changeBus(ControlFrames.changeBus(message, from, to));
-      case HELLO, PUBLISH, SUBSCRIBE, ACK, UNSUBSCRIBE, WELCOME, CHANGE_BUS_FAILED, CREDIT, ECHO ->
+      case HELLO,
+          PUBLISH,
+          SUBSCRIBE,
+          ACK,
+          UNSUBSCRIBE,
+          WELCOME,
+          CHANGE_BUS_FAILED,
+          CREDIT,
+          AUTHENTICATE,
+          ECHO ->
           LOG.warn("{} sent a frame of type {}, which is not for this client: skipped", url, type);
     }
   }
@@ -203,6 +218,8 @@ final class InboundFrames {
       } else {
         parts.subscriptions().confirmed(confirm.getAbout());
       }
+    } else if (confirm.getTypeCode() == TypeCode.AUTHENTICATE.code()) {
+      source.renewed(confirm.getAbout());
     }
   }
 
@@ -232,6 +249,8 @@ final class InboundFrames {
     } else if (type == TypeCode.CREDIT) {
       source.creditUnknown();
       answered = true;
+    } else if (type == TypeCode.AUTHENTICATE) {
+      source.notRenewed();
     } else {
       // About the connection: it says why the Close that follows.
       source.refused(failure);

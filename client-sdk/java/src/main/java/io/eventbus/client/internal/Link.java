@@ -7,6 +7,7 @@ import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.FrameCursor;
 import io.eventbus.protocol.MalformedFrameException;
 import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.Authenticate;
 import io.eventbus.schema.ChangeBus;
 import io.eventbus.schema.Credit;
 import io.eventbus.schema.Hello;
@@ -44,6 +45,12 @@ final class Link
 
     /** The bus asks to go on elsewhere. */
     void changeBus(Link link, ChangeBus request);
+
+    /** The bus has taken a new token, which expires then; 0 for never. */
+    void renewed(Link link, long expiresAt);
+
+    /** The bus has not taken a new token. */
+    void notRenewed(Link link);
   }
 
   /** Where frames go. */
@@ -214,6 +221,32 @@ final class Link
   @Override
   public void changeBus(ChangeBus request) {
     owner.changeBus(this, request);
+  }
+
+  @Override
+  public void renewed(long expiresAt) {
+    owner.renewed(this, expiresAt);
+  }
+
+  @Override
+  public void notRenewed() {
+    owner.notRenewed(this);
+  }
+
+  /** Shows the bus a new token; any thread. */
+  void authenticate(String token) {
+    Transport.Channel open = channel;
+    if (open == null) {
+      return;
+    }
+    open.send(
+        ByteBuffer.wrap(ControlFrames.encode(TypeCode.AUTHENTICATE, new Authenticate(token, null))),
+        failure -> {
+          if (failure != null) {
+            LOG.debug("Authenticate was not sent to {}", url, failure);
+            open.abort();
+          }
+        });
   }
 
   /** Under the dispatcher's lock: what it brings is handed on from now on, and nothing else is. */

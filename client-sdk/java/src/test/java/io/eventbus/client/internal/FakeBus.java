@@ -61,6 +61,7 @@ final class FakeBus implements Transport {
   final AtomicInteger cancelled = new AtomicInteger();
   final AtomicInteger pings = new AtomicInteger();
   volatile long producer = 77;
+  volatile long expiresAt;
   volatile int messageBytes = 4 * 1024 * 1024;
   volatile @Nullable RuntimeException connectFailure;
   volatile boolean closed;
@@ -288,6 +289,10 @@ final class FakeBus implements Transport {
               arrivals.add(
                   new Arrival(
                       this.number, number, type, ControlFrames.changeBusFailed(message, from, to)));
+          case AUTHENTICATE ->
+              arrivals.add(
+                  new Arrival(
+                      this.number, number, type, ControlFrames.authenticate(message, from, to)));
           case ACK ->
               arrivals.add(
                   new Arrival(this.number, number, type, ControlFrames.ack(message, from, to)));
@@ -323,6 +328,7 @@ final class FakeBus implements Transport {
       welcome.setResume("resume-" + producer);
       welcome.setLimits(new Limits(1024 * 1024, messageBytes, 64, 16 * 1024, 10_000, 8L << 20));
       welcome.setOthers(List.of());
+      welcome.setExpiresAt(expiresAt);
       frame(TypeCode.WELCOME, welcome);
     }
 

@@ -37,6 +37,12 @@ class LinkTest {
 
         @Override
         public void changeBus(Link link, ChangeBus request) {}
+
+        @Override
+        public void renewed(Link link, long expiresAt) {}
+
+        @Override
+        public void notRenewed(Link link) {}
       };
 
   private Link link() {

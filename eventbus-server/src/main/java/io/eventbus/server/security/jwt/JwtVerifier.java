@@ -2,6 +2,7 @@ package io.eventbus.server.security.jwt;
 
 import static org.jose4j.jwa.AlgorithmConstraints.ConstraintType.PERMIT;
 
+import io.eventbus.server.security.Authentications;
 import io.eventbus.server.security.Identity;
 import java.time.Clock;
 import java.time.Duration;
@@ -27,7 +28,7 @@ final class JwtVerifier {
   /** More than issuers put into tokens; a longer one is not looked at. */
   static final int MOST_CHARS = 8 * 1024;
 
-  static final Duration SKEW = Duration.ofSeconds(30);
+  static final Duration SKEW = Authentications.MOST_SKEW;
   static final Duration LONGEST_LIFE = Duration.ofHours(24);
 
   private static final int MINUTES_OF_A_DAY = 24 * 60;

@@ -119,7 +119,7 @@ class PhaseTest {
 
   @Test
   void aClientThatDiesIsTold() {
-    client.dieAt = 10;
+    client.dieAt = 1;
     assertThatThrownBy(this::threads)
         .isInstanceOf(CoordinationException.class)
         .hasMessageContaining("a fault of the client");
@@ -127,7 +127,7 @@ class PhaseTest {
 
   @Test
   void aPipelineThatDiesIsTold() {
-    client.dieAt = 10;
+    client.dieAt = 1;
     Phase phase = new Phase(slots, LENGTH);
     phase.startPipelines();
     assertThatThrownBy(phase::await)
@@ -147,7 +147,7 @@ class PhaseTest {
 
   @Test
   void aClientThatDiesOfAnErrorIsTold() {
-    client.dieAt = 10;
+    client.dieAt = 1;
     client.diesOfAnError = true;
     assertThatThrownBy(this::threads)
         .isInstanceOf(CoordinationException.class)
@@ -156,7 +156,7 @@ class PhaseTest {
 
   @Test
   void aPipelineThatDiesOfAnErrorIsTold() {
-    client.dieAt = 10;
+    client.dieAt = 1;
     client.diesOfAnError = true;
     Phase phase = new Phase(slots, LENGTH);
     phase.startPipelines();

@@ -1,0 +1,24 @@
+package io.eventbus.client;
+
+import java.util.concurrent.CompletionStage;
+
+/**
+ * Gets the tokens that a client authenticates with, from whoever issues them.
+ *
+ * <p>Asked for each connection, for each move to another bus, and while a connection lasts before
+ * its token expires. Never called on an I/O thread, but where handlers run ({@link
+ * ClientBuilder#executor}), so that it may block; one call at a time for most of the time, but a
+ * call that is late is not waited for.
+ */
+@FunctionalInterface
+public interface TokenSupplier {
+  /**
+   * Begins to get a token.
+   *
+   * @return completes with 1 to 16,384 bytes of UTF-8, by any thread, within {@link
+   *     ClientBuilder#connectTimeout}; a token that may expire soon is asked for again soon. Where
+   *     it fails, or this method throws, {@link ConnectionListener#problem} is told, and the client
+   *     asks again after a pause. The exception's text is told too, so it should hold no secrets
+   */
+  CompletionStage<String> token();
+}

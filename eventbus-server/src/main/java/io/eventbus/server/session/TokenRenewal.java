@@ -1,0 +1,130 @@
+package io.eventbus.server.session;
+
+import io.eventbus.protocol.ControlFrames;
+import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.Authenticate;
+import io.eventbus.schema.Confirm;
+import io.eventbus.schema.ErrorCode;
+import io.eventbus.schema.Problem;
+import io.eventbus.server.routing.Subscription;
+import io.eventbus.server.security.Authentication;
+import io.eventbus.server.security.Permissions;
+import io.eventbus.server.security.Principal;
+import java.util.Iterator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Takes the new tokens of a client that was let in, one at a time, while everything else goes on. A
+ * token that is not good changes nothing. Confined to the loop of the client's connection.
+ */
+final class TokenRenewal {
+  private final Session session;
+  private final ClientLink link;
+  private final SessionAuthentication authentication;
+  // What is left to look at of the subscriptions; null where nothing is.
+  private @Nullable Iterator<Subscription> unreviewed;
+
+  TokenRenewal(Session session, ClientLink link, SessionAuthentication authentication) {
+    this.session = session;
+    this.link = link;
+    this.authentication = authentication;
+  }
+
+  /**
+   * Begins to check a token, unless one is being checked.
+   *
+   * @param nowNanos {@link System#nanoTime} at the receipt
+   */
+  void begin(Authenticate request, long nowNanos) {
+    if (authentication.isPending() || unreviewed != null) {
+      refuse(
+          ErrorCode.LIMIT_EXCEEDED,
+          "another Authenticate is being checked (expected: one at a time)",
+          true);
+      return;
+    }
+    authentication.begin(
+        request.getUser(), request.getToken(), session.identity().client(), nowNanos);
+    goOn();
+  }
+
+  private void goOnLater() {
+    link.execute(this::goOn);
+  }
+
+  private void goOn() {
+    if (!session.isOpen() || !authentication.isPending()) {
+      return;
+    }
+    Authentication answer = authentication.answer(this::goOnLater);
+    if (answer == null) {
+      return;
+    }
+    authentication.close();
+    if (answer instanceof Authentication.Accepted accepted) {
+      take(accepted.principal());
+    } else if (answer instanceof Authentication.Unavailable) {
+      refuse(
+          ErrorCode.OVERLOADED,
+          "the bus cannot check the token now; what was proved before goes on; try again",
+          true);
+    } else {
+      refuse(
+          ErrorCode.UNAUTHENTICATED,
+          "the credentials in Authenticate are not ones that this bus accepts; what was proved"
+              + " before goes on until it expires",
+          false);
+    }
+  }
+
+  private void take(Principal renewed) {
+    Principal before = session.principal();
+    if (!renewed.account().equals(before.account())
+        || !renewed.subject().equals(before.subject())
+        || renewed.method() != before.method()) {
+      refuse(
+          ErrorCode.UNAUTHENTICATED,
+          "Authenticate has credentials of another client, or of another kind (expected: those of"
+              + " the account and the name that this connection has, as in Hello)",
+          false);
+      return;
+    }
+    Permissions granted = renewed.permissions();
+    session.become(renewed);
+    if (granted == before.permissions()) {
+      confirm();
+      return;
+    }
+    unreviewed = session.subscriptions().list().iterator();
+    review();
+  }
+
+  /** Goes on with what was too much for one tick. */
+  void onTick() {
+    review();
+  }
+
+  /** Thousands of subscriptions may have to be held against thousands of rules. */
+  private void review() {
+    Iterator<Subscription> rest = unreviewed;
+    if (rest == null || !session.isOpen()) {
+      return;
+    }
+    if (session.subscriptions().endForbidden(rest)) {
+      unreviewed = null;
+      confirm();
+    }
+  }
+
+  /** Behind all that was told because of the new token. */
+  private void confirm() {
+    link.send(
+        ControlFrames.encode(
+            TypeCode.CONFIRM,
+            new Confirm(TypeCode.AUTHENTICATE.code(), session.expiresAtMicros(), "")));
+  }
+
+  private void refuse(ErrorCode code, String message, boolean retryable) {
+    session.tell(new Problem(code, message, retryable, 0L, TypeCode.AUTHENTICATE.code(), ""));
+  }
+}

@@ -7,8 +7,8 @@ import java.util.concurrent.CompletionStage;
  *
  * <p>Asked for each connection, for each move to another bus, and while a connection lasts before
  * its token expires. Never called on an I/O thread, but where handlers run ({@link
- * ClientBuilder#executor}), so that it may block; one call at a time for most of the time, but a
- * call that is late is not waited for.
+ * ClientBuilder#executor}), so that it may block. A call that is late is not waited for, so that
+ * the next one can come while it lasts.
  */
 @FunctionalInterface
 public interface TokenSupplier {

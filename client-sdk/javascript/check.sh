@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks the JavaScript SDK: types, lint, tests, the package, and a run against a bus and in Chromium where they are.
+# Checks the JavaScript SDK: types, lint, tests, the package, and a run against a bus, in Chromium and of the conformance kit where they are.
 #
 #   EVENTBUS_JAR   jar of a bus to test against; default the repository's, where it is built
 #   CHROMIUM       browser to test in; default /usr/bin/chromium, where it is
@@ -36,3 +36,11 @@ echo
 # What was left out, once for each reason.
 grep -oE '# (left out|no jar|the conformance kit).*' "$output" | sort | uniq -c | sed -E 's/^ *([0-9]+) # /check: \1 tests left out: /' || true
 ./check-package.sh
+
+kit=../../conformance/target/eventbus-conformance.jar
+if [ -f "$kit" ]; then
+  "${JAVA_HOME:+$JAVA_HOME/bin/}java" -jar "$kit" --testee 'node test/testee.js' >"$output" 2>&1 || { tail -n 40 "$output" >&2; exit 1; }
+  echo "check: conformance: $(tail -n 1 "$output")"
+else
+  echo "check: conformance: left out, $(basename "$kit") is not built"
+fi

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Checks this SDK: lint, types, tests (against a bus, if there is a jar of one), and the wheel in an environment of its own.
+# Checks this SDK: lint, types, tests (against a bus, if there is a jar of one), the wheel in an environment of its own, and the
+# conformance kit with both faces, if it was built.
 #
 #   PYTHON         which Python to use (3.11 or newer), default python3
 #   EVENTBUS_JAR   the bus, default that of this repository, if it was built
@@ -50,3 +51,14 @@ fi
 import eventbus, eventbus.sync, importlib.resources
 assert (importlib.resources.files("eventbus") / "py.typed").is_file(), "no py.typed"
 print("check: the wheel", eventbus.__version__, "works in an empty environment")')
+
+kit="$here/../../conformance/target/eventbus-conformance.jar"
+if [ -f "$kit" ]; then
+  for face in "" --sync; do
+    "${JAVA_HOME:+$JAVA_HOME/bin/}java" -jar "$kit" --testee "'$work/venv/bin/python' '$here/tests/testee.py' $face" >"$work/kit" 2>&1 ||
+      { tail -n 40 "$work/kit" >&2; exit 1; }
+    echo "check: conformance${face:+ ($face)}: $(tail -n 1 "$work/kit")"
+  done
+else
+  echo "check: conformance: left out, $(basename "$kit") is not built"
+fi

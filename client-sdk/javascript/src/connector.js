@@ -7,6 +7,7 @@ import { failureOf, isVerdict, Retries } from './retries.js';
 import { encodeChangeBusFailed } from './wire/frames.js';
 
 /** @import {Emitter} from './emitter.js' */
+/** @import {Known} from './hello.js' */
 /** @import {End, Parts} from './link.js' */
 /** @import {Settings} from './options.js' */
 /** @import {ClientEvents, ConnectionInfo, State} from './types.js' */
@@ -48,8 +49,8 @@ export class Connector {
   #firstTries = 0;
   #firstDeadline = 0;
   #welcomedAt = 0;
-  /** @type {string | null} */
-  #resume = null;
+  /** @type {Known} */
+  #known = { resume: null, session: null };
   /** @type {bigint | null} */
   #producer = null;
   #askedTokenAgain = false;
@@ -135,7 +136,7 @@ export class Connector {
       const told = `${url} did not answer within ${Math.round(patience)} ms`;
       link.fail(told, new EventBusError('TIMED_OUT', told));
     }, patience);
-    hello(this.#settings, this.#env.agent, this.#resume, null).then(
+    hello(this.#settings, this.#env.agent, this.#known, null).then(
       frame => attempt === this.#attempt && this.#link === link && link.open(frame),
       cause => link.fail('', new EventBusError('NOT_CONNECTED', `token: ${textOf(cause)}`, { cause })));
   }
@@ -187,7 +188,7 @@ export class Connector {
     this.#welcomedAt = this.#env.now();
     this.#askedTokenAgain = false;
     this.#retries.unwelcome = 0;
-    this.#resume = welcome.resume;
+    this.#known = { resume: welcome.resume, session: welcome.session };
     this.#producer = welcome.producer;
     this.#addresses.welcomed(link.url, welcome.others);
     this.#parts.dispatcher.onRoom = () => link.grant();
@@ -455,7 +456,7 @@ export class Connector {
     this.#moves.push(now);
     this.#changeToken = request.token;
     this.#change = new BusChange(this.#settings, this.#parts, this, link, {
-      urls, producer: this.connection.producer, hello: () => hello(this.#settings, this.#env.agent, this.#resume, request.token),
+      urls, producer: this.connection.producer, hello: () => hello(this.#settings, this.#env.agent, this.#known, request.token),
     });
     this.#change.start(request.deadlineMillis, now - heardAt);
   }

@@ -3,13 +3,23 @@ import { encodeHello } from './wire/frames.js';
 /** @import {Settings} from './options.js' */
 
 /**
+ * What a client has from its bus, and says when it connects again.
+ * @typedef {object} Known
+ * @property {string | null} resume
+ * @property {string | null} session of the last connection
+ */
+
+/**
  * @param {Settings} settings
  * @param {string} agent
- * @param {string | null} resume
- * @param {string | null} change
+ * @param {Known} known
+ * @param {string | null} change the token of a change of bus, null for none
  * @returns {Promise<Uint8Array>} the frame, with the token of now
  */
-export async function hello(settings, agent, resume, change) {
+export async function hello(settings, agent, { resume, session }, change) {
   const token = await settings.token();
-  return encodeHello({ client: settings.name, agent, token, resume, attributes: settings.attributes, change });
+  const { name, user, attributes } = settings;
+  // In a change of bus the last connection goes on.
+  const previous = change === null ? session : null;
+  return encodeHello({ client: name, agent, token, resume, attributes, change, user, previous });
 }

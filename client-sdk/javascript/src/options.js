@@ -32,13 +32,14 @@ const RECONNECT = {
   maxAttempts: [Infinity, 0, Infinity, ''],
 };
 
-const OTHERS = ['url', 'name', 'token', 'attributes', 'signal', 'reconnect', 'whenFull', 'WebSocket', 'tls'];
+const OTHERS = ['url', 'name', 'user', 'token', 'attributes', 'signal', 'reconnect', 'whenFull', 'WebSocket', 'tls'];
 
 /**
  * Options that were checked, with the defaults of what was left out.
  * @typedef {object} Settings
  * @property {string[]} urls
  * @property {string} name
+ * @property {string | null} user
  * @property {() => string | null | Promise<string>} token
  * @property {boolean} tokenCanChange
  * @property {Record<string, string>} attributes
@@ -144,6 +145,23 @@ function checkAttributes(attributes) {
 }
 
 /**
+ * @param {Options} options
+ * @returns {string | null} the user, if there is one
+ */
+function checkUser({ user, token }) {
+  if (user === undefined) {
+    return null;
+  }
+  if (checkText('user', user, LIMIT.nameBytes) === '') {
+    throw new TypeError(`user: empty (expected: text of 1 to ${LIMIT.nameBytes} bytes)`);
+  }
+  if (token === undefined) {
+    throw new TypeError('user: without token (expected: token is the password of the user)');
+  }
+  return user;
+}
+
+/**
  * @param {Options | string} given what the application wants
  * @param {boolean} inPage whether there is a document
  * @returns {Settings} all of it, checked
@@ -181,6 +199,7 @@ export function settings(given, inPage) {
     ...own,
     urls,
     name: checkText('name', options.name ?? 'js-client', LIMIT.nameBytes),
+    user: checkUser(options),
     token: typeof token === 'function' ? async () => checkToken(await token()) : () => token ?? null,
     tokenCanChange: typeof token === 'function',
     attributes: checkAttributes(options.attributes ?? {}),

@@ -61,6 +61,7 @@
  * @typedef {object} Options
  * @property {string | string[]} url one address or several, `ws://` or `wss://`, tried in turn
  * @property {string} [name] for people, need not be unique; default `js-client`
+ * @property {string} [user] for a bus that has users; `token` is the password then. At most 255 bytes
  * @property {string | (() => string | Promise<string>)} [token] for a bus that wants one; a function is asked at every connect and, when
  *   a token was refused, once more
  * @property {Record<string, string>} [attributes] for the bus's operators, 1,024 bytes in all

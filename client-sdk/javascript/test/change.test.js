@@ -25,9 +25,10 @@ async function moving({ filters = [['a.>']], change = {}, welcome = {}, options 
 const frames = connection => connection.said.map(one => one.frame);
 
 test('a move: subscribe there, barrier here, unsubscribe here, publish there, hand on what was held', async () => {
-  const { client, old, fresh, got, of } = await moving();
+  const { client, env, old, fresh, got, of } = await moving({ welcome: { session: 'bus-2-1' } });
   assert.deepEqual(frames(fresh), ['HELLO', 'SUBSCRIBE']);
-  assert.deepEqual([fresh.of('HELLO')[0].change, fresh.of('HELLO')[0].resume], ['move-1', 'r'.repeat(43)]);
+  const { change, resume, previous } = fresh.of('HELLO')[0];
+  assert.deepEqual({ change, resume, previous }, { change: 'move-1', resume: 'r'.repeat(43), previous: null });
   old.send('DELIVER', { topic: 'a.x', sequence: 1, events: events(1) });
   fresh.send('DELIVER', { topic: 'a.x', sequence: 1, events: events(1) });
   fresh.send('DELIVER', { topic: 'a.x', sequence: 2, events: events(2) });
@@ -61,6 +62,9 @@ test('a move: subscribe there, barrier here, unsubscribe here, publish there, ha
   const { busChanges, duplicates, missing } = client.counters();
   assert.deepEqual({ busChanges, duplicates, missing }, { busChanges: 1, duplicates: 2, missing: 0 });
   assert.equal(client.state, 'CONNECTED');
+  fresh.end();
+  await env.advance(100);
+  assert.equal(env.bus.of('HELLO')[0].previous, 'bus-2-1', 'the last connection is that of the new bus');
 });
 
 test('deliveries for groups of both connections are put in the order of their numbers', async () => {

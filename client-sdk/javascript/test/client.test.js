@@ -10,12 +10,13 @@ const error = (code, more = {}) => thrown => {
 };
 
 test('says Hello first, and Credit before the first Subscribe', async () => {
-  const { client, bus } = await connected({ name: 'board', token: 'secret', attributes: { team: 'a' } });
+  const { client, bus } = await connected({ name: 'board', user: 'alice', token: 'secret', attributes: { team: 'a' } });
   client.subscribe('a.>', { group: 'g', overflow: 'CONFLATE' });
   await settle();
   assert.deepEqual(bus.said.map(one => one.frame), ['HELLO', 'CREDIT', 'SUBSCRIBE']);
   assert.deepEqual(bus.of('HELLO')[0], {
     frame: 'HELLO', client: 'board', agent: 'eventbus-js/test', token: 'secret', resume: null, attributes: { team: 'a' }, change: null,
+    user: 'alice', previous: null,
   });
   assert.deepEqual(bus.of('SUBSCRIBE')[0], { frame: 'SUBSCRIBE', id: 1, filter: 'a.>', group: 'g', overflow: 'CONFLATE' });
   assert.equal(bus.of('CREDIT')[0].limit, 4 * 2 ** 20);

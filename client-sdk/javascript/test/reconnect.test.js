@@ -20,7 +20,8 @@ test('what was not confirmed is sent again under its numbers, before anything ne
   published.push(client.publish('a', '5'));
   client.send('a', '6');
   await env.advance(100);
-  assert.equal(env.bus.of('HELLO')[0].resume, 'r'.repeat(43));
+  const { resume, previous } = env.bus.of('HELLO')[0];
+  assert.deepEqual({ resume, previous }, { resume: 'r'.repeat(43), previous: 'bus-1-1' });
   assert.deepEqual(env.bus.of('PUBLISH').map(f => [f.topic, f.sequence, f.events.map(e => e.payload).join('')]),
     [['a', 1, '12'], ['a', 3, '3'], ['b', 1, '4'], ['a', 4, '5'], ['a', 5, '6']]);
   env.bus.confirmAll();
@@ -161,7 +162,7 @@ test('close codes from 4500 on, and those that say that the client is wrong, are
     await assert.rejects(client.publish('a', 'x'), thrown => thrown.code === 'CLOSED' && thrown.cause.busCode === busCode);
     assert.equal(env.timers.size, 0);
   }
-  for (const code of [1001, 1005, 1006, 1011, 1012, 3000, 4000, 4001, 4002, 4003, 4499]) {
+  for (const code of [1001, 1005, 1006, 1011, 1012, 3000, 4000, 4001, 4002, 4003, 4004, 4499]) {
     const { client, bus } = await connected();
     bus.end(code);
     assert.equal(client.state, 'RECONNECTING', String(code));
@@ -189,6 +190,30 @@ test('a token function is asked at every connect, and once more after 4500', asy
   assert.equal(env.bus.of('HELLO')[0].token, 'three');
   env.bus.end(4500, 'old');
   assert.equal(client.state, 'CLOSED');
+});
+
+test('credentials that have expired: it connects again with those of now, as the same user', async () => {
+  const env = new FakeEnvironment();
+  const tokens = ['one', 'two'];
+  const { client, bus, of } = await connected({ user: 'alice', token: () => tokens.shift() }, env);
+  bus.send('PROBLEM', { code: 'UNAUTHENTICATED', message: 'expired', retryable: true });
+  bus.end(4004, 'expired');
+  assert.deepEqual(of('disconnected'), [{ type: 'disconnected', code: 4004, reason: 'expired', willReconnect: true }]);
+  await env.advance(100);
+  const { user, token, previous } = env.bus.of('HELLO')[0];
+  assert.deepEqual({ user, token, previous }, { user: 'alice', token: 'two', previous: 'bus-1-1' });
+  assert.equal(client.state, 'CONNECTED');
+});
+
+test('a fixed token that has expired is refused, and the application is told', async () => {
+  const { client, bus, env, of } = await connected({ token: 'old' });
+  bus.end(4004, 'expired');
+  env.onOpen = connection => connection.open();
+  await env.advance(100);
+  assert.equal(env.bus.of('HELLO')[0].token, 'old');
+  env.bus.end(4500, 'wrong');
+  assert.equal(client.state, 'CLOSED');
+  assert.equal(of('disconnected').at(-1).willReconnect, false);
 });
 
 test('a first connection that is refused for good fails at once, with what the bus says', async () => {

@@ -56,7 +56,7 @@ def connect(bus: Bus, **options: Any) -> Any:
 
 def test_publish_and_subscribe() -> None:
     async def test(bus: Bus) -> None:
-        async with connect(bus, name="me", token="t") as client:
+        async with connect(bus, name="me", user="alice", token="t") as client:
             assert client.state is State.CONNECTED
             assert client.connection.producer == 77
             async with client.subscribe("a.*") as sub:
@@ -72,7 +72,7 @@ def test_publish_and_subscribe() -> None:
                 await client.flush(5)
             assert sub.counters().received == 3
         assert client.state is State.CLOSED
-        assert bus.of(Hello)[0].token == "t"
+        assert (bus.of(Hello)[0].user, bus.of(Hello)[0].token) == ("alice", "t")
         assert bus.of(Hello)[0].agent.startswith("eventbus-python/")
         assert len(bus.of(Unsubscribe)) == 1
         with pytest.raises(Closed, match="the client is closed"):

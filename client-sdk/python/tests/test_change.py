@@ -40,7 +40,7 @@ class Move:
         return self.subs[0]
 
     def welcome(self) -> None:
-        self.d.welcome(self.new, bus="bus-2")
+        self.d.welcome(self.new, bus="bus-2", session="s2")
 
     def confirm(self) -> None:
         self.d.say(self.new, *(confirm_subscribe(s.id) for s in self.subs))
@@ -87,7 +87,7 @@ def test_the_steps_of_the_page() -> None:
     waiter = d.publish("p", b"1")
     d.open(m.new, "t")
     [hello] = m.new.take(Hello)
-    assert (hello.resume, hello.change, hello.token) == ("secret", "move", "t")
+    assert (hello.resume, hello.change, hello.token, hello.previous) == ("secret", "move", "t", None)
     # 2: subscribe there; deliveries of the new connection wait.
     m.welcome()
     assert [(f.id, f.filter) for f in m.new.take()] == [(s.id, s.filter) for s in m.subs]
@@ -122,7 +122,9 @@ def test_the_steps_of_the_page() -> None:
     # The next connection is asked for everything again, with the resume.
     d.end(m.new)
     s = d.reconnect()
-    assert [f.filter for f in s.take(Subscribe)] == ["a", "b.*"]
+    hello, *rest = s.take(Hello, Subscribe)
+    assert (hello.resume, hello.previous) == ("secret", "s2")
+    assert [f.filter for f in rest] == ["a", "b.*"]
 
 
 def test_events_of_groups_come_in_order_over_both_connections() -> None:
@@ -331,7 +333,8 @@ def test_the_old_bus_is_lost_before_the_new_one_answers() -> None:
     assert m.new.aborted
     assert d.machine.state is State.RECONNECTING
     s = d.reconnect()
-    assert s.take(Hello)[0].change is None
+    hello = s.take(Hello)[0]
+    assert (hello.change, hello.previous) == (None, "s")
 
 
 def test_a_barrier_that_is_refused_is_asked_again_and_publishing_goes_on_meanwhile() -> None:

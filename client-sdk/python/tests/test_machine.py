@@ -88,12 +88,12 @@ def test_the_core_imports_no_io_and_no_clock(name: str) -> None:
 
 
 def test_hello_then_credit_subscriptions_and_events() -> None:
-    d = Driver(name="board", token="t", attributes={"a": "b"})
+    d = Driver(name="board", user="alice", token="t", attributes={"a": "b"})
     s = d.start()
     assert d.machine.state is State.CONNECTING
     sub = d.subscribe("a.>")
     d.open(s, token="t")
-    assert s.take() == [Hello("board", "test/1", "t", None, {"a": "b"}, None)]
+    assert s.take() == [Hello("board", "test/1", "t", None, {"a": "b"}, None, "alice", None)]
     waiter = d.publish("a.b", b"x")
     assert s.take() == []  # nothing before Welcome: without a resume its number is not known
     d.welcome(s)
@@ -180,7 +180,7 @@ def test_a_client_of_tls_is_not_led_to_plain_addresses() -> None:
     assert tried == ["wss://three/bus", "wss://one/bus", "wss://three/bus"]
 
 
-@pytest.mark.parametrize("code", [1001, 1006, 1011, 4000, 4001, 4002, 4003, 4444, 3000])
+@pytest.mark.parametrize("code", [1001, 1006, 1011, 4000, 4001, 4002, 4003, 4004, 4444, 3000])
 def test_codes_that_mean_reconnect(code: int) -> None:
     d = Driver()
     d.end(d.connect(), code, "why")
@@ -208,6 +208,31 @@ def test_a_token_function_is_asked_once_more_for_the_first_connection() -> None:
         d.end(s, 4500, "")
     assert len(d.sockets) == 2
     assert isinstance(d.first.error, Refused)
+
+
+def test_after_credentials_have_expired_it_connects_again_as_the_same_user() -> None:
+    d = Driver(user="alice", token=lambda: "t")
+    s = d.connect()
+    d.say(s, problem(BusCode.UNAUTHENTICATED))
+    d.end(s, 4004, "expired")
+    assert d.of(Disconnected) == [Disconnected(4004, "expired", True)]
+    d.advance(1)
+    d.open(d.sockets[-1], "new")
+    [hello] = d.sockets[-1].take(Hello)
+    assert (hello.user, hello.token, hello.resume, hello.previous) == ("alice", "new", "secret", "s")
+    # What has not changed is refused, and then it is over.
+    for _ in range(2):
+        d.end(d.sockets[-1], 4500, "wrong")
+        d.advance(1)
+    assert d.machine.state is State.CLOSED
+
+
+def test_a_user_has_a_name_and_a_password() -> None:
+    with pytest.raises(ValueError, match=r"user: without token \(expected: token is the password of the user\)"):
+        Driver(user="alice")
+    for user in ("", "x" * 256):
+        with pytest.raises(ValueError, match=r"user: '.*' \(expected: 1..255 bytes of UTF-8\)"):
+            Driver(user=user, token="t")
 
 
 def test_a_token_function_is_asked_once_more() -> None:
@@ -347,7 +372,7 @@ def test_what_was_not_confirmed_is_sent_again_with_its_numbers_before_anything_n
     third = d.publish("a", b"3")
     s = d.reconnect()
     hello = s.take(Hello)[0]
-    assert hello.resume == "secret"
+    assert (hello.resume, hello.previous) == ("secret", "s")
     seen = s.take(PublishSeen)
     assert [(p.topic, p.sequence, p.payloads) for p in seen] == [("a", 2, [b"2"]), ("b", 1, [b"x"]), ("a", 3, [b"3"])]
     d.say(s, confirm_publish("a", 2), confirm_publish("b", 1), confirm_publish("a", 3))

@@ -22,10 +22,12 @@ function frame(typeCode, write) {
  * @typedef {object} Hello
  * @property {string} client a name for people
  * @property {string} agent software and version
- * @property {string | null} token for a bus that wants one
+ * @property {string | null} token for a bus that wants one; with a user its password
  * @property {string | null} resume from an earlier Welcome
  * @property {Record<string, string>} attributes for the bus's operators
  * @property {string | null} change from ChangeBus
+ * @property {string | null} user for a bus that wants one
+ * @property {string | null} previous the session of the last Welcome
  */
 
 /**
@@ -39,6 +41,8 @@ export const encodeHello = hello => frame(TYPE.HELLO, body => {
   body.optional(hello.resume);
   body.map(hello.attributes);
   body.optional(hello.change);
+  body.optional(hello.user);
+  body.optional(hello.previous);
 });
 
 /**

@@ -135,7 +135,7 @@ function bytes(r) {
 }
 
 const READERS = {
-  [TYPE.HELLO]: r => ({ frame: 'HELLO', client: r.string('client'), agent: r.string('agent'), token: optional(r), resume: optional(r), attributes: map(r), change: optional(r) }),
+  [TYPE.HELLO]: r => ({ frame: 'HELLO', client: r.string('client'), agent: r.string('agent'), token: optional(r), resume: optional(r), attributes: map(r), change: optional(r), user: optional(r), previous: optional(r) }),
   [TYPE.PUBLISH]: r => ({ frame: 'PUBLISH', topic: r.string('topic'), sequence: r.long('sequence'), schema: r.bigint64('schema'), confirm: r.boolean('confirm'), events: events(r) }),
   [TYPE.SUBSCRIBE]: r => ({ frame: 'SUBSCRIBE', id: r.long('id'), filter: r.string('filter'), group: optional(r), overflow: OVERFLOWS[r.int('overflow')] }),
   [TYPE.UNSUBSCRIBE]: r => ({ frame: 'UNSUBSCRIBE', id: r.long('id') }),

@@ -22,7 +22,7 @@ function publish({ topic, sequence, schema, confirm, events }) {
 }
 
 const ENCODED = {
-  Hello: encodeHello({ client: 'flight-board', agent: 'example/1.0', token: null, resume: null, attributes: {}, change: null }),
+  Hello: encodeHello({ client: 'flight-board', agent: 'example/1.0', token: null, resume: null, attributes: {}, change: null, user: null, previous: null }),
   Publish: publish({
     topic: 'flights.EDDF.landed', sequence: 1, schema: 0n, confirm: true, events: [
       { publishedAt: 1763712000000000, key: 'LH400', headers: { type: 'json' }, payload: '{"runway":"07C"}' },
@@ -42,6 +42,12 @@ test('what a client sends has the bytes of the protocol page', () => {
   for (const [name, bytes] of Object.entries(ENCODED)) {
     assert.equal(hex(bytes), page[name], name);
   }
+});
+
+test('a Hello with all fields has the bytes of the vector', { skip: !hasVectors && 'the conformance kit is not here' }, () => {
+  const { hex: expected, frames: [{ record }] } = vectors('frames').find(one => one.id === 'hello-all');
+  assert.ok(record.user && record.previous);
+  assert.equal(hex(encodeHello(record)), expected);
 });
 
 test('what a bus sends is read as the protocol page has it', () => {

@@ -992,6 +992,7 @@ def connect(
     url: str | Sequence[str],
     *,
     name: str = "python-client",
+    user: str | None = None,
     token: Token | None = None,
     attributes: Mapping[str, str] | None = None,
     connect_timeout: float = 10.0,
@@ -1012,6 +1013,7 @@ def connect(
 
     ``url``: ``ws://host:port/bus`` or ``wss://…``; of several each is tried in turn.
     ``name``: for people, shown in the administration of the bus.
+    ``user``: for a bus that has users; ``token`` is the password then.
     ``token``: what the client authenticates with, or a function, also an asynchronous one, that is asked at each connect.
     ``attributes``: what else to tell the bus about this client.
     ``connect_timeout``: seconds for the first connection, and later for each try.
@@ -1033,11 +1035,11 @@ def connect(
         reconnect = Reconnect(max_attempts=0)
     return Connecting(
         Options(
-            urls=urls_of(url), name=name, token=token, attributes=dict(attributes or {}), connect_timeout=connect_timeout,
-            confirm_timeout=confirm_timeout, silence_timeout=silence_timeout, close_timeout=close_timeout,
-            reconnect=reconnect, outbound_bytes=outbound_bytes, batch_bytes=batch_bytes, when_full=when_full,
-            block_timeout=block_timeout, receive_bytes=receive_bytes, tracked_producers=tracked_producers, ssl=ssl,
-            proxy=proxy,
+            urls=urls_of(url), name=name, user=user, token=token, attributes=dict(attributes or {}),
+            connect_timeout=connect_timeout, confirm_timeout=confirm_timeout, silence_timeout=silence_timeout,
+            close_timeout=close_timeout, reconnect=reconnect, outbound_bytes=outbound_bytes, batch_bytes=batch_bytes,
+            when_full=when_full, block_timeout=block_timeout, receive_bytes=receive_bytes,
+            tracked_producers=tracked_producers, ssl=ssl, proxy=proxy,
         )
     )  # fmt: skip
 

@@ -157,6 +157,7 @@ class Machine:
         self._random = random
         self._addresses = Addresses(options.urls)
         self._resume: str | None = None
+        self._session: str | None = None
         self._producer = 0
         self._attempt = 0
         self._failed_tries = 0
@@ -299,7 +300,12 @@ class Machine:
         """A WebSocket is open; ``token`` is what to say there."""
         link.opened = True
         link.heard_at = now
-        hello = Hello(self.options.name, self._agent, token, self._resume, self.options.attributes, link.change)
+        options = self.options
+        # In a change of bus the last connection goes on.
+        previous = self._session if link.change is None else None
+        hello = Hello(
+            options.name, self._agent, token, self._resume, options.attributes, link.change, options.user, previous
+        )
         link.control.append(hello.frame())
 
     def heard(self, link: Link, now: float) -> None:
@@ -552,6 +558,7 @@ class Machine:
     def _connected(self, link: Link, welcome: Welcome, now: float) -> None:
         self._welcomed_at = now
         self._resume = welcome.resume
+        self._session = welcome.session
         self._addresses.welcomed(link.url, welcome.others)
         self.connection = Connection(link.url, welcome.bus, welcome.session, welcome.producer, welcome.limits)
         if welcome.limits.message_bytes + AROUND_EVENTS > MOST_MESSAGE:

@@ -60,6 +60,7 @@ class Options:
 
     urls: tuple[str, ...]
     name: str = "python-client"
+    user: str | None = None
     token: Token | None = field(default=None, repr=False)
     attributes: Mapping[str, str] = field(default_factory=dict)
     connect_timeout: float = 10.0
@@ -86,6 +87,11 @@ class Options:
             raise ValueError(f"name: {self.name!r} (expected: 1..255 bytes of UTF-8)")
         if self.token is not None and not isinstance(self.token, str) and not callable(self.token):
             raise TypeError(f"token: {type(self.token).__name__} (expected: str or a function)")
+        if self.user is not None:
+            if not isinstance(self.user, str) or not 1 <= len(self.user.encode()) <= 255:
+                raise ValueError(f"user: {self.user!r} (expected: 1..255 bytes of UTF-8)")
+            if self.token is None:
+                raise ValueError("user: without token (expected: token is the password of the user)")
         if len(self.attributes) > 64 or sum(len(t.encode()) for kv in self.attributes.items() for t in kv) > 1024:
             raise ValueError("attributes: too many (expected: at most 64 with 1024 bytes of UTF-8 in all)")
         if not isinstance(self.reconnect, Reconnect):

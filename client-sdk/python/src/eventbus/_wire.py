@@ -359,6 +359,8 @@ class Hello(Record):
     resume: str | None = _f("resume", OPTIONAL, None)
     attributes: Mapping[str, str] | None = _f("attributes", Kind(lambda v: text_map(v or {}), Reader.text_map), None)
     change: str | None = _f("change", OPTIONAL, None)
+    user: str | None = _f("user", OPTIONAL, None)
+    previous: str | None = _f("previous", OPTIONAL, None)
 
     def __repr__(self) -> str:
         return f"Hello(client={self.client!r}, agent={self.agent!r})"

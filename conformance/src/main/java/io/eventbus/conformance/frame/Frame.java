@@ -72,6 +72,7 @@ public record Frame(int typeCode, String name, ObjectNode record) {
       case CHANGE_BUS_FAILED -> ControlFrames.changeBusFailed(buffer, from, to);
       case CREDIT -> ControlFrames.credit(buffer, from, to);
       case ECHO -> ControlFrames.echo(buffer, from, to);
+      case AUTHENTICATE -> ControlFrames.authenticate(buffer, from, to);
     }
   }
 

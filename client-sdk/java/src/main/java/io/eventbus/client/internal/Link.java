@@ -318,12 +318,26 @@ final class Link
 
   @Override
   public void onFailed(Throwable failure) {
-    owner.ended(
-        this,
-        1006,
-        String.valueOf(failure.getMessage()),
-        new EventBusException.NotConnected(
-            "no connection to " + url + ": " + failure.getMessage(), failure));
+    String what = "no connection to " + url + ": " + failure.getMessage();
+    if (failure instanceof UpgradeRefused refused && refused.isFinal()) {
+      // The listener is told no more than the reason, of a client that has ended with it.
+      owner.ended(
+          this, 1006, what, new EventBusException.Refused(error(refused.status()), what, false));
+    } else {
+      owner.ended(
+          this,
+          1006,
+          String.valueOf(failure.getMessage()),
+          new EventBusException.NotConnected(what, failure));
+    }
+  }
+
+  private static ErrorCode error(int status) {
+    return switch (status) {
+      case 401 -> ErrorCode.UNAUTHENTICATED;
+      case 403 -> ErrorCode.FORBIDDEN;
+      default -> ErrorCode.UNSUPPORTED;
+    };
   }
 
   @Override

@@ -1,5 +1,6 @@
 package io.eventbus.client.tyrus;
 
+import io.eventbus.client.internal.UpgradeRefused;
 import jakarta.websocket.CloseReason;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -143,13 +144,11 @@ final class Wire extends BaseFilter implements FrameReader.Sink {
     }
     ClientEngine handshake = engine;
     WireWriter out = writer;
-    if (answer.getStatus() != SWITCHING_PROTOCOLS || handshake == null || out == null) {
-      throw new IOException(
-          "HTTP status: "
-              + answer.getStatus()
-              + " "
-              + answer.getReasonPhrase()
-              + " (expected: 101 Switching Protocols)");
+    if (answer.getStatus() != SWITCHING_PROTOCOLS) {
+      throw new UpgradeRefused(answer.getStatus(), answer.getReasonPhrase());
+    }
+    if (handshake == null || out == null) {
+      throw new IOException("an answer to an upgrade that was not asked for");
     }
     ClientEngine.ClientUpgradeInfo result =
         handshake.processResponse(answer, out, reason -> terminate());

@@ -38,6 +38,9 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Connecting, publishing and closing, against a bus without a network and with a clock that stands.
@@ -54,6 +57,9 @@ class BusClientTest {
   static final class Told implements ConnectionListener {
     final BlockingQueue<String> calls = new LinkedBlockingQueue<>();
 
+    /** Of the last end. */
+    volatile String reason = "";
+
     @Override
     public void connected(ConnectionInfo connection) {
       calls.add("connected " + connection.session());
@@ -61,6 +67,7 @@ class BusClientTest {
 
     @Override
     public void disconnected(int code, String reason, boolean willReconnect) {
+      this.reason = reason;
       calls.add("disconnected " + code + " " + willReconnect);
     }
 
@@ -366,6 +373,69 @@ class BusClientTest {
               EventBusException.Refused.class,
               e -> assertThat(e.code()).isEqualTo(ErrorCode.FORBIDDEN));
     }
+  }
+
+  @Test
+  void anUpgradeThatIsRefusedForGoodIsNotAskedForAgain() throws Exception {
+    // Another address is no help: what is wrong is the request.
+    EventBusClient client = connect(b -> b.url("ws://two/bus"));
+    assertThat(told.next()).isEqualTo("connected session-1");
+    bus.connectFailure = new UpgradeRefused(404, "Not Found");
+    bus.connection().end(1006, "");
+    assertThat(told.next()).isEqualTo("disconnected 1006 true");
+    assertThat(told.next()).isEqualTo("reconnecting 1 two 100");
+    scheduler.advance(Duration.ofMillis(100));
+    assertThat(told.next()).isEqualTo("disconnected 1006 false");
+    assertThat(told.reason).contains("404 Not Found").contains("ws://two/bus");
+    assertThat(client.state()).isEqualTo(ClientState.CLOSED);
+    assertThat(bus.attempts).hasSize(2);
+    assertThat(failure(client.publish("a", "x")))
+        .isInstanceOf(EventBusException.Closed.class)
+        .hasMessageContaining("404")
+        .hasCauseInstanceOf(EventBusException.Refused.class);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {500, 502, 503, 599})
+  void anUpgradeThatTheServerCannotDoNowIsAskedForAgain(int status) throws Exception {
+    connect();
+    assertThat(told.next()).isEqualTo("connected session-1");
+    bus.connectFailure = new UpgradeRefused(status, "");
+    bus.connection().end(1006, "");
+    assertThat(told.next()).isEqualTo("disconnected 1006 true");
+    assertThat(told.next()).isEqualTo("reconnecting 1 one 100");
+    scheduler.advance(Duration.ofMillis(100));
+    assertThat(told.next()).isEqualTo("reconnecting 2 one 200");
+    bus.connectFailure = null;
+    scheduler.advance(Duration.ofMillis(200));
+    assertThat(told.next()).isEqualTo("connected session-2");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "200, UNSUPPORTED",
+    "302, UNSUPPORTED",
+    "400, UNSUPPORTED",
+    "401, UNAUTHENTICATED",
+    "403, FORBIDDEN",
+    "404, UNSUPPORTED",
+    "426, UNSUPPORTED",
+    "499, UNSUPPORTED"
+  })
+  void theFirstUpgradeThatIsRefusedForGoodIsTheLast(int status, ErrorCode code) throws Exception {
+    bus.connectFailure = new UpgradeRefused(status, "No");
+    CompletableFuture<EventBusClient> client =
+        start(b -> b.url("ws://two/bus").reconnect(ReconnectPolicy.DEFAULT.withRetryFirst(true)));
+    assertThat(failure(client))
+        .hasMessageContaining("ws://one/bus")
+        .hasMessageContaining(status + " No")
+        .isInstanceOfSatisfying(
+            EventBusException.Refused.class,
+            e -> {
+              assertThat(e.code()).isEqualTo(code);
+              assertThat(e.retryable()).isFalse();
+            });
+    assertThat(bus.attempts).hasSize(1);
   }
 
   private Subscription blockedSubscription(EventBusClient client) {

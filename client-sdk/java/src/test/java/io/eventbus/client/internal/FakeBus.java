@@ -63,7 +63,7 @@ final class FakeBus implements Transport {
   volatile long producer = 77;
   volatile long expiresAt;
   volatile int messageBytes = 4 * 1024 * 1024;
-  volatile @Nullable RuntimeException connectFailure;
+  volatile @Nullable Exception connectFailure;
   volatile boolean closed;
   // One party for the test, one for each message that the network has not said to be sent.
   private final Phaser underWay = new Phaser(1);
@@ -75,7 +75,7 @@ final class FakeBus implements Transport {
   @Override
   public synchronized Attempt connect(URI url, Duration patience, Listener listener) {
     attempts.add(url);
-    RuntimeException failure =
+    Exception failure =
         unreachable.contains(url.toString())
             ? new IllegalStateException("unreachable")
             : connectFailure;

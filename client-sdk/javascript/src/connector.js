@@ -193,8 +193,8 @@ export class Connector {
     this.#addresses.welcomed(link.url, welcome.others);
     this.#parts.dispatcher.onRoom = () => link.grant();
     this.#link = link;
-    const { bus, session, producer, limits } = welcome;
-    return this.connection = Object.freeze({ url: link.url, bus, session, producer, limits });
+    const { bus, session, producer, limits, expiresAt } = welcome;
+    return this.connection = Object.freeze({ url: link.url, bus, session, producer, limits, expiresAt });
   }
 
   /**

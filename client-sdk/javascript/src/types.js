@@ -44,6 +44,7 @@
  * @property {string} session the bus's name for this connection
  * @property {bigint} producer the number that this client publishes under
  * @property {Limits} limits what the bus accepts
+ * @property {number} expiresAt until when the token holds, in µs since the epoch; 0 for always
  */
 
 /**

@@ -128,6 +128,7 @@ function symbol(body, field, names) {
  * @property {string} resume
  * @property {Limits} limits
  * @property {string[]} others
+ * @property {number} expiresAt µs since the epoch, 0 for never
  */
 
 /**
@@ -148,6 +149,7 @@ export const decodeWelcome = body => ({
     queueBytes: body.long('limits.queueBytes'),
   },
   others: strings(body, 'others'),
+  expiresAt: body.done ? 0 : body.long('expiresAt'),
 });
 
 /**

@@ -30,7 +30,7 @@ const id = body => ({ id: String(body.long('id')) });
 export const READERS = {
   [TYPE.WELCOME]: body => {
     const welcome = decodeWelcome(body);
-    return { ...text(welcome, 'producer'), limits: text(welcome.limits, 'queueBytes') };
+    return { ...text(welcome, 'producer', 'expiresAt'), limits: text(welcome.limits, 'queueBytes') };
   },
   [TYPE.CHANGE_BUS]: body => text(decodeChangeBus(body), 'deadlineMillis'),
   [TYPE.DELIVER]: deliver,

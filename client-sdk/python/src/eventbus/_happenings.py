@@ -43,6 +43,8 @@ class Connection:
     #: The client's own number as a publisher.
     producer: int
     limits: Limits
+    #: Microseconds since the epoch: until when the token holds; 0 for always.
+    expires_at: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -560,7 +560,9 @@ class Machine:
         self._resume = welcome.resume
         self._session = welcome.session
         self._addresses.welcomed(link.url, welcome.others)
-        self.connection = Connection(link.url, welcome.bus, welcome.session, welcome.producer, welcome.limits)
+        self.connection = Connection(
+            link.url, welcome.bus, welcome.session, welcome.producer, welcome.limits, welcome.expires_at
+        )
         if welcome.limits.message_bytes + AROUND_EVENTS > MOST_MESSAGE:
             text = f"the bus {welcome.bus} may send messages of {welcome.limits.message_bytes} bytes and more"
             self.happenings.append(Refused(BusCode.TOO_BIG, f"{text} (expected: at most {MOST_MESSAGE})", False))

@@ -421,6 +421,7 @@ class Welcome(Record):
     resume: str = _f("resume", STRING)
     limits: Limits = _f("limits", LIMITS)
     others: tuple[str, ...] = _f("others", STRINGS, ())
+    expires_at: int = _f("expiresAt", LONG, 0)
 
     def __repr__(self) -> str:
         return f"Welcome(bus={self.bus!r}, session={self.session!r}, producer={self.producer})"
@@ -507,6 +508,18 @@ class Echo(Record):
     id: int = _f("id", LONG)
 
 
+@dataclass(frozen=True)
+class Authenticate(Record):
+    """032: a new token. The SDK shows a new one by connecting again."""
+
+    CODE = 32
+    token: str = _f("token", STRING)
+    user: str | None = _f("user", OPTIONAL, None)
+
+    def __repr__(self) -> str:
+        return "Authenticate()"
+
+
 PUBLISH, DELIVER = 1, 4
 
 #: Every record but those that hold events.
@@ -514,7 +527,7 @@ RECORDS: dict[int, type[Record]] = {
     record.CODE: record
     for record in (
         Hello, Subscribe, ChangeBus, Ack, Unsubscribe, Welcome, Problem, Confirm, GapFrame, Barrier, Drained,
-        ChangeBusFailed, Credit, Echo,
+        ChangeBusFailed, Credit, Echo, Authenticate,
     )
 }  # fmt: skip
 

@@ -12,7 +12,8 @@ import org.junit.jupiter.api.Timeout;
 
 @Timeout(30)
 class PhaseTest {
-  private static final Duration LENGTH = Duration.ofMillis(150);
+  // Long enough for a first command on a machine that is busy with other builds.
+  private static final Duration LENGTH = Duration.ofMillis(500);
 
   private final MemoryClient client = new MemoryClient();
   private final List<Slot> slots =

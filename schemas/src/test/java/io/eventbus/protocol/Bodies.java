@@ -114,29 +114,6 @@ final class Bodies {
     return readers;
   }
 
-  /** The schema of the record that goes with a type code. */
-  static Schema schemaOf(TypeCode type) {
-    return switch (type) {
-      case HELLO -> Hello.getClassSchema();
-      case PUBLISH -> Publish.getClassSchema();
-      case SUBSCRIBE -> Subscribe.getClassSchema();
-      case CHANGE_BUS -> ChangeBus.getClassSchema();
-      case DELIVER -> Deliver.getClassSchema();
-      case ACK -> Ack.getClassSchema();
-      case UNSUBSCRIBE -> Unsubscribe.getClassSchema();
-      case WELCOME -> Welcome.getClassSchema();
-      case PROBLEM -> Problem.getClassSchema();
-      case CONFIRM -> Confirm.getClassSchema();
-      case GAP -> Gap.getClassSchema();
-      case BARRIER -> Barrier.getClassSchema();
-      case DRAINED -> Drained.getClassSchema();
-      case CHANGE_BUS_FAILED -> ChangeBusFailed.getClassSchema();
-      case CREDIT -> Credit.getClassSchema();
-      case AUTHENTICATE -> Authenticate.getClassSchema();
-      case ECHO -> Echo.getClassSchema();
-    };
-  }
-
   static SpecificRecord read(TypeCode type, byte[] body) {
     Reader reader = READERS.get(type);
     if (reader == null) {

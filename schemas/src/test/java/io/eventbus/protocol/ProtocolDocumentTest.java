@@ -100,7 +100,7 @@ class ProtocolDocumentTest {
   void theFramesAreAllThere() {
     String frames = ProtocolDocument.section("Who sends what, when");
     for (TypeCode type : TypeCode.values()) {
-      String name = Bodies.schemaOf(type).getName();
+      String name = FrameSchemas.of(type).getName();
       assertThat(frames).contains(String.format("\n| %03d | `%s` | ", type.code(), name));
     }
   }
@@ -171,7 +171,7 @@ class ProtocolDocumentTest {
   }
 
   private static SpecificRecord recordOf(TypeCode type, String json) throws IOException {
-    Schema schema = Bodies.schemaOf(type);
+    Schema schema = FrameSchemas.of(type);
     GenericRecord record =
         new GenericDatumReader<GenericRecord>(schema)
             .read(null, DecoderFactory.get().jsonDecoder(schema, json));

@@ -67,10 +67,10 @@ class PublishedSchemasTest {
     GenericRecord outer = Bodies.generic(schema("Frame"), frame);
     assertThat(outer.get("typeCode")).isEqualTo(type.code());
     byte[] body = Bodies.bytes((java.nio.ByteBuffer) outer.get("body"));
-    String record = Bodies.schemaOf(type).getName();
+    String record = FrameSchemas.of(type).getName();
 
     GenericRecord alone = Bodies.generic(schema(record), body);
-    assertSame(alone, Bodies.generic(Bodies.schemaOf(type), body));
+    assertSame(alone, Bodies.generic(FrameSchemas.of(type), body));
     Protocol all = Protocol.parse(published(PublishedSchemas.PROTOCOL_FILE));
     assertThat(Bodies.generic(all.getType("io.eventbus.schema." + record), body)).isEqualTo(alone);
     // And what a library writes with it is read as the same.

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.eventbus.protocol.FrameSchemas;
 import io.eventbus.protocol.TypeCode;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -23,7 +24,7 @@ final class RecordReader {
   static ObjectNode read(TypeCode type, byte[] body) throws IOException {
     BinaryDecoder in = DecoderFactory.get().binaryDecoder(body, null);
     ObjectNode record = JSON.objectNode();
-    for (Schema.Field field : FrameTypes.schema(type).getFields()) {
+    for (Schema.Field field : FrameSchemas.of(type).getFields()) {
       // Fields that are not there have their defaults; a bus of this version writes all.
       record.set(field.name(), in.isEnd() ? absent(field) : value(field.schema(), in));
     }

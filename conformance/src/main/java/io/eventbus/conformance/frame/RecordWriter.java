@@ -1,6 +1,7 @@
 package io.eventbus.conformance.frame;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.eventbus.protocol.FrameSchemas;
 import io.eventbus.protocol.TypeCode;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -68,7 +69,7 @@ public final class RecordWriter {
    */
   public byte[] body(TypeCode type, JsonNode record, int fields) {
     Bytes out = new Bytes();
-    write(FrameTypes.schema(type), record, fields, out, FrameTypes.name(type));
+    write(FrameSchemas.of(type), record, fields, out, FrameTypes.name(type));
     return out.toArray();
   }
 

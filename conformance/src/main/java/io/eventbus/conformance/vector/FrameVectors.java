@@ -8,6 +8,7 @@ import io.eventbus.conformance.frame.Bytes;
 import io.eventbus.conformance.frame.Frame;
 import io.eventbus.conformance.frame.FrameTypes;
 import io.eventbus.conformance.frame.RecordWriter;
+import io.eventbus.protocol.FrameSchemas;
 import io.eventbus.protocol.TypeCode;
 import java.math.BigInteger;
 import java.util.HexFormat;
@@ -195,7 +196,7 @@ final class FrameVectors {
         .forEach(
             entry -> {
               TypeCode type = entry.getKey();
-              int all = FrameTypes.schema(type).getFields().size();
+              int all = FrameSchemas.of(type).getFields().size();
               for (int fields = entry.getValue(); fields < all; fields++) {
                 byte[] body =
                     RecordWriter.asBuses().body(type, example(FrameTypes.name(type)), fields);

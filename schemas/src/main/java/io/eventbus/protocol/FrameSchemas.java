@@ -1,0 +1,53 @@
+package io.eventbus.protocol;
+
+import io.eventbus.schema.Ack;
+import io.eventbus.schema.Authenticate;
+import io.eventbus.schema.Barrier;
+import io.eventbus.schema.ChangeBus;
+import io.eventbus.schema.ChangeBusFailed;
+import io.eventbus.schema.Confirm;
+import io.eventbus.schema.Credit;
+import io.eventbus.schema.Deliver;
+import io.eventbus.schema.Drained;
+import io.eventbus.schema.Echo;
+import io.eventbus.schema.Gap;
+import io.eventbus.schema.Hello;
+import io.eventbus.schema.Problem;
+import io.eventbus.schema.Publish;
+import io.eventbus.schema.Subscribe;
+import io.eventbus.schema.Unsubscribe;
+import io.eventbus.schema.Welcome;
+import org.apache.avro.Schema;
+
+/** Which record is the body of which type of frame. */
+public final class FrameSchemas {
+  private FrameSchemas() {}
+
+  /**
+   * Returns the schema of a type's record.
+   *
+   * @param type the type
+   * @return the schema, with enums as enums
+   */
+  public static Schema of(TypeCode type) {
+    return switch (type) {
+      case HELLO -> Hello.getClassSchema();
+      case PUBLISH -> Publish.getClassSchema();
+      case SUBSCRIBE -> Subscribe.getClassSchema();
+      case CHANGE_BUS -> ChangeBus.getClassSchema();
+      case DELIVER -> Deliver.getClassSchema();
+      case ACK -> Ack.getClassSchema();
+      case UNSUBSCRIBE -> Unsubscribe.getClassSchema();
+      case WELCOME -> Welcome.getClassSchema();
+      case PROBLEM -> Problem.getClassSchema();
+      case CONFIRM -> Confirm.getClassSchema();
+      case GAP -> Gap.getClassSchema();
+      case BARRIER -> Barrier.getClassSchema();
+      case DRAINED -> Drained.getClassSchema();
+      case CHANGE_BUS_FAILED -> ChangeBusFailed.getClassSchema();
+      case CREDIT -> Credit.getClassSchema();
+      case ECHO -> Echo.getClassSchema();
+      case AUTHENTICATE -> Authenticate.getClassSchema();
+    };
+  }
+}

@@ -15,8 +15,6 @@ import io.eventbus.schema.Welcome;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.LoopBarrier;
-import io.eventbus.server.routing.RemoteForwarder;
-import io.eventbus.server.routing.Router;
 import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.samples.FakeAuthenticator;
 import io.eventbus.server.samples.FakeLoops;
@@ -79,18 +77,7 @@ class LateAnswerToHelloTest {
             new LoopBarrier(loops),
             counters,
             clock);
-    Router router =
-        new Router(
-            0,
-            loops,
-            index,
-            allocator,
-            memory,
-            counters.loops().get(0),
-            RemoteForwarder.NONE,
-            () -> {});
-    return new LoopContext(
-        bus, router, counters.loops().get(0), allocator, new TurnBudget(() -> 0));
+    return TestLoop.of(bus, loops, allocator, new TurnBudget(() -> 0));
   }
 
   @AfterEach

@@ -11,8 +11,6 @@ import io.eventbus.schema.Hello;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.LoopBarrier;
-import io.eventbus.server.routing.RemoteForwarder;
-import io.eventbus.server.routing.Router;
 import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.samples.FakeAuthenticator;
 import io.eventbus.server.samples.FakeLoops;
@@ -61,20 +59,8 @@ class PublishAllocationTest {
             new LoopBarrier(loops),
             counters,
             Clock.systemUTC());
-    Router router =
-        new Router(
-            0,
-            loops,
-            index,
-            PooledByteBufAllocator.DEFAULT,
-            memory,
-            counters.loops().get(0),
-            RemoteForwarder.NONE,
-            () -> {});
     return new Session(
-        new LoopContext(
-            bus, router, counters.loops().get(0), PooledByteBufAllocator.DEFAULT, budget),
-        new FakeLink());
+        TestLoop.of(bus, loops, PooledByteBufAllocator.DEFAULT, budget), new FakeLink());
   }
 
   @ParameterizedTest

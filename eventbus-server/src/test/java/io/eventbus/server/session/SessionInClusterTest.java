@@ -23,8 +23,6 @@ import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.LocalSubscriptions;
 import io.eventbus.server.routing.LoopBarrier;
-import io.eventbus.server.routing.RemoteForwarder;
-import io.eventbus.server.routing.Router;
 import io.eventbus.server.routing.Subscription;
 import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.samples.FakeLoops;
@@ -136,18 +134,7 @@ class SessionInClusterTest {
             Clock.systemUTC(),
             others,
             new Advisories());
-    Router router =
-        new Router(
-            0,
-            loops,
-            index,
-            allocator,
-            memory,
-            counters.loops().get(0),
-            RemoteForwarder.NONE,
-            () -> {});
-    return new LoopContext(
-        bus, router, counters.loops().get(0), allocator, new TurnBudget(() -> 0));
+    return TestLoop.of(bus, loops, allocator, new TurnBudget(() -> 0));
   }
 
   @BeforeEach

@@ -15,8 +15,6 @@ import io.eventbus.schema.Unsubscribe;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.LoopBarrier;
-import io.eventbus.server.routing.RemoteForwarder;
-import io.eventbus.server.routing.Router;
 import io.eventbus.server.routing.Subscription;
 import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.samples.FakeLoops;
@@ -78,18 +76,7 @@ class SubscriptionShareTest {
             new LoopBarrier(loops),
             counters,
             Clock.systemUTC());
-    Router router =
-        new Router(
-            0,
-            loops,
-            index,
-            allocator,
-            memory,
-            counters.loops().get(0),
-            RemoteForwarder.NONE,
-            () -> {});
-    return new LoopContext(
-        bus, router, counters.loops().get(0), allocator, new TurnBudget(() -> NOW));
+    return TestLoop.of(bus, loops, allocator, new TurnBudget(() -> NOW));
   }
 
   /** A client that was welcomed. */

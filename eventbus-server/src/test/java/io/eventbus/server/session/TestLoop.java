@@ -1,0 +1,26 @@
+package io.eventbus.server.session;
+
+import io.eventbus.server.routing.RemoteForwarder;
+import io.eventbus.server.routing.Router;
+import io.eventbus.server.samples.FakeLoops;
+import io.netty.buffer.ByteBufAllocator;
+
+/** The context of the first loop of a bus that has no other buses. */
+final class TestLoop {
+  private TestLoop() {}
+
+  static LoopContext of(
+      BusContext bus, FakeLoops loops, ByteBufAllocator allocator, TurnBudget budget) {
+    Router router =
+        new Router(
+            0,
+            loops,
+            bus.index(),
+            allocator,
+            bus.memory(),
+            bus.stats().loops().get(0),
+            RemoteForwarder.NONE,
+            () -> {});
+    return new LoopContext(bus, router, bus.stats().loops().get(0), allocator, budget);
+  }
+}

@@ -219,7 +219,7 @@ export class BusChange {
   #leave() {
     const { link } = this.#target;
     this.#stopTimers();
-    // What the old bus has for this client is got nowhere else; it gives those who leave their time anew.
+    // Only the old bus has what is queued there for this client; for leaving it gives the whole time again.
     this.#deadline = this.#env.setTimeout(() => this.#onWaited(), this.#patience);
     const frames = this.#parts.registry.leave(this.#served, () => {
       this.#release();

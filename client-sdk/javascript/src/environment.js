@@ -91,7 +91,7 @@ async function explain(url) {
   return answer.status === 200 ? 'a bus answers there in plain HTTP' : `${answer.status}: ${said}`;
 }
 
-/** @param {unknown} error that nobody listens for */
+/** @param {unknown} error for which there is no listener */
 function report(error) {
   const { reportError, process } = platform();
   if (reportError) {

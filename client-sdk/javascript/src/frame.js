@@ -37,7 +37,7 @@ export class PublishFrame {
   cost = 0;
   /** Events without a waiter that have arrived when it is confirmed. */
   plainUpTo = 0;
-  /** Whether it is confirmed though nobody waits for it. */
+  /** Whether it is confirmed though no call waits for it. */
   isMarker = false;
   isSent = false;
   isSettled = false;
@@ -48,7 +48,7 @@ export class PublishFrame {
    * @param {OutTopic} topic
    * @param {number} first sequence of its first event
    * @param {bigint} schema of all payloads
-   * @param {(Waiter | null)[] | null} waiters null where nobody waits for its events
+   * @param {(Waiter | null)[] | null} waiters null where no call waits for its events
    * @param {number} capacity bytes to begin with
    */
   constructor(topic, first, schema, waiters, capacity) {

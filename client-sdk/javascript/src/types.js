@@ -261,7 +261,7 @@
  * @property {Page | null} page null where there is no document
  * @property {string} agent software and version
  * @property {((url: string) => Promise<string>) | null} explain says in words why an upgrade may have failed, for whom the platform does not tell
- * @property {(error: unknown) => void} report where errors go that nobody listens for
+ * @property {(error: unknown) => void} report where errors go for which there is no listener
  *
  * @typedef {object} Page
  * @property {EventTarget & {visibilityState: string}} document

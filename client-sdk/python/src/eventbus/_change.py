@@ -333,7 +333,7 @@ class Change:
     def _leave(self) -> None:
         machine = self._machine
         self._cancel(self._pause)
-        # What the old bus has for this client is got nowhere else; it gives those who leave their time anew.
+        # Only the old bus has what is queued there for this client; for leaving it gives the whole time again.
         self._deadline.cancel()
         self._deadline = machine.timers.at(self._now + self._patience, self._on_waited)
         self._ending = {id for id in self._ending if id in machine.dispatcher.subscriptions}

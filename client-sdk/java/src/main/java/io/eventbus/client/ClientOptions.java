@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param urls addresses of buses, at least one
  * @param name a name for people
- * @param user who the client authenticates as, or null
+ * @param user the name that the client authenticates with, or null for none
  * @param token what the client authenticates with: the user's password, where there is a user; or
  *     null
  * @param tokens gets the tokens that the client authenticates with, in place of one token; or null

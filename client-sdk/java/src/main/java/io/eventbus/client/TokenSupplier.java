@@ -3,7 +3,7 @@ package io.eventbus.client;
 import java.util.concurrent.CompletionStage;
 
 /**
- * Gets the tokens that a client authenticates with, from whoever issues them.
+ * Gets the tokens that a client authenticates with from their issuer.
  *
  * <p>Asked for each connection, for each move to another bus, and while a connection lasts before
  * its token expires. Never called on an I/O thread, but where handlers run ({@link

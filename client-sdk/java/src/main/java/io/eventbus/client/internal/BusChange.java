@@ -336,8 +336,9 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
 
   private void leave() {
     cancel(pause);
-    // What the old bus has for this client is got nowhere else; it gives those who leave their time
-    // anew.
+    // Only the old bus has what is queued there for this client; for leaving it gives the whole
+    // time
+    // again.
     cancel(deadline);
     deadline = schedule(patience, this::onWaited);
     if (!parts.subscriptions().leave(served, this::onLeft)) {

@@ -169,7 +169,7 @@ final class OpenBatch {
   /**
    * Ends the message; this object must not be used any more.
    *
-   * @param mark whether the last frame is to be confirmed though nobody waits for it
+   * @param mark whether the last frame is to be confirmed though no call waits for it
    */
   Batch seal(boolean mark) {
     endRun(mark);

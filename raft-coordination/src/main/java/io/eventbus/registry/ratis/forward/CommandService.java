@@ -36,9 +36,6 @@ public final class CommandService {
   /** In place of a result: it may have been done. */
   public static final String UNCERTAIN = "UNCERTAIN";
 
-  /** In place of a result: the request cannot be read. */
-  public static final String MALFORMED = "MALFORMED";
-
   /** In place of a result: a live bus has that id. */
   public static final String IN_USE = "IN_USE";
 
@@ -131,7 +128,8 @@ public final class CommandService {
         .thenApply(
             bytes -> {
               if (bytes.length != Long.BYTES) {
-                throw new LinkServiceException(MALFORMED, "index: " + bytes.length + " bytes");
+                throw new LinkServiceException(
+                    LinkServiceException.MALFORMED, "index: " + bytes.length + " bytes");
               }
               return ByteBuffer.wrap(bytes).getLong();
             });
@@ -155,7 +153,7 @@ public final class CommandService {
     try {
       command = RegistryCodec.decodeCommand(ByteBuffer.wrap(request));
     } catch (RegistryFormatException e) {
-      throw new LinkServiceException(MALFORMED, String.valueOf(e.getMessage()));
+      throw new LinkServiceException(LinkServiceException.MALFORMED, String.valueOf(e.getMessage()));
     }
     checkLeader();
     return gate.submit(command.id(), command.command())

@@ -5,6 +5,7 @@ import io.eventbus.cli.client.PublishCommand;
 import io.eventbus.cli.client.SubscribeCommand;
 import io.eventbus.cli.cluster.BalanceCommands;
 import io.eventbus.cli.cluster.RegistryCommand;
+import io.eventbus.cli.cluster.RevokeCommand;
 import io.eventbus.cli.config.ConfigCommand;
 import io.eventbus.cli.demo.DemoCommand;
 import io.eventbus.cli.permissions.PermissionsCommand;
@@ -40,6 +41,7 @@ import picocli.CommandLine.Spec;
       BalanceCommands.Buses.class,
       BalanceCommands.Drain.class,
       BalanceCommands.Move.class,
+      RevokeCommand.class,
       VersionCommand.class,
       GenerateCompletion.class,
       HelpCommand.class

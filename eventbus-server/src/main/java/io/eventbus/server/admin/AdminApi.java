@@ -25,8 +25,15 @@ final class AdminApi {
   private final RegistryApi registry;
   private final AdminRole metricsRole;
   private final BalanceApi balance;
+  private final RevocationApi revocations;
 
-  AdminApi(BusView bus, BusMetrics metrics, RegistryApi registry, AdminRole metricsRole) {
+  AdminApi(
+      BusView bus,
+      BusMetrics metrics,
+      RegistryApi registry,
+      RevocationApi revocations,
+      AdminRole metricsRole) {
+    this.revocations = revocations;
     this.bus = bus;
     this.metrics = metrics;
     this.registry = registry;
@@ -38,6 +45,7 @@ final class AdminApi {
     List<Route> all = new ArrayList<>(own());
     all.addAll(registry.routes());
     all.addAll(balance.routes());
+    all.addAll(revocations.routes());
     return List.copyOf(all);
   }
 
@@ -47,12 +55,18 @@ final class AdminApi {
         Route.get("/healthz", (exchange, id) -> alive(bus.health())).open(),
         Route.get("/readyz", (exchange, id) -> ready(bus.health())).open(),
         Route.get("/metrics", (exchange, id) -> metricsPage()).forRole(metricsRole),
+        Route.get("/api/v1/caller", (CallerAction) AdminApi::caller),
         Route.get("/api/v1/bus", (exchange, id) -> Reply.ok(bus.summary())),
         Route.get("/api/v1/connections", (exchange, id) -> connections(exchange)),
         Route.get("/api/v1/connections/{id}", (exchange, id) -> connection(id)),
         Route.delete("/api/v1/connections/{id}", this::disconnect),
         Route.get("/api/v1/topics", (exchange, id) -> topics(exchange)),
         Route.get("/api/v1/subscriptions", (exchange, id) -> subscriptions(exchange)));
+  }
+
+  private static Reply caller(HttpExchange exchange, String id, Caller caller) throws HttpFailure {
+    new QueryString(exchange.getRequestURI(), Set.of());
+    return Reply.ok(Map.of("name", caller.name(), "role", caller.role().toString()));
   }
 
   /** What there is while the bus starts. */
@@ -141,7 +155,7 @@ final class AdminApi {
   }
 
   /** Makes a page of at most {@code limit} items from one more, which tells if another follows. */
-  private static <T> Reply page(List<T> found, int limit, String path, Function<T, String> cursor) {
+  static <T> Reply page(List<T> found, int limit, String path, Function<T, String> cursor) {
     boolean more = found.size() > limit;
     List<T> items = more ? found.subList(0, limit) : found;
     String next =
@@ -185,6 +199,23 @@ final class AdminApi {
   @FunctionalInterface
   interface Action {
     Reply run(HttpExchange exchange, String id) throws HttpFailure;
+
+    /** The same where it matters who asks. */
+    default Reply run(HttpExchange exchange, String id, Caller caller) throws HttpFailure {
+      return run(exchange, id);
+    }
+  }
+
+  /** Answers a request by who asks. */
+  @FunctionalInterface
+  interface CallerAction extends Action {
+    @Override
+    Reply run(HttpExchange exchange, String id, Caller caller) throws HttpFailure;
+
+    @Override
+    default Reply run(HttpExchange exchange, String id) throws HttpFailure {
+      return run(exchange, id, Caller.UNKNOWN);
+    }
   }
 
   /**

@@ -124,7 +124,7 @@ final class AdminHandler implements HttpHandler {
   private Reply reply(HttpExchange exchange, Caller caller) {
     try {
       Route route = route(exchange, caller);
-      Reply reply = run(exchange, route);
+      Reply reply = run(exchange, route, caller);
       if (!AdminRole.VIEWER.includes(route.role())) {
         tell(exchange, caller, reply.status());
       }
@@ -137,10 +137,10 @@ final class AdminHandler implements HttpHandler {
     }
   }
 
-  private Reply run(HttpExchange exchange, Route route) {
+  private Reply run(HttpExchange exchange, Route route, Caller caller) {
     try {
       String id = route.match(exchange.getRequestURI().getPath());
-      return route.action().run(exchange, id == null ? "" : id);
+      return route.action().run(exchange, id == null ? "" : id, caller);
     } catch (HttpFailure failure) {
       return error(failure);
     } catch (RuntimeException e) {

@@ -2,8 +2,10 @@ package io.eventbus.server.admin;
 
 import io.eventbus.server.balance.BalanceStatus;
 import io.eventbus.server.federation.FederationFigures;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * The figures of a bus at one moment: totals since its start unless they say "now".
@@ -25,6 +27,7 @@ import java.util.Map;
  * @param balance what moves clients between buses
  * @param federation what went between this bus and others
  * @param secondsToExpiry how long certificates are still valid, by what they are for
+ * @param keysAge how long ago keys of tokens were fetched; nothing where none are
  */
 public record BusStats(
     Connections connections,
@@ -40,7 +43,8 @@ public record BusStats(
     Registry registry,
     BalanceStatus balance,
     FederationFigures federation,
-    Map<String, Long> secondsToExpiry) {
+    Map<String, Long> secondsToExpiry,
+    Optional<Duration> keysAge) {
   /** Copies the collections, so that the record is immutable. */
   public BusStats {
     droppedByReason = Map.copyOf(droppedByReason);

@@ -245,6 +245,7 @@ class JwtVerifierTest {
                 Map.of(),
                 Map.of(),
                 Map.of(),
+                Instant.EPOCH,
                 Instant.ofEpochSecond(Tokens.NOW + 3_600)));
   }
 

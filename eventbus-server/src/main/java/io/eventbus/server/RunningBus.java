@@ -140,7 +140,7 @@ final class RunningBus implements BusView {
         views.balance().status(),
         views.federation().get(),
         certificates.get(),
-        keysAge.get());
+        keysAge.get().map(age -> age.toMillis() / 1e3).orElse(null));
   }
 
   private static Map<String, Long> closes(BusCounters c) {

@@ -37,7 +37,7 @@ class RevokeCommandTest {
             new AdminConfig(true, "127.0.0.1", 0, List.of(), AdminAccessConfig.open()),
             bus::health,
             advisories,
-            100);
+            200);
     server.serve(bus, List.of());
   }
 

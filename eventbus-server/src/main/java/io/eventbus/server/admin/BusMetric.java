@@ -337,7 +337,8 @@ record BusMetric(
   }
 
   private static Map<Labels, Double> age(BusStats stats) {
-    return stats.keysAge().map(age -> Map.of(Labels.EMPTY, age.toMillis() / 1e3)).orElse(Map.of());
+    Double seconds = stats.jwksAgeSeconds();
+    return seconds == null ? Map.of() : Map.of(Labels.EMPTY, seconds);
   }
 
   private static Map<String, Long> byHops(List<Long> frames) {

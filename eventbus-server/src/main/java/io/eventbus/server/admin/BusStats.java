@@ -2,10 +2,9 @@ package io.eventbus.server.admin;
 
 import io.eventbus.server.balance.BalanceStatus;
 import io.eventbus.server.federation.FederationFigures;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The figures of a bus at one moment: totals since its start unless they say "now".
@@ -27,7 +26,7 @@ import java.util.Optional;
  * @param balance what moves clients between buses
  * @param federation what went between this bus and others
  * @param secondsToExpiry how long certificates are still valid, by what they are for
- * @param keysAge how long ago keys of tokens were fetched; nothing where none are
+ * @param jwksAgeSeconds how long ago keys of tokens were fetched; null where none are
  */
 public record BusStats(
     Connections connections,
@@ -44,7 +43,7 @@ public record BusStats(
     BalanceStatus balance,
     FederationFigures federation,
     Map<String, Long> secondsToExpiry,
-    Optional<Duration> keysAge) {
+    @Nullable Double jwksAgeSeconds) {
   /** Copies the collections, so that the record is immutable. */
   public BusStats {
     droppedByReason = Map.copyOf(droppedByReason);

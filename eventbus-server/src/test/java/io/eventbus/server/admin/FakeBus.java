@@ -146,7 +146,7 @@ public final class FakeBus implements BusView {
             46,
             47),
         Map.of("listen", 48L),
-        Optional.of(Duration.ofSeconds(49)));
+        49.0);
   }
 
   @Override

@@ -50,13 +50,21 @@ final class SignedTokens {
   }
 
   static String sign(String claims) {
+    return sign(claims, SECRET);
+  }
+
+  static String sign(String claims, String secret) {
+    return sign(claims, secret.getBytes(StandardCharsets.UTF_8));
+  }
+
+  private static String sign(String claims, byte[] secret) {
     String signed =
         base64("{\"alg\":\"HS256\"}".getBytes(StandardCharsets.UTF_8))
             + "."
             + base64(claims.getBytes(StandardCharsets.UTF_8));
     try {
       Mac mac = Mac.getInstance("HmacSHA256");
-      mac.init(new SecretKeySpec(SECRET, "HmacSHA256"));
+      mac.init(new SecretKeySpec(secret, "HmacSHA256"));
       return signed + "." + base64(mac.doFinal(signed.getBytes(StandardCharsets.UTF_8)));
     } catch (GeneralSecurityException e) {
       throw new IllegalStateException(e);

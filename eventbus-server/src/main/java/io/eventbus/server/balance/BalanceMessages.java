@@ -126,6 +126,12 @@ final class BalanceMessages {
                   texts(in, BinaryFields.count(in, "tokens", MovePlanner.MOST_CLIENTS))));
     }
 
+    /** Without the tokens: who has one takes the client's place. */
+    @Override
+    public String toString() {
+      return "Granted[urls=" + urls + ", tokens=" + tokens.size() + "]";
+    }
+
     private static List<String> texts(DataInputStream in, int count) throws IOException {
       List<String> texts = new ArrayList<>(count);
       for (int i = 0; i < count; i++) {

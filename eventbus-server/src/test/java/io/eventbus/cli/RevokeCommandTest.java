@@ -111,6 +111,19 @@ class RevokeCommandTest {
   }
 
   @Test
+  void whereNobodyLogsInEverybodyMayDoEverything() {
+    assertThat(cli.run("whoami", "--admin=127.0.0.1:" + server.port())).as(cli.err()).isZero();
+    assertThat(cli.out().lines().map(line -> line.replaceAll(" +", " ").strip()))
+        .containsExactly(
+            "name (nobody has to log in)",
+            "account (none)",
+            "roles (none)",
+            "proved by -",
+            "expires never",
+            "administration admin");
+  }
+
+  @Test
   void aLongListComesInPages() {
     for (int i = 0; i < 1_001; i++) {
       bus.revoke("", "u" + i);

@@ -24,11 +24,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Operators who log in at the administration port, and revoke what clients show. */
-@ExtendWith(LeakWatch.class)
 @Timeout(120)
 class RevocationIT {
   private static final String REVOKED = "what this client proved who it is with was revoked";
@@ -140,9 +138,12 @@ class RevocationIT {
       assertCaller(bus, basic("ann", "open sesame"), "ann", "operator");
       String list = "/api/v1/revocations";
       assertThat(ask(bus, null, "GET", list).statusCode()).isEqualTo(401);
+      assertThat(ask(bus, null, "GET", "/api/v1/caller").statusCode()).isEqualTo(401);
       assertThat(ask(bus, basic("ann", "sesame"), "GET", list).statusCode()).isEqualTo(401);
       for (String other :
           new String[] {basic("bob", "let me in"), operator("r", "acme", "admin")}) {
+        assertThat(ask(bus, other, "GET", "/api/v1/caller").body())
+            .contains("\"account\":\"acme\"", "\"roles\":[\"admin\"]", "\"role\":\"none\"");
         HttpResponse<String> refused = ask(bus, other, "GET", list);
         assertThat(refused.statusCode()).as("of another account").isEqualTo(403);
         assertThat(refused.body()).contains("yours is none");

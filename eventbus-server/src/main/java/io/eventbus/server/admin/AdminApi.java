@@ -1,12 +1,15 @@
 package io.eventbus.server.admin;
 
 import com.sun.net.httpserver.HttpExchange;
+import io.eventbus.server.security.Identity;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
@@ -55,7 +58,7 @@ final class AdminApi {
         Route.get("/healthz", (exchange, id) -> alive(bus.health())).open(),
         Route.get("/readyz", (exchange, id) -> ready(bus.health())).open(),
         Route.get("/metrics", (exchange, id) -> metricsPage()).forRole(metricsRole),
-        Route.get("/api/v1/caller", (CallerAction) AdminApi::caller),
+        Route.get("/api/v1/caller", (CallerAction) AdminApi::caller).forRole(AdminRole.NONE),
         Route.get("/api/v1/bus", (exchange, id) -> Reply.ok(bus.summary())),
         Route.get("/api/v1/connections", (exchange, id) -> connections(exchange)),
         Route.get("/api/v1/connections/{id}", (exchange, id) -> connection(id)),
@@ -66,8 +69,35 @@ final class AdminApi {
 
   private static Reply caller(HttpExchange exchange, String id, Caller caller) throws HttpFailure {
     new QueryString(exchange.getRequestURI(), Set.of());
-    return Reply.ok(Map.of("name", caller.name(), "role", caller.role().toString()));
+    Identity identity = caller.identity();
+    return Reply.ok(
+        new CallerInfo(
+            caller.name(),
+            caller.role().toString(),
+            identity == null ? "" : identity.account(),
+            identity == null ? List.of() : List.copyOf(identity.roles()),
+            identity == null ? "" : identity.method().name().toLowerCase(Locale.ROOT),
+            identity == null ? null : identity.expiresAt()));
   }
+
+  /**
+   * Who asks.
+   *
+   * @param name the user, the subject of a token, or the key of the token of administrators; empty
+   *     where nobody has to log in
+   * @param role what it may do here
+   * @param account its account; empty for that of all that have none
+   * @param roles its roles, as a client has them
+   * @param method how it has proved that; empty for the token of administrators
+   * @param expiresAt until when that holds; null for always
+   */
+  record CallerInfo(
+      String name,
+      String role,
+      String account,
+      List<String> roles,
+      String method,
+      @Nullable Instant expiresAt) {}
 
   /** What there is while the bus starts. */
   static List<Route> starting(Supplier<BusHealth> bus) {
@@ -206,7 +236,7 @@ final class AdminApi {
     }
   }
 
-  /** Answers a request by who asks. */
+  /** Answers a request by who asks: whoever has logged in, whatever it may do. */
   @FunctionalInterface
   interface CallerAction extends Action {
     @Override

@@ -91,6 +91,7 @@ final class AdminHandler implements HttpHandler {
         .anyMatch(
             route ->
                 route.role() == AdminRole.NONE
+                    && !(route.action() instanceof AdminApi.CallerAction)
                     && route.method().equals(method)
                     && route.match(path) != null);
   }
@@ -181,6 +182,9 @@ final class AdminHandler implements HttpHandler {
       String id = route.match(path);
       if (id != null && route.method().equals(method)) {
         check(exchange, caller, route.role());
+        if (route.action() instanceof AdminApi.CallerAction && caller.equals(Caller.UNKNOWN)) {
+          throw unauthenticated(exchange, "this needs a login");
+        }
         return route;
       }
       if (id != null) {

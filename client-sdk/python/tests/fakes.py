@@ -10,7 +10,7 @@ from eventbus._dispatch import Subscription
 from eventbus._errors import Error
 from eventbus._events import Event, check_event
 from eventbus._link import Link
-from eventbus._machine import Abort, Close, Machine, Open, Ping
+from eventbus._machine import Abort, AskToken, Close, Machine, Open, Ping
 from eventbus._options import Options
 from eventbus._wire import (
     DELIVER,
@@ -140,6 +140,10 @@ class Driver:
         self.happened: list[Any] = []
         self.first = FakeWaiter()
         self.hold_writes = False
+        #: Questions for a token that were not answered.
+        self.asked: list[int] = []
+        #: Pongs that show how far a bus is do not come.
+        self.hold_pongs = False
 
     def start(self) -> Socket:
         self.machine.start(self.first, self.now)
@@ -160,9 +164,14 @@ class Driver:
                 if isinstance(command, Open):
                     self.sockets.append(Socket(command.link, command.timeout))
                     continue
+                if isinstance(command, AskToken):
+                    self.asked.append(command.round)
+                    continue
                 socket = next(s for s in self.sockets if s.link is command.link)
                 if isinstance(command, Ping):
                     socket.pings += 1
+                    if command.behind and not self.hold_pongs:
+                        machine.heard(command.link, self.now, True)
                     continue
                 if isinstance(command, Close):
                     self._write(socket)

@@ -11,7 +11,7 @@ import ssl as _ssl
 import time
 import weakref
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Literal, Protocol, Self, TypeVar
@@ -38,8 +38,8 @@ from ._happenings import (
     SubscriptionCounters,
 )  # fmt: skip
 from ._link import Link
-from ._machine import MOST_GROUP_BYTES, MOST_MESSAGE, Abort, Close, Machine, Open, Ping
-from ._options import Options, Reconnect, Token, WhenFull, check_range, urls_of
+from ._machine import MOST_GROUP_BYTES, MOST_MESSAGE, AskToken, Close, Command, Machine, Open, Ping
+from ._options import Options, Reconnect, Token, WhenFull, check_range, check_token, urls_of
 from ._outbox import Published
 from ._topics import filter_problem
 from ._version import AGENT
@@ -202,16 +202,20 @@ class _Wire:
             if waiting is not None and not waiting.done():
                 waiting.set_result(None)
 
-    def ping(self) -> None:
+    def ping(self, behind: bool) -> None:
         if self._ws is not None:
-            self._client._spawn(self._ping(self._ws))
+            self._client._spawn(self._ping(self._ws, behind))
 
-    async def _ping(self, ws: ClientConnection) -> None:
+    async def _ping(self, ws: ClientConnection, behind: bool) -> None:
+        client = self._client
         try:
             await (await ws.ping())
-            self._client._machine.heard(self.link, self._client._loop.time())
         except ConnectionClosed:
-            pass
+            return
+        # The library wakes the reader for the messages before the Pong first, and that takes them without a pause.
+        client._machine.heard(self.link, client._loop.time(), behind)
+        if behind:
+            client._pump()
 
     def close(self, code: int, reason: str) -> None:
         """Sends what is there, then Close; ends the connection within 2 s."""
@@ -563,6 +567,7 @@ class EventBus(Listeners):
         self._outbox = self._machine.outbox
         self._wires: dict[Link, _Wire] = {}
         self._joining: set[asyncio.Task[Any]] = set()
+        self._asking: asyncio.Task[None] | None = None
         self._handlers: set[Subscription] = set()
         self._listeners: dict[type, list[Callable[[Any], object]]] = {}
         self._pumping = False
@@ -838,6 +843,8 @@ class EventBus(Listeners):
         machine = self._machine
         machine.close(self._loop.time())
         self._pump()
+        if self._asking is not None:
+            self._asking.cancel()
         for subscription in tuple(self._handlers):
             task = subscription._task
             if task is not None and task is not asyncio.current_task():
@@ -866,12 +873,10 @@ class EventBus(Listeners):
 
     async def _token(self) -> str | None:
         token = self._options.token
-        if callable(token):
-            found = token()
-            token = await found if inspect.isawaitable(found) else found
-        if token is not None and not isinstance(token, str):
-            raise TypeError(f"token: the function returned {type(token).__name__} (expected: str)")
-        return token
+        if not callable(token):
+            return token
+        found = token()
+        return check_token("what the token function returned", await found if inspect.isawaitable(found) else found)
 
     def _wake(self) -> None:
         """Something is to be done, at the end of this turn of the loop."""
@@ -879,10 +884,25 @@ class EventBus(Listeners):
             self._woken = True
             self._loop.call_soon(self._pump)
 
-    def _spawn(self, work: Any) -> None:
+    async def _renew(self, round_: int) -> None:
+        """Asks for a new token, for as long as a connection may take."""
+        machine, patience = self._machine, self._options.connect_timeout
+        try:
+            async with asyncio.timeout(patience) as scope:
+                token = await self._token()
+        except Exception as e:
+            why = f"gave none within {patience:g} s" if scope.expired() else f"failed: {type(e).__name__}"
+            error = (TimedOut if scope.expired() else NotConnected)(f"the token function {why}")
+            error.__cause__ = e
+            machine.no_token(round_, error, self._loop.time())
+        else:
+            machine.token(round_, token or "", self._loop.time())
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = self._loop.create_task(work)
         self._joining.add(task)
         task.add_done_callback(self._joining.discard)
+        return task
 
     def _pump(self) -> None:
         """Does what the core asks for."""
@@ -924,10 +944,13 @@ class EventBus(Listeners):
         self._machine.tick(self._loop.time())
         self._pump()
 
-    def _do(self, command: Open | Close | Abort | Ping) -> None:
+    def _do(self, command: Command) -> None:
         if isinstance(command, Open):
             wire = self._wires[command.link] = _Wire(self, command.link, command.timeout)
             self._spawn(wire.join())
+            return
+        if isinstance(command, AskToken):
+            self._asking = self._spawn(self._renew(command.round))
             return
         found = self._wires.get(command.link)
         if found is None:
@@ -935,7 +958,7 @@ class EventBus(Listeners):
         if isinstance(command, Close):
             found.close(command.code, command.reason)
         elif isinstance(command, Ping):
-            found.ping()
+            found.ping(command.behind)
         else:
             found.abort()
 
@@ -1014,7 +1037,8 @@ def connect(
     ``url``: ``ws://host:port/bus`` or ``wss://…``; of several each is tried in turn.
     ``name``: for people, shown in the administration of the bus.
     ``user``: for a bus that has users; ``token`` is the password then.
-    ``token``: what the client authenticates with, or a function, also an asynchronous one, that is asked at each connect.
+    ``token``: what the client authenticates with, or a function that is asked at each connect and change of bus, and before what
+    it gave expires; it may be asynchronous, must not block, and has ``connect_timeout`` seconds.
     ``attributes``: what else to tell the bus about this client.
     ``connect_timeout``: seconds for the first connection, and later for each try.
     ``confirm_timeout``: seconds that ``publish`` and a subscription wait for their confirmation.

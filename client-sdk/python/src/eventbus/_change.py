@@ -34,6 +34,8 @@ SHORTEST, LONGEST = 0.1, 300.0
 STALL = 0.1
 #: How long a new bus that is given up may take to drain.
 UNDO = 2.0
+#: How long the new bus may take to show that what it had sent before has come.
+OVERTAKE = 2.0
 #: So much a bus that knows of credit may send over the new connection until its events are handed on.
 STANDBY_CREDIT = MOST_HELD // 4
 
@@ -161,6 +163,8 @@ class Change:
         self._waited = 0.0
         self._connecting: Timer | None = None
         self._pause: Timer | None = None
+        # Runs while the old bus has drained and the new one is still asked how far it is.
+        self._overtaking: Timer | None = None
         # Before the bus closes the old connection there has to be time to stay.
         self._deadline = machine.timers.at(now + self._patience * 0.75, self._on_late)
         self._now = now
@@ -201,6 +205,7 @@ class Change:
         """The new connection has ended, or never came about."""
         if self.new is not None and self.new.welcome is not None and self.phase is not Phase.CONNECTING:
             self.on(What.NEW_ENDED, now, why)
+            self._caught_up(now)
         elif not self.is_over:
             self._try_next(now, why)
 
@@ -232,9 +237,33 @@ class Change:
         if not mine:
             self._machine.end_subscription(id)
         if not self._leaving:
+            self._drained(now)
+        return True
+
+    def _drained(self, now: float) -> None:
+        """Two connections have no order: what the new bus had sent for a group before the old one was done may not be read yet,
+        and would come behind events with higher numbers. The Pong of the new bus comes behind all that."""
+        link = self.new
+        if self._has_groups and link is not None and not link.over:
+            self._overtaking = self._machine.timers.at(now + OVERTAKE, self._caught_up)
+            self._machine.ask_behind(link)
+        else:
             self._release()
             self.on(What.DRAINED, now)
-        return True
+
+    def pong(self, now: float) -> None:
+        """The new bus has answered: all that it had sent before has come."""
+        self._caught_up(now)
+
+    def _caught_up(self, now: float) -> None:
+        if self._overtaking is not None:
+            self._stop_overtaking()
+            self._release()
+            self.on(What.DRAINED, now)
+
+    def _stop_overtaking(self) -> None:
+        self._cancel(self._overtaking)
+        self._overtaking = None
 
     def echoed(self, id: int, now: float) -> bool:
         """A barrier has come back; returns whether it was asked for here."""
@@ -384,6 +413,7 @@ class Change:
 
     def _end(self) -> None:
         self._deadline.cancel()
+        self._stop_overtaking()
         self._cancel(self._pause)
         self._cancel(self._connecting)
         self._forget_barrier()

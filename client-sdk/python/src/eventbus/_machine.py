@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ._addresses import Addresses, usable
@@ -36,10 +36,12 @@ from ._options import Options
 from ._outbox import Outbox, Waiter, fail, succeed
 from ._silence import watch
 from ._timers import Timer, Timers
+from ._tokens import TokenRefresh
 from ._wire import (
     DELIVER,
     MOST_LONG,
     PUBLISH,
+    Authenticate,
     Barrier,
     BusCode,
     ChangeBus,
@@ -119,12 +121,21 @@ class Abort:
 
 @dataclass(frozen=True)
 class Ping:
-    """Send a Ping; its Pong is ``heard``."""
+    """Send a Ping; its Pong is ``heard``, after every message that came before it."""
 
     link: Link
+    #: To be given to ``heard`` with the Pong.
+    behind: bool = False
 
 
-Command = Open | Close | Abort | Ping
+@dataclass(frozen=True)
+class AskToken:
+    """Ask the application for a token; ``token`` or ``no_token`` has to follow."""
+
+    round: int
+
+
+Command = Open | Close | Abort | Ping | AskToken
 
 
 class Machine:
@@ -155,6 +166,10 @@ class Machine:
         self.handler_failures = self.reconnects = self.bus_changes = 0
         self._agent = agent
         self._random = random
+        self._tokens = TokenRefresh(
+            self.timers, lambda: nanos() // 1000, random, lambda n: self.commands.append(AskToken(n)), self._show_token,
+            self.happenings.append,
+        )  # fmt: skip
         self._addresses = Addresses(options.urls)
         self._resume: str | None = None
         self._session: str | None = None
@@ -308,9 +323,24 @@ class Machine:
         )
         link.control.append(hello.frame())
 
-    def heard(self, link: Link, now: float) -> None:
-        """A sign of life that is no message."""
+    def token(self, round: int, token: str, now: float) -> None:
+        """The application has given the token that was asked for."""
+        self._tokens.got(round, token, now)
+        self.wake()
+
+    def no_token(self, round: int, error: Error, now: float) -> None:
+        """The application could not give one."""
+        self._tokens.failed(round, error, now)
+        self.wake()
+
+    def _show_token(self, link: Link, token: str) -> None:
+        link.control.append(Authenticate(token, self.options.user).frame())
+
+    def heard(self, link: Link, now: float, behind: bool = False) -> None:
+        """A sign of life that is no message; ``behind``: the Pong to a Ping that says so."""
         link.heard_at = now
+        if behind and self.change is not None and link is self.change.new:
+            self.change.pong(now)
 
     def tick(self, now: float) -> None:
         """Does what is due."""
@@ -385,6 +415,10 @@ class Machine:
         elif not link.over:
             link.over = True
             self.commands.append(Close(link, code, reason))
+
+    def ask_behind(self, link: Link) -> None:
+        """Asks a bus for a sign that comes behind all that it has sent; ``Change.pong`` hears of it."""
+        self.commands.append(Ping(link, behind=True))
 
     def outgoing(self, link: Link) -> bytes | None:
         """Takes the next message for a link; None for none. ``sent`` has to follow."""
@@ -563,6 +597,8 @@ class Machine:
         self.connection = Connection(
             link.url, welcome.bus, welcome.session, welcome.producer, welcome.limits, welcome.expires_at
         )
+        if callable(self.options.token):
+            self._tokens.begin(link, welcome.expires_at, now)
         if welcome.limits.message_bytes + AROUND_EVENTS > MOST_MESSAGE:
             text = f"the bus {welcome.bus} may send messages of {welcome.limits.message_bytes} bytes and more"
             self.happenings.append(Refused(BusCode.TOO_BIG, f"{text} (expected: at most {MOST_MESSAGE})", False))
@@ -606,6 +642,7 @@ class Machine:
         self._cancel_timer()
         link.abandoned = link.over = True
         self.current = None
+        self._tokens.end()
         if welcomed:
             self.connection = None
             self.lose_sending()
@@ -669,6 +706,7 @@ class Machine:
         if self.state is State.CLOSED:
             return
         self._cancel_timer()
+        self._tokens.end()
         change, self.change = self.change, None
         if change is not None:
             change.on(What.CLOSED, now)
@@ -742,6 +780,9 @@ class Machine:
                 if not self.change.is_over:
                     return
             self._confirmed(confirm.about)
+        elif confirm.type_code == Authenticate.CODE and link is self.current and self.connection is not None:
+            self.connection = replace(self.connection, expires_at=confirm.about)
+            self._tokens.renewed(link, confirm.about, now)
 
     def _confirmed(self, id: int) -> None:
         subscription = self.dispatcher.subscriptions.get(id)
@@ -783,6 +824,8 @@ class Machine:
             told = True
         elif problem.type_code == Echo.CODE:
             told = True
+        elif problem.type_code == Authenticate.CODE:
+            self._tokens.refused(link, now)
         elif problem.type_code != ChangeBusFailed.CODE:
             # About the connection: it says why the Close follows.
             link.refusal = error()

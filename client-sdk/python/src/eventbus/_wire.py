@@ -510,7 +510,7 @@ class Echo(Record):
 
 @dataclass(frozen=True)
 class Authenticate(Record):
-    """032: a new token. The SDK shows a new one by connecting again."""
+    """032: a new token, before the one that the connection has expires."""
 
     CODE = 32
     token: str = _f("token", STRING)

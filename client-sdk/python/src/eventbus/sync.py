@@ -14,6 +14,8 @@ a subscription. Events are handled in the thread that iterates, listeners are ca
 from __future__ import annotations
 
 import asyncio
+import functools
+import inspect
 import os
 import queue
 import threading
@@ -101,10 +103,41 @@ if hasattr(os, "register_at_fork"):
 
 
 def connect(url: Any, **options: Any) -> EventBus:
-    """Connects; the parameters and errors of :func:`eventbus.connect`. Use it with ``with``, or call ``close``."""
+    """Connects; the parameters and errors of :func:`eventbus.connect`. Use it with ``with``, or call ``close``.
+
+    A ``token`` function may block: it is called in a thread of its own.
+    """
     portal = _the_portal()
+    token = options.get("token")
+    if callable(token):
+        options["token"] = functools.partial(_ask, token)
     connecting = _aio.connect(url, **options)
     return EventBus(portal, portal.call(connecting._connect()))
+
+
+async def _ask(token: Callable[[], Any]) -> Any:
+    """The loop is that of all clients of the process: nothing may block it."""
+    loop = asyncio.get_running_loop()
+    answer: asyncio.Future[Any] = loop.create_future()
+
+    def settle(result: Any, error: Exception | None) -> None:
+        if answer.done():
+            return
+        if error is not None:
+            answer.set_exception(error)
+        else:
+            answer.set_result(result)
+
+    def run() -> None:
+        try:
+            result, error = token(), None
+        except Exception as e:
+            result, error = None, e
+        loop.call_soon_threadsafe(settle, result, error)
+
+    threading.Thread(target=run, name="eventbus token", daemon=True).start()
+    found = await answer
+    return await found if inspect.isawaitable(found) else found
 
 
 class Subscription:

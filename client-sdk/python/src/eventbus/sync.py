@@ -24,12 +24,14 @@ from collections.abc import Callable, Coroutine, Iterator, Mapping
 from concurrent.futures import TimeoutError as _TimeoutError
 from typing import Any, Self, TypeVar
 
-from . import _aio
+from . import _aio, _connect, _subscription
 from ._errors import Closed, Error, TimedOut
 from ._events import Event
 from ._happenings import Connection, Counters, State, SubscriptionCounters
+from ._listeners import Listeners
 from ._options import check_range
 from ._outbox import OVERHEAD, Published
+from ._payload import Codec, as_payload
 from ._wire import Overflow
 
 __all__ = ["EventBus", "Subscription", "connect"]
@@ -111,7 +113,7 @@ def connect(url: Any, **options: Any) -> EventBus:
     token = options.get("token")
     if callable(token):
         options["token"] = functools.partial(_ask, token)
-    connecting = _aio.connect(url, **options)
+    connecting = _connect.connect(url, **options)
     return EventBus(portal, portal.call(connecting._connect()))
 
 
@@ -143,7 +145,7 @@ async def _ask(token: Callable[[], Any]) -> Any:
 class Subscription:
     """Events that a filter selects: ``events``, or ``batches``, which is faster. Ends with ``with`` or ``unsubscribe``."""
 
-    def __init__(self, portal: _Portal, inner: _aio.Subscription) -> None:
+    def __init__(self, portal: _Portal, inner: _subscription.Subscription) -> None:
         self._portal = portal
         self._inner = inner
         self._arrived: queue.SimpleQueue[tuple[list[Event], list[Any], Error | None]] = queue.SimpleQueue()
@@ -223,7 +225,9 @@ class Subscription:
             feeder.cancel()
 
 
-async def _feed(inner: _aio.Subscription, into: queue.SimpleQueue[tuple[list[Event], list[Any], Error | None]]) -> None:
+async def _feed(
+    inner: _subscription.Subscription, into: queue.SimpleQueue[tuple[list[Event], list[Any], Error | None]]
+) -> None:
     while True:
         try:
             batch, cursors = await inner.take_unhandled(1000)
@@ -235,7 +239,7 @@ async def _feed(inner: _aio.Subscription, into: queue.SimpleQueue[tuple[list[Eve
             return
 
 
-class EventBus(_aio.Listeners):
+class EventBus(Listeners):
     """A client of an event bus; :func:`connect` makes one. Any thread may call it."""
 
     def __init__(self, portal: _Portal, inner: _aio.EventBus) -> None:
@@ -256,7 +260,7 @@ class EventBus(_aio.Listeners):
         headers: Mapping[str, str] | None = None,
         published_at: int | None = None,
         schema: int = 0,
-        codec: _aio.Codec | None = None,
+        codec: Codec | None = None,
         timeout: float | None = None,
     ) -> Published:
         """As :meth:`eventbus.EventBus.publish`; ``timeout`` in seconds, by default ``confirm_timeout`` decides."""
@@ -280,13 +284,13 @@ class EventBus(_aio.Listeners):
         headers: Mapping[str, str] | None = None,
         published_at: int | None = None,
         schema: int = 0,
-        codec: _aio.Codec | None = None,
+        codec: Codec | None = None,
     ) -> bool:
         """As :meth:`eventbus.EventBus.send`: never blocks, False where the buffer is full. The loop's thread encodes the event.
 
         A key or headers over a limit are told to ``on_problem``.
         """
-        raw, schema = _aio.as_payload(payload, schema, codec)
+        raw, schema = as_payload(payload, schema, codec)
         if self._portal.is_lost:
             self._portal.check()
         self._outbox.check(topic, len(raw))
@@ -312,7 +316,7 @@ class EventBus(_aio.Listeners):
             try:
                 taken = self._outbox.add(topic, *event)
             except Exception as e:
-                self._inner._tell(e if isinstance(e, Error) else Closed(f"not sent: {e}"))
+                self._inner._notices.tell(e if isinstance(e, Error) else Closed(f"not sent: {e}"))
                 taken = True
             if not taken:
                 waiter: asyncio.Future[None] = self._inner._loop.create_future()
@@ -322,7 +326,7 @@ class EventBus(_aio.Listeners):
             self._sends.popleft()
             with self._lock:
                 self._send_bytes -= cost
-        self._inner._wake()
+        self._inner._driver.wake()
 
     def _on_room(self, waiter: asyncio.Future[None]) -> None:
         if waiter.exception() is None:
@@ -353,7 +357,7 @@ class EventBus(_aio.Listeners):
     ) -> Subscription:
         """As :meth:`eventbus.EventBus.subscribe`, without handlers; returns when the subscription is in force."""
 
-        async def work() -> _aio.Subscription:
+        async def work() -> _subscription.Subscription:
             return await self._inner.subscribe(filter, group=group, overflow=overflow)
 
         return Subscription(self._portal, self._portal.call(work(), timeout, "subscribe"))

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from eventbus._commands import Abort, AskToken, Close, Open, Ping
 from eventbus._dispatch import Subscription
 from eventbus._errors import Error
 from eventbus._events import Event, check_event
 from eventbus._link import Link
-from eventbus._machine import Abort, AskToken, Close, Machine, Open, Ping
+from eventbus._machine import Machine
 from eventbus._options import Options
 from eventbus._wire import (
     DELIVER,
@@ -146,7 +147,7 @@ class Driver:
         self.hold_pongs = False
 
     def start(self) -> Socket:
-        self.machine.start(self.first, self.now)
+        self.machine.connector.start(self.first, self.now)
         self.pump()
         return self.sockets[-1]
 
@@ -256,9 +257,9 @@ class Driver:
         return waiter
 
     def subscribe(self, filter: str, group: str | None = None, overflow: Overflow = Overflow.BLOCK) -> Subscription:
-        subscription = Subscription(self.machine.take_id(), filter, group, overflow)
+        subscription = Subscription(self.machine.registry.take_id(), filter, group, overflow)
         subscription.ready.append(FakeWaiter())
-        self.machine.subscribe(subscription, self.now)
+        self.machine.registry.subscribe(subscription, self.now)
         self.pump()
         return subscription
 

@@ -17,7 +17,8 @@ from fakes import (
 )
 
 from eventbus import BusChanged, BusChangeFailed, BusCode, Disconnected, Gap, GapReason, Limits, Refused, State
-from eventbus._change import OVERTAKE, TABLE, Change, Phase, What
+from eventbus._change import OVERTAKE, Change
+from eventbus._change_table import TABLE, Phase, What
 from eventbus._dispatch import Subscription
 from eventbus._wire import MOST_LONG, Barrier, ChangeBusFailed, Credit, Hello, Subscribe, Unsubscribe
 
@@ -432,7 +433,7 @@ def test_what_is_asked_for_during_a_move_is_said_at_its_end() -> None:
     d = m.d
     m.welcome()
     late = d.subscribe("c")
-    d.machine.unsubscribe(m.subs[1], d.now)
+    d.machine.registry.unsubscribe(m.subs[1], d.now)
     d.pump()
     assert m.old.take(Subscribe, Unsubscribe) == []
     m.confirm()
@@ -459,7 +460,7 @@ def test_a_subscription_whose_end_was_asked_for_before() -> None:
     d = Driver()
     s = d.connect()
     going, staying = d.subscribed(s, "a"), d.subscribed(s, "b")
-    d.machine.unsubscribe(going, d.now)
+    d.machine.registry.unsubscribe(going, d.now)
     d.say(s, change_bus("ws://two/bus"))
     new = d.sockets[-1]
     d.welcome(new, bus="bus-2")

@@ -73,6 +73,13 @@ CORE = [
     "_addresses",
     "_flushes",
     "_silence",
+    "_answers",
+    "_change_table",
+    "_commands",
+    "_connector",
+    "_moves",
+    "_registry",
+    "_tokens",
 ]
 
 
@@ -712,7 +719,7 @@ def test_unsubscribing_ends_with_drained_and_events_before_it_come() -> None:
     d = Driver()
     s = d.connect()
     sub = d.subscribed(s, "a")
-    d.machine.unsubscribe(sub, d.now)
+    d.machine.registry.unsubscribe(sub, d.now)
     d.pump()
     assert s.take(Unsubscribe) == [Unsubscribe(sub.id)]
     d.say(s, numbered("a", 5, 1, 1))
@@ -741,11 +748,11 @@ def test_what_ends_without_a_connection_ends_at_once() -> None:
     d = Driver()
     s = d.connect()
     ending, other = d.subscribed(s, "a"), d.subscribed(s, "b")
-    d.machine.unsubscribe(ending, d.now)
+    d.machine.registry.unsubscribe(ending, d.now)
     d.pump()
     d.end(s)
     assert ending.ended
-    d.machine.unsubscribe(other, d.now)
+    d.machine.registry.unsubscribe(other, d.now)
     assert other.ended
     assert d.reconnect().take(Subscribe) == []
 
@@ -840,7 +847,7 @@ def test_a_malformed_frame_ends_the_connection() -> None:
     assert s.closed[0] == 1007
     assert "Confirm.about" in s.closed[1]
     assert d.machine.state is State.CLOSED
-    assert isinstance(d.machine.end_reason, Refused)
+    assert isinstance(d.machine.connector.end_reason, Refused)
     assert d.numbers(sub) == [1]  # what came before it is good
 
 
@@ -929,7 +936,7 @@ def test_what_nothing_takes_any_more_does_not_hold_up_its_end() -> None:
     d.say(s, deliver("a", 5, 1, [b"x" * 5000]), deliver("a", 5, 2, [b"x" * 6000]))
     s.take()
     d.machine.dispatcher.drop_queue(sub)
-    d.machine.unsubscribe(sub, d.now)
+    d.machine.registry.unsubscribe(sub, d.now)
     d.machine.handled()
     d.pump()
     assert [type(f) for f in s.take()] == [Unsubscribe, Credit]

@@ -15,10 +15,10 @@ from ._driver import Driver
 from ._errors import BufferFull, Closed, IllegalTopic
 from ._happenings import Connection, Counters, State
 from ._listeners import Listeners, Notices
-from ._machine import MOST_GROUP_BYTES
 from ._options import Options, check_range
 from ._outbox import Published
 from ._payload import Codec, Payload, as_payload
+from ._registry import MOST_GROUP_BYTES
 from ._subscription import Handler, Subscription
 from ._topics import filter_problem
 from ._wire import Overflow
@@ -184,7 +184,7 @@ class EventBus(Listeners):
             raise ValueError(f"group: {group!r} (expected: 1..{MOST_GROUP_BYTES} bytes of UTF-8, not blank)")
         machine = self._machine
         machine.check_open()
-        core = _dispatch.Subscription(machine.take_id(), filter, group, Overflow(overflow))
+        core = _dispatch.Subscription(machine.registry.take_id(), filter, group, Overflow(overflow))
         subscription = Subscription(self, core, handler)
         reference = weakref.ref(subscription)
 
@@ -194,7 +194,7 @@ class EventBus(Listeners):
                 found._wake()
 
         core.wake = wake
-        machine.subscribe(core, self._loop.time())
+        machine.registry.subscribe(core, self._loop.time())
         return subscription
 
     def _forget(self, core: _dispatch.Subscription) -> None:
@@ -204,7 +204,7 @@ class EventBus(Listeners):
 
     def _forget_now(self, core: _dispatch.Subscription) -> None:
         self._machine.dispatcher.drop_queue(core)
-        self._machine.unsubscribe(core, self._loop.time())
+        self._machine.registry.unsubscribe(core, self._loop.time())
         self._machine.handled()
 
     def _on(self, kind: type, listener: Callable[[Any], object]) -> Callable[[], None]:

@@ -39,7 +39,7 @@ class Connecting:
 async def start(client: EventBus) -> EventBus:
     """Makes the first connection of a client; leaves nothing behind where that fails."""
     first: asyncio.Future[None] = client._loop.create_future()
-    client._machine.start(first, client._loop.time())
+    client._machine.connector.start(first, client._loop.time())
     client._driver.pump()
     try:
         await first

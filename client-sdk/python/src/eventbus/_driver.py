@@ -9,9 +9,10 @@ import time
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+from ._commands import AskToken, Close, Command, Open, Ping
 from ._errors import NotConnected, TimedOut
 from ._link import Link
-from ._machine import AskToken, Close, Command, Machine, Open, Ping
+from ._machine import Machine
 from ._options import Options, check_token
 from ._socket import Socket
 from ._version import AGENT

@@ -11,8 +11,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketExce
 from websockets.typing import Subprotocol
 
 from ._errors import Error, NotConnected, Refused
-from ._link import Link
-from ._machine import MOST_MESSAGE
+from ._link import MOST_MESSAGE, Link
 from ._version import AGENT
 from ._wire import SUBPROTOCOL, BusCode
 

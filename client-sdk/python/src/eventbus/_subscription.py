@@ -104,7 +104,7 @@ class Subscription:
         if not core.ended:
             drained: asyncio.Future[None] = self._client._loop.create_future()
             core.drained.append(drained)
-            self._client._machine.unsubscribe(core, self._client._loop.time())
+            self._client._machine.registry.unsubscribe(core, self._client._loop.time())
             await drained
         if self._task is not None and self._task is not asyncio.current_task():
             await asyncio.wait([self._task])

@@ -1,7 +1,7 @@
 """One move of a client to another bus: the new connection is made before the old one is given up, so that no event is lost,
 doubled or put out of order. docs/protocol.md#change-of-bus has the steps.
 
-``_change_table`` says what is done when; ``Change`` does it. Until LEAVING nothing has been taken from the old bus, and whatever fails
+``_change_table`` says what is done when; ``Change`` does it. Until LEAVING nothing was taken from the old bus, and whatever fails
 leaves the client where it is. Without I/O and without a clock::
 
     CONNECTING --READY--> SUBSCRIBING --CONFIRMED--> FLUSHING --FLUSHED--> LEAVING

@@ -20,8 +20,8 @@ from ._happenings import (
     State,
 )  # fmt: skip
 from ._link import MOST_MESSAGE, Link
-from ._outbox import Waiter, succeed
 from ._timers import Timer
+from ._waiters import Waiter, succeed
 from ._wire import BusCode, Malformed, Problem, Reader, Welcome
 
 if TYPE_CHECKING:

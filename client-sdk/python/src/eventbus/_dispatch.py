@@ -13,8 +13,8 @@ from typing import Any
 
 from ._errors import Error
 from ._events import Delivery, DeliveryReader, EventCursor
-from ._outbox import Waiter
 from ._topics import matcher
+from ._waiters import Waiter
 from ._wire import GapFrame, Overflow, Subscribe, Unsubscribe, WireGapReason
 
 #: Of what came for a pair that is not complete, so many ranges are remembered.

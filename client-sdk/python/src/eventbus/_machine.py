@@ -23,11 +23,12 @@ from ._happenings import Connection, Counters, Disconnected, DropCause, Dropped,
 from ._link import CreditGate, Link
 from ._moves import Moves
 from ._options import Options
-from ._outbox import Outbox, Waiter, fail, succeed
+from ._outbox import Outbox
 from ._registry import Registry
 from ._silence import watch
 from ._timers import Timer, Timers
 from ._tokens import TokenRefresh
+from ._waiters import Waiter, fail, succeed
 from ._wire import DELIVER, MOST_LONG, Authenticate, BusCode, Hello, Malformed, Reader, Welcome, frames
 
 LOG = logging.getLogger("eventbus")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ._dispatch import Subscription
 from ._errors import Closed, Error, TimedOut
 from ._link import Link
-from ._outbox import fail, succeed
+from ._waiters import fail, succeed
 
 if TYPE_CHECKING:
     from ._machine import Machine

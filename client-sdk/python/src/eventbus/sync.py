@@ -30,8 +30,9 @@ from ._events import Event
 from ._happenings import Connection, Counters, State, SubscriptionCounters
 from ._listeners import Listeners
 from ._options import check_range
-from ._outbox import OVERHEAD, Published
+from ._outbox import Published
 from ._payload import Codec, as_payload
+from ._publish_frame import HEAD, OVERHEAD
 from ._wire import Overflow
 
 __all__ = ["EventBus", "Subscription", "connect"]
@@ -294,7 +295,7 @@ class EventBus(Listeners):
         if self._portal.is_lost:
             self._portal.check()
         self._outbox.check(topic, len(raw))
-        cost = len(raw) + len(key or "") + OVERHEAD
+        cost = len(raw) + len(key or "") + HEAD + OVERHEAD
         with self._lock:
             if self._outbox.used + self._send_bytes + cost > self._outbox.bound:
                 self._outbox.dropped_full += 1

@@ -15,12 +15,14 @@ from typing import Any
 import fastavro
 import fastavro.schema
 import pytest
-from fakes import deliver
+from fakes import NANOS, deliver
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_wire import examples, plain, publish_frame
 
 from eventbus._events import DeliveryReader, Event, EventCursor, encode_event
+from eventbus._publish_frame import ENCODED
+from eventbus._publish_frame import encode as encode_together
 from eventbus._wire import DELIVER, PUBLISH, RECORDS, Malformed, Reader, _fields_of, frames, text, varint
 
 AVRO = Path(__file__).parents[3] / "schemas" / "avro"
@@ -216,3 +218,17 @@ def test_many_items_in_few_bytes_are_refused_before_anything_is_made(count: int)
     events_at = body.index(varint(-1) + varint(-1)) + 1
     with pytest.raises(Malformed, match="block count"):
         DeliveryReader().read(body[:events_at] + varint(count) + varint(0) * (count < 0) + b"\0\0", 0, len(body))
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 1 << 62) | st.integers(NANOS, NANOS + 20_000_000), st.binary(max_size=80)), min_size=1
+    )
+)
+def test_events_are_encoded_together_as_one_by_one(plain_events: list[tuple[int, bytes]]) -> None:
+    times, payloads = [t for t, _ in plain_events], [p for _, p in plain_events]
+    one_by_one = [encode_event(t // 1000, None, None, p) for t, p in plain_events]
+    assert encode_together(times, payloads) == b"".join(one_by_one)
+    # Those that have a key are encoded already.
+    times[0], payloads[0] = ENCODED, encode_event(1, "key", {"a": "b"}, b"x")
+    assert encode_together(times, payloads) == payloads[0] + b"".join(one_by_one[1:])

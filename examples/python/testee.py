@@ -1,6 +1,6 @@
 """The testee of the conformance kit for this client; ../../conformance/README.md has its protocol.
 
-    java -jar eventbus-conformance.jar --testee "python testee.py" --known-failing known-failing.txt
+    java -jar eventbus-conformance.jar --testee "python testee.py"
 """
 
 import asyncio

@@ -54,8 +54,9 @@ class Driver:
     async def _renew(self, round_: int) -> None:
         """Asks for a new token, for as long as a connection may take."""
         machine, patience = self.machine, self.options.connect_timeout
+        scope = asyncio.timeout(patience)
         try:
-            async with asyncio.timeout(patience) as scope:
+            async with scope:
                 token = await self.token()
         except Exception as e:
             why = f"gave none within {patience:g} s" if scope.expired() else f"failed: {type(e).__name__}"

@@ -45,6 +45,7 @@ class EventBus(Listeners):
         self._loop = self._driver.loop
         self._machine = self._driver.machine
         self._outbox = self._machine.outbox
+        self._add = self._outbox.add
         self._handlers: set[Subscription] = set()
         self._blocked: deque[asyncio.Future[None]] = deque()
         self._closing: asyncio.Future[bool] | None = None
@@ -135,7 +136,7 @@ class EventBus(Listeners):
         """
         if type(payload) is not bytes or codec is not None:
             payload, schema = as_payload(payload, schema, codec)
-        if not self._outbox.add(topic, payload, key, headers, published_at, schema):
+        if not self._add(topic, payload, key, headers, published_at, schema):
             self._outbox.dropped_full += 1
             return False
         if not self._driver.woken:

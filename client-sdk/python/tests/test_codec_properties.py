@@ -121,7 +121,7 @@ def test_publishes(topic: str, sequence: int, schema: int, confirm: bool, listed
 @given(
     st.sampled_from([0, 60, 1 << 13, 1_763_712_000_000_000, (1 << 55) - 3]),
     st.lists(
-        st.tuples(st.integers(0, 9000), st.sampled_from([b"x" * 100, b"y" * 100, b"", b"\x80" * 3])),
+        st.tuples(st.integers(-9000, 9000), st.sampled_from([b"x" * 100, b"y" * 100, b"", b"\x80" * 3])),
         min_size=3,
         max_size=40,
     ),
@@ -235,3 +235,10 @@ def test_events_are_encoded_together_as_one_by_one(plain_events: list[tuple[int,
     # Those that have a key are encoded already.
     times[0], payloads[0] = ENCODED, encode_event(1, "key", {"a": "b"}, b"x")
     assert encode_together(times, payloads) == payloads[0] + b"".join(one_by_one[1:])
+
+
+def test_a_run_ends_where_a_time_has_fewer_bytes() -> None:
+    event, other = bytes.fromhex("8080000000 02 78"), bytes.fromhex("0280000000 02 78")
+    assert _events._run(event * 4, 0, 6, 7, 3) == 3
+    assert _events._run(event * 2 + other + event, 0, 6, 7, 3) == 1
+    assert _events._run(other + event, 0, 6, 7, 1) == 0

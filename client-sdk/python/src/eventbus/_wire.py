@@ -1,7 +1,7 @@
 """The frames of the wire protocol and their Avro encoding. Trusts nothing that it reads.
 
 Control frames are records with a table of their fields; one writer and one reader serve all of them. Events, of which there
-are many, have code of their own in ``_events``. docs/protocol.md has the records and the rules.
+are many, have code of their own in ``_events``. docs/protocol.md has the records and the rules. Most of this file is the table.
 """
 
 from __future__ import annotations

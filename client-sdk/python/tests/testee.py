@@ -412,7 +412,8 @@ class AsyncTestee(Testee):
         raise Broken(f"no op {op!r}")
 
     async def connect(self, name: str, args: dict[str, Any]) -> dict[str, Any]:
-        from eventbus._aio import EventBus, start
+        from eventbus._aio import EventBus
+        from eventbus._connect import start
 
         bus = EventBus(eventbus.connect(args["urls"], **options(args))._options)
         self.clients[name] = bus
@@ -516,7 +517,7 @@ class SyncTestee(Testee):
 
             return EventBus(eventbus.connect(args["urls"], **options(args))._options)
 
-        from eventbus._aio import start
+        from eventbus._connect import start
 
         inner = portal.call(make())
         bus = eventbus.sync.EventBus(portal, inner)

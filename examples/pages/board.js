@@ -5,6 +5,7 @@ const AIRLINES = {
   '9E': 'Endeavor', AA: 'American', AS: 'Alaska', B6: 'JetBlue', DL: 'Delta', EV: 'ExpressJet', F9: 'Frontier', FL: 'AirTran', HA: 'Hawaiian',
   MQ: 'Envoy', OO: 'SkyWest', UA: 'United', US: 'US Airways', VX: 'Virgin America', WN: 'Southwest', YV: 'Mesa',
 };
+const MINUTE = 60_000;
 const ROWS = 30;
 // Of flights that the board remembers: more than a day of them.
 const MOST = 2000;
@@ -25,10 +26,14 @@ function take({ kind, time, flight }, again) {
     body.replaceChildren();
   }
   const name = nameOf(flight);
+  if (kind === 'landed' && !flights.has(name)) {
+    // It left before the page was opened.
+    return;
+  }
   if (kind === 'scheduled' || !flights.has(name)) {
     flights.get(name)?.row?.remove();
     flights.delete(name);
-    flights.set(name, { ...flight, time, kind: 'scheduled', row: null });
+    flights.set(name, { ...flight, time: time - (flight.delay ?? 0) * MINUTE, kind: 'scheduled', row: null });
     if (flights.size > MOST) {
       const [oldest, { row }] = flights.entries().next().value;
       row?.remove();
@@ -78,7 +83,10 @@ function rowOf(flight) {
 
 function draw() {
   due = false;
-  const shown = [...flights.values()].filter(flight => !airport || flight.origin === airport).slice(-ROWS).reverse();
+  const shown = [...flights.values()]
+    .filter(flight => !airport || flight.origin === airport)
+    .sort((one, other) => other.time - one.time)
+    .slice(0, ROWS);
   shown.forEach(flight => {
     const fresh = flight.row === null;
     flight.row ??= rowOf(flight);
@@ -91,11 +99,15 @@ function draw() {
       flight.changed = false;
     }
   });
-  body.replaceChildren(...shown.map(flight => flight.row));
+  // Rows that stay where they are are not touched: a row that is put in anew begins its animation again.
+  shown.forEach(({ row }, at) => body.rows[at] !== row && body.insertBefore(row, body.rows[at] ?? null));
+  while (body.rows.length > shown.length) {
+    body.lastElementChild.remove();
+  }
   table.hidden = shown.length === 0;
   element('empty').hidden = shown.length > 0;
   const late = shown.filter(({ delay }) => delay > 15).length;
-  element('summary').textContent = shown.length ? `${late} of the last ${shown.length} more than 15 minutes late` : '';
+  element('summary').textContent = shown.length ? `${late} of ${shown.length} more than 15 minutes late` : '';
 }
 
 document.querySelectorAll('.choice button').forEach(button => button.addEventListener('click', () => {
@@ -108,4 +120,5 @@ new MutationObserver(() => document.body.classList.toggle('stale', element('stat
 
 const airports = await fetchJson('airports.json');
 const time = await follow('departures board', take);
+tick(time);
 setInterval(() => tick(time), 250);

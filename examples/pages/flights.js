@@ -24,6 +24,7 @@ export class FlightTime {
   #pace;
   #time = 0;
   #at = 0;
+  #rests = false;
 
   /** @param {number} pace how many times faster than a flight the replay is */
   constructor(pace) {
@@ -35,12 +36,19 @@ export class FlightTime {
     const again = time < this.#time - NEW_ROUND;
     this.#time = time;
     this.#at = performance.now();
+    this.#rests = false;
     return again;
+  }
+
+  /** Stands still until the next event. */
+  rest() {
+    this.#time = this.now();
+    this.#rests = true;
   }
 
   /** 0 before the first event */
   now() {
-    return this.#time && this.#time + (performance.now() - this.#at) * this.#pace;
+    return this.#time && !this.#rests ? this.#time + (performance.now() - this.#at) * this.#pace : this.#time;
   }
 }
 
@@ -48,13 +56,16 @@ export class FlightTime {
 function show(kind, text) {
   const status = element('status');
   status.className = kind;
+  status.title = '';
   status.textContent = text;
 }
 
-function watch(bus) {
+function watch(bus, time) {
   let missed = 0;
   bus.on('connected', () => show('live', 'live'));
+  bus.on('disconnected', () => time.rest());
   bus.on('reconnecting', ({ attempt }) => show('waiting', `connection lost, try ${attempt}`));
+  bus.on('problem', ({ message }) => { element('status').title = message; });
   bus.on('state', ({ state }) => state === 'CLOSED' && show('broken', 'not connected; load the page again'));
   bus.on('gap', ({ from, to }) => {
     missed += to - from + 1;
@@ -66,7 +77,7 @@ function watch(bus) {
  * Connects and hands on events, with their flight and the time that the data says.
  * @param {string} name of the client
  * @param {(what: {kind: string, airport: string, time: number, flight: any}, again: boolean) => void} take
- * @returns {Promise<FlightTime>} null where there is no bus: the page says so
+ * @returns {Promise<FlightTime>} without a bus one that stands still; the page says why
  */
 export async function follow(name, take) {
   show('waiting', 'connecting');
@@ -74,7 +85,7 @@ export async function follow(name, take) {
     const { url, pace } = await fetchJson('bus.json');
     const time = new FlightTime(pace);
     const bus = await connect({ url, name, connectTimeout: 600_000 });
-    watch(bus);
+    watch(bus, time);
     show('live', 'live');
     // A page that is too slow wants what is new; what it has missed is told as a gap.
     await bus.subscribe('flights.*.*', { overflow: 'DROP_OLDEST' }, event => {

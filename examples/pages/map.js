@@ -7,12 +7,16 @@ const MINUTE = 60_000;
 const GROUND = 25 * MINUTE;
 const KM_PER_MINUTE = 13;
 const EARTH_KM = 6371;
+// Around the map, in pixels.
+const MARGIN = 16;
+// Of the line of a flight.
+const STEPS = 16;
 // What has not landed by then was missed.
 const LONGEST = 9 * 60 * MINUTE;
 const NAMED = ['LAX', 'SFO', 'SEA', 'DEN', 'ORD', 'ATL', 'MIA', 'DFW', 'IAH', 'MSP', 'PHX', 'SLC', 'LAS', 'BOS', 'MCO', 'CLT', 'STL', 'SJU', 'HNL', 'MSY', 'PDX', 'SAN'];
 const NEW_YORK = new Set(['JFK', 'EWR', 'LGA']);
-// Hawaii stands where there is room for it, as on most maps of the country.
-const HAWAII = project(-121, 24);
+// Islands stand nearer than they are, as on most maps of the country: by so many degrees to the east and to the north.
+const MOVED = { HNL: [38.5, 5.5], SJU: [-7, 6.5], BQN: [-7, 6.5], PSE: [-7, 6.5], STT: [-7, 6.5] };
 
 const canvas = document.querySelector('canvas');
 /** Flights in the air by what does not change of them. @type {Map<string, any>} */
@@ -30,7 +34,11 @@ function project(longitude, latitude) {
   return [radius(latitude * RADIANS) * Math.sin(turn), radius(latitude * RADIANS) * Math.cos(turn) - radius(middle)];
 }
 
-const pointOf = code => (code === 'HNL' ? HAWAII : project(...airports[code]));
+function pointOf(code) {
+  const [longitude, latitude] = airports[code];
+  const [east, north] = MOVED[code] ?? [0, 0];
+  return project(longitude + east, latitude + north);
+}
 
 function kilometres([x1, y1], [x2, y2]) {
   const cosine = Math.sin(y1 * RADIANS) * Math.sin(y2 * RADIANS) + Math.cos(y1 * RADIANS) * Math.cos(y2 * RADIANS) * Math.cos((x2 - x1) * RADIANS);
@@ -58,14 +66,14 @@ function take({ kind, time, flight }, again) {
   }
 }
 
-/** Where it is, a little to the north of the straight line; and a moment before, for its tail. */
-function along({ from, to, since, takes }, now) {
-  const at = part => {
-    const bend = Math.hypot(to[0] - from[0], to[1] - from[1]) * 0.12 * Math.sin(part * Math.PI);
-    return [from[0] + (to[0] - from[0]) * part, from[1] + (to[1] - from[1]) * part - bend];
-  };
-  const part = Math.min(0.99, Math.max(0, (now - since) / takes));
-  return [at(part), at(Math.max(0, part - 0.06))];
+/** The points of its way so far, a little to the north of the straight line; the last one is where it is. */
+function wayOf({ from, to, since, takes }, now) {
+  const bend = 0.08 * Math.hypot(to[0] - from[0], to[1] - from[1]);
+  const flown = Math.min(0.99, Math.max(0, (now - since) / takes));
+  return Array.from({ length: STEPS + 1 }, (_, step) => {
+    const part = flown * step / STEPS;
+    return [from[0] + (to[0] - from[0]) * part, from[1] + (to[1] - from[1]) * part - bend * Math.sin(part * Math.PI)];
+  });
 }
 
 /** A scale for the canvas, which shows all airports and all states. */
@@ -73,7 +81,7 @@ function scaleFor(width, height) {
   const points = [...states.flat().map(point => project(...point)), ...Object.keys(airports).map(pointOf)];
   const [xs, ys] = [points.map(([x]) => x), points.map(([, y]) => y)];
   const [left, right, top, bottom] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
-  const size = Math.min((width - 40) / (right - left), (height - 40) / (bottom - top));
+  const size = Math.min((width - 2 * MARGIN) / (right - left), (height - 2 * MARGIN) / (bottom - top));
   const [x0, y0] = [(width - (right - left) * size) / 2, (height - (bottom - top) * size) / 2];
   return ([x, y]) => [x0 + (x - left) * size, y0 + (y - top) * size];
 }
@@ -130,23 +138,22 @@ function draw(time) {
   pen.clearRect(0, 0, canvas.width, canvas.height);
   pen.drawImage(base, 0, 0);
   pen.scale(ratio, ratio);
-  pen.lineWidth = 1.5;
+  pen.lineWidth = width > 500 ? 1.5 : 1;
   const now = time.now();
   for (const [name, flight] of flying) {
     if (now - flight.since > LONGEST) {
       flying.delete(name);
       continue;
     }
-    const [head, tail] = along(flight, now).map(place);
+    const way = wayOf(flight, now).map(place);
     pen.strokeStyle = pen.fillStyle = colour(flight.delay > 60 ? '--bad' : flight.delay > 15 ? '--late' : '--good');
-    pen.globalAlpha = 0.5;
+    pen.globalAlpha = 0.3;
     pen.beginPath();
-    pen.moveTo(...tail);
-    pen.lineTo(...head);
+    way.forEach(point => pen.lineTo(...point));
     pen.stroke();
     pen.globalAlpha = 1;
     pen.beginPath();
-    pen.arc(...head, 3, 0, 2 * Math.PI);
+    pen.arc(...way[STEPS], width > 500 ? 3.5 : 2.5, 0, 2 * Math.PI);
     pen.fill();
   }
   tell();
@@ -176,4 +183,5 @@ requestAnimationFrame(function frame(at) {
   requestAnimationFrame(frame);
 });
 shown = await follow('map', take);
+tick(shown);
 setInterval(() => tick(shown), 250);

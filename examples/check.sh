@@ -71,6 +71,14 @@ else
   echo "check: the table of delays is left out: no Python 3.11 or newer"
 fi
 
-# Ctrl-C: the demo ends by itself, without a complaint.
 demo="${pids[0]}"
-kill -INT "$demo" 2>/dev/null || true
+kill -TERM "$demo"
+ended=0
+wait "$demo" || ended=$?
+# 128 and the number of the signal, and not a word behind the last line of its beginning.
+if [ "$ended" != 143 ] || [ "$(tail -n 1 "$work/demo")" != 'Ctrl-C ends it' ]; then
+  echo "check: the demo ended with $ended (expected: 143)" >&2
+  cat "$work/demo" >&2
+  exit 1
+fi
+echo "check: the demo ends when it is told to"

@@ -29,8 +29,8 @@ from eventbus._wire import Malformed, Reader
 
 CAPABILITIES = [
     "publish", "send", "limits", "outbound", "confirm-timeout", "flush", "subscribe", "groups", "repetitions", "forget",
-    "pause", "credit", "reconnect", "others", "tokens", "token-again", "change", "silence", "counters", "decode", "encode",
-    "topics", "fingerprint",
+    "pause", "credit", "reconnect", "others", "previous", "credentials", "tokens", "token-again", "change", "silence",
+    "counters", "decode", "encode", "topics", "fingerprint",
 ]  # fmt: skip
 SECONDS = {
     "connectTimeout": "connect_timeout", "confirmTimeout": "confirm_timeout", "silenceTimeout": "silence_timeout",
@@ -38,8 +38,8 @@ SECONDS = {
 }  # fmt: skip
 NUMBERS = {
     "outboundBytes": "outbound_bytes", "batchBytes": "batch_bytes", "receiveBytes": "receive_bytes",
-    "trackedProducers": "tracked_producers", "whenFull": "when_full", "name": "name", "token": "token",
-    "attributes": "attributes",
+    "trackedProducers": "tracked_producers", "whenFull": "when_full", "name": "name", "user": "user",
+    "token": "token", "attributes": "attributes",
 }  # fmt: skip
 
 

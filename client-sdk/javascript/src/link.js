@@ -13,6 +13,7 @@ import { Reader } from './wire/reader.js';
 /** @import {Dispatcher} from './dispatcher.js' */
 /** @import {Outbox} from './outbox.js' */
 /** @import {Registry} from './registry.js' */
+/** @import {TokenRefresh} from './token-refresh.js' */
 /** @import {BusCode, Channel, Counters, Environment, Refusal, TlsOptions} from './types.js' */
 /** @import {ChangeBus, Welcome} from './wire/frames.js' */
 
@@ -26,6 +27,7 @@ import { Reader } from './wire/reader.js';
  * @property {Dispatcher} dispatcher
  * @property {Barriers} barriers
  * @property {Window} window
+ * @property {TokenRefresh} refresh
  * @property {Counters} counters
  * @property {number} silenceTimeout in ms
  * @property {TlsOptions | undefined} tls
@@ -379,6 +381,8 @@ export class Link {
     } else if (typeCode === TYPE.SUBSCRIBE) {
       // The client may stay where it is, and there it may be refused yet.
       (this.#standby ?? this.#parts.registry).confirmed(about);
+    } else if (typeCode === TYPE.AUTHENTICATE) {
+      this.#parts.refresh.renewed(this, about);
     }
   }
 
@@ -406,7 +410,7 @@ export class Link {
    * @returns {boolean} whether a call or the SDK waited for the answer
    */
   #wasAsked(typeCode, about, topic, failure) {
-    const { barriers, dispatcher, outbox, registry } = this.#parts;
+    const { barriers, dispatcher, outbox, refresh, registry } = this.#parts;
     switch (typeCode) {
       case TYPE.PUBLISH:
         return outbox.refused(topic, about, failure);
@@ -427,6 +431,9 @@ export class Link {
         return true;
       case TYPE.ECHO:
         return true;
+      case TYPE.AUTHENTICATE:
+        refresh.refused(this);
+        return false;
       default:
         // About the connection: it says why the Close that follows.
         this.#refusal = failure;

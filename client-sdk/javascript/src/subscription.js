@@ -348,7 +348,8 @@ export class Subscription {
     this.#release();
     this.#failure ??= failure ?? undefined;
     this.#ready.reject(failure ?? this.#closed());
-    if (failure?.code === 'REFUSED' && !this.#isAwaited && !this.#isRead) {
+    // After a new token the bus may refuse what it has confirmed, and nobody awaits that.
+    if (failure?.code === 'REFUSED' && (this.isConfirmed || !this.#isAwaited) && !this.#isRead) {
       this.#home.problem(failure);
     }
     if (!this.#handler && !this.#isRead) {

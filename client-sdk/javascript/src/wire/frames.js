@@ -88,6 +88,16 @@ export const encodeCredit = (limit, received) => frame(TYPE.CREDIT, body => {
 });
 
 /**
+ * @param {string} token with a user its password
+ * @param {string | null} user
+ * @returns {Uint8Array} frame 032
+ */
+export const encodeAuthenticate = (token, user) => frame(TYPE.AUTHENTICATE, body => {
+  body.string(token);
+  body.optional(user);
+});
+
+/**
  * @param {Reader} body
  * @returns {string[]} an array of text; none if the body has ended
  */

@@ -17,6 +17,7 @@ export const TYPE = /** @type {const} */ ({
   DRAINED: 12,
   CHANGE_BUS_FAILED: 13,
   CREDIT: 28,
+  AUTHENTICATE: 32,
   ECHO: 33,
 });
 

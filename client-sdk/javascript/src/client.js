@@ -11,7 +11,8 @@ import { Registry } from './registry.js';
 import { Subscription } from './subscription.js';
 import { TokenRefresh } from './token-refresh.js';
 import { checkFilter } from './topics.js';
-import { LIMIT, OVERFLOWS } from './wire/names.js';
+import { OVERFLOWS } from './wire/names.js';
+import * as LIMIT from './wire/limit.js';
 
 /** @import {Settings} from './options.js' */
 /** @import {PublishFrame, Waiter} from './frame.js' */

@@ -2,10 +2,13 @@ import { Credit } from './credit.js';
 import { EventBusError, Malformed } from './errors.js';
 import { HELD_CREDIT } from './held.js';
 import { SilenceWatch } from './silence.js';
+import { utf8 } from './wire/bytes.js';
 import {
   decodeChangeBus, decodeConfirm, decodeGap, decodeProblem, decodeWelcome, encodeCredit, encodeId,
 } from './wire/frames.js';
-import { LIMIT, SUBPROTOCOL, TYPE } from './wire/names.js';
+import { SUBPROTOCOL } from './wire/names.js';
+import * as TYPE from './wire/type.js';
+import * as LIMIT from './wire/limit.js';
 import { Reader } from './wire/reader.js';
 
 /** @import {Barriers} from './barriers.js' */
@@ -69,7 +72,6 @@ const SLOW_CONSUMER = 4001;
 // Of the largest message of a bus: the default, and the most that it can be set to.
 const LEAST_MESSAGE_BYTES = 4 * 2 ** 20;
 const MOST_MESSAGE_BYTES = 2 ** 30;
-const utf8 = new TextEncoder();
 const text = new TextDecoder();
 
 /** One connection: greets the bus, reads its frames and passes them on. */
@@ -447,6 +449,6 @@ export class Link {
  * @returns {string} what fits into a Close frame
  */
 export function shorten(reason) {
-  const bytes = utf8.encode(reason);
+  const bytes = utf8(reason);
   return bytes.length <= 123 ? reason : text.decode(bytes.subarray(0, 120)).replace(/\uFFFD*$/, '') + '…';
 }

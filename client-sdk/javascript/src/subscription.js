@@ -1,7 +1,7 @@
 import { EventBusError, textOf } from './errors.js';
 import { matcher } from './topics.js';
 import { encodeId, encodeSubscribe } from './wire/frames.js';
-import { TYPE } from './wire/names.js';
+import * as TYPE from './wire/type.js';
 
 /** @import {BusEvent} from './event.js' */
 /** @import {Decoder, Handler, Overflow, SubscriptionCounters} from './types.js' */

@@ -1,4 +1,5 @@
-import { BUS_CODES, CHANGE_REASONS, GAP_REASONS, OVERFLOWS, TYPE } from './names.js';
+import { BUS_CODES, CHANGE_REASONS, GAP_REASONS, OVERFLOWS } from './names.js';
+import * as TYPE from './type.js';
 import { Writer } from './writer.js';
 
 /** @import {Reader} from './reader.js' */

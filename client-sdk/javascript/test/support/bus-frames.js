@@ -1,5 +1,6 @@
 // The frames as a bus writes and reads them: for tests that play the bus.
-import { BUS_CODES, CHANGE_REASONS, GAP_REASONS, OVERFLOWS, TYPE } from '../../src/wire/names.js';
+import { BUS_CODES, CHANGE_REASONS, GAP_REASONS, OVERFLOWS } from '../../src/wire/names.js';
+import * as TYPE from '../../src/wire/type.js';
 import { Reader } from '../../src/wire/reader.js';
 import { Writer } from '../../src/wire/writer.js';
 

@@ -27,13 +27,13 @@ export default [
       'no-console': 'error',
       'curly': 'error',
       'max-len': ['error', { code: 200 }],
-      'import-x/no-cycle': 'error',
       'no-unused-vars': ['error', { args: 'after-used' }],
     },
   },
   {
     files: ['src/**'],
     rules: {
+      'import-x/no-cycle': 'error',
       'jsdoc/require-jsdoc': ['error', { publicOnly: true }],
       'jsdoc/check-param-names': 'error',
       'jsdoc/check-tag-names': ['error', { typed: false }],

@@ -5,6 +5,13 @@ import { avro } from 'eventbus-client/avro';
 const url = globalThis.process.argv[2];
 const EVENTS = 1000;
 
+// Node 20 has no Promise.withResolvers.
+function deferred() {
+  const parts = {};
+  parts.promise = new Promise((resolve, reject) => Object.assign(parts, { resolve, reject }));
+  return parts;
+}
+
 function same(found, wanted, what) {
   if (JSON.stringify(found) !== JSON.stringify(wanted)) {
     throw new Error(`${what}: ${JSON.stringify(found)} (expected: ${JSON.stringify(wanted)})`);
@@ -16,7 +23,7 @@ const other = await connect({ url, name: 'scenario-2', receiveBytes: 65_536 });
 
 // Confirmed and not, in order, to a handler and to a loop.
 const handled = [];
-const done = Promise.withResolvers();
+const done = deferred();
 await bus.subscribe('scenario.*', { overflow: 'BLOCK' }, event => {
   handled.push(event.sequence);
   if (handled.length === EVENTS) {
@@ -47,7 +54,7 @@ same(handled, numbers, 'handled');
 
 // A codec, a flush, a refusal, an end.
 const codec = avro({ type: 'record', name: 'R', fields: [{ name: 'at', type: 'long' }] });
-const value = Promise.withResolvers();
+const value = deferred();
 await other.subscribe('avro', { codec }, event => value.resolve(event.value())).ready;
 await bus.publish('avro', { at: 7 }, { codec });
 same(await value.promise, { at: 7 }, 'avro');

@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 
-import { connect } from '../../src/index.js';
 import { launch, serveFiles, skip } from '../support/chromium.js';
-import { startBus } from '../support/live.js';
+import { connect, startBus } from '../support/live.js';
 
 let bus;
 let server;
@@ -46,7 +45,7 @@ test('a page publishes, subscribes, is held back by credit, and closes', { skip 
   const publisher = await connect(bus.url);
   await page.evaluate(async url => {
     const { connect } = await import('/src/index.js');
-    const client = await connect({ url, name: 'page', receiveBytes: 100_000 });
+    const client = await connect({ url, name: 'page', connectTimeout: 60_000, receiveBytes: 100_000 });
     globalThis.client = client;
     globalThis.got = [];
     globalThis.waits = new Promise(resolve => { globalThis.go = resolve; });
@@ -86,7 +85,7 @@ test('a page publishes, subscribes, is held back by credit, and closes', { skip 
 test('a page that goes back and comes from the cache, or is hidden and seen, is connected', { skip }, async () => {
   const states = await page.evaluate(async url => {
     const { connect } = await import('/src/index.js');
-    const client = await connect({ url, reconnect: { initialDelay: 60_000, maxDelay: 60_000 } });
+    const client = await connect({ url, connectTimeout: 60_000, reconnect: { initialDelay: 60_000, maxDelay: 60_000 } });
     const states = [];
     client.on('state', ({ state }) => states.push(state));
     const again = () => new Promise(resolve => client.on('connected', resolve));

@@ -35,7 +35,7 @@ for part in "${parts[@]}"; do
       kit="${KIT_JAR:-$sdk/../../conformance/target/eventbus-conformance.jar}"
       if [ ! -f "$kit" ]; then
         echo "page: left out, $(basename "$kit") is not built"
-      elif "${JAVA_HOME:+$JAVA_HOME/bin/}java" -jar "$kit" --parallel 2 --testee "node $sdk/test/testee-page.js" --known-failing "$sdk/test/page-known-failing.txt" >"$work/page.log" 2>&1; then
+      elif "${JAVA_HOME:+$JAVA_HOME/bin/}java" -jar "$kit" --within 20000 --parallel 2 --testee "node $sdk/test/testee-page.js" --known-failing "$sdk/test/page-known-failing.txt" >"$work/page.log" 2>&1; then
         echo "page: conformance in Chromium: $(tail -n 1 "$work/page.log")"
       else
         tail -n 60 "$work/page.log" >&2

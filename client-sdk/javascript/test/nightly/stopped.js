@@ -3,9 +3,8 @@
 //   node stopped.js [SECONDS]   that it stands still, default 60
 import { readdirSync, readFileSync } from 'node:fs';
 
-import { connect } from '../../src/index.js';
 import { launchServer, serveFiles, skip } from '../support/chromium.js';
-import { startBus } from '../support/live.js';
+import { connect, startBus } from '../support/live.js';
 
 const seconds = Number(process.argv[2] ?? 60);
 const LIVE_WITHIN = 3000;

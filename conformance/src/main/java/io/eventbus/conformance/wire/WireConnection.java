@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelException;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
@@ -111,7 +112,11 @@ public final class WireConnection {
 
   /** Ends the connection without a word, as when a machine is gone: the client sees a reset. */
   public void cut() {
-    channel.config().setOption(ChannelOption.SO_LINGER, 0);
+    try {
+      channel.config().setOption(ChannelOption.SO_LINGER, 0);
+    } catch (ChannelException e) {
+      // The client has ended it meanwhile.
+    }
     channel.close();
   }
 

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # Checks the JavaScript SDK: types, lint, tests, the package, and a run against a bus, in Chromium and of the conformance kit where they are.
+# The tests run beside the rest, because they mostly wait, and at the end the kit beside them. test/nightly/run.sh checks what takes longer.
 #
 #   EVENTBUS_JAR   jar of a bus to test against; default the repository's, where it is built
+#   KIT_JAR        jar of the conformance kit; default the repository's, where it is built
 #   CHROMIUM       browser to test in; default /usr/bin/chromium, where it is
 #   FUZZ_SECONDS   how long the decoders are fuzzed; default 1
 #   SEED           repeats random tests
@@ -14,33 +16,53 @@ if ! command -v npm >/dev/null || ! node -e 'const [a, b] = process.versions.nod
 fi
 
 # No lock file: it would name the registry of whoever wrote it. The versions in package.json are exact.
-if [ ! -d node_modules ] || [ package.json -nt node_modules ]; then
+if ! cmp -s package.json node_modules/.installed; then
   npm install --no-package-lock --ignore-scripts --no-audit --no-fund --silent
-  touch node_modules
+  cp package.json node_modules/.installed
 fi
 
-echo "check: types"
-node_modules/.bin/tsc
-echo "check: lint"
-node_modules/.bin/eslint .
-echo "check: tests"
-mapfile -t tests < <(find test -name '*.test.js' | sort)
-output="$(mktemp)"
-trap 'rm -f "$output"' EXIT
-if ! node --test --test-reporter=spec "${tests[@]}" >"$output" 2>&1; then
-  sed -n '/failing tests:/,$p' "$output" | head -n 200
-  exit 1
+logs="$(mktemp -d)"
+trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$logs"' EXIT
+declare -A running
+begin() {
+  local name="$1"
+  shift
+  "$@" >"$logs/$name" 2>&1 &
+  running[$name]=$!
+}
+# Waits for a step; where it has failed, shows the end of what it said.
+end() {
+  echo "check: $1"
+  if ! wait "${running[$1]}"; then
+    "${2:-cat}" "$logs/$1" | tail -n 200 >&2
+    exit 1
+  fi
+}
+failures() { sed -n '/failing tests:/,$p' "$1"; }
+
+mapfile -t tests < <(find test -name node_modules -prune -o -name '*.test.js' -print | sort)
+# Those with a bus mostly wait for it.
+begin tests node --test --test-concurrency=3 --test-timeout=240000 --test-reporter=spec "${tests[@]}"
+for step in "types node_modules/.bin/tsc" "lint node_modules/.bin/eslint ." "package ./check-package.sh"; do
+  read -ra command <<<"$step"
+  begin "${command[@]}"
+  end "${command[0]}"
+done
+cat "$logs/package"
+
+kit="${KIT_JAR:-../../conformance/target/eventbus-conformance.jar}"
+if [ -f "$kit" ]; then
+  # A machine that does other things beside is slow, and no client's mistake.
+  begin conformance "${JAVA_HOME:+$JAVA_HOME/bin/}java" -jar "$kit" --within 20000 --testee 'node test/testee.js'
 fi
-grep -E '^ℹ (tests|pass|skipped)' "$output" | tr '\n' ' '
+end tests failures
+grep -E '^ℹ (tests|pass|skipped)' "$logs/tests" | tr '\n' ' '
 echo
 # What was left out, once for each reason.
-grep -oE '# (left out|no jar|the conformance kit).*' "$output" | sort | uniq -c | sed -E 's/^ *([0-9]+) # /check: \1 tests left out: /' || true
-./check-package.sh
-
-kit=../../conformance/target/eventbus-conformance.jar
+grep -oE '# (left out|no jar|the conformance kit).*' "$logs/tests" | sort | uniq -c | sed -E 's/^ *([0-9]+) # /check: \1 tests left out: /' || true
 if [ -f "$kit" ]; then
-  "${JAVA_HOME:+$JAVA_HOME/bin/}java" -jar "$kit" --testee 'node test/testee.js' >"$output" 2>&1 || { tail -n 40 "$output" >&2; exit 1; }
-  echo "check: conformance: $(tail -n 1 "$output")"
+  end conformance
+  tail -n 1 "$logs/conformance"
 else
   echo "check: conformance: left out, $(basename "$kit") is not built"
 fi

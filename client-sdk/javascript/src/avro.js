@@ -1,3 +1,4 @@
+import { utf8 } from './wire/bytes.js';
 import { Reader } from './wire/reader.js';
 import { Writer } from './wire/writer.js';
 
@@ -25,7 +26,6 @@ const EMPTY = 0xC15D213AA4D7A795n;
 const MOST_DEPTH = 100;
 // Items that take no bytes: their number alone must not fill the memory.
 const MOST_EMPTY = 65_536;
-const utf8 = new TextEncoder();
 /** @type {bigint[]} */
 const table = [];
 
@@ -106,7 +106,7 @@ export function fingerprint(schema) {
     }
   }
   let print = EMPTY;
-  for (const byte of utf8.encode(canonical(schema))) {
+  for (const byte of utf8(canonical(schema))) {
     print = (print >> 8n) ^ /** @type {bigint} */ (table[Number((print ^ BigInt(byte)) & 255n)]);
   }
   return BigInt.asIntN(64, print);

@@ -1,5 +1,5 @@
 import { encodeId } from './wire/frames.js';
-import { TYPE } from './wire/names.js';
+import * as TYPE from './wire/type.js';
 
 /** @import {EventBusError} from './errors.js' */
 /** @import {Outbox} from './outbox.js' */

@@ -1,7 +1,8 @@
 import { ASK_AGAIN } from './barriers.js';
 import { step } from './change-table.js';
 import { Target } from './target.js';
-import { TYPE } from './wire/names.js';
+import * as TYPE from './wire/type.js';
+import { joined } from './wire/bytes.js';
 import { encodeId } from './wire/frames.js';
 
 /** @import {Action, Happening, Phase} from './change-table.js' */
@@ -226,7 +227,7 @@ export class BusChange {
       this.#on('drained');
     });
     if (frames && frames.length > 0) {
-      this.#parts.outbox.sendNow(concat(frames));
+      this.#parts.outbox.sendNow(joined(frames));
     }
     this.#parts.outbox.moved(link.channel, /** @type {Welcome} */ (link.welcome).limits);
     if (!frames) {
@@ -319,15 +320,4 @@ export class BusChange {
     this.#stopTimers();
     this.#parts.barriers.forget();
   }
-}
-
-/** @param {Uint8Array[]} frames */
-function concat(frames) {
-  const whole = new Uint8Array(frames.reduce((sum, frame) => sum + frame.length, 0));
-  let at = 0;
-  for (const frame of frames) {
-    whole.set(frame, at);
-    at += frame.length;
-  }
-  return whole;
 }

@@ -9,8 +9,10 @@ import { checkText } from './options.js';
 import { Outbox } from './outbox.js';
 import { Registry } from './registry.js';
 import { Subscription } from './subscription.js';
+import { TokenRefresh } from './token-refresh.js';
 import { checkFilter } from './topics.js';
-import { LIMIT, OVERFLOWS } from './wire/names.js';
+import { OVERFLOWS } from './wire/names.js';
+import * as LIMIT from './wire/limit.js';
 
 /** @import {Settings} from './options.js' */
 /** @import {PublishFrame, Waiter} from './frame.js' */
@@ -75,10 +77,10 @@ export class EventBus {
     this.#barriers = new Barriers(this.#outbox, env);
     this.#dispatcher = new Dispatcher(
       this.#registry, this.#counters, this.#window, gap => this.#events.emit('gap', gap), settings.trackedProducers);
+    const problem = (/** @type {EventBusError} */ error) => this.#problem(error);
     const parts = {
       env, outbox: this.#outbox, registry: this.#registry, dispatcher: this.#dispatcher, barriers: this.#barriers, window: this.#window,
-      counters: this.#counters, silenceTimeout: settings.silenceTimeout, tls: settings.tls,
-      problem: (/** @type {EventBusError} */ error) => this.#problem(error),
+      counters: this.#counters, silenceTimeout: settings.silenceTimeout, tls: settings.tls, problem, refresh: new TokenRefresh(settings, env, problem),
     };
     this.#connector = new Connector(settings, parts, this.#events);
     this.#connector.onEnd = () => this.#ended();

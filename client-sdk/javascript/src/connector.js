@@ -86,6 +86,9 @@ export class Connector {
     this.#events = events;
     this.#addresses = new Addresses(settings.urls);
     this.#retries = new Retries(settings.reconnect, () => parts.env.random());
+    parts.refresh.onRenewed = expiresAt => {
+      this.connection = Object.freeze({ .../** @type {ConnectionInfo} */ (this.connection), expiresAt });
+    };
   }
 
   /** @returns {State} */
@@ -138,7 +141,19 @@ export class Connector {
     }, patience);
     hello(this.#settings, this.#env.agent, this.#known, null).then(
       frame => attempt === this.#attempt && this.#link === link && link.open(frame),
-      cause => link.fail('', new EventBusError('NOT_CONNECTED', `token: ${textOf(cause)}`, { cause })));
+      cause => this.#noToken(link, new EventBusError('NOT_CONNECTED', `no token: ${textOf(cause)}`, { cause })));
+  }
+
+  /**
+   * @param {Link} link
+   * @param {EventBusError} failure
+   */
+  #noToken(link, failure) {
+    if (this.#wasWelcomed && link === this.#link) {
+      // The first connection fails with it.
+      this.#parts.problem(failure);
+    }
+    link.fail('', failure);
   }
 
   #stopTimer() {
@@ -194,6 +209,7 @@ export class Connector {
     this.#parts.dispatcher.onRoom = () => link.grant();
     this.#link = link;
     const { bus, session, producer, limits, expiresAt } = welcome;
+    this.#parts.refresh.begin(link, expiresAt);
     return this.connection = Object.freeze({ url: link.url, bus, session, producer, limits, expiresAt });
   }
 
@@ -240,6 +256,7 @@ export class Connector {
   /** The connection is gone, and what belongs to it. */
   #lost() {
     this.connection = null;
+    this.#parts.refresh.end();
     this.#parts.dispatcher.onRoom = () => {};
     this.loseSending();
     this.#parts.registry.disconnected();

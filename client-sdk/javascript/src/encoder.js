@@ -1,10 +1,10 @@
 import { EventBusError, textOf } from './errors.js';
-import { LIMIT } from './wire/names.js';
+import { utf8 } from './wire/bytes.js';
+import * as LIMIT from './wire/limit.js';
 
 /** @import {Limits, SendOptions} from './types.js' */
 /** @import {Writer} from './wire/writer.js' */
 
-const utf8 = new TextEncoder();
 // The head of a frame with the longest topic.
 const AROUND_EVENT = 512;
 const SHORT = 128;
@@ -52,7 +52,7 @@ function payloadOf(value, options) {
     throw new EventBusError('UNREADABLE_PAYLOAD', 'payload: the codec has made no Uint8Array of it (expected: bytes)');
   }
   if (typeof value === 'string') {
-    return value.length <= SHORT ? value : utf8.encode(value);
+    return value.length <= SHORT ? value : utf8(value);
   }
   if (value instanceof Uint8Array) {
     return value;
@@ -69,7 +69,7 @@ function payloadOf(value, options) {
   if (json === undefined) {
     throw new EventBusError('UNREADABLE_PAYLOAD', `payload: ${typeof value} (expected: text, bytes, or a value that JSON can write)`);
   }
-  return json.length <= SHORT ? json : utf8.encode(json);
+  return json.length <= SHORT ? json : utf8(json);
 }
 
 /** @param {string | Uint8Array} text */
@@ -90,7 +90,7 @@ export function estimate(value, options, limits, outboundBytes) {
   let payload = payloadOf(value, options);
   if (typeof payload === 'string' && 8 * SHORT > Math.min(bounds.payloadBytes, mostEvent)) {
     // What it takes has to be known.
-    payload = utf8.encode(payload);
+    payload = utf8(payload);
   }
   check('payload', payload.length, bounds.payloadBytes);
   let most = 10 + 1 + 1 + 5 + mostBytes(payload);
@@ -100,7 +100,7 @@ export function estimate(value, options, limits, outboundBytes) {
     if (typeof options.key !== 'string') {
       throw new TypeError(`key: ${typeof options.key} (expected: a string)`);
     }
-    key = utf8.encode(options.key);
+    key = utf8(options.key);
     check('key', key.length, LIMIT.keyBytes);
     most += 3 + key.length;
   }
@@ -134,7 +134,7 @@ function checkHeaders(headers, limits) {
     if (typeof value !== 'string') {
       throw new TypeError(`headers.${name}: ${typeof value} (expected: a string)`);
     }
-    bytes += utf8.encode(name).length + utf8.encode(value).length;
+    bytes += utf8(name).length + utf8(value).length;
   }
   check('header bytes', bytes, limits.headerBytes);
   return bytes + 6 * names.length + 4;

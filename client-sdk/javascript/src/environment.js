@@ -1,6 +1,6 @@
-import { webSocketTransport } from './web-socket.js';
+import { transport } from './transport.js';
 
-/** @import {Environment, Open, Options, Page} from './types.js' */
+/** @import {Environment, Options, Page} from './types.js' */
 
 const VERSION = '0.1.0';
 const EXPLAIN = 3000;
@@ -51,25 +51,6 @@ function platformName() {
     return `node ${process.versions.node}`;
   }
   return document ? 'browser' : 'worker';
-}
-
-/**
- * @param {Options} options
- * @returns {Promise<Open>} the transport
- */
-async function transport(options) {
-  const { process, Deno, Bun } = platform();
-  if (options.WebSocket) {
-    return webSocketTransport(options.WebSocket);
-  }
-  if (process?.versions?.node && !Deno && !Bun) {
-    return (await import('./node-socket.js')).open;
-  }
-  const Constructor = platform().WebSocket;
-  if (!Constructor) {
-    throw new TypeError('WebSocket: this platform has none (expected: one in the option WebSocket)');
-  }
-  return webSocketTransport(Constructor);
 }
 
 /** @returns {Page | null} */

@@ -1,5 +1,6 @@
 import { Reader } from './wire/reader.js';
-import { LIMIT, TYPE } from './wire/names.js';
+import * as TYPE from './wire/type.js';
+import * as LIMIT from './wire/limit.js';
 import { longBytes, Writer } from './wire/writer.js';
 
 /** @import {Published} from './types.js' */

@@ -2,10 +2,13 @@ import { Credit } from './credit.js';
 import { EventBusError, Malformed } from './errors.js';
 import { HELD_CREDIT } from './held.js';
 import { SilenceWatch } from './silence.js';
+import { utf8 } from './wire/bytes.js';
 import {
   decodeChangeBus, decodeConfirm, decodeGap, decodeProblem, decodeWelcome, encodeCredit, encodeId,
 } from './wire/frames.js';
-import { LIMIT, SUBPROTOCOL, TYPE } from './wire/names.js';
+import { SUBPROTOCOL } from './wire/names.js';
+import * as TYPE from './wire/type.js';
+import * as LIMIT from './wire/limit.js';
 import { Reader } from './wire/reader.js';
 
 /** @import {Barriers} from './barriers.js' */
@@ -13,6 +16,7 @@ import { Reader } from './wire/reader.js';
 /** @import {Dispatcher} from './dispatcher.js' */
 /** @import {Outbox} from './outbox.js' */
 /** @import {Registry} from './registry.js' */
+/** @import {TokenRefresh} from './token-refresh.js' */
 /** @import {BusCode, Channel, Counters, Environment, Refusal, TlsOptions} from './types.js' */
 /** @import {ChangeBus, Welcome} from './wire/frames.js' */
 
@@ -26,6 +30,7 @@ import { Reader } from './wire/reader.js';
  * @property {Dispatcher} dispatcher
  * @property {Barriers} barriers
  * @property {Window} window
+ * @property {TokenRefresh} refresh
  * @property {Counters} counters
  * @property {number} silenceTimeout in ms
  * @property {TlsOptions | undefined} tls
@@ -67,7 +72,6 @@ const SLOW_CONSUMER = 4001;
 // Of the largest message of a bus: the default, and the most that it can be set to.
 const LEAST_MESSAGE_BYTES = 4 * 2 ** 20;
 const MOST_MESSAGE_BYTES = 2 ** 30;
-const utf8 = new TextEncoder();
 const text = new TextDecoder();
 
 /** One connection: greets the bus, reads its frames and passes them on. */
@@ -379,6 +383,8 @@ export class Link {
     } else if (typeCode === TYPE.SUBSCRIBE) {
       // The client may stay where it is, and there it may be refused yet.
       (this.#standby ?? this.#parts.registry).confirmed(about);
+    } else if (typeCode === TYPE.AUTHENTICATE) {
+      this.#parts.refresh.renewed(this, about);
     }
   }
 
@@ -406,7 +412,7 @@ export class Link {
    * @returns {boolean} whether a call or the SDK waited for the answer
    */
   #wasAsked(typeCode, about, topic, failure) {
-    const { barriers, dispatcher, outbox, registry } = this.#parts;
+    const { barriers, dispatcher, outbox, refresh, registry } = this.#parts;
     switch (typeCode) {
       case TYPE.PUBLISH:
         return outbox.refused(topic, about, failure);
@@ -427,6 +433,9 @@ export class Link {
         return true;
       case TYPE.ECHO:
         return true;
+      case TYPE.AUTHENTICATE:
+        refresh.refused(this);
+        return false;
       default:
         // About the connection: it says why the Close that follows.
         this.#refusal = failure;
@@ -440,6 +449,6 @@ export class Link {
  * @returns {string} what fits into a Close frame
  */
 export function shorten(reason) {
-  const bytes = utf8.encode(reason);
+  const bytes = utf8(reason);
   return bytes.length <= 123 ? reason : text.decode(bytes.subarray(0, 120)).replace(/\uFFFD*$/, '') + '…';
 }

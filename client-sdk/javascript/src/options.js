@@ -1,10 +1,10 @@
-import { LIMIT } from './wire/names.js';
+import { utf8 } from './wire/bytes.js';
+import * as LIMIT from './wire/limit.js';
 
 /** @import {Options, Reconnect} from './types.js' */
 
 const MIB = 2 ** 20;
 const DAY = 86_400_000;
-const utf8 = new TextEncoder();
 
 /**
  * Numbers: default, least, most, unit. Only what may be Infinity takes it.
@@ -121,7 +121,7 @@ function checkUrl(url) {
  * @returns {string} the text
  */
 export function checkText(name, value, most) {
-  if (typeof value !== 'string' || utf8.encode(value).length > most) {
+  if (typeof value !== 'string' || utf8(value).length > most) {
     throw new TypeError(`${name}: ${typeof value === 'string' ? 'longer' : typeof value} (expected: text of at most ${most} bytes)`);
   }
   return value;
@@ -135,8 +135,8 @@ function checkAttributes(attributes) {
   const all = Object.entries(attributes);
   let bytes = 0;
   for (const [name, value] of all) {
-    bytes += utf8.encode(checkText('attributes', name, LIMIT.nameBytes)).length;
-    bytes += utf8.encode(checkText(`attributes.${name}`, value, LIMIT.nameBytes)).length;
+    bytes += utf8(checkText('attributes', name, LIMIT.nameBytes)).length;
+    bytes += utf8(checkText(`attributes.${name}`, value, LIMIT.nameBytes)).length;
   }
   if (all.length > LIMIT.attributes || bytes > LIMIT.attributeBytes) {
     throw new RangeError(`attributes: ${all.length} of ${bytes} bytes (expected: at most ${LIMIT.attributes} of ${LIMIT.attributeBytes} bytes)`);

@@ -4,6 +4,7 @@ import { PublishFrame } from './frame.js';
 import { Fifo } from './fifo.js';
 import { AROUND_EVENT, fits, recut, usable } from './recut.js';
 import { checkTopic } from './topics.js';
+import { utf8 } from './wire/bytes.js';
 
 /** @import {EventBusError} from './errors.js' */
 /** @import {OutTopic, Waiter} from './frame.js' */
@@ -27,7 +28,6 @@ const LAST_LOOK = 50;
 // Topics that are quiet, of which more is kept than their numbers; and those of which only these are.
 const MOST_TOPICS = 50_000;
 const MOST_FORGOTTEN = 500_000;
-const utf8 = new TextEncoder();
 
 /**
  * The outbound buffer: numbers events, collects them in frames and messages, and keeps what is not confirmed. Bounded in bytes.
@@ -162,7 +162,7 @@ export class Outbox {
     if (this.#topics.size >= MOST_TOPICS && this.#open.size === 0 && this.#queue.size === 0) {
       this.#forgetQuiet();
     }
-    const bytes = utf8.encode(name);
+    const bytes = utf8(name);
     const head = bytes.length < 64 ? Uint8Array.of(bytes.length << 1, ...bytes)
       : Uint8Array.of((bytes.length << 1 & 127) | 128, bytes.length >> 6, ...bytes);
     /** @type {OutTopic} */

@@ -1,6 +1,6 @@
 import { EventBusError } from './errors.js';
 import { encodeId } from './wire/frames.js';
-import { TYPE } from './wire/names.js';
+import * as TYPE from './wire/type.js';
 
 /** @import {Subscription} from './subscription.js' */
 

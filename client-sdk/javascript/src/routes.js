@@ -1,17 +1,17 @@
 import { ProducerState } from './producers.js';
+import { utf8 } from './wire/bytes.js';
 
 /** @import {Deliver} from './wire/deliver.js' */
 /** @import {Subscription} from './subscription.js' */
 
 const SLOTS = 1024;
-const utf8 = new TextEncoder();
 
 /** A topic on the way in: which subscriptions it is for, and its producers. */
 export class TopicRoute {
   /** @param {string} name */
   constructor(name) {
     this.name = name;
-    this.bytes = utf8.encode(name);
+    this.bytes = utf8(name);
     /** @type {Map<bigint, ProducerState>} */
     this.producers = new Map();
     /** @type {Subscription[]} those without a group */

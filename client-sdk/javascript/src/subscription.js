@@ -1,7 +1,7 @@
 import { EventBusError, textOf } from './errors.js';
 import { matcher } from './topics.js';
 import { encodeId, encodeSubscribe } from './wire/frames.js';
-import { TYPE } from './wire/names.js';
+import * as TYPE from './wire/type.js';
 
 /** @import {BusEvent} from './event.js' */
 /** @import {Decoder, Handler, Overflow, SubscriptionCounters} from './types.js' */
@@ -348,7 +348,8 @@ export class Subscription {
     this.#release();
     this.#failure ??= failure ?? undefined;
     this.#ready.reject(failure ?? this.#closed());
-    if (failure?.code === 'REFUSED' && !this.#isAwaited && !this.#isRead) {
+    // After a new token the bus may refuse what it has confirmed, and nobody awaits that.
+    if (failure?.code === 'REFUSED' && (this.isConfirmed || !this.#isAwaited) && !this.#isRead) {
       this.#home.problem(failure);
     }
     if (!this.#handler && !this.#isRead) {

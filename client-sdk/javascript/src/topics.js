@@ -1,11 +1,11 @@
 import { EventBusError } from './errors.js';
+import { utf8 } from './wire/bytes.js';
 
 const MOST_BYTES = 255;
 const MOST_TOKENS = 16;
 // Of Unicode: separators, control characters, and surrogates that are alone.
 const FORBIDDEN = /[\p{Z}\p{Cc}\p{Cs}]/u;
 const PLAIN = /^[!-~]+$/;
-const utf8 = new TextEncoder();
 
 /**
  * @param {string} text hostile, perhaps
@@ -29,7 +29,7 @@ function problemOf(name, what) {
     return `${what} is empty (expected: tokens separated by dots)`;
   }
   const shown = `${what} ${quote(name)}`;
-  if (name.length > MOST_BYTES || utf8.encode(name).length > MOST_BYTES) {
+  if (name.length > MOST_BYTES || utf8(name).length > MOST_BYTES) {
     return `${shown} has more than ${MOST_BYTES} bytes of UTF-8 (expected: at most ${MOST_BYTES})`;
   }
   const bad = PLAIN.test(name) ? null : FORBIDDEN.exec(name);

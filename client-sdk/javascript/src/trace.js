@@ -2,7 +2,8 @@ import { BusEvent } from './event.js';
 import { Malformed } from './errors.js';
 import { decodeChangeBus, decodeConfirm, decodeGap, decodeProblem, decodeWelcome } from './wire/frames.js';
 import { Deliver } from './wire/deliver.js';
-import { OVERFLOWS, TYPE } from './wire/names.js';
+import { OVERFLOWS } from './wire/names.js';
+import * as TYPE from './wire/type.js';
 import { Reader } from './wire/reader.js';
 
 const MOST = 60;

@@ -63,8 +63,8 @@
  * @property {string | string[]} url one address or several, `ws://` or `wss://`, tried in turn
  * @property {string} [name] for people, need not be unique; default `js-client`
  * @property {string} [user] for a bus that has users; `token` is the password then. At most 255 bytes
- * @property {string | (() => string | Promise<string>)} [token] for a bus that wants one; a function is asked at every connect and, when
- *   a token was refused, once more
+ * @property {string | (() => string | Promise<string>)} [token] for a bus that wants one; a function is asked at every connect, before
+ *   the token expires, and once more when a token was refused. It has `connectTimeout`; where it fails, `problem` tells its message
  * @property {Record<string, string>} [attributes] for the bus's operators, 1,024 bytes in all
  * @property {AbortSignal} [signal] gives up the first connection; the client is closed then
  * @property {number} [connectTimeout] ms for the first connection, and for each later try; default 10,000

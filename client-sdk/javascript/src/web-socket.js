@@ -1,3 +1,5 @@
+import { joined } from './wire/bytes.js';
+
 /** @import {Channel, ChannelEvents, Open} from './types.js' */
 
 /**
@@ -71,13 +73,13 @@ export function webSocketTransport(Constructor) {
   };
 }
 
-/** @param {Uint8Array[]} chunks */
-function joined(chunks) {
-  const whole = new Uint8Array(chunks.reduce((sum, chunk) => sum + chunk.length, 0));
-  let at = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.length;
+/**
+ * @param {typeof WebSocket} [given] in place of the platform's
+ * @returns {Open} a transport over one of them
+ */
+export function constructed(given = globalThis.WebSocket) {
+  if (!given) {
+    throw new TypeError('WebSocket: this platform has none (expected: one in the option WebSocket)');
   }
-  return whole;
+  return webSocketTransport(given);
 }

@@ -1,4 +1,5 @@
-import { BUS_CODES, CHANGE_REASONS, GAP_REASONS, OVERFLOWS, TYPE } from './names.js';
+import { BUS_CODES, CHANGE_REASONS, GAP_REASONS, OVERFLOWS } from './names.js';
+import * as TYPE from './type.js';
 import { Writer } from './writer.js';
 
 /** @import {Reader} from './reader.js' */
@@ -85,6 +86,16 @@ export const encodeCredit = (limit, received) => frame(TYPE.CREDIT, body => {
   body.long(0);
   body.long(limit);
   body.long(received);
+});
+
+/**
+ * @param {string} token with a user its password
+ * @param {string | null} user
+ * @returns {Uint8Array} frame 032
+ */
+export const encodeAuthenticate = (token, user) => frame(TYPE.AUTHENTICATE, body => {
+  body.string(token);
+  body.optional(user);
 });
 
 /**

@@ -1,4 +1,4 @@
-const utf8 = new TextEncoder();
+import { utf8 } from './bytes.js';
 
 /** Writes Avro's binary encoding into bytes that grow. The caller has checked what it writes. */
 export class Writer {
@@ -89,7 +89,7 @@ export class Writer {
       const c = value.charCodeAt(i);
       if (c > 127) {
         this.at = before;
-        this.data(utf8.encode(value));
+        this.data(utf8(value));
         return;
       }
       bytes[at++] = c;

@@ -1,17 +1,9 @@
 // The SDK in a page of Chromium, as it is served: plain modules.
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import { after, before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 
-import { connect } from '../../src/index.js';
-import { skip as noJar, startBus } from '../support/live.js';
-
-const executablePath = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-headless-shell', '/usr/bin/chromium-browser'].find(path => path && existsSync(path));
-const skip = noJar || (executablePath ? false : 'left out: no Chromium (expected: /usr/bin/chromium, or a path in CHROMIUM)');
-const source = fileURLToPath(new URL('../../src/', import.meta.url));
+import { launch, serveFiles, skip } from '../support/chromium.js';
+import { connect, startBus } from '../support/live.js';
 
 let bus;
 let server;
@@ -22,22 +14,13 @@ before(async () => {
   if (skip) {
     return;
   }
-  server = createServer(async (request, response) => {
-    const path = request.url ?? '/';
-    if (path === '/') {
-      response.setHeader('Content-Security-Policy', `default-src 'none'; script-src 'self'; connect-src ${bus.url.replace('/bus', '')} ${bus.url.replace('ws', 'http').replace('/bus', '')}`);
-      response.setHeader('Content-Type', 'text/html').end('<!doctype html><title>page</title>');
-    } else if (/^\/src\/[\w/-]+\.js$/.test(path)) {
-      response.setHeader('Content-Type', 'text/javascript').end(await readFile(source + path.slice(5)));
-    } else {
-      response.writeHead(404).end();
-    }
-  }).listen(0, '127.0.0.1');
-  await new Promise(resolve => server.once('listening', resolve));
-  const origin = `http://127.0.0.1:${server.address().port}`;
-  bus = await startBus(['--port', '0', '--set', 'admin.enabled=false', '--set', `listen.allowed-origins=${origin}`]);
-  const { chromium } = await import('playwright-core');
-  browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  server = await serveFiles({
+    headers: () => ({
+      'Content-Security-Policy': `default-src 'none'; script-src 'self'; connect-src ${bus.url.replace('/bus', '')} ${bus.url.replace('ws', 'http').replace('/bus', '')}`,
+    }),
+  });
+  bus = await startBus(['--port', '0', '--set', 'admin.enabled=false', '--set', `listen.allowed-origins=${server.origin}`]);
+  browser = await launch();
   page = await browser.newPage();
   page.on('console', message => console.error('page:', message.text()));
   await page.addInitScript(() => {
@@ -50,7 +33,7 @@ before(async () => {
       }
     };
   });
-  await page.goto(origin);
+  await page.goto(server.origin);
 });
 after(async () => {
   await browser?.close();
@@ -62,7 +45,7 @@ test('a page publishes, subscribes, is held back by credit, and closes', { skip 
   const publisher = await connect(bus.url);
   await page.evaluate(async url => {
     const { connect } = await import('/src/index.js');
-    const client = await connect({ url, name: 'page', receiveBytes: 100_000 });
+    const client = await connect({ url, name: 'page', connectTimeout: 60_000, receiveBytes: 100_000 });
     globalThis.client = client;
     globalThis.got = [];
     globalThis.waits = new Promise(resolve => { globalThis.go = resolve; });
@@ -102,7 +85,7 @@ test('a page publishes, subscribes, is held back by credit, and closes', { skip 
 test('a page that goes back and comes from the cache, or is hidden and seen, is connected', { skip }, async () => {
   const states = await page.evaluate(async url => {
     const { connect } = await import('/src/index.js');
-    const client = await connect({ url, reconnect: { initialDelay: 60_000, maxDelay: 60_000 } });
+    const client = await connect({ url, connectTimeout: 60_000, reconnect: { initialDelay: 60_000, maxDelay: 60_000 } });
     const states = [];
     client.on('state', ({ state }) => states.push(state));
     const again = () => new Promise(resolve => client.on('connected', resolve));

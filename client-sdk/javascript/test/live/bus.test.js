@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 
-import { connect, EventBusError } from '../../src/index.js';
-import { skip, startBus } from '../support/live.js';
+import { EventBusError } from '../../src/index.js';
+import { connect, skip, startBus } from '../support/live.js';
 
 let bus;
 
@@ -117,8 +117,9 @@ test('the members of a group share the events', { skip }, async () => {
   await Promise.all([...members, publisher].map(client => client.close()));
 });
 
-test('a bus that is gone and comes back: publishes wait and arrive once', { skip }, async () => {
+test('a bus that is gone and comes back: publishes wait and arrive once', { skip }, async t => {
   const first = await startBus(['--port', '0', '--set', 'admin.enabled=false']);
+  t.after(() => first.stop());
   const { port } = new URL(first.url);
   const client = await connect({ url: first.url, reconnect: { initialDelay: 20, maxDelay: 200 } });
   const got = [];
@@ -133,6 +134,7 @@ test('a bus that is gone and comes back: publishes wait and arrive once', { skip
   await down;
   const waiting = client.publish('again', 'while away');
   const second = await startBus(['--port', port, '--set', 'admin.enabled=false'], first.directory);
+  t.after(() => second.stop());
   assert.equal((await waiting).sequence, 2);
   while (got.length < 2) {
     await new Promise(setImmediate);
@@ -140,5 +142,4 @@ test('a bus that is gone and comes back: publishes wait and arrive once', { skip
   assert.deepEqual(got, ['before', 'while away']);
   assert.equal(client.counters().reconnects, 1);
   await client.close();
-  await second.stop();
 });

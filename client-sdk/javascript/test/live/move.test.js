@@ -6,8 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 
-import { connect } from '../../src/index.js';
-import { freePorts, skip, startBus } from '../support/live.js';
+import { connect, freePorts, skip, startBus } from '../support/live.js';
 
 /** @type {{url: string, admin: number, stop: () => Promise<void>}[]} */
 const buses = [];

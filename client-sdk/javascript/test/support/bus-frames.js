@@ -1,5 +1,6 @@
 // The frames as a bus writes and reads them: for tests that play the bus.
-import { BUS_CODES, CHANGE_REASONS, GAP_REASONS, OVERFLOWS, TYPE } from '../../src/wire/names.js';
+import { BUS_CODES, CHANGE_REASONS, GAP_REASONS, OVERFLOWS } from '../../src/wire/names.js';
+import * as TYPE from '../../src/wire/type.js';
 import { Reader } from '../../src/wire/reader.js';
 import { Writer } from '../../src/wire/writer.js';
 
@@ -31,7 +32,7 @@ export function writeEvents(w, events) {
 }
 
 const BODIES = {
-  WELCOME(w, { bus = 'bus-1', session = 'bus-1-1', producer = 77n, resume = 'r'.repeat(43), limits = LIMITS, others = [] }) {
+  WELCOME(w, { bus = 'bus-1', session = 'bus-1-1', producer = 77n, resume = 'r'.repeat(43), limits = LIMITS, others = [], expiresAt = 0 }) {
     w.string(bus);
     w.string(session);
     w.bigint64(producer);
@@ -40,6 +41,7 @@ const BODIES = {
       w.long(limits[name]);
     }
     strings(w, others);
+    w.long(expiresAt);
   },
   CHANGE_BUS(w, { urls, reason = 'DRAIN', deadlineMillis = 30_000, token = 'move-1', hops = 2 }) {
     strings(w, urls);
@@ -142,6 +144,7 @@ const READERS = {
   [TYPE.BARRIER]: r => ({ frame: 'BARRIER', id: r.long('id') }),
   [TYPE.ECHO]: r => ({ frame: 'ECHO', id: r.long('id') }),
   [TYPE.CHANGE_BUS_FAILED]: r => ({ frame: 'CHANGE_BUS_FAILED', token: r.string('token'), message: r.string('message') }),
+  [TYPE.AUTHENTICATE]: r => ({ frame: 'AUTHENTICATE', token: r.string('token'), user: optional(r) }),
   [TYPE.CREDIT]: r => ({ frame: 'CREDIT', call: r.long('call'), limit: r.long('limit'), received: r.long('received') }),
 };
 

@@ -7,6 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+import { connect as connectTo } from '../../src/index.js';
+
 const built = fileURLToPath(new URL('../../../../eventbus-server/target/eventbus.jar', import.meta.url));
 export const jar = process.env.EVENTBUS_JAR ?? (existsSync(built) ? built : null);
 export const skip = jar === null ? 'no jar: build it, or name it in EVENTBUS_JAR' : false;
@@ -14,6 +16,9 @@ export const skip = jar === null ? 'no jar: build it, or name it in EVENTBUS_JAR
 const START = 60_000;
 // A bus takes variables of its prefix for its configuration.
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('EVENTBUS_')));
+
+/** Connects, however much else the machine does. */
+export const connect = options => connectTo({ connectTimeout: START, ...(typeof options === 'string' ? { url: options } : options) });
 
 /** Ports that were free a moment ago. */
 export async function freePorts(count) {
@@ -36,7 +41,9 @@ export async function startBus(args = [], directory = mkdtempSync(join(tmpdir(),
   }
   const child = spawn('java', ['-Xmx300m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-jar', jar, 'serve', '--host', '127.0.0.1', '--set', `auth.resume-key-file=${key}`, ...args],
     { stdio: ['ignore', 'ignore', 'pipe'], env });
-  const ended = new Promise(resolve => child.once('exit', resolve));
+  const kill = () => child.kill('SIGKILL');
+  process.once('exit', kill);
+  const ended = new Promise(resolve => child.once('exit', resolve)).then(() => process.off('exit', kill));
   let log = '';
   const url = await new Promise((resolve, reject) => {
     const late = setTimeout(() => reject(new Error(`no bus within ${START} ms: ${log.slice(-2000)}`)), START);

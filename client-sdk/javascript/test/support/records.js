@@ -2,11 +2,11 @@
 import { Deliver } from '../../src/wire/deliver.js';
 import { BusEvent } from '../../src/event.js';
 import { decodeChangeBus, decodeConfirm, decodeGap, decodeProblem, decodeWelcome } from '../../src/wire/frames.js';
-import { TYPE } from '../../src/wire/names.js';
+import * as TYPE from '../../src/wire/type.js';
 import { Reader } from '../../src/wire/reader.js';
+import { base64 } from './text.js';
 
 const text = (record, ...names) => ({ ...record, ...Object.fromEntries(names.map(name => [name, String(record[name])])) });
-const base64 = bytes => Buffer.from(bytes).toString('base64');
 
 function deliver(body) {
   const view = new Deliver();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { encodeChangeBusFailed, encodeCredit, encodeHello, encodeId, encodeSubscribe } from '../../src/wire/frames.js';
+import { encodeAuthenticate, encodeChangeBusFailed, encodeCredit, encodeHello, encodeId, encodeSubscribe } from '../../src/wire/frames.js';
 import { PublishFrame } from '../../src/frame.js';
 import { encodeEvent, estimate } from '../../src/encoder.js';
 import { Malformed } from '../../src/errors.js';
@@ -34,6 +34,7 @@ const ENCODED = {
   Barrier: encodeId(11, 77),
   ChangeBusFailed: encodeChangeBusFailed('move-7f3a', 'no connection'),
   Credit: encodeCredit(1048576, 70000),
+  Authenticate: encodeAuthenticate('s3cret', null),
   Echo: encodeId(33, 78),
 };
 

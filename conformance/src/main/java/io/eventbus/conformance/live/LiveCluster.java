@@ -69,6 +69,8 @@ public final class LiveCluster implements AutoCloseable {
       settings.put("listen.host", "127.0.0.1");
       settings.put("listen.port", "0");
       settings.put("listen.event-loops", "2");
+      // A testee may be a page of a browser, which has a site of its own.
+      settings.put("listen.allowed-origins", "*");
       settings.put("admin.port", "0");
       settings.put("auth.resume-key-file", key.toString());
       settings.put("timeouts.shutdown", "1s");

@@ -74,6 +74,8 @@ final class UpgradeHandler extends SimpleChannelInboundHandler<FullHttpRequest> 
     response.headers().set(HttpHeaderNames.CONTENT_TYPE, "text/plain; charset=utf-8");
     response.headers().set(HttpHeaderNames.CONTENT_LENGTH, body.length);
     response.headers().set(HttpHeaderNames.CONNECTION, "close");
+    // A page asks for the reason with a plain GET.
+    response.headers().set(HttpHeaderNames.ACCESS_CONTROL_ALLOW_ORIGIN, "*");
     answer.headers().forEach((name, value) -> response.headers().set(name, value));
     context.writeAndFlush(response).addListener(ChannelFutureListener.CLOSE);
   }

@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelException;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
@@ -16,6 +17,7 @@ import io.netty.handler.codec.http.websocketx.PingWebSocketFrame;
 import io.netty.handler.codec.http.websocketx.PongWebSocketFrame;
 import io.netty.handler.codec.http.websocketx.TextWebSocketFrame;
 import io.netty.handler.codec.http.websocketx.WebSocketFrame;
+import java.util.concurrent.TimeUnit;
 
 /**
  * A WebSocket connection of a client, from the bus's side; any thread.
@@ -25,11 +27,15 @@ import io.netty.handler.codec.http.websocketx.WebSocketFrame;
  */
 @SuppressWarnings("FutureReturnValueIgnored")
 public final class WireConnection {
+  /** How long a client may take to answer a Close. */
+  private static final long CLOSE_MILLIS = 1000;
+
   private final ScriptedBus bus;
   private final Channel channel;
   private final WireListener listener;
   private final long acceptedAt;
   private volatile boolean silent;
+  private volatile boolean closing;
 
   WireConnection(ScriptedBus bus, Channel channel, WireListener listener, long acceptedAt) {
     this.acceptedAt = acceptedAt;
@@ -92,20 +98,25 @@ public final class WireConnection {
   }
 
   /**
-   * Sends a Close frame, and ends the connection when it is sent.
+   * Sends a Close frame, and ends the connection when the client has answered it, as a bus does: a
+   * browser that cannot send its answer any more does not tell the page the code.
    *
    * @param code its code
    * @param reason its reason
    */
   public void close(int code, String reason) {
-    channel
-        .writeAndFlush(new CloseWebSocketFrame(code, reason))
-        .addListener(ChannelFutureListener.CLOSE);
+    closing = true;
+    channel.writeAndFlush(new CloseWebSocketFrame(code, reason));
+    channel.eventLoop().schedule(() -> channel.close(), CLOSE_MILLIS, TimeUnit.MILLISECONDS);
   }
 
   /** Ends the connection without a word, as when a machine is gone: the client sees a reset. */
   public void cut() {
-    channel.config().setOption(ChannelOption.SO_LINGER, 0);
+    try {
+      channel.config().setOption(ChannelOption.SO_LINGER, 0);
+    } catch (ChannelException e) {
+      // The client has ended it meanwhile.
+    }
     channel.close();
   }
 
@@ -157,7 +168,9 @@ public final class WireConnection {
       listener.other(this, "Pong");
     } else if (frame instanceof CloseWebSocketFrame close) {
       listener.closing(this, close.statusCode(), close.reasonText());
-      if (!silent) {
+      if (closing) {
+        context.close();
+      } else if (!silent) {
         context.writeAndFlush(close.retain()).addListener(ChannelFutureListener.CLOSE);
       }
     } else {

@@ -1,0 +1,11 @@
+import { constructed } from './web-socket.js';
+
+/** @import {Open, Options} from './types.js' */
+
+/**
+ * What bundlers for browsers take in place of transport.js.
+ *
+ * @param {Options} options
+ * @returns {Promise<Open>} the transport
+ */
+export const transport = async ({ WebSocket: given }) => constructed(given);

@@ -1,0 +1,11 @@
+// Limits of the protocol that no bus tells. Import them as LIMIT: minifiers put the numbers in their places.
+export const keyBytes = 4096;
+export const publishEvents = 65_536;
+export const nameBytes = 255;
+export const tokenBytes = 16_384;
+export const attributes = 64;
+export const attributeBytes = 1024;
+// What a delivery has around the events that a publisher sent.
+export const aroundEvents = 128 * 1024;
+// Of a message before the bus has said how large they may be.
+export const firstMessageBytes = 64 * 1024 * 1024;

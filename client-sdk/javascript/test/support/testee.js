@@ -1,0 +1,212 @@
+// What a testee of the conformance kit does with a line, in Node and in a page: conformance/README.md has its protocol.
+import { connect } from '../../src/index.js';
+import { Malformed } from '../../src/errors.js';
+import { filterProblem, matcher, topicProblem } from '../../src/topics.js';
+import { fingerprint } from '../../src/avro.js';
+import { base64, fromBase64, fromHex } from './text.js';
+import { decode } from './records.js';
+
+const VERSION = 1;
+const CAPABILITIES = [
+  'publish', 'send', 'limits', 'outbound', 'confirm-timeout', 'flush', 'subscribe', 'groups', 'repetitions', 'forget', 'pause', 'credit',
+  'reconnect', 'others', 'previous', 'credentials', 'tokens', 'token-again', 'change', 'silence', 'counters', 'decode', 'topics', 'fingerprint',
+];
+const OPTIONS = [
+  'name', 'user', 'token', 'attributes', 'connectTimeout', 'confirmTimeout', 'silenceTimeout', 'closeTimeout', 'reconnect', 'outboundBytes', 'whenFull',
+  'blockTimeout', 'batchBytes', 'receiveBytes', 'trackedProducers',
+];
+
+/** Clients by name, also those that are being connected. */
+let clients = new Map();
+/** Subscriptions by name. */
+let subscriptions = new Map();
+// Clients of before a reset tell nothing any more.
+let era = 0;
+let agent = '';
+
+let output = () => {};
+const write = line => output(JSON.stringify(line, (key, value) => (typeof value === 'bigint' ? String(value) : value)));
+const info = connection => connection && { url: connection.url, bus: connection.bus, session: connection.session, producer: connection.producer };
+const bytes = text => fromBase64(text ?? '');
+const given = args => Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null && value !== undefined));
+
+class Broken extends Error {}
+
+function find(map, name) {
+  return map.get(name) ?? (() => { throw new Broken(`${name}: no such name`); })();
+}
+
+function clientOf(name) {
+  return find(clients, name).client ?? (() => { throw new Broken(`${name}: not connected yet`); })();
+}
+
+/** Tells what happens to a client. */
+function tell(name, client) {
+  const mine = era;
+  const say = (event, members) => mine === era && write({ event, client: name, ...members });
+  client.on('connected', now => say('connected', info(now)));
+  client.on('disconnected', ({ code, reason, willReconnect }) => say('disconnected', { code: code === 1005 ? 1006 : code, reason, willReconnect }));
+  client.on('reconnecting', members => say('reconnecting', members));
+  client.on('busChanged', ({ before, now }) => say('busChanged', { before: info(before), now: info(now) }));
+  client.on('busChangeFailed', members => say('busChangeFailed', members));
+  client.on('gap', gap => say('gap', gap));
+  client.on('producerChanged', members => say('producerChanged', members));
+  client.on('dropped', members => say('dropped', members));
+  client.on('problem', problem => say('problem', errorOf(problem)));
+  client.on('handlerError', ({ error, event }) => say('handlerError', { subscription: event.topic, message: error.message }));
+  return say;
+}
+
+function errorOf(thrown) {
+  const { code, busCode, retryable, message } = thrown;
+  return { code, busCode, retryable, message };
+}
+
+const OPS = {
+  hello: () => ({ protocol: VERSION, agent, capabilities: CAPABILITIES }),
+
+  async reset() {
+    era++;
+    const all = [...clients.values()];
+    clients = new Map();
+    subscriptions = new Map();
+    await Promise.all(all.map(entry => {
+      entry.control.abort();
+      return entry.client?.close({ timeout: 0 });
+    }));
+    return {};
+  },
+
+  async connect(name, args) {
+    const options = { url: args.urls, ...Object.fromEntries(OPTIONS.filter(option => args[option] !== undefined).map(option => [option, args[option]])) };
+    options.name ??= 'testee';
+    if (args.tokens) {
+      let asked = 0;
+      options.token = () => args.tokens[Math.min(asked++, args.tokens.length - 1)];
+    }
+    const entry = { control: new AbortController(), client: null };
+    clients.set(name, entry);
+    let say;
+    try {
+      entry.client = await connect({ ...options, signal: entry.control.signal });
+      say = tell(name, entry.client);
+    } catch (error) {
+      clients.delete(name);
+      throw error;
+    }
+    const now = info(entry.client.connection);
+    say('connected', now);
+    return now;
+  },
+
+  async close(name, { timeout }) {
+    const entry = find(clients, name);
+    if (!entry.client) {
+      entry.control.abort();
+      return { drained: false };
+    }
+    return { drained: await entry.client.close(timeout === undefined ? {} : { timeout }) };
+  },
+
+  state(name) {
+    const { client } = find(clients, name);
+    return client ? { state: client.state, connection: info(client.connection) } : { state: 'CONNECTING', connection: null };
+  },
+
+  counters: name => clientOf(name).counters(),
+  publish: (name, args) => clientOf(name).publish(args.topic, bytes(args.payload), event(args)),
+  send: (name, args) => ({ accepted: clientOf(name).send(args.topic, bytes(args.payload), event(args)) }),
+
+  async flush(name, { timeout }) {
+    await clientOf(name).flush(timeout === undefined ? {} : { timeout });
+    return {};
+  },
+
+  async subscribe(name, { as, filter, group, overflow }) {
+    const mine = era;
+    const entry = { paused: false, resume: () => {} };
+    const handler = one => {
+      if (mine === era) {
+        write({
+          event: 'received', client: name, subscription: as, topic: one.topic, producer: one.producer, sequence: one.sequence,
+          payload: base64(one.payload), key: one.key, headers: one.headers, publishedAt: one.publishedAt,
+          receivedAt: one.receivedAt, schema: one.schema,
+        });
+      }
+      return entry.paused ? new Promise(resolve => { entry.resume = resolve; }) : undefined;
+    };
+    entry.subscription = clientOf(name).subscribe(filter, given({ group, overflow }), handler);
+    subscriptions.set(as, entry);
+    await entry.subscription.ready;
+    return {};
+  },
+
+  async unsubscribe(name, { subscription }) {
+    await find(subscriptions, subscription).subscription.unsubscribe();
+    return {};
+  },
+
+  pause(name, { subscription }) {
+    find(subscriptions, subscription).paused = true;
+    return {};
+  },
+
+  resume(name, { subscription }) {
+    const entry = find(subscriptions, subscription);
+    entry.paused = false;
+    entry.resume();
+    return {};
+  },
+
+  decode: (name, { hex }) => ({ frames: decode(fromHex(hex)) }),
+  checkTopic: (name, { topic }) => ({ legal: topicProblem(topic) === null }),
+  checkFilter: (name, { filter }) => ({ legal: filterProblem(filter) === null }),
+  match: (name, { filter, topic }) => ({ matches: matcher(filter)(topic) }),
+  fingerprint: (name, { schema }) => ({ fingerprint: fingerprint(JSON.parse(schema)) }),
+};
+
+function event({ key, headers, publishedAt, schema }) {
+  return given({ key, headers, publishedAt, schema: schema === undefined || schema === null ? undefined : BigInt(schema) });
+}
+
+function failure(op, thrown) {
+  if (thrown instanceof Malformed) {
+    return { error: { code: 'MALFORMED', retryable: false, message: thrown.message } };
+  }
+  if (thrown?.name === 'EventBusError') {
+    const error = errorOf(thrown);
+    return { error: op === 'subscribe' && error.code === 'ILLEGAL_TOPIC' ? { ...error, code: 'INVALID' } : error };
+  }
+  if (thrown?.name === 'AbortError') {
+    return { error: { code: 'CLOSED', retryable: false, message: 'given up' } };
+  }
+  if (thrown instanceof TypeError || thrown instanceof RangeError) {
+    return { error: { code: 'INVALID', retryable: false, message: thrown.message } };
+  }
+  return { broken: thrown instanceof Broken ? thrown.message : String(thrown?.stack ?? thrown) };
+}
+
+async function answer(line) {
+  const { id, op, on, args = {} } = JSON.parse(line);
+  if (op === 'encode') {
+    write({ id, unsupported: 'encode' });
+    return;
+  }
+  try {
+    const run = OPS[op] ?? (() => { throw new Broken(`op ${op}: unknown`); });
+    write({ id, ok: await run(on, given(args)) });
+  } catch (thrown) {
+    write({ id, ...failure(op, thrown) });
+  }
+}
+
+/**
+ * @param {string} platform as Hello.agent has it
+ * @param {(line: string) => void} to where answers and events go
+ * @returns {(line: string) => void} takes a request
+ */
+export function testee(platform, to) {
+  agent = `eventbus-js/0.1.0 (${platform})`;
+  output = to;
+  return line => void answer(line);
+}

@@ -8,7 +8,6 @@ import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Hello;
 import io.eventbus.schema.Problem;
 import io.eventbus.server.BusServer;
-import io.eventbus.server.security.users.PasswordHash;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -17,7 +16,6 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.SecureRandom;
 import java.time.Instant;
 import java.util.Base64;
 import java.util.Map;
@@ -119,14 +117,13 @@ class RevocationIT {
 
   @Test
   void whatAnOperatorRevokesHoldsNoMore(@TempDir Path directory) throws Exception {
-    SecureRandom random = new SecureRandom();
     Path users =
         Files.writeString(
             directory.resolve("users"),
             "ann:"
-                + PasswordHash.of("open sesame", random).text()
+                + CheapPassword.hash("open sesame")
                 + "::operator\nbob:"
-                + PasswordHash.of("let me in", random).text()
+                + CheapPassword.hash("let me in")
                 + ":acme:admin\n");
     String[] settings =
         SignedTokens.settings(

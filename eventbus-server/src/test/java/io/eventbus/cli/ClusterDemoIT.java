@@ -132,6 +132,8 @@ class ClusterDemoIT {
     assertThat(cli.run("demo", "--buses", "2")).isEqualTo(ExitCode.USAGE);
     assertThat(cli.err()).contains("--buses: 2 (expected: 1, or 3 to 8)");
     assertThat(cli.run("demo", "--buses", "3", "--duration", "5s")).isEqualTo(ExitCode.USAGE);
+    assertThat(cli.run("demo", "--buses", "3", "--keep")).isEqualTo(ExitCode.USAGE);
+    assertThat(cli.run("demo", "--keep", "--duration", "25h")).isEqualTo(ExitCode.USAGE);
     assertThat(cli.err()).contains("expected: 10s to 1h");
   }
 

@@ -91,7 +91,7 @@ class DemoPagesTest {
     assertThat(get("DemoPages.class").statusCode()).isEqualTo(404);
     String host = "Host: " + URI.create(pages.url("")).getAuthority();
     for (String path :
-        new String[] {"/../flights/README.md", "/%2e%2e/demo/board.js", "//board.js"}) {
+        new String[] {"/../pages/board.js", "/%2e%2e/pages/board.js", "//board.js"}) {
       assertThat(raw("GET " + path + " HTTP/1.1\r\n" + host + "\r\n\r\n"))
           .as(path)
           .isEqualTo("HTTP/1.1 404");

@@ -223,6 +223,7 @@ def test_many_items_in_few_bytes_are_refused_before_anything_is_made(count: int)
         DeliveryReader().read(body[:events_at] + varint(count) + varint(0) * (count < 0) + b"\0\0", 0, len(body))
 
 
+@settings(deadline=None)
 @given(
     st.lists(
         st.tuples(st.integers(0, 1 << 62) | st.integers(NANOS, NANOS + 20_000_000), st.binary(max_size=80)), min_size=1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks this SDK: lint, types, tests (against a bus, if there is a jar of one), the wheel in an environment of its own, and the
-# conformance kit with both faces, if it was built.
+# Checks this SDK: lint, types, the wheel, tests (against a bus, if there is a jar of one), and the conformance kit with both faces,
+# if it was built. One environment for all of it; what does not need the other runs at the same time.
 #
 #   PYTHON         which Python to use (3.11 or newer), default python3
 #   EVENTBUS_JAR   the bus, default that of this repository, if it was built
@@ -10,31 +10,79 @@ set -euo pipefail
 here="$(cd -P "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 python="${PYTHON:-python3}"
 jar="${EVENTBUS_JAR:-$here/../../eventbus-server/target/eventbus.jar}"
+kit="$here/../../conformance/target/eventbus-conformance.jar"
+java="${JAVA_HOME:+$JAVA_HOME/bin/}java"
 
 if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
   echo "check: no Python 3.11 or newer ($python): left out"
   exit 0
 fi
 work="$(mktemp -d)"
-trap 'rm -rf "$work"' EXIT
+pids=()
+cleanup() {
+  for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null || true; done
+  wait 2>/dev/null || true
+  rm -rf "$work"
+}
+trap cleanup EXIT
 # Nothing is written beside the sources.
-export PYTHONDONTWRITEBYTECODE=1 RUFF_CACHE_DIR="$work/ruff" MYPY_CACHE_DIR="$work/mypy" HYPOTHESIS_STORAGE_DIRECTORY="$work/hypothesis"
+export PYTHONPYCACHEPREFIX="$work/pycache" RUFF_CACHE_DIR="$work/ruff" MYPY_CACHE_DIR="$work/mypy" HYPOTHESIS_STORAGE_DIRECTORY="$work/hypothesis"
 cp -r "$here" "$work/source"
-pip=(-m pip --quiet --disable-pip-version-check)
-
-"$python" -m venv "$work/venv"
-"$work/venv/bin/python" "${pip[@]}" install --no-compile -e "$here[dev]"
 cd "$here"
-"$work/venv/bin/ruff" format --check --quiet . || { echo "check: ruff format would change files" >&2; exit 1; }
-"$work/venv/bin/ruff" check --quiet .
-echo "check: ruff passed"
-"$work/venv/bin/mypy" | tail -n 20
-# It fetches its own Node where there is none.
-if timeout 120 "$work/venv/bin/pyright" --version >/dev/null 2>&1; then
-  "$work/venv/bin/pyright" --pythonpath "$work/venv/bin/python" | tail -n 20
+
+# The environment has what the wheel asks for, and nothing else, when the wheel is tried; then come the tools.
+bin="$work/venv/bin"
+if "$python" -m pip --version >/dev/null 2>&1; then
+  # Putting a pip into the environment takes longer than making it.
+  "$python" -m venv --without-pip "$work/venv"
+  pip() { "$python" -m pip --quiet --disable-pip-version-check --python "$bin/python" "$@"; }
 else
-  echo "check: pyright does not start here: left out"
+  "$python" -m venv "$work/venv"
+  pip() { "$bin/python" -m pip --quiet --disable-pip-version-check "$@"; }
 fi
+pip wheel --no-deps --wheel-dir "$work/wheel" "$work/source"
+pip install --no-compile "$work"/wheel/*.whl
+(cd "$work" && "$bin/python" -c '
+import eventbus, eventbus.sync, importlib.resources
+assert (importlib.resources.files("eventbus") / "py.typed").is_file(), "no py.typed"
+print("check: the wheel", eventbus.__version__, "works in an empty environment")')
+# shellcheck disable=SC2046
+pip install --no-compile $("$bin/python" -c '
+import tomllib
+print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["dev"])')
+
+"$bin/ruff" format --check --quiet . || { echo "check: ruff format would change files" >&2; exit 1; }
+"$bin/ruff" check --quiet .
+echo "check: ruff passed"
+
+types() {
+  "$bin/mypy" | tail -n 20
+  # It would fetch a Node of its own.
+  if command -v node >/dev/null; then
+    "$bin/pyright" --pythonpath "$bin/python" | tail -n 20
+  else
+    echo "check: pyright needs Node: left out"
+  fi
+}
+
+# The faces share the core: of the synchronous one are played the scenarios in which an application calls something.
+conformance() {
+  local face="$1" log="$work/kit$1"
+  shift
+  "$java" -jar "$kit" --testee "'$bin/python' '$here/tests/testee.py' $face" "$@" >"$log" 2>&1 || { tail -n 40 "$log"; return 1; }
+  echo "check: conformance${face:+ ($face)}: $(tail -n 1 "$log")"
+}
+
+kits() {
+  types
+  if [ -f "$kit" ]; then
+    conformance ""
+    conformance --sync --only 'C*' --only 'P*' --only 'S*' --only 'D*' --only 'F*' --only 'X*'
+  else
+    echo "check: conformance: left out, $(basename "$kit") is not built"
+  fi
+}
+
 if [ -f "$jar" ]; then
   EVENTBUS_JAR="$(cd "$(dirname "$jar")" && pwd)/$(basename "$jar")"
   export EVENTBUS_JAR
@@ -42,23 +90,11 @@ else
   unset EVENTBUS_JAR
   echo "check: no jar of a bus: the tests against one are left out"
 fi
-"$work/venv/bin/python" -m pytest -p no:cacheprovider
-
-"$work/venv/bin/python" "${pip[@]}" wheel --no-deps --wheel-dir "$work/wheel" "$work/source"
-"$python" -m venv "$work/empty"
-"$work/empty/bin/python" "${pip[@]}" install --no-compile "$work"/wheel/*.whl
-(cd "$work" && "$work/empty/bin/python" -c '
-import eventbus, eventbus.sync, importlib.resources
-assert (importlib.resources.files("eventbus") / "py.typed").is_file(), "no py.typed"
-print("check: the wheel", eventbus.__version__, "works in an empty environment")')
-
-kit="$here/../../conformance/target/eventbus-conformance.jar"
-if [ -f "$kit" ]; then
-  for face in "" --sync; do
-    "${JAVA_HOME:+$JAVA_HOME/bin/}java" -jar "$kit" --testee "'$work/venv/bin/python' '$here/tests/testee.py' $face" >"$work/kit" 2>&1 ||
-      { tail -n 40 "$work/kit" >&2; exit 1; }
-    echo "check: conformance${face:+ ($face)}: $(tail -n 1 "$work/kit")"
-  done
-else
-  echo "check: conformance: left out, $(basename "$kit") is not built"
-fi
+(set -euo pipefail && kits) >"$work/kits.log" 2>&1 &
+pids+=($!)
+failed=0
+"$bin/python" -m pytest -p no:cacheprovider || failed=1
+wait "${pids[0]}" || failed=1
+pids=()
+cat "$work/kits.log"
+exit "$failed"

@@ -15,6 +15,7 @@ import io
 import itertools
 import json
 import logging
+import math
 import random
 import time
 from collections import OrderedDict, deque
@@ -41,6 +42,7 @@ MAX_STREAMS = 100_000  # pairs of topic and producer whose last sequence is reme
 MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 SILENCE_SECONDS = 40  # a bus pings every 25 s; when nothing at all comes for so long, it is gone
 ANSWER_SECONDS = 10  # how long to wait for Welcome, and for the answers to subscribe() and flush()
+CLOSE_SECONDS = 2  # how long to wait for the answer to a Close
 
 
 # The schemas as the repository has them: whoever copies this file copies them as well.
@@ -57,6 +59,11 @@ def _names(record, field):
     return next(f["type"]["names"] for f in fields if f["name"] == field)
 
 
+def _fields(schema):
+    """Name, type, and whether it may be missing, of each field of a record."""
+    return [(f["name"], fastavro.parse_schema(f["type"]), "default" in f, f.get("default")) for f in schema["fields"]]
+
+
 _frame = _schema("Frame")
 SCHEMAS = {
     HELLO: _schema("Hello"),
@@ -71,6 +78,7 @@ SCHEMAS = {
     BARRIER: _schema("Barrier"),
     DRAINED: _schema("Drained"),
 }
+FIELDS = {code: _fields(schema) for code, schema in SCHEMAS.items()}
 ERRORS = _names("Problem", "code")
 GAP_REASONS = _names("Gap", "reason")
 
@@ -78,9 +86,10 @@ GAP_REASONS = _names("Gap", "reason")
 class EventBusError(Exception):
     """What the bus refused, or why there is no bus any more; `code` is an error's name or a close code."""
 
-    def __init__(self, code, message):
+    def __init__(self, code, message, retryable=False):
         super().__init__(f"{code}: {message}")
         self.code = code
+        self.retryable = retryable
 
 
 @dataclass(frozen=True)
@@ -93,6 +102,21 @@ class Event:
     received_at: int  # microseconds since 1970, the bus's clock
     producer: int
     sequence: int
+    schema: int  # CRC-64-AVRO fingerprint of the payload's schema, 0 for none
+
+
+@dataclass(frozen=True)
+class Backoff:
+    """Seconds between tries to connect again: more each time, less a random part; after `attempts` it gives up."""
+
+    first: float = 0.1
+    longest: float = 10
+    factor: float = 2
+    jitter: float = 0.5
+    attempts: float = math.inf
+
+    def delay(self, attempt):
+        return min(self.longest, self.first * self.factor ** min(attempt - 1, 100)) * (1 - self.jitter * random.random())
 
 
 @dataclass(frozen=True)
@@ -119,11 +143,40 @@ def frames(message):
     stream = io.BytesIO(message)
     while stream.tell() < len(message):
         outer = fastavro.schemaless_reader(stream, _frame, None)
-        schema = SCHEMAS.get(outer["typeCode"])
-        if schema is not None:
-            # Zeros stand for the fields that an older bus does not write; what a newer one adds is not read.
-            body = io.BytesIO(outer["body"] + bytes(16))
-            yield outer["typeCode"], fastavro.schemaless_reader(body, schema, None)
+        if outer["typeCode"] in FIELDS:
+            yield outer["typeCode"], _record(outer["body"], FIELDS[outer["typeCode"]])
+
+
+def _record(body, fields):
+    """Takes defaults for the fields that an older bus does not write; what a newer one adds is not read."""
+    stream, record = io.BytesIO(body), {}
+    for name, schema, optional, default in fields:
+        missing = optional and stream.tell() == len(body)
+        record[name] = default if missing else fastavro.schemaless_reader(stream, schema, None)
+    return record
+
+
+def _check_tokens(what, name):
+    tokens = name.split(".")
+    if not all(tokens) or len(tokens) > 16 or len(name.encode()) > 255:
+        raise ValueError(f"{what}: {name!r} (expected: 1 to 16 tokens with '.' between, at most 255 bytes)")
+    if any(c.isspace() or not (c.isprintable() or ord(c) > 0x9F) for c in name):
+        raise ValueError(f"{what}: {name!r} (expected: no white space and no control character)")
+    return tokens
+
+
+def check_topic(topic):
+    """Refuses what is no topic to publish to."""
+    _check_tokens("topic", topic)
+    if topic[0] == "$" or any(c in "*>" for c in topic):
+        raise ValueError(f"topic: {topic!r} (expected: no '*', no '>', no leading '$')")
+
+
+def check_filter(filter):
+    """Refuses what is no filter."""
+    *others, last = _check_tokens("filter", filter)
+    if any(c in t for t in others for c in "*>" if t != "*") or (last not in ("*", ">") and any(c in last for c in "*>")):
+        raise ValueError(f"filter: {filter!r} (expected: '*' only as a whole token, '>' only as the last one)")
 
 
 def matches(filter, topic):
@@ -187,15 +240,27 @@ class _Stream:
 class EventBus:
     """A connection to one of several buses.
 
-    `on_lost` is called with a Lost for events that will not come. The first connection must be there within
-    `connect_seconds`; after that the client tries for ever.
+    `on_lost` is called with a Lost for events that will not come, `on_retry` with number, address and seconds of each try
+    to connect again. The first connection must be there within `connect_seconds`; after that it is as `backoff` says.
     """
 
-    def __init__(self, *urls, client="python-example", token=None, on_lost=None, connect_seconds=10):
+    def __init__(
+        self,
+        *urls,
+        client="python-example",
+        token=None,
+        attributes=None,
+        on_lost=None,
+        on_retry=None,
+        connect_seconds=10,
+        backoff=Backoff(),
+    ):
         if not urls:
             raise ValueError("urls: none (expected: ws://host:8080/bus, or several of its kind)")
         self._urls = list(urls)
         self._client, self._token, self._connect_seconds = client, token, connect_seconds
+        self._attributes, self._backoff = attributes or {}, backoff
+        self._on_retry = on_retry or (lambda attempt, url, delay: None)
         self._on_lost = on_lost or (lambda lost: log.warning("lost: %s", lost))
         self._resume = None
         self._producer = None
@@ -232,16 +297,16 @@ class EventBus:
 
     async def close(self):
         """Closes the connection. What publish() has not returned for may be lost: wait for it first."""
-        self._runner.cancel()
-        await asyncio.gather(self._runner, return_exceptions=True)
+        self._end(None)
         if self._ws:
             await self._ws.close(1000)
-        self._end(None)
+        self._runner.cancel()
+        await asyncio.gather(self._runner, return_exceptions=True)
 
-    async def publish(self, topic, payload, key=None, headers=None):
+    async def publish(self, topic, payload, key=None, headers=None, schema=0, published_at=None):
         """Publishes an event; returns its number once the bus has handed it to the queues of its subscribers.
 
-        Waiting for each event is slow: asyncio.gather() or tasks let many be on their way at a time.
+        `published_at` is in microseconds since 1970, by default now. Waiting for each event is slow: asyncio.gather() or tasks let many be on their way at a time.
         """
         await self._until_ready()
         self._check(topic, payload, key, headers or {})
@@ -250,12 +315,12 @@ class EventBus:
             sequence = self._sequences.get(topic, 0) + 1
             self._sequences[topic] = sequence
             event = {
-                "publishedAt": time.time_ns() // 1000,
+                "publishedAt": time.time_ns() // 1000 if published_at is None else published_at,
                 "key": key,
                 "headers": headers or {},
                 "payload": bytes(payload),
             }
-            publish = {"topic": topic, "sequence": sequence, "schema": 0, "confirm": True, "events": [event]}
+            publish = {"topic": topic, "sequence": sequence, "schema": schema, "confirm": True, "events": [event]}
             confirmed = asyncio.get_running_loop().create_future()
             confirmed.add_done_callback(lambda _: self._room.release())
             self._unconfirmed[topic, sequence] = (publish, confirmed)
@@ -268,6 +333,7 @@ class EventBus:
         """Subscribes; returns once the subscription is in force."""
         if overflow not in OVERFLOW:
             raise ValueError(f"overflow: {overflow!r} (expected: one of {', '.join(OVERFLOW)})")
+        check_filter(filter)
         await self._until_ready()
         subscription = Subscription(self, next(self._ids), filter, group, overflow)
         request = subscription.request()
@@ -287,10 +353,18 @@ class EventBus:
         self._subscriptions.pop(subscription.id, None)
         subscription._finish()
 
-    async def flush(self):
-        """Returns when all that was sent before has reached every bus concerned."""
-        id = next(self._ids)
-        await self._ask(BARRIER, id, {"id": id})
+    async def flush(self, seconds=30):
+        """Returns when all that was sent before has reached every bus concerned; TimeoutError after so many seconds."""
+        async with asyncio.timeout(seconds):
+            while True:
+                await self._until_ready()
+                id = next(self._ids)
+                try:
+                    return await self._ask(BARRIER, id, {"id": id})
+                except EventBusError as e:
+                    if not e.retryable:
+                        raise
+                    await asyncio.sleep(0.1)
 
     # --- the connection -------------------------------------------------------------------------
 
@@ -302,9 +376,10 @@ class EventBus:
             raise self._ended.result() or EventBusError("CLOSED", "this client was closed")
 
     async def _run(self):
-        delay, urls = 0.1, itertools.cycle(self._urls)
+        attempt, urls = 0, itertools.cycle(self._urls)
+        url = next(urls)
         while not self._ended.done():
-            url, started = next(urls), time.monotonic()
+            started = time.monotonic()
             try:
                 await self._session(url)
             except websockets.InvalidStatus as e:
@@ -329,18 +404,22 @@ class EventBus:
                 log.exception("%s", url)
             finally:
                 self._disconnected()
-            if time.monotonic() - started > 5:
-                delay = 0.1
-            await asyncio.sleep(delay * random.uniform(0.5, 1))
-            delay = min(delay * 2, 10)
+            attempt = 1 if time.monotonic() - started > 5 else attempt + 1
+            url, delay = next(urls), self._backoff.delay(attempt)
+            if self._producer is not None:
+                if attempt > self._backoff.attempts:
+                    return self._end(EventBusError("DISCONNECTED", "the connection was lost"))
+                self._on_retry(attempt, url, delay)
+            await asyncio.sleep(delay)
 
     async def _session(self, url):
         options = {"subprotocols": [SUBPROTOCOL], "compression": None, "max_size": MAX_MESSAGE_BYTES}
+        options["close_timeout"] = CLOSE_SECONDS
         async with connect(url, ping_interval=15, ping_timeout=SILENCE_SECONDS - 15, **options) as ws:
             if ws.subprotocol != SUBPROTOCOL:
                 raise EventBusError("UNSUPPORTED", f"{url} is no event bus: it does not speak {SUBPROTOCOL}")
             self._refusal = None
-            hello = {"client": self._client, "agent": "eventbus-python-example/1", "attributes": {}}
+            hello = {"client": self._client, "agent": "eventbus-python-example/1", "attributes": self._attributes}
             await ws.send(frame(HELLO, {**hello, "token": self._token, "resume": self._resume}))
             pending = list(frames(await asyncio.wait_for(ws.recv(), ANSWER_SECONDS)))
             if pending and pending[0][0] == WELCOME:
@@ -378,7 +457,7 @@ class EventBus:
         self._ready.clear()
         for answer in self._answers.values():
             if not answer.done():
-                answer.set_exception(EventBusError("DISCONNECTED", "the connection was lost; try again"))
+                answer.set_exception(EventBusError("DISCONNECTED", "the connection was lost; try again", True))
         self._answers.clear()
 
     def _end(self, error):
@@ -413,12 +492,8 @@ class EventBus:
 
     def _check(self, topic, payload, key, headers):
         """Refuses what the bus would refuse: there the number would be used, and seen as a loss."""
-        limits, tokens = self._limits, topic.split(".")
-        texts = [*headers, *headers.values()]
-        if not all(tokens) or len(tokens) > 16 or len(topic.encode()) > 255:
-            raise ValueError(f"topic: {topic!r} (expected: 1 to 16 tokens with '.' between, at most 255 bytes)")
-        if topic[0] == "$" or any(c in "*>" or c.isspace() or not (c.isprintable() or ord(c) > 0x9F) for c in topic):
-            raise ValueError(f"topic: {topic!r} (expected: no '*', '>', white space, control character or leading '$')")
+        check_topic(topic)
+        limits, texts = self._limits, [*headers, *headers.values()]
         if len(payload) > limits["payloadBytes"]:
             raise ValueError(f"payload: {len(payload)} bytes (expected: at most {limits['payloadBytes']})")
         if len(headers) > limits["headers"] or sum(len(t.encode()) for t in texts) > limits["headerBytes"]:
@@ -462,7 +537,7 @@ class EventBus:
 
     def _problem(self, problem):
         code = ERRORS[problem["code"]] if problem["code"] < len(ERRORS) else "INTERNAL"
-        error = EventBusError(code, problem["message"])
+        error = EventBusError(code, problem["message"], problem["retryable"])
         if problem["typeCode"] == PUBLISH and problem["topic"]:
             self._settle(problem["topic"], problem["about"], error)
         elif (problem["typeCode"], problem["about"]) in self._answers:
@@ -491,6 +566,7 @@ class EventBus:
                 deliver["receivedAt"],
                 producer,
                 number,
+                deliver["schema"],
             )
             for subscription in plain + grouped:
                 await subscription._put(received)

@@ -1,6 +1,6 @@
 """The testee of the conformance kit for this client; ../../conformance/README.md has its protocol.
 
-    java -jar eventbus-conformance.jar --testee "python testee.py" --known-failing known-failing.txt
+    java -jar eventbus-conformance.jar --testee "python testee.py"
 """
 
 import asyncio
@@ -12,7 +12,7 @@ import websockets
 
 import eventbus
 
-CAPABILITIES = ["publish", "limits", "flush", "subscribe", "groups", "repetitions", "pause", "reconnect", "others"]
+CAPABILITIES = ["publish", "limits", "flush", "subscribe", "groups", "repetitions", "pause", "reconnect", "others", "topics"]
 FINAL = (1000, 1002, 1003, 1007, 1009)
 BUS_ERRORS = set(eventbus.ERRORS)
 
@@ -23,6 +23,16 @@ subscriptions = {}  # name -> (subscription, its task, an event that is set whil
 def say(line):
     sys.stdout.write(json.dumps(line, separators=(",", ":")) + "\n")
     sys.stdout.flush()
+
+
+def backoff(given):
+    if given is None:
+        return eventbus.Backoff()
+    if given is False:
+        return eventbus.Backoff(attempts=0)
+    names = {"initialDelay": "first", "maxDelay": "longest", "multiplier": "factor", "jitter": "jitter", "maxAttempts": "attempts"}
+    found = {names[name]: value for name, value in given.items() if value is not None}
+    return eventbus.Backoff(**{name: v / 1000 if name in ("first", "longest") else v for name, v in found.items()})
 
 
 class Client(eventbus.EventBus):
@@ -36,8 +46,11 @@ class Client(eventbus.EventBus):
             *options["urls"],
             client=options.get("name", "testee"),
             token=options.get("token"),
+            attributes=options.get("attributes"),
             on_lost=self._lost,
+            on_retry=lambda attempt, url, delay: self.tell("reconnecting", attempt=attempt, url=url, delay=delay * 1000),
             connect_seconds=seconds,
+            backoff=backoff(options.get("reconnect")),
         )
 
     def tell(self, event, **members):
@@ -65,7 +78,7 @@ class Client(eventbus.EventBus):
     def _tell_end(self, code, reason):
         if self.connection:
             self.connection = None
-            again = not self.closing and code not in FINAL and code < 4500
+            again = not self.closing and code not in FINAL and code < 4500 and self._backoff.attempts > 0
             self.tell("disconnected", code=code, reason=reason, willReconnect=again)
 
     async def _welcomed(self, ws, welcome):
@@ -106,6 +119,7 @@ async def consume(client, name, subscription, running):
             headers=event.headers,
             publishedAt=event.published_at,
             receivedAt=event.received_at,
+            schema=str(event.schema),
         )
         await running.wait()
 
@@ -125,7 +139,14 @@ async def publish(name, args):
     if client.state() == "CLOSED":
         raise eventbus.EventBusError("CLOSED", "this client is closed")
     payload = base64.b64decode(args["payload"])
-    sequence = await client.publish(args["topic"], payload, key=args.get("key"), headers=args.get("headers"))
+    sequence = await client.publish(
+        args["topic"],
+        payload,
+        key=args.get("key"),
+        headers=args.get("headers"),
+        schema=int(args.get("schema") or 0),
+        published_at=args.get("publishedAt"),
+    )
     return {"topic": args["topic"], "producer": str(client._producer), "sequence": sequence}
 
 
@@ -165,6 +186,26 @@ async def close(name, args):
     return {"drained": True}
 
 
+async def checkTopic(name, args):
+    return legal(eventbus.check_topic, args["topic"])
+
+
+async def checkFilter(name, args):
+    return legal(eventbus.check_filter, args["filter"])
+
+
+def legal(check, name):
+    try:
+        check(name)
+    except ValueError:
+        return {"legal": False}
+    return {"legal": True}
+
+
+async def match(name, args):
+    return {"matches": eventbus.matches(args["filter"], args["topic"])}
+
+
 async def hello(name, args):
     return {"protocol": 1, "agent": "eventbus-python-example/1", "capabilities": CAPABILITIES}
 
@@ -179,7 +220,10 @@ async def reset(name, args):
 
 OPS = {
     op.__name__: op
-    for op in (hello, reset, connect, close, state, publish, flush, subscribe, unsubscribe, pause, resume)
+    for op in (
+        hello, reset, connect, close, state, publish, flush, subscribe, unsubscribe, pause, resume,
+        checkTopic, checkFilter, match,
+    )
 }
 
 
@@ -191,7 +235,7 @@ def error(failure):
         if code in BUS_ERRORS or code.isdigit() or code.startswith("HTTP"):
             return {"code": "REFUSED", "busCode": code, "retryable": False, "message": message}
         codes = {"CLOSED": "CLOSED", "DISCONNECTED": "CONNECTION_LOST", "UNREACHABLE": "NOT_CONNECTED"}
-        return {"code": codes.get(code, "REFUSED"), "retryable": code == "DISCONNECTED", "message": message}
+        return {"code": codes.get(code, "REFUSED"), "retryable": failure.retryable, "message": message}
     if isinstance(failure, TimeoutError):
         return {"code": "TIMED_OUT", "retryable": True, "message": message}
     if isinstance(failure, ValueError):

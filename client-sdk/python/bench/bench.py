@@ -1,6 +1,6 @@
 """Measures this SDK beside nats-py, each with its own server on loopback, publisher and subscriber as processes.
 
-    python bench/bench.py --jar eventbus.jar --nats-server nats-server [--events 300000] [--rounds 3] [--only receive,send]
+    python bench/bench.py --jar eventbus.jar --nats-server nats-server [--events 300000] [--rounds 5] [--only receive,send]
 
 Needs this package, nats-py and aiohttp (for its WebSocket transport). Prints a table of medians: CPU of the process a event by
 ``time.process_time``, and the rate that was seen. Rates depend on what else the machine does; CPU does so less. Only figures of
@@ -21,7 +21,8 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,41 @@ async def ahead(sent: int, progress: Any) -> None:
         await asyncio.sleep(0.001)
 
 
+# ---- What both have in common: ``payload`` takes the payload of an event, ``chunk`` publishes so many events.
+
+
+async def iterate(events: AsyncIterator[Any], payload: Callable[[Any], object], counter: Counter) -> None:
+    async for event in events:
+        payload(event)
+        counter.add(1)
+        if counter.got >= counter.total:
+            break
+
+
+async def publish_all(total: int, progress: Any, chunk: Callable[[int], Awaitable[None]], flush: Any) -> Result:
+    clock = Clock()
+    for sent in range(CHUNK, total + CHUNK, CHUNK):
+        await chunk(CHUNK)
+        if sent == WARM_UP:
+            clock = Clock()
+        await asyncio.sleep(0)
+        if sent - progress.value > WINDOW:
+            await ahead(sent, progress)
+    await flush()
+    return clock.result()
+
+
+async def paced(total: int, chunk: Callable[[int], Awaitable[None]]) -> Result:
+    """2,000 events a second, each by itself."""
+    loop = asyncio.get_running_loop()
+    clock, start = Clock(), loop.time()
+    for i in range(total):
+        while (wait := start + i / 2000 - loop.time()) > 0:
+            await asyncio.sleep(wait)
+        await chunk(1)
+    return clock.result()
+
+
 # ---- This SDK
 
 
@@ -87,17 +123,13 @@ async def our_subscriber(how: str, url: str, total: int, progress: Any, ready: C
             ready()
             if how == "handler":
                 await counter.done.wait()
-            elif how == "batches":
+            elif how == "iterator":
+                await iterate(aiter(events), attrgetter("payload"), counter)
+            else:
                 async for batch in events.batches():
                     for event in batch:
                         event.payload
                     counter.add(len(batch))
-                    if counter.got >= total:
-                        break
-            else:
-                async for event in events:
-                    event.payload
-                    counter.add(1)
                     if counter.got >= total:
                         break
         return counter.clock.result()
@@ -123,8 +155,6 @@ async def our_publisher(how: str, url: str, total: int, progress: Any, ready: Ca
 
     async with eventbus.connect(url, name="bench-publisher") as bus:
         ready()
-        if how == "single":
-            return await paced(total, progress, lambda: void(bus.send(TOPIC, PAYLOAD)))
         if how == "confirmed":
             left = iter(range(total))
 
@@ -135,35 +165,13 @@ async def our_publisher(how: str, url: str, total: int, progress: Any, ready: Ca
             clock = Clock()
             await asyncio.gather(*(worker() for _ in range(1000)))
             return clock.result()
-        clock = Clock()
-        for i in range(1, total + 1):
-            while not bus.send(TOPIC, PAYLOAD):
-                await bus.room()
-            if i == WARM_UP:
-                clock = Clock()
-            if i % CHUNK == 0:
-                await asyncio.sleep(0)
-                if i - progress.value > WINDOW:
-                    await ahead(i, progress)
-        await bus.flush()
-        return clock.result()
 
+        async def chunk(n: int) -> None:
+            for _ in range(n):
+                while not bus.send(TOPIC, PAYLOAD):
+                    await bus.room()
 
-def void(_: object) -> None:
-    pass
-
-
-async def paced(total: int, progress: Any, send: Callable[[], Any]) -> Result:
-    """2,000 events a second, each by itself."""
-    loop = asyncio.get_running_loop()
-    clock, start = Clock(), loop.time()
-    for i in range(total):
-        while (wait := start + i / 2000 - loop.time()) > 0:
-            await asyncio.sleep(wait)
-        found = send()
-        if found is not None:
-            await found
-    return clock.result()
+        return await (paced(total, chunk) if how == "single" else publish_all(total, progress, chunk, bus.flush))
 
 
 # ---- nats-py
@@ -180,20 +188,10 @@ async def nats_subscriber(how: str, url: str, total: int, progress: Any, ready: 
         counter.add(1)
 
     limits = {"pending_msgs_limit": 1 << 22, "pending_bytes_limit": 1 << 31}
-    if how == "handler":
-        await client.subscribe("bench.>", cb=handler, **limits)
-        await client.flush()
-        ready()
-        await counter.done.wait()
-    else:
-        events = await client.subscribe("bench.>", **limits)
-        await client.flush()
-        ready()
-        async for message in events.messages:
-            message.data
-            counter.add(1)
-            if counter.got >= total:
-                break
+    events = await client.subscribe("bench.>", cb=handler if how == "handler" else None, **limits)
+    await client.flush()
+    ready()
+    await (counter.done.wait() if how == "handler" else iterate(events.messages, attrgetter("data"), counter))
     result = counter.clock.result()
     await client.close()
     return result
@@ -204,21 +202,12 @@ async def nats_publisher(how: str, url: str, total: int, progress: Any, ready: C
 
     client = await nats.connect(url)
     ready()
-    if how == "single":
-        result = await paced(total, progress, lambda: client.publish(TOPIC, PAYLOAD))
-        await client.close()
-        return result
-    clock = Clock()
-    for i in range(1, total + 1):
-        await client.publish(TOPIC, PAYLOAD)
-        if i == WARM_UP:
-            clock = Clock()
-        if i % CHUNK == 0:
-            await asyncio.sleep(0)
-            if i - progress.value > WINDOW:
-                await ahead(i, progress)
-    await client.flush()
-    result = clock.result()
+
+    async def chunk(n: int) -> None:
+        for _ in range(n):
+            await client.publish(TOPIC, PAYLOAD)
+
+    result = await (paced(total, chunk) if how == "single" else publish_all(total, progress, chunk, client.flush))
     await client.close()
     return result
 
@@ -331,7 +320,7 @@ def main() -> None:
     parser.add_argument("--jar", required=True, help="the bus, eventbus.jar")
     parser.add_argument("--nats-server", default="nats-server")
     parser.add_argument("--events", type=int, default=300_000)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--only", default="", help="parts of the names of cases, with commas")
     options = parser.parse_args()
     only = [part for part in options.only.split(",") if part]

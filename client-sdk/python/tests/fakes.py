@@ -6,11 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from eventbus._commands import Abort, AskToken, Close, Open, Ping
 from eventbus._dispatch import Subscription
 from eventbus._errors import Error
 from eventbus._events import Event, check_event
 from eventbus._link import Link
-from eventbus._machine import Abort, Close, Machine, Open, Ping
+from eventbus._machine import Machine
 from eventbus._options import Options
 from eventbus._wire import (
     DELIVER,
@@ -140,9 +141,13 @@ class Driver:
         self.happened: list[Any] = []
         self.first = FakeWaiter()
         self.hold_writes = False
+        #: Questions for a token that were not answered.
+        self.asked: list[int] = []
+        #: Pongs that show how far a bus is do not come.
+        self.hold_pongs = False
 
     def start(self) -> Socket:
-        self.machine.start(self.first, self.now)
+        self.machine.connector.start(self.first, self.now)
         self.pump()
         return self.sockets[-1]
 
@@ -160,9 +165,14 @@ class Driver:
                 if isinstance(command, Open):
                     self.sockets.append(Socket(command.link, command.timeout))
                     continue
+                if isinstance(command, AskToken):
+                    self.asked.append(command.round)
+                    continue
                 socket = next(s for s in self.sockets if s.link is command.link)
                 if isinstance(command, Ping):
                     socket.pings += 1
+                    if command.behind and not self.hold_pongs:
+                        machine.heard(command.link, self.now, True)
                     continue
                 if isinstance(command, Close):
                     self._write(socket)
@@ -247,9 +257,9 @@ class Driver:
         return waiter
 
     def subscribe(self, filter: str, group: str | None = None, overflow: Overflow = Overflow.BLOCK) -> Subscription:
-        subscription = Subscription(self.machine.take_id(), filter, group, overflow)
+        subscription = Subscription(self.machine.registry.take_id(), filter, group, overflow)
         subscription.ready.append(FakeWaiter())
-        self.machine.subscribe(subscription, self.now)
+        self.machine.registry.subscribe(subscription, self.now)
         self.pump()
         return subscription
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
+import threading
+import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from http import HTTPStatus
 from typing import Any
 
@@ -21,6 +23,7 @@ from eventbus._topics import matcher
 from eventbus._wire import (
     PUBLISH,
     RECORDS,
+    Authenticate,
     Barrier,
     BusCode,
     Confirm,
@@ -51,6 +54,8 @@ class Bus:
         self.url = ""
         self.subprotocols: list[Subprotocol] | None = [Subprotocol("eventbus.v1.avro")]
         self.producer = 77
+        #: Seconds that a token lasts; 0 for ever.
+        self.token_life = 0.0
         self._server: Server | None = None
         # What waits for credit, and how much more may go out.
         self._held: dict[ServerConnection, deque[bytes]] = {}
@@ -96,7 +101,10 @@ class Bus:
             if frame.token == "wrong":
                 await ws.send(Problem(BusCode.UNAUTHENTICATED, "a wrong token", False, 0).frame())
                 await ws.close(4500, "a wrong token")
-            return [Welcome("bus", "session", self.producer, "secret", LIMITS).frame()] if self.welcomes else []
+            welcome = Welcome("bus", "session", self.producer, "secret", LIMITS, expires_at=self._expires_at())
+            return [welcome.frame()] if self.welcomes else []
+        if isinstance(frame, Authenticate):
+            return [Confirm(Authenticate.CODE, self._expires_at()).frame()]
         if isinstance(frame, Credit):
             room = 0 if math.isinf(self._room[ws]) else self._room[ws]
             self._room[ws] = room + max(0, frame.limit - self._limit[ws])
@@ -117,6 +125,9 @@ class Bus:
         if isinstance(frame, (Barrier, Echo)):
             return [frame.frame()]
         return []
+
+    def _expires_at(self) -> int:
+        return int((time.time() + self.token_life) * 1e6) if self.token_life else 0
 
     async def _deliver(self, frame: PublishSeen) -> None:
         for ws, mine in list(self.subscriptions.items()):
@@ -142,6 +153,10 @@ class Bus:
             while not condition():
                 await asyncio.sleep(0.001)
 
+    def wait(self, condition: Callable[[], object]) -> None:
+        """The same, from another thread."""
+        asyncio.run_coroutine_threadsafe(self.until(condition), self.loop).result(10)
+
     def last_credit(self) -> Credit:
         credit: Credit = self.of(Credit)[-1]
         return credit
@@ -155,6 +170,23 @@ async def loopback() -> AsyncIterator[Bus]:
         yield bus
     finally:
         await bus.stop()
+
+
+@contextlib.contextmanager
+def in_thread() -> Iterator[Bus]:
+    """A bus with a loop of its own."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    found = Bus()
+    asyncio.run_coroutine_threadsafe(found.start(), loop).result(10)
+    try:
+        yield found
+    finally:
+        asyncio.run_coroutine_threadsafe(found.stop(), loop).result(10)
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(10)
+        loop.close()
 
 
 def refusal(status: int, text: str, retry_after: str = "") -> Response:

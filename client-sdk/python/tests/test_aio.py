@@ -42,7 +42,7 @@ def run(test: Test) -> None:
                 left = [
                     t
                     for t in asyncio.all_tasks() - before
-                    if "eventbus" in t.get_name() or "_aio" in repr(t.get_coro())
+                    if "eventbus" in t.get_name() or "/eventbus/" in repr(t.get_coro())
                 ]
                 assert left == []
 

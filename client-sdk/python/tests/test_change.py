@@ -17,7 +17,8 @@ from fakes import (
 )
 
 from eventbus import BusChanged, BusChangeFailed, BusCode, Disconnected, Gap, GapReason, Limits, Refused, State
-from eventbus._change import TABLE, Change, Phase, What
+from eventbus._change import OVERTAKE, Change
+from eventbus._change_table import TABLE, Phase, What
 from eventbus._dispatch import Subscription
 from eventbus._wire import MOST_LONG, Barrier, ChangeBusFailed, Credit, Hello, Subscribe, Unsubscribe
 
@@ -145,6 +146,50 @@ def test_events_of_groups_come_in_order_over_both_connections() -> None:
     assert d.numbers(member) == [1, 2, 3, 4]
     assert d.of(Gap) == []
     assert d.machine.dispatcher.bytes == 0
+
+
+def test_what_the_new_bus_sent_for_a_group_and_was_not_read_yet_is_waited_for() -> None:
+    m = leaving_with_a_pong_to_come()
+    d, [member] = m.d, m.subs
+    # Sent before the old bus was done, read after that.
+    d.say(m.new, numbered("a", 5, 3, 3, groups=(member.id,)))
+    assert d.numbers(member) == []
+    d.machine.heard(m.new.link, d.now, True)
+    d.pump()
+    m.assert_moved()
+    assert d.numbers(member) == [2, 3, 4]
+    # Another one later is a sign of life only.
+    d.machine.heard(m.new.link, d.now, True)
+
+
+@pytest.mark.parametrize("what", ["silent", "old lost", "new lost"])
+def test_a_new_bus_that_does_not_say_how_far_it_is_holds_up_nothing(what: str) -> None:
+    m = leaving_with_a_pong_to_come()
+    d, [member] = m.d, m.subs
+    if what == "silent":
+        d.advance(OVERTAKE)
+        m.assert_moved()
+    elif what == "old lost":
+        d.end(m.old)
+        m.assert_moved()
+    else:
+        d.end(m.new)
+        assert d.machine.current is m.old.link
+    assert d.numbers(member) == [2, 4]
+    assert d.machine.change is None
+
+
+def leaving_with_a_pong_to_come() -> Move:
+    """The old bus has drained; of a group it had 2 and 4, and 3 went to the new one."""
+    m = Move(group="g")
+    d, [member] = m.d, m.subs
+    m.to_leaving()
+    d.hold_pongs = True
+    d.say(m.old, numbered("a", 5, 2, 2, groups=(member.id,)), numbered("a", 5, 4, 4, groups=(member.id,)))
+    m.drain()
+    assert m.new.pings == 1
+    assert d.numbers(member) == []
+    return m
 
 
 def test_a_client_without_subscriptions_moves() -> None:
@@ -388,7 +433,7 @@ def test_what_is_asked_for_during_a_move_is_said_at_its_end() -> None:
     d = m.d
     m.welcome()
     late = d.subscribe("c")
-    d.machine.unsubscribe(m.subs[1], d.now)
+    d.machine.registry.unsubscribe(m.subs[1], d.now)
     d.pump()
     assert m.old.take(Subscribe, Unsubscribe) == []
     m.confirm()
@@ -415,7 +460,7 @@ def test_a_subscription_whose_end_was_asked_for_before() -> None:
     d = Driver()
     s = d.connect()
     going, staying = d.subscribed(s, "a"), d.subscribed(s, "b")
-    d.machine.unsubscribe(going, d.now)
+    d.machine.registry.unsubscribe(going, d.now)
     d.say(s, change_bus("ws://two/bus"))
     new = d.sockets[-1]
     d.welcome(new, bus="bus-2")

@@ -15,12 +15,15 @@ from typing import Any
 import fastavro
 import fastavro.schema
 import pytest
-from fakes import deliver
+from fakes import NANOS, deliver
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_wire import examples, plain, publish_frame
 
+from eventbus import _events
 from eventbus._events import DeliveryReader, Event, EventCursor, encode_event
+from eventbus._publish_frame import ENCODED
+from eventbus._publish_frame import encode as encode_together
 from eventbus._wire import DELIVER, PUBLISH, RECORDS, Malformed, Reader, _fields_of, frames, text, varint
 
 AVRO = Path(__file__).parents[3] / "schemas" / "avro"
@@ -118,7 +121,7 @@ def test_publishes(topic: str, sequence: int, schema: int, confirm: bool, listed
 @given(
     st.sampled_from([0, 60, 1 << 13, 1_763_712_000_000_000, (1 << 55) - 3]),
     st.lists(
-        st.tuples(st.integers(0, 9000), st.sampled_from([b"x" * 100, b"y" * 100, b"", b"\x80" * 3])),
+        st.tuples(st.integers(-9000, 9000), st.sampled_from([b"x" * 100, b"y" * 100, b"", b"\x80" * 3])),
         min_size=3,
         max_size=40,
     ),
@@ -134,7 +137,9 @@ def test_runs_of_one_size(start: int, steps: list[tuple[int, bytes]], keyed: set
     size = sum(map(len, raw))
     body = text("a") + varint(5) + varint(1) + b"\0\0\1" + varint(-len(raw)) + varint(size) + b"".join(raw) + b"\0\0"
     found: list[Event] = []
-    assert EventCursor(DeliveryReader().read(body, 0, len(body))).take(found, 1 << 30)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_events, "LEAST_RUN", 1)
+        assert EventCursor(DeliveryReader().read(body, 0, len(body))).take(found, 1 << 30)
     assert [
         {"publishedAt": e.published_at, "key": e.key, "headers": e.headers, "payload": e.payload} for e in found
     ] == listed
@@ -216,3 +221,24 @@ def test_many_items_in_few_bytes_are_refused_before_anything_is_made(count: int)
     events_at = body.index(varint(-1) + varint(-1)) + 1
     with pytest.raises(Malformed, match="block count"):
         DeliveryReader().read(body[:events_at] + varint(count) + varint(0) * (count < 0) + b"\0\0", 0, len(body))
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 1 << 62) | st.integers(NANOS, NANOS + 20_000_000), st.binary(max_size=80)), min_size=1
+    )
+)
+def test_events_are_encoded_together_as_one_by_one(plain_events: list[tuple[int, bytes]]) -> None:
+    times, payloads = [t for t, _ in plain_events], [p for _, p in plain_events]
+    one_by_one = [encode_event(t // 1000, None, None, p) for t, p in plain_events]
+    assert encode_together(times, payloads) == b"".join(one_by_one)
+    # Those that have a key are encoded already.
+    times[0], payloads[0] = ENCODED, encode_event(1, "key", {"a": "b"}, b"x")
+    assert encode_together(times, payloads) == payloads[0] + b"".join(one_by_one[1:])
+
+
+def test_a_run_ends_where_a_time_has_fewer_bytes() -> None:
+    event, other = bytes.fromhex("8080000000 02 78"), bytes.fromhex("0280000000 02 78")
+    assert _events._run(event * 4, 0, 6, 7, 3) == 3
+    assert _events._run(event * 2 + other + event, 0, 6, 7, 3) == 1
+    assert _events._run(other + event, 0, 6, 7, 1) == 0

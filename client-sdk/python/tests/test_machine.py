@@ -73,6 +73,18 @@ CORE = [
     "_addresses",
     "_flushes",
     "_silence",
+    "_answers",
+    "_held",
+    "_publish_frame",
+    "_recut",
+    "_streams",
+    "_waiters",
+    "_change_table",
+    "_commands",
+    "_connector",
+    "_moves",
+    "_registry",
+    "_tokens",
 ]
 
 
@@ -712,7 +724,7 @@ def test_unsubscribing_ends_with_drained_and_events_before_it_come() -> None:
     d = Driver()
     s = d.connect()
     sub = d.subscribed(s, "a")
-    d.machine.unsubscribe(sub, d.now)
+    d.machine.registry.unsubscribe(sub, d.now)
     d.pump()
     assert s.take(Unsubscribe) == [Unsubscribe(sub.id)]
     d.say(s, numbered("a", 5, 1, 1))
@@ -741,11 +753,11 @@ def test_what_ends_without_a_connection_ends_at_once() -> None:
     d = Driver()
     s = d.connect()
     ending, other = d.subscribed(s, "a"), d.subscribed(s, "b")
-    d.machine.unsubscribe(ending, d.now)
+    d.machine.registry.unsubscribe(ending, d.now)
     d.pump()
     d.end(s)
     assert ending.ended
-    d.machine.unsubscribe(other, d.now)
+    d.machine.registry.unsubscribe(other, d.now)
     assert other.ended
     assert d.reconnect().take(Subscribe) == []
 
@@ -840,7 +852,7 @@ def test_a_malformed_frame_ends_the_connection() -> None:
     assert s.closed[0] == 1007
     assert "Confirm.about" in s.closed[1]
     assert d.machine.state is State.CLOSED
-    assert isinstance(d.machine.end_reason, Refused)
+    assert isinstance(d.machine.connector.end_reason, Refused)
     assert d.numbers(sub) == [1]  # what came before it is good
 
 
@@ -908,10 +920,9 @@ def test_events_are_the_bytes_that_the_page_describes() -> None:
     d.hold_writes = False
     d.pump()
     assert [len(x) for p in s.take(PublishSeen) for x in p.payloads] == [0, 1, 63, 64, 1023, 1024, 8191, 8192, 70_000]
-    frame_ = d.machine.outbox
-    frame_.add("b", b"x")
-    parts = frame_._queue[-1].parts
-    assert b"".join(parts) == plain_event(b"x", (d.machine.outbox._nanos()) // 1000)
+    out = d.machine.outbox
+    out.add("b", b"x")
+    assert out._queue[-1].encode() == plain_event(b"x", out._nanos() // 1000)
 
 
 def test_a_second_welcome_is_skipped() -> None:
@@ -929,7 +940,7 @@ def test_what_nothing_takes_any_more_does_not_hold_up_its_end() -> None:
     d.say(s, deliver("a", 5, 1, [b"x" * 5000]), deliver("a", 5, 2, [b"x" * 6000]))
     s.take()
     d.machine.dispatcher.drop_queue(sub)
-    d.machine.unsubscribe(sub, d.now)
+    d.machine.registry.unsubscribe(sub, d.now)
     d.machine.handled()
     d.pump()
     assert [type(f) for f in s.take()] == [Unsubscribe, Credit]

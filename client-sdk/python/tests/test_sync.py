@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import os
 import threading
 from collections.abc import Callable, Iterator
 
 import pytest
-from loopback import Bus
+from loopback import Bus, in_thread
 
 import eventbus
 from eventbus import Closed, Published, Refused, State, TimedOut
@@ -18,16 +17,8 @@ from eventbus.sync import EventBus, Subscription, connect
 
 @pytest.fixture
 def bus() -> Iterator[Bus]:
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever)
-    thread.start()
-    found = Bus()
-    asyncio.run_coroutine_threadsafe(found.start(), loop).result(10)
-    yield found
-    asyncio.run_coroutine_threadsafe(found.stop(), loop).result(10)
-    loop.call_soon_threadsafe(loop.stop)
-    thread.join(10)
-    loop.close()
+    with in_thread() as found:
+        yield found
 
 
 def test_publish_send_and_events(bus: Bus) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import testee
 
-from eventbus._machine import may_reconnect
+from eventbus._connector import may_reconnect
 from eventbus._topics import filter_problem, matcher, topic_problem
 from eventbus._wire import Malformed
 

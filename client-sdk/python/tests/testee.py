@@ -29,8 +29,8 @@ from eventbus._wire import Malformed, Reader
 
 CAPABILITIES = [
     "publish", "send", "limits", "outbound", "confirm-timeout", "flush", "subscribe", "groups", "repetitions", "forget",
-    "pause", "credit", "reconnect", "others", "tokens", "token-again", "change", "silence", "counters", "decode", "encode",
-    "topics", "fingerprint",
+    "pause", "credit", "reconnect", "others", "previous", "credentials", "tokens", "token-again", "change", "silence",
+    "counters", "decode", "encode", "topics", "fingerprint",
 ]  # fmt: skip
 SECONDS = {
     "connectTimeout": "connect_timeout", "confirmTimeout": "confirm_timeout", "silenceTimeout": "silence_timeout",
@@ -38,8 +38,8 @@ SECONDS = {
 }  # fmt: skip
 NUMBERS = {
     "outboundBytes": "outbound_bytes", "batchBytes": "batch_bytes", "receiveBytes": "receive_bytes",
-    "trackedProducers": "tracked_producers", "whenFull": "when_full", "name": "name", "token": "token",
-    "attributes": "attributes",
+    "trackedProducers": "tracked_producers", "whenFull": "when_full", "name": "name", "user": "user",
+    "token": "token", "attributes": "attributes",
 }  # fmt: skip
 
 
@@ -412,7 +412,8 @@ class AsyncTestee(Testee):
         raise Broken(f"no op {op!r}")
 
     async def connect(self, name: str, args: dict[str, Any]) -> dict[str, Any]:
-        from eventbus._aio import EventBus, start
+        from eventbus._aio import EventBus
+        from eventbus._connect import start
 
         bus = EventBus(eventbus.connect(args["urls"], **options(args))._options)
         self.clients[name] = bus
@@ -516,7 +517,7 @@ class SyncTestee(Testee):
 
             return EventBus(eventbus.connect(args["urls"], **options(args))._options)
 
-        from eventbus._aio import start
+        from eventbus._connect import start
 
         inner = portal.call(make())
         bus = eventbus.sync.EventBus(portal, inner)

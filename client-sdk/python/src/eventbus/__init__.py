@@ -9,7 +9,8 @@
                 print(event.topic, event.text())
 """
 
-from ._aio import Codec, Connecting, EventBus, HandlerFailed, Subscription, connect
+from ._aio import EventBus
+from ._connect import Connecting, connect
 from ._dispatch import Gap, GapReason
 from ._errors import (
     BufferFull,
@@ -39,6 +40,8 @@ from ._happenings import (
 )
 from ._options import Reconnect
 from ._outbox import Published
+from ._payload import Codec
+from ._subscription import HandlerFailed, Subscription
 from ._version import VERSION as __version__
 from ._wire import BusCode, Limits, Overflow
 

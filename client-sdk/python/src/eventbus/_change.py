@@ -1,7 +1,7 @@
 """One move of a client to another bus: the new connection is made before the old one is given up, so that no event is lost,
 doubled or put out of order. docs/protocol.md#change-of-bus has the steps.
 
-``TABLE`` says what is done when; ``Change`` does it. Until LEAVING nothing has been taken from the old bus, and whatever fails
+``_change_table`` says what is done when; ``Change`` does it. Until LEAVING nothing was taken from the old bus, and whatever fails
 leaves the client where it is. Without I/O and without a clock::
 
     CONNECTING --READY--> SUBSCRIBING --CONFIRMED--> FLUSHING --FLUSHED--> LEAVING
@@ -16,9 +16,9 @@ takes what the old bus still has and comes back (NEW_LOST); when both end, there
 
 from __future__ import annotations
 
-from enum import Enum, auto
 from typing import TYPE_CHECKING
 
+from ._change_table import TABLE, Phase, What
 from ._dispatch import MOST_HELD
 from ._errors import Error
 from ._flushes import PAUSE
@@ -34,105 +34,10 @@ SHORTEST, LONGEST = 0.1, 300.0
 STALL = 0.1
 #: How long a new bus that is given up may take to drain.
 UNDO = 2.0
+#: How long the new bus may take to show that what it had sent before has come.
+OVERTAKE = 2.0
 #: So much a bus that knows of credit may send over the new connection until its events are handed on.
 STANDBY_CREDIT = MOST_HELD // 4
-
-
-class Phase(Enum):
-    """How far the change is."""
-
-    CONNECTING = auto()
-    SUBSCRIBING = auto()
-    FLUSHING = auto()
-    LEAVING = auto()
-    SENDING_MOVED = auto()
-    RECEIVING_MOVED = auto()
-    OLD_LOST = auto()
-    NEW_LOST = auto()
-    NEW_LOST_SENDING = auto()
-    UNDOING = auto()
-    MOVED = auto()
-    OVER = auto()
-
-
-class What(Enum):
-    """What happens."""
-
-    READY = auto()
-    UNREACHABLE = auto()
-    CONFIRMED = auto()
-    REFUSED = auto()
-    TOO_MUCH = auto()
-    LATE = auto()
-    FLUSHED = auto()
-    NOT_FLUSHED = auto()
-    ASK_AGAIN = auto()
-    FLOWING = auto()
-    SENT = auto()
-    DRAINED = auto()
-    BEHIND = auto()
-    WAITED = auto()
-    NEW_ENDED = auto()
-    OLD_ENDED = auto()
-    UNDONE = auto()
-    CLOSED = auto()
-
-
-_P, _W = Phase, What
-
-#: From phase and event to action (a method of Change; None for none) and next phase. A pair that is not here changes nothing,
-#: because what happens may come late.
-TABLE: dict[tuple[Phase, What], tuple[str | None, Phase]] = {
-    (_P.CONNECTING, _W.READY): ("subscribe", _P.SUBSCRIBING),
-    (_P.CONNECTING, _W.UNREACHABLE): ("stay_unbegun", _P.OVER),
-    (_P.CONNECTING, _W.LATE): ("stay_unbegun", _P.OVER),
-    (_P.CONNECTING, _W.NEW_ENDED): ("stay_unbegun", _P.OVER),
-    (_P.CONNECTING, _W.OLD_ENDED): ("drop", _P.OVER),
-    (_P.SUBSCRIBING, _W.CONFIRMED): ("flush", _P.FLUSHING),
-    (_P.SUBSCRIBING, _W.REFUSED): ("undo", _P.UNDOING),
-    (_P.SUBSCRIBING, _W.TOO_MUCH): ("undo", _P.UNDOING),
-    (_P.SUBSCRIBING, _W.LATE): ("undo", _P.UNDOING),
-    (_P.SUBSCRIBING, _W.NEW_ENDED): ("stay", _P.OVER),
-    (_P.SUBSCRIBING, _W.OLD_ENDED): ("go_on", _P.OLD_LOST),
-    (_P.FLUSHING, _W.FLUSHED): ("leave", _P.LEAVING),
-    (_P.FLUSHING, _W.NOT_FLUSHED): ("publish_on_for_a_moment", _P.FLUSHING),
-    (_P.FLUSHING, _W.ASK_AGAIN): ("flush", _P.FLUSHING),
-    (_P.FLUSHING, _W.FLOWING): ("look_later", _P.FLUSHING),
-    (_P.FLUSHING, _W.TOO_MUCH): ("undo", _P.UNDOING),
-    (_P.FLUSHING, _W.LATE): ("undo", _P.UNDOING),
-    (_P.FLUSHING, _W.NEW_ENDED): ("stay", _P.OVER),
-    (_P.FLUSHING, _W.OLD_ENDED): ("go_on", _P.OLD_LOST),
-    (_P.LEAVING, _W.SENT): ("move_sending", _P.SENDING_MOVED),
-    (_P.LEAVING, _W.DRAINED): (None, _P.RECEIVING_MOVED),
-    (_P.LEAVING, _W.BEHIND): ("wait_on", _P.LEAVING),
-    (_P.LEAVING, _W.WAITED): ("go_on", _P.OLD_LOST),
-    (_P.LEAVING, _W.NEW_ENDED): (None, _P.NEW_LOST),
-    (_P.LEAVING, _W.OLD_ENDED): ("go_on", _P.OLD_LOST),
-    (_P.SENDING_MOVED, _W.DRAINED): ("finish", _P.MOVED),
-    (_P.SENDING_MOVED, _W.BEHIND): ("wait_on", _P.SENDING_MOVED),
-    (_P.SENDING_MOVED, _W.WAITED): ("release_and_finish", _P.MOVED),
-    (_P.SENDING_MOVED, _W.NEW_ENDED): ("lose_sending", _P.NEW_LOST_SENDING),
-    (_P.SENDING_MOVED, _W.OLD_ENDED): ("release_and_finish", _P.MOVED),
-    (_P.RECEIVING_MOVED, _W.SENT): ("move_sending_and_finish", _P.MOVED),
-    (_P.RECEIVING_MOVED, _W.BEHIND): ("wait_on", _P.RECEIVING_MOVED),
-    (_P.RECEIVING_MOVED, _W.WAITED): ("go_on", _P.OLD_LOST),
-    (_P.RECEIVING_MOVED, _W.NEW_ENDED): ("come_back", _P.OVER),
-    (_P.RECEIVING_MOVED, _W.OLD_ENDED): ("go_on", _P.OLD_LOST),
-    (_P.OLD_LOST, _W.SENT): ("resume_sending_and_finish", _P.MOVED),
-    (_P.OLD_LOST, _W.NEW_ENDED): ("lose_both", _P.OVER),
-    (_P.NEW_LOST, _W.DRAINED): ("come_back", _P.OVER),
-    (_P.NEW_LOST, _W.BEHIND): ("wait_on", _P.NEW_LOST),
-    (_P.NEW_LOST, _W.WAITED): ("come_back", _P.OVER),
-    (_P.NEW_LOST, _W.OLD_ENDED): ("drop", _P.OVER),
-    (_P.NEW_LOST_SENDING, _W.DRAINED): ("come_back_sending", _P.OVER),
-    (_P.NEW_LOST_SENDING, _W.BEHIND): ("wait_on", _P.NEW_LOST_SENDING),
-    (_P.NEW_LOST_SENDING, _W.WAITED): ("come_back_sending", _P.OVER),
-    (_P.NEW_LOST_SENDING, _W.OLD_ENDED): ("drop", _P.OVER),
-    (_P.UNDOING, _W.UNDONE): ("stay", _P.OVER),
-    (_P.UNDOING, _W.NEW_ENDED): ("stay", _P.OVER),
-    (_P.UNDOING, _W.OLD_ENDED): ("drop", _P.OVER),
-    **{(phase, _W.CLOSED): ("drop", _P.OVER) for phase in _P if phase not in (_P.MOVED, _P.OVER)},
-}
 
 
 class Change:
@@ -161,6 +66,8 @@ class Change:
         self._waited = 0.0
         self._connecting: Timer | None = None
         self._pause: Timer | None = None
+        # Runs while the old bus has drained and the new one is still asked how far it is.
+        self._overtaking: Timer | None = None
         # Before the bus closes the old connection there has to be time to stay.
         self._deadline = machine.timers.at(now + self._patience * 0.75, self._on_late)
         self._now = now
@@ -187,7 +94,7 @@ class Change:
 
     def welcomed(self, welcome: Welcome, now: float) -> None:
         """A bus has greeted this client over the new connection."""
-        problem = self._machine.unfit(welcome)
+        problem = self._machine.connector.unfit(welcome)
         if problem is not None:
             assert self.new is not None
             self._machine.abort(self.new)
@@ -201,6 +108,7 @@ class Change:
         """The new connection has ended, or never came about."""
         if self.new is not None and self.new.welcome is not None and self.phase is not Phase.CONNECTING:
             self.on(What.NEW_ENDED, now, why)
+            self._caught_up(now)
         elif not self.is_over:
             self._try_next(now, why)
 
@@ -230,11 +138,35 @@ class Change:
         self._leaving.discard(id)
         mine = id not in self._ending
         if not mine:
-            self._machine.end_subscription(id)
+            self._machine.registry.end(id)
         if not self._leaving:
+            self._drained(now)
+        return True
+
+    def _drained(self, now: float) -> None:
+        """Two connections have no order: what the new bus had sent for a group before the old one was done may not be read yet,
+        and would come behind events with higher numbers. The Pong of the new bus comes behind all that."""
+        link = self.new
+        if self._has_groups and link is not None and not link.over:
+            self._overtaking = self._machine.timers.at(now + OVERTAKE, self._caught_up)
+            self._machine.ask_behind(link)
+        else:
             self._release()
             self.on(What.DRAINED, now)
-        return True
+
+    def pong(self, now: float) -> None:
+        """The new bus has answered: all that it had sent before has come."""
+        self._caught_up(now)
+
+    def _caught_up(self, now: float) -> None:
+        if self._overtaking is not None:
+            self._stop_overtaking()
+            self._release()
+            self.on(What.DRAINED, now)
+
+    def _stop_overtaking(self) -> None:
+        self._cancel(self._overtaking)
+        self._overtaking = None
 
     def echoed(self, id: int, now: float) -> bool:
         """A barrier has come back; returns whether it was asked for here."""
@@ -296,7 +228,7 @@ class Change:
     def _subscribe(self) -> None:
         machine = self._machine
         machine.dispatcher.hold(self._on_too_much)
-        machine.waiting_control = []
+        machine.registry.waiting_control = []
         everything = list(machine.dispatcher.subscriptions.values())
         self._ending = {s.id for s in everything if s.ending}
         for subscription in everything:
@@ -380,10 +312,11 @@ class Change:
 
     def _finish(self) -> None:
         self._end()
-        self._machine.moved(self, self._served, self._ending, self._now)
+        self._machine.moves.moved(self, self._served, self._ending, self._now)
 
     def _end(self) -> None:
         self._deadline.cancel()
+        self._stop_overtaking()
         self._cancel(self._pause)
         self._cancel(self._connecting)
         self._forget_barrier()
@@ -427,15 +360,15 @@ class Change:
     def _stay_unbegun(self) -> None:
         self._end()
         self._drop_new("the client stays at its bus")
-        self._machine.stayed(self)
+        self._machine.moves.stayed(self)
 
     def _stay(self) -> None:
         self._end()
         self._drop_new("the client stays at its bus")
         self._machine.outbox.stay()
         self._machine.dispatcher.release(False)
-        self._machine.say_waiting(self.old)
-        self._machine.stayed(self)
+        self._machine.registry.say_waiting(self.old)
+        self._machine.moves.stayed(self)
 
     def _come_back(self, sending: bool = False) -> None:
         """The new bus is lost after the old one was left: what it had is lost with it."""
@@ -447,9 +380,9 @@ class Change:
             machine.resume_sending(self.old)
         else:
             machine.outbox.stay()
-        machine.waiting_control = None
-        machine.subscribe_again(self.old, self._now)
-        machine.stayed(self)
+        machine.registry.waiting_control = None
+        machine.registry.subscribe_again(self.old, self._now)
+        machine.moves.stayed(self)
 
     def _come_back_sending(self) -> None:
         self._come_back(sending=True)
@@ -463,12 +396,12 @@ class Change:
         self._end()
         self._drop_new("the client stays at its bus")
         self._machine.dispatcher.release(True)
-        self._machine.waiting_control = None
+        self._machine.registry.waiting_control = None
         self._machine.outbox.stay()
 
     def _lose_both(self) -> None:
         self._drop()
-        self._machine.lost_both(self.why, self._now)
+        self._machine.moves.lost_both(self.why, self._now)
 
 
 def void(_: object) -> None:

@@ -6,19 +6,19 @@ What is queued here is bounded by credit, for the whole client. Events are decod
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 from ._errors import Error
 from ._events import Delivery, DeliveryReader, EventCursor
-from ._outbox import Waiter
+from ._held import Held
+from ._streams import Pair, Route
 from ._topics import matcher
+from ._waiters import Waiter
 from ._wire import GapFrame, Overflow, Subscribe, Unsubscribe, WireGapReason
 
-#: Of what came for a pair that is not complete, so many ranges are remembered.
-MOST_RANGES = 64
 #: More than this is not held of one connection during a change of bus.
 MOST_HELD = 16 << 20
 
@@ -59,53 +59,6 @@ class Gap:
         return self.last - self.first + 1
 
 
-class Ranges:
-    """A set of numbers as ranges, in order; forgets the lowest ones when there are too many ranges."""
-
-    __slots__ = ("_all",)
-
-    def __init__(self) -> None:
-        self._all: list[tuple[int, int]] = []
-
-    def add(self, low: int, high: int) -> None:
-        all_ = self._all
-        if all_ and all_[-1][0] <= low <= all_[-1][1] + 1:  # nearly always
-            all_[-1] = (all_[-1][0], max(high, all_[-1][1]))
-            return
-        kept = []
-        for a, b in all_:
-            if b + 1 < low or high + 1 < a:
-                kept.append((a, b))
-            else:
-                low, high = min(low, a), max(high, b)
-        kept.append((low, high))
-        kept.sort()
-        self._all = kept[-MOST_RANGES:]
-
-    def missing(self, low: int, high: int) -> Iterator[tuple[int, int]]:
-        """The parts of a range that are not in the set."""
-        for a, b in self._all:
-            if b < low:
-                continue
-            if a > high:
-                break
-            if low < a:
-                yield low, a - 1
-            low = max(low, b + 1)
-        if low <= high:
-            yield low, high
-
-    def first_missing(self, start: int) -> int:
-        """The first number from here on that is not in the set."""
-        for a, b in self._all:
-            if a <= start <= b:
-                start = b + 1
-        return start
-
-    def clear(self) -> None:
-        self._all.clear()
-
-
 class Subscription:
     """What the core knows of a subscription."""
 
@@ -139,90 +92,6 @@ class Subscription:
 
     def unsubscribe_frame(self) -> bytes:
         return Unsubscribe(self.id).frame()
-
-
-class Route:
-    """A topic that events have come for, and the subscriptions that select it."""
-
-    __slots__ = ("every", "groups", "pairs", "served", "topic", "version")
-
-    def __init__(self, topic: str) -> None:
-        self.topic = topic
-        self.version = -1
-        self.every: tuple[Subscription, ...] = ()
-        self.groups: dict[int, Subscription] = {}
-        self.served: frozenset[int] = frozenset()
-        self.pairs: dict[int, Pair] = {}
-
-
-class Pair:
-    """What is known of the events of one producer and topic."""
-
-    __slots__ = ("last", "producer", "route", "seen", "told", "touched")
-
-    def __init__(self, route: Route, producer: int) -> None:
-        self.route = route
-        self.producer = producer
-        # 0 until the first event of a subscription without a group.
-        self.last = 0
-        self.seen = Ranges()
-        self.told = Ranges()
-        self.touched = False
-
-    def received(self, first: int, count: int, complete: bool) -> tuple[int, Iterator[tuple[int, int]]]:
-        """Judges events: how many from the first on were received before, and what is missing before them.
-
-        ``complete``: this connection gets every event of the topic, so that a number that was skipped is a hole.
-        """
-        end = first + count - 1
-        if not complete or self.last == 0:
-            repeated = min(self.seen.first_missing(first) - first, count)
-            self.seen.add(first, end)
-            self.last = end if complete else 0
-            return repeated, iter(())
-        if end <= self.last:
-            return count, iter(())
-        repeated = max(0, self.last - first + 1)
-        missing = self.gap(self.last + 1, first - 1) if first > self.last + 1 else iter(())
-        self.last = end
-        self.seen.clear()
-        return repeated, missing
-
-    def gap(self, first: int, last: int) -> Iterator[tuple[int, int]]:
-        """Takes note of what is missing; the parts of it that were not told before."""
-        untold = list(self.told.missing(first, last))
-        self.told.add(first, last)
-        return iter(untold)
-
-    def forget_baseline(self) -> None:
-        """The connection does not get every event any more: what comes next is a new start."""
-        self.last = 0
-        self.seen.clear()
-        self.told.clear()
-
-
-class Held:
-    """What arrives while a client has two connections, and must not be handed on yet.
-
-    An event for subscriptions without a group comes over both connections: those of the new one wait until the old one is
-    drained, and then what was seen is dropped by its number. An event for a group comes over one of the two, whichever the
-    bus has chosen: for topics with a group both connections' deliveries wait, and are put in the order of their numbers.
-    """
-
-    def __init__(self) -> None:
-        self.plain: list[Delivery | GapFrame] = []
-        self.grouped: dict[tuple[str, int], list[tuple[int, int, bool, Delivery]]] = {}
-        self.bytes = 0
-        self.old_bytes = 0
-        self.groups_only = False
-
-    def add_grouped(self, delivery: Delivery, fresh: bool) -> None:
-        held = self.grouped.setdefault((delivery.topic, delivery.producer), [])
-        held.append((delivery.sequence, len(held), fresh, delivery))
-        if fresh:
-            self.bytes += delivery.cost
-        else:
-            self.old_bytes += delivery.cost
 
 
 class Dispatcher:

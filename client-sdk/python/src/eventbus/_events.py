@@ -23,6 +23,10 @@ _HEAD = re.compile(
     rb"([\x80-\xff]{0,8}[\x00-\x7f])([\x80-\xff]{0,8}[\x00-\x7f])([\x80-\xff]{0,8}[\x00-\x7f])[\x80-\xff]{0,8}[\x00-\x7f]"
     rb"([\x80-\xff]{0,3}[\x00-\x7f])([\x80-\xff]{0,4}[\x00-\x7f])"
 )
+#: Fewer events are decoded one by one.
+LEAST_RUN = 16
+#: Of a number.
+_LAST_BYTE = re.compile(rb"[\x00-\x7f]")
 _PRODUCER = re.compile(rb"[\x80-\xff]{0,9}[\x00-\x7f]")
 #: Time, key, headers and payload take a byte each at least.
 _LEAST_EVENT = 4
@@ -183,6 +187,27 @@ def check_event(r: Reader, name: str) -> int:
     return at
 
 
+def _run(data: bytes, start: int, head_size: int, step: int, most: int) -> int:
+    """How many events behind this one have its size and its head, but for the two lowest bytes of the time.
+
+    Looks at a byte of all heads at a time, so that the work is done in C. Events of one size are as far from each other as their
+    sizes say; where the two bytes of a time go on, the rest of the head says what it says here.
+    """
+    n = most
+    for column in (start, start + 1):
+        if n < 1 or data[column] < 0x80:
+            return 0
+        ends = _LAST_BYTE.search(data[column + step : column + step * n + 1 : step])
+        if ends is not None:
+            n = ends.start()
+    for column in range(start + 2, start + head_size):
+        if n < 1:
+            return 0
+        others = data[column + step : column + step * n + 1 : step]
+        n -= len(others.lstrip(data[column : column + 1]))
+    return n
+
+
 class EventCursor:
     """Where a consumer stands in a delivery."""
 
@@ -217,22 +242,13 @@ class EventCursor:
                         append(Event(d, sequence + index, pos, at, stop))
                         start, pos = pos, stop
                         index += 1
-                        if size == before and data[start] & data[start + 1] > 0x7F:
-                            # A run of one size: as long as all of the head is the same but the two lowest bytes of the time, and
-                            # these go on, it needs no other look.
-                            head, head_size = data[start + 2 : at], at - start
-                            while (
-                                index < last
-                                and data[pos + 2 : pos + head_size] == head
-                                and data[pos] & data[pos + 1] > 0x7F
-                            ):
-                                at = pos + head_size
-                                stop = at + size
-                                if stop > end:
-                                    break
-                                append(Event(d, sequence + index, pos, at, stop))
-                                pos = stop
+                        if size == before and last - index >= LEAST_RUN:
+                            step, head = stop - start, at - start
+                            n = _run(data, start, head, step, min(last - index, (end - pos) // step))
+                            for begin in range(pos, pos + step * n, step):
+                                append(Event(d, sequence + index, begin, begin + head, begin + step))
                                 index += 1
+                            pos += step * n
                         before = size
                         continue
                 r = Reader(data, pos, end)

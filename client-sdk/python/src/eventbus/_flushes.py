@@ -10,8 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ._errors import Error, TimedOut
-from ._outbox import Outbox, Waiter, fail, succeed
+from ._outbox import Outbox
 from ._timers import Timer, Timers
+from ._waiters import Waiter, fail, succeed
 
 #: Seconds after which what the bus could not answer is asked again.
 PAUSE = 0.1

@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 from ._errors import Error
 from ._wire import Credit, Welcome
 
+#: The library takes no larger message of a bus.
+MOST_MESSAGE = 64 << 20
+
 
 class CreditGate:
     """How much the bus may deliver over one connection: decides when more is granted, and how much."""

@@ -10,6 +10,7 @@ from typing import Literal, get_args
 from urllib.parse import urlsplit
 
 MIB = 1 << 20
+MOST_TOKEN_BYTES = 16 * 1024
 Token = str | Callable[[], str | Awaitable[str]]
 WhenFull = Literal["wait", "fail"]
 
@@ -85,8 +86,8 @@ class Options:
                 raise ValueError(f"url: {url!r} (expected: ws://host:port/path or wss://host:port/path)")
         if not isinstance(self.name, str) or not 1 <= len(self.name.encode()) <= 255:
             raise ValueError(f"name: {self.name!r} (expected: 1..255 bytes of UTF-8)")
-        if self.token is not None and not isinstance(self.token, str) and not callable(self.token):
-            raise TypeError(f"token: {type(self.token).__name__} (expected: str or a function)")
+        if self.token is not None and not callable(self.token):
+            check_token("token", self.token, "str or a function")
         if self.user is not None:
             if not isinstance(self.user, str) or not 1 <= len(self.user.encode()) <= 255:
                 raise ValueError(f"user: {self.user!r} (expected: 1..255 bytes of UTF-8)")
@@ -107,6 +108,15 @@ class Options:
         check_range("batch_bytes", self.batch_bytes, 1024, 4 * MIB, "bytes", whole=True)
         check_range("receive_bytes", self.receive_bytes, 1024, 1 << 40, "bytes", whole=True)
         check_range("tracked_producers", self.tracked_producers, 1, 100_000_000, "pairs", whole=True)
+
+
+def check_token(name: str, token: object, expected: str = "str") -> str:
+    """Refuses what cannot be a token. Never shows it."""
+    if not isinstance(token, str):
+        raise TypeError(f"{name}: {type(token).__name__} (expected: {expected})")
+    if not 1 <= (n := len(token.encode())) <= MOST_TOKEN_BYTES:
+        raise ValueError(f"{name}: {n} bytes (expected: 1..{MOST_TOKEN_BYTES} bytes of UTF-8)")
+    return token
 
 
 def urls_of(url: str | Sequence[str]) -> tuple[str, ...]:

@@ -3,32 +3,32 @@
 One queue of frames. A topic's last frame takes further events as long as it waits, so that one frame holds what was published
 meanwhile; a message is made of as many frames as fit when the network can take one. A frame that asks for confirmation goes
 on to ``sent``; when the connection is lost, what is there returns to the front of the queue, in order, with its numbers.
+
+One class, though it is long: taking, sending, confirming and losing events all change the same two queues and the same sums.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple
 
 from ._errors import Error, IllegalTopic, TimedOut, TooBig
-from ._events import check_event, encode_event, publish_head
+from ._events import encode_event, publish_head
+from ._publish_frame import ENCODED, HEAD, OVERHEAD, Frame, Topic
+from ._recut import recut
 from ._topics import topic_problem
-from ._wire import Barrier, Limits, Reader, blob, varint
+from ._waiters import Waiter, fail
+from ._wire import Barrier, Limits, varint
 
 MOST_EVENTS = 65_536
 MOST_KEY_BYTES = 4096
-#: Besides its bytes an event takes so much in memory.
-OVERHEAD = 64
 #: Of a message, what is not the event: frame, topic, numbers.
 AROUND_EVENT = 512
 #: After so many bytes that nobody waits for, the bus is asked how far it has come.
 MARK_BYTES = 256 * 1024
 MOST_TOPICS = 50_000
 MOST_FORGOTTEN = 1_000_000
-
-_LOW = [bytes((n | 0x80,)) for n in range(128)]
-_LENGTH = [varint(n) for n in range(1024)]
 
 
 class Published(NamedTuple):
@@ -39,28 +39,6 @@ class Published(NamedTuple):
     sequence: int
 
 
-class Waiter(Protocol):
-    """What waits for an answer; the futures of asyncio and of concurrent.futures are some."""
-
-    def done(self) -> bool: ...
-
-    def set_result(self, result: Any, /) -> None: ...
-
-    def set_exception(self, exception: Any, /) -> None: ...
-
-
-def succeed(waiter: Waiter, result: object) -> None:
-    """Answers, unless nothing waits any more."""
-    if not waiter.done():
-        waiter.set_result(result)
-
-
-def fail(waiter: Waiter, error: Error) -> None:
-    """Answers with an error of its own, unless nothing waits any more."""
-    if not waiter.done():
-        waiter.set_exception(error)
-
-
 def _check_topic(name: str) -> None:
     if not isinstance(name, str):
         raise TypeError(f"topic: {type(name).__name__} (expected: str)")
@@ -69,60 +47,8 @@ def _check_topic(name: str) -> None:
         raise IllegalTopic(problem)
 
 
-class Topic:
-    """What is known of a topic that is published to."""
-
-    __slots__ = ("name", "next", "open", "unconfirmed", "wire")
-
-    def __init__(self, name: str, first: int) -> None:
-        self.name = name
-        self.wire = blob(name.encode())
-        self.next = first
-        self.open: Frame | None = None
-        self.unconfirmed: deque[Frame] = deque()
-
-    def is_quiet(self) -> bool:
-        return self.open is None and not self.unconfirmed
-
-
-class Frame:
-    """Events of one topic, or a barrier, on their way."""
-
-    __slots__ = (
-        "barrier", "confirm", "cost", "count", "created", "epoch", "first", "marker", "parts", "plain_before", "resend",
-        "schema", "sent", "settled", "size", "topic", "waiters",
-    )  # fmt: skip
-
-    def __init__(self, topic: Topic, schema: int, confirm: bool, epoch: int, created: float) -> None:
-        self.topic = topic
-        self.schema = schema
-        self.confirm = confirm
-        self.epoch = epoch
-        self.created = created
-        self.first = topic.next
-        self.count = 0
-        self.size = 0
-        self.cost = 0
-        self.parts: list[bytes] = []
-        self.waiters: list[Waiter] = []
-        self.barrier: bytes | None = None
-        self.marker = False
-        self.resend = False
-        self.sent = False
-        self.settled = False
-        # How many events without confirmation were sent up to here.
-        self.plain_before = 0
-
-    def last(self) -> int:
-        return self.first + self.count - 1
-
-    def wire_size(self) -> int:
-        """Bytes of the frame, or a few more."""
-        return len(self.barrier) if self.barrier is not None else self.size + len(self.topic.wire) + 48
-
-
 class Outbox:
-    """See the module. ``micros`` gives the time in nanoseconds since 1970."""
+    """See the module. ``nanos`` gives the time, in nanoseconds since 1970."""
 
     def __init__(self, bound: int, batch_bytes: int, confirm_timeout: float, nanos: Callable[[], int]) -> None:
         self.bound = bound
@@ -130,12 +56,12 @@ class Outbox:
         self._most_batch = self._batch = batch_bytes
         self._confirm_timeout = confirm_timeout
         self._nanos = nanos
-        self._high = -1
-        self._high_bytes = b""
+        self._closed: Callable[[], Error] | None = None
+        # Frames that take further events, by topic.
+        self._open: dict[str, Frame] = {}
         self._topics: dict[str, Topic] = {}
         self._forgotten: dict[int, int] = {}
         self._floor = 1
-        self._epoch = 0
         self._queue: deque[Frame] = deque()
         self._sent: deque[Frame] = deque()
         # Frames that are waited for, in the order of their birth.
@@ -147,11 +73,10 @@ class Outbox:
         self._parting = False
         self._limits = Limits(1 << 20, 4 << 20, 64, 16 * 1024, 10_000, 8 << 20)
         self._most_payload = self._limits.payload_bytes
-        self._most_event = 0
-        self._set_most_event()
-        # Makes what is raised where nothing can be published any more.
-        self.closed: Callable[[], Error] | None = None
-        self.published = self.confirmed = self.resent = self.dropped_full = self.indeterminate = self.messages = 0
+        self._most_event = self._most_plain = self._most_frame = 0
+        self._set_bounds()
+        self._published = 0
+        self.confirmed = self.resent = self.dropped_full = self.indeterminate = self.messages = 0
 
     # ---- Publishing
 
@@ -170,54 +95,112 @@ class Outbox:
 
         Returns False where the buffer is full: nothing is taken then. Raises IllegalTopic, TooBig, and ``closed``.
         """
+        frame = self._open.get(topic)
+        n = len(payload)
+        if (
+            frame is None
+            or key is not None
+            or headers
+            or published_at is not None
+            or n > self._most_plain
+            or frame.schema != schema
+            or frame.confirm is (waiter is None)
+        ):
+            return self._add(topic, payload, key, headers, published_at, schema, waiter, now)
+        size = frame.size + n + HEAD
+        used = self.used + n + (HEAD + OVERHEAD)
+        if size > self._most_frame or used > self.bound:
+            return self._add(topic, payload, key, headers, published_at, schema, waiter, now)
+        frame.payloads.append(payload)
+        frame.times.append(self._nanos())
+        frame.size = size
+        self.used = used
+        if waiter is not None:
+            frame.waiters.append(waiter)
+        return True
+
+    def _add(
+        self,
+        topic: str,
+        payload: bytes,
+        key: str | None,
+        headers: Mapping[str, str] | None,
+        published_at: int | None,
+        schema: int,
+        waiter: Waiter | None,
+        now: float,
+    ) -> bool:
+        """What is not the next plain event of a frame that has room."""
+        if self._closed is not None:
+            raise self._closed()
         state = self._topics.get(topic)
-        if state is None or self.closed is not None:
-            state = self._new_topic(topic)
+        if state is None:
+            _check_topic(topic)
+            state = self._topic(topic)
         n = len(payload)
         if n > self._most_payload:
             raise TooBig(f"payload: {n} bytes (expected: at most {self._most_payload})")
-        parts: tuple[bytes, ...]
-        if key is None and not headers and published_at is None and (z := self._nanos() // 500 & -2) >= 1 << 14:
-            # Zig-zag encoded microseconds: all but the lowest 14 bits stay the same for 8 ms.
-            if z >> 14 != self._high:
-                self._high = z >> 14
-                self._high_bytes = varint(z >> 15 if not z >> 14 & 1 else ~(z >> 15)) + b"\0\0"
-            length = _LENGTH[n] if n < 1024 else varint(n)
-            parts = (_LOW[z & 127], _LOW[z >> 7 & 127], self._high_bytes, length, payload)
-            size = 2 + len(self._high_bytes) + len(length) + n
+        if key is None and not headers and published_at is None:
+            time, part = self._nanos(), payload
+            exact = len(varint(time // 1000)) + 2 + len(varint(n)) + n
+            size = n + HEAD
         else:
-            parts = (self._encode(payload, key, headers, published_at),)
-            size = len(parts[0])
-        if size > self._most_event:
-            raise TooBig(f"event: {size} bytes (expected: at most {self._most_event})")
+            time, part = ENCODED, self._encode(payload, key, headers, published_at)
+            exact = len(part)
+            # Bounds the number of events in a frame, too.
+            size = max(exact, HEAD)
+        if exact > self._most_event:
+            raise TooBig(f"event: {exact} bytes (expected: at most {self._most_event})")
         cost = size + OVERHEAD
         if self.used + cost > self.bound:
             if cost > self.bound:
                 raise TooBig(f"event: {cost} bytes in memory (expected: at most outbound_bytes, {self.bound})")
             return False
-        frame = state.open
-        if (
-            frame is None
-            or frame.epoch != self._epoch
-            or frame.confirm is (waiter is None)
-            or frame.schema != schema
-            or frame.size + size > self._batch
-            or frame.count == MOST_EVENTS
+        frame = self._open.get(topic)
+        if frame is not None and (
+            frame.schema != schema or frame.confirm is (waiter is None) or frame.size + size > self._most_frame
         ):
-            frame = state.open = Frame(state, schema, waiter is not None, self._epoch, now)
+            self._finish(frame)
+            frame = None
+        if frame is None:
+            frame = self._open[topic] = Frame(state, schema, waiter is not None, now)
             self._queue.append(frame)
             if waiter is not None:
                 self._born.append(frame)
-        frame.parts += parts
-        frame.count += 1
+        frame.payloads.append(part)
+        frame.times.append(time)
         frame.size += size
-        frame.cost += cost
-        state.next += 1
         self.used += cost
-        self.published += 1
         if waiter is not None:
             frame.waiters.append(waiter)
         return True
+
+    def _finish(self, frame: Frame) -> None:
+        """A frame takes no more events."""
+        if self._open.get(frame.topic.name) is frame:
+            del self._open[frame.topic.name]
+            frame.count = len(frame.times)
+            frame.topic.next = frame.first + frame.count
+            self._published += frame.count
+
+    def _finish_all(self) -> None:
+        for frame in list(self._open.values()):
+            self._finish(frame)
+
+    @property
+    def published(self) -> int:
+        """Events that were taken. For other threads it may be a moment behind."""
+        return self._published + sum(len(frame.times) for frame in list(self._open.values()))
+
+    @property
+    def closed(self) -> Callable[[], Error] | None:
+        """Makes what is raised where nothing can be published any more; None where it can."""
+        return self._closed
+
+    @closed.setter
+    def closed(self, error: Callable[[], Error]) -> None:
+        self._closed = error
+        self._finish_all()
 
     def _encode(
         self, payload: bytes, key: str | None, headers: Mapping[str, str] | None, published_at: int | None
@@ -242,12 +225,6 @@ class Outbox:
         if size > self._most_payload:
             raise TooBig(f"payload: {size} bytes (expected: at most {self._most_payload})")
 
-    def _new_topic(self, name: str) -> Topic:
-        if self.closed is not None:
-            raise self.closed()
-        _check_topic(name)
-        return self._topic(name)
-
     def _topic(self, name: str) -> Topic:
         state = self._topics.get(name)
         if state is None:
@@ -261,7 +238,7 @@ class Outbox:
     def _forget_topics(self) -> None:
         """Keeps no more than the number of topics that are quiet."""
         for name, state in list(self._topics.items()):
-            if state.is_quiet():
+            if name not in self._open and not state.unconfirmed:
                 del self._topics[name]
                 known = self._forgotten.get(hash(name), 1)
                 self._forgotten[hash(name)] = max(known, state.next)
@@ -280,8 +257,8 @@ class Outbox:
 
     def add_barrier(self, id: int) -> None:
         """Asks behind everything that was published."""
-        self._epoch += 1
-        frame = Frame(_NO_TOPIC, 0, False, self._epoch, 0)
+        self._finish_all()
+        frame = Frame(_NO_TOPIC, 0, False, 0)
         frame.barrier = Barrier(id).frame()
         self._queue.append(frame)
 
@@ -310,8 +287,8 @@ class Outbox:
             out.append(frame.barrier)
             return
         topic = frame.topic
-        if topic.open is frame:
-            topic.open = None
+        self._finish(frame)
+        data = frame.encode()
         if not frame.confirm:
             self._in_flight_cost += frame.cost
             self._plain_sent += frame.count
@@ -320,19 +297,16 @@ class Outbox:
                 frame.confirm = frame.marker = True
         if frame.confirm:
             self._unmarked = 0
-            if not frame.marker:
-                frame.parts = [b"".join(frame.parts)]
             frame.sent = True
             frame.plain_before = self._plain_sent
             topic.unconfirmed.append(frame)
             self._sent.append(frame)
             if frame.resend:
                 self.resent += frame.count
-        out.append(publish_head(topic.wire, frame.first, frame.schema, frame.confirm, frame.count, frame.size))
-        out += frame.parts
-        out.append(b"\0")
-        if frame.marker:
-            frame.parts = []
+        out.append(publish_head(topic.wire, frame.first, frame.schema, frame.confirm, frame.count, len(data)))
+        out += (data, b"\0")
+        if frame.marker or not frame.confirm:
+            frame.forget()
 
     def sent(self) -> None:
         """The network has taken the message."""
@@ -376,7 +350,7 @@ class Outbox:
 
     def _settle(self, frame: Frame) -> None:
         frame.settled = True
-        frame.parts = []
+        frame.forget()
         if not frame.marker:
             self.used -= frame.cost
         self._plain_known = max(self._plain_known, frame.plain_before)
@@ -406,8 +380,7 @@ class Outbox:
             for waiter in waiters:
                 fail(waiter, TimedOut(f"no confirmation within {self._confirm_timeout:g} s; the outcome is open"))
             # Later events must not join a frame whose time is over.
-            if frame.topic.open is frame:
-                frame.topic.open = None
+            self._finish(frame)
         self._trim()
 
     # ---- Connections
@@ -418,11 +391,13 @@ class Outbox:
         self._limits = limits
         self._most_payload = limits.payload_bytes
         self._batch = min(self._most_batch, limits.message_bytes)
-        self._set_most_event()
+        self._set_bounds()
         return self._recut() if smaller else 0
 
-    def _set_most_event(self) -> None:
+    def _set_bounds(self) -> None:
         self._most_event = self._limits.message_bytes - AROUND_EVENT
+        self._most_plain = min(self._most_payload, self._most_event - HEAD)
+        self._most_frame = min(self._batch, MOST_EVENTS * HEAD)
 
     def fits(self, limits: Limits) -> bool:
         """Whether a bus takes whatever the one before took."""
@@ -436,57 +411,20 @@ class Outbox:
 
     def _recut(self) -> int:
         """Puts what waits into frames that the bus takes; what is too big by itself fails. The others keep their numbers."""
-        self._epoch += 1
+        self._finish_all()
         dropped = 0
         waiting, self._queue = self._queue, deque()
         for frame in waiting:
             if frame.barrier is not None:
                 self._queue.append(frame)
-            else:
-                dropped += self._recut_frame(frame)
-        return dropped
-
-    def _recut_frame(self, frame: Frame) -> int:
-        dropped = 0
-        data = b"".join(frame.parts)
-        r = Reader(data)
-        piece: Frame | None = None
-        for i in range(frame.count):
-            start = r.pos
-            payload_at = check_event(r, "Event")
-            event = data[start : r.pos]
-            headers = Reader(data, start, r.pos)
-            headers.long("")
-            headers.optional("")
-            names = headers.text_map("")
-            waiters = frame.waiters[i : i + 1]
-            header_bytes = sum(len(t.encode()) for kv in names.items() for t in kv)
-            if (
-                r.pos - payload_at > self._most_payload
-                or len(event) > self._most_event
-                or len(names) > self._limits.headers
-                or header_bytes > self._limits.header_bytes
-            ):
-                piece = None
-                self.used -= len(event) + OVERHEAD
-                dropped += not frame.confirm
-                for waiter in waiters:
-                    fail(waiter, TooBig(f"event: {len(event)} bytes for a bus that takes less than the one before"))
                 continue
-            if piece is None or piece.size + len(event) > self._batch:
-                piece = Frame(frame.topic, frame.schema, frame.confirm, self._epoch - 1, frame.created)
-                piece.first = frame.first + i
-                piece.resend = frame.resend
-                self._queue.append(piece)
-                if frame.confirm:
-                    self._born.append(piece)
-            piece.parts.append(event)
-            piece.count += 1
-            piece.size += len(event)
-            piece.cost += len(event) + OVERHEAD
-            piece.waiters += waiters
-        frame.settled = True
-        frame.topic.open = None
+            pieces, refused = recut(frame, self._limits, self._most_event, self._most_frame)
+            self.used += sum(piece.cost for piece in pieces) - frame.cost
+            self._queue.extend(pieces)
+            if frame.confirm:
+                self._born.extend(pieces)
+            dropped += 0 if frame.confirm else refused
+            frame.settled = True
         self._born = deque(sorted((f for f in self._born if not f.settled), key=lambda f: f.created))
         return dropped
 
@@ -495,7 +433,7 @@ class Outbox:
 
         Returns how many events that nothing waits for may or may not have been delivered.
         """
-        self._epoch += 1
+        self._finish_all()
         self.stay()
         self.sent()
         self._queue = deque(frame for frame in self._queue if frame.barrier is None)
@@ -519,7 +457,7 @@ class Outbox:
         """The bus knows this client by a new number: every topic starts again at 1."""
         self._forgotten.clear()
         self._floor = 1
-        self._epoch += 1
+        self._finish_all()
         for state in self._topics.values():
             state.next = 1
         for frame in self._queue:
@@ -540,7 +478,7 @@ class Outbox:
     def moved(self) -> None:
         """The bus has handed on all that it got: events go to another one."""
         self.stay()
-        self._epoch += 1
+        self._finish_all()
         self.all_known()
         # Nothing, unless the bus has not answered what it should have.
         self._give_back()

@@ -1,7 +1,7 @@
 """The frames of the wire protocol and their Avro encoding. Trusts nothing that it reads.
 
 Control frames are records with a table of their fields; one writer and one reader serve all of them. Events, of which there
-are many, have code of their own in ``_events``. docs/protocol.md has the records and the rules.
+are many, have code of their own in ``_events``. docs/protocol.md has the records and the rules. Most of this file is the table.
 """
 
 from __future__ import annotations
@@ -510,7 +510,7 @@ class Echo(Record):
 
 @dataclass(frozen=True)
 class Authenticate(Record):
-    """032: a new token. The SDK shows a new one by connecting again."""
+    """032: a new token, before the one that the connection has expires."""
 
     CODE = 32
     token: str = _f("token", STRING)

@@ -14,6 +14,8 @@ a subscription. Events are handled in the thread that iterates, listeners are ca
 from __future__ import annotations
 
 import asyncio
+import functools
+import inspect
 import os
 import queue
 import threading
@@ -22,12 +24,15 @@ from collections.abc import Callable, Coroutine, Iterator, Mapping
 from concurrent.futures import TimeoutError as _TimeoutError
 from typing import Any, Self, TypeVar
 
-from . import _aio
+from . import _aio, _connect, _subscription
 from ._errors import Closed, Error, TimedOut
 from ._events import Event
 from ._happenings import Connection, Counters, State, SubscriptionCounters
+from ._listeners import Listeners
 from ._options import check_range
-from ._outbox import OVERHEAD, Published
+from ._outbox import Published
+from ._payload import Codec, as_payload
+from ._publish_frame import HEAD, OVERHEAD
 from ._wire import Overflow
 
 __all__ = ["EventBus", "Subscription", "connect"]
@@ -101,16 +106,47 @@ if hasattr(os, "register_at_fork"):
 
 
 def connect(url: Any, **options: Any) -> EventBus:
-    """Connects; the parameters and errors of :func:`eventbus.connect`. Use it with ``with``, or call ``close``."""
+    """Connects; the parameters and errors of :func:`eventbus.connect`. Use it with ``with``, or call ``close``.
+
+    A ``token`` function may block: it is called in a thread of its own.
+    """
     portal = _the_portal()
-    connecting = _aio.connect(url, **options)
+    token = options.get("token")
+    if callable(token):
+        options["token"] = functools.partial(_ask, token)
+    connecting = _connect.connect(url, **options)
     return EventBus(portal, portal.call(connecting._connect()))
+
+
+async def _ask(token: Callable[[], Any]) -> Any:
+    """The loop is that of all clients of the process: nothing may block it."""
+    loop = asyncio.get_running_loop()
+    answer: asyncio.Future[Any] = loop.create_future()
+
+    def settle(result: Any, error: Exception | None) -> None:
+        if answer.done():
+            return
+        if error is not None:
+            answer.set_exception(error)
+        else:
+            answer.set_result(result)
+
+    def run() -> None:
+        try:
+            result, error = token(), None
+        except Exception as e:
+            result, error = None, e
+        loop.call_soon_threadsafe(settle, result, error)
+
+    threading.Thread(target=run, name="eventbus token", daemon=True).start()
+    found = await answer
+    return await found if inspect.isawaitable(found) else found
 
 
 class Subscription:
     """Events that a filter selects: ``events``, or ``batches``, which is faster. Ends with ``with`` or ``unsubscribe``."""
 
-    def __init__(self, portal: _Portal, inner: _aio.Subscription) -> None:
+    def __init__(self, portal: _Portal, inner: _subscription.Subscription) -> None:
         self._portal = portal
         self._inner = inner
         self._arrived: queue.SimpleQueue[tuple[list[Event], list[Any], Error | None]] = queue.SimpleQueue()
@@ -190,7 +226,9 @@ class Subscription:
             feeder.cancel()
 
 
-async def _feed(inner: _aio.Subscription, into: queue.SimpleQueue[tuple[list[Event], list[Any], Error | None]]) -> None:
+async def _feed(
+    inner: _subscription.Subscription, into: queue.SimpleQueue[tuple[list[Event], list[Any], Error | None]]
+) -> None:
     while True:
         try:
             batch, cursors = await inner.take_unhandled(1000)
@@ -202,7 +240,7 @@ async def _feed(inner: _aio.Subscription, into: queue.SimpleQueue[tuple[list[Eve
             return
 
 
-class EventBus(_aio.Listeners):
+class EventBus(Listeners):
     """A client of an event bus; :func:`connect` makes one. Any thread may call it."""
 
     def __init__(self, portal: _Portal, inner: _aio.EventBus) -> None:
@@ -223,7 +261,7 @@ class EventBus(_aio.Listeners):
         headers: Mapping[str, str] | None = None,
         published_at: int | None = None,
         schema: int = 0,
-        codec: _aio.Codec | None = None,
+        codec: Codec | None = None,
         timeout: float | None = None,
     ) -> Published:
         """As :meth:`eventbus.EventBus.publish`; ``timeout`` in seconds, by default ``confirm_timeout`` decides."""
@@ -247,17 +285,17 @@ class EventBus(_aio.Listeners):
         headers: Mapping[str, str] | None = None,
         published_at: int | None = None,
         schema: int = 0,
-        codec: _aio.Codec | None = None,
+        codec: Codec | None = None,
     ) -> bool:
         """As :meth:`eventbus.EventBus.send`: never blocks, False where the buffer is full. The loop's thread encodes the event.
 
         A key or headers over a limit are told to ``on_problem``.
         """
-        raw, schema = _aio.as_payload(payload, schema, codec)
+        raw, schema = as_payload(payload, schema, codec)
         if self._portal.is_lost:
             self._portal.check()
         self._outbox.check(topic, len(raw))
-        cost = len(raw) + len(key or "") + OVERHEAD
+        cost = len(raw) + len(key or "") + HEAD + OVERHEAD
         with self._lock:
             if self._outbox.used + self._send_bytes + cost > self._outbox.bound:
                 self._outbox.dropped_full += 1
@@ -279,7 +317,7 @@ class EventBus(_aio.Listeners):
             try:
                 taken = self._outbox.add(topic, *event)
             except Exception as e:
-                self._inner._tell(e if isinstance(e, Error) else Closed(f"not sent: {e}"))
+                self._inner._notices.tell(e if isinstance(e, Error) else Closed(f"not sent: {e}"))
                 taken = True
             if not taken:
                 waiter: asyncio.Future[None] = self._inner._loop.create_future()
@@ -289,7 +327,7 @@ class EventBus(_aio.Listeners):
             self._sends.popleft()
             with self._lock:
                 self._send_bytes -= cost
-        self._inner._wake()
+        self._inner._driver.wake()
 
     def _on_room(self, waiter: asyncio.Future[None]) -> None:
         if waiter.exception() is None:
@@ -320,7 +358,7 @@ class EventBus(_aio.Listeners):
     ) -> Subscription:
         """As :meth:`eventbus.EventBus.subscribe`, without handlers; returns when the subscription is in force."""
 
-        async def work() -> _aio.Subscription:
+        async def work() -> _subscription.Subscription:
             return await self._inner.subscribe(filter, group=group, overflow=overflow)
 
         return Subscription(self._portal, self._portal.call(work(), timeout, "subscribe"))

@@ -5,6 +5,8 @@ import io.eventbus.cli.client.PublishCommand;
 import io.eventbus.cli.client.SubscribeCommand;
 import io.eventbus.cli.cluster.BalanceCommands;
 import io.eventbus.cli.cluster.RegistryCommand;
+import io.eventbus.cli.cluster.RevokeCommand;
+import io.eventbus.cli.cluster.WhoamiCommand;
 import io.eventbus.cli.config.ConfigCommand;
 import io.eventbus.cli.demo.DemoCommand;
 import io.eventbus.cli.permissions.PermissionsCommand;
@@ -40,6 +42,8 @@ import picocli.CommandLine.Spec;
       BalanceCommands.Buses.class,
       BalanceCommands.Drain.class,
       BalanceCommands.Move.class,
+      RevokeCommand.class,
+      WhoamiCommand.class,
       VersionCommand.class,
       GenerateCompletion.class,
       HelpCommand.class

@@ -2,6 +2,7 @@ package io.eventbus.server;
 
 import io.eventbus.link.LinkNode;
 import io.eventbus.registry.BusId;
+import io.eventbus.registry.ListenerRegistration;
 import io.eventbus.server.admin.AdminServer;
 import io.eventbus.server.admin.BusHealth;
 import io.eventbus.server.admin.BusSummary;
@@ -25,6 +26,7 @@ import io.eventbus.server.routing.RemoteForwarder;
 import io.eventbus.server.routing.Router;
 import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.security.Authentications;
+import io.eventbus.server.security.Revocations;
 import io.eventbus.server.session.BusContext;
 import io.eventbus.server.session.ClusterPromises;
 import io.eventbus.server.session.LoopContext;
@@ -82,6 +84,7 @@ public final class BusServer implements AutoCloseable {
   private final Advisories advisories;
   private final AuditTrail audit;
   private final CertificateWatch certificates;
+  private @Nullable ListenerRegistration revocations;
   private @Nullable SysTopics sysTopics;
 
   private BusServer(
@@ -90,6 +93,7 @@ public final class BusServer implements AutoCloseable {
       Membership membership,
       ResumeKey resumes,
       ClientAuthentication authentication,
+      Revocations revocations,
       Advisories advisories,
       Clock clock) {
     this.config = config;
@@ -125,7 +129,8 @@ public final class BusServer implements AutoCloseable {
             counters,
             clock,
             federation == null ? ClusterPromises.ALONE : federation,
-            advisories);
+            advisories,
+            revocations);
     transport =
         new TransportServer(
             config,
@@ -282,9 +287,11 @@ public final class BusServer implements AutoCloseable {
               effective,
               () -> membership.sharedKey("eventbus resume key"),
               Path.of(System.getProperty("user.home", "")));
-      ClientAuthentication authentication = ClientAuthentication.of(effective, clock);
+      Revocations revocations = new Revocations();
+      ClientAuthentication authentication =
+          ClientAuthentication.of(effective, revocations, advisories, clock);
       return new BusServer(
-          effective, admin, membership, resumes, authentication, advisories, clock);
+          effective, admin, membership, resumes, authentication, revocations, advisories, clock);
     } catch (RuntimeException e) {
       membership.close();
       throw e;
@@ -306,6 +313,8 @@ public final class BusServer implements AutoCloseable {
   }
 
   private void open() throws IOException {
+    revocations =
+        membership.registry().addListener(new RegistryRevocations(bus.revocations(), advisories));
     transport.start();
     RunningBus view =
         new RunningBus(
@@ -315,7 +324,8 @@ public final class BusServer implements AutoCloseable {
             summary(),
             this::health,
             new RunningBus.ClusterViews(membership, balancer, this::figures),
-            certificates::secondsToExpiry);
+            certificates::secondsToExpiry,
+            authentication::keysAge);
     if (admin != null) {
       admin.serve(view, authentication.operators());
     }
@@ -505,6 +515,9 @@ public final class BusServer implements AutoCloseable {
 
   private void end() {
     certificates.close();
+    if (revocations != null) {
+      revocations.close();
+    }
     membership.drain();
     if (state.get() == ServerState.FAILED) {
       closeSysTopics();

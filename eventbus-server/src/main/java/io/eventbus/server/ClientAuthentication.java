@@ -1,13 +1,17 @@
 package io.eventbus.server;
 
+import io.eventbus.server.advisory.Advisories;
+import io.eventbus.server.advisory.Advisory;
 import io.eventbus.server.config.AuthConfig;
 import io.eventbus.server.config.ClientAuth;
 import io.eventbus.server.config.ConfigException;
 import io.eventbus.server.config.ServerConfig;
+import io.eventbus.server.security.AccessChanges;
 import io.eventbus.server.security.AuthenticationChain;
 import io.eventbus.server.security.Authenticator;
 import io.eventbus.server.security.LoginMethod;
 import io.eventbus.server.security.PermissionPolicy;
+import io.eventbus.server.security.Revocations;
 import io.eventbus.server.security.ScopePolicy;
 import io.eventbus.server.security.SharedTokenLogin;
 import io.eventbus.server.security.jwt.JwtLogin;
@@ -20,11 +24,14 @@ import io.eventbus.server.security.users.PasswordLogin;
 import io.eventbus.server.security.users.Users;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -39,13 +46,16 @@ final class ClientAuthentication implements AutoCloseable {
   private final Authenticator authenticator;
   private final List<LoginMethod> operators;
   private final List<AutoCloseable> parts;
+  private final @Nullable JwtLogin tokens;
   private final ScheduledExecutorService thread;
 
   private ClientAuthentication(
       Authenticator authenticator,
       List<LoginMethod> operators,
       List<Runnable> refreshed,
-      List<AutoCloseable> parts) {
+      List<AutoCloseable> parts,
+      @Nullable JwtLogin tokens) {
+    this.tokens = tokens;
     this.operators = operators;
     this.authenticator = authenticator;
     this.parts = parts;
@@ -77,14 +87,16 @@ final class ClientAuthentication implements AutoCloseable {
    *
    * @throws ConfigException if a file that it names cannot be used
    */
-  static ClientAuthentication of(ServerConfig server, Clock clock) {
+  static ClientAuthentication of(
+      ServerConfig server, Revocations revocations, Advisories advisories, Clock clock) {
+    AccessChanges changes = told(advisories);
     AuthConfig config = server.auth();
     List<LoginMethod> methods = new ArrayList<>();
     List<LoginMethod> operators = new ArrayList<>();
     List<Runnable> refreshed = new ArrayList<>();
     List<AutoCloseable> parts = new ArrayList<>();
     Path file = config.usersFile();
-    Users users = file == null ? null : new Users(file);
+    Users users = file == null ? null : new Users(file, changes);
     // The order is that of docs/security.md.
     if (file != null && users != null) {
       SecretFiles.warnIfOpen(
@@ -99,8 +111,9 @@ final class ClientAuthentication implements AutoCloseable {
       parts.add(passwords);
     }
     config.token().read().ifPresent(token -> methods.add(new SharedTokenLogin(token)));
+    JwtLogin tokens = null;
     if (config.jwt().enabled()) {
-      JwtLogin tokens = JwtLogin.of(config.jwt(), clock);
+      tokens = JwtLogin.of(config.jwt(), revocations, changes, clock);
       Path secret = config.jwt().secretFile();
       if (secret != null) {
         SecretFiles.warnIfOpen(
@@ -115,20 +128,37 @@ final class ClientAuthentication implements AutoCloseable {
       methods.add(new CertificateLogin(config.certificateSubject(), users));
     }
     return new ClientAuthentication(
-        new AuthenticationChain(methods, server.anonymousClients(), policy(config, refreshed)),
+        new AuthenticationChain(
+            methods, server.anonymousClients(), policy(config, refreshed, changes)),
         List.copyOf(operators),
         refreshed,
-        parts);
+        parts,
+        tokens);
+  }
+
+  private static AccessChanges told(Advisories advisories) {
+    return new AccessChanges() {
+      @Override
+      public void changed(String key, String summary) {
+        advisories.tell(new Advisory.AccessChanged(key, summary));
+      }
+
+      @Override
+      public void refused(String key, String reason) {
+        advisories.tell(new Advisory.AccessRefused(key, reason));
+      }
+    };
   }
 
   /** What holds for all; a token's own rules come on top. */
-  private static PermissionPolicy policy(AuthConfig config, List<Runnable> refreshed) {
+  private static PermissionPolicy policy(
+      AuthConfig config, List<Runnable> refreshed, AccessChanges changes) {
     if (config.rolesFile() == null) {
       return new TokenRules(new ScopePolicy(config));
     }
     RolesFile file = new RolesFile(config.rolesFile());
     RolePolicy roles = new RolePolicy(file.read());
-    refreshed.add(new RolesWatch(file, roles)::refresh);
+    refreshed.add(new RolesWatch(file, roles, changes)::refresh);
     return new TokenRules(roles);
   }
 
@@ -154,6 +184,11 @@ final class ClientAuthentication implements AutoCloseable {
    */
   List<LoginMethod> operators() {
     return operators;
+  }
+
+  /** How old the keys of tokens are that are fetched; nothing where none are. */
+  Optional<Duration> keysAge() {
+    return tokens == null ? Optional.empty() : tokens.keysAge();
   }
 
   Authenticator authenticator() {

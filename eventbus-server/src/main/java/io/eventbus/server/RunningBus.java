@@ -24,6 +24,7 @@ import io.eventbus.server.stats.DropReason;
 import io.eventbus.server.stats.LatencyBuckets;
 import io.eventbus.server.stats.LoopStats;
 import io.eventbus.server.stats.RefusalReason;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -45,6 +46,7 @@ final class RunningBus implements BusView {
   private final Supplier<BusHealth> health;
   private final ClusterViews views;
   private final Supplier<Map<String, Long>> certificates;
+  private final Supplier<Optional<Duration>> keysAge;
 
   /** What the administration sees of the cluster. */
   record ClusterViews(
@@ -57,7 +59,8 @@ final class RunningBus implements BusView {
       BusSummary summary,
       Supplier<BusHealth> health,
       ClusterViews views,
-      Supplier<Map<String, Long>> certificates) {
+      Supplier<Map<String, Long>> certificates,
+      Supplier<Optional<Duration>> keysAge) {
     this.bus = bus;
     this.topics =
         new RecentTopics(
@@ -68,6 +71,7 @@ final class RunningBus implements BusView {
     this.health = health;
     this.views = views;
     this.certificates = certificates;
+    this.keysAge = keysAge;
   }
 
   @Override
@@ -135,7 +139,8 @@ final class RunningBus implements BusView {
         RegistryFigures.of(cluster()),
         views.balance().status(),
         views.federation().get(),
-        certificates.get());
+        certificates.get(),
+        keysAge.get().map(age -> age.toMillis() / 1e3).orElse(null));
   }
 
   private static Map<String, Long> closes(BusCounters c) {

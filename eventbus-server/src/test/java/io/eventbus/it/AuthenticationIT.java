@@ -13,20 +13,16 @@ import io.eventbus.schema.Hello;
 import io.eventbus.schema.Problem;
 import io.eventbus.server.security.users.PasswordHash;
 import java.net.URI;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Instant;
-import java.util.Base64;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import javax.crypto.Mac;
-import javax.crypto.spec.SecretKeySpec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -37,31 +33,18 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(60)
 class AuthenticationIT {
   private static final String AVRO = "Sec-WebSocket-Protocol: eventbus.v1.avro\r\n";
-  private static final byte[] SECRET =
-      "0123456789abcdef0123456789abcdef".getBytes(StandardCharsets.UTF_8);
 
-  private static String base64(byte[] bytes) {
-    return Base64.getUrlEncoder().withoutPadding().encodeToString(bytes);
-  }
-
-  private static String token(String audience) throws Exception {
+  private static String token(String audience) {
     return token(audience, 600);
   }
 
-  private static String token(String audience, int seconds) throws Exception {
-    String signed =
-        base64("{\"alg\":\"HS256\"}".getBytes(StandardCharsets.UTF_8))
-            + "."
-            + base64(
-                ("{\"iss\":\"i\",\"aud\":\""
-                        + audience
-                        + "\",\"sub\":\"u1\",\"exp\":"
-                        + Instant.now().plusSeconds(seconds).getEpochSecond()
-                        + "}")
-                    .getBytes(StandardCharsets.UTF_8));
-    Mac mac = Mac.getInstance("HmacSHA256");
-    mac.init(new SecretKeySpec(SECRET, "HmacSHA256"));
-    return signed + "." + base64(mac.doFinal(signed.getBytes(StandardCharsets.UTF_8)));
+  private static String token(String audience, int seconds) {
+    return SignedTokens.sign(
+        "{\"iss\":\"i\",\"aud\":\""
+            + audience
+            + "\",\"sub\":\"u1\",\"exp\":"
+            + Instant.now().plusSeconds(seconds).getEpochSecond()
+            + "}");
   }
 
   private static void letIn(URI bus, String user, String token) {
@@ -88,14 +71,10 @@ class AuthenticationIT {
         Files.writeString(
             directory.resolve("users"),
             "alice:" + PasswordHash.of("open sesame", new SecureRandom()).text() + ":acme:\n");
-    Path secret = Files.write(directory.resolve("secret"), SECRET);
     try (WatchedBus bus =
         WatchedBus.alone(
-            "auth.users-file", users.toString(),
-            "auth.jwt.secret-file", secret.toString(),
-            "auth.jwt.issuer", "i",
-            "auth.jwt.audience", "bus",
-            "auth.token", "shared")) {
+            SignedTokens.settings(
+                directory, "auth.users-file", users.toString(), "auth.token", "shared"))) {
       letIn(bus.uri(), "alice", "open sesame");
       refused(bus.uri(), "alice", "shared");
       letIn(bus.uri(), "", "shared");
@@ -108,7 +87,6 @@ class AuthenticationIT {
   /** Each of these tokens holds for less than two seconds, and is asked for after the last. */
   @Test
   void aTokenIsReplacedOnTheConnectionThatThereIs(@TempDir Path directory) throws Exception {
-    Path secret = Files.write(directory.resolve("secret"), SECRET);
     BlockingQueue<String> told = new LinkedBlockingQueue<>();
     CountDownLatch asked = new CountDownLatch(3);
     ConnectionListener listener =
@@ -123,11 +101,7 @@ class AuthenticationIT {
             told.add("disconnected " + code);
           }
         };
-    try (WatchedBus bus =
-            WatchedBus.alone(
-                "auth.jwt.secret-file", secret.toString(),
-                "auth.jwt.issuer", "i",
-                "auth.jwt.audience", "bus");
+    try (WatchedBus bus = WatchedBus.alone(SignedTokens.settings(directory));
         EventBusClient client =
             EventBusClient.builder()
                 .url(bus.uri().toString())
@@ -135,11 +109,7 @@ class AuthenticationIT {
                 .tokens(
                     () -> {
                       asked.countDown();
-                      try {
-                        return CompletableFuture.completedFuture(token("bus", 2));
-                      } catch (Exception e) {
-                        return CompletableFuture.failedFuture(e);
-                      }
+                      return CompletableFuture.completedFuture(token("bus", 2));
                     })
                 .connect()) {
       String session = client.connection().orElseThrow().session();

@@ -310,6 +310,7 @@ class ArchitectureTest {
           CLI_CLUSTER,
           CONFIG,
           CLIENT,
+          "com.sun.net.httpserver",
           PICOCLI,
           JACKSON,
           "org.HdrHistogram");

@@ -10,6 +10,9 @@ public final class LinkServiceException extends RuntimeException {
   /** The code of an error that the service did not name. */
   public static final String INTERNAL = "INTERNAL";
 
+  /** The code for a request, or an answer, that cannot be read. */
+  public static final String MALFORMED = "MALFORMED";
+
   /** The code for a call to a service that the other bus does not have. */
   public static final String UNKNOWN_SERVICE = "UNKNOWN_SERVICE";
 

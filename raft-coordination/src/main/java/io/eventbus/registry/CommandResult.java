@@ -108,6 +108,31 @@ public sealed interface CommandResult {
   record TopicDeleted(long version) implements CommandResult {}
 
   /**
+   * What was issued for a client is revoked.
+   *
+   * @param version the version of the registry
+   * @param issuedBeforeMillis what was issued earlier is revoked: wall-clock time
+   * @param expiresAtMillis until when that is kept, in registry time
+   */
+  record SubjectRevoked(long version, long issuedBeforeMillis, long expiresAtMillis)
+      implements CommandResult {}
+
+  /**
+   * A revocation was taken back.
+   *
+   * @param version the version of the registry
+   */
+  record RevocationLifted(long version) implements CommandResult {}
+
+  /**
+   * The revocations whose time had come were forgotten.
+   *
+   * @param version the version of the registry
+   * @param count how many they were
+   */
+  record RevocationsExpired(long version, int count) implements CommandResult {}
+
+  /**
    * The command was not carried out and changed nothing.
    *
    * @param version the version of the registry

@@ -26,6 +26,12 @@ public enum RefusalReason {
   STALE_REVISION(RetryAdvice.NEW_ID),
   /** The registry holds as many topic configurations as it may. */
   TOO_MANY_TOPICS(RetryAdvice.NEVER),
+  /** The registry holds as many revocations as it may; they go with time. */
+  TOO_MANY_REVOCATIONS(RetryAdvice.NEVER),
+  /** Nothing of this client is revoked. */
+  UNKNOWN_REVOCATION(RetryAdvice.NEVER),
+  /** A bus that is there has an older version, which does not know the command. */
+  BUSES_TOO_OLD(RetryAdvice.NEW_ID),
   /**
    * The registry no longer remembers everything since the id was made. It did not apply the command
    * now; whether it had applied it before has to be read from its state.

@@ -1,5 +1,6 @@
 package io.eventbus.registry;
 
+import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /** One difference between a snapshot and the one before. Renewed leases are not told. */
@@ -84,6 +85,33 @@ public sealed interface RegistryChange {
     @Override
     public String describe() {
       return title(topic) + ": deleted, revision " + topic.revision();
+    }
+  }
+
+  /**
+   * What was issued for a client is revoked, or more of it than before.
+   *
+   * @param revocation what
+   */
+  record SubjectRevoked(Revocation revocation) implements RegistryChange {
+    @Override
+    public String describe() {
+      return "client "
+          + revocation.who()
+          + ": revoked what was issued before "
+          + Instant.ofEpochMilli(revocation.issuedBeforeMillis());
+    }
+  }
+
+  /**
+   * A revocation was taken back, or its time has come.
+   *
+   * @param revocation what it was
+   */
+  record RevocationEnded(Revocation revocation) implements RegistryChange {
+    @Override
+    public String describe() {
+      return "client " + revocation.who() + ": no longer revoked";
     }
   }
 

@@ -63,4 +63,19 @@ public interface RegistrySnapshot {
    * @return an immutable view in the order of the topics; its size is known at once
    */
   Collection<TopicConfig> topics();
+
+  /**
+   * Finds the revocation of a client, in O(log n).
+   *
+   * @param who the client
+   * @return the revocation, or null if there is none
+   */
+  @Nullable Revocation revocation(AccountSubject who);
+
+  /**
+   * Returns all revocations.
+   *
+   * @return an immutable view in the order of accounts and subjects; its size is known at once
+   */
+  Collection<Revocation> revocations();
 }

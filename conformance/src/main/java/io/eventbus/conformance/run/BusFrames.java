@@ -23,7 +23,9 @@ final class BusFrames {
   static final String RESUME = "q3fJ0yK8Zk1mWc7Hq2vXo5Tt9bLrNd4GsAeUiPwCxYE";
 
   private static final Set<String> OWN =
-      Set.of("frame", "texts", "count", "size", "blocks", "fields", "more", "hex");
+      Set.of("frame", "texts", "count", "size", "blocks", "fields", "more", "hex", "expiresIn");
+
+  private static final long MICROS_IN_MILLI = 1000;
 
   private BusFrames() {}
 
@@ -54,6 +56,11 @@ final class BusFrames {
           record.set(member.getKey(), member.getValue());
         }
       }
+    }
+    if (wanted.has("expiresIn")) {
+      long expiresAt =
+          (System.currentTimeMillis() + wanted.get("expiresIn").longValue()) * MICROS_IN_MILLI;
+      record.put(name.equals("Confirm") ? "about" : "expiresAt", expiresAt);
     }
     if (name.equals("Deliver")) {
       record.set("events", events(wanted, record.get("sequence").asLong()));

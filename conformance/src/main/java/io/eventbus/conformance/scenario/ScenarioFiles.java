@@ -19,6 +19,7 @@ public final class ScenarioFiles {
           "connect",
           "publish",
           "reconnect",
+          "authentication",
           "subscribe",
           "dispatch",
           "flow",

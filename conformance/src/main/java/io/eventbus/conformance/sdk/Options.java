@@ -4,8 +4,11 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.eventbus.client.ClientBuilder;
 import io.eventbus.client.EventBusClient;
 import io.eventbus.client.ReconnectPolicy;
+import io.eventbus.client.TokenSupplier;
 import io.eventbus.client.WhenFull;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
 /** The options of {@code connect} for the SDK's builder. */
@@ -19,6 +22,8 @@ final class Options {
         .properties()
         .forEach(a -> builder.attribute(a.getKey(), a.getValue().asText()));
     with(args, "token", value -> builder.token(value.asText()));
+    with(args, "user", value -> builder.credentials(value.asText(), args.path("token").asText()));
+    with(args, "tokens", value -> builder.tokens(inTurn(value)));
     with(args, "connectTimeout", value -> builder.connectTimeout(millis(value)));
     with(args, "confirmTimeout", value -> builder.confirmTimeout(millis(value)));
     with(args, "silenceTimeout", value -> builder.silenceTimeout(millis(value)));
@@ -39,6 +44,15 @@ final class Options {
     if (args.hasNonNull(name)) {
       set.accept(args.get(name));
     }
+  }
+
+  /** The last one again and again. */
+  private static TokenSupplier inTurn(JsonNode tokens) {
+    AtomicInteger asked = new AtomicInteger();
+    return () -> {
+      int next = Math.min(asked.getAndIncrement(), tokens.size() - 1);
+      return CompletableFuture.completedFuture(tokens.get(next).asText());
+    };
   }
 
   private static Duration millis(JsonNode value) {

@@ -160,7 +160,9 @@ public final class WireConnection {
     } else if (frame instanceof PingWebSocketFrame) {
       listener.other(this, "Ping");
       if (!silent) {
-        context.writeAndFlush(new PongWebSocketFrame(frame.content().retain()));
+        // As a task, because what the script has sent is one, too: a Pong comes behind all that.
+        PongWebSocketFrame pong = new PongWebSocketFrame(frame.content().retain());
+        context.executor().execute(() -> context.writeAndFlush(pong));
       }
     } else if (frame instanceof PongWebSocketFrame) {
       listener.other(this, "Pong");

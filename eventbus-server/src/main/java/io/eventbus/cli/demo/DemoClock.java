@@ -16,6 +16,11 @@ final class DemoClock {
     this.nanosPerMilli = (double) duration.toNanos() / span;
   }
 
+  /** How many times faster than the data it is. */
+  double pace() {
+    return 1_000_000 / nanosPerMilli;
+  }
+
   /** When to publish a flight, as {@link System#nanoTime} counts. */
   long due(Flight flight) {
     return startNanos + (long) ((flight.millis() - firstMillis) * nanosPerMilli);

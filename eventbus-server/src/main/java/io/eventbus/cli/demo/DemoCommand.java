@@ -10,6 +10,7 @@ import io.eventbus.server.config.ServerConfig;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -31,7 +32,9 @@ import picocli.CommandLine.Spec;
       "With --buses 3 it starts three buses as processes of their own, which are one cluster. Most"
           + " clients begin at one bus, which is so overloaded and moves some to others; then a bus"
           + " is drained, ended and removed. Ends with 0 only if besides the above clients were moved"
-          + " and the drained bus had none left; with 1 if not."
+          + " and the drained bus had none left; with 1 if not.",
+      "With --keep it compares nothing, replays the flights again and again until Ctrl-C, and serves"
+          + " pages that show them, on this machine only."
     })
 public final class DemoCommand implements Callable<Integer> {
   private static final Duration SHORTEST = Duration.ofSeconds(1);
@@ -44,6 +47,12 @@ public final class DemoCommand implements Callable<Integer> {
 
   private static final int MOST_BUSES = 8;
   private static final Duration LONGEST = Duration.ofHours(1);
+  private static final Duration USUAL = Duration.ofSeconds(20);
+
+  /** The sample is a month of 31 days: a day is eight minutes, which people can follow. */
+  private static final Duration USUAL_KEPT = Duration.ofMinutes(31 * 8);
+
+  private static final Duration LONGEST_KEPT = Duration.ofHours(24);
 
   @Spec CommandSpec spec = CommandSpec.create();
 
@@ -57,11 +66,17 @@ public final class DemoCommand implements Callable<Integer> {
   @Option(
       names = "--duration",
       paramLabel = "TIME",
-      defaultValue = "20s",
       description =
-          "How long the replay takes, 1s to 1h, with several buses 10s at least (default:"
-              + " ${DEFAULT-VALUE}).")
-  Duration duration = Duration.ofSeconds(20);
+          "How long the replay takes, 1s to 1h (default: 20s); with several buses 10s at least; with"
+              + " --keep up to 24h (default: 248m, a day of the data in 8 minutes).")
+  @Nullable Duration given;
+
+  @Option(
+      names = "--keep",
+      description =
+          "Keep the bus and the replay running, and serve the pages of examples/pages: a departures"
+              + " board and a map.")
+  boolean keep;
 
   @Option(
       names = "--data",
@@ -79,13 +94,18 @@ public final class DemoCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
-    check();
+    Duration duration = given != null ? given : keep ? USUAL_KEPT : USUAL;
+    check(duration);
     List<Flight> flights = Flights.read(data);
     if (buses > 1) {
-      return cluster(flights);
+      return cluster(flights, duration);
+    }
+    if (keep) {
+      new KeptDemo(context, flights, duration).run(this::start);
+      return ExitCode.OK;
     }
     boolean good;
-    try (RunningBus bus = start()) {
+    try (RunningBus bus = start(List.of())) {
       context
           .out()
           .line(
@@ -105,20 +125,31 @@ public final class DemoCommand implements Callable<Integer> {
     return good ? ExitCode.OK : ExitCode.INTEGRITY;
   }
 
-  private void check() {
+  private void check(Duration duration) {
+    if (keep && buses != 1) {
+      throw new ParameterException(
+          spec.commandLine(), "--keep: with --buses " + buses + " (expected: with one bus)");
+    }
     if (buses != 1 && (buses < FEWEST_OF_CLUSTER || buses > MOST_BUSES)) {
       throw new ParameterException(
           spec.commandLine(), "--buses: " + buses + " (expected: 1, or 3 to 8)");
     }
+    Duration longest = keep ? LONGEST_KEPT : LONGEST;
     Duration shortest = buses == 1 ? SHORTEST : SHORTEST_OF_CLUSTER;
-    if (duration.compareTo(shortest) < 0 || duration.compareTo(LONGEST) > 0) {
+    if (duration.compareTo(shortest) < 0 || duration.compareTo(longest) > 0) {
       throw new ParameterException(
           spec.commandLine(),
-          "--duration: " + duration + " (expected: " + shortest.toSeconds() + "s to 1h)");
+          "--duration: "
+              + duration
+              + " (expected: "
+              + shortest.toSeconds()
+              + "s to "
+              + longest.toHours()
+              + "h)");
     }
   }
 
-  private int cluster(List<Flight> flights) throws InterruptedException {
+  private int cluster(List<Flight> flights, Duration duration) throws InterruptedException {
     ResultOutput out = context.out();
     DemoCast cast = new DemoCast(flights, duration);
     long capacity = cast.eventsPerSecond();
@@ -155,14 +186,18 @@ public final class DemoCommand implements Callable<Integer> {
     return ExitCode.OK;
   }
 
-  private RunningBus start() {
+  private RunningBus start(List<String> origins) {
     Map<String, String> values =
-        Map.of(
-            "bus.name", "demo",
-            "listen.host", "127.0.0.1",
-            "listen.port", "0",
-            "admin.port", "0",
-            "timeouts.shutdown", "1s");
+        new HashMap<>(
+            Map.of(
+                "bus.name", "demo",
+                "listen.host", "127.0.0.1",
+                "listen.port", "0",
+                "admin.port", "0",
+                "timeouts.shutdown", "1s"));
+    if (!origins.isEmpty()) {
+      values.put("listen.allowed-origins", String.join(",", origins));
+    }
     try {
       return context.launcher().start(ServerConfig.of(values));
     } catch (IOException e) {

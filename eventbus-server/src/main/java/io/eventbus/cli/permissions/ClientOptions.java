@@ -114,7 +114,7 @@ final class ClientOptions {
   private Identity identity(
       String name, String ofAccount, AuthenticationMethod method, Set<String> roles) {
     try {
-      return new Identity(ofAccount, name, method, roles, claims, Map.of(), Map.of(), null);
+      return new Identity(ofAccount, name, method, roles, claims, Map.of(), Map.of(), null, null);
     } catch (IllegalArgumentException e) {
       throw wrong(String.valueOf(e.getMessage()));
     }

@@ -1,12 +1,15 @@
 package io.eventbus.server.admin;
 
 import com.sun.net.httpserver.HttpExchange;
+import io.eventbus.server.security.Identity;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
@@ -25,8 +28,15 @@ final class AdminApi {
   private final RegistryApi registry;
   private final AdminRole metricsRole;
   private final BalanceApi balance;
+  private final RevocationApi revocations;
 
-  AdminApi(BusView bus, BusMetrics metrics, RegistryApi registry, AdminRole metricsRole) {
+  AdminApi(
+      BusView bus,
+      BusMetrics metrics,
+      RegistryApi registry,
+      RevocationApi revocations,
+      AdminRole metricsRole) {
+    this.revocations = revocations;
     this.bus = bus;
     this.metrics = metrics;
     this.registry = registry;
@@ -38,6 +48,7 @@ final class AdminApi {
     List<Route> all = new ArrayList<>(own());
     all.addAll(registry.routes());
     all.addAll(balance.routes());
+    all.addAll(revocations.routes());
     return List.copyOf(all);
   }
 
@@ -47,6 +58,7 @@ final class AdminApi {
         Route.get("/healthz", (exchange, id) -> alive(bus.health())).open(),
         Route.get("/readyz", (exchange, id) -> ready(bus.health())).open(),
         Route.get("/metrics", (exchange, id) -> metricsPage()).forRole(metricsRole),
+        Route.get("/api/v1/caller", (CallerAction) AdminApi::caller).forRole(AdminRole.NONE),
         Route.get("/api/v1/bus", (exchange, id) -> Reply.ok(bus.summary())),
         Route.get("/api/v1/connections", (exchange, id) -> connections(exchange)),
         Route.get("/api/v1/connections/{id}", (exchange, id) -> connection(id)),
@@ -54,6 +66,38 @@ final class AdminApi {
         Route.get("/api/v1/topics", (exchange, id) -> topics(exchange)),
         Route.get("/api/v1/subscriptions", (exchange, id) -> subscriptions(exchange)));
   }
+
+  private static Reply caller(HttpExchange exchange, String id, Caller caller) throws HttpFailure {
+    new QueryString(exchange.getRequestURI(), Set.of());
+    Identity identity = caller.identity();
+    return Reply.ok(
+        new CallerInfo(
+            caller.name(),
+            caller.role().toString(),
+            identity == null ? "" : identity.account(),
+            identity == null ? List.of() : List.copyOf(identity.roles()),
+            identity == null ? "" : identity.method().name().toLowerCase(Locale.ROOT),
+            identity == null ? null : identity.expiresAt()));
+  }
+
+  /**
+   * Who asks.
+   *
+   * @param name the user, the subject of a token, or the key of the token of administrators; empty
+   *     where nobody has to log in
+   * @param role what it may do here
+   * @param account its account; empty for that of all that have none
+   * @param roles its roles, as a client has them
+   * @param method how it has proved that; empty for the token of administrators
+   * @param expiresAt until when that holds; null for always
+   */
+  record CallerInfo(
+      String name,
+      String role,
+      String account,
+      List<String> roles,
+      String method,
+      @Nullable Instant expiresAt) {}
 
   /** What there is while the bus starts. */
   static List<Route> starting(Supplier<BusHealth> bus) {
@@ -141,7 +185,7 @@ final class AdminApi {
   }
 
   /** Makes a page of at most {@code limit} items from one more, which tells if another follows. */
-  private static <T> Reply page(List<T> found, int limit, String path, Function<T, String> cursor) {
+  static <T> Reply page(List<T> found, int limit, String path, Function<T, String> cursor) {
     boolean more = found.size() > limit;
     List<T> items = more ? found.subList(0, limit) : found;
     String next =
@@ -185,6 +229,23 @@ final class AdminApi {
   @FunctionalInterface
   interface Action {
     Reply run(HttpExchange exchange, String id) throws HttpFailure;
+
+    /** The same where it matters who asks. */
+    default Reply run(HttpExchange exchange, String id, Caller caller) throws HttpFailure {
+      return run(exchange, id);
+    }
+  }
+
+  /** Answers a request by who asks: whoever has logged in, whatever it may do. */
+  @FunctionalInterface
+  interface CallerAction extends Action {
+    @Override
+    Reply run(HttpExchange exchange, String id, Caller caller) throws HttpFailure;
+
+    @Override
+    default Reply run(HttpExchange exchange, String id) throws HttpFailure {
+      return run(exchange, id, Caller.UNKNOWN);
+    }
   }
 
   /**

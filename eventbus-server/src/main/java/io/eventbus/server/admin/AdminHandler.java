@@ -91,6 +91,7 @@ final class AdminHandler implements HttpHandler {
         .anyMatch(
             route ->
                 route.role() == AdminRole.NONE
+                    && !(route.action() instanceof AdminApi.CallerAction)
                     && route.method().equals(method)
                     && route.match(path) != null);
   }
@@ -124,7 +125,7 @@ final class AdminHandler implements HttpHandler {
   private Reply reply(HttpExchange exchange, Caller caller) {
     try {
       Route route = route(exchange, caller);
-      Reply reply = run(exchange, route);
+      Reply reply = run(exchange, route, caller);
       if (!AdminRole.VIEWER.includes(route.role())) {
         tell(exchange, caller, reply.status());
       }
@@ -137,10 +138,10 @@ final class AdminHandler implements HttpHandler {
     }
   }
 
-  private Reply run(HttpExchange exchange, Route route) {
+  private Reply run(HttpExchange exchange, Route route, Caller caller) {
     try {
       String id = route.match(exchange.getRequestURI().getPath());
-      return route.action().run(exchange, id == null ? "" : id);
+      return route.action().run(exchange, id == null ? "" : id, caller);
     } catch (HttpFailure failure) {
       return error(failure);
     } catch (RuntimeException e) {
@@ -181,6 +182,9 @@ final class AdminHandler implements HttpHandler {
       String id = route.match(path);
       if (id != null && route.method().equals(method)) {
         check(exchange, caller, route.role());
+        if (route.action() instanceof AdminApi.CallerAction && caller.equals(Caller.UNKNOWN)) {
+          throw unauthenticated(exchange, "this needs a login");
+        }
         return route;
       }
       if (id != null) {

@@ -74,7 +74,7 @@ final class AdminLogin {
     if (lower.startsWith(BEARER)) {
       String shown = authorization.substring(BEARER.length()).strip();
       return isToken(shown)
-          ? Optional.of(new Caller("admin.token", AdminRole.ADMIN))
+          ? Optional.of(new Caller("admin.token", AdminRole.ADMIN, null))
           : ask(new Credentials(shown, "", false));
     }
     return lower.startsWith(BASIC)
@@ -142,7 +142,7 @@ final class AdminLogin {
         Arrays.stream(AdminRole.values())
             .filter(each -> ofOperators && identity.roles().contains(each.toString()))
             .reduce(AdminRole.NONE, (lower, higher) -> higher);
-    return new Caller(identity.subject(), role);
+    return new Caller(identity.subject(), role, identity);
   }
 
   /** What {@code WWW-Authenticate} says. */

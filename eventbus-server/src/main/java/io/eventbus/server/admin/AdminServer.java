@@ -11,6 +11,7 @@ import io.eventbus.server.tls.TlsSource;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.time.Clock;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -34,7 +35,7 @@ public final class AdminServer implements AutoCloseable {
   static final int RESPONSE_SECONDS = 10;
 
   /** Some more than may wait for the registry. */
-  static final int THREADS = 3 + RegistryApi.MAX_OPERATIONS + RegistryApi.MAX_WATCHERS;
+  static final int THREADS = 3 + RegistryCalls.MOST + RegistryApi.MAX_WATCHERS;
 
   /**
    * Connections beyond are closed at once. So many that hundreds of silent ones keep no other
@@ -138,10 +139,18 @@ public final class AdminServer implements AutoCloseable {
   public void serve(BusView bus, List<LoginMethod> operators) {
     login.serve(operators);
     BusMetrics figures = new BusMetrics(bus);
-    RegistryApi changes = new RegistryApi(bus);
+    RegistryCalls calls = new RegistryCalls();
+    RegistryApi changes = new RegistryApi(bus, calls);
     metrics = figures;
     registry = changes;
-    handler.serve(new AdminApi(bus, figures, changes, metricsRole).routes());
+    handler.serve(
+        new AdminApi(
+                bus,
+                figures,
+                changes,
+                new RevocationApi(bus, calls, Clock.systemUTC()),
+                metricsRole)
+            .routes());
   }
 
   /**

@@ -39,6 +39,10 @@ record BusMetric(
       "Longest wait of an event in each burst: from its receipt until all that was queued for"
           + " its subscriber has gone to the socket.";
 
+  private static final String JWKS_AGE_HELP =
+      "Time since the keys of `auth.jwt.jwks-url` were fetched, or since the start where they never"
+          + " were; after a day they do not hold any more.";
+
   static final List<BusMetric> ALL =
       List.of(
           gauge("eventbus_connections", "Open connections.", s -> s.connections().open()),
@@ -314,7 +318,13 @@ record BusMetric(
               "Time until the certificate expires that connections of clients (`listen`), links between"
                   + " buses (`link`) or the administration port (`admin`) get now; negative when it"
                   + " has.",
-              BusStats::secondsToExpiry));
+              BusStats::secondsToExpiry),
+          new BusMetric(
+              "eventbus_jwks_age_seconds",
+              "gauge",
+              "",
+              JWKS_AGE_HELP,
+              s -> gauges("eventbus_jwks_age_seconds", JWKS_AGE_HELP, age(s))));
 
   private static Map<String, Long> moves(BusStats stats) {
     BalanceStatus balance = stats.balance();
@@ -324,6 +334,11 @@ record BusMetric(
 
   private static Map<String, Long> reservations(BusStats stats) {
     return Map.of("granted", stats.balance().arrived(), "refused", stats.balance().refused());
+  }
+
+  private static Map<Labels, Double> age(BusStats stats) {
+    Double seconds = stats.jwksAgeSeconds();
+    return seconds == null ? Map.of() : Map.of(Labels.EMPTY, seconds);
   }
 
   private static Map<String, Long> byHops(List<Long> frames) {

@@ -4,6 +4,7 @@ import io.eventbus.server.balance.BalanceStatus;
 import io.eventbus.server.federation.FederationFigures;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The figures of a bus at one moment: totals since its start unless they say "now".
@@ -25,6 +26,7 @@ import java.util.Map;
  * @param balance what moves clients between buses
  * @param federation what went between this bus and others
  * @param secondsToExpiry how long certificates are still valid, by what they are for
+ * @param jwksAgeSeconds how long ago keys of tokens were fetched; null where none are
  */
 public record BusStats(
     Connections connections,
@@ -40,7 +42,8 @@ public record BusStats(
     Registry registry,
     BalanceStatus balance,
     FederationFigures federation,
-    Map<String, Long> secondsToExpiry) {
+    Map<String, Long> secondsToExpiry,
+    @Nullable Double jwksAgeSeconds) {
   /** Copies the collections, so that the record is immutable. */
   public BusStats {
     droppedByReason = Map.copyOf(droppedByReason);

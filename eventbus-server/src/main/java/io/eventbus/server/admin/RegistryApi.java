@@ -1,12 +1,10 @@
 package io.eventbus.server.admin;
 
 import com.sun.net.httpserver.HttpExchange;
-import io.eventbus.registry.AdministrationRefusedException;
 import io.eventbus.registry.Backup;
 import io.eventbus.registry.BusId;
 import io.eventbus.registry.Endpoint;
 import io.eventbus.registry.RegistryAdministration;
-import io.eventbus.registry.RegistryTimeoutException;
 import io.eventbus.server.admin.AdminApi.Page;
 import io.eventbus.server.admin.AdminApi.Reply;
 import io.eventbus.server.admin.AdminApi.Route;
@@ -17,10 +15,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -28,26 +24,25 @@ import java.util.regex.Pattern;
  * The registry's resources of the administration port. Safe for use by several threads.
  *
  * <p>What changes something is PUT or DELETE, which a page of another origin cannot send. Some
- * requests wait: at most {@value #MAX_OPERATIONS} for the leader and {@value #MAX_WATCHERS} for a
- * change, so that threads are left for everything else.
+ * requests wait: at most {@value RegistryCalls#MOST} for the leader and {@value #MAX_WATCHERS} for
+ * a change, so that threads are left for everything else.
  */
 final class RegistryApi implements AutoCloseable {
-  static final int MAX_OPERATIONS = 2;
   static final int MAX_WATCHERS = 3;
 
-  /** Shorter than the time in which an answer has to be there. */
-  private static final Duration DEADLINE = Duration.ofSeconds(8);
+  private static final Duration DEADLINE = RegistryCalls.DEADLINE;
 
   private static final Duration LONGEST_WATCH = Duration.ofSeconds(5);
   private static final Pattern ENDPOINT = Pattern.compile("\\[?([^\\[\\]]+?)\\]?:(\\d{1,5})");
 
   private final BusView bus;
   private final RegistryJournal journal = new RegistryJournal();
-  private final Semaphore operations = new Semaphore(MAX_OPERATIONS);
+  private final RegistryCalls calls;
   private final Semaphore watchers = new Semaphore(MAX_WATCHERS);
 
-  RegistryApi(BusView bus) {
+  RegistryApi(BusView bus, RegistryCalls calls) {
     this.bus = bus;
+    this.calls = calls;
   }
 
   List<Route> routes() {
@@ -127,7 +122,7 @@ final class RegistryApi implements AutoCloseable {
       throw HttpFailure.badRequest(
           "wait: out of range (expected: 0 to " + LONGEST_WATCH.toMillis() + " ms)");
     }
-    enter(watchers, MAX_WATCHERS);
+    RegistryCalls.enter(watchers, MAX_WATCHERS);
     try {
       return Reply.ok(
           journal.since(bus.cluster().registry(), after, TimeUnit.MILLISECONDS.toNanos(wait)));
@@ -158,41 +153,9 @@ final class RegistryApi implements AutoCloseable {
     return Reply.ok(Map.of("done", true));
   }
 
-  private static void enter(Semaphore permits, int most) throws HttpFailure {
-    if (!permits.tryAcquire()) {
-      throw new HttpFailure(
-          503, "BUSY", "too many requests wait for the registry (expected: " + most + ")");
-    }
-  }
-
   /** Waits for the registry; what it refuses is told in its own words. */
   private <T> T await(Operation<T> operation) throws HttpFailure {
-    enter(operations, MAX_OPERATIONS);
-    try {
-      return operation
-          .begin(administration())
-          .toCompletableFuture()
-          .get(DEADLINE.plusSeconds(1).toMillis(), TimeUnit.MILLISECONDS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new HttpFailure(503, "STOPPING", "the bus stops");
-    } catch (TimeoutException e) {
-      throw new HttpFailure(504, "TIMEOUT", "the registry did not answer in time");
-    } catch (ExecutionException e) {
-      throw failure(e.getCause() == null ? e : e.getCause());
-    } finally {
-      operations.release();
-    }
-  }
-
-  private static HttpFailure failure(Throwable cause) {
-    String message = String.valueOf(cause.getMessage());
-    if (cause instanceof AdministrationRefusedException) {
-      return new HttpFailure(409, "REFUSED", message);
-    }
-    return cause instanceof RegistryTimeoutException
-        ? new HttpFailure(504, "TIMEOUT", message)
-        : new HttpFailure(503, "UNAVAILABLE", message);
+    return calls.await(() -> operation.begin(administration()));
   }
 
   private static void none(HttpExchange exchange) throws HttpFailure {

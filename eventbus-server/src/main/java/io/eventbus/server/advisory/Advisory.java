@@ -106,6 +106,158 @@ public sealed interface Advisory {
   }
 
   /**
+   * A client is closed because what it proved who it is with has expired.
+   *
+   * @param connection number on this bus
+   * @param remoteAddress the client's address and port
+   * @param session id that {@code Welcome} gave
+   * @param client name that the client gave in {@code Hello}
+   * @param account whose client it is; empty for the account of all that have none
+   * @param subject its name in the account
+   */
+  record ClientExpired(
+      long connection,
+      String remoteAddress,
+      String session,
+      String client,
+      String account,
+      String subject)
+      implements Advisory {
+    @Override
+    public String type() {
+      return "client_expired";
+    }
+
+    @Override
+    public boolean publishedAsEvent() {
+      return false;
+    }
+
+    @Override
+    public boolean belongsToAudit() {
+      return true;
+    }
+
+    @Override
+    public boolean causedByClient() {
+      return true;
+    }
+  }
+
+  /**
+   * A client is closed because what it proved who it is with was revoked.
+   *
+   * @param connection number on this bus
+   * @param remoteAddress the client's address and port
+   * @param session id that {@code Welcome} gave
+   * @param client name that the client gave in {@code Hello}
+   * @param account whose client it is; empty for the account of all that have none
+   * @param subject its name in the account
+   */
+  record ClientRevoked(
+      long connection,
+      String remoteAddress,
+      String session,
+      String client,
+      String account,
+      String subject)
+      implements Advisory {
+    @Override
+    public String type() {
+      return "client_revoked";
+    }
+
+    @Override
+    public boolean publishedAsEvent() {
+      return false;
+    }
+
+    @Override
+    public boolean belongsToAudit() {
+      return true;
+    }
+
+    @Override
+    public boolean causedByClient() {
+      return true;
+    }
+  }
+
+  /**
+   * What was issued for a client is revoked, or not any more: as this bus hears it.
+   *
+   * @param account whose client it is; empty for the account of all that have none
+   * @param subject its name in the account
+   * @param issuedBefore what was issued earlier is revoked (ISO 8601); empty where nothing is any
+   *     more
+   */
+  record RevocationChanged(String account, String subject, String issuedBefore)
+      implements Advisory {
+    @Override
+    public String type() {
+      return "revocation_changed";
+    }
+
+    @Override
+    public boolean publishedAsEvent() {
+      return false;
+    }
+
+    @Override
+    public boolean belongsToAudit() {
+      return true;
+    }
+  }
+
+  /**
+   * A file or a set of keys that says who may come in, or what clients may do, has changed and is
+   * used from now on.
+   *
+   * @param key configuration key that names it
+   * @param summary what it holds now, in short
+   */
+  record AccessChanged(String key, String summary) implements Advisory {
+    @Override
+    public String type() {
+      return "access_changed";
+    }
+
+    @Override
+    public boolean publishedAsEvent() {
+      return false;
+    }
+
+    @Override
+    public boolean belongsToAudit() {
+      return true;
+    }
+  }
+
+  /**
+   * A file that says who may come in, or what clients may do, has changed and cannot be used: what
+   * was in use stays.
+   *
+   * @param key configuration key that names it
+   * @param reason where it is wrong, and what was expected
+   */
+  record AccessRefused(String key, String reason) implements Advisory {
+    @Override
+    public String type() {
+      return "access_refused";
+    }
+
+    @Override
+    public boolean publishedAsEvent() {
+      return false;
+    }
+
+    @Override
+    public boolean belongsToAudit() {
+      return true;
+    }
+  }
+
+  /**
    * A client wanted to do what it may not.
    *
    * @param remoteAddress the client's address and port, of the first

@@ -1,13 +1,9 @@
 package io.eventbus.server.balance;
 
-import io.eventbus.link.LinkServiceException;
+import io.eventbus.link.BinaryFields;
 import io.eventbus.server.balance.decision.MovePlanner;
-import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
-import java.io.DataOutputStream;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -26,7 +22,6 @@ final class BalanceMessages {
   static final String CHANNEL = "balance";
 
   private static final int MOST_URLS = 8;
-  private static final int VERSION = 1;
 
   private BalanceMessages() {}
 
@@ -40,7 +35,7 @@ final class BalanceMessages {
     }
 
     byte[] encode() {
-      return write(
+      return BinaryFields.encode(
           out -> {
             out.writeDouble(load);
             out.writeInt(clients);
@@ -50,7 +45,7 @@ final class BalanceMessages {
     }
 
     static Load decode(byte[] bytes) {
-      return read(
+      return BinaryFields.decode(
           bytes, in -> new Load(in.readDouble(), in.readInt(), in.readBoolean(), in.readBoolean()));
     }
   }
@@ -70,7 +65,7 @@ final class BalanceMessages {
     }
 
     byte[] encode() {
-      return write(
+      return BinaryFields.encode(
           out -> {
             out.writeDouble(load);
             out.writeBoolean(leaving);
@@ -85,13 +80,13 @@ final class BalanceMessages {
     }
 
     static Reserve decode(byte[] bytes) {
-      return read(
+      return BinaryFields.decode(
           bytes,
           in -> {
             double load = in.readDouble();
             boolean leaving = in.readBoolean();
             int life = in.readInt();
-            int count = count("clients", in.readInt(), MovePlanner.MOST_CLIENTS);
+            int count = BinaryFields.count(in, "clients", MovePlanner.MOST_CLIENTS);
             List<Wanted> clients = new ArrayList<>(count);
             for (int i = 0; i < count; i++) {
               clients.add(new Wanted(in.readLong(), in.readDouble(), in.readInt()));
@@ -109,7 +104,7 @@ final class BalanceMessages {
     }
 
     byte[] encode() {
-      return write(
+      return BinaryFields.encode(
           out -> {
             out.writeInt(urls.size());
             for (String url : urls) {
@@ -123,12 +118,18 @@ final class BalanceMessages {
     }
 
     static Granted decode(byte[] bytes) {
-      return read(
+      return BinaryFields.decode(
           bytes,
           in ->
               new Granted(
-                  texts(in, count("urls", in.readInt(), MOST_URLS)),
-                  texts(in, count("tokens", in.readInt(), MovePlanner.MOST_CLIENTS))));
+                  texts(in, BinaryFields.count(in, "urls", MOST_URLS)),
+                  texts(in, BinaryFields.count(in, "tokens", MovePlanner.MOST_CLIENTS))));
+    }
+
+    /** Without the tokens: who has one takes the client's place. */
+    @Override
+    public String toString() {
+      return "Granted[urls=" + urls + ", tokens=" + tokens.size() + "]";
     }
 
     private static List<String> texts(DataInputStream in, int count) throws IOException {
@@ -143,55 +144,17 @@ final class BalanceMessages {
   /** Tells a bus to move its clients away, or not to go on with it. */
   record Drain(boolean on) {
     byte[] encode() {
-      return write(out -> out.writeBoolean(on));
+      return BinaryFields.encode(out -> out.writeBoolean(on));
     }
 
     static Drain decode(byte[] bytes) {
-      return read(bytes, in -> new Drain(in.readBoolean()));
+      return BinaryFields.decode(bytes, in -> new Drain(in.readBoolean()));
     }
   }
 
   private static void checkLoad(String name, double load) {
     if (!(load >= 0 && load < 1e6)) {
       throw new IllegalArgumentException(name + ": " + load + " (expected: 0 to 1000000)");
-    }
-  }
-
-  private static int count(String name, int count, int most) throws IOException {
-    if (count < 0 || count > most) {
-      throw new IOException(name + ": " + count + " (expected: 0 to " + most + ")");
-    }
-    return count;
-  }
-
-  private interface Writer {
-    void write(DataOutputStream out) throws IOException;
-  }
-
-  private interface Reader<T> {
-    T read(DataInputStream in) throws IOException;
-  }
-
-  private static byte[] write(Writer values) {
-    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-    try (DataOutputStream out = new DataOutputStream(bytes)) {
-      out.writeByte(VERSION);
-      values.write(out);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-    return bytes.toByteArray();
-  }
-
-  private static <T> T read(byte[] bytes, Reader<T> values) {
-    try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(bytes))) {
-      byte version = in.readByte();
-      if (version != VERSION) {
-        throw new IOException("version: " + version + " (expected: " + VERSION + ")");
-      }
-      return values.read(in);
-    } catch (IOException | IllegalArgumentException e) {
-      throw new LinkServiceException("MALFORMED", String.valueOf(e.getMessage()));
     }
   }
 }

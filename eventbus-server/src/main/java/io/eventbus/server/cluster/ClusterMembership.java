@@ -41,8 +41,8 @@ import org.slf4j.LoggerFactory;
  * other buses goes on beside the rest of the start, and after it.
  */
 final class ClusterMembership implements Membership {
-  /** The version of what buses say to each other. */
-  static final int PROTOCOL_VERSION = 1;
+  /** The version of what buses say to each other: 2 has revocations in the registry. */
+  static final int PROTOCOL_VERSION = 2;
 
   private static final Logger LOG = LoggerFactory.getLogger(ClusterMembership.class);
 

@@ -1,17 +1,12 @@
 package io.eventbus.server.cluster;
 
+import io.eventbus.link.BinaryFields;
 import io.eventbus.link.LinkNode;
-import io.eventbus.link.LinkServiceException;
 import io.eventbus.registry.BusId;
 import io.eventbus.registry.BusInfo;
 import io.eventbus.registry.Endpoint;
 import io.eventbus.registry.Registry;
-import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
-import java.io.DataInputStream;
-import java.io.DataOutputStream;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -45,7 +40,6 @@ public final class SessionReplacement implements AutoCloseable {
   private static final String CHANNEL = "balance";
 
   private static final Duration PATIENCE = Duration.ofSeconds(2);
-  private static final int VERSION = 1;
 
   /** The sessions of this bus. */
   public interface Local {
@@ -197,26 +191,11 @@ public final class SessionReplacement implements AutoCloseable {
       }
     }
     int count = ended;
-    return write(out -> out.writeInt(count));
-  }
-
-  private interface Writer {
-    void write(DataOutputStream out) throws IOException;
-  }
-
-  private static byte[] write(Writer values) {
-    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-    try (DataOutputStream out = new DataOutputStream(bytes)) {
-      out.writeByte(VERSION);
-      values.write(out);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-    return bytes.toByteArray();
+    return BinaryFields.encode(out -> out.writeInt(count));
   }
 
   private static byte[] request(List<Left> all) {
-    return write(
+    return BinaryFields.encode(
         out -> {
           out.writeInt(all.size());
           for (Left left : all) {
@@ -227,40 +206,20 @@ public final class SessionReplacement implements AutoCloseable {
   }
 
   private static List<Left> decode(byte[] bytes) {
-    try (DataInputStream in = open(bytes)) {
-      int count = count(in.readInt(), MOST_IN_CALL);
-      List<Left> all = new ArrayList<>(count);
-      for (int i = 0; i < count; i++) {
-        all.add(new Left(in.readUTF(), in.readLong()));
-      }
-      return all;
-    } catch (IOException e) {
-      throw new LinkServiceException("MALFORMED", String.valueOf(e.getMessage()));
-    }
+    return BinaryFields.decode(
+        bytes,
+        in -> {
+          int count = BinaryFields.count(in, "sessions", MOST_IN_CALL);
+          List<Left> all = new ArrayList<>(count);
+          for (int i = 0; i < count; i++) {
+            all.add(new Left(in.readUTF(), in.readLong()));
+          }
+          return all;
+        });
   }
 
   private static int ended(byte[] bytes, int asked) {
-    try (DataInputStream in = open(bytes)) {
-      return count(in.readInt(), asked);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-  }
-
-  private static DataInputStream open(byte[] bytes) throws IOException {
-    DataInputStream in = new DataInputStream(new ByteArrayInputStream(bytes));
-    byte version = in.readByte();
-    if (version != VERSION) {
-      throw new IOException("version: " + version + " (expected: " + VERSION + ")");
-    }
-    return in;
-  }
-
-  private static int count(int count, int most) throws IOException {
-    if (count < 0 || count > most) {
-      throw new IOException("sessions: " + count + " (expected: 0 to " + most + ")");
-    }
-    return count;
+    return BinaryFields.decode(bytes, in -> BinaryFields.count(in, "sessions", asked));
   }
 
   /** Answers other buses no more. */

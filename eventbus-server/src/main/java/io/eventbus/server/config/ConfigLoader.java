@@ -188,7 +188,13 @@ public final class ConfigLoader {
   }
 
   /** A value as it was written, and where. */
-  record Given(String text, String origin) {}
+  record Given(String text, String origin) {
+    /** Without the value, which may be a secret. */
+    @Override
+    public String toString() {
+      return "Given[" + origin + "]";
+    }
+  }
 
   /** Remembers keys that a file gives twice; {@link Properties} would silently take the last. */
   private static final class UniqueProperties extends Properties {

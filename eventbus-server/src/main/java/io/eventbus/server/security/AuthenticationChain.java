@@ -106,6 +106,7 @@ public final class AuthenticationChain implements Authenticator {
             identity.subject(),
             identity.method(),
             policy.permissions(identity, credentials),
+            identity.issuedAt(),
             identity.expiresAt()));
   }
 

@@ -19,6 +19,8 @@ import org.jspecify.annotations.Nullable;
  * @param claims what else is known of it, each by its name, for templates in rules
  * @param allow patterns of topics that a token allows, by action; they may hold templates
  * @param deny patterns of topics that a token forbids, by action; they may hold templates
+ * @param issuedAt when what it has proved that with was issued, {@link Instant#EPOCH} for a token
+ *     that does not say; null where it is not issued for a time, as a password
  * @param expiresAt until when that holds; null for as long as it is connected
  */
 public record Identity(
@@ -29,6 +31,7 @@ public record Identity(
     Map<String, String> claims,
     Map<Action, List<String>> allow,
     Map<Action, List<String>> deny,
+    @Nullable Instant issuedAt,
     @Nullable Instant expiresAt) {
   /** What {@link #isLabel} asks for, for people. */
   public static final String LABEL_EXPECTED =
@@ -53,12 +56,18 @@ public record Identity(
    * Says whether a text can be an account or a subject.
    *
    * @param text what somebody vouches for
-   * @return false if it is empty, too long, or holds control characters
+   * @return false if it is empty, too long, or holds control characters or halves of characters
    */
   public static boolean isName(String text) {
     return !text.isEmpty()
         && text.length() <= MOST_NAME_CHARS
-        && text.chars().noneMatch(Character::isISOControl);
+        && text.codePoints().noneMatch(Identity::isNoText);
+  }
+
+  /** Controls, and halves of surrogate pairs, which have no encoding in UTF-8. */
+  private static boolean isNoText(int c) {
+    return Character.isISOControl(c)
+        || (c >= Character.MIN_SURROGATE && c <= Character.MAX_SURROGATE);
   }
 
   /**
@@ -80,6 +89,6 @@ public record Identity(
    * @return the identity, in the account of all that have none
    */
   public static Identity nameless(AuthenticationMethod method, Set<String> roles) {
-    return new Identity("", "", method, roles, Map.of(), Map.of(), Map.of(), null);
+    return new Identity("", "", method, roles, Map.of(), Map.of(), Map.of(), null, null);
   }
 }

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param subject its name in the account; empty where the method tells none
  * @param method how it has proved that
  * @param permissions what it may do
+ * @param issuedAt as {@link Identity#issuedAt}
  * @param expiresAt until when that holds; null for as long as it is connected
  */
 public record Principal(
@@ -18,8 +19,9 @@ public record Principal(
     String subject,
     AuthenticationMethod method,
     Permissions permissions,
+    @Nullable Instant issuedAt,
     @Nullable Instant expiresAt) {
   /** A client that has proved nothing yet, and may do nothing. */
   public static final Principal UNKNOWN =
-      new Principal("", "", AuthenticationMethod.NONE, Permissions.NONE, null);
+      new Principal("", "", AuthenticationMethod.NONE, Permissions.NONE, null, null);
 }

@@ -8,6 +8,7 @@ import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.LoopBarrier;
 import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.security.Authentications;
+import io.eventbus.server.security.Revocations;
 import io.eventbus.server.stats.BusCounters;
 import java.time.Clock;
 
@@ -25,6 +26,7 @@ import java.time.Clock;
  * @param clock the time of receipt
  * @param cluster what is promised of the other buses
  * @param advisories told what happens to clients
+ * @param revocations what clients may have proved who they are with and holds no more
  */
 public record BusContext(
     String name,
@@ -37,7 +39,8 @@ public record BusContext(
     BusCounters stats,
     Clock clock,
     ClusterPromises cluster,
-    Advisories advisories) {
+    Advisories advisories,
+    Revocations revocations) {
 
   /**
    * Makes the context of a bus that serves alone and tells nothing of what happens to clients.
@@ -73,7 +76,8 @@ public record BusContext(
         stats,
         clock,
         ClusterPromises.ALONE,
-        new Advisories());
+        new Advisories(),
+        new Revocations());
   }
 
   FrameLimits frameLimits() {

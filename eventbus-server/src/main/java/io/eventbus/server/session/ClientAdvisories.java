@@ -32,6 +32,26 @@ final class ClientAdvisories {
         1);
   }
 
+  static Advisory expired(Session session) {
+    return new Advisory.ClientExpired(
+        session.identity().number(),
+        session.link().remoteAddress(),
+        session.id(),
+        session.identity().client(),
+        session.principal().account(),
+        session.principal().subject());
+  }
+
+  static Advisory revoked(Session session) {
+    return new Advisory.ClientRevoked(
+        session.identity().number(),
+        session.link().remoteAddress(),
+        session.id(),
+        session.identity().client(),
+        session.principal().account(),
+        session.principal().subject());
+  }
+
   static Advisory disconnected(Session session) {
     Identity who = session.identity();
     return new Advisory.ClientDisconnected(

@@ -15,6 +15,7 @@ import io.eventbus.schema.Welcome;
 import io.eventbus.server.security.Authentication;
 import io.eventbus.server.security.Authentications;
 import io.eventbus.server.security.Principal;
+import io.eventbus.server.security.RevocationList;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.time.Instant;
@@ -68,6 +69,10 @@ public final class Session {
   private volatile Principal principal = Principal.UNKNOWN;
   // By the bus's clock; Long.MAX_VALUE for never.
   private long endsAtMillis = Long.MAX_VALUE;
+  // When what it has proved that with was issued; where that is not known, when it did so.
+  private Instant issuedAt = Instant.EPOCH;
+  // What it was held against; null for nothing yet.
+  private @Nullable RevocationList heldAgainst;
   private volatile Identity identity = Identity.UNKNOWN;
   private volatile ChangeTokens.@Nullable Grant arrival;
 
@@ -305,6 +310,9 @@ public final class Session {
     principal = who;
     Instant expires = who.expiresAt();
     endsAtMillis = expires == null ? Long.MAX_VALUE : expires.plus(AFTER_EXPIRY).toEpochMilli();
+    Instant issued = who.issuedAt();
+    issuedAt = issued == null ? loop.bus.clock().instant() : issued;
+    heldAgainst = null;
     publishing.permit(who.permissions());
     subscriptions.permit(who.permissions());
   }
@@ -312,8 +320,21 @@ public final class Session {
   private void expire() {
     String message =
         "what this client proved who it is with has expired; reconnect with a new token";
+    loop.bus.advisories().tell(ClientAdvisories.expired(this));
     tell(new Problem(ErrorCode.UNAUTHENTICATED, message, true, 0L, TypeCode.HELLO.code(), ""));
     closeHere(CloseReason.EXPIRED, message);
+  }
+
+  private void revoke() {
+    String message = "what this client proved who it is with was revoked";
+    loop.bus.advisories().tell(ClientAdvisories.revoked(this));
+    tell(new Problem(ErrorCode.UNAUTHENTICATED, message, false, 0L, TypeCode.HELLO.code(), ""));
+    closeHere(CloseReason.UNAUTHENTICATED, message);
+  }
+
+  private boolean isRevoked(RevocationList list) {
+    Principal who = principal;
+    return !who.subject().isEmpty() && list.covers(who.account(), who.subject(), issuedAt);
   }
 
   /** The client as operators know it; what it calls itself is not proved. */
@@ -443,6 +464,16 @@ public final class Session {
         && loop.budget().hasUpkeepLeft()) {
       long began = loop.budget().now();
       expire();
+      loop.budget().spendOnUpkeep(began);
+    }
+    // Each session looks for itself, so that none is missed that comes while the list changes.
+    RevocationList revoked = loop.bus.revocations().current();
+    if (revoked != heldAgainst && state == SessionState.OPEN && loop.budget().hasUpkeepLeft()) {
+      long began = loop.budget().now();
+      heldAgainst = revoked;
+      if (isRevoked(revoked)) {
+        revoke();
+      }
       loop.budget().spendOnUpkeep(began);
     }
   }

@@ -173,6 +173,7 @@ class AdminAccessTest {
                     Map.of(),
                     Map.of(),
                     Map.of(),
+                    null,
                     null)));
       }
     };

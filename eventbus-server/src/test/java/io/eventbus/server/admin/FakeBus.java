@@ -1,9 +1,12 @@
 package io.eventbus.server.admin;
 
+import io.eventbus.registry.AccountSubject;
+import io.eventbus.registry.RevocationCommand;
 import io.eventbus.server.balance.BalanceView;
 import io.eventbus.server.cluster.ClusterStanding;
 import io.eventbus.server.cluster.ClusterView;
 import io.eventbus.server.federation.FederationFigures;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -11,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
 
 /** A bus made of plain values. */
@@ -29,6 +33,26 @@ public final class FakeBus implements BusView {
 
   volatile BusHealth health = new BusHealth(BusHealth.State.UP, List.of(), ALONE);
   volatile boolean broken;
+
+  /** Lets the registry take commands. */
+  public void startRegistry() throws Exception {
+    cluster.start().toCompletableFuture().get(20, TimeUnit.SECONDS);
+  }
+
+  /** Revokes what was issued for a client. */
+  public void revoke(String account, String subject) {
+    cluster
+        .submit(
+            new RevocationCommand.Revoke(new AccountSubject(account, subject), 1, 1_000_000),
+            Duration.ofSeconds(20))
+        .toCompletableFuture()
+        .join();
+  }
+
+  /** Ends the registry. */
+  public void closeRegistry() {
+    cluster.close();
+  }
 
   /** Says whether a description of it fails from now on. */
   public void broken(boolean now) {
@@ -121,7 +145,8 @@ public final class FakeBus implements BusView {
             45,
             46,
             47),
-        Map.of("listen", 48L));
+        Map.of("listen", 48L),
+        49.0);
   }
 
   @Override

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
@@ -135,6 +136,29 @@ class SessionReplacementTest {
     addresses.put("bus-1", listen(there));
     asking().end("bus-1-mabc12-1", 2);
     assertThat(next()).isEqualTo(new Counted(0, 0, 1));
+  }
+
+  @Test
+  void anAnswerThatCannotBeReadCountsAsNone() throws Exception {
+    Queue<byte[]> answersToGive = new ConcurrentLinkedQueue<>();
+    there.offer(
+        SessionReplacement.SERVICE,
+        (peer, request) -> CompletableFuture.completedFuture(answersToGive.remove()));
+    addresses.put("bus-1", listen(there));
+    SessionReplacement asking = asking();
+    for (byte[] wrong :
+        List.of(
+            new byte[0],
+            new byte[] {2, 0, 0, 0, 1},
+            new byte[] {1, 0, 0},
+            new byte[] {1, 0, 0, 0, 2})) {
+      answersToGive.add(wrong);
+      asking.end("bus-1-mabc12-1", 2);
+      assertThat(next()).isEqualTo(new Counted(0, 0, 1));
+    }
+    answersToGive.add(new byte[] {1, 0, 0, 0, 1});
+    asking.end("bus-1-mabc12-1", 2);
+    assertThat(next()).isEqualTo(new Counted(1, 0, 0));
   }
 
   @Test

@@ -48,6 +48,6 @@ public final class FakeAuthenticator implements Authenticator {
     }
     return new Authentication.Accepted(
         new Principal(
-            "", "subject", AuthenticationMethod.SHARED_TOKEN, new Permissions(rules), null));
+            "", "subject", AuthenticationMethod.SHARED_TOKEN, new Permissions(rules), null, null));
   }
 }

@@ -141,6 +141,7 @@ class AuthenticationChainTest {
 
   @Test
   void whatIsProvedGoesThroughThePolicy() {
+    Instant issued = Instant.ofEpochSecond(900);
     Instant expires = Instant.ofEpochSecond(1_000);
     Identity identity =
         new Identity(
@@ -151,6 +152,7 @@ class AuthenticationChainTest {
             Map.of(),
             Map.of(),
             Map.of(),
+            issued,
             expires);
     List<Identity> asked = new ArrayList<>();
     Permissions permissions = new Permissions(Map.of());
@@ -167,7 +169,8 @@ class AuthenticationChainTest {
     method.answer().complete(new LoginOutcome.Proved(identity));
     assertThat(asked).containsExactly(identity);
     assertThat(accepted(answer.join()))
-        .isEqualTo(new Principal("acme", "u1", AuthenticationMethod.JWT, permissions, expires));
+        .isEqualTo(
+            new Principal("acme", "u1", AuthenticationMethod.JWT, permissions, issued, expires));
   }
 
   @Test

@@ -300,7 +300,12 @@ class LateAnswerToHelloTest {
     Authentication.Accepted all = (Authentication.Accepted) FakeAuthenticator.everything();
     return new Authentication.Accepted(
         new Principal(
-            account, subject, AuthenticationMethod.JWT, all.principal().permissions(), expires));
+            account,
+            subject,
+            AuthenticationMethod.JWT,
+            all.principal().permissions(),
+            null,
+            expires));
   }
 
   @Test

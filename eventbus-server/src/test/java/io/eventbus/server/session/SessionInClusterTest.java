@@ -28,6 +28,7 @@ import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.samples.FakeLoops;
 import io.eventbus.server.samples.TestAccess;
 import io.eventbus.server.security.Principal;
+import io.eventbus.server.security.Revocations;
 import io.eventbus.server.stats.BusCounters;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.nio.ByteBuffer;
@@ -133,7 +134,8 @@ class SessionInClusterTest {
             counters,
             Clock.systemUTC(),
             others,
-            new Advisories());
+            new Advisories(),
+            new Revocations());
     return TestLoop.of(bus, loops, allocator, new TurnBudget(() -> 0));
   }
 

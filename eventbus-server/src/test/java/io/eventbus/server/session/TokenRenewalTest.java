@@ -109,7 +109,8 @@ class TokenRenewalTest {
   private Authentication.Accepted client(
       String account, String subject, AuthenticationMethod method, Permissions permissions) {
     return new Authentication.Accepted(
-        new Principal(account, subject, method, permissions, clock.instant().plusSeconds(60)));
+        new Principal(
+            account, subject, method, permissions, null, clock.instant().plusSeconds(60)));
   }
 
   private Authentication.Accepted client(Map<Action, FilterRules> limited) {

@@ -32,6 +32,11 @@ class SysDocumentTest {
           new Advisory.CertificateChanged("", "", Instant.EPOCH),
           new Advisory.CertificateRefused("", ""),
           new Advisory.ClientRefused("", ""),
+          new Advisory.ClientExpired(1, "", "", "", "", ""),
+          new Advisory.ClientRevoked(1, "", "", "", "", ""),
+          new Advisory.RevocationChanged("", "", ""),
+          new Advisory.AccessChanged("", ""),
+          new Advisory.AccessRefused("", ""),
           new Advisory.PermissionDenied("", "", "", "", "", "", 1),
           new Advisory.AdminAction("", "", "", "", "", 200));
 

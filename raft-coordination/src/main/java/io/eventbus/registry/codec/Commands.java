@@ -1,10 +1,12 @@
 package io.eventbus.registry.codec;
 
+import io.eventbus.registry.AccountSubject;
 import io.eventbus.registry.BusCommand;
 import io.eventbus.registry.BusId;
 import io.eventbus.registry.BusState;
 import io.eventbus.registry.CommandId;
 import io.eventbus.registry.RegistryCommand;
+import io.eventbus.registry.RevocationCommand;
 import io.eventbus.registry.TopicCommand;
 import io.eventbus.registry.schema.ChangeBusStateData;
 import io.eventbus.registry.schema.ChangeTopicData;
@@ -12,9 +14,12 @@ import io.eventbus.registry.schema.CommandData;
 import io.eventbus.registry.schema.CreateTopicData;
 import io.eventbus.registry.schema.DeleteTopicData;
 import io.eventbus.registry.schema.ExpireLeasesData;
+import io.eventbus.registry.schema.ExpireRevocationsData;
+import io.eventbus.registry.schema.LiftRevocationData;
 import io.eventbus.registry.schema.RegisterBusData;
 import io.eventbus.registry.schema.RemoveBusData;
 import io.eventbus.registry.schema.RenewLeaseData;
+import io.eventbus.registry.schema.RevokeSubjectData;
 import io.eventbus.registry.state.TimedCommand;
 
 /** Commands and their records. */
@@ -32,6 +37,11 @@ final class Commands {
         new CommandId(data.getBasis(), data.getHigh(), data.getLow()),
         data.getTimeMillis(),
         command(data.getCommand()));
+  }
+
+  /** The first format that has such a command. */
+  static int format(RegistryCommand command) {
+    return command instanceof RevocationCommand ? 2 : 1;
   }
 
   private static Object body(RegistryCommand command) {
@@ -58,6 +68,16 @@ final class Commands {
     }
     if (command instanceof TopicCommand.Delete c) {
       return new DeleteTopicData(c.name(), c.expectedRevision());
+    }
+    if (command instanceof RevocationCommand.Revoke c) {
+      return new RevokeSubjectData(
+          c.who().account(), c.who().subject(), c.issuedBeforeMillis(), c.keepMillis());
+    }
+    if (command instanceof RevocationCommand.Lift c) {
+      return new LiftRevocationData(c.who().account(), c.who().subject());
+    }
+    if (command instanceof RevocationCommand.Expire) {
+      return new ExpireRevocationsData();
     }
     throw new AssertionError("sealed: " + command.getClass());
   }
@@ -88,6 +108,18 @@ final class Commands {
     }
     if (body instanceof DeleteTopicData d) {
       return new TopicCommand.Delete(d.getName(), d.getExpectedRevision());
+    }
+    if (body instanceof RevokeSubjectData d) {
+      return new RevocationCommand.Revoke(
+          new AccountSubject(d.getAccount(), d.getSubject()),
+          d.getIssuedBeforeMillis(),
+          d.getKeepMillis());
+    }
+    if (body instanceof LiftRevocationData d) {
+      return new RevocationCommand.Lift(new AccountSubject(d.getAccount(), d.getSubject()));
+    }
+    if (body instanceof ExpireRevocationsData) {
+      return new RevocationCommand.Expire();
     }
     throw new IllegalArgumentException("command: " + body.getClass().getSimpleName());
   }

@@ -23,11 +23,19 @@ import org.apache.avro.specific.SpecificRecord;
  *
  * <p>Encoded is one byte with the format's number, then the record in Avro's binary encoding. Avro
  * translates from the writer's schema to today's. The schemas of each format are frozen in a file
- * beside this class, from which nothing is ever removed. Immutable; any thread may use it.
+ * beside this class, from which nothing is ever removed.
+ *
+ * <p>What is written names the first format that can say it, so that buses of an earlier version go
+ * on in a cluster that is upgraded bus by bus, until something new is said: the binary encoding of
+ * old kinds is the same, because new ones come at the end of a union. Immutable; any thread may use
+ * it.
  */
 final class Formats {
-  /** What this version writes. */
-  static final int CURRENT = 1;
+  /** What every version reads. */
+  static final int FIRST = 1;
+
+  /** The newest format that this version reads and writes. */
+  static final int CURRENT = 2;
 
   private static final RegistryModel MODEL = new RegistryModel();
 
@@ -50,9 +58,10 @@ final class Formats {
     }
   }
 
-  byte[] encode(SpecificRecord record) {
+  /** Encodes a record of which that format, or an earlier one, has all that is in it. */
+  byte[] encode(int format, SpecificRecord record) {
     ByteArrayOutputStream out = new ByteArrayOutputStream(256);
-    out.write(CURRENT);
+    out.write(format);
     BinaryEncoder encoder = EncoderFactory.get().directBinaryEncoder(out, null);
     try {
       new SpecificDatumWriter<SpecificRecord>(record.getSchema(), MODEL).write(record, encoder);
@@ -98,7 +107,7 @@ final class Formats {
 
   private static Formats shipped() {
     try {
-      return new Formats(Map.of(CURRENT, load(CURRENT)));
+      return new Formats(Map.of(FIRST, load(FIRST), CURRENT, load(CURRENT)));
     } catch (IOException e) {
       throw new UncheckedIOException("the class path is damaged", e);
     }

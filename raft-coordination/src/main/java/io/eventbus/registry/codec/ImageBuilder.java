@@ -2,11 +2,13 @@ package io.eventbus.registry.codec;
 
 import io.eventbus.registry.BusInfo;
 import io.eventbus.registry.CommandId;
+import io.eventbus.registry.Revocation;
 import io.eventbus.registry.TopicConfig;
 import io.eventbus.registry.schema.SnapshotBusData;
 import io.eventbus.registry.schema.SnapshotEndData;
 import io.eventbus.registry.schema.SnapshotHeadData;
 import io.eventbus.registry.schema.SnapshotMemoryData;
+import io.eventbus.registry.schema.SnapshotRevocationData;
 import io.eventbus.registry.schema.SnapshotTopicData;
 import io.eventbus.registry.state.RegistryImage;
 import io.eventbus.registry.state.RegistryImage.Remembered;
@@ -21,6 +23,7 @@ final class ImageBuilder {
   private @Nullable RegistryLimits limits;
   private final List<BusInfo> buses = new ArrayList<>();
   private final List<TopicConfig> topics = new ArrayList<>();
+  private final List<Revocation> revocations = new ArrayList<>();
   private final List<Remembered> young = new ArrayList<>();
   private final List<Remembered> old = new ArrayList<>();
   private long entries;
@@ -48,6 +51,9 @@ final class ImageBuilder {
     } else if (entry instanceof SnapshotTopicData topic) {
       room("topics", topics.size(), bounds.maxTopics());
       topics.add(RegistryCodec.checked(() -> Values.value(topic)));
+    } else if (entry instanceof SnapshotRevocationData revocation) {
+      room("revocations", revocations.size(), RegistryLimits.MAX_REVOCATIONS);
+      revocations.add(RegistryCodec.checked(() -> Values.value(revocation)));
     } else if (entry instanceof SnapshotMemoryData memory) {
       List<Remembered> generation = memory.getYoung() ? young : old;
       room("remembered commands", generation.size(), bounds.rememberedCommands());
@@ -77,6 +83,7 @@ final class ImageBuilder {
         first.getNextNumber(),
         buses,
         topics,
+        revocations,
         young,
         old,
         first.getForgottenUpTo(),

@@ -37,10 +37,12 @@ public final class RegistryCodec {
           "commands: " + commands.size() + " (expected: at most " + MAX_BATCH + ")");
     }
     List<CommandData> data = new ArrayList<>(commands.size());
+    int format = Formats.FIRST;
     for (TimedCommand command : commands) {
       data.add(Commands.data(command));
+      format = Math.max(format, Commands.format(command.command()));
     }
-    return Formats.get().encode(new BatchData(data));
+    return Formats.get().encode(format, new BatchData(data));
   }
 
   /**
@@ -72,7 +74,8 @@ public final class RegistryCodec {
    * @return the bytes
    */
   public static byte[] encodeCommand(CommandId id, RegistryCommand command) {
-    return Formats.get().encode(Commands.data(new TimedCommand(id, 0, command)));
+    return Formats.get()
+        .encode(Commands.format(command), Commands.data(new TimedCommand(id, 0, command)));
   }
 
   /**
@@ -94,7 +97,7 @@ public final class RegistryCodec {
    * @return the bytes
    */
   public static byte[] encodeResult(CommandResult result) {
-    return Formats.get().encode(Results.data(result));
+    return Formats.get().encode(Results.format(result), Results.data(result));
   }
 
   /**

@@ -11,12 +11,23 @@ import io.eventbus.registry.schema.LeaseRenewedData;
 import io.eventbus.registry.schema.LeasesExpiredData;
 import io.eventbus.registry.schema.RefusedData;
 import io.eventbus.registry.schema.ResultData;
+import io.eventbus.registry.schema.RevocationLiftedData;
+import io.eventbus.registry.schema.RevocationsExpiredData;
+import io.eventbus.registry.schema.SubjectRevokedData;
 import io.eventbus.registry.schema.TopicChangedData;
 import io.eventbus.registry.schema.TopicCreatedData;
 import io.eventbus.registry.schema.TopicDeletedData;
+import java.util.EnumSet;
+import java.util.Set;
 
 /** Results and their records. */
 final class Results {
+  private static final Set<RefusalReason> OF_FORMAT_2 =
+      EnumSet.of(
+          RefusalReason.TOO_MANY_REVOCATIONS,
+          RefusalReason.UNKNOWN_REVOCATION,
+          RefusalReason.BUSES_TOO_OLD);
+
   private Results() {}
 
   static ResultData data(CommandResult result) {
@@ -56,11 +67,33 @@ final class Results {
     if (outcome instanceof TopicDeletedData) {
       return new CommandResult.TopicDeleted(version);
     }
+    if (outcome instanceof SubjectRevokedData d) {
+      return new CommandResult.SubjectRevoked(
+          version, d.getIssuedBeforeMillis(), d.getExpiresAtMillis());
+    }
+    if (outcome instanceof RevocationLiftedData) {
+      return new CommandResult.RevocationLifted(version);
+    }
+    if (outcome instanceof RevocationsExpiredData d) {
+      return new CommandResult.RevocationsExpired(version, d.getCount());
+    }
     if (outcome instanceof RefusedData d) {
       return new CommandResult.Refused(
           version, RefusalReason.valueOf(d.getReason()), d.getMessage());
     }
     throw new IllegalArgumentException("outcome: " + outcome.getClass().getSimpleName());
+  }
+
+  /** The first format that has such a result. */
+  static int format(CommandResult result) {
+    if (result instanceof CommandResult.Refused refused) {
+      return OF_FORMAT_2.contains(refused.reason()) ? 2 : 1;
+    }
+    boolean later =
+        result instanceof CommandResult.SubjectRevoked
+            || result instanceof CommandResult.RevocationLifted
+            || result instanceof CommandResult.RevocationsExpired;
+    return later ? 2 : 1;
   }
 
   private static Object outcome(CommandResult result) {
@@ -87,6 +120,15 @@ final class Results {
     }
     if (result instanceof CommandResult.TopicDeleted) {
       return new TopicDeletedData();
+    }
+    if (result instanceof CommandResult.SubjectRevoked r) {
+      return new SubjectRevokedData(r.issuedBeforeMillis(), r.expiresAtMillis());
+    }
+    if (result instanceof CommandResult.RevocationLifted) {
+      return new RevocationLiftedData();
+    }
+    if (result instanceof CommandResult.RevocationsExpired r) {
+      return new RevocationsExpiredData(r.count());
     }
     if (result instanceof CommandResult.Refused r) {
       return new RefusedData(r.reason().name(), r.message());

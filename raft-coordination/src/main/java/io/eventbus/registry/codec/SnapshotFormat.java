@@ -1,6 +1,7 @@
 package io.eventbus.registry.codec;
 
 import io.eventbus.registry.BusInfo;
+import io.eventbus.registry.Revocation;
 import io.eventbus.registry.TopicConfig;
 import io.eventbus.registry.schema.SnapshotEndData;
 import io.eventbus.registry.schema.SnapshotEntryData;
@@ -51,24 +52,28 @@ public final class SnapshotFormat {
     RegistryImage image = state.image();
     data.write(MAGIC);
     long entries = 1;
-    put(data, head(image));
+    put(data, 1, head(image));
     for (BusInfo bus : image.buses()) {
-      put(data, Values.data(bus));
+      put(data, 1, Values.data(bus));
       entries++;
     }
     for (TopicConfig topic : image.topics()) {
-      put(data, Values.data(topic));
+      put(data, 1, Values.data(topic));
+      entries++;
+    }
+    for (Revocation revocation : image.revocations()) {
+      put(data, 2, Values.data(revocation));
       entries++;
     }
     for (Remembered remembered : image.young()) {
-      put(data, memory(true, remembered));
+      put(data, Results.format(remembered.result()), memory(true, remembered));
       entries++;
     }
     for (Remembered remembered : image.old()) {
-      put(data, memory(false, remembered));
+      put(data, Results.format(remembered.result()), memory(false, remembered));
       entries++;
     }
-    put(data, new SnapshotEndData(entries));
+    put(data, 1, new SnapshotEndData(entries));
     data.writeLong(sum.getChecksum().getValue());
     data.flush();
   }
@@ -123,8 +128,8 @@ public final class SnapshotFormat {
         .getEntry();
   }
 
-  private static void put(DataOutputStream out, Object entry) throws IOException {
-    byte[] bytes = Formats.get().encode(new SnapshotEntryData(entry));
+  private static void put(DataOutputStream out, int format, Object entry) throws IOException {
+    byte[] bytes = Formats.get().encode(format, new SnapshotEntryData(entry));
     if (bytes.length > MAX_ENTRY) {
       throw new IOException("entry: " + bytes.length + " bytes (expected: <= " + MAX_ENTRY + ")");
     }

@@ -1,5 +1,6 @@
 package io.eventbus.registry.codec;
 
+import io.eventbus.registry.AccountSubject;
 import io.eventbus.registry.BusAddresses;
 import io.eventbus.registry.BusDescription;
 import io.eventbus.registry.BusId;
@@ -7,11 +8,13 @@ import io.eventbus.registry.BusInfo;
 import io.eventbus.registry.BusState;
 import io.eventbus.registry.Endpoint;
 import io.eventbus.registry.Lease;
+import io.eventbus.registry.Revocation;
 import io.eventbus.registry.TopicConfig;
 import io.eventbus.registry.TopicSpec;
 import io.eventbus.registry.schema.DescriptionData;
 import io.eventbus.registry.schema.EndpointData;
 import io.eventbus.registry.schema.SnapshotBusData;
+import io.eventbus.registry.schema.SnapshotRevocationData;
 import io.eventbus.registry.schema.SnapshotTopicData;
 import io.eventbus.registry.schema.SpecData;
 import org.jspecify.annotations.Nullable;
@@ -79,6 +82,21 @@ final class Values {
         data.getEpoch(),
         BusState.valueOf(data.getState()),
         new Lease(data.getLeaseMillis(), data.getLeaseExpiresAtMillis()));
+  }
+
+  static SnapshotRevocationData data(Revocation revocation) {
+    return new SnapshotRevocationData(
+        revocation.who().account(),
+        revocation.who().subject(),
+        revocation.issuedBeforeMillis(),
+        revocation.expiresAtMillis());
+  }
+
+  static Revocation value(SnapshotRevocationData data) {
+    return new Revocation(
+        new AccountSubject(data.getAccount(), data.getSubject()),
+        data.getIssuedBeforeMillis(),
+        data.getExpiresAtMillis());
   }
 
   static SnapshotTopicData data(TopicConfig topic) {

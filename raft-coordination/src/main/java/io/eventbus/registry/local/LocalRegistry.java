@@ -13,6 +13,7 @@ import io.eventbus.registry.RegistryFailedException;
 import io.eventbus.registry.RegistryLifecycle;
 import io.eventbus.registry.RegistryListener;
 import io.eventbus.registry.RegistrySnapshot;
+import io.eventbus.registry.RevocationCommand;
 import io.eventbus.registry.listeners.Listeners;
 import io.eventbus.registry.state.Applied;
 import io.eventbus.registry.state.RegistryState;
@@ -44,6 +45,8 @@ import org.slf4j.LoggerFactory;
  */
 public final class LocalRegistry implements Registry {
   private static final Logger log = LoggerFactory.getLogger(LocalRegistry.class);
+
+  private static final long EXPIRY_SECONDS = 10;
 
   private final LocalRegistryOptions options;
   private final Clock clock;
@@ -91,6 +94,9 @@ public final class LocalRegistry implements Registry {
       thread.start();
       become(RegistryLifecycle.RUNNING);
     }
+    Future<?> unused =
+        deadlines.scheduleWithFixedDelay(
+            this::expireRevocations, EXPIRY_SECONDS, EXPIRY_SECONDS, TimeUnit.SECONDS);
     return CompletableFuture.completedStage(null);
   }
 
@@ -244,6 +250,16 @@ public final class LocalRegistry implements Registry {
     } catch (Throwable e) {
       // The callers that wait must hear of any error; a half-applied state was not published.
       fail(e);
+    }
+  }
+
+  /** What a leader does in a cluster. */
+  void expireRevocations() {
+    long now = clock.millis();
+    boolean due = snapshot().revocations().stream().anyMatch(each -> each.isExpiredAt(now));
+    if (due) {
+      CompletionStage<CommandResult> unused =
+          submit(new RevocationCommand.Expire(), Duration.ofSeconds(EXPIRY_SECONDS));
     }
   }
 

@@ -10,6 +10,8 @@ import io.eventbus.registry.BusInfo;
 import io.eventbus.registry.BusState;
 import io.eventbus.registry.CommandId;
 import io.eventbus.registry.RegistrySnapshot;
+import io.eventbus.registry.Revocation;
+import io.eventbus.registry.RevocationCommand;
 import io.eventbus.registry.membership.VoterPolicy;
 import io.eventbus.registry.ratis.forward.CommandGate;
 import io.eventbus.registry.ratis.forward.LeaderRetry;
@@ -22,8 +24,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a bus does while it leads: takes buses DOWN whose leases have run out, and lets the policy
- * choose who votes. Called several times a second on one thread, and does not wait.
+ * What a bus does while it leads: takes buses DOWN whose leases have run out, forgets revocations
+ * whose time has come, and lets the policy choose who votes. Called several times a second on one
+ * thread, and does not wait.
  *
  * <p>A new leader first waits as long as the longest lease: while there was no leader, no bus could
  * renew. The same holds for a leader that stood still, whose turns are far apart: it could not take
@@ -105,6 +108,7 @@ final class LeaderDuties {
   private long leadingSinceNanos;
   private long performedNanos;
   private @Nullable CompletableFuture<?> expiring;
+  private @Nullable CompletableFuture<?> expiringRevocations;
   private @Nullable CompletableFuture<?> changing;
 
   LeaderDuties(
@@ -143,6 +147,7 @@ final class LeaderDuties {
     }
     RegistrySnapshot now = snapshot.get();
     expireLeases(now);
+    expireRevocations(now);
     chooseVoters(now);
   }
 
@@ -162,6 +167,21 @@ final class LeaderDuties {
     long ledMillis = (nanoTime.getAsLong() - leadingSinceNanos) / 1_000_000;
     if (expired && ledMillis >= longest) {
       expiring = gate.submit(CommandId.random(now.version()), new BusCommand.ExpireLeases());
+    }
+  }
+
+  /** No leader has to wait with it: nothing makes a revocation last longer meanwhile. */
+  private void expireRevocations(RegistrySnapshot now) {
+    if (isUnderWay(expiringRevocations)) {
+      return;
+    }
+    long millis = clock.now();
+    for (Revocation revocation : now.revocations()) {
+      if (revocation.isExpiredAt(millis)) {
+        expiringRevocations =
+            gate.submit(CommandId.random(now.version()), new RevocationCommand.Expire());
+        return;
+      }
     }
   }
 

@@ -96,6 +96,7 @@ record MemberRuntime(
                 context.peers(),
                 group,
                 gate,
+                () -> context.machine().state().snapshot(),
                 context.machine()::appliedIndex,
                 self,
                 context.threads().callers()),

@@ -42,6 +42,7 @@ public final class NewIncarnation {
             image.nextNumber() + NUMBER_GAP,
             buses,
             image.topics(),
+            image.revocations(),
             List.of(),
             List.of(),
             version,

@@ -3,6 +3,7 @@ package io.eventbus.registry.state;
 import io.eventbus.registry.BusInfo;
 import io.eventbus.registry.CommandId;
 import io.eventbus.registry.CommandResult;
+import io.eventbus.registry.Revocation;
 import io.eventbus.registry.TopicConfig;
 import java.util.List;
 import java.util.Objects;
@@ -16,6 +17,7 @@ import java.util.Objects;
  * @param nextNumber the number for the next life of a bus
  * @param buses all buses
  * @param topics all topic configurations
+ * @param revocations all revocations
  * @param young the remembered results of the young generation
  * @param old the remembered results of the old generation
  * @param forgottenUpTo the newest version whose command's result may be forgotten
@@ -28,6 +30,7 @@ public record RegistryImage(
     long nextNumber,
     List<BusInfo> buses,
     List<TopicConfig> topics,
+    List<Revocation> revocations,
     List<Remembered> young,
     List<Remembered> old,
     long forgottenUpTo,
@@ -42,6 +45,7 @@ public record RegistryImage(
    * @param nextNumber as above
    * @param buses as above
    * @param topics as above
+   * @param revocations as above
    * @param young as above
    * @param old as above
    * @param forgottenUpTo as above
@@ -51,6 +55,7 @@ public record RegistryImage(
     Objects.requireNonNull(limits, "limits");
     buses = List.copyOf(buses);
     topics = List.copyOf(topics);
+    revocations = List.copyOf(revocations);
     young = List.copyOf(young);
     old = List.copyOf(old);
   }

@@ -12,6 +12,12 @@ package io.eventbus.registry.state;
  *     after that it is refused
  */
 public record RegistryLimits(int maxBuses, int maxTopics, int rememberedCommands) {
+  /**
+   * The most revocations: with the longest names they take some 20 MB. The same in every registry
+   * and every version: buses that counted otherwise would fork the replicated state.
+   */
+  public static final int MAX_REVOCATIONS = 10_000;
+
   /** 1,024 buses, 100,000 topic configurations, 32,768 remembered commands. */
   public static final RegistryLimits DEFAULT = new RegistryLimits(1_024, 100_000, 32_768);
 

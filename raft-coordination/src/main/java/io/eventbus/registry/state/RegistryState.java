@@ -74,6 +74,7 @@ public final class RegistryState {
         nextNumber,
         List.copyOf(snapshot.buses()),
         List.copyOf(snapshot.topics()),
+        List.copyOf(snapshot.revocations()),
         memory.young(),
         memory.old(),
         memory.forgottenUpTo(),

@@ -3,6 +3,7 @@ package io.eventbus.registry.state;
 import io.eventbus.registry.BusInfo;
 import io.eventbus.registry.RegistryChange;
 import io.eventbus.registry.RegistrySnapshot;
+import io.eventbus.registry.Revocation;
 import io.eventbus.registry.TopicConfig;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,7 +21,7 @@ public final class StateDiff {
    *
    * @param before the earlier snapshot
    * @param after the later one
-   * @return the changes: what is gone first, then buses, then topics
+   * @return the changes: what is gone first, then buses, then topics, then revocations
    */
   public static List<RegistryChange> between(RegistrySnapshot before, RegistrySnapshot after) {
     List<RegistryChange> changes = new ArrayList<>();
@@ -32,6 +33,11 @@ public final class StateDiff {
     for (TopicConfig topic : before.topics()) {
       if (after.topic(topic.name()) == null) {
         changes.add(new RegistryChange.TopicDeleted(topic));
+      }
+    }
+    for (Revocation revocation : before.revocations()) {
+      if (after.revocation(revocation.who()) == null) {
+        changes.add(new RegistryChange.RevocationEnded(revocation));
       }
     }
     for (BusInfo bus : after.buses()) {
@@ -48,6 +54,11 @@ public final class StateDiff {
         changes.add(new RegistryChange.TopicCreated(topic));
       } else if (previous.revision() != topic.revision()) {
         changes.add(new RegistryChange.TopicChanged(topic, previous));
+      }
+    }
+    for (Revocation revocation : after.revocations()) {
+      if (!revocation.equals(before.revocation(revocation.who()))) {
+        changes.add(new RegistryChange.SubjectRevoked(revocation));
       }
     }
     return changes;

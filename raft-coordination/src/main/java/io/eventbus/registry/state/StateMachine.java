@@ -6,6 +6,7 @@ import io.eventbus.registry.CommandResult;
 import io.eventbus.registry.CommandResult.Refused;
 import io.eventbus.registry.RefusalReason;
 import io.eventbus.registry.RegistryCommand;
+import io.eventbus.registry.RevocationCommand;
 import io.eventbus.registry.TopicCommand;
 import java.util.List;
 
@@ -63,6 +64,9 @@ public final class StateMachine {
     }
     if (command instanceof TopicCommand topic) {
       return TopicTransitions.apply(state, topic);
+    }
+    if (command instanceof RevocationCommand revocation) {
+      return RevocationTransitions.apply(state, revocation);
     }
     throw new AssertionError("sealed: " + command.getClass());
   }

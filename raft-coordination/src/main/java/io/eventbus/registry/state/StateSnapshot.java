@@ -1,8 +1,10 @@
 package io.eventbus.registry.state;
 
+import io.eventbus.registry.AccountSubject;
 import io.eventbus.registry.BusId;
 import io.eventbus.registry.BusInfo;
 import io.eventbus.registry.RegistrySnapshot;
+import io.eventbus.registry.Revocation;
 import io.eventbus.registry.TopicConfig;
 import java.util.Collection;
 import org.jspecify.annotations.Nullable;
@@ -13,11 +15,13 @@ record StateSnapshot(
     long timeMillis,
     SortedTree<BusId, BusInfo> busesById,
     SortedTree<Integer, BusInfo> busesByNumber,
-    SortedTree<String, TopicConfig> topicsByName)
+    SortedTree<String, TopicConfig> topicsByName,
+    SortedTree<AccountSubject, Revocation> revocationsByWho)
     implements RegistrySnapshot {
 
   static StateSnapshot empty() {
-    return new StateSnapshot(0, 0, SortedTree.empty(), SortedTree.empty(), SortedTree.empty());
+    return new StateSnapshot(
+        0, 0, SortedTree.empty(), SortedTree.empty(), SortedTree.empty(), SortedTree.empty());
   }
 
   /**
@@ -31,6 +35,7 @@ record StateSnapshot(
     Images.range("nextNumber", image.nextNumber(), 1, Integer.MAX_VALUE + 1L);
     Images.range("buses.size", image.buses().size(), 0, image.limits().maxBuses());
     Images.range("topics.size", image.topics().size(), 0, image.limits().maxTopics());
+    Images.range("revocations.size", image.revocations().size(), 0, RegistryLimits.MAX_REVOCATIONS);
     StateSnapshot snapshot = empty().at(image.version(), image.timeMillis());
     for (BusInfo bus : image.buses()) {
       Images.range("number of bus " + bus.id(), bus.number(), 1, image.nextNumber() - 1);
@@ -44,6 +49,10 @@ record StateSnapshot(
       snapshot = snapshot.with(topic);
     }
     Images.distinct("topics", snapshot.topicsByName.size(), image.topics().size());
+    for (Revocation revocation : image.revocations()) {
+      snapshot = snapshot.with(revocation);
+    }
+    Images.distinct("revocations", snapshot.revocationsByWho.size(), image.revocations().size());
     return snapshot;
   }
 
@@ -72,8 +81,19 @@ record StateSnapshot(
     return topicsByName.values();
   }
 
+  @Override
+  public @Nullable Revocation revocation(AccountSubject who) {
+    return revocationsByWho.get(who);
+  }
+
+  @Override
+  public Collection<Revocation> revocations() {
+    return revocationsByWho.values();
+  }
+
   StateSnapshot at(long nextVersion, long nextTimeMillis) {
-    return new StateSnapshot(nextVersion, nextTimeMillis, busesById, busesByNumber, topicsByName);
+    return new StateSnapshot(
+        nextVersion, nextTimeMillis, busesById, busesByNumber, topicsByName, revocationsByWho);
   }
 
   /** With this bus in place of the one with the same id, if there is one. */
@@ -88,7 +108,8 @@ record StateSnapshot(
         timeMillis,
         busesById.with(bus.id(), bus),
         numbers.with(bus.number(), bus),
-        topicsByName);
+        topicsByName,
+        revocationsByWho);
   }
 
   StateSnapshot without(BusInfo bus) {
@@ -97,17 +118,34 @@ record StateSnapshot(
         timeMillis,
         busesById.without(bus.id()),
         busesByNumber.without(bus.number()),
-        topicsByName);
+        topicsByName,
+        revocationsByWho);
   }
 
   StateSnapshot with(TopicConfig topic) {
-    return new StateSnapshot(
-        version, timeMillis, busesById, busesByNumber, topicsByName.with(topic.name(), topic));
+    return withTopics(topicsByName.with(topic.name(), topic));
   }
 
   StateSnapshot without(TopicConfig topic) {
+    return withTopics(topicsByName.without(topic.name()));
+  }
+
+  private StateSnapshot withTopics(SortedTree<String, TopicConfig> topics) {
     return new StateSnapshot(
-        version, timeMillis, busesById, busesByNumber, topicsByName.without(topic.name()));
+        version, timeMillis, busesById, busesByNumber, topics, revocationsByWho);
+  }
+
+  StateSnapshot with(Revocation revocation) {
+    return withRevocations(revocationsByWho.with(revocation.who(), revocation));
+  }
+
+  StateSnapshot without(Revocation revocation) {
+    return withRevocations(revocationsByWho.without(revocation.who()));
+  }
+
+  private StateSnapshot withRevocations(SortedTree<AccountSubject, Revocation> revocations) {
+    return new StateSnapshot(
+        version, timeMillis, busesById, busesByNumber, topicsByName, revocations);
   }
 
   /** Short: a registry is too big to be printed whole. */
@@ -119,6 +157,8 @@ record StateSnapshot(
         + busesById.size()
         + " buses, "
         + topicsByName.size()
-        + " topics)";
+        + " topics, "
+        + revocationsByWho.size()
+        + " revocations)";
   }
 }

@@ -3,12 +3,21 @@ package io.eventbus.registry.codec;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.eventbus.registry.AccountSubject;
+import io.eventbus.registry.BusCommand;
+import io.eventbus.registry.CommandId;
+import io.eventbus.registry.CommandResult;
+import io.eventbus.registry.RefusalReason;
+import io.eventbus.registry.RegistryCommand;
+import io.eventbus.registry.RevocationCommand;
 import io.eventbus.registry.TopicCommand;
 import io.eventbus.registry.TopicSpec;
 import io.eventbus.registry.schema.BatchData;
 import io.eventbus.registry.schema.CommandData;
 import io.eventbus.registry.schema.CreateTopicData;
+import io.eventbus.registry.schema.ResultData;
 import io.eventbus.registry.schema.SpecData;
+import io.eventbus.registry.state.Applied;
 import io.eventbus.registry.state.RegistryLimits;
 import io.eventbus.registry.state.RegistryState;
 import io.eventbus.registry.state.StateMachine;
@@ -41,8 +50,77 @@ class FormatUpgradeTest {
   void aSnapshotOfFormatOneIsRead() throws Exception {
     try (InputStream in = getClass().getResourceAsStream("snapshot-format-1.bin")) {
       RegistryState state = SnapshotFormat.read(Objects.requireNonNull(in));
-      assertThat(state).isEqualTo(golden());
+      assertThat(state).isEqualTo(golden(1));
       assertThat(state.rememberedCommands()).isEqualTo(20);
+    }
+  }
+
+  @Test
+  void aSnapshotOfFormatTwoIsRead() throws Exception {
+    try (InputStream in = getClass().getResourceAsStream("snapshot-format-2.bin")) {
+      RegistryState state = SnapshotFormat.read(Objects.requireNonNull(in));
+      assertThat(state).isEqualTo(golden(2));
+      assertThat(state.snapshot().revocations()).isNotEmpty();
+    }
+  }
+
+  /** So that a cluster is upgraded bus by bus. */
+  @Test
+  void whatFormatOneCanSayIsWrittenAsAnEarlierVersionWritesIt() throws Exception {
+    try (InputStream in = getClass().getResourceAsStream("snapshot-format-1.bin")) {
+      assertThat(CodecProperties.write(golden(1)))
+          .isEqualTo(Objects.requireNonNull(in).readAllBytes());
+    }
+    Formats earlier = new Formats(Map.of(1, Formats.load(1)));
+    RandomCommands commands = new RandomCommands(3, 1);
+    RegistryState state = RegistryState.empty(new RegistryLimits(8, 8, 16), 1);
+    for (int i = 0; i < 100; i++) {
+      TimedCommand command = commands.next(state);
+      Applied applied = StateMachine.apply(state, command);
+      state = applied.state();
+      assertThat(
+              earlier.decode(
+                  ByteBuffer.wrap(RegistryCodec.encodeBatch(List.of(command))),
+                  BatchData.getClassSchema(),
+                  BatchData.class))
+          .isNotNull();
+      assertThat(
+              earlier.decode(
+                  ByteBuffer.wrap(RegistryCodec.encodeResult(applied.result())),
+                  ResultData.getClassSchema(),
+                  ResultData.class))
+          .isNotNull();
+    }
+  }
+
+  /** An earlier version must see that it cannot go on, and not take it for something else. */
+  @Test
+  void whatIsNewNamesTheFormatThatHasIt() {
+    AccountSubject who = new AccountSubject("acme", "u1");
+    List<RegistryCommand> commands =
+        List.of(
+            new RevocationCommand.Revoke(who, 1, 2),
+            new RevocationCommand.Lift(who),
+            new RevocationCommand.Expire());
+    for (RegistryCommand command : commands) {
+      CommandId id = new CommandId(1, 2, 3);
+      assertThat(RegistryCodec.encodeCommand(id, command)[0]).isEqualTo((byte) 2);
+      List<TimedCommand> batch =
+          List.of(
+              new TimedCommand(id, 4, command),
+              new TimedCommand(id, 4, new BusCommand.ExpireLeases()));
+      assertThat(RegistryCodec.encodeBatch(batch)[0]).isEqualTo((byte) 2);
+    }
+    List<CommandResult> results =
+        List.of(
+            new CommandResult.SubjectRevoked(1, 2, 3),
+            new CommandResult.RevocationLifted(1),
+            new CommandResult.RevocationsExpired(1, 2),
+            new CommandResult.Refused(1, RefusalReason.UNKNOWN_REVOCATION, ""),
+            new CommandResult.Refused(1, RefusalReason.TOO_MANY_REVOCATIONS, ""),
+            new CommandResult.Refused(1, RefusalReason.BUSES_TOO_OLD, ""));
+    for (CommandResult result : results) {
+      assertThat(RegistryCodec.encodeResult(result)[0]).isEqualTo((byte) 2);
     }
   }
 
@@ -51,8 +129,7 @@ class FormatUpgradeTest {
   void aLaterVersionReadsWhatThisOneWrites() throws Exception {
     TopicSpec spec = new TopicSpec("a.b", Map.of("k", "v"));
     TimedCommand command =
-        new TimedCommand(
-            new io.eventbus.registry.CommandId(1, 2, 3), 4, new TopicCommand.Create(spec));
+        new TimedCommand(new CommandId(1, 2, 3), 4, new TopicCommand.Create(spec));
     byte[] bytes = RegistryCodec.encodeBatch(List.of(command));
     Protocol frozen = Formats.load(1);
     Schema later = withField(frozen.getType(named("CommandData")), "priority", "7");
@@ -93,9 +170,9 @@ class FormatUpgradeTest {
 
   @Test
   void aLaterFormatIsRefusedAndNamed() {
-    assertThatThrownBy(() -> RegistryCodec.decodeBatch(ByteBuffer.wrap(new byte[] {2, 0})))
+    assertThatThrownBy(() -> RegistryCodec.decodeBatch(ByteBuffer.wrap(new byte[] {3, 0})))
         .isInstanceOf(RegistryFormatException.class)
-        .hasMessage("format: 2 (expected: one of [1])");
+        .hasMessage("format: 3 (expected: one of [1, 2])");
   }
 
   @Test
@@ -105,7 +182,8 @@ class FormatUpgradeTest {
             List.of(
                 new CommandData(
                     1L, 2L, 3L, 4L, new CreateTopicData(new SpecData("a.*", Map.of())))));
-    assertThatThrownBy(() -> RegistryCodec.decodeBatch(ByteBuffer.wrap(Formats.get().encode(data))))
+    assertThatThrownBy(
+            () -> RegistryCodec.decodeBatch(ByteBuffer.wrap(Formats.get().encode(1, data))))
         .isInstanceOf(RegistryFormatException.class)
         .hasMessageContaining("no wildcard");
   }
@@ -119,8 +197,8 @@ class FormatUpgradeTest {
   }
 
   /** Written once with this code and kept; see the test above. */
-  static RegistryState golden() {
-    RandomCommands commands = new RandomCommands(1);
+  static RegistryState golden(int format) {
+    RandomCommands commands = new RandomCommands(1, format);
     RegistryState state = RegistryState.empty(new RegistryLimits(8, 8, 16), 1);
     for (int i = 0; i < 36; i++) {
       state = StateMachine.apply(state, commands.next(state)).state();

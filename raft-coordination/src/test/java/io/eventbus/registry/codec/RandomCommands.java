@@ -1,5 +1,6 @@
 package io.eventbus.registry.codec;
 
+import io.eventbus.registry.AccountSubject;
 import io.eventbus.registry.BusAddresses;
 import io.eventbus.registry.BusCommand;
 import io.eventbus.registry.BusDescription;
@@ -9,6 +10,7 @@ import io.eventbus.registry.BusState;
 import io.eventbus.registry.CommandId;
 import io.eventbus.registry.Endpoint;
 import io.eventbus.registry.RegistryCommand;
+import io.eventbus.registry.RevocationCommand;
 import io.eventbus.registry.TopicCommand;
 import io.eventbus.registry.TopicConfig;
 import io.eventbus.registry.TopicSpec;
@@ -21,9 +23,16 @@ import java.util.Random;
 /** Commands of every kind, most of which make sense for the state that they are for. */
 final class RandomCommands {
   private final Random random;
+  private final int kinds;
 
   RandomCommands(long seed) {
+    this(seed, 2);
+  }
+
+  /** Commands that a format has. */
+  RandomCommands(long seed, int format) {
     this.random = new Random(seed);
+    this.kinds = format == 1 ? 8 : 11;
   }
 
   TimedCommand next(RegistryState state) {
@@ -43,7 +52,7 @@ final class RandomCommands {
     long revision = topic == null ? 1 : topic.revision();
     long lease = 100L + random.nextInt(1000);
     BusState[] next = {BusState.UP, BusState.DRAINING, BusState.DOWN};
-    return switch (random.nextInt(8)) {
+    return switch (random.nextInt(kinds)) {
       case 0 -> new BusCommand.Register(bus(id), random.nextBoolean() ? epoch : 0, lease);
       case 1 -> new BusCommand.ChangeState(id, epoch, next[random.nextInt(3)]);
       case 2 -> new BusCommand.RenewLease(id, epoch, lease);
@@ -51,8 +60,17 @@ final class RandomCommands {
       case 4 -> new BusCommand.Remove(id, epoch);
       case 5 -> new TopicCommand.Create(spec(name));
       case 6 -> new TopicCommand.Change(spec(name), revision);
-      default -> new TopicCommand.Delete(name, revision);
+      case 7 -> new TopicCommand.Delete(name, revision);
+      case 8 ->
+          new RevocationCommand.Revoke(
+              who(), state.snapshot().timeMillis() + random.nextInt(100), lease);
+      case 9 -> new RevocationCommand.Lift(who());
+      default -> new RevocationCommand.Expire();
     };
+  }
+
+  private AccountSubject who() {
+    return new AccountSubject(random.nextBoolean() ? "" : "acme", "ü" + random.nextInt(3));
   }
 
   private BusDescription bus(BusId id) {

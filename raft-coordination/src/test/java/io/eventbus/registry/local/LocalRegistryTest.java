@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import io.eventbus.registry.AccountSubject;
 import io.eventbus.registry.BusCommand;
 import io.eventbus.registry.CommandId;
 import io.eventbus.registry.CommandResult;
@@ -22,6 +23,7 @@ import io.eventbus.registry.RegistrySnapshot;
 import io.eventbus.registry.RegistryTimeoutException;
 import io.eventbus.registry.RegistryUnavailableException;
 import io.eventbus.registry.RetryAdvice;
+import io.eventbus.registry.RevocationCommand;
 import io.eventbus.registry.TopicCommand;
 import io.eventbus.registry.TopicSpec;
 import io.eventbus.registry.state.RegistryLimits;
@@ -187,6 +189,21 @@ class LocalRegistryTest {
     clock.set(7_000);
     await(create("u"));
     assertThat(registry.snapshot().timeMillis()).isEqualTo(7_000);
+  }
+
+  @Test
+  void aRevocationWhoseTimeHasComeIsForgotten() throws Exception {
+    await(registry.start());
+    AccountSubject who = new AccountSubject("", "u1");
+    await(registry.submit(new RevocationCommand.Revoke(who, 0, 500), Duration.ofSeconds(20)));
+    clock.set(1_499);
+    registry.expireRevocations();
+    await(create("t"));
+    assertThat(registry.snapshot().revocation(who)).isNotNull();
+    clock.set(1_500);
+    registry.expireRevocations();
+    await(create("u"));
+    assertThat(registry.snapshot().revocation(who)).isNull();
   }
 
   @Test

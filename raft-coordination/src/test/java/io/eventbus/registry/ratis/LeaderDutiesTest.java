@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.raft.GateLimits;
 import io.eventbus.raft.members.Members;
+import io.eventbus.registry.AccountSubject;
 import io.eventbus.registry.BusAddresses;
 import io.eventbus.registry.BusCommand;
 import io.eventbus.registry.BusDescription;
@@ -12,6 +13,7 @@ import io.eventbus.registry.CommandId;
 import io.eventbus.registry.CommandResult;
 import io.eventbus.registry.RegistryCommand;
 import io.eventbus.registry.RegistrySnapshot;
+import io.eventbus.registry.RevocationCommand;
 import io.eventbus.registry.local.LocalRegistry;
 import io.eventbus.registry.local.LocalRegistryOptions;
 import io.eventbus.registry.membership.VoterPolicy;
@@ -167,6 +169,20 @@ class LeaderDutiesTest {
       duties.perform();
     }
     assertThat(proposed).containsExactly(new BusCommand.ExpireLeases());
+  }
+
+  @Test
+  void aRevocationWhoseTimeHasComeIsForgotten() throws Exception {
+    registry
+        .submit(new RevocationCommand.Revoke(new AccountSubject("acme", "u1"), 0, 3_000), DEADLINE)
+        .toCompletableFuture()
+        .get(20, TimeUnit.SECONDS);
+    runs(Duration.ofSeconds(3).minus(TURN));
+    assertThat(proposed).isEmpty();
+    runs(TURN);
+    assertThat(proposed).containsExactly(new RevocationCommand.Expire());
+    runs(TURN);
+    assertThat(proposed).as("one at a time").hasSize(1);
   }
 
   @Test

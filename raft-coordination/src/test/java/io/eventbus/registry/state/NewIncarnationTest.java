@@ -82,6 +82,7 @@ class NewIncarnationTest {
                 Integer.MAX_VALUE - 5L,
                 image.buses(),
                 image.topics(),
+                image.revocations(),
                 List.of(),
                 List.of(),
                 image.version(),

@@ -1,5 +1,6 @@
 package io.eventbus.registry.state;
 
+import io.eventbus.registry.AccountSubject;
 import io.eventbus.registry.BusCommand;
 import io.eventbus.registry.BusId;
 import io.eventbus.registry.BusInfo;
@@ -9,6 +10,8 @@ import io.eventbus.registry.CommandResult.Refused;
 import io.eventbus.registry.Lease;
 import io.eventbus.registry.RefusalReason;
 import io.eventbus.registry.RegistryCommand;
+import io.eventbus.registry.Revocation;
+import io.eventbus.registry.RevocationCommand;
 import io.eventbus.registry.TopicCommand;
 import io.eventbus.registry.TopicConfig;
 import java.util.ArrayList;
@@ -24,6 +27,7 @@ import org.jspecify.annotations.Nullable;
 final class PlainModel {
   final TreeMap<BusId, BusInfo> buses = new TreeMap<>();
   final TreeMap<String, TopicConfig> topics = new TreeMap<>();
+  final TreeMap<AccountSubject, Revocation> revocations = new TreeMap<>();
   final Map<Object, CommandResult> results = new HashMap<>();
   final RegistryLimits limits;
   long version;
@@ -110,7 +114,31 @@ final class PlainModel {
       buses.remove(c.bus());
       return new CommandResult.BusRemoved(version);
     }
-    return topicResult((TopicCommand) command);
+    return command instanceof RevocationCommand revocation
+        ? revocationResult(revocation)
+        : topicResult((TopicCommand) command);
+  }
+
+  private CommandResult revocationResult(RevocationCommand command) {
+    if (command instanceof RevocationCommand.Revoke c) {
+      Revocation old = revocations.getOrDefault(c.who(), new Revocation(c.who(), 0, 0));
+      Revocation now =
+          new Revocation(
+              c.who(),
+              Math.max(old.issuedBeforeMillis(), c.issuedBeforeMillis()),
+              Math.max(old.expiresAtMillis(), time + c.keepMillis()));
+      revocations.put(c.who(), now);
+      return new CommandResult.SubjectRevoked(
+          version, now.issuedBeforeMillis(), now.expiresAtMillis());
+    }
+    if (command instanceof RevocationCommand.Lift c) {
+      return revocations.remove(c.who()) == null
+          ? refused(RefusalReason.UNKNOWN_REVOCATION)
+          : new CommandResult.RevocationLifted(version);
+    }
+    int before = revocations.size();
+    revocations.values().removeIf(each -> each.expiresAtMillis() <= time);
+    return new CommandResult.RevocationsExpired(version, before - revocations.size());
   }
 
   private CommandResult topicResult(TopicCommand command) {

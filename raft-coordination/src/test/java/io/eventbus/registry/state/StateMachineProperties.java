@@ -2,6 +2,7 @@ package io.eventbus.registry.state;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.eventbus.registry.AccountSubject;
 import io.eventbus.registry.BusCommand;
 import io.eventbus.registry.BusId;
 import io.eventbus.registry.BusInfo;
@@ -13,6 +14,8 @@ import io.eventbus.registry.RefusalReason;
 import io.eventbus.registry.RegistryChange;
 import io.eventbus.registry.RegistryCommand;
 import io.eventbus.registry.RegistrySnapshot;
+import io.eventbus.registry.Revocation;
+import io.eventbus.registry.RevocationCommand;
 import io.eventbus.registry.TopicCommand;
 import io.eventbus.registry.TopicConfig;
 import java.util.ArrayList;
@@ -58,7 +61,7 @@ class StateMachineProperties {
             Tuple.of(4, Arbitraries.just(0)), Tuple.of(1, Arbitraries.integers().between(1, 20)));
     Arbitrary<Step> step =
         Combinators.combine(
-                Arbitraries.integers().between(0, 9),
+                Arbitraries.integers().between(0, 11),
                 Arbitraries.integers().between(0, 3),
                 mostlyZero,
                 Arbitraries.integers().between(-50, 150),
@@ -78,8 +81,11 @@ class StateMachineProperties {
     Statistics.coverage(
         coverage -> {
           for (RefusalReason reason : RefusalReason.values()) {
-            // Covered by StateMachineTest: these need other first states than the ones here.
+            // Covered by StateMachineTest: these need other first states than the ones here; and
+            // by OlderBusesTest.
             if (reason != RefusalReason.NO_NUMBER_LEFT
+                && reason != RefusalReason.TOO_MANY_REVOCATIONS
+                && reason != RefusalReason.BUSES_TOO_OLD
                 && reason != RefusalReason.ID_FROM_THE_FUTURE) {
               coverage.check(reason.name()).count(count -> count > 0);
             }
@@ -165,6 +171,10 @@ class StateMachineProperties {
       assertThat(snapshot.timeMillis()).isEqualTo(model.time);
       assertThat(snapshot.buses()).containsExactlyElementsOf(model.buses.values());
       assertThat(snapshot.topics()).containsExactlyElementsOf(model.topics.values());
+      assertThat(snapshot.revocations()).containsExactlyElementsOf(model.revocations.values());
+      for (Revocation revocation : model.revocations.values()) {
+        assertThat(snapshot.revocation(revocation.who())).isEqualTo(revocation);
+      }
       assertThat(state.view().busesByNumber().size()).isEqualTo(model.buses.size());
       for (BusInfo bus : model.buses.values()) {
         assertThat(snapshot.bus(bus.id())).isEqualTo(bus);
@@ -179,6 +189,8 @@ class StateMachineProperties {
       before.buses().forEach(bus -> buses.put(bus.id(), bus));
       TreeMap<String, TopicConfig> topics = new TreeMap<>();
       before.topics().forEach(topic -> topics.put(topic.name(), topic));
+      TreeMap<AccountSubject, Revocation> revocations = new TreeMap<>();
+      before.revocations().forEach(each -> revocations.put(each.who(), each));
       for (RegistryChange change : changes) {
         if (change instanceof RegistryChange.BusRegistered c) {
           assertThat(buses.put(c.bus().id(), c.bus())).isEqualTo(c.previous());
@@ -198,9 +210,15 @@ class StateMachineProperties {
           assertThat(topics.put(c.topic().name(), c.topic())).isEqualTo(c.previous());
         } else if (change instanceof RegistryChange.TopicDeleted c) {
           assertThat(topics.remove(c.topic().name())).isEqualTo(c.topic());
+        } else if (change instanceof RegistryChange.SubjectRevoked c) {
+          assertThat(revocations.put(c.revocation().who(), c.revocation()))
+              .isNotEqualTo(c.revocation());
+        } else if (change instanceof RegistryChange.RevocationEnded c) {
+          assertThat(revocations.remove(c.revocation().who())).isEqualTo(c.revocation());
         }
         assertThat(change.describe()).isNotBlank();
       }
+      assertThat(revocations.values()).containsExactlyElementsOf(state.snapshot().revocations());
       assertThat(topics.values()).containsExactlyElementsOf(state.snapshot().topics());
       assertThat(buses.keySet()).isEqualTo(model.buses.keySet());
       for (BusInfo bus : state.snapshot().buses()) {
@@ -236,8 +254,19 @@ class StateMachineProperties {
             step.value == 0 ? new BusCommand.ExpireLeases() : new BusCommand.Remove(id, epoch);
         case 7 -> new TopicCommand.Create(Samples.topic(name, "v" + step.value));
         case 8 -> new TopicCommand.Change(Samples.topic(name, "v" + step.value), revision);
-        default -> new TopicCommand.Delete(name, revision);
+        case 9 -> new TopicCommand.Delete(name, revision);
+        case 10 ->
+            new RevocationCommand.Revoke(
+                who(step), Math.max(0, model.time + step.millis), 50L + 100L * step.value);
+        default ->
+            step.value == 0
+                ? new RevocationCommand.Expire()
+                : new RevocationCommand.Lift(who(step));
       };
+    }
+
+    private static AccountSubject who(Step step) {
+      return new AccountSubject(step.which < 2 ? "" : "acme", "u" + step.which % 2);
     }
 
     static String kind(CommandResult result) {

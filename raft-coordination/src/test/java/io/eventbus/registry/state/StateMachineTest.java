@@ -3,6 +3,7 @@ package io.eventbus.registry.state;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import io.eventbus.registry.AccountSubject;
 import io.eventbus.registry.BusCommand;
 import io.eventbus.registry.BusId;
 import io.eventbus.registry.BusInfo;
@@ -16,6 +17,7 @@ import io.eventbus.registry.CommandResult.TopicCreated;
 import io.eventbus.registry.RefusalReason;
 import io.eventbus.registry.RegistryChange;
 import io.eventbus.registry.RegistryCommand;
+import io.eventbus.registry.RevocationCommand;
 import io.eventbus.registry.TopicCommand;
 import io.eventbus.registry.TopicConfig;
 import java.util.List;
@@ -190,6 +192,62 @@ class StateMachineTest {
     apply(0, new TopicCommand.Create(Samples.topic("t", "1")));
     assertThat(refusal(apply(0, new TopicCommand.Create(Samples.topic("u", "1")))))
         .isEqualTo(RefusalReason.TOO_MANY_TOPICS);
+  }
+
+  @Test
+  void aRevocationIsKeptForItsTimeAndOnlyEverGrows() {
+    assertThat(apply(1_000, revoke("u1", 900, 500)))
+        .isEqualTo(new CommandResult.SubjectRevoked(1, 900, 1_500));
+    assertThat(changes)
+        .extracting(RegistryChange::describe)
+        .containsExactly(
+            "client 'u1' of account 'acme': revoked what was issued before"
+                + " 1970-01-01T00:00:00.900Z");
+    assertThat(apply(1_100, revoke("u1", 800, 100)))
+        .as("neither time goes back")
+        .isEqualTo(new CommandResult.SubjectRevoked(2, 900, 1_500));
+    assertThat(changes).isEmpty();
+    assertThat(apply(1_499, new RevocationCommand.Expire()))
+        .isEqualTo(new CommandResult.RevocationsExpired(3, 0));
+    assertThat(apply(1_500, new RevocationCommand.Expire()))
+        .isEqualTo(new CommandResult.RevocationsExpired(4, 1));
+    assertThat(changes)
+        .extracting(RegistryChange::describe)
+        .containsExactly("client 'u1' of account 'acme': no longer revoked");
+    assertThat(refusal(apply(1_500, new RevocationCommand.Lift(who("u1")))))
+        .isEqualTo(RefusalReason.UNKNOWN_REVOCATION);
+  }
+
+  @Test
+  void revocationsAreBounded() {
+    for (int i = 0; i < RegistryLimits.MAX_REVOCATIONS; i++) {
+      apply(0, revoke("u" + i, 0, 1_000)).expect(CommandResult.SubjectRevoked.class);
+    }
+    assertThat(refusal(apply(0, revoke("one-more", 0, 1_000))))
+        .isEqualTo(RefusalReason.TOO_MANY_REVOCATIONS);
+    apply(0, revoke("u7", 5, 1_000)).expect(CommandResult.SubjectRevoked.class);
+    apply(0, new RevocationCommand.Lift(who("u0"))).expect(CommandResult.RevocationLifted.class);
+    apply(0, revoke("one-more", 0, 1_000)).expect(CommandResult.SubjectRevoked.class);
+  }
+
+  @Test
+  void namesOfClientsAreChecked() {
+    assertThatIllegalArgumentException().isThrownBy(() -> who(""));
+    assertThatIllegalArgumentException().isThrownBy(() -> who("a\nb"));
+    assertThatIllegalArgumentException().isThrownBy(() -> who("a".repeat(769)));
+    assertThat(who("ü".repeat(256)).subject()).hasSize(256);
+    assertThatIllegalArgumentException().isThrownBy(() -> revoke("u1", -1, 1));
+    assertThatIllegalArgumentException().isThrownBy(() -> revoke("u1", 0, 0));
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> revoke("u1", 0, RevocationCommand.Revoke.MAX_KEEP_MILLIS + 1));
+  }
+
+  private static AccountSubject who(String subject) {
+    return new AccountSubject("acme", subject);
+  }
+
+  private static RevocationCommand revoke(String subject, long issuedBefore, long keep) {
+    return new RevocationCommand.Revoke(who(subject), issuedBefore, keep);
   }
 
   private CommandResult registerA(long timeMillis, long replacesEpoch) {

@@ -1,6 +1,9 @@
 package io.eventbus.server.security.jwt;
 
+import io.eventbus.server.config.ConfigKey;
 import io.eventbus.server.log.RateLimitedLog;
+import io.eventbus.server.security.AccessChanges;
+import io.eventbus.server.security.PrintableText;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -8,11 +11,13 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,14 +36,18 @@ final class JwksSource implements AutoCloseable {
   static final Duration LATEST = Duration.ofHours(1);
   static final Duration STALE = Duration.ofHours(24);
 
+  private static final int MOST_NAMED = 10;
   private static final Logger LOG = LoggerFactory.getLogger(JwksSource.class);
   private static final Pattern MAX_AGE =
       Pattern.compile("(?:^|[,\\s])max-age=\"?(\\d{1,9})", Pattern.CASE_INSENSITIVE);
 
   private final URI url;
+  private final AccessChanges changes;
   private final LongSupplier nanoTime;
   private final HttpClient http;
   private final RateLimitedLog log = new RateLimitedLog(LOG);
+
+  private final long madeNanos;
 
   // Guarded by this, but for reading.
   private volatile @Nullable Fetched fetched;
@@ -60,8 +69,9 @@ final class JwksSource implements AutoCloseable {
   }
 
   /** Begins to fetch. */
-  JwksSource(URI url, LongSupplier nanoTime) {
+  JwksSource(URI url, AccessChanges changes, LongSupplier nanoTime) {
     this.url = url;
+    this.changes = changes;
     this.nanoTime = nanoTime;
     this.http =
         HttpClient.newBuilder()
@@ -69,6 +79,7 @@ final class JwksSource implements AutoCloseable {
             .followRedirects(HttpClient.Redirect.NEVER)
             .connectTimeout(LONGEST_FETCH)
             .build();
+    this.madeNanos = nanoTime.getAsLong();
     this.beganNanos = nanoTime.getAsLong() - PAUSE.toNanos();
     var unused = lookAgain();
   }
@@ -79,6 +90,12 @@ final class JwksSource implements AutoCloseable {
     return now == null || nanoTime.getAsLong() - now.nanos() > STALE.toNanos()
         ? List.of()
         : now.keys();
+  }
+
+  /** How long ago the keys were fetched; as long as there are none, how long ago this began. */
+  Duration age() {
+    Fetched now = fetched;
+    return Duration.ofNanos(nanoTime.getAsLong() - (now == null ? madeNanos : now.nanos()));
   }
 
   /** Says whether the keys were fetched a short time ago. */
@@ -161,9 +178,15 @@ final class JwksSource implements AutoCloseable {
       }
       long now = nanoTime.getAsLong();
       Duration pause = pause(answer.headers().firstValue("Cache-Control").orElse(""));
+      Fetched before;
       synchronized (this) {
+        before = fetched;
         fetched = new Fetched(keys, now);
         dueNanos = now + pause.toNanos();
+      }
+      if (before != null && !Set.copyOf(before.keys()).equals(Set.copyOf(keys))) {
+        LOG.info("the keys of tokens from {} have changed: {}", url, names(keys));
+        changes.changed(ConfigKey.AUTH_JWT_JWKS_URL.key(), names(keys));
       }
       LOG.debug("fetched {} keys of tokens from {}", keys.size(), url);
     } catch (FetchException | IllegalArgumentException e) {
@@ -174,6 +197,15 @@ final class JwksSource implements AutoCloseable {
           String.valueOf(e.getMessage()),
           STALE.toHours());
     }
+  }
+
+  private static String names(List<TokenKey> keys) {
+    return keys.size()
+        + " keys: "
+        + keys.stream()
+            .limit(MOST_NAMED)
+            .map(key -> key.id() == null ? "one without a name" : PrintableText.of(key.id(), 64))
+            .collect(Collectors.joining(", "));
   }
 
   /** Half of how long an answer is fresh (RFC 9111, section 5.2.2.1), within bounds. */

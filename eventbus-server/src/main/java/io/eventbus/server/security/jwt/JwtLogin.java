@@ -2,13 +2,18 @@ package io.eventbus.server.security.jwt;
 
 import io.eventbus.server.config.ConfigException;
 import io.eventbus.server.config.JwtConfig;
+import io.eventbus.server.security.AccessChanges;
 import io.eventbus.server.security.Credentials;
 import io.eventbus.server.security.Identity;
 import io.eventbus.server.security.LoginMethod;
 import io.eventbus.server.security.LoginOutcome;
+import io.eventbus.server.security.Revocations;
 import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
@@ -28,17 +33,26 @@ public final class JwtLogin implements LoginMethod, AutoCloseable {
       new LoginOutcome.Unavailable("more than " + MOST_WAITING + " tokens wait to be checked");
   private static final LoginOutcome NO_KEY =
       new LoginOutcome.Wrong("showed a token that names a key that does not exist");
+  private static final LoginOutcome REVOKED =
+      new LoginOutcome.Wrong("showed a token that was revoked");
   private static final LoginOutcome NO_KEYS =
       new LoginOutcome.Unavailable("the keys of tokens could not be fetched");
 
   private final JwtVerifier verifier;
   private final TokenKeys keys;
   private final @Nullable JwksSource source;
+  private final Revocations revocations;
   private final VerifiedTokens verified;
   private final ThreadPoolExecutor threads;
 
-  JwtLogin(JwtVerifier verifier, TokenKeys keys, @Nullable JwksSource source, Clock clock) {
+  JwtLogin(
+      JwtVerifier verifier,
+      TokenKeys keys,
+      @Nullable JwksSource source,
+      Revocations revocations,
+      Clock clock) {
     this.verifier = verifier;
+    this.revocations = revocations;
     this.keys = keys;
     this.source = source;
     this.verified = new VerifiedTokens(clock);
@@ -61,11 +75,14 @@ public final class JwtLogin implements LoginMethod, AutoCloseable {
    * Makes the method that a configuration asks for.
    *
    * @param config with keys
+   * @param revocations asked for each token, also for one that was good before
+   * @param changes is told when keys of a URL change
    * @param clock the time of day, for expiry
    * @return the method; its keys may still be on their way
    * @throws ConfigException if a file with keys cannot be used
    */
-  public static JwtLogin of(JwtConfig config, Clock clock) {
+  public static JwtLogin of(
+      JwtConfig config, Revocations revocations, AccessChanges changes, Clock clock) {
     String issuer = config.issuer();
     String audience = config.audience();
     if (issuer == null || audience == null) {
@@ -73,11 +90,14 @@ public final class JwtLogin implements LoginMethod, AutoCloseable {
     }
     List<TokenKey> fromFiles = fromFiles(config);
     JwksSource source =
-        config.jwksUrl() == null ? null : new JwksSource(config.jwksUrl(), System::nanoTime);
+        config.jwksUrl() == null
+            ? null
+            : new JwksSource(config.jwksUrl(), changes, System::nanoTime);
     return new JwtLogin(
         new JwtVerifier(issuer, audience, config.algorithms(), clock),
         new ConfiguredKeys(fromFiles, source),
         source,
+        revocations,
         clock);
   }
 
@@ -120,7 +140,7 @@ public final class JwtLogin implements LoginMethod, AutoCloseable {
     }
     Identity known = verified.find(token);
     if (known != null) {
-      return CompletableFuture.completedFuture(new LoginOutcome.Proved(known));
+      return CompletableFuture.completedFuture(proved(known));
     }
     CompletableFuture<LoginOutcome> answer = new CompletableFuture<>();
     begin(token, answer, true);
@@ -152,7 +172,7 @@ public final class JwtLogin implements LoginMethod, AutoCloseable {
     TokenVerdict verdict = verifier.verify(token, keys.keys());
     if (verdict instanceof TokenVerdict.Good good) {
       verified.add(token, good.identity());
-      answer.complete(new LoginOutcome.Proved(good.identity()));
+      answer.complete(proved(good.identity()));
     } else if (verdict instanceof TokenVerdict.Bad bad) {
       answer.complete(new LoginOutcome.Wrong(bad.reason()));
     } else if (first) {
@@ -163,11 +183,29 @@ public final class JwtLogin implements LoginMethod, AutoCloseable {
     }
   }
 
+  private LoginOutcome proved(Identity identity) {
+    Instant issued = identity.issuedAt();
+    return issued != null
+            && revocations.current().covers(identity.account(), identity.subject(), issued)
+        ? REVOKED
+        : new LoginOutcome.Proved(identity);
+  }
+
   /** Looks whether keys are to be fetched again; to be called every few seconds, does not block. */
   public void refresh() {
     if (source != null) {
       source.refresh();
     }
+  }
+
+  /**
+   * Says how long ago the keys of the URL were fetched; as long as there are none, how long ago
+   * this was made.
+   *
+   * @return nothing where no URL is configured
+   */
+  public Optional<Duration> keysAge() {
+    return Optional.ofNullable(source).map(JwksSource::age);
   }
 
   /** Ends the threads; nothing is checked any more. */

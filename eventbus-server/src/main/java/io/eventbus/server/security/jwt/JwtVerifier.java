@@ -132,7 +132,11 @@ final class JwtVerifier {
         }
       }
       Identity identity =
-          TokenClaims.identity(claims, Instant.ofEpochMilli(expires.getValueInMillis()));
+          TokenClaims.identity(
+              claims,
+              // One that does not say when it was issued may be older than any revocation.
+              issued == null ? Instant.EPOCH : Instant.ofEpochMilli(issued.getValueInMillis()),
+              Instant.ofEpochMilli(expires.getValueInMillis()));
       return new TokenVerdict.Good(identity);
     } catch (MalformedClaimException e) {
       return bad("has a claim of a wrong type");

@@ -48,7 +48,12 @@ final class TokenClaims {
     }
   }
 
-  static Identity identity(JwtClaims claims, Instant expires)
+  /**
+   * Reads the claims.
+   *
+   * @param issued {@code iat}; {@link Instant#EPOCH} where there is none
+   */
+  static Identity identity(JwtClaims claims, Instant issued, Instant expires)
       throws BadClaimException, MalformedClaimException {
     String subject = claims.getSubject();
     if (subject == null || !Identity.isName(subject)) {
@@ -69,6 +74,7 @@ final class TokenClaims {
         others(claims),
         patterns(own.get("allow"), "eventbus.allow"),
         patterns(own.get("deny"), "eventbus.deny"),
+        issued,
         expires);
   }
 

@@ -1,7 +1,9 @@
 package io.eventbus.server.security.roles;
 
 import io.eventbus.server.config.ConfigException;
+import io.eventbus.server.config.ConfigKey;
 import io.eventbus.server.log.RateLimitedLog;
+import io.eventbus.server.security.AccessChanges;
 import java.time.Duration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -16,19 +18,24 @@ public final class RolesWatch {
 
   private final RolesFile file;
   private final RolePolicy policy;
+  private final AccessChanges changes;
   private final RateLimitedLog warnings;
+  // What was wrong the last time; empty where nothing was.
+  private String lastWrong = "";
 
   /**
    * Makes one that does not look yet.
    *
    * @param file was read already
-   * @param policy told of changes
+   * @param policy gets what has changed
+   * @param changes is told that it has
    */
-  public RolesWatch(RolesFile file, RolePolicy policy) {
-    this(file, policy, new RateLimitedLog(LOG, System::nanoTime, TELL_AGAIN));
+  public RolesWatch(RolesFile file, RolePolicy policy, AccessChanges changes) {
+    this(file, policy, changes, new RateLimitedLog(LOG, System::nanoTime, TELL_AGAIN));
   }
 
-  RolesWatch(RolesFile file, RolePolicy policy, RateLimitedLog warnings) {
+  RolesWatch(RolesFile file, RolePolicy policy, AccessChanges changes, RateLimitedLog warnings) {
+    this.changes = changes;
     this.file = file;
     this.policy = policy;
     this.warnings = warnings;
@@ -41,14 +48,20 @@ public final class RolesWatch {
   public void refresh() {
     try {
       file.readIfChanged().ifPresent(this::use);
+      lastWrong = "";
     } catch (ConfigException e) {
       String wrong = String.valueOf(e.getMessage());
       warnings.warn(wrong, "the roles that were read before stay in force: {}{}", wrong);
+      if (!wrong.equals(lastWrong)) {
+        lastWrong = wrong;
+        changes.refused(ConfigKey.AUTH_ROLES_FILE.key(), wrong);
+      }
     }
   }
 
   private void use(Roles roles) {
     policy.use(roles);
+    changes.changed(ConfigKey.AUTH_ROLES_FILE.key(), roles.summary());
     LOG.info(
         "{} was read again: {}, for clients that connect from now on",
         roles.fileName(),

@@ -88,6 +88,7 @@ public final class CertificateLogin implements LoginMethod {
               Map.of(),
               Map.of(),
               Map.of(),
+              null,
               null));
     }
     User user = users.current().find(name);

@@ -16,6 +16,6 @@ import org.jspecify.annotations.Nullable;
  */
 record User(String name, @Nullable PasswordHash hash, String account, Set<String> roles) {
   Identity identity(AuthenticationMethod method) {
-    return new Identity(account, name, method, roles, Map.of(), Map.of(), Map.of(), null);
+    return new Identity(account, name, method, roles, Map.of(), Map.of(), Map.of(), null, null);
   }
 }

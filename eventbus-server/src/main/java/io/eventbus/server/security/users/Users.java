@@ -2,6 +2,7 @@ package io.eventbus.server.security.users;
 
 import io.eventbus.server.config.ConfigException;
 import io.eventbus.server.config.ConfigKey;
+import io.eventbus.server.security.AccessChanges;
 import io.eventbus.server.security.AuthenticationMethod;
 import io.eventbus.server.security.Identity;
 import java.io.IOException;
@@ -22,6 +23,7 @@ public final class Users {
   private static final Logger LOG = LoggerFactory.getLogger(Users.class);
 
   private final Path file;
+  private final AccessChanges changes;
   private volatile UsersFile current;
   private @Nullable Version seen;
 
@@ -44,7 +46,19 @@ public final class Users {
    * @throws ConfigException if the file cannot be used; says which line, and why
    */
   public Users(Path file) {
+    this(file, AccessChanges.NONE);
+  }
+
+  /**
+   * Reads the users, and tells when they change.
+   *
+   * @param file {@code auth.users-file}
+   * @param changes is told
+   * @throws ConfigException as above
+   */
+  public Users(Path file, AccessChanges changes) {
     this.file = file;
+    this.changes = changes;
     this.seen = Version.of(file);
     try {
       this.current = UsersFile.read(file);
@@ -71,8 +85,10 @@ public final class Users {
       UsersFile read = UsersFile.read(file);
       current = read;
       LOG.info("{} was read again: {} users", file, read.size());
+      changes.changed(ConfigKey.AUTH_USERS_FILE.key(), read.size() + " users");
     } catch (UsersFile.BadFileException e) {
       LOG.error("The users stay as they were, because the file cannot be used: {}", e.getMessage());
+      changes.refused(ConfigKey.AUTH_USERS_FILE.key(), String.valueOf(e.getMessage()));
     }
   }
 

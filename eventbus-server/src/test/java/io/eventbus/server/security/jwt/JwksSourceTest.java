@@ -3,6 +3,7 @@ package io.eventbus.server.security.jwt;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpServer;
+import io.eventbus.server.security.AccessChanges;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -12,6 +13,8 @@ import java.security.KeyPair;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
@@ -29,6 +32,19 @@ class JwksSourceTest {
   private volatile int status = 200;
   private volatile String body = set("first", Tokens.RSA);
   private volatile @Nullable String cacheControl = "public, max-age=1200";
+  private final Queue<String> told = new ConcurrentLinkedQueue<>();
+  private final AccessChanges changes =
+      new AccessChanges() {
+        @Override
+        public void changed(String key, String summary) {
+          told.add(key + ": " + summary);
+        }
+
+        @Override
+        public void refused(String key, String reason) {
+          throw new AssertionError(reason);
+        }
+      };
   private HttpServer server;
   private JwksSource source;
 
@@ -66,7 +82,9 @@ class JwksSourceTest {
     server.start();
     source =
         new JwksSource(
-            URI.create("http://127.0.0.1:" + server.getAddress().getPort() + "/keys"), now::get);
+            URI.create("http://127.0.0.1:" + server.getAddress().getPort() + "/keys"),
+            changes,
+            now::get);
     source.lookAgain().join();
   }
 
@@ -101,6 +119,31 @@ class JwksSourceTest {
     refresh();
     assertThat(requests).hasValue(2);
     assertThat(kids()).containsExactly("second");
+  }
+
+  @Test
+  void otherKeysAreTold() {
+    pass(Duration.ofMinutes(10));
+    refresh();
+    assertThat(requests).hasValue(2);
+    assertThat(told).as("the same again").isEmpty();
+    body = set("second", Tokens.OTHER_RSA);
+    pass(Duration.ofMinutes(10));
+    refresh();
+    assertThat(told).containsExactly("auth.jwt.jwks-url: 1 keys: second");
+  }
+
+  @Test
+  void theAgeIsThatOfTheLastFetchThatBroughtKeys() {
+    pass(Duration.ofMinutes(10));
+    assertThat(source.age()).isEqualTo(Duration.ofMinutes(10));
+    status = 500;
+    refresh();
+    assertThat(source.age()).isEqualTo(Duration.ofMinutes(10));
+    status = 200;
+    pass(JwksSource.PAUSE);
+    refresh();
+    assertThat(source.age()).isZero();
   }
 
   @Test

@@ -7,6 +7,8 @@ import io.eventbus.server.security.AuthenticationMethod;
 import io.eventbus.server.security.Credentials;
 import io.eventbus.server.security.Identity;
 import io.eventbus.server.security.LoginOutcome;
+import io.eventbus.server.security.RevocationList;
+import io.eventbus.server.security.Revocations;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -14,6 +16,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jose4j.jwt.JwtClaims;
+import org.jose4j.jwt.NumericDate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -22,11 +25,13 @@ import org.junit.jupiter.api.Timeout;
 class JwtLoginTest {
   private final TestClock clock = Tokens.clock();
   private final FakeKeys keys = new FakeKeys();
+  private final Revocations revocations = new Revocations();
   private final JwtLogin login =
       new JwtLogin(
           new JwtVerifier(Tokens.ISSUER, Tokens.AUDIENCE, List.of("RS256"), clock),
           keys,
           null,
+          revocations,
           clock);
 
   @AfterEach
@@ -87,6 +92,40 @@ class JwtLoginTest {
   }
 
   @Test
+  void aRevokedTokenIsRefusedAlsoWhereItWasGoodBefore() {
+    String token = Tokens.signed(Tokens.claims());
+    JwtClaims claims = Tokens.claims();
+    claims.unsetClaim("iat");
+    String undated = Tokens.signed(claims);
+    assertThat(ask(token).join()).isInstanceOf(LoginOutcome.Proved.class);
+    assertThat(ask(undated).join()).isInstanceOf(LoginOutcome.Proved.class);
+
+    revoke(Tokens.NOW);
+    assertThat(ask(token).join()).as("issued then").isInstanceOf(LoginOutcome.Proved.class);
+    revoke(Tokens.NOW + 1);
+    LoginOutcome revoked = new LoginOutcome.Wrong("showed a token that was revoked");
+    assertThat(ask(token).join()).isEqualTo(revoked);
+    assertThat(ask(undated).join()).as("may be older than anything").isEqualTo(revoked);
+    claims.setIssuedAt(NumericDate.fromSeconds(Tokens.NOW + 1));
+    clock.advance(1_000);
+    String later = Tokens.signed(claims);
+    assertThat(ask(later).join()).isInstanceOf(LoginOutcome.Proved.class);
+    claims.setIssuedAt(NumericDate.fromSeconds(Tokens.NOW));
+    assertThat(ask(Tokens.signed(claims)).join()).as("not seen before").isEqualTo(revoked);
+
+    revocations.replace(RevocationList.NONE);
+    assertThat(ask(token).join()).isInstanceOf(LoginOutcome.Proved.class);
+  }
+
+  private void revoke(long issuedBeforeSeconds) {
+    revocations.replace(
+        (account, subject, issuedAt) ->
+            account.isEmpty()
+                && subject.equals("u1")
+                && issuedAt.getEpochSecond() < issuedBeforeSeconds);
+  }
+
+  @Test
   void aBadTokenIsNotRemembered() {
     JwtClaims claims = Tokens.claims();
     claims.setIssuer("other");
@@ -133,6 +172,7 @@ class JwtLoginTest {
             Map.of(),
             Map.of(),
             Map.of(),
+            null,
             Instant.ofEpochSecond(Tokens.NOW + 1));
     for (int i = 0; i <= VerifiedTokens.MOST; i++) {
       verified.add("t" + i, identity);

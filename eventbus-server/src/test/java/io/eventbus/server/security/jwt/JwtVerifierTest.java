@@ -232,6 +232,12 @@ class JwtVerifierTest {
     return ((TokenVerdict.Good) verdict).identity();
   }
 
+  /** It may be older than whatever is revoked. */
+  @Test
+  void aTokenThatDoesNotSayWhenItWasIssuedIsOld() {
+    assertThat(identity(null, c -> c.unsetClaim("iat")).issuedAt()).isEqualTo(Instant.EPOCH);
+  }
+
   @Test
   void aTokenThatSaysLittleIsASubject() {
     Identity identity = identity(null, c -> {});
@@ -245,6 +251,7 @@ class JwtVerifierTest {
                 Map.of(),
                 Map.of(),
                 Map.of(),
+                Instant.ofEpochSecond(Tokens.NOW),
                 Instant.ofEpochSecond(Tokens.NOW + 3_600)));
   }
 

@@ -9,6 +9,7 @@ import ch.qos.logback.core.read.ListAppender;
 import io.eventbus.protocol.TopicFilter;
 import io.eventbus.server.config.ClientScope;
 import io.eventbus.server.log.RateLimitedLog;
+import io.eventbus.server.security.AccessChanges;
 import io.eventbus.server.security.Action;
 import io.eventbus.server.security.AuthenticationMethod;
 import io.eventbus.server.security.Credentials;
@@ -76,6 +77,7 @@ class RolePolicyTest {
         Map.of(),
         allow,
         deny,
+        null,
         null);
   }
 
@@ -219,7 +221,7 @@ class RolePolicyTest {
     Path path = Files.writeString(directory.resolve("roles.conf"), FILE);
     RolesFile file = new RolesFile(path);
     RolePolicy policy = new RolePolicy(file.read(), log);
-    RolesWatch watch = new RolesWatch(file, policy, log);
+    RolesWatch watch = new RolesWatch(file, policy, AccessChanges.NONE, log);
     watch.refresh();
     watch.refresh();
     assertThat(allows(policy)).isTrue();

@@ -121,7 +121,7 @@ class RolesMatrixTest {
       Set<String> roles,
       String account,
       Map<String, String> claims) {
-    return new Identity(account, subject, method, roles, claims, Map.of(), Map.of(), null);
+    return new Identity(account, subject, method, roles, claims, Map.of(), Map.of(), null, null);
   }
 
   @Test

@@ -81,6 +81,7 @@ class RolesProperties {
             Map.of(),
             Map.of(),
             Map.of(),
+            null,
             null);
     return new RolePolicy(new RolesParser("f", "f").parse(file))
         .permissions(identity, new Credentials(null, "", false))

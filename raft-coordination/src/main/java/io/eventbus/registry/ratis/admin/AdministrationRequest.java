@@ -1,7 +1,7 @@
 package io.eventbus.registry.ratis.admin;
 
+import io.eventbus.link.BinaryFields;
 import io.eventbus.registry.BusId;
-import io.eventbus.registry.ratis.forward.BinaryFields;
 import java.io.DataInputStream;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;

@@ -10,6 +10,7 @@ import io.eventbus.registry.CommandResult;
 import io.eventbus.registry.RegistryCommand;
 import io.eventbus.registry.RegistryException;
 import io.eventbus.registry.RegistryOverloadedException;
+import io.eventbus.registry.RegistrySnapshot;
 import io.eventbus.registry.RegistryUnavailableException;
 import io.eventbus.registry.codec.RegistryCodec;
 import io.eventbus.registry.codec.RegistryFormatException;
@@ -21,6 +22,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,9 +38,6 @@ public final class CommandService {
   /** In place of a result: it may have been done. */
   public static final String UNCERTAIN = "UNCERTAIN";
 
-  /** In place of a result: the request cannot be read. */
-  public static final String MALFORMED = "MALFORMED";
-
   /** In place of a result: a live bus has that id. */
   public static final String IN_USE = "IN_USE";
 
@@ -46,6 +45,7 @@ public final class CommandService {
   private final PeerBook peers;
   private final RatisGroup group;
   private final CommandGate gate;
+  private final Supplier<RegistrySnapshot> snapshot;
   private final LongSupplier applied;
   private final String self;
   private final Executor callers;
@@ -53,6 +53,7 @@ public final class CommandService {
   /**
    * A service that is not offered yet.
    *
+   * @param snapshot the registry as it is here
    * @param applied how far the log is applied here
    * @param callers for what callers do with results
    */
@@ -61,6 +62,7 @@ public final class CommandService {
       PeerBook peers,
       RatisGroup group,
       CommandGate gate,
+      Supplier<RegistrySnapshot> snapshot,
       LongSupplier applied,
       String self,
       Executor callers) {
@@ -68,6 +70,7 @@ public final class CommandService {
     this.peers = peers;
     this.group = group;
     this.gate = gate;
+    this.snapshot = snapshot;
     this.applied = applied;
     this.self = self;
     this.callers = callers;
@@ -92,10 +95,16 @@ public final class CommandService {
     if (self.equals(leader)) {
       // What callers do with the result must not run on a thread of Ratis's: they may wait
       // for the registry, or close it.
-      return gate.submit(id, command).whenCompleteAsync((result, error) -> {}, callers);
+      return propose(id, command).whenCompleteAsync((result, error) -> {}, callers);
     }
     return call(leader, Services.COMMAND, RegistryCodec.encodeCommand(id, command), left)
         .thenCompose(CommandService::result);
+  }
+
+  /** At the leader: not what an older bus would find in its log and could not apply. */
+  private CompletableFuture<CommandResult> propose(CommandId id, RegistryCommand command) {
+    CommandResult.Refused refused = OlderBuses.refusal(snapshot.get(), command);
+    return refused == null ? gate.submit(id, command) : CompletableFuture.completedFuture(refused);
   }
 
   /** What a leader has answered to a command. */
@@ -131,7 +140,8 @@ public final class CommandService {
         .thenApply(
             bytes -> {
               if (bytes.length != Long.BYTES) {
-                throw new LinkServiceException(MALFORMED, "index: " + bytes.length + " bytes");
+                throw new LinkServiceException(
+                    LinkServiceException.MALFORMED, "index: " + bytes.length + " bytes");
               }
               return ByteBuffer.wrap(bytes).getLong();
             });
@@ -155,10 +165,11 @@ public final class CommandService {
     try {
       command = RegistryCodec.decodeCommand(ByteBuffer.wrap(request));
     } catch (RegistryFormatException e) {
-      throw new LinkServiceException(MALFORMED, String.valueOf(e.getMessage()));
+      throw new LinkServiceException(
+          LinkServiceException.MALFORMED, String.valueOf(e.getMessage()));
     }
     checkLeader();
-    return gate.submit(command.id(), command.command())
+    return propose(command.id(), command.command())
         .handle(
             (result, error) -> {
               if (error != null) {

@@ -124,7 +124,7 @@ public final class Admission {
   private CompletionStage<byte[]> onJoin(LinkPeer peer, byte[] request) {
     JoinMessages.Question question = JoinMessages.Question.decode(request);
     if (!question.bus().value().equals(peer.bus())) {
-      throw new LinkServiceException(CommandService.MALFORMED, "bus: " + question.bus());
+      throw new LinkServiceException(LinkServiceException.MALFORMED, "bus: " + question.bus());
     }
     Running now = running.get();
     RatisGroup group = now == null ? null : now.group();
@@ -154,7 +154,7 @@ public final class Admission {
           }
           case NONE, PROMISE, INVITATION ->
               throw new LinkServiceException(
-                  CommandService.MALFORMED, "wish: " + question.intent());
+                  LinkServiceException.MALFORMED, "wish: " + question.intent());
         };
     return done.thenApply(nothing -> new byte[0]);
   }

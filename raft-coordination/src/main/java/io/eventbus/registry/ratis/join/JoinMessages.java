@@ -1,8 +1,8 @@
 package io.eventbus.registry.ratis.join;
 
+import io.eventbus.link.BinaryFields;
 import io.eventbus.registry.BusId;
 import io.eventbus.registry.Endpoint;
-import io.eventbus.registry.ratis.forward.BinaryFields;
 
 /** What buses that look for a cluster ask and answer each other; bytes of a fixed order. */
 final class JoinMessages {

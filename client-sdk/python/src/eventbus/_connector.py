@@ -1,0 +1,308 @@
+"""The client's connection: makes it, makes it again, and gives up. Part of the core: without I/O and without a clock."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from ._addresses import Addresses
+from ._change_table import What
+from ._commands import Abort
+from ._errors import Closed, ConnectionLost, Error, NotConnected, Refused, TimedOut, closed
+from ._happenings import (
+    MOVES,
+    Connection,
+    Disconnected,
+    DropCause,
+    Dropped,
+    ProducerChanged,
+    Reconnecting,
+    State,
+)  # fmt: skip
+from ._link import MOST_MESSAGE, Link
+from ._timers import Timer
+from ._waiters import Waiter, succeed
+from ._wire import BusCode, Malformed, Problem, Reader, Welcome
+
+if TYPE_CHECKING:
+    from ._machine import Machine
+
+LOG = logging.getLogger("eventbus")
+
+#: A connection that ends sooner does not count as a success.
+HELD = 5.0
+#: After so many tries in a row without a Welcome the application is told.
+TELL_AFTER = 5
+AROUND_EVENTS = 128 * 1024
+MOST_RETRY_AFTER = 60.0
+
+_VERDICTS = {
+    1002: BusCode.PROTOCOL_VIOLATION,
+    1003: BusCode.PROTOCOL_VIOLATION,
+    1007: BusCode.MALFORMED,
+    1009: BusCode.TOO_BIG,
+    4500: BusCode.UNAUTHENTICATED,
+    4501: BusCode.FORBIDDEN,
+    4502: BusCode.UNSUPPORTED,
+    4503: BusCode.REPLACED,
+}
+
+
+def may_reconnect(code: int) -> bool:
+    """What a close code says; protocol.md#close-codes."""
+    return code not in (1000, 1002, 1003, 1007, 1009) and code < 4500
+
+
+class Connector:
+    """See the module. ``machine`` is the client."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self.end_reason: Error | None = None
+        #: Answers the first connection.
+        self.first: Waiter | None = None
+        self.addresses = Addresses(machine.options.urls)
+        self.resume: str | None = None
+        self.session: str | None = None
+        self.producer = 0
+        #: How the old connection of a change of bus has ended.
+        self.old_end: tuple[int, str, Error | None] | None = None
+        self._attempt = 0
+        self._failed_tries = 0
+        self._token_retried = False
+        self._welcomed_at = 0.0
+        self._first_deadline = 0.0
+        self._timer: Timer | None = None
+
+    def start(self, first: Waiter, now: float) -> None:
+        """Makes the first connection, which the waiter hears of."""
+        self.first = first
+        self.become(State.CONNECTING)
+        self._first_deadline = now + self._machine.options.connect_timeout
+        self._connect(self.addresses.next(), now)
+
+    @staticmethod
+    def verdict(link: Link, code: int, reason: str) -> Error | None:
+        """What a close code says that ends the client; None where it does not."""
+        bus_code = _VERDICTS.get(code, BusCode.UNSUPPORTED)
+        if may_reconnect(code) or code == 1000:
+            return None
+        return Refused(bus_code, f"{link.url} closed with {code}: {reason}", False)
+
+    def become(self, state: State) -> None:
+        """The only writer of the state."""
+        machine = self._machine
+        if state not in MOVES[machine.state]:
+            raise RuntimeError(f"state: {machine.state.name} -> {state.name} (not in the table)")
+        LOG.debug("%s: %s -> %s", machine.options.name, machine.state.name, state.name)
+        machine.state = state
+
+    def closed_error(self) -> Error:
+        """What is raised where the client is closed."""
+        return closed("the client is closed", self.end_reason)
+
+    def _connect(self, url: str, now: float) -> None:
+        machine = self._machine
+        timeout = machine.options.connect_timeout
+        if machine.state is State.CONNECTING:
+            # This one, and those that come after it.
+            timeout = max(0.001, (self._first_deadline - now) / (self.addresses.configured_left() + 1))
+        link = machine.current = machine.open_link(url, now, timeout=timeout)
+
+        def late(then: float) -> None:
+            machine.abort(link)
+            error = TimedOut(f"{url} did not answer within {timeout:g} s")
+            self.ended(link, 1006, f"no answer within {timeout:g} s", error, then, 0.0)
+
+        self._timer = machine.timers.at(now + timeout, late)
+
+    def _cancel_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def greet(self, link: Link, code: int, r: Reader, now: float) -> None:
+        """A frame has come on a connection without Welcome."""
+        machine = self._machine
+        if code == Problem.CODE:
+            problem = Problem.read(r)
+            link.refusal = Refused(problem.code, problem.message, problem.retryable)
+        elif code == Welcome.CODE:
+            welcome = link.welcome = Welcome.read(r)
+            if min(welcome.limits.message_bytes, welcome.limits.payload_bytes) < 1 or welcome.producer == 0:
+                raise Malformed("Welcome.limits", 0, welcome.limits, "limits of at least 1, and a producer")
+            if machine.change is not None and link is machine.change.new:
+                machine.watch(link, now)
+                machine.change.welcomed(welcome, now)
+            elif link is machine.current:
+                self._on_welcome(link, welcome, now)
+        else:
+            link.broken = True
+            link.refusal = Refused(
+                BusCode.PROTOCOL_VIOLATION, f"{link.url} began with frame type {code} (expected: Welcome)", False
+            )
+            machine.commands.append(Abort(link))
+
+    def _on_welcome(self, link: Link, welcome: Welcome, now: float) -> None:
+        machine = self._machine
+        self._cancel_timer()
+        machine.watch(link, now)
+        before, self.producer = self.producer, welcome.producer
+        self.connected(link, welcome, now)
+        self._failed_tries = 0
+        self._token_retried = False
+        machine.limit(welcome)
+        if before and before != welcome.producer:
+            # protocol.md#reconnecting-3: number what was not confirmed from 1 again.
+            machine.outbox.resequence()
+            machine.happenings.append(ProducerChanged(before, welcome.producer))
+        # protocol.md#credit: before the first Subscribe, so that it holds for all deliveries.
+        machine.grant(link, max(0, machine.options.receive_bytes - machine.dispatcher.bytes))
+        machine.registry.subscribe_again(link, now)
+        machine.resume_sending(link)
+        if machine.state is State.RECONNECTING:
+            machine.reconnects += 1
+        if machine.state is not State.DRAINING:
+            self.become(State.CONNECTED)
+        assert machine.connection is not None
+        machine.happenings.append(machine.connection)
+        if self.first is not None:
+            succeed(self.first, None)
+
+    def connected(self, link: Link, welcome: Welcome, now: float) -> None:
+        """A connection that was welcomed is the client's from now on."""
+        machine = self._machine
+        self._welcomed_at = now
+        self.resume = welcome.resume
+        self.session = welcome.session
+        self.addresses.welcomed(link.url, welcome.others)
+        machine.connection = Connection(
+            link.url, welcome.bus, welcome.session, welcome.producer, welcome.limits, welcome.expires_at
+        )
+        if callable(machine.options.token):
+            machine.tokens.begin(link, welcome.expires_at, now)
+        if welcome.limits.message_bytes + AROUND_EVENTS > MOST_MESSAGE:
+            text = f"the bus {welcome.bus} may send messages of {welcome.limits.message_bytes} bytes and more"
+            machine.happenings.append(Refused(BusCode.TOO_BIG, f"{text} (expected: at most {MOST_MESSAGE})", False))
+
+    def ended(self, link: Link, code: int, reason: str, error: Error | None, now: float, retry_after: float) -> None:
+        """A connection has ended: makes another one, or gives up."""
+        machine = self._machine
+        if link is not machine.current or machine.state is State.CLOSED:
+            return
+        change = machine.change
+        if change is not None:
+            self.old_end = code, reason, error
+            was_over = change.is_over
+            changed = change.on(What.OLD_ENDED, now)
+            if changed and not was_over and not (change.is_over and machine.current is link):
+                # The client goes on over the new connection.
+                return
+            machine.change = None
+        self.old_end = None
+        welcomed = machine.connection is not None
+        self._cancel_timer()
+        link.abandoned = link.over = True
+        machine.current = None
+        machine.tokens.end()
+        if welcomed:
+            machine.connection = None
+            machine.lose_sending()
+            machine.registry.lose()
+            if now - self._welcomed_at >= HELD:
+                self._attempt = 0
+                self.addresses.start_anew()
+        if machine.state is State.CONNECTING:
+            self._first_failure(link, code, reason, error, now)
+            return
+        again = self._may_retry(code, error)
+        if welcomed or not again:
+            LOG.debug("%s: connection to %s ended: %d %s", machine.options.name, link.url, code, reason)
+            machine.happenings.append(Disconnected(code, reason, again))
+        if again:
+            self._failed_tries += not welcomed
+            if self._failed_tries == TELL_AFTER:
+                why = error or f"{code} {reason}"
+                machine.happenings.append(NotConnected(f"{TELL_AFTER} tries without a connection, the last: {why}"))
+            self._retry_later(now, retry_after)
+        else:
+            what = f"the connection to {link.url} ended with {code} {reason}"
+            self.finish(error or ConnectionLost(what), now)
+
+    def _may_retry(self, code: int, error: Error | None) -> bool:
+        verdict = not may_reconnect(code) or (code == 1006 and isinstance(error, Refused) and not error.retryable)
+        if verdict and self._may_ask_for_token(error):
+            verdict = False
+        return not verdict and self._attempt < self._machine.options.reconnect.max_attempts
+
+    def _may_ask_for_token(self, error: Error | None) -> bool:
+        """Where a token was refused that a function gave: it may have run out, and the function is asked again, once."""
+        refused = isinstance(error, Refused) and error.bus_code is BusCode.UNAUTHENTICATED
+        if not refused or not callable(self._machine.options.token) or self._token_retried:
+            return False
+        self._token_retried = True
+        return True
+
+    def _first_failure(self, link: Link, code: int, reason: str, error: Error | None, now: float) -> None:
+        cause = error or NotConnected(f"{link.url} closed with {code} {reason}")
+        if self._first_deadline > now and self._may_ask_for_token(cause):
+            self._connect(link.url, now)
+            return
+        verdict = isinstance(cause, Refused) and not cause.retryable
+        if not verdict and self._first_deadline > now and self.addresses.configured_left() > 0:
+            self._connect(self.addresses.next(), now)
+        else:
+            self.finish(cause, now)
+
+    def _retry_later(self, now: float, retry_after: float) -> None:
+        machine = self._machine
+        if machine.state is State.CONNECTED:
+            self.become(State.RECONNECTING)
+        url = self.addresses.next()
+        self._attempt += 1
+        delay = machine.options.reconnect.delay(self._attempt, machine.random())
+        delay = max(delay, min(retry_after, MOST_RETRY_AFTER))
+        machine.happenings.append(Reconnecting(self._attempt, url, delay))
+        self._timer = machine.timers.at(now + delay, lambda then: self._connect(url, then))
+
+    def finish(self, reason: Error, now: float) -> None:
+        """Ends the client."""
+        machine = self._machine
+        if machine.state is State.CLOSED:
+            return
+        self._cancel_timer()
+        machine.tokens.end()
+        change, machine.change = machine.change, None
+        if change is not None:
+            change.on(What.CLOSED, now)
+        link, machine.current = machine.current, None
+        if link is not None:
+            machine.abort(link)
+        self.end_reason = reason
+        self.become(State.CLOSED)
+        machine.outbox.closed = self.closed_error
+        if machine.connection is not None:
+            machine.connection = None
+            machine.lose_sending()
+        why = f"the client was closed before the bus confirmed: {reason}"
+        unsent = f"the client was closed before the event was sent: {reason}"
+        dropped = machine.outbox.abandon(lambda: ConnectionLost(why), lambda: Closed(unsent))
+        if dropped:
+            machine.happenings.append(Dropped(dropped, DropCause.CLOSED))
+        machine.flushes.close(self.closed_error)
+        machine.close_room()
+        for subscription in list(machine.dispatcher.subscriptions.values()):
+            asked = isinstance(reason, Closed)
+            machine.registry.end(subscription.id, None if asked else closed("the client is closed", reason))
+        machine.timers.clear()
+        if self.first is not None and not self.first.done():
+            self.first.set_exception(reason)
+
+    def unfit(self, welcome: Welcome) -> str | None:
+        """Why a bus is none to go on at; None where it is one."""
+        if welcome.producer != self.producer:
+            # Subscribers could not tell what they have seen.
+            return f"it knows this client as {welcome.producer}, not as {self.producer}"
+        if not self._machine.outbox.fits(welcome.limits):
+            return "it takes smaller events or messages than those that may be under way already"
+        return None

@@ -1,0 +1,108 @@
+"""Requests of buses to go on at another one: begins a change and takes what becomes of it. Without I/O or a clock."""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from typing import TYPE_CHECKING
+
+from ._addresses import usable
+from ._change import Change
+from ._happenings import BusChanged, BusChangeFailed, State
+from ._link import Link
+from ._wire import ChangeBus, ChangeBusFailed, Unsubscribe
+
+if TYPE_CHECKING:
+    from ._machine import Machine
+
+LOG = logging.getLogger("eventbus")
+
+MOST_MOVES_IN_A_MINUTE = 8
+#: Of a reason why this client stays.
+MOST_TOLD = 500
+
+
+class Moves:
+    """See the module. ``machine`` is the client."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self._moves: deque[float] = deque()
+
+    def asked(self, link: Link, request: ChangeBus, now: float) -> None:
+        """A bus asks the client to go."""
+        machine = self._machine
+        change = machine.change
+        if change is not None and link is change.new:
+            change.next = request, now
+            return
+        if link is not machine.current or machine.connection is None or machine.state is not State.CONNECTED:
+            return
+        if change is not None:
+            self.refuse(link, request.token, "a change of bus is under way already")
+            return
+        urls = usable(link.url, request.urls)
+        while self._moves and now - self._moves[0] >= 60:
+            self._moves.popleft()
+        if not urls:
+            self.refuse(link, request.token, "none of the addresses can be used")
+        elif len(self._moves) >= MOST_MOVES_IN_A_MINUTE:
+            why = f"this client was moved {MOST_MOVES_IN_A_MINUTE} times within a minute already"
+            self.refuse(link, request.token, why)
+        else:
+            self._moves.append(now)
+            LOG.debug("%s: going to %s (%s)", machine.options.name, urls, request.reason.name)
+            machine.change = Change(machine, request, urls, link, now)
+
+    @staticmethod
+    def refuse(link: Link, token: str, why: str) -> None:
+        """Says that the client stays."""
+        link.control.append(ChangeBusFailed(token, why[:MOST_TOLD]).frame())
+
+    def moved(self, change: Change, served: set[int], ending: set[int], now: float) -> None:
+        """The new connection is the one that the client has."""
+        machine = self._machine
+        old, link, before = machine.current, change.new, machine.connection
+        assert link is not None and link.welcome is not None and before is not None
+        machine.change = None
+        machine.connector.old_end = None
+        machine.current = link
+        link.standby = False
+        machine.connector.connected(link, link.welcome, now)
+        machine.bus_changes += 1
+        for id in ending:
+            # The old bus has no chance to end these any more.
+            machine.registry.end(id)
+        for id in sorted(served - machine.dispatcher.subscriptions.keys()):
+            link.control.append(Unsubscribe(id).frame())
+        machine.registry.say_waiting(link)
+        for id in served:
+            machine.registry.confirmed(id)
+        machine.look(link, now)
+        if old is not None and not old.over:
+            old.abandoned = True
+            machine.close_link(old, 1000, "the client goes on at another bus")
+        assert machine.connection is not None
+        machine.happenings.append(BusChanged(before, machine.connection))
+        if change.next is not None:
+            self.asked(link, change.next[0], change.next[1])
+
+    def stayed(self, change: Change) -> None:
+        """The client is where it was."""
+        machine = self._machine
+        machine.change = None
+        if not change.old.over:
+            self.refuse(change.old, change.token, change.why)
+        LOG.debug("%s: does not go to %s: %s", machine.options.name, change.url, change.why)
+        machine.happenings.append(BusChangeFailed(change.url, change.why))
+
+    def lost_both(self, why: str, now: float) -> None:
+        """The client has no connection any more: the old one has ended, or is not waited for."""
+        machine = self._machine
+        machine.change = None
+        link, end = machine.current, machine.connector.old_end
+        if link is None:
+            return
+        machine.abort(link)
+        code, reason, error = end or (1006, f"left, and the connection that was to follow is lost: {why}", None)
+        machine.connector.ended(link, code, reason, error, now, 0.0)

@@ -1,0 +1,207 @@
+"""One WebSocket: the tasks that connect, read and write for the core."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from websockets.asyncio.client import ClientConnection
+from websockets.asyncio.client import connect as _ws_connect
+from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
+from websockets.typing import Subprotocol
+
+from ._errors import Error, NotConnected, Refused
+from ._link import MOST_MESSAGE, Link
+from ._version import AGENT
+from ._wire import SUBPROTOCOL, BusCode
+
+if TYPE_CHECKING:
+    from ._driver import Driver
+
+#: How long the bus may take to answer a Close.
+CLOSE_ANSWER = 2.0
+
+
+class _Dial(_ws_connect):
+    """A redirect could lead a token to a stranger."""
+
+    def process_redirect(self, exc: Exception) -> Exception | str:
+        return exc
+
+
+class Socket:
+    """One task connects and reads, another writes."""
+
+    def __init__(self, driver: Driver, link: Link, timeout: float) -> None:
+        self.link = link
+        self._driver = driver
+        self._timeout = timeout
+        self._ws: ClientConnection | None = None
+        self._idle: asyncio.Future[None] | None = None
+        self._resumed: asyncio.Future[None] | None = None
+        self._closing: tuple[int, str] | None = None
+        self._writer: asyncio.Task[None] | None = None
+        self._closer: asyncio.Task[None] | None = None
+        self._reader = driver.loop.create_task(self._run(), name=f"eventbus reader {link.url}")
+
+    async def _run(self) -> None:
+        driver, link = self._driver, self.link
+        code, reason, retry_after = 1006, "", 0.0
+        error: Error | None = None
+        try:
+            try:
+                token = await driver.token()
+            except Exception as e:
+                error = NotConnected(f"the token function failed: {type(e).__name__}")
+                error.__cause__ = e
+                reason = str(error)
+                return
+            options = driver.options
+            secure = link.url.startswith("wss:")
+            try:
+                ws = self._ws = await _Dial(
+                    link.url,
+                    subprotocols=[Subprotocol(SUBPROTOCOL)],
+                    compression=None,
+                    max_size=MOST_MESSAGE,
+                    open_timeout=self._timeout,
+                    close_timeout=CLOSE_ANSWER,
+                    ping_interval=None,
+                    user_agent_header=AGENT,
+                    proxy=options.proxy,
+                    ssl=options.ssl if secure else None,
+                )
+            except InvalidStatus as e:
+                error, retry_after = _refused_upgrade(link.url, e)
+                reason = str(error)
+                return
+            except (OSError, WebSocketException, TimeoutError, ValueError) as e:
+                error = NotConnected(f"no connection to {link.url}: {e or type(e).__name__}")
+                error.__cause__ = e
+                reason = str(e) or type(e).__name__
+                return
+            if link.over:
+                return
+            if ws.subprotocol != SUBPROTOCOL:
+                told = f"{link.url} speaks {ws.subprotocol or 'no sub-protocol'} (expected: {SUBPROTOCOL})"
+                error, reason = Refused(BusCode.UNSUPPORTED, told, False), told
+                return
+            driver.machine.opened(link, token, driver.loop.time())
+            self._writer = driver.loop.create_task(self._write(ws), name=f"eventbus writer {link.url}")
+            code, reason = await self._read(ws)
+        finally:
+            await self._finish(code, reason, error, retry_after)
+
+    async def _read(self, ws: ClientConnection) -> tuple[int, str]:
+        driver, link = self._driver, self.link
+        machine, now, recv = driver.machine, driver.loop.time, ws.recv
+        try:
+            while True:
+                message = await recv()
+                if not isinstance(message, bytes):
+                    self.close(1003, "a text message")
+                    continue
+                machine.receive(link, message, now())
+                driver.pump()
+                if link.paused:
+                    await self._pause()
+        except ConnectionClosed as e:
+            frame = e.rcvd or (e.sent if self._closing else None)
+            return (frame.code, frame.reason) if frame is not None else (1006, str(e.__cause__ or ""))
+
+    async def _pause(self) -> None:
+        """Until the application has taken what came; the bus is held back by TCP."""
+        while self.link.paused and not self.link.over:
+            self._resumed = self._driver.loop.create_future()
+            await self._resumed
+        self._driver.machine.heard(self.link, self._driver.loop.time())
+
+    async def _write(self, ws: ClientConnection) -> None:
+        driver, link = self._driver, self.link
+        machine = driver.machine
+        try:
+            while True:
+                message = machine.outgoing(link)
+                if message is not None:
+                    await ws.send(message)
+                    machine.sent(link)
+                    if machine.wake_at() is not driver.timer_at:
+                        driver.wake()
+                elif self._closing is not None:
+                    return
+                else:
+                    self._idle = driver.loop.create_future()
+                    await self._idle
+        except ConnectionClosed:
+            pass  # the reader tells
+
+    def wake(self) -> None:
+        """There may be something to do."""
+        for waiting in (self._idle, self._resumed if not self.link.paused or self.link.over else None):
+            if waiting is not None and not waiting.done():
+                waiting.set_result(None)
+
+    def ping(self, behind: bool) -> None:
+        if self._ws is not None:
+            self._driver.spawn(self._ping(self._ws, behind))
+
+    async def _ping(self, ws: ClientConnection, behind: bool) -> None:
+        driver = self._driver
+        try:
+            await (await ws.ping())
+        except ConnectionClosed:
+            return
+        # The library wakes the reader for the messages before the Pong first, and that takes them without a pause.
+        driver.machine.heard(self.link, driver.loop.time(), behind)
+        if behind:
+            driver.pump()
+
+    def close(self, code: int, reason: str) -> None:
+        """Sends what is there, then Close; ends the connection within 2 s."""
+        if self._closing is None:
+            self._closing = code, reason
+            self._closer = self._driver.loop.create_task(self._close(code, reason), name="eventbus closer")
+
+    async def _close(self, code: int, reason: str) -> None:
+        self.wake()
+        if self._writer is not None:
+            await asyncio.wait([self._writer], timeout=CLOSE_ANSWER)
+        if self._ws is not None:
+            await self._ws.close(code, reason)
+        else:
+            self._reader.cancel()
+
+    def abort(self) -> None:
+        """Ends the connection, or the try to make one, at once."""
+        if self._ws is not None:
+            self._ws.transport.abort()
+            self.wake()
+        else:
+            self._reader.cancel()
+
+    async def _finish(self, code: int, reason: str, error: Error | None, retry_after: float) -> None:
+        driver, link = self._driver, self.link
+        if self._writer is not None:
+            self._writer.cancel()
+        driver.sockets.pop(link, None)
+        driver.machine.closed(link, code, reason, error, driver.loop.time(), retry_after)
+        driver.pump()
+        if self._ws is not None:
+            self._ws.transport.abort()
+
+    async def join(self) -> None:
+        """Waits until all tasks have ended."""
+        tasks = [t for t in (self._reader, self._writer, self._closer) if t is not None]
+        await asyncio.wait(tasks)
+
+
+def _refused_upgrade(url: str, e: InvalidStatus) -> tuple[Error, float]:
+    """protocol.md#connecting: which answers are worth another try."""
+    status = e.response.status_code
+    text = (e.response.body or b"")[:300].decode("utf-8", "replace").strip()
+    told = f"{url} answered {status}{': ' + text if text else ''}"
+    if status >= 500:
+        after = e.response.headers.get("Retry-After", "")
+        return NotConnected(told), float(after) if after.isascii() and after.isdigit() else 0.0
+    code = {403: BusCode.FORBIDDEN, 401: BusCode.UNAUTHENTICATED}.get(status, BusCode.UNSUPPORTED)
+    return Refused(code, told, False), 0.0

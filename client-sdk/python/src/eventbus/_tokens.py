@@ -1,0 +1,114 @@
+"""Shows the bus a new token before the one that a connection has expires; protocol.md#new-tokens. Without I/O or a clock.
+
+Where that fails it is tried again, later each time, until the bus ends the connection; the next one begins with a new token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ._errors import Error, TimedOut
+from ._link import Link
+from ._timers import Timer, Timers
+
+#: Of a token's life: when it is replaced at the latest; at the earliest a tenth before.
+LATEST, JITTER = 0.8, 0.1
+#: Seconds: a token is not replaced more often, however short its life is.
+SHORTEST = 1.0
+#: Seconds: the life of a token that by this machine's clock has expired. The clock must be wrong.
+UNKNOWN_LIFE = 60.0
+#: Seconds: a bus answers within a few.
+ANSWER = 10.0
+LONGEST_PAUSE = 30.0
+
+
+class TokenRefresh:
+    """See the module. ``micros``: time of day, since 1970; ``ask`` has ``got`` or ``failed`` called with what it is given."""
+
+    def __init__(
+        self,
+        timers: Timers,
+        micros: Callable[[], int],
+        random: Callable[[], float],
+        ask: Callable[[int], None],
+        show: Callable[[Link, str], None],
+        tell: Callable[[Error], None],
+    ) -> None:
+        self._timers = timers
+        self._micros = micros
+        self._random = random
+        self._ask_application = ask
+        self._show = show
+        self._tell = tell
+        self._link: Link | None = None
+        self._timer: Timer | None = None
+        self._failures = 0
+        # Of the connection, so that what was asked for another one has no effect.
+        self._round = 0
+
+    def begin(self, link: Link, expires_at: int, now: float) -> None:
+        """A bus has let this client in; ``expires_at`` in microseconds since 1970, 0 for never."""
+        self.end()
+        self._link = link
+        self._plan(expires_at, now)
+
+    def end(self) -> None:
+        """The connection is this client's no longer."""
+        self._stop()
+        self._link = None
+        self._failures = 0
+        self._round += 1
+
+    def renewed(self, link: Link, expires_at: int, now: float) -> None:
+        """The bus has taken a token."""
+        if link is self._link:
+            self._stop()
+            self._failures = 0
+            self._plan(expires_at, now)
+
+    def refused(self, link: Link, now: float) -> None:
+        """The bus has not taken a token, which the application has heard."""
+        if link is self._link:
+            self._retry_later(now)
+
+    def got(self, round_: int, token: str, now: float) -> None:
+        """The application has given a token."""
+        link = self._link
+        if round_ == self._round and link is not None:
+            self._later(
+                lambda then: self._fail(TimedOut(f"no answer to a new token within {ANSWER:g} s"), then), now + ANSWER
+            )
+            self._show(link, token)
+
+    def failed(self, round_: int, error: Error, now: float) -> None:
+        """The application has given none."""
+        if round_ == self._round:
+            self._fail(error, now)
+
+    def _plan(self, expires_at: int, now: float) -> None:
+        if expires_at == 0:
+            return
+        left = (expires_at - self._micros()) / 1e6
+        life = left if left > 0 else UNKNOWN_LIFE
+        self._later(self._ask, now + max(SHORTEST, life * (LATEST - JITTER * self._random())))
+
+    def _ask(self, _: float) -> None:
+        self._ask_application(self._round)
+
+    def _fail(self, error: Error, now: float) -> None:
+        self._tell(error)
+        self._retry_later(now)
+
+    def _retry_later(self, now: float) -> None:
+        pause = min(LONGEST_PAUSE, SHORTEST * 2 ** min(self._failures, 10))
+        self._failures += 1
+        self._later(self._ask, now + pause * (1 - self._random() / 2))
+
+    def _later(self, task: Callable[[float], None], at: float) -> None:
+        self._stop()
+        self._timer = self._timers.at(at, task)
+
+    def _stop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None

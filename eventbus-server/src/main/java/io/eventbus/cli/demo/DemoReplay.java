@@ -1,0 +1,82 @@
+package io.eventbus.cli.demo;
+
+import io.eventbus.cli.client.Confirmations;
+import io.eventbus.cli.console.CliFailure;
+import io.eventbus.cli.console.ExitCode;
+import io.eventbus.cli.console.Failures;
+import io.eventbus.client.Event;
+import io.eventbus.client.EventBusClient;
+import io.eventbus.client.EventBusException;
+import java.net.URI;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Publishes flights at their times, and from the first on again behind the last, for pages and
+ * programs that look at them. For one thread.
+ */
+final class DemoReplay implements AutoCloseable {
+  /** The time of the flight that the data says, in milliseconds since the epoch. */
+  static final String TIME_HEADER = "time";
+
+  private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+  private final List<Flight> flights;
+  private final Duration duration;
+  private final EventBusClient client;
+  private final Confirmations confirmations = new Confirmations();
+
+  /**
+   * Connects.
+   *
+   * @param duration of one round
+   * @throws CliFailure if it cannot
+   */
+  DemoReplay(URI bus, List<Flight> flights, Duration duration) {
+    this.flights = flights;
+    this.duration = duration;
+    try {
+      this.client =
+          EventBusClient.builder().url(bus).name("flights").connectTimeout(PATIENCE).connect();
+    } catch (EventBusException e) {
+      throw new CliFailure(
+          ExitCode.NOT_CONNECTED, "cannot connect to " + bus + ": " + Failures.describe(e), e);
+    }
+  }
+
+  /**
+   * Publishes until the thread is interrupted.
+   *
+   * @throws CliFailure if an event is not confirmed
+   * @throws InterruptedException when it is to end
+   */
+  void run() throws InterruptedException {
+    while (true) {
+      round();
+    }
+  }
+
+  private void round() throws InterruptedException {
+    DemoClock clock = new DemoClock(flights, duration, System.nanoTime());
+    for (Flight flight : flights) {
+      TimeUnit.NANOSECONDS.sleep(clock.due(flight) - System.nanoTime());
+      Event event =
+          Event.builder(flight.payload())
+              .key(flight.key())
+              .header(TIME_HEADER, Long.toString(flight.millis()))
+              .build();
+      confirmations.add(client.publish(flight.topic(), event));
+      Throwable failure = confirmations.firstFailure();
+      if (failure != null) {
+        throw new CliFailure(
+            ExitCode.FAILED, "the replay has ended: " + Failures.describe(failure), failure);
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    client.close(Duration.ofSeconds(1));
+  }
+}

@@ -1,0 +1,174 @@
+package io.eventbus.server.admin;
+
+import com.sun.net.httpserver.HttpExchange;
+import io.eventbus.registry.AccountSubject;
+import io.eventbus.registry.CommandResult;
+import io.eventbus.registry.RefusalReason;
+import io.eventbus.registry.RegistryCommand;
+import io.eventbus.registry.Revocation;
+import io.eventbus.registry.RevocationCommand;
+import io.eventbus.server.admin.AdminApi.Reply;
+import io.eventbus.server.admin.AdminApi.Route;
+import io.eventbus.server.security.Authentications;
+import io.eventbus.server.security.Identity;
+import java.time.Clock;
+import java.time.DateTimeException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * The resources of the administration port that revoke what was issued for clients. Safe for use by
+ * several threads.
+ */
+final class RevocationApi {
+  private static final String PATH = "/api/v1/revocations";
+
+  /**
+   * For how long a revocation is kept: a token lives for 24 hours at most, and an hour is more than
+   * clocks and skew make of it.
+   */
+  static final Duration KEPT = Duration.ofHours(25);
+
+  private final BusView bus;
+  private final RegistryCalls calls;
+  private final Clock clock;
+
+  RevocationApi(BusView bus, RegistryCalls calls, Clock clock) {
+    this.bus = bus;
+    this.calls = calls;
+    this.clock = clock;
+  }
+
+  List<Route> routes() {
+    return List.of(
+        Route.get(PATH, (exchange, id) -> list(exchange)),
+        Route.put(PATH, (exchange, id) -> revoke(exchange)).forRole(AdminRole.ADMIN),
+        Route.delete(PATH, (exchange, id) -> lift(exchange)).forRole(AdminRole.ADMIN));
+  }
+
+  /**
+   * A revocation.
+   *
+   * @param account whose client it is; empty for the account of all that have none
+   * @param subject its name in the account
+   * @param issuedBefore what was issued earlier is revoked
+   */
+  record Item(String account, String subject, Instant issuedBefore) {
+    static Item of(Revocation revocation) {
+      return new Item(
+          revocation.who().account(),
+          revocation.who().subject(),
+          Instant.ofEpochMilli(revocation.issuedBeforeMillis()));
+    }
+  }
+
+  /**
+   * What came of a request.
+   *
+   * @param account as above
+   * @param subject as above
+   * @param issuedBefore what was issued earlier is revoked: the latest time of all requests
+   * @param keptFor "cluster", or "process" where the bus serves alone: then it ends with it
+   */
+  record Revoked(String account, String subject, Instant issuedBefore, String keptFor) {}
+
+  private Reply list(HttpExchange exchange) throws HttpFailure {
+    QueryString query = new QueryString(exchange.getRequestURI(), Set.of("after", "limit"));
+    int limit = query.limit();
+    String after = query.text("after", "");
+    int colon = after.indexOf(':');
+    if (!after.isEmpty() && colon < 0) {
+      throw HttpFailure.badRequest("after: illegal (expected: account:subject)");
+    }
+    AccountSubject last =
+        after.isEmpty() ? null : client(after.substring(0, colon), after.substring(colon + 1));
+    List<Item> found = new ArrayList<>();
+    for (Revocation revocation : bus.cluster().registry().snapshot().revocations()) {
+      if (found.size() > limit) {
+        break;
+      }
+      if (last == null || revocation.who().compareTo(last) > 0) {
+        found.add(Item.of(revocation));
+      }
+    }
+    return AdminApi.page(found, limit, PATH, item -> item.account() + ":" + item.subject());
+  }
+
+  private Reply revoke(HttpExchange exchange) throws HttpFailure {
+    QueryString query =
+        new QueryString(exchange.getRequestURI(), Set.of("account", "subject", "before"));
+    AccountSubject who = client(query.text("account", ""), query.text("subject", ""));
+    Instant before = before(query.text("before", ""));
+    CommandResult.SubjectRevoked done =
+        submit(
+            new RevocationCommand.Revoke(who, before.toEpochMilli(), KEPT.toMillis()),
+            CommandResult.SubjectRevoked.class);
+    return Reply.ok(
+        new Revoked(
+            who.account(),
+            who.subject(),
+            Instant.ofEpochMilli(done.issuedBeforeMillis()),
+            bus.cluster().consensus().isPresent() ? "cluster" : "process"));
+  }
+
+  private Reply lift(HttpExchange exchange) throws HttpFailure {
+    QueryString query = new QueryString(exchange.getRequestURI(), Set.of("account", "subject"));
+    AccountSubject who = client(query.text("account", ""), query.text("subject", ""));
+    submit(new RevocationCommand.Lift(who), CommandResult.RevocationLifted.class);
+    return Reply.ok(new Lifted(who.account(), who.subject(), true));
+  }
+
+  /** A revocation that was taken back. */
+  record Lifted(String account, String subject, boolean lifted) {}
+
+  private <T extends CommandResult> T submit(RegistryCommand command, Class<T> expected)
+      throws HttpFailure {
+    CommandResult result =
+        calls.await(() -> bus.cluster().registry().submit(command, RegistryCalls.DEADLINE));
+    if (result instanceof CommandResult.Refused refused) {
+      throw refused.reason() == RefusalReason.UNKNOWN_REVOCATION
+          ? HttpFailure.notFound("revocation")
+          : new HttpFailure(409, "REFUSED", refused.message());
+    }
+    return result.expect(expected);
+  }
+
+  private static AccountSubject client(String account, String subject) throws HttpFailure {
+    if (!account.isEmpty() && !Identity.isLabel(account)) {
+      throw HttpFailure.badRequest("account: illegal " + Identity.LABEL_EXPECTED);
+    }
+    if (!Identity.isName(subject)) {
+      throw HttpFailure.badRequest(
+          "subject: missing or illegal (expected: 1 to "
+              + Identity.MOST_NAME_CHARS
+              + " characters, no control characters)");
+    }
+    return new AccountSubject(account, subject);
+  }
+
+  /** A time in the future would shut out whoever logs in again until then. */
+  private Instant before(String text) throws HttpFailure {
+    Instant now = clock.instant();
+    if (text.isEmpty()) {
+      return now;
+    }
+    Instant before;
+    try {
+      before = OffsetDateTime.parse(text).toInstant();
+    } catch (DateTimeException e) {
+      throw HttpFailure.badRequest(
+          "before: illegal (expected: a time with its zone, for example 2026-01-02T03:04:05Z)");
+    }
+    if (before.isAfter(now.plus(Authentications.MOST_SKEW))) {
+      throw HttpFailure.badRequest("before: in the future (expected: at the latest now)");
+    }
+    if (before.isBefore(Instant.EPOCH)) {
+      throw HttpFailure.badRequest("before: too early (expected: 1970 or later)");
+    }
+    return before;
+  }
+}

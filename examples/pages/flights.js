@@ -1,0 +1,110 @@
+// What both pages need: the connection to the bus of the demo, what it is told of, and the time that the flights have.
+import { connect } from './eventbus/index.js';
+
+const NEW_YORK = new Intl.DateTimeFormat('en-GB', { timeZone: 'America/New_York', hour: '2-digit', minute: '2-digit' });
+const DAY = new Intl.DateTimeFormat('en-GB', { timeZone: 'America/New_York', weekday: 'short', day: 'numeric', month: 'long', year: 'numeric' });
+// Behind the last flight the replay begins again; later times that lie so far back are a new round.
+const NEW_ROUND = 24 * 3600 * 1000;
+
+export const clock = time => NEW_YORK.format(time);
+export const day = time => DAY.format(time);
+export const element = id => /** @type {HTMLElement} */ (document.getElementById(id));
+
+/** Fetches JSON that the page cannot do without. */
+export async function fetchJson(path) {
+  const response = await fetch(path);
+  if (!response.ok) {
+    throw new Error(`${path}: ${response.status} ${await response.text()}`);
+  }
+  return response.json();
+}
+
+/** The time of the flights, which goes on between events. */
+export class FlightTime {
+  #pace;
+  #time = 0;
+  #at = 0;
+  #rests = false;
+
+  /** @param {number} pace how many times faster than a flight the replay is */
+  constructor(pace) {
+    this.#pace = pace;
+  }
+
+  /** @param {number} time of an event; returns whether the replay has begun again */
+  heard(time) {
+    const again = time < this.#time - NEW_ROUND;
+    this.#time = time;
+    this.#at = performance.now();
+    this.#rests = false;
+    return again;
+  }
+
+  /** Stands still until the next event. */
+  rest() {
+    this.#time = this.now();
+    this.#rests = true;
+  }
+
+  /** 0 before the first event */
+  now() {
+    return this.#time && !this.#rests ? this.#time + (performance.now() - this.#at) * this.#pace : this.#time;
+  }
+}
+
+/** Says how the connection is, in words and as a class of `#status`. */
+function show(kind, text) {
+  const status = element('status');
+  status.className = kind;
+  status.title = '';
+  status.textContent = text;
+}
+
+function watch(bus, time) {
+  let missed = 0;
+  bus.on('connected', () => show('live', 'live'));
+  bus.on('disconnected', () => time.rest());
+  bus.on('reconnecting', ({ attempt }) => show('waiting', `connection lost, try ${attempt}`));
+  bus.on('problem', ({ message }) => { element('status').title = message; });
+  bus.on('state', ({ state }) => state === 'CLOSED' && show('broken', 'not connected; load the page again'));
+  bus.on('gap', ({ from, to }) => {
+    missed += to - from + 1;
+    element('missed').textContent = `${missed.toLocaleString('en')} missed`;
+  });
+}
+
+/**
+ * Connects and hands on events, with their flight and the time that the data says.
+ * @param {string} name of the client
+ * @param {(what: {kind: string, airport: string, time: number, flight: any}, again: boolean) => void} take
+ * @returns {Promise<FlightTime>} without a bus one that stands still; the page says why
+ */
+export async function follow(name, take) {
+  show('waiting', 'connecting');
+  try {
+    const { url, pace } = await fetchJson('bus.json');
+    const time = new FlightTime(pace);
+    const bus = await connect({ url, name, connectTimeout: 600_000 });
+    watch(bus, time);
+    show('live', 'live');
+    // A page that is too slow wants what is new; what it has missed is told as a gap.
+    await bus.subscribe('flights.*.*', { overflow: 'DROP_OLDEST' }, event => {
+      const [, airport, kind] = event.topic.split('.');
+      const at = Number(event.headers.time);
+      take({ kind, airport, time: at, flight: event.json() }, time.heard(at));
+    }).ready;
+    return time;
+  } catch (error) {
+    show('broken', `not connected: ${error.message}`);
+    return new FlightTime(0);
+  }
+}
+
+/** Keeps the day and the time of the page. */
+export function tick(time) {
+  const now = time.now();
+  if (now) {
+    element('day').textContent = day(now);
+    element('clock').textContent = clock(now);
+  }
+}

@@ -1,0 +1,38 @@
+package io.eventbus.registry;
+
+import java.util.Objects;
+
+/**
+ * What a client proved who it is with before some time holds no more.
+ *
+ * @param who the client
+ * @param issuedBeforeMillis what was issued earlier is revoked: wall-clock time in milliseconds
+ *     since the epoch, as issuers write it
+ * @param expiresAtMillis until when the revocation is kept, in registry time: by then all that it
+ *     is about has expired
+ */
+public record Revocation(AccountSubject who, long issuedBeforeMillis, long expiresAtMillis) {
+  /**
+   * Checks the values.
+   *
+   * @param who as above
+   * @param issuedBeforeMillis as above
+   * @param expiresAtMillis as above
+   * @throws IllegalArgumentException if a time is negative
+   */
+  public Revocation {
+    Objects.requireNonNull(who, "who");
+    Checks.range("issuedBeforeMillis", issuedBeforeMillis, 0, Long.MAX_VALUE);
+    Checks.range("expiresAtMillis", expiresAtMillis, 0, Long.MAX_VALUE);
+  }
+
+  /**
+   * Says whether the revocation is kept no longer.
+   *
+   * @param timeMillis registry time
+   * @return true from {@link #expiresAtMillis()} on
+   */
+  public boolean isExpiredAt(long timeMillis) {
+    return timeMillis >= expiresAtMillis;
+  }
+}

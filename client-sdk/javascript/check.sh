@@ -17,7 +17,7 @@ fi
 
 # No lock file: it would name the registry of whoever wrote it. The versions in package.json are exact.
 if ! cmp -s package.json node_modules/.installed; then
-  npm install --no-package-lock --ignore-scripts --no-audit --no-fund --silent
+  npm install --prefer-offline --no-package-lock --ignore-scripts --no-audit --no-fund --silent
   cp package.json node_modules/.installed
 fi
 

@@ -1,4 +1,4 @@
-import { constructed } from './web-socket.js';
+import { platformTransport } from './web-socket.js';
 
 /** @import {Open, Options} from './types.js' */
 
@@ -8,4 +8,4 @@ import { constructed } from './web-socket.js';
  * @param {Options} options
  * @returns {Promise<Open>} the transport
  */
-export const transport = async ({ WebSocket: given }) => constructed(given);
+export const transport = async ({ WebSocket: given }) => platformTransport(given);

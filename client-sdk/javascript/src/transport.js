@@ -1,4 +1,4 @@
-import { constructed } from './web-socket.js';
+import { platformTransport } from './web-socket.js';
 
 /** @import {Open, Options} from './types.js' */
 
@@ -13,5 +13,5 @@ export async function transport({ WebSocket: given }) {
   if (!given && process?.versions?.node && !Deno && !Bun) {
     return (await import('./node-socket.js')).open;
   }
-  return constructed(given);
+  return platformTransport(given);
 }

@@ -77,7 +77,7 @@ export function webSocketTransport(Constructor) {
  * @param {typeof WebSocket} [given] in place of the platform's
  * @returns {Open} a transport over one of them
  */
-export function constructed(given = globalThis.WebSocket) {
+export function platformTransport(given = globalThis.WebSocket) {
   if (!given) {
     throw new TypeError('WebSocket: this platform has none (expected: one in the option WebSocket)');
   }

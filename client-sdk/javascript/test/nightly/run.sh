@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# What takes too long for each build: the SDK in bundles of four bundlers, in Deno and Bun, the conformance kit in a page, and a browser that stands still.
+# What takes too long for each build: the SDK in bundles of four bundlers, in Deno and Bun, the conformance kit in a page, a browser
+# that stands still, and tokens that expire.
 #
-#   test/nightly/run.sh [bundles] [runtimes] [page] [stopped]   all of them by default
+#   test/nightly/run.sh [bundles] [runtimes] [page] [stopped] [tokens]   all of them by default
 #   EVENTBUS_JAR    jar of a bus; default the repository's
 #   KIT_JAR         jar of the conformance kit; default the repository's
 #   CHROMIUM        default /usr/bin/chromium
@@ -10,8 +11,8 @@ set -euo pipefail
 cd -P "$(dirname "${BASH_SOURCE[0]}")"
 sdk="$(cd ../.. && pwd)"
 parts=("$@")
-[ $# -gt 0 ] || parts=(bundles runtimes page stopped)
-install=(npm install --no-package-lock --ignore-scripts --no-audit --no-fund --silent)
+[ $# -gt 0 ] || parts=(bundles runtimes page stopped tokens)
+install=(npm install --prefer-offline --no-package-lock --ignore-scripts --no-audit --no-fund --silent)
 [ -d "$sdk/node_modules" ] || (cd "$sdk" && "${install[@]}")
 [ -d node_modules ] || "${install[@]}"
 work="$(mktemp -d)"
@@ -42,9 +43,10 @@ for part in "${parts[@]}"; do
         failed=1
       fi
       ;;
+    tokens) node tokens.js || failed=1 ;;
     stopped) node stopped.js "${STOPPED_SECONDS:-60}" || failed=1 ;;
     *)
-      echo "$part: unknown (expected: bundles, runtimes, page, stopped)" >&2
+      echo "$part: unknown (expected: bundles, runtimes, page, stopped, tokens)" >&2
       exit 2
       ;;
   esac

@@ -19,6 +19,7 @@ import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.federation.Federation;
 import io.eventbus.server.federation.FederationFigures;
 import io.eventbus.server.internal.InternalClient;
+import io.eventbus.server.quota.QuotaAccounts;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.LoopBarrier;
 import io.eventbus.server.routing.RemoteForwarder;
@@ -125,7 +126,8 @@ public final class BusServer implements AutoCloseable {
             counters,
             clock,
             federation == null ? ClusterPromises.ALONE : federation,
-            advisories);
+            advisories,
+            new QuotaAccounts(advisories, System::nanoTime));
     transport =
         new TransportServer(
             config,

@@ -8,6 +8,7 @@ import io.eventbus.server.security.AuthenticationChain;
 import io.eventbus.server.security.Authenticator;
 import io.eventbus.server.security.LoginMethod;
 import io.eventbus.server.security.PermissionPolicy;
+import io.eventbus.server.security.QuotaPolicy;
 import io.eventbus.server.security.ScopePolicy;
 import io.eventbus.server.security.SharedTokenLogin;
 import io.eventbus.server.security.jwt.JwtLogin;
@@ -114,22 +115,30 @@ final class ClientAuthentication implements AutoCloseable {
     if (server.tls().clientAuth() != ClientAuth.NONE) {
       methods.add(new CertificateLogin(config.certificateSubject(), users));
     }
+    Policies policies = policies(config, refreshed);
+    // What holds for all; what a token says comes on top.
     return new ClientAuthentication(
-        new AuthenticationChain(methods, server.anonymousClients(), policy(config, refreshed)),
+        new AuthenticationChain(
+            methods,
+            server.anonymousClients(),
+            new TokenRules(policies.permissions()),
+            policies.quotas().over(server.quotas())),
         List.copyOf(operators),
         refreshed,
         parts);
   }
 
-  /** What holds for all; a token's own rules come on top. */
-  private static PermissionPolicy policy(AuthConfig config, List<Runnable> refreshed) {
+  /** What clients may do by the roles file, or by other keys where there is none. */
+  private record Policies(PermissionPolicy permissions, QuotaPolicy quotas) {}
+
+  private static Policies policies(AuthConfig config, List<Runnable> refreshed) {
     if (config.rolesFile() == null) {
-      return new TokenRules(new ScopePolicy(config));
+      return new Policies(new ScopePolicy(config), QuotaPolicy.NONE);
     }
     RolesFile file = new RolesFile(config.rolesFile());
     RolePolicy roles = new RolePolicy(file.read());
     refreshed.add(new RolesWatch(file, roles)::refresh);
-    return new TokenRules(roles);
+    return new Policies(roles, roles);
   }
 
   /**

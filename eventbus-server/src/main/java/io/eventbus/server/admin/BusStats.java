@@ -24,6 +24,7 @@ import java.util.Map;
  * @param registry the registry as this bus sees it
  * @param balance what moves clients between buses
  * @param federation what went between this bus and others
+ * @param quotas how often quotas were met
  * @param secondsToExpiry how long certificates are still valid, by what they are for
  */
 public record BusStats(
@@ -40,6 +41,7 @@ public record BusStats(
     Registry registry,
     BalanceStatus balance,
     FederationFigures federation,
+    Quotas quotas,
     Map<String, Long> secondsToExpiry) {
   /** Copies the collections, so that the record is immutable. */
   public BusStats {
@@ -181,4 +183,18 @@ public record BusStats(
    * @param busyShare share of the last seconds that it was not waiting, 0 to 1
    */
   public record Loop(String name, double busySeconds, double busyShare) {}
+
+  /**
+   * How often quotas were met, by quota; those of accounts begin with {@code account_}.
+   *
+   * @param waits clients that had to wait, or whose queues were cut
+   * @param refusals connections and subscriptions that were refused
+   */
+  public record Quotas(Map<String, Long> waits, Map<String, Long> refusals) {
+    /** Copies the maps, so that the record is immutable. */
+    public Quotas {
+      waits = Map.copyOf(waits);
+      refusals = Map.copyOf(refusals);
+    }
+  }
 }

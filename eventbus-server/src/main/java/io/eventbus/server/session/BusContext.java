@@ -4,6 +4,7 @@ import io.eventbus.protocol.FrameLimits;
 import io.eventbus.protocol.Frames;
 import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.config.LimitsConfig;
+import io.eventbus.server.quota.QuotaAccounts;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.LoopBarrier;
 import io.eventbus.server.routing.SubscriptionIndex;
@@ -25,6 +26,7 @@ import java.time.Clock;
  * @param clock the time of receipt
  * @param cluster what is promised of the other buses
  * @param advisories told what happens to clients
+ * @param quotas what clients use of their quotas
  */
 public record BusContext(
     String name,
@@ -37,7 +39,8 @@ public record BusContext(
     BusCounters stats,
     Clock clock,
     ClusterPromises cluster,
-    Advisories advisories) {
+    Advisories advisories,
+    QuotaAccounts quotas) {
 
   /**
    * Makes the context of a bus that serves alone and tells nothing of what happens to clients.
@@ -73,7 +76,8 @@ public record BusContext(
         stats,
         clock,
         ClusterPromises.ALONE,
-        new Advisories());
+        new Advisories(),
+        new QuotaAccounts(new Advisories(), System::nanoTime));
   }
 
   FrameLimits frameLimits() {

@@ -26,7 +26,7 @@ class VerdictTest {
   private double bulkAttack = 20e6;
   private Health health = new Health(100, 50, 0);
   private Memory memory = new Memory(10 * MB, 35 * MB, 0, MB, 200 * MB);
-  private Targets targets = new Targets(250, Integer.MAX_VALUE, false);
+  private Targets targets = new Targets(250, Integer.MAX_VALUE, false, 0);
   private Observed observed = new Observed(Map.of(), Map.of(), List.of(), "");
 
   private AttackResult result() {
@@ -76,7 +76,7 @@ class VerdictTest {
   void medianAndLongestAreJudged() {
     attack = new Latency(100, 5.2, 20, 251);
     assertThat(missed()).containsExactly("p50 5.2 ms > 5", "max 251 ms > 250");
-    targets = new Targets(500, Integer.MAX_VALUE, false);
+    targets = new Targets(500, Integer.MAX_VALUE, false, 0);
     assertThat(missed()).containsExactly("p50 5.2 ms > 5");
   }
 
@@ -107,7 +107,7 @@ class VerdictTest {
 
   @Test
   void theLogHasToTellButNotTooMuch() {
-    targets = new Targets(250, 20, true);
+    targets = new Targets(250, 20, true, 0);
     assertThat(missed()).containsExactly("the log does not tell of it");
     bus = new BusEnd(true, -1, 20, 4, 200, "");
     assertThat(missed()).isEmpty();

@@ -9,12 +9,12 @@ import java.util.concurrent.atomic.AtomicLong;
  * <p>It is a token bucket of one second's worth, kept as the one number that says when it will be
  * full again: the generic cell rate algorithm (ITU-T I.371). It may be overdrawn: whoever finds
  * anything in it may take what it has, so that nothing is too large to pass, and the next one waits
- * until that is paid. How long that takes is bounded, because a connection that is not read cannot
- * be seen to have died: what would cost more than a minute costs a minute.
+ * until that is paid. How long that takes is bounded, because a connection that is not read answers
+ * no heartbeat: what would cost more than ten seconds costs ten.
  */
 final class TokenBucket {
   static final long FULL_NANOS = TimeUnit.SECONDS.toNanos(1);
-  static final long MOST_DEBT_NANOS = TimeUnit.MINUTES.toNanos(1);
+  static final long MOST_DEBT_NANOS = TimeUnit.SECONDS.toNanos(10);
 
   private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
 

@@ -227,7 +227,7 @@ class SessionQuotaTest {
     client.say(subscribe(2));
     client.link.taken();
     given = limited(Quota.SUBSCRIPTIONS, 2);
-    byte[] renew = ControlFrames.encode(TypeCode.AUTHENTICATE, new Authenticate(null, "token"));
+    byte[] renew = ControlFrames.encode(TypeCode.AUTHENTICATE, new Authenticate("token", null));
     client.say(renew);
     assertThat(client.link.taken()).hasSize(1).first().isInstanceOf(Confirm.class);
     assertThat(quotas.find("acme", "u1").get(0).subscriptions()).isEqualTo(2);

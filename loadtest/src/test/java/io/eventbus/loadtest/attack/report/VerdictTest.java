@@ -81,6 +81,15 @@ class VerdictTest {
   }
 
   @Test
+  void ninetyNinePercentAreHeldAgainstTheQuietPhaseWhereThatIsAsked() {
+    attack = new Latency(100, 1, 2.4, 250);
+    targets = new Targets(250, Integer.MAX_VALUE, false, 1.2);
+    assertThat(missed()).isEmpty();
+    attack = new Latency(100, 1, 2.5, 250);
+    assertThat(missed()).containsExactly("p99 2.50 ms > 1.2 x 2.00");
+  }
+
+  @Test
   void whatIsLateAfterTheAttackIsItsDoing() {
     after = new Latency(100, 1, 2, 900);
     assertThat(missed()).containsExactly("max 900 ms > 250");

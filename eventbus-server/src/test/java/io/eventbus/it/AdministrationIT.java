@@ -64,10 +64,13 @@ class AdministrationIT {
       assertThat(http(bus, get + "http://localhost:1\r\n\r\n"))
           .startsWith("HTTP/1.1 403 ")
           .contains("Access-Control-Allow-Origin: *\r\n", "listen.allowed-origins");
-      try (RawClient page =
-          RawClient.tcp(bus.uri())
-              .upgrade(
-                  "/bus", "Origin: " + own + "\r\nSec-WebSocket-Protocol: eventbus.v1.avro\r\n")) {
+      String headers = "Origin: " + own + "\r\nSec-WebSocket-Protocol: eventbus.v1.avro\r\n";
+      try (RawClient program = RawClient.tcp(bus.uri()).upgrade("/bus", headers)) {
+        program.hello(null);
+        program.subscribe(1, "a", null, Overflow.BLOCK);
+      }
+      String browser = headers + "User-Agent: Mozilla/5.0 (X11; Linux x86_64)\r\n";
+      try (RawClient page = RawClient.tcp(bus.uri()).upgrade("/bus", browser)) {
         page.hello(null);
         page.send(
             ControlFrames.encode(TypeCode.SUBSCRIBE, new Subscribe(1L, "a", null, Overflow.BLOCK)));

@@ -98,9 +98,9 @@ public enum ConfigKey {
       ValueType.BROWSER_BLOCK,
       "refuse",
       "",
-      "Whether clients in a browser, which are known by the `Origin` of their upgrade, may subscribe"
-          + " with the policy `BLOCK`: a page that is stopped, or a computer that sleeps, would hold"
-          + " publishers back. With `allow` they may if they are allowed to otherwise."),
+      "Whether clients in a browser, known by the `Origin` and the `User-Agent` of their upgrade, may"
+          + " subscribe with the policy `BLOCK`: a page that is stopped, or a computer that sleeps,"
+          + " would hold publishers back. With `allow` they may if they are allowed to otherwise."),
   /** Addresses of proxies. */
   LISTEN_PROXIES(
       "listen.proxies",

@@ -57,7 +57,7 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements Conne
   /** Whether the request says that a proxy has passed it on. */
   private boolean forwarded;
 
-  /** Whether the request says that it comes from a page in a browser. */
+  /** Whether the request comes from a browser. */
   private boolean page;
 
   /** Whether a page may read why there is no room: it may tell the client's address. */
@@ -116,7 +116,7 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements Conne
     boolean foreign = answer instanceof Handshake.Page page && page.status() == Handshake.FOREIGN;
     mayTellPage = !foreign;
     forwarded = FrontDoor.isForwarded(request.headers());
-    page = Handshake.origin(request) != null;
+    page = Handshake.isOfBrowser(request);
     if (!FrontDoor.isAdmitted(ctx.channel())) {
       Optional<Admission.Refused> refusal;
       try {

@@ -45,7 +45,7 @@ const page = await (async () => {
   return { origin: `http://127.0.0.1:${server.address().port}`, close: () => server.close() };
 })();
 
-const bus = await startBus(['--port', '0', '--set', 'admin.enabled=false', ...(page ? ['--set', `listen.allowed-origins=${page.origin}`] : [])]);
+const bus = await startBus(['--port', '0', '--set', 'admin.enabled=false', ...(page ? ['--set', `listen.allowed-origins=${page.origin}`, '--set', 'listen.browser-block=allow'] : [])]);
 const eventbus = bus.url;
 const natsTcp = `nats://127.0.0.1:${natsPort}`;
 const natsWeb = `ws://127.0.0.1:${natsWebPort}`;

@@ -336,7 +336,7 @@ export class EventBus {
   subscribe(filter, options = {}, handler) {
     this.#checkOpen();
     checkFilter(filter);
-    const { group, overflow = this.#env.page ? 'DROP_OLDEST' : 'BLOCK', codec, signal } = options;
+    const { group, overflow = this.#env.inBrowser ? 'DROP_OLDEST' : 'BLOCK', codec, signal } = options;
     if (group !== undefined && checkText('group', group, LIMIT.nameBytes).trim() === '') {
       throw new TypeError('group: blank (expected: a name)');
     }

@@ -96,6 +96,7 @@ export async function environment(options) {
     clearTimeout: timer => clearTimeout(timer),
     open,
     page: pageOf(),
+    inBrowser: ['browser', 'worker'].includes(platformName()),
     agent: `eventbus-js/${VERSION} (${platformName()})`,
     explain: platform().process?.versions?.node ? null : explain,
     report,

@@ -141,7 +141,7 @@
 /**
  * @typedef {object} SubscribeOptions
  * @property {string} [group] shares the events with all other subscriptions of this group
- * @property {Overflow} [overflow] default `BLOCK`, in a page `DROP_OLDEST`
+ * @property {Overflow} [overflow] default `BLOCK`, in a browser `DROP_OLDEST`
  * @property {Decoder} [codec] reads payloads for `event.value()`
  * @property {AbortSignal} [signal] ends the subscription
  *
@@ -259,6 +259,7 @@
  * @property {(timer: never) => void} clearTimeout
  * @property {Open} open
  * @property {Page | null} page null where there is no document
+ * @property {boolean} inBrowser whether this is a page or a worker of one: buses refuse `BLOCK` there by default
  * @property {string} agent software and version
  * @property {((url: string) => Promise<string>) | null} explain says in words why an upgrade may have failed, for whom the platform does not tell
  * @property {(error: unknown) => void} report where errors go for which there is no listener

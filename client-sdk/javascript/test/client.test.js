@@ -248,10 +248,11 @@ test('await using', async () => {
   assert.equal(client.state, 'CLOSED');
 });
 
-test('a page has DROP_OLDEST by default, and no listener is left after close', async () => {
+test('a browser has DROP_OLDEST by default, and no listener is left after close', async () => {
   const env = new FakeEnvironment();
   const { CountingTarget } = await import('./support/page.js');
   const page = env.page = { document: new CountingTarget('visible'), window: new CountingTarget() };
+  env.inBrowser = true;
   const { client, bus } = await connected({ closeTimeout: 0 }, env);
   client.subscribe('a');
   await settle();

@@ -20,6 +20,7 @@ export class FakeEnvironment {
   onOpen = connection => connection.open();
   reported = [];
   page = null;
+  inBrowser = false;
   explain = null;
   agent = 'eventbus-js/test';
   random = () => 0;

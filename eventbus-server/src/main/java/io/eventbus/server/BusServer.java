@@ -20,6 +20,7 @@ import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.federation.Federation;
 import io.eventbus.server.federation.FederationFigures;
 import io.eventbus.server.internal.InternalClient;
+import io.eventbus.server.quota.QuotaAccounts;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.LoopBarrier;
 import io.eventbus.server.routing.RemoteForwarder;
@@ -130,6 +131,7 @@ public final class BusServer implements AutoCloseable {
             clock,
             federation == null ? ClusterPromises.ALONE : federation,
             advisories,
+            new QuotaAccounts(advisories, System::nanoTime),
             revocations);
     transport =
         new TransportServer(

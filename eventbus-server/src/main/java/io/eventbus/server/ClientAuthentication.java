@@ -11,6 +11,7 @@ import io.eventbus.server.security.AuthenticationChain;
 import io.eventbus.server.security.Authenticator;
 import io.eventbus.server.security.LoginMethod;
 import io.eventbus.server.security.PermissionPolicy;
+import io.eventbus.server.security.QuotaPolicy;
 import io.eventbus.server.security.Revocations;
 import io.eventbus.server.security.ScopePolicy;
 import io.eventbus.server.security.SharedTokenLogin;
@@ -127,9 +128,14 @@ final class ClientAuthentication implements AutoCloseable {
     if (server.tls().clientAuth() != ClientAuth.NONE) {
       methods.add(new CertificateLogin(config.certificateSubject(), users));
     }
+    Policies policies = policies(config, refreshed, changes);
+    // What holds for all; what a token says comes on top.
     return new ClientAuthentication(
         new AuthenticationChain(
-            methods, server.anonymousClients(), policy(config, refreshed, changes)),
+            methods,
+            server.anonymousClients(),
+            new TokenRules(policies.permissions()),
+            policies.quotas().over(server.quotas())),
         List.copyOf(operators),
         refreshed,
         parts,
@@ -150,16 +156,18 @@ final class ClientAuthentication implements AutoCloseable {
     };
   }
 
-  /** What holds for all; a token's own rules come on top. */
-  private static PermissionPolicy policy(
+  /** What clients may do by the roles file, or by other keys where there is none. */
+  private record Policies(PermissionPolicy permissions, QuotaPolicy quotas) {}
+
+  private static Policies policies(
       AuthConfig config, List<Runnable> refreshed, AccessChanges changes) {
     if (config.rolesFile() == null) {
-      return new TokenRules(new ScopePolicy(config));
+      return new Policies(new ScopePolicy(config), QuotaPolicy.NONE);
     }
     RolesFile file = new RolesFile(config.rolesFile());
     RolePolicy roles = new RolePolicy(file.read());
     refreshed.add(new RolesWatch(file, roles, changes)::refresh);
-    return new TokenRules(roles);
+    return new Policies(roles, roles);
   }
 
   /**

@@ -8,12 +8,15 @@ import io.eventbus.server.admin.BusSummary;
 import io.eventbus.server.admin.BusView;
 import io.eventbus.server.admin.ConnectionDetail;
 import io.eventbus.server.admin.ConnectionInfo;
+import io.eventbus.server.admin.QuotaInfo;
 import io.eventbus.server.admin.SubscriptionInfo;
 import io.eventbus.server.admin.SubscriptionKey;
 import io.eventbus.server.admin.TopicInfo;
 import io.eventbus.server.balance.BalanceView;
 import io.eventbus.server.cluster.ClusterView;
+import io.eventbus.server.config.Quota;
 import io.eventbus.server.federation.FederationFigures;
+import io.eventbus.server.quota.QuotaUse;
 import io.eventbus.server.routing.Subscription;
 import io.eventbus.server.routing.TopicCount;
 import io.eventbus.server.session.BusContext;
@@ -33,6 +36,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A bus as its administration sees it: reads what the loops have counted, without making them wait.
@@ -139,6 +143,7 @@ final class RunningBus implements BusView {
         RegistryFigures.of(cluster()),
         views.balance().status(),
         views.federation().get(),
+        new BusStats.Quotas(bus.quotas().waits(), bus.quotas().refusals()),
         certificates.get(),
         keysAge.get().map(age -> age.toMillis() / 1e3).orElse(null));
   }
@@ -293,5 +298,28 @@ final class RunningBus implements BusView {
   private static SubscriptionInfo describe(long connection, Subscription s) {
     return new SubscriptionInfo(
         connection, s.id(), s.filter().toString(), s.group(), s.overflow().name());
+  }
+
+  @Override
+  public List<QuotaInfo> quotas(long after, int limit) {
+    return bus.quotas().list(after, limit).stream().map(RunningBus::describe).toList();
+  }
+
+  @Override
+  public List<QuotaInfo> quotas(String account, @Nullable String subject) {
+    return bus.quotas().find(account, subject).stream().map(RunningBus::describe).toList();
+  }
+
+  private static QuotaInfo describe(QuotaUse use) {
+    List<QuotaInfo.Use> quotas = new ArrayList<>();
+    for (Quota quota : Quota.values()) {
+      quotas.add(
+          new QuotaInfo.Use(
+              quota.key(),
+              use.limits().limit(quota),
+              use.used(quota),
+              use.reached().getOrDefault(quota, 0L)));
+    }
+    return new QuotaInfo(use.number(), use.account(), use.subject(), use.anonymous(), quotas);
   }
 }

@@ -8,6 +8,10 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.eventbus.protocol.ControlFrames;
+import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.Overflow;
+import io.eventbus.schema.Subscribe;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
@@ -60,6 +64,19 @@ class AdministrationIT {
       assertThat(http(bus, get + "http://localhost:1\r\n\r\n"))
           .startsWith("HTTP/1.1 403 ")
           .contains("Access-Control-Allow-Origin: *\r\n", "listen.allowed-origins");
+      String headers = "Origin: " + own + "\r\nSec-WebSocket-Protocol: eventbus.v1.avro\r\n";
+      try (RawClient program = RawClient.tcp(bus.uri()).upgrade("/bus", headers)) {
+        program.hello(null);
+        program.subscribe(1, "a", null, Overflow.BLOCK);
+      }
+      String browser = headers + "User-Agent: Mozilla/5.0 (X11; Linux x86_64)\r\n";
+      try (RawClient page = RawClient.tcp(bus.uri()).upgrade("/bus", browser)) {
+        page.hello(null);
+        page.send(
+            ControlFrames.encode(TypeCode.SUBSCRIBE, new Subscribe(1L, "a", null, Overflow.BLOCK)));
+        assertThat(page.expectProblem().getMessage()).contains("listen.browser-block");
+        page.subscribe(1, "a", null, Overflow.DROP_OLDEST);
+      }
     }
   }
 

@@ -33,6 +33,7 @@ class ArchitectureTest {
   private static final String SECURITY_ROLES = "io.eventbus.server.security.roles";
   private static final String ADMISSION = "io.eventbus.server.admission";
   private static final String ADVISORY = "io.eventbus.server.advisory";
+  private static final String QUOTA = "io.eventbus.server.quota";
   private static final String TLS = "io.eventbus.server.tls";
   private static final String ROUTING = "io.eventbus.server.routing";
   private static final String INTERNAL = "io.eventbus.server.internal";
@@ -112,6 +113,8 @@ class ArchitectureTest {
 
   @ArchTest static final ArchRule advisory = row(ADVISORY);
 
+  @ArchTest static final ArchRule quota = row(QUOTA, SECURITY, ADVISORY, LOG, CONFIG);
+
   @ArchTest static final ArchRule tls = row(TLS, ADVISORY, LOG, CONFIG, "javax.security.auth.x500");
 
   @ArchTest
@@ -128,6 +131,7 @@ class ArchitectureTest {
   static final ArchRule session =
       row(
           SESSION,
+          QUOTA,
           SECURITY,
           ADVISORY,
           ROUTING,
@@ -140,7 +144,7 @@ class ArchitectureTest {
 
   @ArchTest
   static final ArchRule queue =
-      row(QUEUE, LINK, SESSION, ROUTING, STATS, CONFIG, PROTOCOL, SCHEMA, NETTY_BUFFERS);
+      row(QUEUE, LINK, SESSION, QUOTA, ROUTING, STATS, CONFIG, PROTOCOL, SCHEMA, NETTY_BUFFERS);
 
   @ArchTest
   static final ArchRule cluster = row(CLUSTER, TLS, CONFIG, REGISTRY, LINK, "javax.crypto..");
@@ -167,8 +171,8 @@ class ArchitectureTest {
   @ArchTest
   static final ArchRule transport =
       row(
-          TRANSPORT, WEBSOCKET, TLS, LINK, ADMISSION, ADVISORY, LOG, QUEUE, SESSION, ROUTING, STATS,
-          CONFIG, PROTOCOL, SCHEMA, NETTY);
+          TRANSPORT, WEBSOCKET, TLS, LINK, ADMISSION, ADVISORY, LOG, QUEUE, SESSION, QUOTA, ROUTING,
+          STATS, CONFIG, PROTOCOL, SCHEMA, NETTY);
 
   @ArchTest
   static final ArchRule lane =
@@ -241,6 +245,7 @@ class ArchitectureTest {
           TRANSPORT,
           TLS,
           ADMISSION,
+          QUOTA,
           SECURITY,
           SECURITY_JWT,
           SECURITY_USERS,
@@ -328,6 +333,7 @@ class ArchitectureTest {
               CONFIG,
               STATS,
               LOG,
+              QUOTA,
               SECURITY,
               SECURITY_JWT,
               SECURITY_USERS,

@@ -113,7 +113,12 @@ final class RunCommand implements Callable<Integer> {
       }
     }
     RunPlan planned =
-        new RunPlan(workloads, versions, runs, name -> options.driver(drivers, name).hasClusters());
+        new RunPlan(
+            workloads,
+            versions,
+            runs,
+            name -> options.driver(drivers, name).hasClusters(),
+            name -> options.driver(drivers, name).hasLogins());
     planned.leftOut().forEach(out::println);
     List<PlannedRun> plan = planned.runs();
     String command = "loadtest " + String.join(" ", arguments());

@@ -1,5 +1,6 @@
 package io.eventbus.loadtest;
 
+import io.eventbus.loadtest.workload.Login;
 import io.eventbus.loadtest.workload.Workload;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -17,6 +18,7 @@ final class RunPlan {
   private final Map<String, String> versions;
   private final @Nullable Integer runs;
   private final Predicate<String> hasClusters;
+  private final Predicate<String> hasLogins;
 
   /**
    * Makes it.
@@ -25,16 +27,19 @@ final class RunPlan {
    * @param versions of the systems that are there
    * @param runs of each workload; null for what it says
    * @param hasClusters whether a system can be several servers
+   * @param hasLogins whether its clients can prove who they are
    */
   RunPlan(
       Map<Workload, String> workloads,
       Map<String, String> versions,
       @Nullable Integer runs,
-      Predicate<String> hasClusters) {
+      Predicate<String> hasClusters,
+      Predicate<String> hasLogins) {
     this.workloads = new LinkedHashMap<>(workloads);
     this.versions = new LinkedHashMap<>(versions);
     this.runs = runs;
     this.hasClusters = hasClusters;
+    this.hasLogins = hasLogins;
   }
 
   /** Returns all runs in their order. */
@@ -63,7 +68,8 @@ final class RunPlan {
     for (Workload workload : workloads.keySet()) {
       for (String driver : versions.keySet()) {
         if (!fits(workload, driver)) {
-          lines.add(workload.name() + ": " + driver + " has no clusters: left out");
+          String lacks = mayLogin(workload, driver) ? "clusters" : "logins";
+          lines.add(workload.name() + ": " + driver + " has no " + lacks + ": left out");
         }
       }
     }
@@ -85,6 +91,11 @@ final class RunPlan {
   }
 
   private boolean fits(Workload workload, String driver) {
-    return workload.cluster().servers() == 1 || hasClusters.test(driver);
+    return mayLogin(workload, driver)
+        && (workload.cluster().servers() == 1 || hasClusters.test(driver));
+  }
+
+  private boolean mayLogin(Workload workload, String driver) {
+    return workload.login() == Login.NONE || hasLogins.test(driver);
   }
 }

@@ -64,7 +64,8 @@ final class AdminApi {
         Route.get("/api/v1/connections/{id}", (exchange, id) -> connection(id)),
         Route.delete("/api/v1/connections/{id}", this::disconnect),
         Route.get("/api/v1/topics", (exchange, id) -> topics(exchange)),
-        Route.get("/api/v1/subscriptions", (exchange, id) -> subscriptions(exchange)));
+        Route.get("/api/v1/subscriptions", (exchange, id) -> subscriptions(exchange)),
+        Route.get("/api/v1/quotas", (exchange, id) -> quotas(exchange)));
   }
 
   private static Reply caller(HttpExchange exchange, String id, Caller caller) throws HttpFailure {
@@ -169,6 +170,22 @@ final class AdminApi {
         limit,
         "/api/v1/subscriptions",
         last -> last.connection() + ":" + last.id());
+  }
+
+  private Reply quotas(HttpExchange exchange) throws HttpFailure {
+    QueryString query =
+        new QueryString(exchange.getRequestURI(), Set.of("after", "limit", "account", "subject"));
+    int limit = query.limit();
+    String account = query.optional("account");
+    String subject = query.optional("subject");
+    if (account == null && subject != null) {
+      throw HttpFailure.badRequest("subject: without account (expected: both, or only account)");
+    }
+    List<QuotaInfo> found =
+        account == null
+            ? bus.quotas(query.number("after", 0), limit + 1)
+            : bus.quotas(account, subject);
+    return page(found, limit, "/api/v1/quotas", last -> Long.toString(last.id()));
   }
 
   private static SubscriptionKey subscriptionKey(String after) throws HttpFailure {

@@ -159,6 +159,18 @@ record BusMetric(
               "code",
               "`Problem` frames sent to clients, by code.",
               BusStats::problemsByCode),
+          counters(
+              "eventbus_quota_waits_total",
+              "quota",
+              "Times that a connection was not read, or that its queue was cut to a part, because its"
+                  + " identity or account (`account_…`) had used up a quota.",
+              s -> s.quotas().waits()),
+          counters(
+              "eventbus_quota_refusals_total",
+              "quota",
+              "Connections and subscriptions that were refused, because the identity or account"
+                  + " (`account_…`) had used up a quota.",
+              s -> s.quotas().refusals()),
           histogram("eventbus_latency_seconds", LATENCY_HELP, BusStats::latency),
           loops(
               "eventbus_event_loop_busy_seconds_total",

@@ -25,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  * @param registry the registry as this bus sees it
  * @param balance what moves clients between buses
  * @param federation what went between this bus and others
+ * @param quotas how often quotas were met
  * @param secondsToExpiry how long certificates are still valid, by what they are for
  * @param jwksAgeSeconds how long ago keys of tokens were fetched; null where none are
  */
@@ -42,6 +43,7 @@ public record BusStats(
     Registry registry,
     BalanceStatus balance,
     FederationFigures federation,
+    Quotas quotas,
     Map<String, Long> secondsToExpiry,
     @Nullable Double jwksAgeSeconds) {
   /** Copies the collections, so that the record is immutable. */
@@ -184,4 +186,18 @@ public record BusStats(
    * @param busyShare share of the last seconds that it was not waiting, 0 to 1
    */
   public record Loop(String name, double busySeconds, double busyShare) {}
+
+  /**
+   * How often quotas were met, by quota; those of accounts begin with {@code account_}.
+   *
+   * @param waits clients that had to wait, or whose queues were cut
+   * @param refusals connections and subscriptions that were refused
+   */
+  public record Quotas(Map<String, Long> waits, Map<String, Long> refusals) {
+    /** Copies the maps, so that the record is immutable. */
+    public Quotas {
+      waits = Map.copyOf(waits);
+      refusals = Map.copyOf(refusals);
+    }
+  }
 }

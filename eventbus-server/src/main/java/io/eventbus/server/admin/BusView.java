@@ -4,6 +4,7 @@ import io.eventbus.server.balance.BalanceView;
 import io.eventbus.server.cluster.ClusterView;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the administration port sees of a bus and may do to it: a port, implemented by the bus.
@@ -92,4 +93,23 @@ public interface BusView {
    * @return subscriptions, fewer than {@code limit} only when there are no more
    */
   List<SubscriptionInfo> subscriptions(SubscriptionKey after, int limit);
+
+  /**
+   * Lists the identities and accounts for which there are quotas, in the order of their numbers.
+   *
+   * @param after only those with a greater number
+   * @param limit at most so many
+   * @return what they use, fewer than {@code limit} only when there are no more
+   */
+  List<QuotaInfo> quotas(long after, int limit);
+
+  /**
+   * Finds an identity or an account for which there are quotas.
+   *
+   * @param account empty for the clients that have none
+   * @param subject a name in the account, empty for the clients without one; null for all clients
+   *     of the account
+   * @return what they use; none where there is no such client with a quota
+   */
+  List<QuotaInfo> quotas(String account, @Nullable String subject);
 }

@@ -6,6 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** The parameters of a request: only known names, each at most once. */
 final class QueryString {
@@ -36,6 +37,11 @@ final class QueryString {
 
   String text(String name, String fallback) {
     return values.getOrDefault(name, fallback);
+  }
+
+  /** Null where it is not given. */
+  @Nullable String optional(String name) {
+    return values.get(name);
   }
 
   long number(String name, long fallback) throws HttpFailure {

@@ -309,6 +309,37 @@ public sealed interface Advisory {
   }
 
   /**
+   * Clients use as much of the bus as they may together. The first of an identity or account and a
+   * quota is told at once, then at most one in a minute.
+   *
+   * @param account whose clients they are; empty for those that have none
+   * @param subject their name in the account, empty for those without one; null for all clients of
+   *     the account
+   * @param anonymous whether they have proved nothing
+   * @param quota its name
+   * @param limit what they may use
+   * @param count how often it was met since this was told last
+   */
+  record QuotaReached(
+      String account,
+      @Nullable String subject,
+      boolean anonymous,
+      String quota,
+      long limit,
+      long count)
+      implements Advisory {
+    @Override
+    public String type() {
+      return "quota_reached";
+    }
+
+    @Override
+    public boolean causedByClient() {
+      return true;
+    }
+  }
+
+  /**
    * Somebody asked the administration port for more than a look, or was refused there.
    *
    * @param caller who: the user, or the key of the token; empty where nobody has to log in, or for

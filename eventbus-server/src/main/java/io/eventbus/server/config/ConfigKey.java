@@ -92,6 +92,15 @@ public enum ConfigKey {
           + " `listen.host`; under another name it has to stand here, because any name can be made to"
           + " lead to this machine."
           + " Programs that are not browsers send no `Origin` and are not asked."),
+  /** Pages that hold publishers back. */
+  LISTEN_BROWSER_BLOCK(
+      "listen.browser-block",
+      ValueType.BROWSER_BLOCK,
+      "refuse",
+      "",
+      "Whether clients in a browser, known by the `Origin` and the `User-Agent` of their upgrade, may"
+          + " subscribe with the policy `BLOCK`: a page that is stopped, or a computer that sleeps,"
+          + " would hold publishers back. With `allow` they may if they are allowed to otherwise."),
   /** Addresses of proxies. */
   LISTEN_PROXIES(
       "listen.proxies",
@@ -291,6 +300,97 @@ public enum ConfigKey {
       "",
       "Percent of `limits.subscription-bytes` that the connections of one client address may hold"
           + " together; of `limits.memory-bytes` more is a reason to be among the first to go."),
+
+  /** Open connections of one identity. */
+  QUOTAS_CONNECTIONS(
+      "quotas.connections",
+      ValueType.COUNT,
+      "0",
+      0,
+      Quota.CONNECTIONS.most(),
+      "",
+      "Open connections of one identity, on this bus; 0 for no quota. Connections that are over it get `Problem(LIMIT_EXCEEDED)` and are closed with 4003. The identity is account and name; clients without a name count as one. A role or a token may say another value."),
+  /** Events that one identity publishes in a second. */
+  QUOTAS_PUBLISH_EVENTS(
+      "quotas.publish-events",
+      ValueType.COUNT,
+      "0",
+      0,
+      Quota.PUBLISH_EVENTS.most(),
+      "",
+      "Events that one identity publishes in a second, on this bus; 0 for no quota. The bus does not read its connections while they are over it; nothing is lost."),
+  /** Bytes of Publish frames of one identity in a second. */
+  QUOTAS_PUBLISH_BYTES(
+      "quotas.publish-bytes",
+      ValueType.SIZE,
+      "0",
+      0,
+      Quota.PUBLISH_BYTES.most(),
+      "",
+      "Bytes of `Publish` frames of one identity in a second, on this bus; 0 for no quota. The same holds."),
+  /** Subscriptions of one identity. */
+  QUOTAS_SUBSCRIPTIONS(
+      "quotas.subscriptions",
+      ValueType.COUNT,
+      "0",
+      0,
+      Quota.SUBSCRIPTIONS.most(),
+      "",
+      "Subscriptions of one identity, on this bus; 0 for no quota. More get `Problem(LIMIT_EXCEEDED)`."),
+  /** Bytes that wait for the connections of one identity. */
+  QUOTAS_QUEUE_BYTES(
+      "quotas.queue-bytes",
+      ValueType.SIZE,
+      "0",
+      0,
+      Quota.QUEUE_BYTES.most(),
+      "",
+      "Bytes that wait for the connections of one identity, on this bus; 0 for no quota. While they are over it, the queue of each holds at most its equal part, as if that were `limits.queue-bytes`."),
+  /** Open connections of one account. */
+  QUOTAS_ACCOUNT_CONNECTIONS(
+      "quotas.account-connections",
+      ValueType.COUNT,
+      "0",
+      0,
+      Quota.CONNECTIONS.most(),
+      "",
+      "The same as `quotas.connections`, for all clients of one account together. A roles file may say another value for an account."),
+  /** Events that one account publishes in a second. */
+  QUOTAS_ACCOUNT_PUBLISH_EVENTS(
+      "quotas.account-publish-events",
+      ValueType.COUNT,
+      "0",
+      0,
+      Quota.PUBLISH_EVENTS.most(),
+      "",
+      "The same as `quotas.publish-events`, for all clients of one account together."),
+  /** Bytes of Publish frames of one account in a second. */
+  QUOTAS_ACCOUNT_PUBLISH_BYTES(
+      "quotas.account-publish-bytes",
+      ValueType.SIZE,
+      "0",
+      0,
+      Quota.PUBLISH_BYTES.most(),
+      "",
+      "The same as `quotas.publish-bytes`, for all clients of one account together."),
+  /** Subscriptions of one account. */
+  QUOTAS_ACCOUNT_SUBSCRIPTIONS(
+      "quotas.account-subscriptions",
+      ValueType.COUNT,
+      "0",
+      0,
+      Quota.SUBSCRIPTIONS.most(),
+      "",
+      "The same as `quotas.subscriptions`, for all clients of one account together."),
+  /** Bytes that wait for the connections of one account. */
+  QUOTAS_ACCOUNT_QUEUE_BYTES(
+      "quotas.account-queue-bytes",
+      ValueType.SIZE,
+      "0",
+      0,
+      Quota.QUEUE_BYTES.most(),
+      "",
+      "The same as `quotas.queue-bytes`, for all clients of one account together."),
 
   /** Deadline of the HTTP upgrade. */
   TIMEOUTS_UPGRADE(

@@ -49,6 +49,7 @@ final class ConfigValues {
                     integer(ConfigKey.LISTEN_BACKLOG),
                     integer(ConfigKey.LISTEN_MAX_CONNECTIONS),
                     list(ConfigKey.LISTEN_ALLOWED_ORIGINS),
+                    choice(ConfigKey.LISTEN_BROWSER_BLOCK, BrowserBlock.class),
                     list(ConfigKey.LISTEN_PROXIES)));
     TlsConfig tls =
         part(
@@ -82,6 +83,8 @@ final class ConfigValues {
                     integer(ConfigKey.LIMITS_ADDRESS_HANDSHAKES),
                     integer(ConfigKey.LIMITS_ADDRESS_HANDSHAKE_RATE),
                     integer(ConfigKey.LIMITS_ADDRESS_PERCENT)));
+    ClientQuotas quotas =
+        part(() -> new ClientQuotas(quotas("quotas."), quotas("quotas.account-")));
     TimeoutsConfig timeouts =
         part(
             () ->
@@ -171,6 +174,7 @@ final class ConfigValues {
         || tls == null
         || limits == null
         || addresses == null
+        || quotas == null
         || timeouts == null
         || compression == null
         || auth == null
@@ -192,6 +196,7 @@ final class ConfigValues {
                 tls,
                 limits,
                 addresses,
+                quotas,
                 timeouts,
                 compression,
                 auth,
@@ -213,6 +218,14 @@ final class ConfigValues {
         path(ConfigKey.AUTH_JWT_SECRET_FILE),
         path(ConfigKey.AUTH_JWT_PUBLIC_KEYS),
         uri(ConfigKey.AUTH_JWT_JWKS_URL));
+  }
+
+  private Quotas quotas(String prefix) {
+    Map<Quota, Long> limits = new EnumMap<>(Quota.class);
+    for (Quota quota : Quota.values()) {
+      limits.put(quota, number(ConfigKey.find(prefix + quota.key()).orElseThrow()));
+    }
+    return new Quotas(limits);
   }
 
   private ClusterConfig cluster() {

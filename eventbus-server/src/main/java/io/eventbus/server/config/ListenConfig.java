@@ -13,6 +13,7 @@ import java.util.List;
  * @param backlog connections that may wait to be accepted
  * @param maxConnections open client connections
  * @param allowedOrigins sites whose pages may connect besides the bus's own; "*" for all
+ * @param browserBlock whether pages may hold publishers back
  * @param proxies addresses and networks of proxies, whose word on a client's address is taken
  */
 public record ListenConfig(
@@ -24,6 +25,7 @@ public record ListenConfig(
     int backlog,
     int maxConnections,
     List<String> allowedOrigins,
+    BrowserBlock browserBlock,
     List<String> proxies) {
   /**
    * Checks every value against its range in {@link ConfigKey}.
@@ -36,6 +38,7 @@ public record ListenConfig(
    * @param backlog connections that may wait to be accepted
    * @param maxConnections open client connections
    * @param allowedOrigins sites whose pages may connect besides the bus's own; "*" for all
+   * @param browserBlock whether pages may hold publishers back
    * @param proxies addresses and networks of proxies, whose word on a client's address is taken
    * @throws IllegalArgumentException if a value is out of range
    */

@@ -10,6 +10,8 @@ import java.util.Map;
  * @param tls TLS of the client port
  * @param limits how much it takes and keeps
  * @param addresses how much of that one client address may have
+ * @param quotas what the clients of one identity, and of one account, may use, where nothing more
+ *     special says it
  * @param timeouts its deadlines
  * @param compression compression of messages
  * @param auth who may connect
@@ -28,6 +30,7 @@ public record ServerConfig(
     TlsConfig tls,
     LimitsConfig limits,
     AddressLimitsConfig addresses,
+    ClientQuotas quotas,
     TimeoutsConfig timeouts,
     CompressionConfig compression,
     AuthConfig auth,
@@ -47,6 +50,8 @@ public record ServerConfig(
    * @param tls TLS of the client port
    * @param limits how much it takes and keeps
    * @param addresses how much of that one client address may have
+   * @param quotas what the clients of one identity, and of one account, may use, where nothing more
+   *     special says it
    * @param timeouts its deadlines
    * @param compression compression of messages
    * @param auth who may connect
@@ -127,6 +132,7 @@ public record ServerConfig(
         tls,
         limits,
         addresses,
+        quotas,
         timeouts,
         compression,
         auth,

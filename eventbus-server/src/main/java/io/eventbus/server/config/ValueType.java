@@ -46,6 +46,8 @@ public enum ValueType {
   CLIENT_SCOPE("everyone, loopback or nobody"),
   /** An {@link AnonymousScope}. */
   ANONYMOUS_SCOPE("auto, everyone, loopback or nobody"),
+  /** A {@link BrowserBlock}. */
+  BROWSER_BLOCK("allow or refuse"),
   /** A {@link CertificateSubject}. */
   CERTIFICATE_SUBJECT("uri-san, dns-san or cn"),
   /** A {@link ClientAuth}. */

@@ -15,9 +15,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class Backlog {
   private final LoopContext context;
-  private final long bound;
   private final LastEvents lastEvents;
   private final DeliveryRing ring = new DeliveryRing();
+  private final long most;
+  private long bound;
 
   // Made when first needed: most clients are never too slow.
   private @Nullable QueueGaps gaps;
@@ -37,6 +38,7 @@ final class Backlog {
   Backlog(LoopContext context, LastEvents lastEvents, long bound) {
     this.context = context;
     this.lastEvents = lastEvents;
+    this.most = bound;
     this.bound = bound;
   }
 
@@ -54,8 +56,21 @@ final class Backlog {
     return ring;
   }
 
+  /** Changes how many bytes the queue should hold at most; what is in it stays. */
+  void bound(long bytes) {
+    bound = bytes;
+    if (conflater != null) {
+      conflater.limit(bytes);
+    }
+  }
+
+  long bound() {
+    return bound;
+  }
+
+  /** What a quota leaves may be less than one delivery: an empty queue takes that all the same. */
   boolean fits(Delivery delivery) {
-    return ring.bytes() + delivery.size() <= bound;
+    return ring.bytes() + delivery.size() <= (ring.isEmpty() ? most : bound);
   }
 
   /** All bytes, in the queue and aside. */

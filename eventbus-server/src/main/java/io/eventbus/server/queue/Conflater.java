@@ -105,7 +105,7 @@ final class Conflater {
   private final BusMemory memory;
   private final LastEvents lastEvents;
   private final GapLedger gaps = new GapLedger();
-  private final long limit;
+  private long limit;
   private final Map<Key, Kept> kept = new LinkedHashMap<>();
   private final Map<String, Integer> topics = new HashMap<>();
   private long bytes;
@@ -116,6 +116,11 @@ final class Conflater {
     this.memory = memory;
     this.lastEvents = lastEvents;
     this.limit = limit;
+  }
+
+  /** Changes how many bytes there may be, from the next event on. */
+  void limit(long most) {
+    limit = most;
   }
 
   /** About what it takes to keep an event. */

@@ -3,6 +3,7 @@ package io.eventbus.server.queue;
 import io.eventbus.link.RefusedMemory;
 import io.eventbus.schema.Overflow;
 import io.eventbus.server.config.ValueType;
+import io.eventbus.server.quota.QuotaShare;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.DeliveryKind;
 import io.eventbus.server.routing.Subscriber;
@@ -69,6 +70,7 @@ public final class OutboundQueue implements Subscriber {
   private final SingleWriterCounter delivered = new SingleWriterCounter();
   private final SingleWriterCounter dropped = new SingleWriterCounter();
 
+  private @Nullable QuotaShare quotas;
   private @Nullable Runnable waitingSession;
   private boolean inputWaits;
   private long mostControlBytes = MAX_CONTROL_BYTES;
@@ -142,6 +144,23 @@ public final class OutboundQueue implements Subscriber {
     }
   }
 
+  /** Holds what waits against quotas from now on; null for none. */
+  public void share(@Nullable QuotaShare share) {
+    quotas = share;
+    if (share == null) {
+      backlog.bound(bound);
+    } else {
+      share.holds(queued);
+    }
+  }
+
+  /** While others of the same identity or account hold much, there is less room for this one. */
+  private void rebound() {
+    if (quotas != null) {
+      backlog.bound(quotas.queueBound(bound));
+    }
+  }
+
   /** What waits, in bytes; any thread. */
   public long bytes() {
     return queued;
@@ -191,6 +210,7 @@ public final class OutboundQueue implements Subscriber {
   }
 
   private void take(Delivery delivery, Overflow policy) {
+    rebound();
     Overflow overflow = policy == Overflow.BLOCK && !mayBlock ? Overflow.DROP_OLDEST : policy;
     context.stats().deliveries.add(delivery.events());
     delivered.add(delivery.events());
@@ -220,7 +240,8 @@ public final class OutboundQueue implements Subscriber {
       case DISCONNECT -> {
         if (!backlog.fits(delivery)) {
           countDrop(DropReason.DISCONNECTED, delivery.events());
-          tooSlow("its queue of " + bound + " bytes is full and the policy is DISCONNECT");
+          tooSlow(
+              "its queue of " + backlog.bound() + " bytes is full and the policy is DISCONNECT");
           return;
         }
         backlog.add(delivery, overflow);
@@ -249,6 +270,9 @@ public final class OutboundQueue implements Subscriber {
     heapBytes = now;
     context.bus().memory().change(change);
     queued = backlog.bytes() + told;
+    if (quotas != null) {
+      quotas.holds(queued);
+    }
   }
 
   private void changed() {
@@ -411,7 +435,7 @@ public final class OutboundQueue implements Subscriber {
   }
 
   private void wakeWaiters() {
-    if (full && ring.bytes() <= bound / 2) {
+    if (full && ring.bytes() <= backlog.bound() / 2) {
       full = false;
       pace.noLongerFull();
       waiters.wake();
@@ -432,6 +456,11 @@ public final class OutboundQueue implements Subscriber {
     }
     if (holdBudget != null && holdBudget.isUsedUp(nowNanos) && mayBlock) {
       holdNoLonger();
+    }
+    if (full && quotas != null) {
+      // Others may have read what left no room for this one.
+      rebound();
+      wakeWaiters();
     }
     idleTicks = (idleTicks << 1) | (queued == 0 ? 1 : 0);
     starving = Integer.bitCount(idleTicks) >= STARVING_TICKS;

@@ -1,6 +1,8 @@
 package io.eventbus.server.security;
 
+import io.eventbus.server.config.ClientQuotas;
 import io.eventbus.server.config.ClientScope;
+import io.eventbus.server.config.Quotas;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -32,9 +34,10 @@ public final class AuthenticationChain implements Authenticator {
   private final List<LoginMethod> methods;
   private final ClientScope anonymous;
   private final PermissionPolicy policy;
+  private final QuotaPolicy quotas;
 
   /**
-   * Makes a chain.
+   * Makes a chain where only tokens limit how much of the bus clients may use.
    *
    * @param methods in the order in which they are asked
    * @param anonymous which clients are let in that show nothing
@@ -42,9 +45,26 @@ public final class AuthenticationChain implements Authenticator {
    */
   public AuthenticationChain(
       List<LoginMethod> methods, ClientScope anonymous, PermissionPolicy policy) {
+    this(methods, anonymous, policy, QuotaPolicy.NONE);
+  }
+
+  /**
+   * Makes a chain.
+   *
+   * @param methods in the order in which they are asked
+   * @param anonymous which clients are let in that show nothing
+   * @param policy what those may do that are let in
+   * @param quotas how much of the bus they may use, where their tokens do not say it
+   */
+  public AuthenticationChain(
+      List<LoginMethod> methods,
+      ClientScope anonymous,
+      PermissionPolicy policy,
+      QuotaPolicy quotas) {
     this.methods = List.copyOf(methods);
     this.anonymous = anonymous;
     this.policy = policy;
+    this.quotas = quotas;
   }
 
   @Override
@@ -98,14 +118,16 @@ public final class AuthenticationChain implements Authenticator {
     return methods.isEmpty() && anonymous == ClientScope.LOOPBACK ? LOCAL_ONLY : MISSING;
   }
 
-  /** The only place where it is decided what a client may do. */
+  /** The only place where it is decided what a client may do, and how much of it. */
   private Authentication accept(Identity identity, Credentials credentials) {
+    ClientQuotas ofToken = new ClientQuotas(identity.quotas(), Quotas.NONE);
     return new Authentication.Accepted(
         new Principal(
             identity.account(),
             identity.subject(),
             identity.method(),
             policy.permissions(identity, credentials),
+            ofToken.over(quotas.quotas(identity)),
             identity.issuedAt(),
             identity.expiresAt()));
   }

@@ -1,5 +1,6 @@
 package io.eventbus.server.security;
 
+import io.eventbus.server.config.Quotas;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -19,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param claims what else is known of it, each by its name, for templates in rules
  * @param allow patterns of topics that a token allows, by action; they may hold templates
  * @param deny patterns of topics that a token forbids, by action; they may hold templates
+ * @param quotas what a token says of them
  * @param issuedAt when what it has proved that with was issued, {@link Instant#EPOCH} for a token
  *     that does not say; null where it is not issued for a time, as a password
  * @param expiresAt until when that holds; null for as long as it is connected
@@ -31,6 +33,7 @@ public record Identity(
     Map<String, String> claims,
     Map<Action, List<String>> allow,
     Map<Action, List<String>> deny,
+    Quotas quotas,
     @Nullable Instant issuedAt,
     @Nullable Instant expiresAt) {
   /** What {@link #isLabel} asks for, for people. */
@@ -50,6 +53,32 @@ public record Identity(
               + MOST_NAME_CHARS
               + " characters, no control characters)");
     }
+  }
+
+  /**
+   * Makes an identity of whose quotas nothing more is known.
+   *
+   * @param account whose client it is
+   * @param subject its name in the account
+   * @param method how it has proved that
+   * @param roles the names of its roles
+   * @param claims what else is known of it
+   * @param allow patterns of topics that a token allows
+   * @param deny patterns of topics that a token forbids
+   * @param issuedAt when what it has proved that with was issued
+   * @param expiresAt until when that holds
+   */
+  public Identity(
+      String account,
+      String subject,
+      AuthenticationMethod method,
+      Set<String> roles,
+      Map<String, String> claims,
+      Map<Action, List<String>> allow,
+      Map<Action, List<String>> deny,
+      @Nullable Instant issuedAt,
+      @Nullable Instant expiresAt) {
+    this(account, subject, method, roles, claims, allow, deny, Quotas.NONE, issuedAt, expiresAt);
   }
 
   /**

@@ -1,5 +1,6 @@
 package io.eventbus.server.security;
 
+import io.eventbus.server.config.ClientQuotas;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
@@ -11,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param subject its name in the account; empty where the method tells none
  * @param method how it has proved that
  * @param permissions what it may do
+ * @param quotas how much of the bus it may use
  * @param issuedAt as {@link Identity#issuedAt}
  * @param expiresAt until when that holds; null for as long as it is connected
  */
@@ -19,9 +21,30 @@ public record Principal(
     String subject,
     AuthenticationMethod method,
     Permissions permissions,
+    ClientQuotas quotas,
     @Nullable Instant issuedAt,
     @Nullable Instant expiresAt) {
   /** A client that has proved nothing yet, and may do nothing. */
   public static final Principal UNKNOWN =
       new Principal("", "", AuthenticationMethod.NONE, Permissions.NONE, null, null);
+
+  /**
+   * Makes a client without quotas.
+   *
+   * @param account whose client it is
+   * @param subject its name in the account
+   * @param method how it has proved that
+   * @param permissions what it may do
+   * @param issuedAt as {@link Identity#issuedAt}
+   * @param expiresAt until when that holds
+   */
+  public Principal(
+      String account,
+      String subject,
+      AuthenticationMethod method,
+      Permissions permissions,
+      @Nullable Instant issuedAt,
+      @Nullable Instant expiresAt) {
+    this(account, subject, method, permissions, ClientQuotas.NONE, issuedAt, expiresAt);
+  }
 }

@@ -4,6 +4,7 @@ import io.eventbus.protocol.FrameLimits;
 import io.eventbus.protocol.Frames;
 import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.config.LimitsConfig;
+import io.eventbus.server.quota.QuotaAccounts;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.LoopBarrier;
 import io.eventbus.server.routing.SubscriptionIndex;
@@ -26,6 +27,7 @@ import java.time.Clock;
  * @param clock the time of receipt
  * @param cluster what is promised of the other buses
  * @param advisories told what happens to clients
+ * @param quotas what clients use of their quotas
  * @param revocations what clients may have proved who they are with and holds no more
  */
 public record BusContext(
@@ -40,6 +42,7 @@ public record BusContext(
     Clock clock,
     ClusterPromises cluster,
     Advisories advisories,
+    QuotaAccounts quotas,
     Revocations revocations) {
 
   /**
@@ -77,6 +80,7 @@ public record BusContext(
         clock,
         ClusterPromises.ALONE,
         new Advisories(),
+        new QuotaAccounts(new Advisories(), System::nanoTime),
         new Revocations());
   }
 

@@ -1,6 +1,7 @@
 package io.eventbus.server.session;
 
 import io.eventbus.protocol.CloseReason;
+import io.eventbus.server.quota.QuotaShare;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.Subscriber;
 import java.security.cert.X509Certificate;
@@ -161,6 +162,22 @@ public interface ClientLink {
    * @param bytes all of it or a part
    */
   default void giveSubscriptionBytes(long bytes) {}
+
+  /**
+   * Holds what is queued for the client against its quotas from now on.
+   *
+   * @param share the client's part; null for no quotas
+   */
+  default void shareQuota(@Nullable QuotaShare share) {}
+
+  /**
+   * Says whether the client may hold publishers back, as far as its kind is concerned.
+   *
+   * @return false for a page in a browser, where that is not allowed
+   */
+  default boolean mayBlock() {
+    return true;
+  }
 
   /**
    * Returns the certificate with which the client has opened its TLS connection; on the loop.

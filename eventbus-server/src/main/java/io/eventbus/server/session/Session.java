@@ -12,6 +12,8 @@ import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Hello;
 import io.eventbus.schema.Problem;
 import io.eventbus.schema.Welcome;
+import io.eventbus.server.quota.QuotaAccounts;
+import io.eventbus.server.quota.QuotaShare;
 import io.eventbus.server.security.Authentication;
 import io.eventbus.server.security.Authentications;
 import io.eventbus.server.security.Principal;
@@ -75,6 +77,9 @@ public final class Session {
   private @Nullable RevocationList heldAgainst;
   private volatile Identity identity = Identity.UNKNOWN;
   private volatile ChangeTokens.@Nullable Grant arrival;
+
+  // Null where there are no quotas for this client.
+  private @Nullable QuotaShare quotas;
 
   // A client that comes from another bus first only subscribes, and goes back if it cannot.
   private boolean settled;
@@ -236,9 +241,7 @@ public final class Session {
     if (answer instanceof Authentication.Accepted accepted) {
       letIn(hello, accepted.principal());
     } else if (answer instanceof Authentication.Unavailable unavailable) {
-      String message = unavailable.message();
-      tell(new Problem(ErrorCode.OVERLOADED, message, true, 0L, TypeCode.HELLO.code(), ""));
-      closeHere(CloseReason.OVERLOADED, message);
+      turnAway(ErrorCode.OVERLOADED, unavailable.message());
     } else if (answer instanceof Authentication.Refused refused) {
       shutOut(refused.message());
     }
@@ -248,6 +251,12 @@ public final class Session {
   private void shutOut(String refusal) {
     refuse(ErrorCode.UNAUTHENTICATED, refusal, 0, TypeCode.HELLO.code(), "");
     closeHere(CloseReason.UNAUTHENTICATED, refusal);
+  }
+
+  /** What is wrong is not the client's doing, or will pass: it may try again. */
+  private void turnAway(ErrorCode code, String message) {
+    tell(new Problem(code, message, true, 0L, TypeCode.HELLO.code(), ""));
+    closeHere(CloseReason.OVERLOADED, message);
   }
 
   /** Welcomes a client that has proved who it is, if the rest of its {@code Hello} is right. */
@@ -265,6 +274,13 @@ public final class Session {
       shutOut(refusal);
       return;
     }
+    QuotaAccounts.Entry entry =
+        loop.bus.quotas().enter(who, loop.bus.sessions().wouldReplace(resume, who));
+    if (entry instanceof QuotaAccounts.Entry.Full full) {
+      turnAway(ErrorCode.LIMIT_EXCEEDED, full.message());
+      return;
+    }
+    share(((QuotaAccounts.Entry.Open) entry).share());
     authentication.close();
     become(who);
     identity =
@@ -315,6 +331,36 @@ public final class Session {
     heldAgainst = null;
     publishing.permit(who.permissions());
     subscriptions.permit(who.permissions());
+  }
+
+  /** From now on the client has these quotas, with what it uses already. */
+  void renewQuotas(Principal who) {
+    QuotaShare share = quotas;
+    if (who.quotas().areNone()) {
+      closeShare();
+      share(null);
+    } else if (share != null) {
+      share.renew(who.quotas());
+    } else {
+      QuotaShare joined = loop.bus.quotas().join(who);
+      joined.hasSubscriptions(subscriptions.held());
+      share(joined);
+    }
+  }
+
+  private void share(@Nullable QuotaShare share) {
+    quotas = share;
+    publishing.share(share);
+    subscriptions.share(share);
+    link.shareQuota(share);
+  }
+
+  private void closeShare() {
+    QuotaShare share = quotas;
+    if (share != null) {
+      quotas = null;
+      share.close();
+    }
   }
 
   private void expire() {
@@ -502,6 +548,7 @@ public final class Session {
     change.left();
     subscriptions.removeAll();
     acknowledgements.close();
+    closeShare();
   }
 
   /**

@@ -5,6 +5,7 @@ import io.eventbus.protocol.MalformedFrameException;
 import io.eventbus.protocol.PublishView;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.ErrorCode;
+import io.eventbus.server.quota.QuotaShare;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.DeliveryKind;
 import io.eventbus.server.routing.Hold;
@@ -33,6 +34,7 @@ final class SessionPublishing {
   // Made with the first frame: most clients never publish.
   private @Nullable Hold hold;
   private boolean awaitsRoom;
+  private @Nullable QuotaShare quotas;
 
   // Who has no permissions yet may publish nothing.
   private FilterRules allowed = Permissions.NONE.of(Action.PUBLISH);
@@ -59,6 +61,11 @@ final class SessionPublishing {
     decisions = null;
   }
 
+  /** Says which quotas hold from now on; null for none. */
+  void share(@Nullable QuotaShare share) {
+    quotas = share;
+  }
+
   /**
    * Checks, routes and confirms a frame.
    *
@@ -73,6 +80,10 @@ final class SessionPublishing {
       long receivedAt,
       long nowNanos,
       Runnable retry) {
+    QuotaShare share = quotas;
+    if (share != null && mustWait(share, retry)) {
+      return false;
+    }
     awaitsRoom = false;
     PublishView publish = loop.publish;
     try {
@@ -107,10 +118,23 @@ final class SessionPublishing {
         .spend(TARGET_UNITS * loop.router.deliver(in, publish, producer, receivedAt, nowNanos));
     loop.router.published(hold());
     published.add(publish.eventCount());
+    if (share != null) {
+      share.published(publish.eventCount(), to - from, loop.budget().now());
+    }
     if (publish.confirm()) {
       confirm(in, publish, nowNanos);
     }
     return true;
+  }
+
+  /** Before the frame is looked at: thousands may wait, and look again each time. */
+  private boolean mustWait(QuotaShare share, Runnable retry) {
+    long nanos = share.publishWaitNanos(loop.budget().now());
+    awaitsRoom = nanos > 0;
+    if (awaitsRoom) {
+      link.later(retry, nanos);
+    }
+    return awaitsRoom;
   }
 
   /** Whether the topic that was looked up may be published to. */
@@ -136,7 +160,7 @@ final class SessionPublishing {
         + "; expected: a topic that is)";
   }
 
-  /** Whether the last frame waits for room in the queues that it is for. */
+  /** Whether the last frame waits for room in the queues that it is for, or for a quota. */
   boolean awaitsRoom() {
     return awaitsRoom;
   }

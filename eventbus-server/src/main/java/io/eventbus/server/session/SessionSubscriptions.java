@@ -9,6 +9,7 @@ import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Overflow;
 import io.eventbus.schema.Problem;
 import io.eventbus.schema.Subscribe;
+import io.eventbus.server.quota.QuotaShare;
 import io.eventbus.server.routing.Subscription;
 import io.eventbus.server.security.Action;
 import io.eventbus.server.security.FilterRules;
@@ -40,6 +41,7 @@ public final class SessionSubscriptions {
   private Set<Subscription> unconfirmed = Set.of();
   private Set<Subscription> leaving = Set.of();
   private Permissions permissions = Permissions.NONE;
+  private @Nullable QuotaShare quotas;
   private boolean unsubscribedAll;
   private boolean closed;
 
@@ -70,6 +72,11 @@ public final class SessionSubscriptions {
     permissions = granted;
   }
 
+  /** Says which quotas hold from now on; null for none. */
+  void share(@Nullable QuotaShare share) {
+    quotas = share;
+  }
+
   /**
    * Adds a subscription, or refuses it.
    *
@@ -94,6 +101,14 @@ public final class SessionSubscriptions {
     String forbidden = forbidden(filter, request.getOverflow());
     if (forbidden != null) {
       refuse(ErrorCode.FORBIDDEN, forbidden, request.getId());
+      return true;
+    }
+    if (request.getOverflow() == Overflow.BLOCK && !link.mayBlock()) {
+      refuse(
+          ErrorCode.FORBIDDEN,
+          "a page in a browser may not hold publishers back (BLOCK) on this bus"
+              + " (listen.browser-block; expected: DROP_OLDEST, CONFLATE or DISCONNECT)",
+          request.getId());
       return true;
     }
     if (byId.containsKey(request.getId())) {
@@ -134,7 +149,7 @@ public final class SessionSubscriptions {
     if (mustWait(filter, retry)) {
       return false;
     }
-    String overLimit = share().take(subscription, groups);
+    String overLimit = take(subscription, groups);
     if (overLimit != null) {
       refuse(ErrorCode.LIMIT_EXCEEDED, overLimit, request.getId());
       return true;
@@ -162,6 +177,20 @@ public final class SessionSubscriptions {
               }
             });
     return true;
+  }
+
+  /** Takes what a subscription needs; null, or which limit it would pass. */
+  private @Nullable String take(Subscription subscription, int groups) {
+    QuotaShare quota = quotas;
+    String overQuota = quota == null ? null : quota.takeSubscription();
+    if (overQuota != null) {
+      return overQuota;
+    }
+    String overLimit = share().take(subscription, groups);
+    if (overLimit != null && quota != null) {
+      quota.giveSubscription();
+    }
+    return overLimit;
   }
 
   /** Says why the client may not subscribe; null if it may. */
@@ -293,6 +322,9 @@ public final class SessionSubscriptions {
   private void remove(Subscription subscription) {
     equal().remove(subscription);
     share().give(subscription);
+    if (quotas != null) {
+      quotas.giveSubscription();
+    }
   }
 
   /**
@@ -409,6 +441,11 @@ public final class SessionSubscriptions {
   /** Whether there were some, and the client has ended all of them. */
   boolean hasUnsubscribedAll() {
     return unsubscribedAll;
+  }
+
+  /** How many take room, those that end but have not ended included. */
+  int held() {
+    return byId.size() + leaving.size();
   }
 
   void removeAll() {

@@ -142,6 +142,11 @@ public final class Sessions {
         CloseReason.REPLACED, "another connection has resumed this session; do not reconnect");
   }
 
+  /** Says whether a client with this resume would take the place of a session. */
+  boolean wouldReplace(@Nullable String resume, Principal who) {
+    return resume != null && isGood(resume) && byProducer.containsKey(Resume.producer(resume, who));
+  }
+
   /** Says whether a resume leads to a number here. */
   boolean isGood(String resume) {
     return key.hasSigned(resume);

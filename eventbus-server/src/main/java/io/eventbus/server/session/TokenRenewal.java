@@ -91,6 +91,7 @@ final class TokenRenewal {
     }
     Permissions granted = renewed.permissions();
     session.become(renewed);
+    session.renewQuotas(renewed);
     if (granted == before.permissions()) {
       confirm();
       return;

@@ -3,9 +3,11 @@ package io.eventbus.server.transport;
 import io.eventbus.protocol.CloseReason;
 import io.eventbus.server.admission.ConnectionAccount;
 import io.eventbus.server.advisory.Advisory;
+import io.eventbus.server.config.BrowserBlock;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.config.ValueType;
 import io.eventbus.server.queue.OutboundQueue;
+import io.eventbus.server.quota.QuotaShare;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.Subscriber;
 import io.eventbus.server.session.ClientLink;
@@ -34,6 +36,7 @@ final class BusHandler implements MessageHandler, ClientLink {
   private final long acceptedAt;
   private final ConnectionAccount account;
   private final boolean forwarded;
+  private final boolean page;
   private @Nullable Ending ending;
   private @Nullable Runnable whenRead;
   private @Nullable Future<?> lateRefusal;
@@ -49,14 +52,20 @@ final class BusHandler implements MessageHandler, ClientLink {
    *
    * @param acceptedAt when, as {@link System#nanoTime}
    * @param forwarded whether the request says that a proxy has passed it on
+   * @param page whether the request says that it comes from a page in a browser
    */
   BusHandler(
-      ConnectionLoop loop, WebSocketConnection connection, long acceptedAt, boolean forwarded) {
+      ConnectionLoop loop,
+      WebSocketConnection connection,
+      long acceptedAt,
+      boolean forwarded,
+      boolean page) {
     this.loop = loop;
     this.connection = connection;
     this.config = loop.config();
     this.acceptedAt = acceptedAt;
     this.forwarded = forwarded;
+    this.page = page;
     this.account = FrontDoor.account(connection.channel());
     this.queue = new OutboundQueue(loop.queues(), connection, this::closeSlow, this::heldTooLong);
     this.session = new Session(loop.context(), this);
@@ -277,6 +286,16 @@ final class BusHandler implements MessageHandler, ClientLink {
     InetAddress address = account.client().getAddress();
     // A proxy on this machine that the bus does not know passes strangers on from loopback.
     return !forwarded && account.isExempt() && address != null && address.isLoopbackAddress();
+  }
+
+  @Override
+  public boolean mayBlock() {
+    return !page || config.listen().browserBlock() == BrowserBlock.ALLOW;
+  }
+
+  @Override
+  public void shareQuota(@Nullable QuotaShare share) {
+    queue.share(share);
   }
 
   @Override

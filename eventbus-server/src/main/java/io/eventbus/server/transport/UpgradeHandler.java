@@ -57,6 +57,9 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements Conne
   /** Whether the request says that a proxy has passed it on. */
   private boolean forwarded;
 
+  /** Whether the request comes from a browser. */
+  private boolean page;
+
   /** Whether a page may read why there is no room: it may tell the client's address. */
   private boolean mayTellPage;
 
@@ -113,6 +116,7 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements Conne
     boolean foreign = answer instanceof Handshake.Page page && page.status() == Handshake.FOREIGN;
     mayTellPage = !foreign;
     forwarded = FrontDoor.isForwarded(request.headers());
+    page = Handshake.isOfBrowser(request);
     if (!FrontDoor.isAdmitted(ctx.channel())) {
       Optional<Admission.Refused> refusal;
       try {
@@ -172,7 +176,7 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements Conne
     boolean deflate = upgrade.extensions() != null;
     Function<WebSocketConnection, MessageHandler> handler =
         switch (upgrade.endpoint()) {
-          case BUS -> connection -> new BusHandler(loop, connection, acceptedAt, forwarded);
+          case BUS -> connection -> new BusHandler(loop, connection, acceptedAt, forwarded, page);
           case ECHO -> connection -> new EchoHandler(loop, connection);
         };
     WebSocketConnection connection = new WebSocketConnection(loop, ctx.channel(), deflate, handler);

@@ -137,7 +137,8 @@ class AdminServerTest {
     "/api/v1/connections, 25, 10",
     "/api/v1/connections, 25, 25",
     "/api/v1/topics, 5, 2",
-    "/api/v1/subscriptions, 50, 7"
+    "/api/v1/subscriptions, 50, 7",
+    "/api/v1/quotas, 2, 1"
   })
   void listsComeInPages(String path, int total, int limit) throws Exception {
     List<String> items = new ArrayList<>();
@@ -152,6 +153,21 @@ class AdminServerTest {
     }
     assertThat(items).hasSize(total).doesNotHaveDuplicates();
     assertThat(pages).isEqualTo((total + limit - 1) / limit);
+  }
+
+  @Test
+  void quotasOfAnIdentityAndOfAnAccountAreFound() throws Exception {
+    JsonNode identity = json(get("/api/v1/quotas?account=acme&subject=u1")).path("items");
+    assertThat(identity).hasSize(1);
+    assertThat(identity.get(0).path("subject").asText()).isEqualTo("u1");
+    JsonNode rate = identity.get(0).path("quotas").get(1);
+    assertThat(rate.path("quota").asText()).isEqualTo("publish-events");
+    assertThat(rate.path("limit").asLong()).isEqualTo(100);
+    assertThat(rate.path("used").isNull()).isTrue();
+    assertThat(rate.path("reached").asLong()).isEqualTo(5);
+    JsonNode account = json(get("/api/v1/quotas?account=acme")).path("items");
+    assertThat(account.get(0).path("subject").isNull()).isTrue();
+    assertThat(json(get("/api/v1/quotas?account=none")).path("items")).isEmpty();
   }
 
   @Test
@@ -180,6 +196,7 @@ class AdminServerTest {
   @ValueSource(
       strings = {
         "/api/v1/connections?limit=0",
+        "/api/v1/quotas?subject=u1",
         "/api/v1/connections?limit=1001",
         "/api/v1/connections?limit=<script>",
         "/api/v1/connections?after=x",

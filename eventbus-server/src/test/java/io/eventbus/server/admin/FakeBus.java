@@ -12,10 +12,13 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** A bus made of plain values. */
 public final class FakeBus implements BusView {
@@ -145,8 +148,9 @@ public final class FakeBus implements BusView {
             45,
             46,
             47),
+        new BusStats.Quotas(Map.of("publish_events", 49L), Map.of("account_connections", 50L)),
         Map.of("listen", 48L),
-        49.0);
+        51.0);
   }
 
   @Override
@@ -196,6 +200,32 @@ public final class FakeBus implements BusView {
                 .thenComparingLong(SubscriptionInfo::id))
         .limit(limit)
         .toList();
+  }
+
+  @Override
+  public List<QuotaInfo> quotas(long after, int limit) {
+    return Stream.of(quotaOf(1, null), quotaOf(2, "u1"))
+        .filter(q -> q.id() > after)
+        .limit(limit)
+        .toList();
+  }
+
+  @Override
+  public List<QuotaInfo> quotas(String account, @Nullable String subject) {
+    return quotas(0, 2).stream()
+        .filter(q -> q.account().equals(account) && Objects.equals(q.subject(), subject))
+        .toList();
+  }
+
+  private static QuotaInfo quotaOf(long id, @Nullable String subject) {
+    return new QuotaInfo(
+        id,
+        "acme",
+        subject,
+        false,
+        List.of(
+            new QuotaInfo.Use("connections", 10, 3L, 4),
+            new QuotaInfo.Use("publish-events", 100, null, 5)));
   }
 
   private static ConnectionInfo newConnection(long id) {

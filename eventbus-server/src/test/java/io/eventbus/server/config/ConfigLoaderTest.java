@@ -34,7 +34,9 @@ class ConfigLoaderTest {
                 4096,
                 100_000,
                 List.of(),
+                BrowserBlock.REFUSE,
                 List.of()));
+    assertThat(config.quotas().areNone()).isTrue();
     assertThat(config.tls()).isEqualTo(new TlsConfig(null, null, null, ClientAuth.NONE));
     assertThat(config.tls().enabled()).isFalse();
     assertThat(config.limits())

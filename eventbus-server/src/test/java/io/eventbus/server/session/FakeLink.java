@@ -32,6 +32,9 @@ final class FakeLink implements ClientLink {
   /** Whether the client has answers to read. */
   boolean full;
 
+  /** Whether it may hold publishers back. */
+  boolean mayBlock = true;
+
   /** What waits for the client. */
   long queued;
 
@@ -67,6 +70,11 @@ final class FakeLink implements ClientLink {
   @Override
   public boolean isLocal() {
     return local;
+  }
+
+  @Override
+  public boolean mayBlock() {
+    return mayBlock;
   }
 
   @Override

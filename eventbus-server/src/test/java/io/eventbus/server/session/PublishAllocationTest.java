@@ -8,6 +8,9 @@ import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.TopicFilter;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Hello;
+import io.eventbus.server.config.ClientQuotas;
+import io.eventbus.server.config.Quota;
+import io.eventbus.server.config.Quotas;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.LoopBarrier;
@@ -18,8 +21,11 @@ import io.eventbus.server.samples.SampleFrames;
 import io.eventbus.server.samples.SampleRules;
 import io.eventbus.server.security.Action;
 import io.eventbus.server.security.Authentication;
+import io.eventbus.server.security.AuthenticationMethod;
 import io.eventbus.server.security.Authentications;
 import io.eventbus.server.security.FilterRules;
+import io.eventbus.server.security.Permissions;
+import io.eventbus.server.security.Principal;
 import io.eventbus.server.stats.BusCounters;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.io.ByteArrayOutputStream;
@@ -32,7 +38,10 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** In steady state a session publishes without an object, also where permissions are asked. */
+/**
+ * In steady state a session publishes without an object, also where permissions and quotas are
+ * asked.
+ */
 class PublishAllocationTest {
   private static final int ROUNDS = 200;
   private static final int ATTEMPTS = 300;
@@ -41,13 +50,24 @@ class PublishAllocationTest {
   private static final int TOPICS = 20;
 
   private final BusMemory memory = new BusMemory(1 << 30);
-  private final TurnBudget budget = new TurnBudget(() -> 0);
+  private final TurnBudget budget = new TurnBudget();
 
-  private Session session(Map<Action, FilterRules> limited) {
+  private Session session(Map<Action, FilterRules> limited, Quotas quotas) {
     FakeLoops loops = new FakeLoops(1);
     SubscriptionIndex index = new SubscriptionIndex(1);
     BusCounters counters = new BusCounters(1);
-    Authentication answer = FakeAuthenticator.accepted(limited);
+    Permissions permissions =
+        ((Authentication.Accepted) FakeAuthenticator.accepted(limited)).principal().permissions();
+    Authentication answer =
+        new Authentication.Accepted(
+            new Principal(
+                "acme",
+                "u1",
+                AuthenticationMethod.JWT,
+                permissions,
+                new ClientQuotas(quotas, quotas),
+                null,
+                null));
     BusContext bus =
         new BusContext(
             "bus",
@@ -73,7 +93,12 @@ class PublishAllocationTest {
     FilterRules some =
         SampleRules.of(
             List.of(TopicFilter.parse("topic.*")), List.of(TopicFilter.parse("topic.x")), "test");
-    Session session = session(limited ? Map.of(Action.PUBLISH, some) : Map.of());
+    Quotas quotas =
+        limited
+            ? new Quotas(
+                Map.of(Quota.PUBLISH_EVENTS, 1_000_000_000L, Quota.PUBLISH_BYTES, 1L << 40))
+            : Quotas.NONE;
+    Session session = session(limited ? Map.of(Action.PUBLISH, some) : Map.of(), quotas);
     Runnable never =
         () -> {
           throw new AssertionError("it does not wait");

@@ -12,6 +12,7 @@ import io.eventbus.schema.Welcome;
 import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.advisory.Advisory;
 import io.eventbus.server.config.ServerConfig;
+import io.eventbus.server.quota.QuotaAccounts;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.LoopBarrier;
 import io.eventbus.server.routing.SubscriptionIndex;
@@ -78,6 +79,7 @@ class RevokedSessionTest {
             clock,
             ClusterPromises.ALONE,
             advisories,
+            new QuotaAccounts(new Advisories(), System::nanoTime),
             revocations);
     return TestLoop.of(bus, loops, allocator, budget);
   }

@@ -20,6 +20,7 @@ import io.eventbus.schema.Unsubscribe;
 import io.eventbus.schema.Welcome;
 import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.config.ServerConfig;
+import io.eventbus.server.quota.QuotaAccounts;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.LocalSubscriptions;
 import io.eventbus.server.routing.LoopBarrier;
@@ -135,6 +136,7 @@ class SessionInClusterTest {
             Clock.systemUTC(),
             others,
             new Advisories(),
+            new QuotaAccounts(new Advisories(), System::nanoTime),
             new Revocations());
     return TestLoop.of(bus, loops, allocator, new TurnBudget(() -> 0));
   }

@@ -28,6 +28,7 @@ class SysDocumentTest {
           new Advisory.ChangeFinished(1, "", Advisory.ChangeOutcome.MOVED),
           new Advisory.DrainChanged(true),
           new Advisory.ConnectionEvicted("", 1, ""),
+          new Advisory.QuotaReached("", null, false, "", 1, 1),
           new Advisory.BusStateChanged("", null, ""),
           new Advisory.CertificateChanged("", "", Instant.EPOCH),
           new Advisory.CertificateRefused("", ""),

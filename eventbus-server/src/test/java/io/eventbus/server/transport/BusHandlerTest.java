@@ -37,7 +37,7 @@ class BusHandlerTest {
     wire.connect(
         false,
         connection -> {
-          handlers.add(new BusHandler(wire.loop, connection, System.nanoTime(), false));
+          handlers.add(new BusHandler(wire.loop, connection, System.nanoTime(), false, false));
           return handlers.get(0);
         });
     byte[] hello =
@@ -105,6 +105,22 @@ class BusHandlerTest {
     pong(number);
     pong(number);
     assertThat(read).containsExactly("first");
+  }
+
+  @Test
+  void aPageMayNotBlockUnlessThatIsAllowed() {
+    assertThat(handler().mayBlock()).as("no page").isTrue();
+    for (Wire bus : List.of(new Wire(), new Wire("listen.browser-block", "allow"))) {
+      bus.connect(
+          false,
+          connection -> {
+            handlers.add(new BusHandler(bus.loop, connection, System.nanoTime(), false, true));
+            return handlers.get(handlers.size() - 1);
+          });
+      bus.assertNothingHeld();
+    }
+    assertThat(handlers.get(1).mayBlock()).isFalse();
+    assertThat(handlers.get(2).mayBlock()).isTrue();
   }
 
   private void offer(long sequence) {

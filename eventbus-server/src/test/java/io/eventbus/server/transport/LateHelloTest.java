@@ -30,7 +30,7 @@ class LateHelloTest {
 
   @BeforeEach
   void hello() {
-    wire.connect(false, connection -> new BusHandler(wire.loop, connection, began, false));
+    wire.connect(false, connection -> new BusHandler(wire.loop, connection, began, false, false));
     // The echo comes with it, in a message of its own.
     wire.read(new ClientBytes().binary(HELLO).binary(ECHO).array());
     assertThat(wire.written()).isEmpty();

@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class WebSocketConnectionTest {
   private final Wire wire = new Wire();
   private final WebSocketConnection connection =
-      wire.connect(false, c -> new BusHandler(wire.loop, c, System.nanoTime(), false));
+      wire.connect(false, c -> new BusHandler(wire.loop, c, System.nanoTime(), false, false));
 
   @AfterEach
   void nothingIsLeft() {
@@ -272,7 +272,7 @@ class WebSocketConnectionTest {
     assertThat(only(wire.written()).code()).as(what).isEqualTo(code);
 
     Wire slow = new Wire();
-    slow.connect(false, c -> new BusHandler(slow.loop, c, System.nanoTime(), false));
+    slow.connect(false, c -> new BusHandler(slow.loop, c, System.nanoTime(), false, false));
     slow.read(new ClientBytes().binary(hello()).array());
     slow.written();
     for (byte b : bytes) {

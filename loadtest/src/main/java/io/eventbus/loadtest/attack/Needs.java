@@ -25,6 +25,8 @@ public final class Needs {
   private int maxMillis = MAX_MILLIS;
   private int logLinesPerSecond = Integer.MAX_VALUE;
   private boolean log;
+  private double p99Factor;
+  private String roles = "";
 
   private Needs() {}
 
@@ -39,6 +41,8 @@ public final class Needs {
     copy.maxMillis = maxMillis;
     copy.logLinesPerSecond = logLinesPerSecond;
     copy.log = log;
+    copy.p99Factor = p99Factor;
+    copy.roles = roles;
     return copy;
   }
 
@@ -162,6 +166,40 @@ public final class Needs {
   }
 
   /**
+   * Returns these needs with accounts: the honest are in {@code honest}, the attackers in {@code
+   * hostile}, and each shows a token that says so.
+   *
+   * @param rolesFile what the bus's roles file says
+   * @return the needs
+   */
+  public Needs withAccounts(String rolesFile) {
+    Needs copy = copy();
+    copy.roles = rolesFile;
+    return copy;
+  }
+
+  /**
+   * Returns these needs with a bound for 99 % of the honest events.
+   *
+   * @param factor how many times as long as in the quiet phase they may take
+   * @return the needs
+   */
+  public Needs withP99Factor(double factor) {
+    Needs copy = copy();
+    copy.p99Factor = factor;
+    return copy;
+  }
+
+  /**
+   * Returns the roles file.
+   *
+   * @return empty where there are no accounts
+   */
+  public String roles() {
+    return roles;
+  }
+
+  /**
    * Returns the configuration.
    *
    * @return keys and values
@@ -221,6 +259,6 @@ public final class Needs {
    * @return the targets
    */
   public Targets targets() {
-    return new Targets(maxMillis, logLinesPerSecond, log);
+    return new Targets(maxMillis, logLinesPerSecond, log, p99Factor);
   }
 }

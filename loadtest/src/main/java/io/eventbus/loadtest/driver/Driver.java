@@ -37,6 +37,15 @@ public interface Driver {
   }
 
   /**
+   * Says whether clients of this system can prove who they are as workloads ask for.
+   *
+   * @return false if workloads with a login are not for it
+   */
+  default boolean hasLogins() {
+    return false;
+  }
+
+  /**
    * Starts the server and waits until it accepts connections, or all servers of a workload with a
    * {@link Workload#cluster}, each linked with every other one.
    *

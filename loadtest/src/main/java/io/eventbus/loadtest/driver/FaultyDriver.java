@@ -33,6 +33,11 @@ public final class FaultyDriver implements Driver {
   }
 
   @Override
+  public boolean hasLogins() {
+    return driver.hasLogins();
+  }
+
+  @Override
   public boolean hasClusters() {
     return driver.hasClusters();
   }

@@ -2,6 +2,7 @@ package io.eventbus.loadtest.driver;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.function.IntFunction;
 
 /**
  * How a connection of a system's protocol begins, for connections that then do nothing. The load
@@ -11,11 +12,36 @@ import java.nio.charset.StandardCharsets;
  * @param port of the loopback interface
  * @param path to upgrade to WebSocket at, empty for a plain TCP connection
  * @param subprotocol to ask for, empty for none
- * @param greeting what the client sends first; over WebSocket in one binary message
+ * @param greetings what the client of a number, from 0, sends first; over WebSocket in one binary
+ *     message
  * @param answer recognises that the server has let the client in
  */
 public record IdleHandshake(
-    int port, String path, String subprotocol, ByteBuffer greeting, Answer answer) {
+    int port, String path, String subprotocol, IntFunction<ByteBuffer> greetings, Answer answer) {
+
+  /**
+   * Makes one for clients that all say the same.
+   *
+   * @param port of the loopback interface
+   * @param path to upgrade to WebSocket at
+   * @param subprotocol to ask for
+   * @param greeting what each client sends first
+   * @param answer recognises that the server has let the client in
+   */
+  public IdleHandshake(
+      int port, String path, String subprotocol, ByteBuffer greeting, Answer answer) {
+    this(port, path, subprotocol, number -> greeting, answer);
+  }
+
+  /**
+   * Returns what a client sends first.
+   *
+   * @param number of the client, from 0
+   * @return the caller's own
+   */
+  public ByteBuffer greeting(int number) {
+    return greetings.apply(number).duplicate();
+  }
 
   /** Looks at what a server has sent after the upgrade. */
   @FunctionalInterface

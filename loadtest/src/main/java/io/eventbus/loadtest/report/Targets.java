@@ -40,6 +40,7 @@ final class Targets {
     targets.latency();
     targets.idle();
     targets.paper();
+    targets.logins();
     targets.routing();
     targets.targets.addAll(FederationTargets.of(report.summaries()));
     targets.integrity();
@@ -101,6 +102,31 @@ final class Targets {
       atMost(workload, PAPER, 0.1, "p50", Summary::p50);
       atMost(workload, PAPER, 0.1, "p99", Summary::p99);
     }
+  }
+
+  private void logins() {
+    ratio("connects/es256", "connects/none", 0.8, "connects/s", Summary::idleConnectsPerSecond);
+    ratio("permissions/roles", "permissions/none", 0.98, "events/s", Summary::deliveredPerSecond);
+  }
+
+  /** Compares two workloads of the bus. */
+  private void ratio(
+      String workload, String other, double factor, String what, ToDoubleFunction<Summary> figure) {
+    String goal = String.format(Locale.ROOT, "%s: >= %.2f x %s %s", workload, factor, other, what);
+    double mine = find(workload, BUS).map(figure::applyAsDouble).orElse(0.0);
+    double theirs = find(other, BUS).map(figure::applyAsDouble).orElse(0.0);
+    targets.add(
+        mine > 0 && theirs > 0
+            ? Target.of(
+                goal,
+                String.format(
+                    Locale.ROOT,
+                    "%.3f x (%s : %s)",
+                    mine / theirs,
+                    Figures.rate(mine),
+                    Figures.rate(theirs)),
+                mine >= factor * theirs)
+            : Target.notMeasured(goal, "no run of both"));
   }
 
   private void routing() {

@@ -29,13 +29,15 @@ final class IdleConnection {
   private static final String HEAD_END = "\r\n\r\n";
 
   private final IdleHandshake handshake;
+  private final int number;
   private final SocketChannel channel;
   private @Nullable ByteBuffer answer;
   private boolean upgraded;
   private boolean ready;
 
-  IdleConnection(IdleHandshake handshake) throws IOException {
+  IdleConnection(IdleHandshake handshake, int number) throws IOException {
     this.handshake = handshake;
+    this.number = number;
     this.channel = SocketChannel.open();
     channel.configureBlocking(false);
     channel.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), handshake.port()));
@@ -56,7 +58,7 @@ final class IdleConnection {
     }
     if (handshake.path().isEmpty()) {
       upgraded = true;
-      write(handshake.greeting().duplicate());
+      write(handshake.greeting(number));
       return;
     }
     String protocol =
@@ -117,7 +119,7 @@ final class IdleConnection {
     }
     upgraded = true;
     in.position(in.position() + end + HEAD_END.length());
-    write(frame(FINAL_BINARY, handshake.greeting().duplicate()));
+    write(frame(FINAL_BINARY, handshake.greeting(number)));
     return true;
   }
 

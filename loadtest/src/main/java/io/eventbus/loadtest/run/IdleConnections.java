@@ -45,7 +45,7 @@ final class IdleConnections implements AutoCloseable {
     int target = ready + count;
     while (ready < target) {
       while (open.size() < target && open.size() - ready < AT_A_TIME) {
-        IdleConnection connection = new IdleConnection(handshake);
+        IdleConnection connection = new IdleConnection(handshake, open.size());
         open.add(connection);
         connection.channel().register(selector, SelectionKey.OP_CONNECT, connection);
       }

@@ -36,6 +36,7 @@ import java.util.List;
  * @param cluster the servers, and who connects to which
  * @param takeTurns whether the workloads of this family take turns run by run, as systems do,
  *     because they are compared with each other
+ * @param login how clients prove who they are
  */
 public record Workload(
     String name,
@@ -56,7 +57,8 @@ public record Workload(
     int idle,
     List<String> mayLose,
     Cluster cluster,
-    boolean takeTurns) {
+    boolean takeTurns,
+    Login login) {
 
   /** What identifies an event takes this much of its payload. */
   public static final int MIN_PAYLOAD_BYTES = 16;
@@ -162,7 +164,8 @@ public record Workload(
         idle,
         mayLose,
         cluster,
-        takeTurns);
+        takeTurns,
+        login);
   }
 
   /**

@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -60,7 +61,8 @@ final class WorkloadFile {
       @Nullable Integer idle,
       @Nullable List<String> mayLose,
       @Nullable ClusterKeys cluster,
-      @Nullable Boolean takeTurns) {}
+      @Nullable Boolean takeTurns,
+      @Nullable String login) {}
 
   private record ClusterKeys(
       @Nullable Integer servers,
@@ -171,7 +173,17 @@ final class WorkloadFile {
         or(keys.idle, 0),
         or(keys.mayLose, List.of()),
         cluster(keys.cluster),
-        or(keys.takeTurns, false));
+        or(keys.takeTurns, false),
+        login(or(keys.login, "none")));
+  }
+
+  private static Login login(String text) {
+    for (Login login : Login.values()) {
+      if (login.name().toLowerCase(Locale.ROOT).equals(text)) {
+        return login;
+      }
+    }
+    throw new IllegalArgumentException("login: " + text + " (expected: none, tokens or roles)");
   }
 
   private static Cluster cluster(@Nullable ClusterKeys keys) {

@@ -11,6 +11,7 @@ import io.eventbus.loadtest.run.LatencySummary;
 import io.eventbus.loadtest.run.PassTimes;
 import io.eventbus.loadtest.run.RunResult;
 import io.eventbus.loadtest.workload.Cluster;
+import io.eventbus.loadtest.workload.Login;
 import io.eventbus.loadtest.workload.Slowness;
 import io.eventbus.loadtest.workload.Workload;
 import java.io.IOException;
@@ -45,7 +46,8 @@ class ReportTest {
           0,
           List.of(),
           Cluster.ALONE,
-          false);
+          false,
+          Login.NONE);
 
   private static RunResult result(
       String driver, int run, long delivered, Integrity integrity, @Nullable String problem) {

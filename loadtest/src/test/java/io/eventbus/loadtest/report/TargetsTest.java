@@ -215,6 +215,22 @@ class TargetsTest {
   }
 
   @Test
+  void rulesAreComparedWithNone() {
+    Report report =
+        report(
+            result("permissions/none", "eventbus", 1_000_000, 1),
+            result("permissions/roles", "eventbus", 970_000, 1));
+    assertThat(target(report, "permissions/roles: >= 0.98 x permissions/none events/s"))
+        .isEqualTo(
+            new Target(
+                "permissions/roles: >= 0.98 x permissions/none events/s",
+                "0.970 x (970 k : 1.00 M)",
+                Target.Verdict.MISSED));
+    assertThat(target(report, "connects/es256: >= 0.80 x connects/none connects/s").verdict())
+        .isEqualTo(Target.Verdict.NOT_MEASURED);
+  }
+
+  @Test
   void manyConsumersAreComparedWithFewer() {
     Report report =
         report(

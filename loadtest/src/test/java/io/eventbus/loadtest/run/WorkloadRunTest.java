@@ -8,6 +8,7 @@ import io.eventbus.loadtest.driver.Fault;
 import io.eventbus.loadtest.driver.FaultyDriver;
 import io.eventbus.loadtest.driver.MemoryDriver;
 import io.eventbus.loadtest.workload.Cluster;
+import io.eventbus.loadtest.workload.Login;
 import io.eventbus.loadtest.workload.Slowness;
 import io.eventbus.loadtest.workload.Workload;
 import java.time.Clock;
@@ -48,7 +49,8 @@ class WorkloadRunTest {
         0,
         mayLose,
         Cluster.ALONE,
-        false);
+        false,
+        Login.NONE);
   }
 
   private static RunResult run(Driver driver, Workload workload) throws InterruptedException {

@@ -31,7 +31,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class AttackSystemIT {
   private static final String HEAP = "256m";
   private static final List<String> SPEED =
-      List.of("p50 ", "max ", "healthz ", "large pair ", "not so: guesses ");
+      List.of("p50 ", "p99 ", "max ", "healthz ", "large pair ", "not so: guesses ");
 
   static Stream<String> attacks() {
     return Attacks.all().stream().map(Attack::name);

@@ -38,6 +38,7 @@ class WorkloadFileTest {
             mayLose: [nats]
             cluster: {servers: 1, fanout: 2, subscribers: [0, 0]}
             takeTurns: true
+            login: roles
             """);
     assertThat(read)
         .containsExactly(
@@ -60,7 +61,8 @@ class WorkloadFileTest {
                 9,
                 List.of("nats"),
                 new Cluster(1, 2, List.of(0), List.of(0, 0)),
-                true));
+                true,
+                Login.ROLES));
   }
 
   @Test

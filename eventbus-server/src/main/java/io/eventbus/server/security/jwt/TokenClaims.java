@@ -1,5 +1,7 @@
 package io.eventbus.server.security.jwt;
 
+import io.eventbus.server.config.Quota;
+import io.eventbus.server.config.Quotas;
 import io.eventbus.server.security.Action;
 import io.eventbus.server.security.AuthenticationMethod;
 import io.eventbus.server.security.Identity;
@@ -12,6 +14,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import org.jose4j.jwt.JwtClaims;
 import org.jose4j.jwt.MalformedClaimException;
@@ -22,7 +25,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>
  *   {"sub": "u1", "eventbus": {"account": "acme", "roles": ["trader"],
- *     "allow": {"publish": ["user.{sub}.&gt;"]}, "deny": {"subscribe": ["hr.&gt;"]}}}
+ *     "allow": {"publish": ["user.{sub}.&gt;"]}, "deny": {"subscribe": ["hr.&gt;"]},
+ *     "quota": {"connections": 3, "publish-bytes": 1048576}}}
  * </pre>
  */
 final class TokenClaims {
@@ -33,7 +37,7 @@ final class TokenClaims {
   private static final int MOST_OTHER_CHARS = 256;
 
   private static final String OWN = "eventbus";
-  private static final Set<String> KNOWN = Set.of("account", "roles", "allow", "deny");
+  private static final Set<String> KNOWN = Set.of("account", "roles", "allow", "deny", "quota");
   private static final Set<String> REGISTERED =
       Set.of("iss", "sub", "aud", "exp", "nbf", "iat", "jti", OWN);
 
@@ -74,6 +78,7 @@ final class TokenClaims {
         others(claims),
         patterns(own.get("allow"), "eventbus.allow"),
         patterns(own.get("deny"), "eventbus.deny"),
+        quotas(own.get("quota")),
         issued,
         expires);
   }
@@ -118,6 +123,29 @@ final class TokenClaims {
       return list;
     }
     throw new BadClaimException("has a claim " + name + " that is no list of at most " + most);
+  }
+
+  private static Quotas quotas(@Nullable Object value) throws BadClaimException {
+    Map<Quota, Long> limits = new EnumMap<>(Quota.class);
+    for (Map.Entry<?, ?> entry : object(value, "eventbus.quota").entrySet()) {
+      Optional<Quota> quota = Quota.find(String.valueOf(entry.getKey()));
+      if (quota.isEmpty()) {
+        throw new BadClaimException(
+            "has a claim eventbus.quota with an unknown quota (expected: " + Quota.keys() + ")");
+      }
+      // What is no whole number, or one that does not fit, is of another type.
+      boolean whole = entry.getValue() instanceof Long || entry.getValue() instanceof Integer;
+      if (!whole || !quota.get().isLegal(((Number) entry.getValue()).longValue())) {
+        throw new BadClaimException(
+            "has a claim eventbus.quota whose "
+                + quota.get().key()
+                + " is no such limit (expected: a whole number from 0 to "
+                + quota.get().most()
+                + ")");
+      }
+      limits.put(quota.get(), ((Number) entry.getValue()).longValue());
+    }
+    return new Quotas(limits);
   }
 
   private static Map<Action, List<String>> patterns(@Nullable Object value, String name)

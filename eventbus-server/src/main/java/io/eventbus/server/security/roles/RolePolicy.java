@@ -1,5 +1,6 @@
 package io.eventbus.server.security.roles;
 
+import io.eventbus.server.config.ClientQuotas;
 import io.eventbus.server.log.RateLimitedLog;
 import io.eventbus.server.security.Action;
 import io.eventbus.server.security.AuthenticationChain;
@@ -9,6 +10,7 @@ import io.eventbus.server.security.FilterRules;
 import io.eventbus.server.security.Identity;
 import io.eventbus.server.security.PermissionPolicy;
 import io.eventbus.server.security.Permissions;
+import io.eventbus.server.security.QuotaPolicy;
 import io.eventbus.server.security.Rule;
 import io.eventbus.server.security.RuleList;
 import java.time.Duration;
@@ -23,11 +25,11 @@ import java.util.TreeSet;
 import org.slf4j.LoggerFactory;
 
 /**
- * What clients may do by the roles of a file. Clients with the same roles share the rules that are
- * the same for all of them; those whose templates have the same values as well share everything.
- * Any thread.
+ * What clients may do, and how much of it, by the roles of a file. Clients with the same roles
+ * share the rules that are the same for all of them; those whose templates have the same values as
+ * well share everything. Any thread.
  */
-public final class RolePolicy implements PermissionPolicy {
+public final class RolePolicy implements PermissionPolicy, QuotaPolicy {
   private static final int MOST_ROLE_SETS = 1_000;
   private static final Duration TELL_AGAIN = Duration.ofMinutes(10);
 
@@ -93,6 +95,12 @@ public final class RolePolicy implements PermissionPolicy {
         set.templates().stream().map(t -> Optional.ofNullable(values.of(t))).toList();
     return now.bound.get(
         new Key(names, bound), key -> bind(set, values), made -> 1 + set.patterns().size());
+  }
+
+  @Override
+  public ClientQuotas quotas(Identity identity) {
+    Roles roles = generation.roles;
+    return roles.quotasOf(rolesOf(roles, identity), identity.account());
   }
 
   /** Those roles of a client that the file has, in alphabetical order. */

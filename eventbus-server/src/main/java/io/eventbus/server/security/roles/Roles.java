@@ -1,11 +1,15 @@
 package io.eventbus.server.security.roles;
 
+import io.eventbus.server.config.ClientQuotas;
+import io.eventbus.server.config.Quotas;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -15,6 +19,9 @@ public final class Roles {
   private final Map<String, Role> byName;
   private final RuleBlock everyone;
   private final Set<String> defaults;
+  private final Map<String, Quotas> ofAccounts;
+  // With those of the roles that each includes.
+  private final Map<String, Quotas> ofRoles = new HashMap<>();
 
   /**
    * Takes what was read.
@@ -23,13 +30,20 @@ public final class Roles {
    * @param byName the roles; all that they include are among them
    * @param everyone rules of all clients
    * @param defaults roles of clients that were given none
+   * @param ofAccounts quotas of accounts
    */
   Roles(
-      String fileName, Map<String, Role> byName, RuleBlock everyone, Collection<String> defaults) {
+      String fileName,
+      Map<String, Role> byName,
+      RuleBlock everyone,
+      Collection<String> defaults,
+      Map<String, Quotas> ofAccounts) {
     this.fileName = fileName;
     this.byName = new LinkedHashMap<>(byName);
     this.everyone = everyone;
     this.defaults = new LinkedHashSet<>(defaults);
+    this.ofAccounts = Map.copyOf(ofAccounts);
+    byName.values().forEach(this::quotasOf);
   }
 
   /**
@@ -70,6 +84,43 @@ public final class Roles {
     roles.forEach(role -> blocks.add(role.rules()));
     blocks.add(everyone);
     return blocks;
+  }
+
+  /**
+   * What a role says of quotas comes before what it includes. Roles include each other in a bounded
+   * depth, and each is looked at once.
+   */
+  private Quotas quotasOf(Role role) {
+    Quotas known = ofRoles.get(role.name());
+    if (known != null) {
+      return known;
+    }
+    Quotas included =
+        generous(
+            role.includes().stream()
+                .map(byName::get)
+                .filter(Objects::nonNull)
+                .map(this::quotasOf)
+                .toList());
+    Quotas all = role.quotas().over(included);
+    ofRoles.put(role.name(), all);
+    return all;
+  }
+
+  private static Quotas generous(List<Quotas> some) {
+    return some.stream().reduce(Quotas.NONE, Quotas::or);
+  }
+
+  /**
+   * Returns the quotas of a client.
+   *
+   * @param names roles of this file that it has
+   * @param account whose client it is
+   */
+  ClientQuotas quotasOf(Collection<String> names, String account) {
+    return new ClientQuotas(
+        generous(names.stream().map(name -> ofRoles.getOrDefault(name, Quotas.NONE)).toList()),
+        ofAccounts.getOrDefault(account, Quotas.NONE));
   }
 
   /** The same rules one by one; those of the first role come first. */

@@ -1,11 +1,15 @@
 package io.eventbus.server.security.roles;
 
 import io.eventbus.server.config.ConfigException;
+import io.eventbus.server.config.Quota;
+import io.eventbus.server.config.Quotas;
 import io.eventbus.server.security.Action;
 import io.eventbus.server.security.Effect;
 import io.eventbus.server.security.PrintableText;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -20,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  * [role trader]
  * include = reader
  * allow publish user.{sub}.&gt;
+ * quota publish-events = 1000
  * deny subscribe market.internal.&gt;
  *
  * [default]
@@ -27,6 +32,9 @@ import org.jspecify.annotations.Nullable;
  *
  * [everyone]
  * deny publish audit.&gt;
+ *
+ * [account acme]
+ * quota connections = 500
  * </pre>
  *
  * <p>Used once, by one thread.
@@ -34,17 +42,20 @@ import org.jspecify.annotations.Nullable;
 final class RolesParser {
   static final int MOST_ROLES = 1_000;
   static final int MOST_RULES = 10_000;
+  static final int MOST_ACCOUNTS = 1_000;
 
   private static final int MOST_PROBLEMS = 20;
   private static final int MOST_SHOWN = 80;
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,63}");
   private static final String DEFAULT = "default";
   private static final String EVERYONE = "everyone";
+  private static final String QUOTA = "quota";
 
   private final String file;
   private final String fileName;
   private final List<String> problems = new ArrayList<>();
   private final Map<String, Section> roles = new LinkedHashMap<>();
+  private final Map<String, Section> accounts = new LinkedHashMap<>();
   private @Nullable Section defaults;
   private @Nullable Section everyone;
   private @Nullable Section current;
@@ -56,6 +67,7 @@ final class RolesParser {
     final String name;
     final int line;
     final List<RulePattern> rules = new ArrayList<>();
+    final Map<Quota, Long> quotas = new EnumMap<>(Quota.class);
     List<String> names = List.of();
     int namesLine;
 
@@ -100,7 +112,10 @@ final class RolesParser {
     Map<String, Role> byName = new LinkedHashMap<>();
     for (Section s : roles.values()) {
       int line = s.namesLine > 0 ? s.namesLine : s.line;
-      byName.put(s.name, new Role(s.name, line, List.copyOf(s.names), new RuleBlock(s.rules)));
+      byName.put(
+          s.name,
+          new Role(
+              s.name, line, List.copyOf(s.names), new RuleBlock(s.rules), new Quotas(s.quotas)));
     }
     RuleBlock ofAll = everyone == null ? RuleBlock.EMPTY : new RuleBlock(everyone.rules);
     if (problems.isEmpty()) {
@@ -109,7 +124,10 @@ final class RolesParser {
     if (!problems.isEmpty()) {
       throw new ConfigException(problems);
     }
-    return new Roles(fileName, byName, ofAll, defaults == null ? List.of() : defaults.names);
+    Map<String, Quotas> ofAccounts = new HashMap<>();
+    accounts.forEach((name, section) -> ofAccounts.put(name, new Quotas(section.quotas)));
+    return new Roles(
+        fileName, byName, ofAll, defaults == null ? List.of() : defaults.names, ofAccounts);
   }
 
   private void problem(int line, String what) {
@@ -149,6 +167,8 @@ final class RolesParser {
     String first = words(line)[0];
     if (first.equals("allow") || first.equals("deny")) {
       rule(section, line, number);
+    } else if (first.equals(QUOTA)) {
+      quota(section, line);
     } else if (equals >= 0) {
       names(section, line.substring(0, equals).strip(), line.substring(equals + 1), number);
     } else {
@@ -161,11 +181,15 @@ final class RolesParser {
   }
 
   private String expected(Section section) {
-    return section == defaults
-        ? "roles = NAME, …"
-        : section == everyone
-            ? "allow or deny ACTION FILTER"
-            : "allow or deny ACTION FILTER, or include = NAME, …";
+    if (section == defaults) {
+      return "roles = NAME, …";
+    }
+    if (section == everyone) {
+      return "allow or deny ACTION FILTER";
+    }
+    return isAccount(section)
+        ? "quota NAME = LIMIT"
+        : "allow or deny ACTION FILTER, include = NAME, …, or quota NAME = LIMIT";
   }
 
   private Section head(String line, int number) {
@@ -183,11 +207,14 @@ final class RolesParser {
       everyone = new Section(EVERYONE, number);
       return everyone;
     }
-    if (words.length != 2 || !words[0].equals("role")) {
+    if (words.length != 2 || !(words[0].equals("role") || words[0].equals("account"))) {
       throw new IllegalArgumentException(
-          shown(line) + " (expected: [role NAME], [default] or [everyone])");
+          shown(line) + " (expected: [role NAME], [account NAME], [default] or [everyone])");
     }
     String name = name(words[1]);
+    if (words[0].equals("account")) {
+      return account(name, number);
+    }
     unique(roles.get(name), "role " + name);
     if (roles.size() >= MOST_ROLES) {
       throw new IllegalArgumentException(
@@ -196,6 +223,54 @@ final class RolesParser {
     Section role = new Section(name, number);
     roles.put(name, role);
     return role;
+  }
+
+  private Section account(String name, int number) {
+    unique(accounts.get(name), "account " + name);
+    if (accounts.size() >= MOST_ACCOUNTS) {
+      throw new IllegalArgumentException(
+          "there are more than "
+              + MOST_ACCOUNTS
+              + " accounts (expected: at most "
+              + MOST_ACCOUNTS
+              + ")");
+    }
+    Section account = new Section(name, number);
+    accounts.put(name, account);
+    return account;
+  }
+
+  private boolean isAccount(Section section) {
+    return accounts.get(section.name) == section;
+  }
+
+  private void quota(Section section, String line) {
+    int equals = line.indexOf('=');
+    if (section == defaults || section == everyone || equals < 0) {
+      throw new IllegalArgumentException(
+          shown(line)
+              + " (expected: "
+              + expected(section)
+              + (equals < 0 ? ")" : "; quotas of all clients are keys of the configuration)"));
+    }
+    String key = line.substring(QUOTA.length(), equals).strip();
+    Quota quota =
+        Quota.find(key)
+            .orElseThrow(
+                () ->
+                    new IllegalArgumentException(
+                        shown(key) + " is no quota (expected: " + Quota.keys() + ")"));
+    if (section.quotas.containsKey(quota)) {
+      throw new IllegalArgumentException(
+          "quota " + key + " is in this section already (expected: once)");
+    }
+    String value = line.substring(equals + 1).strip();
+    try {
+      section.quotas.put(quota, quota.read(value));
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException(
+          "quota " + key + ": " + shown(value) + " " + e.getMessage(), e);
+    }
   }
 
   private static void unique(@Nullable Section earlier, String name) {
@@ -216,7 +291,7 @@ final class RolesParser {
   }
 
   private void rule(Section section, String line, int number) {
-    if (section == defaults) {
+    if (section == defaults || isAccount(section)) {
       throw new IllegalArgumentException(shown(line) + " (expected: " + expected(section) + ")");
     }
     String[] words = words(line);
@@ -261,7 +336,8 @@ final class RolesParser {
   }
 
   private void names(Section section, String key, String list, int number) {
-    String expected = section == defaults ? "roles" : section == everyone ? "" : "include";
+    String expected =
+        section == defaults ? "roles" : section == everyone || isAccount(section) ? "" : "include";
     if (!key.equals(expected)) {
       throw new IllegalArgumentException(shown(key) + " = … (expected: " + expected(section) + ")");
     }

@@ -169,6 +169,16 @@ public final class Handshake {
         : origin;
   }
 
+  /**
+   * Whether a request comes from a browser: all of these name the site of the page, and call
+   * themselves Mozilla. Libraries of programs may do the one or the other, Tyrus for instance sends
+   * an Origin.
+   */
+  public static boolean isOfBrowser(HttpRequest request) {
+    String agent = request.headers().get(HttpHeaderNames.USER_AGENT);
+    return origin(request) != null && agent != null && agent.startsWith("Mozilla/");
+  }
+
   /** Refuses a request that the decoder could not make sense of. */
   public static Page unreadable(DecoderResult failed) {
     return page(400, "The request could not be read: " + failed.cause().getMessage());

@@ -3,6 +3,7 @@ package io.eventbus.server.security.jwt;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import io.eventbus.server.config.Quota;
 import io.eventbus.server.samples.TestClock;
 import io.eventbus.server.security.Action;
 import io.eventbus.server.security.AuthenticationMethod;
@@ -267,13 +268,17 @@ class JwtVerifierTest {
                 "allow",
                 Map.of("publish", List.of("user.{sub}.>", "a.*")),
                 "deny",
-                Map.of("subscribe", List.of("hr.>"), "observe", List.of())),
+                Map.of("subscribe", List.of("hr.>"), "observe", List.of()),
+                "quota",
+                Map.of("connections", 3, "publish-bytes", 5_000_000_000L)),
             c -> {
               c.setClaim("tenant", "eu");
               c.setClaim("level", 3);
               c.setClaim("picture", "x".repeat(257));
             });
     assertThat(identity.account()).isEqualTo("acme");
+    assertThat(identity.quotas().limits())
+        .isEqualTo(Map.of(Quota.CONNECTIONS, 3L, Quota.PUBLISH_BYTES, 5_000_000_000L));
     assertThat(identity.roles()).containsExactly("trader", "reader");
     assertThat(identity.allow()).isEqualTo(Map.of(Action.PUBLISH, List.of("user.{sub}.>", "a.*")));
     assertThat(identity.deny())
@@ -303,6 +308,17 @@ class JwtVerifierTest {
         "has a claim eventbus.allow that is no list of at most 200",
         Map.of("allow", Map.of("publish", Collections.nCopies(201, "a"))));
     badOwn("has a claim eventbus.allow that is no object", Map.of("allow", List.of("a")));
+    badOwn("has a claim eventbus.quota that is no object", Map.of("quota", 1));
+    badOwn(
+        "has a claim eventbus.quota with an unknown quota (expected: connections, publish-events,"
+            + " publish-bytes, subscriptions, queue-bytes)",
+        Map.of("quota", Map.of("connection", 1)));
+    for (Object bad : List.of("1", -1, 1.5, true, 10_000_001, 1e30)) {
+      badOwn(
+          "has a claim eventbus.quota whose connections is no such limit (expected: a whole number"
+              + " from 0 to 10000000)",
+          Map.of("quota", Map.of("connections", bad)));
+    }
   }
 
   @Test

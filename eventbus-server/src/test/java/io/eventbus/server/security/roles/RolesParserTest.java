@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.eventbus.server.config.ConfigException;
+import io.eventbus.server.config.Quota;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -69,9 +71,15 @@ class RolesParserTest {
         "include = nobody | there is no role nobody (expected: one that has a section",
         "include = r | role r includes itself: r -> r (expected: no cycle)",
         "[role r | has no ] (expected:",
-        "[role] | \"[role]\" (expected: [role NAME], [default] or [everyone])",
+        "[role] | \"[role]\" (expected: [role NAME], [account NAME], [default] or [everyone])",
         "[role r] | [role r] is at line 1 already",
         "[rolle x] | (expected: [role NAME]",
+        "quota connections | (expected: allow or deny ACTION FILTER, include = NAME, …, or quota NAME",
+        "quota conections = 1 | \"conections\" is no quota (expected: connections, publish-events,",
+        "quota connections = x | quota connections: \"x\" is none (expected: a whole number, 0 for no",
+        "quota connections = -1 | quota connections: \"-1\" is out of range",
+        "quota publish-bytes = 2TiB | is out of range (expected: a size such as",
+        "[account x y] | (expected: [role NAME], [account NAME]",
         "[role x/y] | a name of up to 64 letters"
       })
   void aBadLineIsToldWithItsNumberAndWhatWasExpected(String line, String expected) {
@@ -140,5 +148,60 @@ class RolesParserTest {
         "[role a]\n" + most + "[role b]\ninclude = a\nallow publish {sub}\n",
         "role b has with all that it includes 101 rules with templates");
     refused("[everyone]\nallow publish {sub}\n[role a]\n" + most, "101 rules with templates");
+  }
+
+  @Test
+  void sectionsOfAccountsHoldQuotasOnly() {
+    refused("[account a]\nallow publish a", "roles.conf:2", "(expected: quota NAME = LIMIT)");
+    refused("[account a]\ninclude = a", "roles.conf:2", "(expected: quota NAME = LIMIT)");
+    refused("[account a]\n[account a]", "roles.conf:2: [account a] is at line 1 already");
+    refused("[default]\nquota connections = 1", "roles.conf:2", "keys of the configuration");
+    refused("[everyone]\nquota connections = 1", "roles.conf:2", "keys of the configuration");
+    refused(
+        "[role r]\nquota connections = 1\nquota connections = 1",
+        "roles.conf:3: quota connections is in this section already");
+    StringBuilder accounts = new StringBuilder();
+    for (int i = 0; i < RolesParser.MOST_ACCOUNTS; i++) {
+      accounts.append("[account a").append(i).append("]\n");
+    }
+    assertThat(parse(accounts.toString()).summary()).isEqualTo("0 roles, 0 rules");
+    refused(accounts + "[account more]", "there are more than 1000 accounts");
+  }
+
+  @Test
+  void theMostGenerousRoleCountsAndItsOwnBeforeWhatItIncludes() {
+    Roles roles =
+        parse(
+            """
+            [role base]
+            quota connections = 1
+            quota subscriptions = 10
+            [role small]
+            include = base
+            quota connections = 2
+            quota publish-bytes = 4KiB
+            [role large]
+            include = base
+            quota publish-bytes = 1 MiB
+            [role free]
+            quota connections = 0
+            [account acme]   # the same name as a role is something else
+            quota connections = 50
+            """);
+    assertThat(quotas(roles, "small"))
+        .isEqualTo(
+            Map.of(Quota.CONNECTIONS, 2L, Quota.SUBSCRIPTIONS, 10L, Quota.PUBLISH_BYTES, 4096L));
+    assertThat(quotas(roles, "small", "large"))
+        .isEqualTo(
+            Map.of(Quota.CONNECTIONS, 2L, Quota.SUBSCRIPTIONS, 10L, Quota.PUBLISH_BYTES, 1L << 20));
+    assertThat(quotas(roles, "small", "free")).containsEntry(Quota.CONNECTIONS, 0L);
+    assertThat(quotas(roles)).isEmpty();
+    assertThat(roles.quotasOf(List.of(), "acme").account().limits())
+        .isEqualTo(Map.of(Quota.CONNECTIONS, 50L));
+    assertThat(roles.quotasOf(List.of(), "other").account().limits()).isEmpty();
+  }
+
+  private static Map<Quota, Long> quotas(Roles roles, String... names) {
+    return roles.quotasOf(List.of(names), "").identity().limits();
   }
 }

@@ -74,6 +74,7 @@ public final class Attacks {
     all.add(new GroupCrowd());
     all.add(new BigFanout());
     all.add(new DripCut());
+    all.add(new QuotaFlood());
   }
 
   private static void addConnections(List<Attack> all) {

@@ -71,6 +71,11 @@ final class Sender implements Peer {
     return true;
   }
 
+  /** Whether the socket takes more now. */
+  boolean isWritable() {
+    return wire.join().isWritable();
+  }
+
   /** How the bus ended it; 0 as long as it has not. */
   int closeCode() {
     return closeCode;

@@ -35,6 +35,7 @@ public final class Verdict {
     whole(result.honest().events(), missed);
     if (result.bus().alive()) {
       fast(result.honest(), result.targets().maxMillis(), missed);
+      even(result.honest(), result.targets().p99Factor(), missed);
       healthy(result, missed);
       givenBack(result.memory(), missed);
     }
@@ -75,6 +76,13 @@ public final class Verdict {
           format(
               "large pair %.1f MB/s, %.1f before",
               honest.bulkAttack() / 1e6, honest.bulkQuiet() / 1e6));
+    }
+  }
+
+  private static void even(HonestOutcome honest, double factor, List<String> missed) {
+    if (factor > 0 && honest.attack().p99() > factor * honest.quiet().p99()) {
+      missed.add(
+          format("p99 %.2f ms > %.1f x %.2f", honest.attack().p99(), factor, honest.quiet().p99()));
     }
   }
 

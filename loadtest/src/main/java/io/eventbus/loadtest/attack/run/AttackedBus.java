@@ -3,6 +3,7 @@ package io.eventbus.loadtest.attack.run;
 import io.eventbus.loadtest.attack.Needs;
 import io.eventbus.loadtest.attack.wire.BusAddress;
 import io.eventbus.loadtest.driver.ServerProcess;
+import io.eventbus.loadtest.driver.TokenIssuer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
@@ -28,10 +29,12 @@ final class AttackedBus implements AutoCloseable {
 
   private final ServerProcess process;
   private final BusAddress address;
+  private final BusAddress attacked;
 
-  private AttackedBus(ServerProcess process, BusAddress address) {
+  private AttackedBus(ServerProcess process, BusAddress address, BusAddress attacked) {
     this.process = process;
     this.address = address;
+    this.attacked = attacked;
   }
 
   static AttackedBus start(BusSpec spec, Needs needs, Path directory) throws Exception {
@@ -51,6 +54,16 @@ final class AttackedBus implements AutoCloseable {
       settings.put("tls.certificate", certificate.chain().toString());
       settings.put("tls.key", certificate.key().toString());
     }
+    String honest = needs.token();
+    String hostile = needs.token();
+    if (!needs.roles().isEmpty()) {
+      TokenIssuer issuer = new TokenIssuer(directory, System.currentTimeMillis() / 1000);
+      Path roles = Files.writeString(directory.resolve("roles.conf"), needs.roles());
+      settings.putAll(issuer.settings());
+      settings.put("auth.roles-file", roles.toString());
+      honest = issuer.token("honest", "honest", "");
+      hostile = issuer.token("hostile", "hostile", "");
+    }
     settings.putAll(spec.settings());
     settings.forEach((key, value) -> command.addAll(List.of("--set", key + "=" + value)));
     Map<String, String> secrets =
@@ -60,10 +73,10 @@ final class AttackedBus implements AutoCloseable {
       Matcher listens = process.awaitOutput(LISTENS, START);
       URI clients = URI.create(listens.group(1));
       URI admin = URI.create(listens.group(2));
-      return new AttackedBus(
-          process,
+      BusAddress address =
           new BusAddress(
-              clients.getPort(), clients.getPath(), admin.getPort(), needs.tls(), needs.token()));
+              clients.getPort(), clients.getPath(), admin.getPort(), needs.tls(), honest);
+      return new AttackedBus(process, address, address.withToken(hostile));
     } catch (RuntimeException e) {
       process.close();
       throw e;
@@ -89,6 +102,11 @@ final class AttackedBus implements AutoCloseable {
 
   BusAddress address() {
     return address;
+  }
+
+  /** Returns the address with what attackers show. */
+  BusAddress attacked() {
+    return attacked;
   }
 
   long pid() {

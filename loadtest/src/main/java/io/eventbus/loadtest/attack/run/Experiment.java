@@ -64,7 +64,7 @@ public final class Experiment {
             HonestPairs.start(bus.address(), plan.pairs(), needs.bulkBytesPerSecond());
         AttackerProcess attackers =
             AttackerProcess.start(
-                new Orders(attack.name(), bus.address(), knobs, seconds, plan.sources()),
+                new Orders(attack.name(), bus.attacked(), knobs, seconds, plan.sources()),
                 plan.nice())) {
       ProcessFigures process = new ProcessFigures(spec.javaHome(), bus.pid());
       Admin admin = new Admin(bus.address().adminPort());

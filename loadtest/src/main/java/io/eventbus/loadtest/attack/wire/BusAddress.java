@@ -13,6 +13,16 @@ public record BusAddress(int port, String path, int adminPort, boolean tls, Stri
   /** The host of all of them. */
   public static final String HOST = "127.0.0.1";
 
+  /**
+   * Returns the same with another token.
+   *
+   * @param other what clients show, empty for nothing
+   * @return a copy
+   */
+  public BusAddress withToken(String other) {
+    return new BusAddress(port, path, adminPort, tls, other);
+  }
+
   @Override
   public String toString() {
     return (tls ? "wss://" : "ws://") + HOST + ":" + port + path;

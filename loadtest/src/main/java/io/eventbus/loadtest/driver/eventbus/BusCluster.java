@@ -4,6 +4,7 @@ import io.eventbus.loadtest.driver.Directories;
 import io.eventbus.loadtest.driver.DriverException;
 import io.eventbus.loadtest.driver.FreePorts;
 import io.eventbus.loadtest.driver.StopHook;
+import io.eventbus.loadtest.workload.Login;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -13,6 +14,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -35,9 +37,11 @@ final class BusCluster implements AutoCloseable {
   private final List<BusProcess> buses = new CopyOnWriteArrayList<>();
   private final Path directory;
   private final StopHook hook;
+  private Logins logins;
 
   private BusCluster(Path directory) {
     this.directory = directory;
+    this.logins = new Logins(Login.NONE, directory);
     // Whoever stops the load test is not to find what its buses have kept.
     this.hook = StopHook.add("buses", this::clear);
   }
@@ -52,9 +56,22 @@ final class BusCluster implements AutoCloseable {
    * @throws DriverException if they do not come together in time
    */
   static BusCluster start(int count, List<String> jvmOptions, Map<String, String> settings) {
+    return start(count, jvmOptions, settings, Login.NONE);
+  }
+
+  /**
+   * As above, with clients that prove who they are.
+   *
+   * @param login how
+   */
+  static BusCluster start(
+      int count, List<String> jvmOptions, Map<String, String> settings, Login login) {
     BusCluster cluster = StopHook.whole("buses", () -> new BusCluster(temporary()));
     try {
       Path key = cluster.resumeKey();
+      cluster.logins = new Logins(login, cluster.directory);
+      Map<String, String> all = new TreeMap<>(settings);
+      all.putAll(cluster.logins.settings());
       List<Integer> links = FreePorts.find(count);
       String join =
           links.stream()
@@ -69,7 +86,7 @@ final class BusCluster implements AutoCloseable {
           arguments.addAll(cluster.member(i, links.get(i), join));
         }
         arguments.addAll(List.of("--set", "auth.resume-key-file=" + key));
-        settings.forEach((name, value) -> arguments.addAll(List.of("--set", name + "=" + value)));
+        all.forEach((name, value) -> arguments.addAll(List.of("--set", name + "=" + value)));
         String shown = count == 1 ? "eventbus" : name(i);
         cluster.buses.add(new BusProcess(shown, jvmOptions, arguments));
       }
@@ -151,6 +168,11 @@ final class BusCluster implements AutoCloseable {
       }
       LockSupport.parkNanos(POLL_NANOS);
     }
+  }
+
+  /** Returns how clients prove who they are. */
+  Logins logins() {
+    return logins;
   }
 
   /** Returns the buses, by number. */

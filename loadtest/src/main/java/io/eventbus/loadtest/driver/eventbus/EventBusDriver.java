@@ -35,6 +35,11 @@ public final class EventBusDriver implements Driver {
   }
 
   @Override
+  public boolean hasLogins() {
+    return true;
+  }
+
+  @Override
   public boolean hasClusters() {
     return true;
   }
@@ -42,7 +47,8 @@ public final class EventBusDriver implements Driver {
   @Override
   public Session start(Workload workload) {
     int servers = workload.cluster().servers();
-    return new EventBusSession(BusCluster.start(servers, jvmOptions, settings(workload)), workload);
+    return new EventBusSession(
+        BusCluster.start(servers, jvmOptions, settings(workload), workload.login()), workload);
   }
 
   private static Map<String, String> settings(Workload workload) {

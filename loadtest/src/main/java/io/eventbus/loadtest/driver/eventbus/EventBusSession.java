@@ -15,6 +15,7 @@ import io.eventbus.schema.Hello;
 import java.net.URI;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -76,12 +77,18 @@ final class EventBusSession implements Driver.Session {
   @Override
   public IdleHandshake idleHandshake() {
     URI address = URI.create(buses.get(0).url());
-    Hello hello = new Hello("idle", "loadtest", null, null, Map.of(), null, null, null);
+    // Signed before anything is measured.
+    List<ByteBuffer> greetings = new ArrayList<>();
+    for (int i = 0; i < Math.max(1, workload.idle()); i++) {
+      String token = cluster.logins().token("idle-" + i);
+      Hello hello = new Hello("idle", "loadtest", token, null, Map.of(), null, null, null);
+      greetings.add(ByteBuffer.wrap(ControlFrames.encode(TypeCode.HELLO, hello)));
+    }
     return new IdleHandshake(
         address.getPort(),
         address.getPath(),
         "eventbus.v1.avro",
-        ByteBuffer.wrap(ControlFrames.encode(TypeCode.HELLO, hello)),
+        number -> greetings.get(number % greetings.size()),
         IdleHandshake.firstByte(TypeCode.WELCOME.code() << 1));
   }
 
@@ -89,7 +96,12 @@ final class EventBusSession implements Driver.Session {
     String url = buses.get(bus).url();
     try {
       EventBusClient client =
-          EventBusClient.builder().url(url).name(name).whenFull(WhenFull.BLOCK).connect();
+          EventBusClient.builder()
+              .url(url)
+              .name(name)
+              .token(cluster.logins().token(name))
+              .whenFull(WhenFull.BLOCK)
+              .connect();
       clients.add(client);
       return client;
     } catch (EventBusException e) {

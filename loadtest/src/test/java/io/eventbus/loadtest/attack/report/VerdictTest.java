@@ -26,7 +26,7 @@ class VerdictTest {
   private double bulkAttack = 20e6;
   private Health health = new Health(100, 50, 0);
   private Memory memory = new Memory(10 * MB, 35 * MB, 0, MB, 200 * MB);
-  private Targets targets = new Targets(250, Integer.MAX_VALUE, false);
+  private Targets targets = new Targets(250, Integer.MAX_VALUE, false, 0);
   private Observed observed = new Observed(Map.of(), Map.of(), List.of(), "");
 
   private AttackResult result() {
@@ -76,8 +76,17 @@ class VerdictTest {
   void medianAndLongestAreJudged() {
     attack = new Latency(100, 5.2, 20, 251);
     assertThat(missed()).containsExactly("p50 5.2 ms > 5", "max 251 ms > 250");
-    targets = new Targets(500, Integer.MAX_VALUE, false);
+    targets = new Targets(500, Integer.MAX_VALUE, false, 0);
     assertThat(missed()).containsExactly("p50 5.2 ms > 5");
+  }
+
+  @Test
+  void ninetyNinePercentAreHeldAgainstTheQuietPhaseWhereThatIsAsked() {
+    attack = new Latency(100, 1, 2.4, 250);
+    targets = new Targets(250, Integer.MAX_VALUE, false, 1.2);
+    assertThat(missed()).isEmpty();
+    attack = new Latency(100, 1, 2.5, 250);
+    assertThat(missed()).containsExactly("p99 2.50 ms > 1.2 x 2.00");
   }
 
   @Test
@@ -107,7 +116,7 @@ class VerdictTest {
 
   @Test
   void theLogHasToTellButNotTooMuch() {
-    targets = new Targets(250, 20, true);
+    targets = new Targets(250, 20, true, 0);
     assertThat(missed()).containsExactly("the log does not tell of it");
     bus = new BusEnd(true, -1, 20, 4, 200, "");
     assertThat(missed()).isEmpty();

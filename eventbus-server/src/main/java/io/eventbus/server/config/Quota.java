@@ -1,0 +1,102 @@
+package io.eventbus.server.config;
+
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/**
+ * What the clients of one identity, or of one account, may use of a bus. Its name is the same in
+ * the configuration, in a roles file and in a token.
+ */
+public enum Quota {
+  /** Open connections. */
+  CONNECTIONS(ValueType.COUNT, 10_000_000),
+  /** Events published in a second. */
+  PUBLISH_EVENTS(ValueType.COUNT, 1_000_000_000),
+  /** Bytes of {@code Publish} frames in a second. */
+  PUBLISH_BYTES(ValueType.SIZE, 1L << 40),
+  /** Subscriptions of all connections. */
+  SUBSCRIPTIONS(ValueType.COUNT, 10_000_000),
+  /** Bytes that wait for all connections. */
+  QUEUE_BYTES(ValueType.SIZE, 1L << 50);
+
+  private final ValueType type;
+  private final long most;
+
+  Quota(ValueType type, long most) {
+    this.type = type;
+    this.most = most;
+  }
+
+  /**
+   * Returns the name that people write.
+   *
+   * @return for example {@code publish-events}
+   */
+  public String key() {
+    return name().toLowerCase(Locale.ROOT).replace('_', '-');
+  }
+
+  /**
+   * Finds a quota.
+   *
+   * @param key what somebody wrote
+   * @return nothing where there is none of this name
+   */
+  public static Optional<Quota> find(String key) {
+    return Arrays.stream(values()).filter(quota -> quota.key().equals(key)).findFirst();
+  }
+
+  /**
+   * Returns all names, for people.
+   *
+   * @return with commas between
+   */
+  public static String keys() {
+    return Arrays.stream(values()).map(Quota::key).collect(Collectors.joining(", "));
+  }
+
+  /**
+   * Says whether a value is one.
+   *
+   * @param value 0 for no limit
+   * @return false if it is out of range
+   */
+  public boolean isLegal(long value) {
+    return value >= 0 && value <= most;
+  }
+
+  /**
+   * Reads a value.
+   *
+   * @param text for example "1000" or "4MiB"
+   * @return the limit, 0 for none
+   * @throws IllegalArgumentException if it is none; says what was expected
+   */
+  public long read(String text) {
+    long value;
+    try {
+      value = type.read(text);
+    } catch (IllegalArgumentException | ArithmeticException e) {
+      throw new IllegalArgumentException("is none (expected: " + expectation() + ")", e);
+    }
+    if (!isLegal(value)) {
+      throw new IllegalArgumentException("is out of range (expected: " + expectation() + ")");
+    }
+    return value;
+  }
+
+  private String expectation() {
+    return type.expectation() + ", 0 for no limit, at most " + type.print(most);
+  }
+
+  /**
+   * Returns the greatest limit.
+   *
+   * @return in the quota's unit
+   */
+  public long most() {
+    return most;
+  }
+}

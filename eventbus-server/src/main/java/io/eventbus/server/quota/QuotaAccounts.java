@@ -1,0 +1,344 @@
+package io.eventbus.server.quota;
+
+import io.eventbus.server.advisory.Advisories;
+import io.eventbus.server.advisory.Advisory;
+import io.eventbus.server.config.Quota;
+import io.eventbus.server.log.RateLimitedLog;
+import io.eventbus.server.security.Principal;
+import io.eventbus.server.security.PrintableText;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.Objects;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The identities and accounts of a bus for which there are quotas. Any thread; the lock is taken
+ * where a client comes or goes, never for what it sends.
+ *
+ * <p>They are known while they have a connection, and beyond that until what they have published is
+ * paid, so that nothing is won by connecting again; of these at most {@value #MOST_LINGERING}.
+ */
+public final class QuotaAccounts {
+  static final int MOST_LINGERING = 65_536;
+
+  /** How many that linger are looked at for each client that comes: more than it can add. */
+  private static final int LOOKS = 8;
+
+  private static final int MOST_SHOWN = 300;
+  private static final Duration TELL_AGAIN = Duration.ofMinutes(1);
+
+  private final Advisories advisories;
+  private final LongSupplier nanoTime;
+  private final RateLimitedLog log;
+  private final Map<Sharers.Key, Sharers> byKey = new HashMap<>();
+  private final NavigableMap<Long, Sharers> byNumber = new TreeMap<>();
+  private final Deque<Sharers> lingering = new ArrayDeque<>();
+  private final Map<String, LongAdder> waits = counters();
+  private final Map<String, LongAdder> refusals = counters();
+  private long lastNumber;
+
+  /**
+   * Makes one without clients.
+   *
+   * @param advisories told when a limit is met
+   * @param nanoTime as {@link System#nanoTime}
+   */
+  public QuotaAccounts(Advisories advisories, LongSupplier nanoTime) {
+    this.advisories = advisories;
+    this.nanoTime = nanoTime;
+    this.log =
+        new RateLimitedLog(LoggerFactory.getLogger(QuotaAccounts.class), nanoTime, TELL_AGAIN);
+  }
+
+  private static Map<String, LongAdder> counters() {
+    Map<String, LongAdder> counters = new HashMap<>();
+    for (Quota quota : Quota.values()) {
+      counters.put(label(quota, false), new LongAdder());
+      counters.put(label(quota, true), new LongAdder());
+    }
+    return Collections.unmodifiableMap(counters);
+  }
+
+  private static String label(Quota quota, boolean ofAccount) {
+    return (ofAccount ? "account_" : "") + quota.key().replace('-', '_');
+  }
+
+  /** What became of a client that wanted to come in. */
+  public sealed interface Entry {
+    /**
+     * It may.
+     *
+     * @param share its part; null where there is no quota
+     */
+    record Open(@Nullable QuotaShare share) implements Entry {}
+
+    /**
+     * There are enough.
+     *
+     * @param message for the client, in English: what was met, and what to do
+     */
+    record Full(String message) implements Entry {}
+  }
+
+  /**
+   * Takes a client in, if it may connect.
+   *
+   * @param who whose quotas hold from now on for all that have the same name and account; those
+   *     without a name count as one, and so do anonymous ones
+   * @param replaces whether a connection of the same client ends for it
+   * @return its share, or why not
+   */
+  public Entry enter(Principal who, boolean replaces) {
+    if (who.quotas().areNone()) {
+      return new Entry.Open(null);
+    }
+    Sharers full;
+    synchronized (this) {
+      QuotaShare share = share(who);
+      full = full(share, replaces);
+      if (full == null) {
+        return new Entry.Open(count(share));
+      }
+      forget(share.identity());
+      forget(share.account());
+    }
+    return new Entry.Full(
+        refuse(
+            full,
+            Quota.CONNECTIONS,
+            "have " + full.connections() + " connections to this bus",
+            "close those that are not needed"));
+  }
+
+  /**
+   * Takes a client in that is there already, and had no quotas until now.
+   *
+   * @param who as above
+   * @return its share, also where there are more connections than there may be
+   */
+  public synchronized QuotaShare join(Principal who) {
+    return count(share(who));
+  }
+
+  private QuotaShare share(Principal who) {
+    long now = nanoTime();
+    lookAtLingering(now);
+    QuotaShare share =
+        new QuotaShare(
+            this,
+            find(Sharers.Key.ofIdentity(who), now),
+            find(Sharers.Key.ofAccount(who.account()), now));
+    share.renew(who.quotas());
+    return share;
+  }
+
+  private Sharers find(Sharers.Key key, long now) {
+    Sharers known = byKey.get(key);
+    if (known == null) {
+      known = new Sharers(key, ++lastNumber, now);
+      byKey.put(key, known);
+      byNumber.put(known.number(), known);
+    }
+    return known;
+  }
+
+  private static @Nullable Sharers full(QuotaShare share, boolean replaces) {
+    if (!share.identity().mayConnect(replaces)) {
+      return share.identity();
+    }
+    return share.account().mayConnect(replaces) ? null : share.account();
+  }
+
+  private static QuotaShare count(QuotaShare share) {
+    share.identity().connected();
+    share.account().connected();
+    return share;
+  }
+
+  /** A connection has ended. */
+  synchronized void left(QuotaShare share) {
+    share.identity().disconnected();
+    share.account().disconnected();
+    forget(share.identity());
+    forget(share.account());
+  }
+
+  /** Forgets those that have no connection, now or as soon as that is possible. */
+  private void forget(Sharers sharers) {
+    if (sharers.connections() > 0 || sharers.lingers) {
+      return;
+    }
+    if (sharers.isForgettable(nanoTime())) {
+      remove(sharers);
+    } else {
+      sharers.lingers = true;
+      lingering.add(sharers);
+    }
+  }
+
+  private void lookAtLingering(long now) {
+    for (int i = 0; i < LOOKS; i++) {
+      boolean tooMany = lingering.size() > MOST_LINGERING;
+      Sharers oldest = lingering.poll();
+      if (oldest == null) {
+        return;
+      }
+      oldest.lingers = false;
+      if (oldest.connections() > 0) {
+        continue;
+      }
+      if (tooMany || oldest.isForgettable(now)) {
+        remove(oldest);
+      } else {
+        oldest.lingers = true;
+        lingering.add(oldest);
+      }
+    }
+  }
+
+  private void remove(Sharers sharers) {
+    byKey.remove(sharers.key());
+    byNumber.remove(sharers.number());
+  }
+
+  long nanoTime() {
+    return nanoTime.getAsLong();
+  }
+
+  /** Notes that clients have to wait, or may queue less. */
+  void waits(Sharers sharers, Quota quota, long nowNanos) {
+    count(waits, sharers, quota, nowNanos);
+  }
+
+  /**
+   * Notes that something is refused.
+   *
+   * @param used for the client: what they have, with its number
+   * @param advice for the client: what it can do itself
+   * @return for the client
+   */
+  String refuse(Sharers sharers, Quota quota, String used, String advice) {
+    count(refusals, sharers, quota, nanoTime());
+    return sharers.key()
+        + " "
+        + used
+        + " (expected: at most "
+        + sharers.limits().limit(quota)
+        + ", quota "
+        + (sharers.key().subject() == null ? "of the account: " : "")
+        + quota.key()
+        + "); "
+        + advice
+        + ", or ask whoever runs the bus for more";
+  }
+
+  private void count(Map<String, LongAdder> counters, Sharers sharers, Quota quota, long now) {
+    String label = label(quota, sharers.key().subject() == null);
+    LongAdder counter = counters.get(label);
+    if (counter != null) {
+      counter.increment();
+    }
+    long count = sharers.count(quota, now, TELL_AGAIN.toNanos());
+    if (count > 0) {
+      tell(sharers, quota, count);
+    }
+  }
+
+  private void tell(Sharers sharers, Quota quota, long count) {
+    Sharers.Key key = sharers.key();
+    long limit = sharers.limits().limit(quota);
+    advisories.tell(
+        new Advisory.QuotaReached(
+            key.account(), key.subject(), key.anonymous(), quota.key(), limit, count));
+    log.warn(
+        key + " " + quota,
+        "{} are at their quota {}, {}{}",
+        PrintableText.of(key.toString(), MOST_SHOWN),
+        quota.key(),
+        limit);
+  }
+
+  /**
+   * Returns how often clients had to wait because a quota was used up.
+   *
+   * @return by quota; those of accounts begin with {@code account_}
+   */
+  public Map<String, Long> waits() {
+    return sums(waits);
+  }
+
+  /**
+   * Returns how often something was refused because a quota was used up.
+   *
+   * @return as {@link #waits}
+   */
+  public Map<String, Long> refusals() {
+    return sums(refusals);
+  }
+
+  private static Map<String, Long> sums(Map<String, LongAdder> counters) {
+    Map<String, Long> sums = new HashMap<>();
+    counters.forEach((label, counter) -> sums.put(label, counter.sum()));
+    return sums;
+  }
+
+  /**
+   * Lists identities and accounts in the order of their numbers.
+   *
+   * @param after only those with a greater number
+   * @param limit at most so many
+   * @return copies, fewer than {@code limit} only when there are no more
+   */
+  public synchronized List<QuotaUse> list(long after, int limit) {
+    return byNumber.tailMap(after, false).values().stream()
+        .limit(limit)
+        .map(QuotaAccounts::use)
+        .toList();
+  }
+
+  /**
+   * Finds an identity or an account.
+   *
+   * @param account empty for the clients that have none
+   * @param subject a name in the account, empty for the clients without one; null for all clients
+   *     of the account
+   * @return a copy, or none where there is no client with a quota; two where some of the clients
+   *     without a name are anonymous
+   */
+  public synchronized List<QuotaUse> find(String account, @Nullable String subject) {
+    return Stream.of(false, true)
+        .map(anonymous -> byKey.get(new Sharers.Key(account, subject, anonymous)))
+        .filter(Objects::nonNull)
+        .map(QuotaAccounts::use)
+        .toList();
+  }
+
+  private static QuotaUse use(Sharers sharers) {
+    Map<Quota, Long> reached = new EnumMap<>(Quota.class);
+    for (Quota quota : Quota.values()) {
+      reached.put(quota, sharers.reached(quota));
+    }
+    return new QuotaUse(
+        sharers.number(),
+        sharers.key().account(),
+        sharers.key().subject(),
+        sharers.key().anonymous(),
+        sharers.limits(),
+        sharers.connections(),
+        sharers.subscriptions(),
+        sharers.queueBytes(),
+        reached);
+  }
+}

@@ -1,0 +1,189 @@
+package io.eventbus.server.quota;
+
+import io.eventbus.server.config.ClientQuotas;
+import io.eventbus.server.config.Quota;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one connection uses of the quotas of its identity and of its account. Confined to the
+ * connection's loop. When it is closed everything is given back, and nothing is counted any more.
+ *
+ * <p>A client for which there is no quota has none of these.
+ */
+public final class QuotaShare {
+  /**
+   * A connection that waits looks again after so long, at random: those that wait for the same
+   * bucket have equal chances then, and a thousand of them do not keep a loop busy.
+   */
+  private static final long LEAST_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
+
+  private static final long MOST_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(15);
+
+  /** What waits is told in steps, so that a reader that keeps up touches nothing that is shared. */
+  private static final long STEP_BYTES = 16 * 1024;
+
+  private final QuotaAccounts accounts;
+  private final Sharers identity;
+  private final Sharers account;
+  private int subscriptions;
+  private long toldQueueBytes;
+  private boolean waits;
+  private boolean cut;
+  private boolean closed;
+
+  QuotaShare(QuotaAccounts accounts, Sharers identity, Sharers account) {
+    this.accounts = accounts;
+    this.identity = identity;
+    this.account = account;
+  }
+
+  Sharers identity() {
+    return identity;
+  }
+
+  Sharers account() {
+    return account;
+  }
+
+  /**
+   * Takes other limits, for all clients of the identity and of the account. Those that are passed
+   * already end nothing.
+   *
+   * @param quotas that hold from now on
+   */
+  public void renew(ClientQuotas quotas) {
+    identity.limit(quotas.identity());
+    account.limit(quotas.account());
+  }
+
+  /**
+   * Says how long the connection must not be read, because too much has been published.
+   *
+   * @param nowNanos by the clock of {@link QuotaAccounts}
+   * @return 0 if it may publish; else when to ask again, in nanoseconds
+   */
+  public long publishWaitNanos(long nowNanos) {
+    long least = Math.max(identity.publishWaitNanos(nowNanos), account.publishWaitNanos(nowNanos));
+    if (least == 0) {
+      waits = false;
+      return 0;
+    }
+    if (!waits) {
+      waits = true;
+      noteWait(identity, nowNanos);
+      noteWait(account, nowNanos);
+    }
+    return least + ThreadLocalRandom.current().nextLong(LEAST_WAIT_NANOS, MOST_WAIT_NANOS);
+  }
+
+  private void noteWait(Sharers sharers, long nowNanos) {
+    Quota lacking = sharers.publishLacks(nowNanos);
+    if (lacking != null) {
+      accounts.waits(sharers, lacking, nowNanos);
+    }
+  }
+
+  /**
+   * Notes what was published.
+   *
+   * @param events of one frame
+   * @param bytes of the frame
+   * @param nowNanos as above
+   */
+  public void published(int events, long bytes, long nowNanos) {
+    identity.published(events, bytes, nowNanos);
+    account.published(events, bytes, nowNanos);
+  }
+
+  /**
+   * Takes room for a subscription.
+   *
+   * @return null, or why there is none, for the client; then nothing was taken
+   */
+  public @Nullable String takeSubscription() {
+    if (!identity.takeSubscription()) {
+      return refuse(identity);
+    }
+    if (!account.takeSubscription()) {
+      identity.changeSubscriptions(-1);
+      return refuse(account);
+    }
+    subscriptions++;
+    return null;
+  }
+
+  private String refuse(Sharers sharers) {
+    return accounts.refuse(
+        sharers,
+        Quota.SUBSCRIPTIONS,
+        "have " + sharers.subscriptions() + " subscriptions together on this bus",
+        "end those that are not needed");
+  }
+
+  /**
+   * Counts subscriptions that were there before there were quotas.
+   *
+   * @param count how many
+   */
+  public void hasSubscriptions(int count) {
+    subscriptions += count;
+    identity.changeSubscriptions(count);
+    account.changeSubscriptions(count);
+  }
+
+  /** Gives back the room of a subscription that has ended. */
+  public void giveSubscription() {
+    if (subscriptions > 0) {
+      hasSubscriptions(-1);
+    }
+  }
+
+  /**
+   * Notes what waits for the connection now.
+   *
+   * @param bytes all of it
+   */
+  public void holds(long bytes) {
+    long change = bytes - toldQueueBytes;
+    if (closed || change == 0 || (bytes != 0 && Math.abs(change) < STEP_BYTES)) {
+      return;
+    }
+    toldQueueBytes = bytes;
+    identity.changeQueueBytes(change);
+    account.changeQueueBytes(change);
+  }
+
+  /**
+   * Says what the connection's queue may hold: while all together hold more than their quota, the
+   * equal part of each.
+   *
+   * @param own what a queue may hold without quotas
+   * @return at most that
+   */
+  public long queueBound(long own) {
+    if (closed) {
+      return own;
+    }
+    long ofIdentity = identity.queueBound(own);
+    long bound = account.queueBound(ofIdentity);
+    boolean isCut = bound < own;
+    if (isCut && !cut) {
+      accounts.waits(
+          bound < ofIdentity ? account : identity, Quota.QUEUE_BYTES, accounts.nanoTime());
+    }
+    cut = isCut;
+    return bound;
+  }
+
+  /** Gives everything back. Does nothing the second time. */
+  public void close() {
+    if (!closed) {
+      hasSubscriptions(-subscriptions);
+      holds(0);
+      closed = true;
+      accounts.left(this);
+    }
+  }
+}

@@ -1,0 +1,31 @@
+package io.eventbus.server.security;
+
+import io.eventbus.server.config.ClientQuotas;
+
+/**
+ * Says what quotas hold for a client, once it is known who it is. Any thread, never an event loop
+ * for longer than microseconds.
+ */
+@FunctionalInterface
+public interface QuotaPolicy {
+  /** Where nothing is limited but by tokens. */
+  QuotaPolicy NONE = identity -> ClientQuotas.NONE;
+
+  /**
+   * Returns what holds for a client, but for what its token says.
+   *
+   * @param identity who it has proved to be
+   * @return its quotas; a quota of which nothing is said has no limit
+   */
+  ClientQuotas quotas(Identity identity);
+
+  /**
+   * Adds what holds where this policy says nothing.
+   *
+   * @param defaults for all clients
+   * @return a policy that says both
+   */
+  default QuotaPolicy over(ClientQuotas defaults) {
+    return identity -> quotas(identity).over(defaults);
+  }
+}

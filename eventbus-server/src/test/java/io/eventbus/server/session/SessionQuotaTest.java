@@ -1,0 +1,264 @@
+package io.eventbus.server.session;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.eventbus.protocol.CloseReason;
+import io.eventbus.protocol.ControlFrames;
+import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.Authenticate;
+import io.eventbus.schema.Confirm;
+import io.eventbus.schema.ErrorCode;
+import io.eventbus.schema.Hello;
+import io.eventbus.schema.Overflow;
+import io.eventbus.schema.Problem;
+import io.eventbus.schema.Subscribe;
+import io.eventbus.schema.Unsubscribe;
+import io.eventbus.schema.Welcome;
+import io.eventbus.server.advisory.Advisories;
+import io.eventbus.server.config.ClientQuotas;
+import io.eventbus.server.config.Quota;
+import io.eventbus.server.config.Quotas;
+import io.eventbus.server.config.ServerConfig;
+import io.eventbus.server.quota.QuotaAccounts;
+import io.eventbus.server.routing.BusMemory;
+import io.eventbus.server.routing.LoopBarrier;
+import io.eventbus.server.routing.SubscriptionIndex;
+import io.eventbus.server.samples.FakeAuthenticator;
+import io.eventbus.server.samples.FakeLoops;
+import io.eventbus.server.samples.SampleFrames;
+import io.eventbus.server.security.Authentication;
+import io.eventbus.server.security.AuthenticationMethod;
+import io.eventbus.server.security.Authentications;
+import io.eventbus.server.security.Permissions;
+import io.eventbus.server.security.Principal;
+import io.eventbus.server.security.Revocations;
+import io.eventbus.server.stats.BusCounters;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import java.nio.ByteBuffer;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What a client meets that has used up its quotas. */
+class SessionQuotaTest {
+  private static final long SECOND = 1_000_000_000;
+
+  private final SubscriptionIndex index = new SubscriptionIndex(1);
+  private final BusMemory memory = new BusMemory(1 << 30);
+  private final FakeLoops loops = new FakeLoops(1);
+  private final Sessions sessions = new Sessions("bus", Clock.systemUTC());
+  private final List<Session> all = new ArrayList<>();
+  private ClientQuotas given = ClientQuotas.NONE;
+  private long now = 7;
+  private final QuotaAccounts quotas = new QuotaAccounts(new Advisories(), () -> now);
+  private final LoopContext context = context();
+
+  private LoopContext context() {
+    BusContext bus =
+        new BusContext(
+            "bus",
+            ServerConfig.defaults().limits(),
+            index,
+            memory,
+            sessions,
+            new Authentications(credentials -> CompletableFuture.completedFuture(accepted(given))),
+            new LoopBarrier(loops),
+            new BusCounters(1),
+            Clock.systemUTC(),
+            ClusterPromises.ALONE,
+            new Advisories(),
+            quotas,
+            new Revocations());
+    return TestLoop.of(bus, loops, new UnpooledByteBufAllocator(true), new TurnBudget(() -> now));
+  }
+
+  private static Authentication accepted(ClientQuotas quotas) {
+    Principal everything = ((Authentication.Accepted) FakeAuthenticator.everything()).principal();
+    return new Authentication.Accepted(
+        new Principal(
+            "acme", "u1", AuthenticationMethod.JWT, everything.permissions(), quotas, null, null));
+  }
+
+  @AfterEach
+  void nothingIsLeft() {
+    all.forEach(Session::onClosed);
+    now += 3600 * SECOND;
+    // Whoever comes has those looked at that linger.
+    Principal other =
+        new Principal(
+            "x",
+            "x",
+            AuthenticationMethod.JWT,
+            Permissions.NONE,
+            limited(Quota.CONNECTIONS, 1),
+            null,
+            null);
+    assertThat(quotas.enter(other, false)).isInstanceOf(QuotaAccounts.Entry.Open.class);
+    assertThat(quotas.find("acme", "u1")).isEmpty();
+    assertThat(index.size()).isZero();
+    assertThat(memory.used()).isZero();
+  }
+
+  private static ClientQuotas limited(Quota quota, long limit) {
+    return new ClientQuotas(new Quotas(Map.of(quota, limit)), Quotas.NONE);
+  }
+
+  /** A client and what it was sent. */
+  private final class Client {
+    final FakeLink link = new FakeLink();
+    final Session session = new Session(context, link);
+
+    Client() {
+      all.add(session);
+    }
+
+    int say(byte[] frame) {
+      context.budget().renew();
+      return session.onMessage(ByteBuffer.wrap(frame), 0, frame.length, now, () -> {});
+    }
+
+    Client hello(@Nullable String resume) {
+      say(
+          ControlFrames.encode(
+              TypeCode.HELLO, new Hello("c", "a/1", "t", resume, Map.of(), null, null, null)));
+      return this;
+    }
+
+    Problem problem() {
+      List<Object> sent = link.taken();
+      assertThat(sent).hasSize(1).first().isInstanceOf(Problem.class);
+      return (Problem) sent.get(0);
+    }
+  }
+
+  private static byte[] publish(String... payloads) {
+    return SampleFrames.publish("a.b", 1, false, payloads);
+  }
+
+  private static byte[] subscribe(long id) {
+    return ControlFrames.encode(
+        TypeCode.SUBSCRIBE, new Subscribe(id, "a." + id, null, Overflow.BLOCK));
+  }
+
+  @Test
+  void tooManyConnectionsAreToldAndClosedForNow() {
+    given = limited(Quota.CONNECTIONS, 1);
+    Client first = new Client().hello(null);
+    Welcome welcome = (Welcome) first.link.taken().get(0);
+    Client second = new Client().hello(null);
+    Problem problem = second.problem();
+    assertThat(problem.getCode()).isEqualTo(ErrorCode.LIMIT_EXCEEDED);
+    assertThat(problem.getRetryable()).isTrue();
+    assertThat(problem.getTypeCode()).isEqualTo(TypeCode.HELLO.code());
+    assertThat(problem.getMessage()).contains("at most 1, quota connections");
+    assertThat(second.link.closed.get(0).reason()).isEqualTo(CloseReason.OVERLOADED);
+    assertThat(second.session.isWelcomed()).isFalse();
+    Client back = new Client().hello(welcome.getResume());
+    assertThat(back.session.isWelcomed()).as("it takes the first one's place").isTrue();
+    assertThat(first.link.closed.get(0).reason()).isEqualTo(CloseReason.REPLACED);
+  }
+
+  @Test
+  void whoPublishesTooMuchIsNotReadAndLosesNothing() {
+    given = limited(Quota.PUBLISH_EVENTS, 2);
+    Client client = new Client().hello(null);
+    client.link.taken();
+    byte[] frame = publish("1", "2", "3", "4");
+    assertThat(client.say(frame)).as("what is there may be overdrawn").isEqualTo(frame.length);
+    assertThat(client.session.awaitsRoom()).isFalse();
+    assertThat(client.say(frame)).as("nothing was handled").isZero();
+    assertThat(client.session.awaitsRoom()).as("credit does not hold").isTrue();
+    assertThat(client.link.laterNanos).isGreaterThan(SECOND).isLessThan(SECOND * 11 / 10);
+    assertThat(client.session.published()).isEqualTo(4);
+    assertThat(quotas.waits()).containsEntry("publish_events", 1L);
+    now += client.link.laterNanos;
+    assertThat(client.say(frame)).isEqualTo(frame.length);
+    assertThat(client.session.published()).isEqualTo(8);
+    assertThat(client.session.awaitsRoom()).isFalse();
+    assertThat(client.link.closed).isEmpty();
+    assertThat(client.link.sent).as("nobody is told").isEmpty();
+  }
+
+  @Test
+  void bytesCountAsTheyCame() {
+    byte[] frame = publish("x".repeat(100));
+    given = limited(Quota.PUBLISH_BYTES, 50);
+    Client client = new Client().hello(null);
+    assertThat(client.say(frame)).isEqualTo(frame.length);
+    assertThat(client.say(frame)).isZero();
+    assertThat(client.link.laterNanos).isGreaterThan(SECOND);
+  }
+
+  @Test
+  void otherFramesGoOnMeanwhile() {
+    given = limited(Quota.PUBLISH_EVENTS, 1);
+    Client client = new Client().hello(null);
+    client.say(publish("1", "2", "3"));
+    client.link.taken();
+    client.say(subscribe(1));
+    assertThat(client.link.taken()).hasSize(1).first().isInstanceOf(Confirm.class);
+  }
+
+  @Test
+  void tooManySubscriptionsAreRefusedUntilOneEnds() {
+    given = limited(Quota.SUBSCRIPTIONS, 2);
+    Client one = new Client().hello(null);
+    Client two = new Client().hello(null);
+    one.say(subscribe(1));
+    two.say(subscribe(1));
+    two.link.taken();
+    two.say(subscribe(2));
+    Problem problem = two.problem();
+    assertThat(problem.getCode()).isEqualTo(ErrorCode.LIMIT_EXCEEDED);
+    assertThat(problem.getAbout()).isEqualTo(2);
+    assertThat(problem.getMessage()).contains("2 subscriptions").contains("quota subscriptions");
+    assertThat(two.session.subscriptions().size()).isEqualTo(1);
+    one.say(ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(1L)));
+    two.say(subscribe(2));
+    assertThat(two.session.subscriptions().size()).isEqualTo(2);
+  }
+
+  @Test
+  void aNewTokenBringsItsOwnQuotas() {
+    Client client = new Client().hello(null);
+    client.say(subscribe(1));
+    client.say(subscribe(2));
+    client.link.taken();
+    given = limited(Quota.SUBSCRIPTIONS, 2);
+    byte[] renew = ControlFrames.encode(TypeCode.AUTHENTICATE, new Authenticate("token", null));
+    client.say(renew);
+    assertThat(client.link.taken()).hasSize(1).first().isInstanceOf(Confirm.class);
+    assertThat(quotas.find("acme", "u1").get(0).subscriptions()).isEqualTo(2);
+    client.say(subscribe(3));
+    assertThat(client.problem().getCode()).isEqualTo(ErrorCode.LIMIT_EXCEEDED);
+    given = limited(Quota.SUBSCRIPTIONS, 1);
+    client.say(renew);
+    client.link.taken();
+    assertThat(client.session.subscriptions().size()).as("what is there stays").isEqualTo(2);
+    given = ClientQuotas.NONE;
+    client.say(renew);
+    client.link.taken();
+    client.say(subscribe(3));
+    assertThat(client.session.subscriptions().size()).isEqualTo(3);
+    assertThat(quotas.find("acme", "u1")).isEmpty();
+  }
+
+  @Test
+  void aPageMayNotHoldPublishersBack() {
+    Client client = new Client().hello(null);
+    client.link.taken();
+    client.link.mayBlock = false;
+    client.say(subscribe(1));
+    Problem problem = client.problem();
+    assertThat(problem.getCode()).isEqualTo(ErrorCode.FORBIDDEN);
+    assertThat(problem.getMessage()).contains("listen.browser-block").contains("DROP_OLDEST");
+    client.say(
+        ControlFrames.encode(TypeCode.SUBSCRIBE, new Subscribe(1L, "a", null, Overflow.CONFLATE)));
+    assertThat(client.session.subscriptions().size()).isEqualTo(1);
+  }
+}

@@ -22,6 +22,10 @@ class ConfigKeyTest {
           ConfigKey.LIMITS_QUEUE_BYTES,
           ConfigKey.FEDERATION_QUEUE_BYTES,
           ConfigKey.LIMITS_MEMORY_BYTES,
+          ConfigKey.QUOTAS_PUBLISH_BYTES,
+          ConfigKey.QUOTAS_QUEUE_BYTES,
+          ConfigKey.QUOTAS_ACCOUNT_PUBLISH_BYTES,
+          ConfigKey.QUOTAS_ACCOUNT_QUEUE_BYTES,
           ConfigKey.BALANCE_CAPACITY_BYTES,
           ConfigKey.AUDIT_MAX_BYTES);
 

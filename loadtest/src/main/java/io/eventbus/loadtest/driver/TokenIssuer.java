@@ -58,6 +58,9 @@ public final class TokenIssuer {
    */
   public Map<String, String> settings() {
     return Map.of(
+        // A bus that has just started on a busy machine checks its first tokens slowly.
+        "timeouts.hello",
+        "60s",
         "auth.jwt.issuer",
         ISSUER,
         "auth.jwt.audience",

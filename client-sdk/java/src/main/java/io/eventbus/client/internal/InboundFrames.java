@@ -154,7 +154,15 @@ final class InboundFrames {
           UNSUBSCRIBE,
           WELCOME,
           CHANGE_BUS_FAILED,
+          REGISTER,
+          UNREGISTER,
+          REQUEST,
+          INVOKE,
+          REPLY,
+          FAILURE,
+          CANCEL,
           CREDIT,
+          CAPACITY,
           AUTHENTICATE,
           ECHO ->
           LOG.warn("{} sent a frame of type {}, which is not for this client: skipped", url, type);

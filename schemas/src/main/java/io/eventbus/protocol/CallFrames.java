@@ -1,0 +1,301 @@
+package io.eventbus.protocol;
+
+import io.eventbus.schema.CallKind;
+import io.eventbus.schema.CallPriority;
+import io.eventbus.schema.CallScope;
+import java.nio.ByteBuffer;
+
+/**
+ * Writes the frames of calls that end with an event: {@code Request}, {@code Invoke} and {@code
+ * Reply}.
+ *
+ * <p>What comes before the event is measured first and then written at the position of a buffer
+ * that the caller provides, so that writing allocates nothing; the event follows, as {@link
+ * Frames#writeEvent} writes it or as it was received. The event is the end of the frame. Stateless;
+ * any thread.
+ */
+public final class CallFrames {
+  /**
+   * The most bytes that come before the event: two integers for the frame, at most twelve fields,
+   * and texts.
+   */
+  public static final int MAX_HEAD =
+      14 * Varint.MAX_BYTES
+          + ServiceName.MAX_BYTES
+          + FrameLimits.MAX_NAME_BYTES
+          + FrameLimits.MAX_IDENTITY_BYTES;
+
+  private CallFrames() {}
+
+  /**
+   * What comes before the event in a {@code Request}, for one member and one reply.
+   *
+   * @param call the caller's number, at least 1
+   * @param service the service's name in UTF-8, at most {@link ServiceName#MAX_BYTES} bytes
+   * @param method what it is to do in UTF-8, at most {@link FrameLimits#MAX_NAME_BYTES} bytes
+   * @param priority how urgent it is
+   * @param timeoutMillis how long the caller waits, 0 for what the bus has as its default
+   * @param waitMillis how long the bus waits for a member
+   * @param idempotent whether the call may be executed twice
+   * @param attempt how often the caller has sent it before
+   * @param member the only member to call, 0 for any
+   * @param schema fingerprint, 0 for none
+   */
+  public record RequestHead(
+      long call,
+      byte[] service,
+      byte[] method,
+      CallPriority priority,
+      int timeoutMillis,
+      int waitMillis,
+      boolean idempotent,
+      int attempt,
+      long member,
+      long schema) {
+    /**
+     * Measures the frame.
+     *
+     * @param eventBytes bytes of the event
+     * @return bytes of the frame, the event included
+     */
+    public int size(int eventBytes) {
+      int body = bodySize(eventBytes);
+      return Frames.headSize(TypeCode.REQUEST, body) + body;
+    }
+
+    private int bodySize(int eventBytes) {
+      return Varint.size(call)
+          + Varint.size(service.length)
+          + service.length
+          + Varint.size(method.length)
+          + method.length
+          // kind, scope, priority and idempotent
+          + 4
+          + Varint.size(timeoutMillis)
+          + Varint.size(waitMillis)
+          + Varint.size(attempt)
+          + Varint.size(member)
+          + Varint.size(schema)
+          + eventBytes;
+    }
+
+    /**
+     * Writes what comes before the event.
+     *
+     * @param out takes {@link #size} bytes, less those of the event, at its position
+     * @param eventBytes bytes of the event, which has to follow
+     */
+    public void write(ByteBuffer out, int eventBytes) {
+      Frames.writeHead(out, TypeCode.REQUEST, bodySize(eventBytes));
+      Varint.write(out, call);
+      Varint.write(out, service.length);
+      out.put(service);
+      Varint.write(out, method.length);
+      out.put(method);
+      Varint.write(out, CallKind.REPLY.ordinal());
+      Varint.write(out, CallScope.ONE.ordinal());
+      Varint.write(out, priority.ordinal());
+      Varint.write(out, timeoutMillis);
+      Varint.write(out, waitMillis);
+      out.put((byte) (idempotent ? 1 : 0));
+      Varint.write(out, attempt);
+      Varint.write(out, member);
+      Varint.write(out, schema);
+    }
+  }
+
+  /**
+   * Measures an {@code Invoke} for one reply.
+   *
+   * @param call the bus's number
+   * @param service {@code Register.id}
+   * @param methodLength bytes of the method
+   * @param timeoutMillis what is left of the caller's time
+   * @param caller the caller's producer number
+   * @param request the caller's number
+   * @param attempt how often the request was sent or given to a member before
+   * @param identity the caller's name in UTF-8, at most {@link FrameLimits#MAX_IDENTITY_BYTES}
+   *     bytes
+   * @param receivedAt microseconds since the epoch
+   * @param schema fingerprint, 0 for none
+   * @param eventBytes bytes of the event
+   * @return bytes of the frame, the event included
+   */
+  public static int invokeSize(
+      long call,
+      long service,
+      int methodLength,
+      int timeoutMillis,
+      long caller,
+      long request,
+      int attempt,
+      byte[] identity,
+      long receivedAt,
+      long schema,
+      int eventBytes) {
+    int body =
+        invokeBodySize(
+            call,
+            service,
+            methodLength,
+            timeoutMillis,
+            caller,
+            request,
+            attempt,
+            identity,
+            receivedAt,
+            schema,
+            eventBytes);
+    return Frames.headSize(TypeCode.INVOKE, body) + body;
+  }
+
+  private static int invokeBodySize(
+      long call,
+      long service,
+      int methodLength,
+      int timeoutMillis,
+      long caller,
+      long request,
+      int attempt,
+      byte[] identity,
+      long receivedAt,
+      long schema,
+      int eventBytes) {
+    return Varint.size(call)
+        + Varint.size(service)
+        + Varint.size(methodLength)
+        + methodLength
+        // kind
+        + 1
+        + Varint.size(timeoutMillis)
+        + Varint.size(caller)
+        + Varint.size(request)
+        + Varint.size(attempt)
+        + Varint.size(identity.length)
+        + identity.length
+        + Varint.size(receivedAt)
+        + Varint.size(schema)
+        + eventBytes;
+  }
+
+  /**
+   * Writes what comes before the event in an {@code Invoke} for one reply.
+   *
+   * @param out takes {@link #invokeSize} bytes, less those of the event, at its position
+   * @param call the bus's number
+   * @param service {@code Register.id}
+   * @param in holds the method in UTF-8
+   * @param methodStart the index of the method's first byte
+   * @param methodLength bytes of the method
+   * @param timeoutMillis what is left of the caller's time
+   * @param caller the caller's producer number
+   * @param request the caller's number
+   * @param attempt how often the request was sent or given to a member before
+   * @param identity the caller's name in UTF-8, at most {@link FrameLimits#MAX_IDENTITY_BYTES}
+   *     bytes
+   * @param receivedAt microseconds since the epoch
+   * @param schema fingerprint, 0 for none
+   * @param eventBytes bytes of the event, which has to follow
+   */
+  public static void writeInvokeHead(
+      ByteBuffer out,
+      long call,
+      long service,
+      ByteBuffer in,
+      int methodStart,
+      int methodLength,
+      int timeoutMillis,
+      long caller,
+      long request,
+      int attempt,
+      byte[] identity,
+      long receivedAt,
+      long schema,
+      int eventBytes) {
+    Frames.writeHead(
+        out,
+        TypeCode.INVOKE,
+        invokeBodySize(
+            call,
+            service,
+            methodLength,
+            timeoutMillis,
+            caller,
+            request,
+            attempt,
+            identity,
+            receivedAt,
+            schema,
+            eventBytes));
+    Varint.write(out, call);
+    Varint.write(out, service);
+    Varint.write(out, methodLength);
+    Frames.copy(out, in, methodStart, methodLength);
+    Varint.write(out, CallKind.REPLY.ordinal());
+    Varint.write(out, timeoutMillis);
+    Varint.write(out, caller);
+    Varint.write(out, request);
+    Varint.write(out, attempt);
+    Varint.write(out, identity.length);
+    out.put(identity);
+    Varint.write(out, receivedAt);
+    Varint.write(out, schema);
+  }
+
+  /**
+   * Measures a {@code Reply}.
+   *
+   * @param call the number that the receiver knows the call by
+   * @param member who has answered; 0 on the way from the member
+   * @param queuedMicros how long the request waited in the bus; 0 on the way from the member
+   * @param handledMicros how long the member worked
+   * @param schema fingerprint, 0 for none
+   * @param eventBytes bytes of the event
+   * @return bytes of the frame, the event included
+   */
+  public static int replySize(
+      long call, long member, int queuedMicros, int handledMicros, long schema, int eventBytes) {
+    int body = replyBodySize(call, member, queuedMicros, handledMicros, schema, eventBytes);
+    return Frames.headSize(TypeCode.REPLY, body) + body;
+  }
+
+  private static int replyBodySize(
+      long call, long member, int queuedMicros, int handledMicros, long schema, int eventBytes) {
+    return Varint.size(call)
+        + Varint.size(member)
+        + Varint.size(queuedMicros)
+        + Varint.size(handledMicros)
+        + Varint.size(schema)
+        + eventBytes;
+  }
+
+  /**
+   * Writes what comes before the event in a {@code Reply}.
+   *
+   * @param out takes {@link #replySize} bytes, less those of the event, at its position
+   * @param call the number that the receiver knows the call by
+   * @param member who has answered; 0 on the way from the member
+   * @param queuedMicros how long the request waited in the bus; 0 on the way from the member
+   * @param handledMicros how long the member worked
+   * @param schema fingerprint, 0 for none
+   * @param eventBytes bytes of the event, which has to follow
+   */
+  public static void writeReplyHead(
+      ByteBuffer out,
+      long call,
+      long member,
+      int queuedMicros,
+      int handledMicros,
+      long schema,
+      int eventBytes) {
+    Frames.writeHead(
+        out,
+        TypeCode.REPLY,
+        replyBodySize(call, member, queuedMicros, handledMicros, schema, eventBytes));
+    Varint.write(out, call);
+    Varint.write(out, member);
+    Varint.write(out, queuedMicros);
+    Varint.write(out, handledMicros);
+    Varint.write(out, schema);
+  }
+}

@@ -1,8 +1,6 @@
 package io.eventbus.protocol;
 
-import io.eventbus.schema.CallKind;
 import io.eventbus.schema.CallPriority;
-import io.eventbus.schema.CallScope;
 import java.nio.ByteBuffer;
 
 /**
@@ -25,33 +23,69 @@ public final class CallFrames {
           + FrameLimits.MAX_NAME_BYTES
           + FrameLimits.MAX_IDENTITY_BYTES;
 
+  // The numbers of the symbols.
+  private static final int KIND_REPLY = 0;
+  private static final int SCOPE_ONE = 0;
+
   private CallFrames() {}
 
-  /**
-   * What comes before the event in a {@code Request}, for one member and one reply.
-   *
-   * @param call the caller's number, at least 1
-   * @param service the service's name in UTF-8, at most {@link ServiceName#MAX_BYTES} bytes
-   * @param method what it is to do in UTF-8, at most {@link FrameLimits#MAX_NAME_BYTES} bytes
-   * @param priority how urgent it is
-   * @param timeoutMillis how long the caller waits, 0 for what the bus has as its default
-   * @param waitMillis how long the bus waits for a member
-   * @param idempotent whether the call may be executed twice
-   * @param attempt how often the caller has sent it before
-   * @param member the only member to call, 0 for any
-   * @param schema fingerprint, 0 for none
-   */
-  public record RequestHead(
-      long call,
-      byte[] service,
-      byte[] method,
-      CallPriority priority,
-      int timeoutMillis,
-      int waitMillis,
-      boolean idempotent,
-      int attempt,
-      long member,
-      long schema) {
+  /** What comes before the event in a {@code Request}, for one member and one reply. Immutable. */
+  public static final class RequestHead {
+    private final long call;
+    private final byte[] service;
+    private final byte[] method;
+    private final int priority;
+    private final int timeoutMillis;
+    private final int waitMillis;
+    private final boolean idempotent;
+    private final int attempt;
+    private final long member;
+    private final long schema;
+
+    /**
+     * Makes a head.
+     *
+     * @param call the caller's number, at least 1
+     * @param service the service's name in UTF-8, at most {@link ServiceName#MAX_BYTES} bytes; not
+     *     copied
+     * @param method what it is to do in UTF-8, at most {@link FrameLimits#MAX_NAME_BYTES} bytes;
+     *     not copied
+     * @param priority how urgent it is
+     * @param timeoutMillis how long the caller waits, 0 for what the bus has as its default
+     * @param waitMillis how long the bus waits for a member
+     * @param idempotent whether the call may be executed twice
+     * @param attempt how often the caller has sent it before
+     * @param member the only member to call, 0 for any
+     * @param schema fingerprint, 0 for none
+     */
+    public RequestHead(
+        long call,
+        byte[] service,
+        byte[] method,
+        CallPriority priority,
+        int timeoutMillis,
+        int waitMillis,
+        boolean idempotent,
+        int attempt,
+        long member,
+        long schema) {
+      this.call = call;
+      this.service = service;
+      this.method = method;
+      this.priority =
+          switch (priority) {
+            case NORMAL -> 0;
+            case HIGH -> 1;
+            case LOW -> 2;
+          };
+      this.timeoutMillis = timeoutMillis;
+      this.waitMillis = waitMillis;
+      this.idempotent = idempotent;
+      this.attempt = attempt;
+      this.member = member;
+      this.schema = schema;
+    }
+
     /**
      * Measures the frame.
      *
@@ -92,9 +126,9 @@ public final class CallFrames {
       out.put(service);
       Varint.write(out, method.length);
       out.put(method);
-      Varint.write(out, CallKind.REPLY.ordinal());
-      Varint.write(out, CallScope.ONE.ordinal());
-      Varint.write(out, priority.ordinal());
+      Varint.write(out, KIND_REPLY);
+      Varint.write(out, SCOPE_ONE);
+      Varint.write(out, priority);
       Varint.write(out, timeoutMillis);
       Varint.write(out, waitMillis);
       out.put((byte) (idempotent ? 1 : 0));
@@ -231,7 +265,7 @@ public final class CallFrames {
     Varint.write(out, service);
     Varint.write(out, methodLength);
     Frames.copy(out, in, methodStart, methodLength);
-    Varint.write(out, CallKind.REPLY.ordinal());
+    Varint.write(out, KIND_REPLY);
     Varint.write(out, timeoutMillis);
     Varint.write(out, caller);
     Varint.write(out, request);

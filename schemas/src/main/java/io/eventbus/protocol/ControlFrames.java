@@ -109,11 +109,7 @@ public final class ControlFrames {
       return hello;
     }
     hello.setAttributes(
-        texts(
-            in,
-            "Hello.attributes",
-            FrameLimits.MAX_ATTRIBUTES,
-            FrameLimits.MAX_ATTRIBUTE_BYTES));
+        texts(in, "Hello.attributes", FrameLimits.MAX_ATTRIBUTES, FrameLimits.MAX_ATTRIBUTE_BYTES));
     if (!in.atEnd() && in.readPresent("Hello.change")) {
       hello.setChange(in.readString("Hello.change", FrameLimits.MAX_TOKEN_BYTES));
     }

@@ -23,7 +23,9 @@ public record FrameLimits(int payloadBytes, int headers, int headerBytes) {
   /** The longest name in Hello, Subscribe and the like, in bytes of UTF-8. */
   public static final int MAX_NAME_BYTES = 255;
 
-  /** The longest name that a client has proved, as members of services see it, in bytes of UTF-8. */
+  /**
+   * The longest name that a client has proved, as members of services see it, in bytes of UTF-8.
+   */
   public static final int MAX_IDENTITY_BYTES = 1024;
 
   /** The longest token, in bytes of UTF-8: enough for a JWT with many claims. */

@@ -38,10 +38,7 @@ public final class ServiceFrames {
         in.atEnd()
             ? Map.of()
             : ControlFrames.texts(
-                in,
-                "Register.metadata",
-                FrameLimits.MAX_METADATA,
-                FrameLimits.MAX_METADATA_BYTES));
+                in, "Register.metadata", FrameLimits.MAX_METADATA, FrameLimits.MAX_METADATA_BYTES));
     return register;
   }
 

@@ -34,7 +34,9 @@ public final class ServiceName {
           + ")";
     }
     if (name.indexOf('*') >= 0 || name.indexOf('>') >= 0) {
-      return "service " + Topic.quote(name) + " holds a wildcard (expected: a name without * and >)";
+      return "service "
+          + Topic.quote(name)
+          + " holds a wildcard (expected: a name without * and >)";
     }
     if (name.charAt(0) == Topic.SYSTEM) {
       return "service "

@@ -218,7 +218,12 @@ final class Records {
             Arbitraries.of(CallPriority.values()),
             Combinators.combine(counts(), counts(), counts()).as(Tuple::of),
             Arbitraries.of(true, false),
-            Combinators.combine(Arbitraries.longs(), Arbitraries.longs()).as(Tuple::of),
+            Combinators.combine(
+                    Arbitraries.longs(),
+                    Arbitraries.longs(),
+                    Arbitraries.of(CallKind.values()),
+                    Arbitraries.of(CallScope.values()))
+                .as(Tuple::of),
             events())
         .as(
             (call, service, method, priority, times, idempotent, numbers, event) ->
@@ -226,8 +231,8 @@ final class Records {
                     call,
                     service,
                     method,
-                    CallKind.values()[times.get1() % CallKind.values().length],
-                    CallScope.values()[times.get2() % CallScope.values().length],
+                    numbers.get3(),
+                    numbers.get4(),
                     priority,
                     times.get1(),
                     times.get2(),

@@ -28,9 +28,7 @@ class TypeCodeTest {
       assertThat(TypeCode.of(code)).isEqualTo(TypeCode.valueOf(names[code]));
       assertThat(TypeCode.valueOf(names[code]).code()).isEqualTo(code);
     }
-    String[] calls = {
-      "REGISTER", "UNREGISTER", "REQUEST", "INVOKE", "REPLY", "FAILURE", "CANCEL"
-    };
+    String[] calls = {"REGISTER", "UNREGISTER", "REQUEST", "INVOKE", "REPLY", "FAILURE", "CANCEL"};
     for (int i = 0; i < calls.length; i++) {
       assertThat(TypeCode.of(20 + i)).isEqualTo(TypeCode.valueOf(calls[i]));
       assertThat(TypeCode.valueOf(calls[i]).code()).isEqualTo(20 + i);

@@ -33,6 +33,8 @@ final class DeliveryRing {
   private long bytes;
   private long droppableBytes;
   private long controlBytes;
+  private long callsAdded;
+  private long callsTaken;
 
   /** Adds events. */
   void add(Delivery delivery, Overflow policy) {
@@ -54,6 +56,9 @@ final class DeliveryRing {
     span++;
     size++;
     count(delivery, policy, 1);
+    if (delivery.kind().alwaysOvertakes()) {
+      callsAdded++;
+    }
   }
 
   /** Moves what may overtake the others to another queue, in its order. */
@@ -125,6 +130,9 @@ final class DeliveryRing {
   Delivery poll() {
     Delivery first = get(0);
     count(first, ring[head + 1], -1);
+    if (first.kind().alwaysOvertakes()) {
+      callsTaken++;
+    }
     ring[head] = null;
     size--;
     skipFirst();
@@ -232,5 +240,15 @@ final class DeliveryRing {
 
   long controlBytes() {
     return controlBytes;
+  }
+
+  /** How many frames of calls were added since the start. */
+  long callsAdded() {
+    return callsAdded;
+  }
+
+  /** How many frames of calls were removed since the start: always the first of those added. */
+  long callsTaken() {
+    return callsTaken;
   }
 }

@@ -319,6 +319,24 @@ public final class OutboundQueue implements Subscriber {
     send(Delivery.of(context.allocator(), context.bus().memory(), kind, frame, System.nanoTime()));
   }
 
+  /**
+   * Whether there is room for a frame of a call: as much of them as of events may wait for a
+   * client.
+   */
+  public boolean hasRoomForCall(int frameBytes) {
+    return backlog.overtakingBytes() + frameBytes <= bound;
+  }
+
+  /** How many frames of calls were queued since the start; they are written in their order. */
+  public long callsQueued() {
+    return backlog.callsQueued();
+  }
+
+  /** How many of them were given to the socket. */
+  public long callsWritten() {
+    return backlog.callsWritten();
+  }
+
   /** Whether the client has to read some answers before more of its requests are served. */
   public boolean mustWait(Runnable retry) {
     if (!hasTooManyAnswers(0)) {

@@ -29,6 +29,34 @@ public interface ClientLink {
   void send(Delivery frame);
 
   /**
+   * Says whether there is room for a frame of a call, to be sent with {@link #send(Delivery)}.
+   *
+   * @param frameBytes bytes of the frame
+   * @return false if the client has not read so much that no more may wait
+   */
+  default boolean hasRoomForCall(int frameBytes) {
+    return true;
+  }
+
+  /**
+   * Returns how many frames of calls were sent with {@link #send(Delivery)}.
+   *
+   * @return frames since the start
+   */
+  default long callsQueued() {
+    return 0;
+  }
+
+  /**
+   * Returns how many of these frames were given to the socket, which they are in their order.
+   *
+   * @return frames since the start; the same after {@link Session#onClosed} was called
+   */
+  default long callsWritten() {
+    return 0;
+  }
+
+  /**
    * Sends a frame that is not a delivery behind every event that was queued before, also where the
    * overflow policy keeps some aside; it is never dropped.
    *
@@ -72,6 +100,13 @@ public interface ClientLink {
    * @param retry called once on this loop
    */
   void nextTurn(Runnable retry);
+
+  /**
+   * Runs a task in one of the next turns of the loop, whatever the connection waits for.
+   *
+   * @param task called once on this loop, perhaps after the end of the connection
+   */
+  void inTurn(Runnable task);
 
   /**
    * Asks for a call when some time has passed.

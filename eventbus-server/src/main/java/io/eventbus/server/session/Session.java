@@ -47,6 +47,19 @@ public final class Session {
           TypeCode.ECHO,
           TypeCode.AUTHENTICATE);
 
+  /** What need not wait behind an event that waits for room. */
+  private static final Set<TypeCode> ALONGSIDE =
+      EnumSet.of(
+          TypeCode.REGISTER,
+          TypeCode.UNREGISTER,
+          TypeCode.REQUEST,
+          TypeCode.REPLY,
+          TypeCode.FAILURE,
+          TypeCode.CANCEL,
+          TypeCode.CAPACITY,
+          TypeCode.CREDIT,
+          TypeCode.ECHO);
+
   /**
    * How long after the expiry of what it proved who it is with a client is closed: ten seconds more
    * than the clocks of a bus and an issuer may differ, so that what let a client in never ends its
@@ -62,6 +75,9 @@ public final class Session {
   private final SessionSubscriptions subscriptions;
   private final Acknowledgements acknowledgements;
   private final PendingChange change = new PendingChange();
+
+  // Made with the first event of a client that also takes part in calls.
+  private @Nullable PublishBacklog backlog;
 
   private SessionState state = SessionState.AWAITING_HELLO;
 
@@ -121,7 +137,7 @@ public final class Session {
           link.nextTurn(retry);
           return frames.frameStart();
         }
-        if (link.mustWait(retry) || !onFrame(message, frames, nowNanos, retry)) {
+        if (!take(message, frames, nowNanos, retry)) {
           return frames.frameStart();
         }
         loop.budget().spend(1);
@@ -130,6 +146,77 @@ public final class Session {
       onMalformed(e, frames.typeCode());
     }
     return to;
+  }
+
+  /** Handles a frame, or keeps it behind an event that waits; returns false if it has to wait. */
+  private boolean take(ByteBuffer message, FrameCursor frames, long nowNanos, Runnable retry) {
+    PublishBacklog before = backlog;
+    if (before != null
+        && before.isWaiting()
+        && !ALONGSIDE.contains(TypeCode.of(frames.typeCode()))) {
+      return before.add(message, frames.frameStart(), frames.bodyEnd(), retry);
+    }
+    if (link.mustWait(retry)) {
+      return false;
+    }
+    if (onFrame(message, frames, nowNanos, retry)) {
+      return true;
+    }
+    PublishBacklog behind = backlog;
+    if (behind == null || !publishing.awaitsRoom()) {
+      return false;
+    }
+    // The event calls the backlog's retry when there may be room.
+    behind.begin(receivedNanos, receivedAt);
+    return behind.add(message, frames.frameStart(), frames.bodyEnd(), retry);
+  }
+
+  /** There may be room for the event that waits; any thread. */
+  private void resumeBacklog() {
+    link.execute(() -> link.inTurn(this::handleBacklog));
+  }
+
+  private void handleBacklog() {
+    PublishBacklog behind = backlog;
+    if (behind == null || !behind.isWaiting() || state == SessionState.CLOSED) {
+      return;
+    }
+    receivedNanos = behind.receivedNanos();
+    receivedAt = behind.receivedAt();
+    ByteBuffer bytes = behind.frames();
+    FrameCursor frames = loop.frames.wrap(bytes, bytes.position(), bytes.limit());
+    try {
+      while (state != SessionState.CLOSED && frames.next()) {
+        if (loop.budget().mustYield()) {
+          behind.handledTo(frames.frameStart());
+          link.inTurn(this::handleBacklog);
+          return;
+        }
+        if (!onFrame(bytes, frames, receivedNanos, behind.resume())) {
+          behind.handledTo(frames.frameStart());
+          return;
+        }
+        loop.budget().spend(1);
+      }
+    } catch (MalformedFrameException e) {
+      onMalformed(e, frames.typeCode());
+    }
+    behind.handledAll();
+  }
+
+  /** Where the retry of an event that has to wait comes from. */
+  private Runnable retryOfPublish(Runnable retry) {
+    if (!usesCalls()) {
+      return retry;
+    }
+    PublishBacklog made = backlog;
+    if (made == null) {
+      made =
+          new PublishBacklog(
+              loop.bus.memory(), loop.bus.limits().messageBytes(), this::resumeBacklog);
+      backlog = made;
+    }
+    return made.resume();
   }
 
   private void onMalformed(MalformedFrameException e, int typeCode) {
@@ -157,7 +244,7 @@ public final class Session {
           identity.producer(),
           receivedAt,
           nowNanos,
-          retry);
+          retryOfPublish(retry));
     }
     long began = loop.budget().now();
     try {
@@ -470,6 +557,9 @@ public final class Session {
     authentication.close();
     change.left();
     subscriptions.removeAll();
+    if (backlog != null) {
+      backlog.clear();
+    }
     acknowledgements.close();
   }
 
@@ -492,12 +582,13 @@ public final class Session {
   }
 
   /**
-   * Says whether an event of the client waits for room elsewhere, and all that it has sent since.
+   * Says whether an event of the client waits for room elsewhere, and all that it has sent since,
+   * its calls included.
    *
    * @return true until {@link #onMessage} has handled it
    */
   public boolean awaitsRoom() {
-    return publishing.awaitsRoom();
+    return publishing.awaitsRoom() && (backlog == null || backlog.isFull());
   }
 
   /**

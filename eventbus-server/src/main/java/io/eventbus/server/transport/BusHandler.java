@@ -202,6 +202,21 @@ final class BusHandler implements MessageHandler, ClientLink {
   }
 
   @Override
+  public boolean hasRoomForCall(int frameBytes) {
+    return queue.hasRoomForCall(frameBytes);
+  }
+
+  @Override
+  public long callsQueued() {
+    return queue.callsQueued();
+  }
+
+  @Override
+  public long callsWritten() {
+    return queue.callsWritten();
+  }
+
+  @Override
   public void sendLast(byte[] frame) {
     queue.sendLast(frame);
   }
@@ -219,6 +234,11 @@ final class BusHandler implements MessageHandler, ClientLink {
   @Override
   public void nextTurn(Runnable retry) {
     connection.nextTurn();
+  }
+
+  @Override
+  public void inTurn(Runnable task) {
+    loop.nextTurn(() -> connection.guarded(task::run));
   }
 
   @Override

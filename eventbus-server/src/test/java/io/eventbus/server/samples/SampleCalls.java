@@ -45,8 +45,7 @@ public final class SampleCalls {
 
   /** An event with a text as its payload and nothing else. */
   public static Event event(String payload) {
-    return new Event(
-        1L, null, Map.of(), ByteBuffer.wrap(payload.getBytes(StandardCharsets.UTF_8)));
+    return new Event(1L, null, Map.of(), ByteBuffer.wrap(payload.getBytes(StandardCharsets.UTF_8)));
   }
 
   /** The text of a payload. */

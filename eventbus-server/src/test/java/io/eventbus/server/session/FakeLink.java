@@ -121,6 +121,11 @@ final class FakeLink implements ClientLink {
   }
 
   @Override
+  public void inTurn(Runnable task) {
+    turns.add(task);
+  }
+
+  @Override
   public void later(Runnable again, long nanos) {
     laterNanos = nanos;
     retry = again;

@@ -458,6 +458,8 @@ final class Connector implements Link.Owner, BusChange.Home {
     }
     Link link = current;
     current = null;
+    // Before its connection is lost, which would be what requests end with.
+    parts.calls().calls().close(closed(reason));
     if (connection != null) {
       connection = null;
       traffic.stop();

@@ -146,7 +146,6 @@ final class Traffic {
     }
     parts.barriers().close(closed);
     parts.subscriptions().abandon(closed);
-    parts.calls().calls().close(closed);
     sender.stop();
   }
 }

@@ -21,11 +21,11 @@ import io.eventbus.schema.FailureCode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -72,13 +72,13 @@ class CallerTest {
     return future.get(10, TimeUnit.SECONDS);
   }
 
-  private static <E extends Throwable> E failure(
-      CompletableFuture<Response> future, Class<E> type) {
-    AtomicReference<E> seen = new AtomicReference<>();
-    assertThatExceptionOfType(ExecutionException.class)
-        .isThrownBy(() -> future.get(10, TimeUnit.SECONDS))
-        .satisfies(e -> seen.set(type.cast(e.getCause())));
-    return seen.get();
+  private static <E extends Throwable> E failure(CompletableFuture<Response> future, Class<E> type)
+      throws Exception {
+    try {
+      throw new AssertionError("answered: " + get(future));
+    } catch (ExecutionException e) {
+      return type.cast(Objects.requireNonNull(e.getCause()));
+    }
   }
 
   private void loseConnection() throws Exception {
@@ -118,7 +118,7 @@ class CallerTest {
   @Test
   void anInterruptedCallIsCancelledAndTheThreadStaysInterrupted() throws Exception {
     EventBusClient client = connect();
-    AtomicReference<Throwable> thrown = new AtomicReference<>();
+    CompletableFuture<EventBusException> thrown = new CompletableFuture<>();
     CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
     Thread caller =
         new Thread(
@@ -126,7 +126,7 @@ class CallerTest {
               try {
                 client.call("orders", Event.of("?"));
               } catch (EventBusException e) {
-                thrown.set(e);
+                thrown.complete(e);
               }
               interrupted.complete(Thread.currentThread().isInterrupted());
             });
@@ -134,10 +134,9 @@ class CallerTest {
     long call = bus.nextRequest().call();
     caller.interrupt();
     assertThat(interrupted.get(10, TimeUnit.SECONDS)).isTrue();
-    assertThat(thrown.get())
+    assertThat(thrown.get(10, TimeUnit.SECONDS))
         .isInstanceOfSatisfying(
-            CallFailed.Cancelled.class,
-            e -> assertThat(e.executed()).isEqualTo(Execution.UNKNOWN));
+            CallFailed.Cancelled.class, e -> assertThat(e.executed()).isEqualTo(Execution.UNKNOWN));
     assertThat(((Cancel) bus.next(TypeCode.CANCEL).content()).getCall()).isEqualTo(call);
   }
 
@@ -147,7 +146,10 @@ class CallerTest {
     assertThatExceptionOfType(EventBusException.IllegalTopic.class)
         .isThrownBy(() -> client.request("$SYS.x", Event.of("?")));
     assertThatExceptionOfType(EventBusException.IllegalTopic.class)
-        .isThrownBy(() -> client.serve("a.>", invocation -> null));
+        .isThrownBy(
+            () ->
+                client.serve(
+                    "a.>", invocation -> CompletableFuture.completedFuture(Event.of("!"))));
     assertThatExceptionOfType(EventBusException.PayloadTooBig.class)
         .isThrownBy(() -> client.request("orders", Event.of(new byte[2 * 1024 * 1024])));
   }
@@ -234,8 +236,7 @@ class CallerTest {
     loseConnection();
     CompletableFuture<Response> kept = client.request("orders", Event.of("kept"), TWO_SECONDS);
     CompletableFuture<Response> late =
-        client.request(
-            "orders", Event.of("late"), TWO_SECONDS.withTimeout(Duration.ofMillis(50)));
+        client.request("orders", Event.of("late"), TWO_SECONDS.withTimeout(Duration.ofMillis(50)));
     reconnect();
     FakeBus.Asked asked = bus.nextRequest();
     assertThat(asked.payload()).isEqualTo("kept");
@@ -286,8 +287,7 @@ class CallerTest {
     // The member may be gone now, but the first one may have executed it.
     bus.connection()
         .message(FakeBus.failure(1, FailureCode.FORBIDDEN, io.eventbus.schema.Execution.NO, 0));
-    assertThat(failure(answer, CallFailed.NotServed.class).executed())
-        .isEqualTo(Execution.UNKNOWN);
+    assertThat(failure(answer, CallFailed.NotServed.class).executed()).isEqualTo(Execution.UNKNOWN);
     assertThat(old.isOver()).isTrue();
   }
 
@@ -380,8 +380,7 @@ class CallerTest {
                 builder.callInterceptor(
                     new CallInterceptor() {
                       @Override
-                      public Event beforeSend(
-                          String service, RequestOptions options, Event event) {
+                      public Event beforeSend(String service, RequestOptions options, Event event) {
                         seen.add(service + " " + options.method());
                         return Event.of(event.text() + " and more");
                       }

@@ -142,9 +142,7 @@ class MemberTest {
     assertThat(get(service.ready())).isSameAs(service);
     Register register = (Register) bus.next(TypeCode.REGISTER).content();
     assertThat(register)
-        .isEqualTo(
-            new Register(
-                register.getId(), "orders", 3, true, "1.2", Map.of("zone", "a")));
+        .isEqualTo(new Register(register.getId(), "orders", 3, true, "1.2", Map.of("zone", "a")));
     bus.connection().message(FakeBus.invoke(-1, register.getId(), 2_000, 17, 1, "this"));
     FakeBus.Answered reply = bus.nextReply();
     assertThat(reply.call()).isEqualTo(-1);
@@ -227,7 +225,7 @@ class MemberTest {
     invoke(-2, id, 2);
     Held first = take(held);
     bus.awaitSent();
-    clock.advance(Duration.ofMillis(2_000));
+    clock.advance(Duration.ofSeconds(2));
     assertThat(first.invocation().remaining()).isZero();
     first.answer().complete(Event.of("late, but answered"));
     bus.nextReply();
@@ -359,8 +357,7 @@ class MemberTest {
     Held first = take(held);
     invoke(-2, id, 1);
     first.answer().complete(Event.of("!"));
-    assertThat(List.of(bus.nextReply().call(), bus.nextReply().call()))
-        .containsExactly(-1L, -2L);
+    assertThat(List.of(bus.nextReply().call(), bus.nextReply().call())).containsExactly(-1L, -2L);
     assertThat(held).isEmpty();
   }
 

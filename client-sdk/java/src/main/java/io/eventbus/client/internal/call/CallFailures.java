@@ -96,7 +96,17 @@ final class CallFailures {
 
   /** The frame of a failure that answers a call. */
   static CallFrame frame(CallPath path, long call, Failure failure) {
-    Failure numbered = Failure.newBuilder(failure).setCall(call).build();
+    // Avro's own copies look classes up by name, which it forbids for those that are not trusted.
+    Failure numbered =
+        new Failure(
+            call,
+            failure.getCode(),
+            failure.getMessage(),
+            failure.getExecuted(),
+            failure.getRetryAfterMillis(),
+            0L,
+            failure.getType(),
+            failure.getDetails().duplicate());
     return new BytesFrame(path, ControlFrames.encode(TypeCode.FAILURE, numbered));
   }
 

@@ -330,7 +330,7 @@ public final class PendingCalls {
     closed = why;
     for (RequestCall call : calls.values()) {
       RequestCall.Ended ended =
-          call.cancel("the client was closed before " + call.service + " answered");
+          call.cancel(why.getMessage() + ", before " + call.service + " answered");
       if (ended != null) {
         settle(call, true, ended.failure());
       }

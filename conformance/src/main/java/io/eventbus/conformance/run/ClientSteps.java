@@ -56,7 +56,7 @@ final class ClientSteps {
       // Tests want no pauses; scenarios about back-off say so.
       options.putObject("reconnect").put("initialDelay", 5).put("maxDelay", 50).put("jitter", 0);
       args = options.setAll(args);
-    } else if (op.equals("publish") || op.equals("send")) {
+    } else if (Set.of("publish", "send", "request", "reply").contains(op)) {
       String text = step.path("text").asText("x").repeat(step.path("size").asInt(1));
       args.put("payload", text.getBytes(StandardCharsets.UTF_8));
     } else if (op.equals("subscribe")) {

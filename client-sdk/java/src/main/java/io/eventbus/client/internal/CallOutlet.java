@@ -57,6 +57,12 @@ final class CallOutlet implements CallHost {
     writers.remove(channel);
   }
 
+  /** Says whether what was sent beside the outbox is with the network. */
+  boolean isWritten(Transport.Channel channel) {
+    StandbyWriter writer = writers.get(channel);
+    return writer == null || writer.isIdle();
+  }
+
   /** Runs a task once when what was sent beside the outbox is with the network. */
   void whenWritten(Transport.Channel channel, Runnable task) {
     StandbyWriter writer = writers.get(channel);

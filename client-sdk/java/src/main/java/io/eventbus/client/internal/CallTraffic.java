@@ -78,6 +78,10 @@ final class CallTraffic {
     calls.leave(
         channel,
         () -> {
+          if (outlet.isWritten(channel)) {
+            once.run();
+            return;
+          }
           outlet.whenWritten(channel, () -> conductor.execute(once));
           // The network may take nothing.
           conductor.schedule(once, Calls.LOOK_NANOS);

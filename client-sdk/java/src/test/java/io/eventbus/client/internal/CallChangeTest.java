@@ -261,8 +261,7 @@ class CallChangeTest {
     bus.connection(2)
         .frame(
             TypeCode.PROBLEM,
-            new Problem(
-                ErrorCode.FORBIDDEN, "no", false, id, TypeCode.REGISTER.code(), ""));
+            new Problem(ErrorCode.FORBIDDEN, "no", false, id, TypeCode.REGISTER.code(), ""));
     assertThat(take(told)).isEqualTo("stayed");
     bus.connection(1).message(FakeBus.invoke(-1, id, 5_000, 1, 0, "?"));
     take(held).answer().complete(Event.of("!"));

@@ -6,8 +6,9 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * What clients may do where nothing else says it: publish and subscribe to everything, request
- * from and serve every service; {@code auth.observe} and {@code auth.block} say the rest. Immutable; any thread.
+ * What clients may do where nothing else says it: publish and subscribe to everything, request from
+ * and serve every service; {@code auth.observe} and {@code auth.block} say the rest. Immutable; any
+ * thread.
  */
 public final class ScopePolicy implements PermissionPolicy {
   private final Permissions local;

@@ -75,6 +75,7 @@ public final class BusServer implements AutoCloseable {
   private final ClientAuthentication authentication;
   private final Membership membership;
   private final BusContext bus;
+  private final io.eventbus.server.call.BusCalls calls;
   private final Balancer balancer;
   private final @Nullable SessionReplacement replacement;
   private final @Nullable Federation federation;
@@ -125,7 +126,9 @@ public final class BusServer implements AutoCloseable {
             counters,
             clock,
             federation == null ? ClusterPromises.ALONE : federation,
-            advisories);
+            advisories,
+            config.services());
+    calls = io.eventbus.server.call.BusCalls.class.cast(null);
     transport =
         new TransportServer(
             config,
@@ -141,6 +144,7 @@ public final class BusServer implements AutoCloseable {
                     counters.loops().get(loop),
                     forwarder(loop),
                     flushDue),
+            calls,
             this::failLoop);
     replacement = membership.links().map(this::replacement).orElse(null);
     if (replacement != null) {

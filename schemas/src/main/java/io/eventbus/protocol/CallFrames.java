@@ -139,7 +139,7 @@ public final class CallFrames {
   }
 
   /**
-   * Measures an {@code Invoke} for one reply.
+   * Measures the body of an {@code Invoke} for one reply.
    *
    * @param call the bus's number
    * @param service {@code Register.id}
@@ -153,37 +153,9 @@ public final class CallFrames {
    * @param receivedAt microseconds since the epoch
    * @param schema fingerprint, 0 for none
    * @param eventBytes bytes of the event
-   * @return bytes of the frame, the event included
+   * @return bytes of the body, method and event included
    */
-  public static int invokeSize(
-      long call,
-      long service,
-      int methodLength,
-      int timeoutMillis,
-      long caller,
-      long request,
-      int attempt,
-      byte[] identity,
-      long receivedAt,
-      long schema,
-      int eventBytes) {
-    int body =
-        invokeBodySize(
-            call,
-            service,
-            methodLength,
-            timeoutMillis,
-            caller,
-            request,
-            attempt,
-            identity,
-            receivedAt,
-            schema,
-            eventBytes);
-    return Frames.headSize(TypeCode.INVOKE, body) + body;
-  }
-
-  private static int invokeBodySize(
+  public static int invokeBodySize(
       long call,
       long service,
       int methodLength,
@@ -213,58 +185,53 @@ public final class CallFrames {
   }
 
   /**
-   * Writes what comes before the event in an {@code Invoke} for one reply.
+   * Measures an {@code Invoke}.
    *
-   * @param out takes {@link #invokeSize} bytes, less those of the event, at its position
+   * @param bodySize bytes of the body
+   * @return bytes of the frame
+   */
+  public static int invokeSize(int bodySize) {
+    return Frames.headSize(TypeCode.INVOKE, bodySize) + bodySize;
+  }
+
+  /**
+   * Writes what comes before the method in an {@code Invoke}.
+   *
+   * @param out takes the bytes at its position
+   * @param bodySize as {@link #invokeBodySize} has measured it
    * @param call the bus's number
    * @param service {@code Register.id}
-   * @param in holds the method in UTF-8
-   * @param methodStart the index of the method's first byte
-   * @param methodLength bytes of the method
+   * @param methodLength bytes of the method, which has to follow
+   */
+  public static void writeInvokeStart(
+      ByteBuffer out, int bodySize, long call, long service, int methodLength) {
+    Frames.writeHead(out, TypeCode.INVOKE, bodySize);
+    Varint.write(out, call);
+    Varint.write(out, service);
+    Varint.write(out, methodLength);
+  }
+
+  /**
+   * Writes what comes between the method and the event in an {@code Invoke} for one reply.
+   *
+   * @param out takes the bytes at its position
    * @param timeoutMillis what is left of the caller's time
    * @param caller the caller's producer number
    * @param request the caller's number
    * @param attempt how often the request was sent or given to a member before
-   * @param identity the caller's name in UTF-8, at most {@link FrameLimits#MAX_IDENTITY_BYTES}
-   *     bytes
+   * @param identity the caller's name in UTF-8
    * @param receivedAt microseconds since the epoch
    * @param schema fingerprint, 0 for none
-   * @param eventBytes bytes of the event, which has to follow
    */
-  public static void writeInvokeHead(
+  public static void writeInvokeRest(
       ByteBuffer out,
-      long call,
-      long service,
-      ByteBuffer in,
-      int methodStart,
-      int methodLength,
       int timeoutMillis,
       long caller,
       long request,
       int attempt,
       byte[] identity,
       long receivedAt,
-      long schema,
-      int eventBytes) {
-    Frames.writeHead(
-        out,
-        TypeCode.INVOKE,
-        invokeBodySize(
-            call,
-            service,
-            methodLength,
-            timeoutMillis,
-            caller,
-            request,
-            attempt,
-            identity,
-            receivedAt,
-            schema,
-            eventBytes));
-    Varint.write(out, call);
-    Varint.write(out, service);
-    Varint.write(out, methodLength);
-    Frames.copy(out, in, methodStart, methodLength);
+      long schema) {
     Varint.write(out, KIND_REPLY);
     Varint.write(out, timeoutMillis);
     Varint.write(out, caller);
@@ -277,59 +244,69 @@ public final class CallFrames {
   }
 
   /**
+   * Measures what a {@code Reply} ends with: the schema and the event.
+   *
+   * @param schema fingerprint, 0 for none
+   * @param eventBytes bytes of the event
+   * @return bytes
+   */
+  public static int replyTailSize(long schema, int eventBytes) {
+    return Varint.size(schema) + eventBytes;
+  }
+
+  /**
    * Measures a {@code Reply}.
    *
    * @param call the number that the receiver knows the call by
    * @param member who has answered; 0 on the way from the member
    * @param queuedMicros how long the request waited in the bus; 0 on the way from the member
    * @param handledMicros how long the member worked
-   * @param schema fingerprint, 0 for none
-   * @param eventBytes bytes of the event
-   * @return bytes of the frame, the event included
+   * @param tailBytes bytes of schema and event: see {@link #replyTailSize} and {@link
+   *     ReplyView#tailLength}
+   * @return bytes of the frame
    */
   public static int replySize(
-      long call, long member, int queuedMicros, int handledMicros, long schema, int eventBytes) {
-    int body = replyBodySize(call, member, queuedMicros, handledMicros, schema, eventBytes);
+      long call, long member, int queuedMicros, int handledMicros, int tailBytes) {
+    int body = replyBodySize(call, member, queuedMicros, handledMicros, tailBytes);
     return Frames.headSize(TypeCode.REPLY, body) + body;
   }
 
   private static int replyBodySize(
-      long call, long member, int queuedMicros, int handledMicros, long schema, int eventBytes) {
+      long call, long member, int queuedMicros, int handledMicros, int tailBytes) {
     return Varint.size(call)
         + Varint.size(member)
         + Varint.size(queuedMicros)
         + Varint.size(handledMicros)
-        + Varint.size(schema)
-        + eventBytes;
+        + tailBytes;
   }
 
   /**
-   * Writes what comes before the event in a {@code Reply}.
+   * Writes what comes before schema and event in a {@code Reply}.
    *
-   * @param out takes {@link #replySize} bytes, less those of the event, at its position
+   * @param out takes the bytes at its position
    * @param call the number that the receiver knows the call by
    * @param member who has answered; 0 on the way from the member
    * @param queuedMicros how long the request waited in the bus; 0 on the way from the member
    * @param handledMicros how long the member worked
-   * @param schema fingerprint, 0 for none
-   * @param eventBytes bytes of the event, which has to follow
+   * @param tailBytes bytes of schema and event, which have to follow
    */
   public static void writeReplyHead(
-      ByteBuffer out,
-      long call,
-      long member,
-      int queuedMicros,
-      int handledMicros,
-      long schema,
-      int eventBytes) {
+      ByteBuffer out, long call, long member, int queuedMicros, int handledMicros, int tailBytes) {
     Frames.writeHead(
-        out,
-        TypeCode.REPLY,
-        replyBodySize(call, member, queuedMicros, handledMicros, schema, eventBytes));
+        out, TypeCode.REPLY, replyBodySize(call, member, queuedMicros, handledMicros, tailBytes));
     Varint.write(out, call);
     Varint.write(out, member);
     Varint.write(out, queuedMicros);
     Varint.write(out, handledMicros);
+  }
+
+  /**
+   * Writes the schema of a {@code Reply}.
+   *
+   * @param out takes the bytes at its position
+   * @param schema fingerprint, 0 for none
+   */
+  public static void writeReplySchema(ByteBuffer out, long schema) {
     Varint.write(out, schema);
   }
 }

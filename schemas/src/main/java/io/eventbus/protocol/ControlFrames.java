@@ -61,6 +61,20 @@ public final class ControlFrames {
    * @return a new array with one frame
    */
   public static byte[] encode(TypeCode type, SpecificRecord record) {
+    byte[] body = encodeBody(record);
+    ByteBuffer frame = ByteBuffer.allocate(Frames.headSize(type, body.length) + body.length);
+    Frames.writeHead(frame, type, body.length);
+    frame.put(body);
+    return frame.array();
+  }
+
+  /**
+   * Encodes a record as the body of a frame.
+   *
+   * @param record the record
+   * @return a new array
+   */
+  public static byte[] encodeBody(SpecificRecord record) {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream(128);
     try {
       BinaryEncoder encoder = EncoderFactory.get().directBinaryEncoder(bytes, null);
@@ -72,11 +86,7 @@ public final class ControlFrames {
     } catch (IOException e) {
       throw new UncheckedIOException("writing to memory failed", e);
     }
-    int bodySize = bytes.size();
-    ByteBuffer frame = ByteBuffer.allocate(Frames.headSize(type, bodySize) + bodySize);
-    Frames.writeHead(frame, type, bodySize);
-    frame.put(bytes.toByteArray());
-    return frame.array();
+    return bytes.toByteArray();
   }
 
   /**

@@ -14,6 +14,7 @@ public final class ReplyView {
   private long member;
   private int queuedMicros;
   private int handledMicros;
+  private int tailStart;
   private long schema;
 
   /** Makes a view of nothing. */
@@ -36,6 +37,7 @@ public final class ReplyView {
     member = in.readLong("Reply.member");
     queuedMicros = in.readCount("Reply.queuedMicros");
     handledMicros = in.readCount("Reply.handledMicros");
+    tailStart = in.position();
     schema = in.readLong("Reply.schema");
     event.wrapOne(buffer, in.position(), to, limits, from);
   }
@@ -74,6 +76,24 @@ public final class ReplyView {
    */
   public int handledMicros() {
     return handledMicros;
+  }
+
+  /**
+   * Returns where schema and event start, which a bus passes on as they are.
+   *
+   * @return an index into the buffer
+   */
+  public int tailStart() {
+    return tailStart;
+  }
+
+  /**
+   * Returns the length of schema and event.
+   *
+   * @return bytes
+   */
+  public int tailLength() {
+    return event.eventEnd() - tailStart;
   }
 
   /**

@@ -53,37 +53,33 @@ class CallFramesTest {
     Invoke invoke = (Invoke) Bodies.read(TypeCode.INVOKE, Bodies.bodyOf(TypeCode.INVOKE, frame));
     byte[] event = bytes(invoke.getEvent());
     byte[] identity = invoke.getIdentity().getBytes(UTF_8);
-    ByteBuffer method = ByteBuffer.wrap(("--" + invoke.getMethod()).getBytes(UTF_8));
-    ByteBuffer out =
-        ByteBuffer.allocate(
-            CallFrames.invokeSize(
-                invoke.getCall(),
-                invoke.getService(),
-                method.limit() - 2,
-                invoke.getTimeoutMillis(),
-                invoke.getCaller(),
-                invoke.getRequest(),
-                invoke.getAttempt(),
-                identity,
-                invoke.getReceivedAt(),
-                invoke.getSchema$(),
-                event.length));
+    byte[] method = invoke.getMethod().getBytes(UTF_8);
+    int body =
+        CallFrames.invokeBodySize(
+            invoke.getCall(),
+            invoke.getService(),
+            method.length,
+            invoke.getTimeoutMillis(),
+            invoke.getCaller(),
+            invoke.getRequest(),
+            invoke.getAttempt(),
+            identity,
+            invoke.getReceivedAt(),
+            invoke.getSchema$(),
+            event.length);
+    ByteBuffer out = ByteBuffer.allocate(CallFrames.invokeSize(body));
 
-    CallFrames.writeInvokeHead(
+    CallFrames.writeInvokeStart(out, body, invoke.getCall(), invoke.getService(), method.length);
+    out.put(method);
+    CallFrames.writeInvokeRest(
         out,
-        invoke.getCall(),
-        invoke.getService(),
-        method,
-        2,
-        method.limit() - 2,
         invoke.getTimeoutMillis(),
         invoke.getCaller(),
         invoke.getRequest(),
         invoke.getAttempt(),
         identity,
         invoke.getReceivedAt(),
-        invoke.getSchema$(),
-        event.length);
+        invoke.getSchema$());
     out.put(event);
 
     assertThat(out.array()).isEqualTo(frame);
@@ -94,6 +90,7 @@ class CallFramesTest {
     byte[] frame = ProtocolDocument.frame(TypeCode.REPLY);
     Reply reply = (Reply) Bodies.read(TypeCode.REPLY, Bodies.bodyOf(TypeCode.REPLY, frame));
     byte[] event = bytes(reply.getEvent());
+    int tail = CallFrames.replyTailSize(reply.getSchema$(), event.length);
     ByteBuffer out =
         ByteBuffer.allocate(
             CallFrames.replySize(
@@ -101,8 +98,7 @@ class CallFramesTest {
                 reply.getMember(),
                 reply.getQueuedMicros(),
                 reply.getHandledMicros(),
-                reply.getSchema$(),
-                event.length));
+                tail));
 
     CallFrames.writeReplyHead(
         out,
@@ -110,8 +106,8 @@ class CallFramesTest {
         reply.getMember(),
         reply.getQueuedMicros(),
         reply.getHandledMicros(),
-        reply.getSchema$(),
-        event.length);
+        tail);
+    CallFrames.writeReplySchema(out, reply.getSchema$());
     out.put(event);
 
     assertThat(out.array()).isEqualTo(frame);

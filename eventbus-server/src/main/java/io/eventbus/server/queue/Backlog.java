@@ -127,16 +127,10 @@ final class Backlog {
     return made;
   }
 
-  /** How many frames of calls were queued since the start. */
-  long callsQueued() {
+  /** How many calls for the client were taken to be written since the start. */
+  long invokesWritten() {
     DeliveryRing a = overtaking;
-    return a == null ? 0 : a.callsAdded();
-  }
-
-  /** How many frames of calls were taken to be written since the start. */
-  long callsWritten() {
-    DeliveryRing a = overtaking;
-    return a == null ? 0 : a.callsTaken();
+    return a == null ? 0 : a.invokesTaken();
   }
 
   /** Bytes of all that overtakes events. */

@@ -33,8 +33,7 @@ final class DeliveryRing {
   private long bytes;
   private long droppableBytes;
   private long controlBytes;
-  private long callsAdded;
-  private long callsTaken;
+  private long invokesTaken;
 
   /** Adds events. */
   void add(Delivery delivery, Overflow policy) {
@@ -56,9 +55,6 @@ final class DeliveryRing {
     span++;
     size++;
     count(delivery, policy, 1);
-    if (delivery.kind().alwaysOvertakes()) {
-      callsAdded++;
-    }
   }
 
   /** Moves what may overtake the others to another queue, in its order. */
@@ -130,8 +126,8 @@ final class DeliveryRing {
   Delivery poll() {
     Delivery first = get(0);
     count(first, ring[head + 1], -1);
-    if (first.kind().alwaysOvertakes()) {
-      callsTaken++;
+    if (first.kind() == DeliveryKind.INVOKE) {
+      invokesTaken++;
     }
     ring[head] = null;
     size--;
@@ -242,13 +238,8 @@ final class DeliveryRing {
     return controlBytes;
   }
 
-  /** How many frames of calls were added since the start. */
-  long callsAdded() {
-    return callsAdded;
-  }
-
-  /** How many frames of calls were removed since the start: always the first of those added. */
-  long callsTaken() {
-    return callsTaken;
+  /** How many calls for the client were taken out since the start. */
+  long invokesTaken() {
+    return invokesTaken;
   }
 }

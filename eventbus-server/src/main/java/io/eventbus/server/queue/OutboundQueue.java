@@ -327,14 +327,9 @@ public final class OutboundQueue implements Subscriber {
     return backlog.overtakingBytes() + frameBytes <= bound;
   }
 
-  /** How many frames of calls were queued since the start; they are written in their order. */
-  public long callsQueued() {
-    return backlog.callsQueued();
-  }
-
-  /** How many of them were given to the socket. */
-  public long callsWritten() {
-    return backlog.callsWritten();
+  /** How many calls for the client were given to the socket; they are written in their order. */
+  public long invokesWritten() {
+    return backlog.invokesWritten();
   }
 
   /** Whether the client has to read some answers before more of its requests are served. */

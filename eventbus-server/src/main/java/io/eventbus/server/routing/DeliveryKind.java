@@ -33,14 +33,16 @@ public enum DeliveryKind {
   MARKER(true, Overtaking.NEVER),
 
   /**
-   * A call on its way to a member, or the answer on its way to the caller. A queue never drops it,
-   * and writes it before events, in the order of these frames; its maker bounds how much of it
-   * waits.
+   * What a member has answered, on its way to the caller. A queue never drops it, and writes it
+   * before events, in the order of the frames of calls; its maker bounds how much of it waits.
    */
   CALL(false, Overtaking.ALWAYS),
 
-  /** As {@link #CALL}, but an answer of the bus's own: a {@code Failure}. */
-  FAILURE(true, Overtaking.ALWAYS);
+  /** As {@link #CALL}: a call on its way to a member. A queue counts how many it has written. */
+  INVOKE(false, Overtaking.ALWAYS),
+
+  /** As {@link #CALL}, but an answer of the bus's own, as {@link #CONTROL}. */
+  CALL_ANSWER(true, Overtaking.ALWAYS);
 
   /** When a kind is written before events that were queued before it. */
   private enum Overtaking {

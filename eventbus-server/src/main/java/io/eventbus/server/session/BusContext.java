@@ -4,6 +4,8 @@ import io.eventbus.protocol.FrameLimits;
 import io.eventbus.protocol.Frames;
 import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.config.LimitsConfig;
+import io.eventbus.server.config.ServerConfig;
+import io.eventbus.server.config.ServicesConfig;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.LoopBarrier;
 import io.eventbus.server.routing.SubscriptionIndex;
@@ -25,6 +27,7 @@ import java.time.Clock;
  * @param clock the time of receipt
  * @param cluster what is promised of the other buses
  * @param advisories told what happens to clients
+ * @param services how much clients may call and serve
  */
 public record BusContext(
     String name,
@@ -37,10 +40,12 @@ public record BusContext(
     BusCounters stats,
     Clock clock,
     ClusterPromises cluster,
-    Advisories advisories) {
+    Advisories advisories,
+    ServicesConfig services) {
 
   /**
-   * Makes the context of a bus that serves alone and tells nothing of what happens to clients.
+   * Makes the context of a bus that serves alone, tells nothing of what happens to clients and has
+   * the default limits of services.
    *
    * @param name the bus's name
    * @param limits what a client may send
@@ -73,7 +78,8 @@ public record BusContext(
         stats,
         clock,
         ClusterPromises.ALONE,
-        new Advisories());
+        new Advisories(),
+        ServerConfig.defaults().services());
   }
 
   FrameLimits frameLimits() {

@@ -39,20 +39,12 @@ public interface ClientLink {
   }
 
   /**
-   * Returns how many frames of calls were sent with {@link #send(Delivery)}.
+   * Returns how many calls for the client were given to the socket, of those that were sent with
+   * {@link #send(Delivery)}; they are in their order.
    *
-   * @return frames since the start
+   * @return frames since the start; still right when {@link Session#onClosed} is called
    */
-  default long callsQueued() {
-    return 0;
-  }
-
-  /**
-   * Returns how many of these frames were given to the socket, which they are in their order.
-   *
-   * @return frames since the start; the same after {@link Session#onClosed} was called
-   */
-  default long callsWritten() {
+  default long invokesWritten() {
     return 0;
   }
 

@@ -1,17 +1,23 @@
 package io.eventbus.server.session;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import io.eventbus.protocol.CloseReason;
 import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.FrameCursor;
 import io.eventbus.protocol.MalformedFrameException;
+import io.eventbus.protocol.ServiceFrames;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Authenticate;
+import io.eventbus.schema.Cancel;
 import io.eventbus.schema.ChangeBus;
 import io.eventbus.schema.Credit;
 import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Hello;
 import io.eventbus.schema.Problem;
+import io.eventbus.schema.Subscribe;
 import io.eventbus.schema.Welcome;
+import io.eventbus.server.call.CallerInfo;
 import io.eventbus.server.security.Authentication;
 import io.eventbus.server.security.Authentications;
 import io.eventbus.server.security.Principal;
@@ -43,6 +49,7 @@ public final class Session {
       EnumSet.of(
           TypeCode.HELLO,
           TypeCode.SUBSCRIBE,
+          TypeCode.REGISTER,
           TypeCode.CREDIT,
           TypeCode.ECHO,
           TypeCode.AUTHENTICATE);
@@ -74,6 +81,10 @@ public final class Session {
   private final SessionPublishing publishing;
   private final SessionSubscriptions subscriptions;
   private final Acknowledgements acknowledgements;
+  // Made on first use: most clients neither call nor serve.
+  private @Nullable SessionCalls calls;
+  private volatile @Nullable SessionServices services;
+  private boolean written;
   private final PendingChange change = new PendingChange();
 
   // Made with the first event of a client that also takes part in calls.
@@ -246,6 +257,15 @@ public final class Session {
           nowNanos,
           retryOfPublish(retry));
     }
+    if (type == TypeCode.REQUEST) {
+      request(in, frames.bodyStart(), frames.bodyEnd());
+      return true;
+    }
+    if (type == TypeCode.REPLY) {
+      answered(
+          servicesMade().reply(in, frames.bodyStart(), frames.bodyEnd(), nowNanos), type.code());
+      return true;
+    }
     long began = loop.budget().now();
     try {
       return onOther(in, frames, type, retry);
@@ -254,10 +274,9 @@ public final class Session {
         throw e;
       }
       // Where its frame ends is known, so that nothing else is spoilt.
-      long about =
-          type == TypeCode.SUBSCRIBE
-              ? ControlFrames.subscribeId(in, frames.bodyStart(), frames.bodyEnd())
-              : 0;
+      boolean hasId =
+          type == TypeCode.SUBSCRIBE || type == TypeCode.REGISTER || type == TypeCode.CAPACITY;
+      long about = hasId ? ServiceFrames.firstNumber(in, frames.bodyStart(), frames.bodyEnd()) : 0;
       refuse(ErrorCode.TOO_BIG, String.valueOf(e.getMessage()), about, frames.typeCode(), "");
       return true;
     } finally {
@@ -289,6 +308,102 @@ public final class Session {
       return true;
     }
     return handler.handle(this, in, frames.bodyStart(), frames.bodyEnd(), retry);
+  }
+
+  private void request(ByteBuffer in, int from, int to) {
+    settled = true;
+    if (!callsMade().request(in, from, to, receivedAt)) {
+      violation(
+          "the call "
+              + loop.request.call()
+              + " is in flight already (expected: a number of its own)",
+          TypeCode.REQUEST.code());
+    }
+  }
+
+  private SessionCalls callsMade() {
+    SessionCalls made = calls;
+    if (made == null) {
+      String subject = principal.subject();
+      Object share = subject.isEmpty() ? this : new User(principal.account(), subject);
+      made =
+          new SessionCalls(
+              loop,
+              link,
+              new CallerInfo(identity.producer(), subject.getBytes(UTF_8), share),
+              principal.permissions(),
+              this::shownClient);
+      calls = made;
+    }
+    return made;
+  }
+
+  /** Whose clients take turns as one where calls wait. */
+  private record User(String account, String subject) {}
+
+  /** Ends one that answers what it was not asked. */
+  private void answered(boolean known, int typeCode) {
+    if (!known) {
+      violation("too many answers to calls that this client does not have", typeCode);
+    }
+  }
+
+  /** Gives up a call; one that is not there may have ended meanwhile. */
+  void cancel(Cancel cancel) {
+    if (calls != null) {
+      calls.cancel(cancel);
+    }
+  }
+
+  /** Takes an answer without a reply. */
+  void failure(ByteBuffer in, int from, int to) {
+    answered(servicesMade().failure(in, from, to, receivedNanos), TypeCode.FAILURE.code());
+  }
+
+  /** What the client serves, made if this is the first of it. */
+  SessionServices servicesMade() {
+    SessionServices made = services;
+    if (made == null) {
+      made =
+          new SessionServices(
+              loop,
+              link,
+              this::refuse,
+              identity.producer(),
+              principal.permissions(),
+              this::shownClient,
+              subscriptions::has);
+      services = made;
+    }
+    return made;
+  }
+
+  /**
+   * Returns what the client serves; any thread.
+   *
+   * @return null if it never has
+   */
+  public @Nullable SessionServices services() {
+    return services;
+  }
+
+  private boolean usesCalls() {
+    return calls != null || services != null;
+  }
+
+  /** Adds a subscription, unless its number is that of a registration. */
+  boolean subscribe(Subscribe request, Runnable retry) {
+    SessionServices serves = services;
+    if (serves != null && serves.has(request.getId())) {
+      refuse(
+          ErrorCode.DUPLICATE_SUBSCRIPTION,
+          "the number " + request.getId() + " is that of a service (expected: a new one)",
+          request.getId(),
+          TypeCode.SUBSCRIBE.code(),
+          "");
+      return true;
+    }
+    return subscriptions.subscribe(request, retry);
   }
 
   private void violation(String message, int typeCode) {
@@ -373,6 +488,8 @@ public final class Session {
     welcome.setLimits(WireLimits.of(loop.bus.limits()));
     welcome.setOthers(loop.bus.sessions().others());
     welcome.setExpiresAt(expiresAtMicros());
+    welcome.setCalls(loop.bus.services().calls());
+    welcome.setServices(loop.bus.services().perConnection());
     link.send(ControlFrames.encode(TypeCode.WELCOME, welcome));
   }
 
@@ -394,6 +511,13 @@ public final class Session {
     endsAtMillis = expires == null ? Long.MAX_VALUE : expires.plus(AFTER_EXPIRY).toEpochMilli();
     publishing.permit(who.permissions());
     subscriptions.permit(who.permissions());
+    if (calls != null) {
+      calls.permit(who.permissions());
+    }
+    SessionServices serves = services;
+    if (serves != null) {
+      serves.permit(who.permissions());
+    }
   }
 
   private void expire() {
@@ -502,6 +626,8 @@ public final class Session {
         () -> {
           boolean readsTheRest = subscriptions.hasUnsubscribedAll() && link.queuedBytes() > 0;
           if (change.isFor(token) && !readsTheRest) {
+            // What is queued goes out still.
+            written = true;
             link.closeWhenWritten(CloseReason.CHANGE_BUS, "go on at " + url);
             onClosed();
           }
@@ -556,6 +682,13 @@ public final class Session {
     state = state.to(SessionState.CLOSED);
     authentication.close();
     change.left();
+    if (calls != null) {
+      calls.close();
+    }
+    SessionServices serves = services;
+    if (serves != null) {
+      serves.close(written ? Long.MAX_VALUE : link.invokesWritten());
+    }
     subscriptions.removeAll();
     if (backlog != null) {
       backlog.clear();
@@ -637,13 +770,16 @@ public final class Session {
   }
 
   /**
-   * Returns about what is kept of what the client said: attributes and acknowledgements; any
-   * thread.
+   * Returns about what is kept of what the client said: attributes, acknowledgements and services;
+   * any thread.
    *
    * @return bytes that the bus's memory counts
    */
   public long keptBytes() {
-    return identity.attributeBytes() + acknowledgements.bytes();
+    SessionServices serves = services;
+    return identity.attributeBytes()
+        + acknowledgements.bytes()
+        + (serves == null ? 0 : serves.keptBytes());
   }
 
   /**

@@ -207,13 +207,8 @@ final class BusHandler implements MessageHandler, ClientLink {
   }
 
   @Override
-  public long callsQueued() {
-    return queue.callsQueued();
-  }
-
-  @Override
-  public long callsWritten() {
-    return queue.callsWritten();
+  public long invokesWritten() {
+    return queue.invokesWritten();
   }
 
   @Override

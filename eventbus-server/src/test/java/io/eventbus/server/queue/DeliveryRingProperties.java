@@ -147,7 +147,8 @@ class DeliveryRingProperties {
       Delivery d = i.next().delivery();
       if (d.kind() == DeliveryKind.CONTROL
           || d.kind() == DeliveryKind.CALL
-          || d.kind() == DeliveryKind.FAILURE) {
+          || d.kind() == DeliveryKind.INVOKE
+          || d.kind() == DeliveryKind.CALL_ANSWER) {
         i.remove();
         moved.add(d);
       }
@@ -168,7 +169,7 @@ class DeliveryRingProperties {
       boolean answer =
           kind == DeliveryKind.CONTROL
               || kind == DeliveryKind.MARKER
-              || kind == DeliveryKind.FAILURE;
+              || kind == DeliveryKind.CALL_ANSWER;
       control += answer ? m.delivery().size() : 0;
     }
     assertThat(ring.bytes()).isEqualTo(bytes);

@@ -1,7 +1,9 @@
 package io.eventbus.server.session;
 
+import io.eventbus.server.call.LoopCalls;
 import io.eventbus.server.routing.RemoteForwarder;
 import io.eventbus.server.routing.Router;
+import io.eventbus.server.samples.FakeCalls;
 import io.eventbus.server.samples.FakeLoops;
 import io.netty.buffer.ByteBufAllocator;
 
@@ -11,6 +13,15 @@ final class TestLoop {
 
   static LoopContext of(
       BusContext bus, FakeLoops loops, ByteBufAllocator allocator, TurnBudget budget) {
+    return of(bus, loops, allocator, budget, new FakeCalls());
+  }
+
+  static LoopContext of(
+      BusContext bus,
+      FakeLoops loops,
+      ByteBufAllocator allocator,
+      TurnBudget budget,
+      LoopCalls calls) {
     Router router =
         new Router(
             0,
@@ -21,6 +32,6 @@ final class TestLoop {
             bus.stats().loops().get(0),
             RemoteForwarder.NONE,
             () -> {});
-    return new LoopContext(bus, router, bus.stats().loops().get(0), allocator, budget);
+    return new LoopContext(bus, router, bus.stats().loops().get(0), allocator, calls, budget);
   }
 }

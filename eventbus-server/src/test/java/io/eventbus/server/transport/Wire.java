@@ -9,6 +9,7 @@ import io.eventbus.server.routing.LoopBarrier;
 import io.eventbus.server.routing.RemoteForwarder;
 import io.eventbus.server.routing.Router;
 import io.eventbus.server.routing.SubscriptionIndex;
+import io.eventbus.server.samples.FakeCalls;
 import io.eventbus.server.samples.FakeLoops;
 import io.eventbus.server.samples.SampleFrames;
 import io.eventbus.server.samples.TestAccess;
@@ -106,7 +107,9 @@ public final class Wire {
     Router router =
         new Router(
             0, loops, index, allocator, memory, stats, RemoteForwarder.NONE, loop::flushSoon);
-    loop.start(new LoopContext(bus, router, stats, allocator, new TurnBudget(() -> workNanos)));
+    loop.start(
+        new LoopContext(
+            bus, router, stats, allocator, new FakeCalls(), new TurnBudget(() -> workNanos)));
   }
 
   /** Settings under which 40 KiB wait at most. */

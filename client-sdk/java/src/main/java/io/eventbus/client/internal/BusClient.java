@@ -287,9 +287,11 @@ final class BusClient implements EventBusClient {
       CompletableFuture<Void> answered = parts.calls().calls().pending().drain();
       List<Registration> all = subscriptions.close();
       List<SubscriptionState> ending = of(SubscriptionState.class, all);
+      // A handler that closes its own client cannot be waited for, here as below.
+      List<ServiceState> services =
+          of(ServiceState.class, all).stream().filter(s -> !s.isHandledByThisThread()).toList();
       CompletableFuture<Void> calls =
-          CompletableFuture.allOf(
-              answered, allOf(of(ServiceState.class, all), s -> s.closing(Nanos.of(timeout))));
+          CompletableFuture.allOf(answered, allOf(services, s -> s.closing(Nanos.of(timeout))));
       complete = !timeout.isZero() && drain(ending, calls, deadline);
       if (!complete) {
         ending.forEach(SubscriptionState::discard);

@@ -282,7 +282,7 @@ final class InboundFrames {
       answered = true;
     } else if (type == TypeCode.AUTHENTICATE) {
       source.notRenewed();
-    } else if (type != TypeCode.CAPACITY && type != TypeCode.CANCEL) {
+    } else if (problem.getCode() != ErrorCode.UNKNOWN_TYPE && type != TypeCode.CAPACITY) {
       // About the connection: it says why the Close that follows.
       source.refused(failure);
     }

@@ -91,6 +91,10 @@ final class ServiceState implements Service, Registration {
     return closing(Nanos.of(timeout));
   }
 
+  boolean isHandledByThisThread() {
+    return runner.isHandledByThisThread();
+  }
+
   /** Ends the service; the stage is that of {@link #close}. */
   CompletableFuture<Boolean> closing(long patienceNanos) {
     environment.subscriptions().unsubscribe(this);

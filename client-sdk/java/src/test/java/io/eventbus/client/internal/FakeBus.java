@@ -237,8 +237,10 @@ final class FakeBus implements Transport {
   /** A Reply from member 9 that waited for 3 microseconds and took 4. */
   static byte[] reply(long call, String payload) {
     ByteBuffer event = event(payload);
-    ByteBuffer out = ByteBuffer.allocate(CallFrames.replySize(call, 9, 3, 4, 0, event.remaining()));
-    CallFrames.writeReplyHead(out, call, 9, 3, 4, 0, event.remaining());
+    int tail = CallFrames.replyTailSize(0, event.remaining());
+    ByteBuffer out = ByteBuffer.allocate(CallFrames.replySize(call, 9, 3, 4, tail));
+    CallFrames.writeReplyHead(out, call, 9, 3, 4, tail);
+    CallFrames.writeReplySchema(out, 0);
     return out.put(event).array();
   }
 
@@ -260,28 +262,24 @@ final class FakeBus implements Transport {
   static byte[] invoke(
       long call, long service, int timeoutMillis, long request, int attempt, String payload) {
     ByteBuffer event = event(payload);
-    ByteBuffer method = ByteBuffer.wrap("m".getBytes(StandardCharsets.UTF_8));
     byte[] identity = "alice".getBytes(StandardCharsets.UTF_8);
-    int bytes = event.remaining();
-    ByteBuffer out =
-        ByteBuffer.allocate(
-            CallFrames.invokeSize(
-                call, service, 1, timeoutMillis, 5, request, attempt, identity, 7, 0, bytes));
-    CallFrames.writeInvokeHead(
-        out,
-        call,
-        service,
-        method,
-        0,
-        1,
-        timeoutMillis,
-        5,
-        request,
-        attempt,
-        identity,
-        7,
-        0,
-        bytes);
+    int body =
+        CallFrames.invokeBodySize(
+            call,
+            service,
+            1,
+            timeoutMillis,
+            5,
+            request,
+            attempt,
+            identity,
+            7,
+            0,
+            event.remaining());
+    ByteBuffer out = ByteBuffer.allocate(CallFrames.invokeSize(body));
+    CallFrames.writeInvokeStart(out, body, call, service, 1);
+    out.put((byte) 'm');
+    CallFrames.writeInvokeRest(out, timeoutMillis, 5, request, attempt, identity, 7, 0);
     return out.put(event).array();
   }
 

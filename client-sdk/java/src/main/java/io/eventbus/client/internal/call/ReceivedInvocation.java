@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,6 +42,7 @@ final class ReceivedInvocation implements Invocation {
   // The thread that is calling the handler, and whether the answer came in that call.
   private volatile @Nullable Thread calling;
   private boolean answeredInCall;
+  private final AtomicBoolean ended = new AtomicBoolean();
 
   ReceivedInvocation(CallHost host, String service, InvokeView view, CallPath path) {
     this.host = host;
@@ -135,6 +137,15 @@ final class ReceivedInvocation implements Invocation {
   void begin() {
     answeredInCall = false;
     calling = Thread.currentThread();
+  }
+
+  /** The handler has ended: says whether that was not told before. */
+  boolean isFirstEnd() {
+    return ended.compareAndSet(false, true);
+  }
+
+  boolean isCalledByThisThread() {
+    return calling == Thread.currentThread();
   }
 
   /** The answer is here: says whether it came in the call of the handler. */

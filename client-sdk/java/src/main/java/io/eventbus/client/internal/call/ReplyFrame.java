@@ -10,14 +10,19 @@ record ReplyFrame(CallPath path, long call, int handledMicros, Body body) implem
     return body.bytes() + 64;
   }
 
+  private int tailBytes() {
+    return CallFrames.replyTailSize(body.fingerprint(), body.bytes());
+  }
+
   @Override
   public int size(long nowNanos) {
-    return CallFrames.replySize(call, 0, 0, handledMicros, body.fingerprint(), body.bytes());
+    return CallFrames.replySize(call, 0, 0, handledMicros, tailBytes());
   }
 
   @Override
   public boolean write(ByteBuffer out, CallPath over) {
-    CallFrames.writeReplyHead(out, call, 0, 0, handledMicros, body.fingerprint(), body.bytes());
+    CallFrames.writeReplyHead(out, call, 0, 0, handledMicros, tailBytes());
+    CallFrames.writeReplySchema(out, body.fingerprint());
     body.write(out);
     return true;
   }

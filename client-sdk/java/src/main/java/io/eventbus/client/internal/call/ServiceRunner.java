@@ -3,12 +3,9 @@ package io.eventbus.client.internal.call;
 import io.eventbus.client.CallInterceptor;
 import io.eventbus.client.Event;
 import io.eventbus.client.EventBusException;
-import io.eventbus.client.EventBusException.CallFailed.Rejected;
-import io.eventbus.client.Execution;
 import io.eventbus.client.RequestHandler;
 import io.eventbus.client.Service;
 import io.eventbus.client.ServiceOptions;
-import io.eventbus.schema.Failure;
 import io.eventbus.schema.FailureCode;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -17,9 +14,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -123,17 +118,11 @@ public final class ServiceRunner {
     if (begins) {
       start(invocation);
     } else if (old != null) {
-      host.send(
-          new ReplyFrame(target.path(), target.call(), old.handledMicros(), old.body()), false);
+      host.send(new Answer(old.body(), old.handledMicros(), null).frame(target), false);
     } else {
-      Failure failure =
-          CallFailures.of(
-              FailureCode.OVERLOADED,
-              "the requests that wait in the member take "
-                  + options.bufferBytes()
-                  + " bytes already",
-              Execution.NO);
-      host.send(CallFailures.frame(target.path(), target.call(), failure), false);
+      String message =
+          "the requests that wait in the member take " + options.bufferBytes() + " bytes already";
+      host.send(Answer.notBegun(FailureCode.OVERLOADED, message).frame(target), false);
     }
   }
 
@@ -151,12 +140,10 @@ public final class ServiceRunner {
       waitingBytes -= invocation.bytes;
     }
     answer(
-        invocation, notBegun(FailureCode.CANCELLED, "cancelled before it was begun with"), false);
+        invocation,
+        Answer.notBegun(FailureCode.CANCELLED, "cancelled before it was begun with"),
+        false);
     tellIdle();
-  }
-
-  private static Answer notBegun(FailureCode code, String message) {
-    return new Answer(null, 0, CallFailures.of(code, message, Execution.NO));
   }
 
   // ---- What is done about it
@@ -176,7 +163,10 @@ public final class ServiceRunner {
             new EventBusException.Closed(
                 "the executor refuses to run the handler of " + name + ": its requests are refused",
                 e));
-        answer(begun, notBegun(FailureCode.OVERLOADED, "the member has no thread for it"), false);
+        answer(
+            begun,
+            Answer.notBegun(FailureCode.OVERLOADED, "the member has no thread for it"),
+            false);
         next = next();
       }
     }
@@ -244,7 +234,14 @@ public final class ServiceRunner {
       }
       answer(
           invocation,
-          notBegun(FailureCode.TIMEOUT, "its time was over before it was begun with"),
+          Answer.notBegun(FailureCode.TIMEOUT, "its time was over before it was begun with"),
+          true);
+      return true;
+    }
+    if (invocation.isCancelled()) {
+      answer(
+          invocation,
+          Answer.notBegun(FailureCode.CANCELLED, "cancelled before it was begun with"),
           true);
       return true;
     }
@@ -253,7 +250,7 @@ public final class ServiceRunner {
       synchronized (this) {
         cancelled++;
       }
-      answer(invocation, notBegun(FailureCode.CANCELLED, "its connection is lost"), true);
+      answer(invocation, Answer.notBegun(FailureCode.CANCELLED, "its connection is lost"), true);
       return true;
     }
     invocation.begin();
@@ -279,60 +276,17 @@ public final class ServiceRunner {
       long begun,
       @Nullable Event event,
       @Nullable Throwable failure) {
+    if (!invocation.isFirstEnd()) {
+      return;
+    }
     boolean inCall = invocation.isInCall();
-    answer(invocation, judge(invocation, begun, event, failure), true);
+    answer(invocation, Answer.of(host, invocation, begun, event, failure), true);
     if (!inCall) {
       ReceivedInvocation next = next();
       if (next != null) {
         start(next);
       }
     }
-  }
-
-  /** What is answered: a reply or a failure. */
-  private record Answer(@Nullable Body body, int handledMicros, @Nullable Failure failure) {}
-
-  private Answer judge(
-      ReceivedInvocation invocation,
-      long begun,
-      @Nullable Event event,
-      @Nullable Throwable failure) {
-    Throwable cause =
-        failure instanceof CompletionException && failure.getCause() != null
-            ? failure.getCause()
-            : failure;
-    if (cause instanceof Rejected rejected) {
-      return new Answer(null, 0, CallFailures.of(rejected));
-    }
-    if (cause == null && event == null) {
-      cause =
-          new NullPointerException("the handler's stage completed with null (expected: an event)");
-    }
-    if (cause == null && event != null) {
-      try {
-        long micros = TimeUnit.NANOSECONDS.toMicros(host.nanoTime() - begun);
-        return new Answer(host.encode(event), (int) Math.min(Integer.MAX_VALUE, micros), null);
-      } catch (EventBusException.PayloadTooBig e) {
-        host.handlerFailed(invocation, e);
-        return new Answer(
-            null,
-            0,
-            CallFailures.of(FailureCode.TOO_BIG, "the reply: " + e.getMessage(), Execution.YES));
-      }
-    }
-    Throwable thrown = cause;
-    if (thrown == null) {
-      throw new IllegalStateException("neither an answer nor a failure");
-    }
-    host.handlerFailed(invocation, thrown);
-    // Not its message: that may hold what is not the caller's to know.
-    return new Answer(
-        null,
-        0,
-        CallFailures.of(
-            FailureCode.FAILED,
-            "the member's handler failed with " + thrown.getClass().getName(),
-            Execution.YES));
   }
 
   private void answer(ReceivedInvocation invocation, Answer answer, boolean here) {
@@ -344,20 +298,13 @@ public final class ServiceRunner {
       if (body != null) {
         answered++;
         remembered.add(invocation.key, answer.handledMicros(), body);
-      } else if (answer.failure() != null
-          && answer.failure().getExecuted() == io.eventbus.schema.Execution.YES) {
+      } else if (answer.isExecutedFailure()) {
         failed++;
       }
     }
     for (ReceivedInvocation.Target target : targets) {
       if (open.remove(target)) {
-        Failure failure = answer.failure();
-        if (body != null) {
-          host.send(
-              new ReplyFrame(target.path(), target.call(), answer.handledMicros(), body), here);
-        } else if (failure != null) {
-          host.send(CallFailures.frame(target.path(), target.call(), failure), here);
-        }
+        host.send(answer.frame(target), here);
       }
     }
   }
@@ -401,9 +348,19 @@ public final class ServiceRunner {
     }
     unbegun.forEach(
         invocation ->
-            answer(invocation, notBegun(FailureCode.REFUSED, "the member has ended"), false));
+            answer(
+                invocation, Answer.notBegun(FailureCode.REFUSED, "the member has ended"), false));
     all.removeAll(unbegun);
     all.forEach(ReceivedInvocation::cancelAll);
+  }
+
+  /** Whether this thread is in a call of the handler: it cannot wait for the end of that. */
+  public boolean isHandledByThisThread() {
+    List<ReceivedInvocation> all;
+    synchronized (this) {
+      all = List.copyOf(known.values());
+    }
+    return all.stream().anyMatch(ReceivedInvocation::isCalledByThisThread);
   }
 
   /** What has happened so far. */

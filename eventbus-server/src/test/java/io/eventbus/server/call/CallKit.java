@@ -61,7 +61,7 @@ final class CallKit {
 
     @Override
     public void execute(Runnable task) {
-      ready.add(new Task(now, 0, number, task));
+      ready.get(number).add(task);
     }
   }
 
@@ -73,9 +73,12 @@ final class CallKit {
   long now = 7;
   private final PriorityQueue<Task> scheduled =
       new PriorityQueue<>(Comparator.comparingLong(Task::at).thenComparingLong(Task::order));
-  private final Queue<Task> ready = new ArrayDeque<>();
+  // What each loop has been given to do.
+  private final List<Queue<Runnable>> ready = new ArrayList<>();
   private long order;
   private int current;
+  private boolean inTask;
+  private boolean slow;
 
   CallKit(int loopCount) {
     this(loopCount, SETTINGS);
@@ -85,6 +88,7 @@ final class CallKit {
     List<FakeLoop> fakes = new ArrayList<>();
     for (int i = 0; i < loopCount; i++) {
       fakes.add(new FakeLoop(i));
+      ready.add(new ArrayDeque<>());
     }
     Loops all =
         new Loops() {
@@ -116,49 +120,56 @@ final class CallKit {
     scheduled.add(new Task(now + nanos, order++, loop, task));
   }
 
-  /** Does something on a loop, and what comes of it on others at once. */
+  /** Does something on a loop, and then what comes of it on others, unless that has to wait. */
   void on(int loop, Runnable task) {
+    boolean outermost = !inTask;
+    inTask = true;
     int before = current;
     current = loop;
     task.run();
     current = before;
-    if (!draining) {
-      drain();
+    if (outermost) {
+      inTask = false;
+      if (!slow) {
+        drain();
+      }
     }
   }
 
-  private boolean draining;
-
-  private void drain() {
-    draining = true;
-    for (Task task = ready.poll(); task != null; task = ready.poll()) {
-      on(task.loop, task.action);
-    }
-    draining = false;
+  /** Says whether what loops tell each other waits for {@link #step}. */
+  void slow(boolean waits) {
+    slow = waits;
   }
 
-  /** Lets one task that waits for another loop run; false if there is none. */
-  boolean step() {
-    Task task = ready.poll();
+  /** Runs what every loop has been given to do, and what comes of it. */
+  void drain() {
+    boolean ran = true;
+    while (ran) {
+      ran = false;
+      for (int loop = 0; loop < ready.size(); loop++) {
+        ran |= step(loop);
+      }
+    }
+  }
+
+  /** Runs the next thing that a loop has been given to do; false if there is none. */
+  boolean step(int loop) {
+    Runnable task = ready.get(loop).poll();
     if (task == null) {
       return false;
     }
-    draining = true;
-    on(task.loop, task.action);
-    draining = false;
-    return true;
-  }
-
-  /** Does something on a loop; what comes of it on others waits for {@link #step}. */
-  void only(int loop, Runnable task) {
-    draining = true;
+    boolean before = slow;
+    slow = true;
     on(loop, task);
-    draining = false;
+    slow = before;
+    return true;
   }
 
   /** Lets time pass. */
   void advance(long nanos) {
-    drain();
+    if (!slow) {
+      drain();
+    }
     long until = now + nanos;
     while (!scheduled.isEmpty() && scheduled.peek().at <= until) {
       Task task = scheduled.remove();
@@ -188,6 +199,7 @@ final class CallKit {
   /** A caller with its connection. */
   final class FakeCaller implements CallerEnd {
     final int loop;
+    final CallerInfo info;
     final CallingClient client;
     final Map<Long, String> outcomes = new HashMap<>();
     final CallRequest request = new CallRequest();
@@ -197,7 +209,7 @@ final class CallKit {
 
     FakeCaller(int loop, String share) {
       this.loop = loop;
-      CallerInfo info = new CallerInfo(1_000 + order++, new byte[0], share);
+      info = new CallerInfo(1_000 + order++, new byte[0], share);
       CallingClient[] made = new CallingClient[1];
       on(loop, () -> made[0] = loops.get(loop).caller(this, info));
       client = made[0];
@@ -291,7 +303,12 @@ final class CallKit {
   }
 
   /** A call as its member has it. */
-  record Given(long call, long caller, long request, int attempt, int timeoutMillis) {}
+  record Given(long call, long caller, long request, int attempt, int timeoutMillis) {
+    /** Which request it is, however often it is given to members. */
+    String id() {
+      return caller + "/" + request;
+    }
+  }
 
   /** A member of the service "s" with its connection. */
   final class FakeMember implements MemberEnd {
@@ -299,6 +316,8 @@ final class CallKit {
     final long number;
     final ServingClient client;
     final List<Given> given = new ArrayList<>();
+    // From the first on.
+    final List<Given> invocations = new ArrayList<>();
     final Map<Long, String> cancelled = new HashMap<>();
     @Nullable ServiceMember member;
     long invoked;
@@ -342,6 +361,7 @@ final class CallKit {
           new Given(
               i.call(), i.caller().producer(), i.request(), i.attempt(), i.timeoutMillis());
       given.add(g);
+      invocations.add(g);
       handler.accept(g);
     }
 

@@ -7,6 +7,7 @@ import io.eventbus.schema.Execution;
 import io.eventbus.schema.FailureCode;
 import io.eventbus.server.call.CallKit.FakeCaller;
 import io.eventbus.server.call.CallKit.FakeMember;
+import io.eventbus.server.call.CallKit.Given;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -30,15 +31,24 @@ class CallProperties {
     final java.util.Random random;
     final List<FakeCaller> callers = new ArrayList<>();
     final List<FakeMember> members = new ArrayList<>();
-    final Set<FakeMember> closed = new HashSet<>();
-    final Map<FakeCaller, Set<Long>> idempotent = new HashMap<>();
+    final List<FakeCaller> everyCaller = new ArrayList<>();
+    final Set<String> idempotent = new HashSet<>();
+    // How often a member had a request, and has not said that it did nothing with it.
+    final Map<String, Integer> perhapsExecuted = new HashMap<>();
     long nextMember = 1;
 
     Run(long seed) {
       random = new java.util.Random(seed);
       for (int i = 0; i < 4; i++) {
-        callers.add(kit.caller(random.nextInt(LOOPS), "share" + random.nextInt(3)));
+        callers.add(caller());
       }
+      kit.slow(true);
+    }
+
+    private FakeCaller caller() {
+      FakeCaller made = kit.caller(random.nextInt(LOOPS), "share" + random.nextInt(3));
+      everyCaller.add(made);
+      return made;
     }
 
     <T> @Nullable T any(List<T> all) {
@@ -71,10 +81,12 @@ class CallProperties {
       } else if (what < 90) {
         FakeCaller caller = callers.get(random.nextInt(callers.size()));
         caller.close();
-        callers.set(
-            callers.indexOf(caller), kit.caller(random.nextInt(LOOPS), "share" + what));
+        callers.set(callers.indexOf(caller), caller());
       } else {
         kit.advance(random.nextInt(40) * CallKit.MILLIS);
+      }
+      for (int i = random.nextInt(4); i > 0; i--) {
+        kit.step(random.nextInt(LOOPS));
       }
     }
 
@@ -91,7 +103,7 @@ class CallProperties {
                 r.member = random.nextInt(4) > 0 ? 0 : 1 + random.nextInt((int) nextMember);
               });
       if (again) {
-        idempotent.computeIfAbsent(caller, c -> new HashSet<>()).add(call);
+        idempotent.add(caller.info.producer() + "/" + call);
       }
     }
 
@@ -100,7 +112,11 @@ class CallProperties {
       if (member == null || member.given.isEmpty()) {
         return;
       }
-      switch (random.nextInt(6)) {
+      int how = random.nextInt(6);
+      if (how > 0) {
+        perhaps(member.given.get(0));
+      }
+      switch (how) {
         case 0 -> member.fail(FailureCode.REFUSED, Execution.NO);
         case 1 -> member.fail(FailureCode.INTERNAL, Execution.UNKNOWN);
         case 2 -> member.fail(FailureCode.FAILED, Execution.YES);
@@ -108,13 +124,69 @@ class CallProperties {
       }
     }
 
+    private void perhaps(Given given) {
+      perhapsExecuted.merge(given.id(), 1, Integer::sum);
+    }
+
     private void close() {
       FakeMember member = any(members);
       if (member != null) {
         members.remove(member);
-        closed.add(member);
-        member.close(random.nextInt((int) member.invoked + 1));
+        int answered = member.invocations.size() - member.given.size();
+        // Answers come in order, so what was answered was written.
+        int written = answered + random.nextInt(member.given.size() + 1);
+        member.invocations.subList(answered, written).forEach(this::perhaps);
+        member.close(written);
       }
+    }
+
+    void finish(FakeMember member) {
+      while (!member.given.isEmpty()) {
+        perhaps(member.given.get(0));
+        member.reply();
+      }
+    }
+
+    /** Nothing is on its way: no place is free for which a call waits. */
+    void quiet() {
+      kit.slow(false);
+      kit.drain();
+      kit.slow(true);
+      Service service = members.isEmpty() ? null : members.get(0).member().service();
+      for (LoopCalls loop : kit.loops) {
+        LoopService known = service == null ? null : loop.services().known(service);
+        if (known != null && !known.queue.isEmpty()) {
+          for (ServiceMember member : service.members()) {
+            assertThat(member.window().hasFree()).as("free place, call waits").isFalse();
+          }
+        }
+      }
+      for (FakeMember member : members) {
+        assertThat(member.window().outstanding())
+            .as("places taken")
+            .isEqualTo(member.given.size());
+        assertThat(member.member().unanswered()).isEqualTo(member.given.size());
+        assertThat(member.member().waiting().any() && member.window().hasFree()).isFalse();
+      }
+    }
+
+    void check() {
+      for (FakeCaller caller : everyCaller) {
+        caller.outcomes.forEach(
+            (call, outcome) -> {
+              String id = caller.info.producer() + "/" + call;
+              int times = perhapsExecuted.getOrDefault(id, 0);
+              if (outcome.contains(" NO")) {
+                assertThat(times).as("%s: %s", id, outcome).isZero();
+              }
+              if (outcome.startsWith("reply") || outcome.contains(" YES")) {
+                assertThat(times).as("%s: %s", id, outcome).isPositive();
+              }
+            });
+      }
+      perhapsExecuted.forEach(
+          (id, times) ->
+              assertThat(times).as(id).isLessThanOrEqualTo(idempotent.contains(id) ? 3 : 1));
     }
   }
 
@@ -123,31 +195,24 @@ class CallProperties {
     Run run = new Run(seed);
     for (int i = 0; i < 300; i++) {
       run.step();
-      for (FakeMember member : run.members) {
-        MemberWindow window = member.window();
-        assertThat(window.limit()).isBetween(0, 6 + MemberWindow.MOST_WAITING);
-        if (!member.member().isGone()) {
-          assertThat(window.outstanding())
-              .as("places taken of %s", member.number)
-              .isEqualTo(Math.max(window.outstanding(), 0))
-              .isGreaterThanOrEqualTo(member.given.size() > window.limit() ? 0 : 0);
-        }
+      if (i % 20 == 0) {
+        run.quiet();
       }
     }
+    run.kit.slow(false);
+    run.kit.drain();
+    run.check();
     // Members answer what they have, and time goes by.
     for (FakeMember member : run.members) {
-      while (!member.given.isEmpty()) {
-        member.reply();
-      }
+      run.finish(member);
     }
     run.kit.advance(31_000 * CallKit.MILLIS);
     for (FakeMember member : run.members) {
-      while (!member.given.isEmpty()) {
-        member.reply();
-      }
+      run.finish(member);
       assertThat(member.window().outstanding()).as("places of %s", member.number).isZero();
       assertThat(member.member().unanswered()).isZero();
     }
+    run.check();
     for (FakeCaller caller : run.callers) {
       assertThat(caller.client.inFlight()).isZero();
     }

@@ -152,24 +152,12 @@ class CallsTest {
   void aCallIsNotGivenToAMemberAfterItsTime() {
     FakeMember member = member(1, 9);
     FakeCaller caller = caller();
-    kit.only(0, () -> caller.request.call = 1);
-    CallRequest request = new CallRequest();
-    long call = 77;
-    kit.only(
-        0,
-        () -> {
-          request.service = java.nio.ByteBuffer.wrap(new byte[] {'s'});
-          request.serviceLength = 1;
-          request.call = call;
-          request.timeoutMillis = 5;
-          var body = kit.delivery("body");
-          request.body = body;
-          caller.client.begin(request);
-          body.release();
-        });
+    kit.slow(true);
+    long call = caller.call(r -> r.timeoutMillis = 5);
     // It has not yet come to the other loop.
     kit.now += 6 * MILLIS;
-    while (kit.step()) {}
+    kit.slow(false);
+    kit.drain();
     assertThat(member.given).isEmpty();
     assertThat(caller.outcome(call)).isEqualTo("TIMEOUT NO");
     assertThat(member.window().outstanding()).isZero();
@@ -539,24 +527,17 @@ class CallsTest {
     FakeMember other = member(0, 8);
     FakeCaller caller = caller();
     other.window().take();
-    long given = caller.call();
-    kit.only(0, () -> {});
-    member.reply();
-    assertThat(caller.outcome(given)).startsWith("reply done of 9");
-    // This one is on its way to the other loop when the member leaves.
-    CallRequest request = caller.request;
-    request.call = 50;
-    var body = kit.delivery("body");
-    request.body = body;
-    kit.only(0, () -> caller.client.begin(request));
-    kit.only(1, () -> member.member().unregister());
+    kit.slow(true);
+    long call = caller.call();
+    // It is on its way to the other loop when the member leaves.
+    member.unregister();
     other.window().giveBack();
-    while (kit.step()) {}
-    body.release();
-    assertThat(member.invoked).isEqualTo(1);
+    kit.slow(false);
+    kit.drain();
+    assertThat(member.invoked).isZero();
     assertThat(other.given).hasSize(1);
     other.reply();
-    assertThat(caller.outcome(50)).startsWith("reply done of 8");
+    assertThat(caller.outcome(call)).startsWith("reply done of 8");
   }
 
   @Test
@@ -623,13 +604,12 @@ class CallsTest {
     near.call();
     long goes = far.call();
     kit.advance(MILLIS);
-    var reply = kit.delivery("done");
-    long number = member.given.remove(0).call();
+    kit.slow(true);
     // The place is on its way to the other loop, where the call is cancelled meanwhile.
-    kit.only(0, () -> member.client.reply(number, 1, reply));
-    reply.release();
-    kit.only(1, () -> far.client.cancel(goes, ""));
-    while (kit.step()) {}
+    member.reply();
+    far.cancel(goes);
+    kit.slow(false);
+    kit.drain();
     assertThat(far.outcome(goes)).isEqualTo("CANCELLED NO");
     assertThat(member.window().outstanding()).isZero();
     long last = near.call();

@@ -9,6 +9,8 @@ import io.eventbus.server.admin.BusView;
 import io.eventbus.server.admission.ConnectionLimit;
 import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.balance.Balancer;
+import io.eventbus.server.call.BusCalls;
+import io.eventbus.server.call.CallSettings;
 import io.eventbus.server.cluster.ClusterStanding;
 import io.eventbus.server.cluster.Membership;
 import io.eventbus.server.cluster.SessionReplacement;
@@ -16,6 +18,7 @@ import io.eventbus.server.config.BuildInfo;
 import io.eventbus.server.config.BusConfig;
 import io.eventbus.server.config.ConfigException;
 import io.eventbus.server.config.ServerConfig;
+import io.eventbus.server.config.ServicesConfig;
 import io.eventbus.server.federation.Federation;
 import io.eventbus.server.federation.FederationFigures;
 import io.eventbus.server.internal.InternalClient;
@@ -43,6 +46,7 @@ import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -65,6 +69,9 @@ public final class BusServer implements AutoCloseable {
   /** What comes around a message between buses, at most. */
   private static final int FRAME_MARGIN = 1 << 20;
 
+  /** No call waits longer, whatever its caller says. */
+  private static final Duration LONGEST_CALL = Duration.ofMinutes(10);
+
   private final ServerConfig config;
   private final AtomicReference<ServerState> state = new AtomicReference<>(ServerState.STARTING);
   private final EventLoops loops;
@@ -75,7 +82,7 @@ public final class BusServer implements AutoCloseable {
   private final ClientAuthentication authentication;
   private final Membership membership;
   private final BusContext bus;
-  private final io.eventbus.server.call.BusCalls calls;
+  private final BusCalls calls;
   private final Balancer balancer;
   private final @Nullable SessionReplacement replacement;
   private final @Nullable Federation federation;
@@ -128,7 +135,7 @@ public final class BusServer implements AutoCloseable {
             federation == null ? ClusterPromises.ALONE : federation,
             advisories,
             config.services());
-    calls = io.eventbus.server.call.BusCalls.class.cast(null);
+    calls = new BusCalls(loops, callSettings(config.services()), memory);
     transport =
         new TransportServer(
             config,
@@ -202,6 +209,18 @@ public final class BusServer implements AutoCloseable {
 
   private FederationFigures figures() {
     return federation == null ? FederationFigures.NONE : federation.figures();
+  }
+
+  private static CallSettings callSettings(ServicesConfig services) {
+    return new CallSettings(
+        services.calls(),
+        services.timeout().toNanos(),
+        LONGEST_CALL.toNanos(),
+        services.maxWait().toNanos(),
+        services.retries(),
+        services.retryPercent(),
+        services.queueRequests(),
+        services.queueBytes());
   }
 
   private static long memoryLimit(ServerConfig config) {

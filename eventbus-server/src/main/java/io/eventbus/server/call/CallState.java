@@ -1,6 +1,8 @@
 package io.eventbus.server.call;
 
+import java.util.EnumMap;
 import java.util.EnumSet;
+import java.util.Map;
 import java.util.Set;
 
 /**
@@ -29,29 +31,20 @@ enum CallState {
   /** The caller has its answer, but the member has not given the call back. */
   ENDED;
 
-  private Set<CallState> next() {
-    return switch (this) {
-      case FREE -> EnumSet.of(READY);
-      case READY -> EnumSet.of(QUEUED, DISPATCHED, FREE);
-      case QUEUED -> EnumSet.of(DISPATCHED, FREE);
-      case DISPATCHED -> EnumSet.of(READY, ENDED, FREE);
-      case ENDED -> EnumSet.of(FREE);
-    };
-  }
-
-  private static final boolean[][] LEGAL = new boolean[values().length][values().length];
+  private static final Map<CallState, Set<CallState>> TABLE = new EnumMap<>(CallState.class);
 
   static {
-    for (CallState from : values()) {
-      for (CallState to : from.next()) {
-        LEGAL[from.ordinal()][to.ordinal()] = true;
-      }
-    }
+    TABLE.put(FREE, EnumSet.of(READY));
+    TABLE.put(READY, EnumSet.of(QUEUED, DISPATCHED, FREE));
+    TABLE.put(QUEUED, EnumSet.of(DISPATCHED, FREE));
+    TABLE.put(DISPATCHED, EnumSet.of(READY, ENDED, FREE));
+    TABLE.put(ENDED, EnumSet.of(FREE));
   }
 
   /** Returns the next state, or throws if there is no such way. */
   CallState to(CallState next) {
-    if (!LEGAL[ordinal()][next.ordinal()]) {
+    Set<CallState> legal = TABLE.get(this);
+    if (legal == null || !legal.contains(next)) {
       throw new IllegalStateException("call: " + this + " -> " + next + " (not in the table)");
     }
     return next;

@@ -18,7 +18,9 @@ final class Places {
   private final AtomicLong queuedBytes;
   // What waits for one member only. A member is in it from its first such call to its end.
   private final Map<ServiceMember, ServiceQueue> pinned = new IdentityHashMap<>();
-  // Who is next where calls for any member and calls for this member wait.
+  // Which loop, and which of its calls, is next where calls for any member and calls for this member
+  // only wait.
+  private boolean pinnedLoopFirst;
   private boolean pinnedFirst;
 
   Places(LoopCalls calls, Choice choice, Admission admission, AtomicLong queuedBytes) {
@@ -219,10 +221,10 @@ final class Places {
     WaitingLoops all = member.service().waiting();
     WaitingLoops own = member.waiting();
     while ((all.any() || own.any()) && member.window().take()) {
-      pinnedFirst = !pinnedFirst;
-      int loop = (pinnedFirst ? own : all).next();
+      pinnedLoopFirst = !pinnedLoopFirst;
+      int loop = (pinnedLoopFirst ? own : all).next();
       if (loop < 0) {
-        loop = (pinnedFirst ? all : own).next();
+        loop = (pinnedLoopFirst ? all : own).next();
       }
       if (loop < 0) {
         member.window().giveBack();

@@ -10,17 +10,25 @@ import org.jspecify.annotations.Nullable;
  * while all of them have calls. Confined to the loop.
  */
 final class ServiceQueue {
-  private static final CallPriority[] ORDER = {
-    CallPriority.HIGH, CallPriority.NORMAL, CallPriority.LOW
-  };
-
   private static final int ALL_WEIGHTS = 13;
 
-  private final CallTurns[] classes = {new CallTurns(), new CallTurns(), new CallTurns()};
+  private static final class Band {
+    final CallTurns turns = new CallTurns();
+    final int weight;
+    // Of this round: 0 <= left <= weight.
+    int left;
+
+    Band(int weight) {
+      this.weight = weight;
+    }
+  }
+
+  private final Band high = new Band(8);
+  private final Band normal = new Band(4);
+  private final Band low = new Band(1);
+  private final Band[] bands = {high, normal, low};
   private final WaitingLoops waiting;
   private final int loop;
-  // Of this round: 0 <= each <= its weight.
-  private final int[] left = new int[ORDER.length];
   private int size;
 
   /**
@@ -34,16 +42,12 @@ final class ServiceQueue {
     this.loop = loop;
   }
 
-  private static int weight(CallPriority priority) {
+  private Band band(CallPriority priority) {
     return switch (priority) {
-      case HIGH -> 8;
-      case NORMAL -> 4;
-      case LOW -> 1;
+      case HIGH -> high;
+      case NORMAL -> normal;
+      case LOW -> low;
     };
-  }
-
-  private CallTurns turns(CallPriority priority) {
-    return classes[priority.ordinal()];
   }
 
   int size() {
@@ -56,7 +60,7 @@ final class ServiceQueue {
 
   /** How many calls of a share and priority wait. */
   int size(Share share, CallPriority priority) {
-    return turns(priority).size(share);
+    return band(priority).turns.size(share);
   }
 
   /**
@@ -64,9 +68,9 @@ final class ServiceQueue {
    * others come.
    */
   long ahead(Share share, CallPriority priority) {
-    long inClass = turns(priority).ahead(share);
-    int weight = weight(priority);
-    return Math.min(size + 1L, (inClass * ALL_WEIGHTS + weight - 1) / weight);
+    Band band = band(priority);
+    long inBand = band.turns.ahead(share);
+    return Math.min(size + 1L, (inBand * ALL_WEIGHTS + band.weight - 1) / band.weight);
   }
 
   /**
@@ -75,7 +79,7 @@ final class ServiceQueue {
    * @param first whether it goes before those of its share, because it has waited already
    */
   void add(Call call, boolean first) {
-    turns(call.priority()).add(call, first);
+    band(call.priority()).turns.add(call, first);
     call.queue = this;
     if (size++ == 0) {
       waiting.set(loop, true);
@@ -83,7 +87,7 @@ final class ServiceQueue {
   }
 
   void remove(Call call) {
-    turns(call.priority()).remove(call);
+    band(call.priority()).turns.remove(call);
     removed(call);
   }
 
@@ -92,16 +96,16 @@ final class ServiceQueue {
     if (size == 0) {
       return null;
     }
-    CallTurns next = withCredit();
+    Band next = withCredit();
     if (next == null) {
-      for (CallPriority priority : ORDER) {
-        left[priority.ordinal()] = weight(priority);
+      for (Band band : bands) {
+        band.left = band.weight;
       }
       next = withCredit();
     }
-    Call call = next == null ? null : next.poll();
-    if (call != null) {
-      left[call.priority().ordinal()]--;
+    Call call = next == null ? null : next.turns.poll();
+    if (next != null && call != null) {
+      next.left--;
       removed(call);
     }
     return call;
@@ -114,10 +118,10 @@ final class ServiceQueue {
     }
   }
 
-  private @Nullable CallTurns withCredit() {
-    for (CallPriority priority : ORDER) {
-      if (left[priority.ordinal()] > 0 && !turns(priority).isEmpty()) {
-        return turns(priority);
+  private @Nullable Band withCredit() {
+    for (Band band : bands) {
+      if (band.left > 0 && !band.turns.isEmpty()) {
+        return band;
       }
     }
     return null;
@@ -126,8 +130,8 @@ final class ServiceQueue {
   /** Returns all calls as they are now; for what happens rarely. */
   List<Call> calls() {
     List<Call> all = new ArrayList<>(size);
-    for (CallTurns turns : classes) {
-      turns.forEach(all::add);
+    for (Band band : bands) {
+      band.turns.forEach(all::add);
     }
     return all;
   }

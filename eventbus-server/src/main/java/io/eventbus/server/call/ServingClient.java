@@ -66,6 +66,7 @@ public final class ServingClient {
   void invoke(Call call, long nowNanos) {
     ServiceMember member = call.member();
     if (member.isGone()) {
+      member.window().giveBack();
       giveBack(call, Returned.UNWRITTEN, nowNanos);
     } else if (call.isLate(nowNanos)) {
       giveBack(call, Returned.EXPIRED, nowNanos);

@@ -11,14 +11,79 @@ import io.eventbus.schema.Event;
 import io.eventbus.schema.Invoke;
 import io.eventbus.schema.Reply;
 import io.eventbus.schema.Request;
+import io.eventbus.server.call.BusCalls;
+import io.eventbus.server.call.CallSettings;
+import io.eventbus.server.call.LoopCalls;
+import io.eventbus.server.call.LoopPort;
+import io.eventbus.server.routing.BusMemory;
+import io.eventbus.server.routing.Loops;
+import io.eventbus.server.stats.CallStats;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /** Calls as records, for tests. */
 public final class SampleCalls {
   private SampleCalls() {}
+
+  /** The calls of the first of some loops, by a clock that stands still unless it is moved. */
+  public static LoopCalls calls(Loops loops, BusMemory memory, CallStats stats) {
+    return calls(loops, memory, stats, new FakePort());
+  }
+
+  /** As above, by another clock. */
+  public static LoopCalls calls(Loops loops, BusMemory memory, CallStats stats, FakePort port) {
+    CallSettings settings =
+        new CallSettings(
+            4096,
+            TimeUnit.SECONDS.toNanos(30),
+            TimeUnit.MINUTES.toNanos(10),
+            TimeUnit.SECONDS.toNanos(2),
+            2,
+            10,
+            10_000,
+            64 << 20);
+    return new BusCalls(loops, settings, memory).start(0, port, stats);
+  }
+
+  /** A loop whose time a test moves. */
+  public static final class FakePort implements LoopPort {
+    private @Nullable Runnable due;
+
+    /** As {@link System#nanoTime}. */
+    public long now = 1;
+
+    /** Moves the time and runs what is due. */
+    public void pass(long nanos) {
+      now += nanos;
+      Runnable task = due;
+      due = null;
+      if (task != null) {
+        task.run();
+      }
+    }
+
+    @Override
+    public boolean isCurrent() {
+      return true;
+    }
+
+    @Override
+    public long nanoTime() {
+      return now;
+    }
+
+    @Override
+    public void later(Runnable task, long nanos) {
+      due = task;
+    }
+
+    @Override
+    public void flushSoon() {}
+  }
 
   /** A request for any member, with a text as its payload. */
   public static Request request(long call, String service, String payload) {

@@ -49,6 +49,12 @@ final class FakeLink implements ClientLink {
   /** The limits that the client has named. */
   final List<Long> limits = new ArrayList<>();
 
+  /** How many calls were written to the client. */
+  long invokesWritten;
+
+  /** The longest frame of a call for which there is room. */
+  int callRoom = Integer.MAX_VALUE;
+
   @Nullable Runnable retry;
 
   /** For how long the session waits. */
@@ -85,6 +91,16 @@ final class FakeLink implements ClientLink {
     assertOpen();
     sent.addAll(SampleFrames.read(frame.frame()));
     frame.release();
+  }
+
+  @Override
+  public boolean hasRoomForCall(int frameBytes) {
+    return frameBytes <= callRoom;
+  }
+
+  @Override
+  public long invokesWritten() {
+    return invokesWritten;
   }
 
   @Override

@@ -133,7 +133,8 @@ class SessionInClusterTest {
             counters,
             Clock.systemUTC(),
             others,
-            new Advisories());
+            new Advisories(),
+            ServerConfig.defaults().services());
     return TestLoop.of(bus, loops, allocator, new TurnBudget(() -> 0));
   }
 

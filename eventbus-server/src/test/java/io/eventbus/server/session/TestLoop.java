@@ -3,8 +3,8 @@ package io.eventbus.server.session;
 import io.eventbus.server.call.LoopCalls;
 import io.eventbus.server.routing.RemoteForwarder;
 import io.eventbus.server.routing.Router;
-import io.eventbus.server.samples.FakeCalls;
 import io.eventbus.server.samples.FakeLoops;
+import io.eventbus.server.samples.SampleCalls;
 import io.netty.buffer.ByteBufAllocator;
 
 /** The context of the first loop of a bus that has no other buses. */
@@ -13,7 +13,12 @@ final class TestLoop {
 
   static LoopContext of(
       BusContext bus, FakeLoops loops, ByteBufAllocator allocator, TurnBudget budget) {
-    return of(bus, loops, allocator, budget, new FakeCalls());
+    return of(
+        bus,
+        loops,
+        allocator,
+        budget,
+        SampleCalls.calls(loops, bus.memory(), bus.stats().loops().get(0).calls));
   }
 
   static LoopContext of(

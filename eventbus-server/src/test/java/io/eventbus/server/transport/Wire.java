@@ -9,8 +9,8 @@ import io.eventbus.server.routing.LoopBarrier;
 import io.eventbus.server.routing.RemoteForwarder;
 import io.eventbus.server.routing.Router;
 import io.eventbus.server.routing.SubscriptionIndex;
-import io.eventbus.server.samples.FakeCalls;
 import io.eventbus.server.samples.FakeLoops;
+import io.eventbus.server.samples.SampleCalls;
 import io.eventbus.server.samples.SampleFrames;
 import io.eventbus.server.samples.TestAccess;
 import io.eventbus.server.security.Authentications;
@@ -109,7 +109,12 @@ public final class Wire {
             0, loops, index, allocator, memory, stats, RemoteForwarder.NONE, loop::flushSoon);
     loop.start(
         new LoopContext(
-            bus, router, stats, allocator, new FakeCalls(), new TurnBudget(() -> workNanos)));
+            bus,
+            router,
+            stats,
+            allocator,
+            SampleCalls.calls(loops, memory, stats.calls),
+            new TurnBudget(() -> workNanos)));
   }
 
   /** Settings under which 40 KiB wait at most. */

@@ -27,6 +27,7 @@ import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
@@ -266,13 +267,14 @@ public final class RequestCommand implements Callable<Integer> {
       for (int i = 0; i < count && !stopped.get(); i++) {
         long due = pace.next();
         free.acquire();
-        client
-            .request(service, event, options)
-            .whenComplete(
-                (response, failure) -> {
-                  ended(due, failure);
-                  free.release();
-                });
+        CompletableFuture<Response> unused =
+            client
+                .request(service, event, options)
+                .whenComplete(
+                    (response, failure) -> {
+                      ended(due, failure);
+                      free.release();
+                    });
       }
       // Each has a deadline.
       free.acquire(concurrency);

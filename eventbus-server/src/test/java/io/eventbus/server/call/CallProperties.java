@@ -162,9 +162,7 @@ class CallProperties {
         }
       }
       for (FakeMember member : members) {
-        assertThat(member.window().outstanding())
-            .as("places taken")
-            .isEqualTo(member.given.size());
+        assertThat(member.window().outstanding()).as("places taken").isEqualTo(member.given.size());
         assertThat(member.member().unanswered()).isEqualTo(member.given.size());
         assertThat(member.member().waiting().any() && member.window().hasFree()).isFalse();
       }

@@ -52,6 +52,11 @@ final class CallDepartures {
     }
   }
 
+  /** How many frames wait. */
+  int waiting() {
+    return answers.size() + requests.size();
+  }
+
   /** Any thread: whether answers may be added. */
   boolean hasRoom() {
     return hasRoom;

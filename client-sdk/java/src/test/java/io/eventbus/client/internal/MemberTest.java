@@ -524,6 +524,51 @@ class MemberTest {
   }
 
   @Test
+  void handlersStandStillWhileTheirAnswersCannotBeSent() throws Exception {
+    EventBusClient client = connect();
+    byte[] big = new byte[600_000];
+    Service service =
+        client.serve("orders", ONE, invocation -> CompletableFuture.completedFuture(Event.of(big)));
+    get(service.ready());
+    long id = ((Register) bus.next(TypeCode.REGISTER).content()).getId();
+    bus.awaitSent();
+    bus.holdsSends = true;
+    for (int i = 1; i <= 30; i++) {
+      invoke(-i, id, i);
+    }
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
+    while (service.stats().running() > 0 && System.nanoTime() - deadline < 0) {
+      Thread.onSpinWait();
+    }
+    // Four MiB, and what the network has.
+    assertThat(service.stats().answered()).isLessThan(10);
+    assertThat(service.stats().waiting()).isGreaterThan(20);
+    bus.holdsSends = false;
+    bus.connection().releaseSend();
+    for (int i = 1; i <= 30; i++) {
+      bus.nextReply();
+    }
+    assertThat(service.stats().answered()).isEqualTo(30);
+  }
+
+  @Test
+  void aHandlerMayCloseItsClient() throws Exception {
+    EventBusClient client = connect();
+    CompletableFuture<Boolean> closed = new CompletableFuture<>();
+    long id =
+        serve(
+            client,
+            ONE,
+            invocation -> {
+              closed.complete(client.close(Duration.ofSeconds(30)));
+              return answer("closed");
+            });
+    bus.answersBarriers = true;
+    invoke(-1, id, 1);
+    assertThat(get(closed)).isTrue();
+  }
+
+  @Test
   void manyRequestsAreAnsweredInARow() throws Exception {
     EventBusClient client = connect();
     long id = serve(client, ONE, invocation -> answer(invocation.event().text()));

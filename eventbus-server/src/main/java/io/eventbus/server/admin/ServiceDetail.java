@@ -1,5 +1,6 @@
 package io.eventbus.server.admin;
 
+import com.fasterxml.jackson.annotation.JsonFormat;
 import java.util.List;
 import java.util.Map;
 
@@ -18,7 +19,8 @@ public record ServiceDetail(ServiceInfo service, List<Member> members) {
   /**
    * A connection that serves.
    *
-   * @param number the member's number, which is the client's producer number
+   * @param number the member's number, which is the client's producer number; a string in
+   *     JSON, because most readers of JSON keep 53 bits of a number
    * @param connection the number of its connection; 0 if that has just ended
    * @param client what the client calls itself
    * @param version of the software, as the client says
@@ -30,7 +32,7 @@ public record ServiceDetail(ServiceInfo service, List<Member> members) {
    * @param completions calls that it has answered
    */
   public record Member(
-      long number,
+      @JsonFormat(shape = JsonFormat.Shape.STRING) long number,
       long connection,
       String client,
       String version,

@@ -333,6 +333,7 @@ public final class BusServer implements AutoCloseable {
     RunningBus view =
         new RunningBus(
             bus,
+            calls,
             transport.contexts(),
             load,
             summary(),

@@ -1,7 +1,6 @@
 package io.eventbus.server.call;
 
 import java.util.IdentityHashMap;
-import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -11,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * loop.
  */
 final class CallTurns {
-  private final Map<Share, CallLine> lines = new IdentityHashMap<>();
+  private final IdentityHashMap<Share, CallLine> lines = new IdentityHashMap<>();
   // Whose turn it is.
   private @Nullable CallLine current;
   private @Nullable CallLine spare;

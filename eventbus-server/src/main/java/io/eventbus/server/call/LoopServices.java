@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 final class LoopServices {
   private final LoopCalls calls;
   private final Map<ByteBuffer, LoopService> byName = new HashMap<>();
-  private final Map<Service, LoopService> byService = new IdentityHashMap<>();
+  private final IdentityHashMap<Service, LoopService> byService = new IdentityHashMap<>();
 
   LoopServices(LoopCalls calls) {
     this.calls = calls;

@@ -2,7 +2,6 @@ package io.eventbus.server.call;
 
 import io.eventbus.schema.FailureCode;
 import java.util.IdentityHashMap;
-import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
@@ -17,9 +16,8 @@ final class Places {
   private final Admission admission;
   private final AtomicLong queuedBytes;
   // What waits for one member only. A member is in it from its first such call to its end.
-  private final Map<ServiceMember, ServiceQueue> pinned = new IdentityHashMap<>();
-  // Which loop, and which of its calls, is next where calls for any member and calls for this
-  // member
+  private final IdentityHashMap<ServiceMember, ServiceQueue> pinned = new IdentityHashMap<>();
+  // Which loop, and which of its calls, is next where calls for any member and calls for this member
   // only wait.
   private boolean pinnedLoopFirst;
   private boolean pinnedFirst;

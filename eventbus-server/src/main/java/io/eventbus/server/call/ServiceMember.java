@@ -1,5 +1,6 @@
 package io.eventbus.server.call;
 
+import io.eventbus.server.stats.SingleWriterCounter;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,7 +18,7 @@ public final class ServiceMember {
   private volatile boolean gone;
   private volatile int concurrency;
   private volatile boolean everPinned;
-  private volatile long completions;
+  private final SingleWriterCounter completions = new SingleWriterCounter();
   private int unanswered;
   private Deadlines.@Nullable Entry pauseEnd;
 
@@ -131,7 +132,7 @@ public final class ServiceMember {
   }
 
   private void completed(long nowNanos) {
-    completions = completions + 1;
+    completions.add(1);
     window.completed(nowNanos);
     service.widened(window.limit());
   }
@@ -249,6 +250,6 @@ public final class ServiceMember {
         window.limit(),
         outstanding,
         latency.peak(outstanding, nowNanos) / 1_000,
-        completions);
+        completions.get());
   }
 }

@@ -31,7 +31,6 @@ import io.eventbus.server.stats.SingleWriterCounter;
 import io.netty.util.collection.LongObjectHashMap;
 import io.netty.util.collection.LongObjectMap;
 import java.nio.ByteBuffer;
-import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -42,7 +41,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The services of which one session is a member, and the calls that it gets. Made with its first
- * {@code Register} or answer. Confined to the loop but for {@link #registrations} and {@link
+ * {@code Register} or answer. Confined to the loop but for {@link #registration} and {@link
  * #keptBytes}.
  */
 public final class SessionServices implements MemberEnd {
@@ -71,7 +70,7 @@ public final class SessionServices implements MemberEnd {
   public record Registration(
       long id, String service, boolean identify, String version, Map<String, String> metadata) {
     private long bytes() {
-      long chars = service.length() + version.length();
+      long chars = (long) service.length() + version.length();
       for (Map.Entry<String, String> entry : metadata.entrySet()) {
         chars += entry.getKey().length() + entry.getValue().length() + 64;
       }
@@ -436,12 +435,13 @@ public final class SessionServices implements MemberEnd {
   }
 
   /**
-   * Returns what the client serves; any thread.
+   * Returns what the client has said of its part in a service; any thread.
    *
-   * @return in no order
+   * @param service the service's name
+   * @return null if it does not serve it
    */
-  public Collection<Registration> registrations() {
-    return List.copyOf(byName.values());
+  public @Nullable Registration registration(String service) {
+    return byName.get(service);
   }
 
   /** Heap that the registrations take; any thread. */

@@ -113,7 +113,7 @@ public final class VectorRounds {
   }
 
   /** Those of frames that the library knows: not all take part in calls. */
-  private List<JsonNode> known(String file) {
+  private List<JsonNode> known(String file) throws ScenarioFailure {
     boolean services = seat.capabilities().contains("services");
     List<JsonNode> known = new ArrayList<>();
     for (JsonNode vector : vectors(file)) {

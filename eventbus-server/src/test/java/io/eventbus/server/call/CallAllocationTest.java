@@ -23,7 +23,9 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** In steady state a call needs no object, also one that waits and one that goes to another loop. */
+/**
+ * In steady state a call needs no object, also one that waits and one that goes to another loop.
+ */
 class CallAllocationTest {
   private static final int ROUNDS = 200;
   private static final int ATTEMPTS = 300;
@@ -174,7 +176,11 @@ class CallAllocationTest {
           callers.get(i % 3).begin(request);
         }
         while (replies < calls) {
-          while (fakes.get(0).run() | fakes.get(1).run()) {}
+          boolean ran = true;
+          while (ran) {
+            ran = fakes.get(0).run();
+            ran |= fakes.get(1).run();
+          }
           for (Member member : members) {
             member.answer();
           }

@@ -140,6 +140,8 @@ function symbol(body, field, names) {
  * @property {Limits} limits
  * @property {string[]} others
  * @property {number} expiresAt µs since the epoch, 0 for never
+ * @property {number} calls that the connection may have in flight
+ * @property {number} services that it may serve
  */
 
 /**
@@ -161,6 +163,8 @@ export const decodeWelcome = body => ({
   },
   others: strings(body, 'others'),
   expiresAt: body.done ? 0 : body.long('expiresAt'),
+  calls: body.done ? 0 : body.int('calls'),
+  services: body.done ? 0 : body.int('services'),
 });
 
 /**

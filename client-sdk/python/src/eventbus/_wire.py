@@ -422,6 +422,8 @@ class Welcome(Record):
     limits: Limits = _f("limits", LIMITS)
     others: tuple[str, ...] = _f("others", STRINGS, ())
     expires_at: int = _f("expiresAt", LONG, 0)
+    calls: int = _f("calls", INT, 0)
+    services: int = _f("services", INT, 0)
 
     def __repr__(self) -> str:
         return f"Welcome(bus={self.bus!r}, session={self.session!r}, producer={self.producer})"

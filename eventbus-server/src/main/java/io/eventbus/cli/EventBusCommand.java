@@ -2,6 +2,8 @@ package io.eventbus.cli;
 
 import io.eventbus.cli.client.BenchCommand;
 import io.eventbus.cli.client.PublishCommand;
+import io.eventbus.cli.client.RequestCommand;
+import io.eventbus.cli.client.RespondCommand;
 import io.eventbus.cli.client.SubscribeCommand;
 import io.eventbus.cli.cluster.BalanceCommands;
 import io.eventbus.cli.cluster.RegistryCommand;
@@ -22,7 +24,7 @@ import picocli.CommandLine.Spec;
 /** The command {@code eventbus} itself, which only has subcommands. */
 @Command(
     name = "eventbus",
-    description = "An event bus over WebSocket: start one, publish, subscribe.",
+    description = "An event bus over WebSocket: start one, publish, subscribe, call services.",
     mixinStandardHelpOptions = true,
     scope = ScopeType.INHERIT,
     versionProvider = VersionCommand.class,
@@ -33,6 +35,8 @@ import picocli.CommandLine.Spec;
       ServeCommand.class,
       PublishCommand.class,
       SubscribeCommand.class,
+      RequestCommand.class,
+      RespondCommand.class,
       BenchCommand.class,
       DemoCommand.class,
       ConfigCommand.class,

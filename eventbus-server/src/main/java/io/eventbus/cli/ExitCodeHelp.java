@@ -26,6 +26,8 @@ final class ExitCodeHelp {
               "events were missing, doubled or out of order",
               ExitCode.REFUSED,
               "the registry refused what was asked for",
+              ExitCode.NOT_EXECUTED,
+              "no member has executed the request: making it again is safe",
               INTERRUPTED,
               "interrupted (143 when terminated)"));
 
@@ -49,6 +51,16 @@ final class ExitCodeHelp {
           Map.entry("serve", LOCAL),
           Map.entry("publish", CLIENT),
           Map.entry("subscribe", CLIENT),
+          Map.entry(
+              "request",
+              Set.of(
+                  ExitCode.OK,
+                  ExitCode.FAILED,
+                  ExitCode.USAGE,
+                  ExitCode.NOT_CONNECTED,
+                  ExitCode.NOT_EXECUTED,
+                  INTERRUPTED)),
+          Map.entry("respond", CLIENT),
           Map.entry("demo", with(ExitCode.INTEGRITY)),
           Map.entry("registry", OPERATOR),
           Map.entry("test", Set.of(ExitCode.OK, ExitCode.FAILED, ExitCode.USAGE)),

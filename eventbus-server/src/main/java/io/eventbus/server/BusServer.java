@@ -10,6 +10,8 @@ import io.eventbus.server.admin.BusView;
 import io.eventbus.server.admission.ConnectionLimit;
 import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.balance.Balancer;
+import io.eventbus.server.call.BusCalls;
+import io.eventbus.server.call.CallSettings;
 import io.eventbus.server.cluster.ClusterStanding;
 import io.eventbus.server.cluster.Membership;
 import io.eventbus.server.cluster.SessionReplacement;
@@ -17,6 +19,7 @@ import io.eventbus.server.config.BuildInfo;
 import io.eventbus.server.config.BusConfig;
 import io.eventbus.server.config.ConfigException;
 import io.eventbus.server.config.ServerConfig;
+import io.eventbus.server.config.ServicesConfig;
 import io.eventbus.server.federation.Federation;
 import io.eventbus.server.federation.FederationFigures;
 import io.eventbus.server.internal.InternalClient;
@@ -46,6 +49,7 @@ import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -68,6 +72,9 @@ public final class BusServer implements AutoCloseable {
   /** What comes around a message between buses, at most. */
   private static final int FRAME_MARGIN = 1 << 20;
 
+  /** No call waits longer, whatever its caller says. */
+  private static final Duration LONGEST_CALL = Duration.ofMinutes(10);
+
   private final ServerConfig config;
   private final AtomicReference<ServerState> state = new AtomicReference<>(ServerState.STARTING);
   private final EventLoops loops;
@@ -78,6 +85,7 @@ public final class BusServer implements AutoCloseable {
   private final ClientAuthentication authentication;
   private final Membership membership;
   private final BusContext bus;
+  private final BusCalls calls;
   private final Balancer balancer;
   private final @Nullable SessionReplacement replacement;
   private final @Nullable Federation federation;
@@ -132,7 +140,9 @@ public final class BusServer implements AutoCloseable {
             federation == null ? ClusterPromises.ALONE : federation,
             advisories,
             new QuotaAccounts(advisories, System::nanoTime),
-            revocations);
+            revocations,
+            config.services());
+    calls = new BusCalls(loops, callSettings(config.services()), memory);
     transport =
         new TransportServer(
             config,
@@ -148,6 +158,7 @@ public final class BusServer implements AutoCloseable {
                     counters.loops().get(loop),
                     forwarder(loop),
                     flushDue),
+            calls,
             this::failLoop);
     replacement = membership.links().map(this::replacement).orElse(null);
     if (replacement != null) {
@@ -205,6 +216,18 @@ public final class BusServer implements AutoCloseable {
 
   private FederationFigures figures() {
     return federation == null ? FederationFigures.NONE : federation.figures();
+  }
+
+  private static CallSettings callSettings(ServicesConfig services) {
+    return new CallSettings(
+        services.calls(),
+        services.timeout().toNanos(),
+        LONGEST_CALL.toNanos(),
+        services.maxWait().toNanos(),
+        services.retries(),
+        services.retryPercent(),
+        services.queueRequests(),
+        services.queueBytes());
   }
 
   private static long memoryLimit(ServerConfig config) {
@@ -321,6 +344,7 @@ public final class BusServer implements AutoCloseable {
     RunningBus view =
         new RunningBus(
             bus,
+            calls,
             transport.contexts(),
             load,
             summary(),

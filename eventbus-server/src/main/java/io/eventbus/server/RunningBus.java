@@ -1,7 +1,9 @@
 package io.eventbus.server;
 
 import io.eventbus.protocol.CloseReason;
+import io.eventbus.schema.CallPriority;
 import io.eventbus.schema.ErrorCode;
+import io.eventbus.schema.FailureCode;
 import io.eventbus.server.admin.BusHealth;
 import io.eventbus.server.admin.BusStats;
 import io.eventbus.server.admin.BusSummary;
@@ -9,10 +11,15 @@ import io.eventbus.server.admin.BusView;
 import io.eventbus.server.admin.ConnectionDetail;
 import io.eventbus.server.admin.ConnectionInfo;
 import io.eventbus.server.admin.QuotaInfo;
+import io.eventbus.server.admin.ServiceDetail;
+import io.eventbus.server.admin.ServiceInfo;
 import io.eventbus.server.admin.SubscriptionInfo;
 import io.eventbus.server.admin.SubscriptionKey;
 import io.eventbus.server.admin.TopicInfo;
 import io.eventbus.server.balance.BalanceView;
+import io.eventbus.server.call.BusCalls;
+import io.eventbus.server.call.MemberFigures;
+import io.eventbus.server.call.ServiceFigures;
 import io.eventbus.server.cluster.ClusterView;
 import io.eventbus.server.config.Quota;
 import io.eventbus.server.federation.FederationFigures;
@@ -22,12 +29,14 @@ import io.eventbus.server.routing.TopicCount;
 import io.eventbus.server.session.BusContext;
 import io.eventbus.server.session.LoopContext;
 import io.eventbus.server.session.Session;
+import io.eventbus.server.session.SessionServices;
 import io.eventbus.server.stats.BusCounters;
 import io.eventbus.server.stats.DropReason;
 import io.eventbus.server.stats.LatencyBuckets;
 import io.eventbus.server.stats.LoopStats;
 import io.eventbus.server.stats.RefusalReason;
 import java.time.Duration;
+import io.eventbus.server.stats.RetryReason;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -35,6 +44,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -44,6 +54,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class RunningBus implements BusView {
   private final BusContext bus;
+  private final BusCalls calls;
   private final RecentTopics topics;
   private final LoopLoad load;
   private final BusSummary summary;
@@ -58,6 +69,7 @@ final class RunningBus implements BusView {
 
   RunningBus(
       BusContext bus,
+      BusCalls calls,
       List<LoopContext> loops,
       LoopLoad load,
       BusSummary summary,
@@ -66,6 +78,7 @@ final class RunningBus implements BusView {
       Supplier<Map<String, Long>> certificates,
       Supplier<Optional<Duration>> keysAge) {
     this.bus = bus;
+    this.calls = calls;
     this.topics =
         new RecentTopics(
             () -> loops.stream().flatMap(loop -> loop.router().topics().stream()),
@@ -136,7 +149,8 @@ final class RunningBus implements BusView {
         drops(c),
         c.sum(l -> l.gaps.get()),
         problems(c),
-        latency(c),
+        histogram(c, loop -> loop.latency),
+        calls(c),
         load.read(),
         bus.index().topics(),
         bus.index().size(),
@@ -188,16 +202,46 @@ final class RunningBus implements BusView {
     return value.name().toLowerCase(Locale.ROOT);
   }
 
-  private static BusStats.Histogram latency(BusCounters c) {
+  private BusStats.Calls calls(BusCounters c) {
+    Map<String, Long> ended = new LinkedHashMap<>();
+    ended.put("reply", c.sum(l -> l.calls.replies.get()));
+    for (FailureCode code : FailureCode.values()) {
+      ended.put(label(code), c.sum(l -> l.calls.failures(code).get()));
+    }
+    Map<String, Long> retries = new LinkedHashMap<>();
+    for (RetryReason reason : RetryReason.values()) {
+      retries.put(label(reason), c.sum(l -> l.calls.retries(reason).get()));
+    }
+    Map<String, Long> shed = new LinkedHashMap<>();
+    for (CallPriority priority : CallPriority.values()) {
+      shed.put(label(priority), c.sum(l -> l.calls.shed(priority).get()));
+    }
+    List<ServiceFigures> services = calls.services();
+    return new BusStats.Calls(
+        ended,
+        histogram(c, loop -> loop.calls.time),
+        histogram(c, loop -> loop.calls.queueTime),
+        c.sum(l -> l.calls.inFlight.get()),
+        c.sum(l -> l.calls.queued.get()),
+        retries,
+        shed,
+        c.sum(l -> l.calls.expired.get()),
+        services.size(),
+        services.stream().mapToLong(service -> service.members().size()).sum());
+  }
+
+  private static BusStats.Histogram histogram(
+      BusCounters c, Function<LoopStats, LatencyBuckets> which) {
     long[] bounds = LatencyBuckets.boundsMicros();
     long[] sums = new long[bounds.length + 1];
     long sumMicros = 0;
     for (LoopStats loop : c.loops()) {
-      long[] counts = loop.latency.counts();
+      LatencyBuckets one = which.apply(loop);
+      long[] counts = one.counts();
       for (int i = 0; i < sums.length; i++) {
         sums[i] += counts[i];
       }
-      sumMicros += loop.latency.sumMicros();
+      sumMicros += one.sumMicros();
     }
     List<BusStats.Bucket> buckets = new ArrayList<>();
     for (int i = 0; i < sums.length; i++) {
@@ -205,6 +249,55 @@ final class RunningBus implements BusView {
       buckets.add(new BusStats.Bucket(bound, sums[i]));
     }
     return new BusStats.Histogram(buckets, sumMicros / 1e6);
+  }
+
+  @Override
+  public List<ServiceInfo> services(String after, int limit) {
+    return calls.services().stream()
+        .filter(service -> service.name().compareTo(after) > 0)
+        .limit(limit)
+        .map(RunningBus::describe)
+        .toList();
+  }
+
+  private static ServiceInfo describe(ServiceFigures service) {
+    int window = 0;
+    int outstanding = 0;
+    for (MemberFigures member : service.members()) {
+      window += member.window();
+      outstanding += member.outstanding();
+    }
+    return new ServiceInfo(
+        service.name(), service.members().size(), window, outstanding, service.queued());
+  }
+
+  @Override
+  public Optional<ServiceDetail> service(String name) {
+    return calls.services().stream()
+        .filter(service -> service.name().equals(name))
+        .findFirst()
+        .map(
+            service ->
+                new ServiceDetail(
+                    describe(service),
+                    service.members().stream().map(m -> describe(name, m)).toList()));
+  }
+
+  private ServiceDetail.Member describe(String service, MemberFigures member) {
+    Session session = bus.sessions().ofProducer(member.number());
+    SessionServices serves = session == null ? null : session.services();
+    SessionServices.Registration said = serves == null ? null : serves.registration(service);
+    return new ServiceDetail.Member(
+        member.number(),
+        session == null ? 0 : session.identity().number(),
+        session == null ? "" : session.identity().client(),
+        said == null ? "" : said.version(),
+        said == null ? Map.of() : said.metadata(),
+        member.concurrency(),
+        member.window(),
+        member.outstanding(),
+        member.latencyMicros(),
+        member.completions());
   }
 
   @Override

@@ -72,6 +72,35 @@ class CommandLineIT {
   }
 
   @Test
+  void aServiceIsServedAndCalled() throws Exception {
+    JarCommand service = start("respond", "sort", "--exec", "sort", "-u", url, "-n", "2");
+    service.awaitErr(Pattern.compile("serves sort"));
+    JarCommand request = startWithInput("b\na\n", "request", "sort", "-f", "-", "-u", url);
+    assertThat(request.exitCode()).isZero();
+    assertThat(request.out()).isEqualTo("a\nb\n");
+    assertThat(start("request", "sort", "one", "-u", url).exitCode()).isZero();
+    assertThat(service.exitCode()).isZero();
+    assertThat(service.err()).contains("2 requests answered, 0 failed");
+    JarCommand none = start("request", "sort", "x", "-u", url);
+    assertThat(none.exitCode()).isEqualTo(ExitCode.NOT_EXECUTED);
+    assertThat(none.err()).contains("NoMember (not executed)");
+  }
+
+  @Test
+  void manyRequestsMakeATable() throws Exception {
+    JarCommand echo = start("respond", "echo", "--echo", "-u", url);
+    echo.awaitErr(Pattern.compile("serves echo"));
+    JarCommand fails = start("respond", "fails", "--exec", "exit 3", "-u", url);
+    fails.awaitErr(Pattern.compile("serves fails"));
+    JarCommand many = start("request", "echo", "x", "-n", "200", "-c", "8", "-u", url);
+    assertThat(many.exitCode()).isZero();
+    assertThat(many.out()).containsPattern("answered +200 +[0-9.]+ ");
+    JarCommand failing = start("request", "fails", "x", "-n", "3", "-u", url);
+    assertThat(failing.exitCode()).isEqualTo(ExitCode.FAILED);
+    assertThat(failing.out()).containsPattern("FAILED \\(executed\\) +3 ");
+  }
+
+  @Test
   void failuresHaveTheirCodes() throws Exception {
     assertThat(start("publish", "a.*", "x", "-u", url).exitCode()).isEqualTo(ExitCode.USAGE);
     assertThat(start("subscribe", "a..b", "-u", url).exitCode()).isEqualTo(ExitCode.USAGE);

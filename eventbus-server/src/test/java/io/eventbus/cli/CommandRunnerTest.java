@@ -35,11 +35,32 @@ class CommandRunnerTest {
   }
 
   @ParameterizedTest
+  @CsvSource({
+    "request a.*, SERVICE",
+    "request $SYS.x, SERVICE",
+    "request a x --file y, both as an argument and as a file",
+    "request a --count 0, --count: 0",
+    "request a --concurrency 0, --concurrency: 0",
+    "request a --timeout 0s, timeout",
+    "request a --priority URGENT, --priority",
+    "respond a, --echo",
+    "respond a --echo --exec cat, --echo",
+    "respond a.> --echo, SERVICE",
+    "respond a --echo --concurrency 0, concurrency"
+  })
+  void wrongCommandsOfServicesSayWhatIsWrong(String command, String says) {
+    assertThat(cli.run(command.split(" ", -1))).isEqualTo(2);
+    assertThat(cli.err()).contains(says);
+  }
+
+  @ParameterizedTest
   @ValueSource(
       strings = {
         "serve",
         "publish",
         "subscribe",
+        "request",
+        "respond",
         "bench",
         "demo",
         "config check",
@@ -68,10 +89,12 @@ class CommandRunnerTest {
 
   @ParameterizedTest
   @CsvSource({
-    "'', 0 1 2 3 4 5 130",
+    "'', 0 1 2 3 4 5 6 130",
     "serve, 0 1 2 130",
     "publish, 0 1 2 3 130",
     "subscribe, 0 1 2 3 130",
+    "request, 0 1 2 3 6 130",
+    "respond, 0 1 2 3 130",
     "demo, 0 1 2 4 130",
     "config check, 0 2",
     "version, 0 2",

@@ -36,6 +36,7 @@ class ArchitectureTest {
   private static final String QUOTA = "io.eventbus.server.quota";
   private static final String TLS = "io.eventbus.server.tls";
   private static final String ROUTING = "io.eventbus.server.routing";
+  private static final String CALL = "io.eventbus.server.call";
   private static final String INTERNAL = "io.eventbus.server.internal";
   private static final String SESSION = "io.eventbus.server.session";
   private static final String QUEUE = "io.eventbus.server.queue";
@@ -64,6 +65,7 @@ class ArchitectureTest {
   private static final String NETTY = "io.netty..";
   private static final String NETTY_BUFFERS = "io.netty.buffer";
   private static final String NETTY_UTIL = "io.netty.util";
+  private static final String NETTY_COLLECTIONS = "io.netty.util.collection";
   private static final String JACKSON = "com.fasterxml.jackson..";
   private static final String MICROMETER = "io.micrometer..";
   private static final String PROMETHEUS = "io.prometheus..";
@@ -125,21 +127,27 @@ class ArchitectureTest {
   static final ArchRule routing =
       row(ROUTING, STATS, CONFIG, PROTOCOL, SCHEMA, NETTY_BUFFERS, NETTY_UTIL);
 
+  @ArchTest
+  static final ArchRule call = row(CALL, ROUTING, STATS, SCHEMA, NETTY_BUFFERS, NETTY_COLLECTIONS);
+
   @ArchTest static final ArchRule internal = row(INTERNAL, LINK, ROUTING, PROTOCOL);
 
   @ArchTest
   static final ArchRule session =
       row(
           SESSION,
+          LINK,
           QUOTA,
           SECURITY,
           ADVISORY,
+          CALL,
           ROUTING,
           STATS,
           CONFIG,
           PROTOCOL,
           SCHEMA,
           NETTY_BUFFERS,
+          NETTY_COLLECTIONS,
           "javax.crypto..");
 
   @ArchTest
@@ -171,7 +179,8 @@ class ArchitectureTest {
   @ArchTest
   static final ArchRule transport =
       row(
-          TRANSPORT, WEBSOCKET, TLS, LINK, ADMISSION, ADVISORY, LOG, QUEUE, SESSION, QUOTA, ROUTING,
+          TRANSPORT, WEBSOCKET, TLS, LINK, ADMISSION, ADVISORY, LOG, QUEUE, SESSION, QUOTA, CALL,
+          ROUTING,
           STATS, CONFIG, PROTOCOL, SCHEMA, NETTY);
 
   @ArchTest
@@ -251,6 +260,7 @@ class ArchitectureTest {
           SECURITY_USERS,
           SECURITY_ROLES,
           SESSION,
+          CALL,
           ROUTING,
           STATS,
           CONFIG,

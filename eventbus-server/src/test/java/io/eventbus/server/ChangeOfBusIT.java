@@ -345,4 +345,49 @@ class ChangeOfBusIT {
     session.endChange(unanswered, two.uri().toString());
     client.publish("still.here", Event.of("x")).toCompletableFuture().get(10, TimeUnit.SECONDS);
   }
+
+  @Test
+  void aMemberThatGoesFailsNoCall() throws Exception {
+    BusServer one = bus("one");
+    BusServer two = bus("two");
+    EventBusClient goes = connect(one);
+    EventBusClient stays = connect(one);
+    for (EventBusClient member : List.of(goes, stays)) {
+      member
+          .serve(
+              "move.echo",
+              invocation -> CompletableFuture.completedFuture(invocation.event()))
+          .ready()
+          .toCompletableFuture()
+          .get(10, TimeUnit.SECONDS);
+    }
+    EventBusClient caller = connect(one);
+    AtomicBoolean stop = new AtomicBoolean();
+    AtomicLong answered = new AtomicLong();
+    BlockingQueue<Throwable> failures = new LinkedBlockingQueue<>();
+    Thread calling =
+        new Thread(
+            () -> {
+              while (!stop.get()) {
+                try {
+                  caller.call("move.echo", Event.of("x"));
+                  answered.incrementAndGet();
+                } catch (RuntimeException e) {
+                  failures.add(e);
+                }
+              }
+            });
+    calling.start();
+    try {
+      for (int i = 0; i < 4; i++) {
+        move(one, two, goes);
+        move(two, one, goes);
+      }
+    } finally {
+      stop.set(true);
+      calling.join(20_000);
+    }
+    assertThat(failures).isEmpty();
+    assertThat(answered.get()).isPositive();
+  }
 }

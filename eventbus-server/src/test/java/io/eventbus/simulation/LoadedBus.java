@@ -13,6 +13,7 @@ import io.eventbus.server.routing.Loops;
 import io.eventbus.server.routing.RemoteForwarder;
 import io.eventbus.server.routing.Router;
 import io.eventbus.server.routing.SubscriptionIndex;
+import io.eventbus.server.samples.SampleCalls;
 import io.eventbus.server.samples.TestAccess;
 import io.eventbus.server.session.BusContext;
 import io.eventbus.server.session.LoopContext;
@@ -115,6 +116,7 @@ final class LoadedBus {
         router,
         counters.loops().get(0),
         UnpooledByteBufAllocator.DEFAULT,
+        SampleCalls.calls(loops, memory, counters.loops().get(0).calls),
         new TurnBudget(simulator::now));
   }
 

@@ -258,6 +258,11 @@ final class SimulatedClient {
     }
 
     @Override
+    public void inTurn(Runnable task) {
+      bus.loop().execute(task);
+    }
+
+    @Override
     public void later(Runnable retry, long nanos) {
       cluster.simulator().after(nanos, () -> bus.loop().execute(retry));
     }

@@ -154,6 +154,23 @@ final class BodyReader {
     return Utf8.decode(buf, at - length, at);
   }
 
+  byte[] readBytes(String field, int limit) {
+    byte[] bytes = new byte[readLength(field, limit)];
+    buf.get(at, bytes);
+    at += bytes.length;
+    return bytes;
+  }
+
+  /** An integer of 32 bits that is no number of less than 0. */
+  int readCount(String field) {
+    int start = at;
+    int count = readInt(field);
+    if (count < 0) {
+      throw malformed(field, start, count, "at least 0");
+    }
+    return count;
+  }
+
   /**
    * The head of an array or map block. Returns the number of items, 0 for the end; {@link
    * #blockEnd} tells where the block says that it ends, or -1.

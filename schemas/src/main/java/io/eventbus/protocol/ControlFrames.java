@@ -49,7 +49,7 @@ import org.jspecify.annotations.Nullable;
 public final class ControlFrames {
   private static final int MAX_ADDRESSES = 1024;
   private static final int MAX_ADDRESS_BYTES = 2048;
-  private static final int MAX_MESSAGE_BYTES = 4096;
+  static final int MAX_MESSAGE_BYTES = 4096;
 
   private ControlFrames() {}
 
@@ -61,6 +61,20 @@ public final class ControlFrames {
    * @return a new array with one frame
    */
   public static byte[] encode(TypeCode type, SpecificRecord record) {
+    byte[] body = encodeBody(record);
+    ByteBuffer frame = ByteBuffer.allocate(Frames.headSize(type, body.length) + body.length);
+    Frames.writeHead(frame, type, body.length);
+    frame.put(body);
+    return frame.array();
+  }
+
+  /**
+   * Encodes a record as the body of a frame.
+   *
+   * @param record the record
+   * @return a new array
+   */
+  public static byte[] encodeBody(SpecificRecord record) {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream(128);
     try {
       BinaryEncoder encoder = EncoderFactory.get().directBinaryEncoder(bytes, null);
@@ -72,11 +86,7 @@ public final class ControlFrames {
     } catch (IOException e) {
       throw new UncheckedIOException("writing to memory failed", e);
     }
-    int bodySize = bytes.size();
-    ByteBuffer frame = ByteBuffer.allocate(Frames.headSize(type, bodySize) + bodySize);
-    Frames.writeHead(frame, type, bodySize);
-    frame.put(bytes.toByteArray());
-    return frame.array();
+    return bytes.toByteArray();
   }
 
   /**
@@ -108,7 +118,8 @@ public final class ControlFrames {
     if (in.atEnd()) {
       return hello;
     }
-    hello.setAttributes(attributes(in));
+    hello.setAttributes(
+        texts(in, "Hello.attributes", FrameLimits.MAX_ATTRIBUTES, FrameLimits.MAX_ATTRIBUTE_BYTES));
     if (!in.atEnd() && in.readPresent("Hello.change")) {
       hello.setChange(in.readString("Hello.change", FrameLimits.MAX_TOKEN_BYTES));
     }
@@ -121,32 +132,30 @@ public final class ControlFrames {
     return hello;
   }
 
-  private static Map<String, String> attributes(BodyReader in) {
-    Map<String, String> attributes = new LinkedHashMap<>();
+  /** A map of short texts, bounded in number and in bytes. */
+  static Map<String, String> texts(BodyReader in, String field, int mostEntries, int mostBytes) {
+    Map<String, String> texts = new LinkedHashMap<>();
     int count = 0;
     int first = in.position();
     int bytes = 0;
-    for (long n = in.readBlockCount("Hello.attributes", 2);
-        n > 0;
-        n = in.readBlockCount("Hello.attributes", 2)) {
+    for (long n = in.readBlockCount(field, 2); n > 0; n = in.readBlockCount(field, 2)) {
       int blockEnd = in.blockEnd();
-      if (count + n > FrameLimits.MAX_ATTRIBUTES) {
-        throw in.tooBig(
-            "Hello.attributes count", in.position(), count + n, FrameLimits.MAX_ATTRIBUTES);
+      if (count + n > mostEntries) {
+        throw in.tooBig(field + " count", in.position(), count + n, mostEntries);
       }
       count += (int) n;
       for (long i = 0; i < n; i++) {
-        String name = in.readString("Hello.attributes name", FrameLimits.MAX_NAME_BYTES);
-        String value = in.readString("Hello.attributes value", FrameLimits.MAX_NAME_BYTES);
+        String name = in.readString(field + " name", FrameLimits.MAX_NAME_BYTES);
+        String value = in.readString(field + " value", FrameLimits.MAX_NAME_BYTES);
         bytes += name.getBytes(UTF_8).length + value.getBytes(UTF_8).length;
-        if (bytes > FrameLimits.MAX_ATTRIBUTE_BYTES) {
-          throw in.tooBig("Hello.attributes bytes", first, bytes, FrameLimits.MAX_ATTRIBUTE_BYTES);
+        if (bytes > mostBytes) {
+          throw in.tooBig(field + " bytes", first, bytes, mostBytes);
         }
-        attributes.put(name, value);
+        texts.put(name, value);
       }
-      in.checkBlockEnd("Hello.attributes", blockEnd);
+      in.checkBlockEnd(field, blockEnd);
     }
-    return attributes;
+    return texts;
   }
 
   /**
@@ -314,6 +323,8 @@ public final class ControlFrames {
     welcome.setLimits(limits);
     welcome.setOthers(in.atEnd() ? List.of() : addresses(in, "Welcome.others"));
     welcome.setExpiresAt(in.atEnd() ? 0 : in.readLong("Welcome.expiresAt"));
+    welcome.setCalls(in.atEnd() ? 0 : in.readInt("Welcome.calls"));
+    welcome.setServices(in.atEnd() ? 0 : in.readInt("Welcome.services"));
     return welcome;
   }
 
@@ -424,7 +435,7 @@ public final class ControlFrames {
    * An enum's symbol; one that this version does not know is the fall-back, or an error where there
    * is none.
    */
-  private static <E extends Enum<E>> E symbol(
+  static <E extends Enum<E>> E symbol(
       BodyReader in, String field, E[] symbols, @Nullable E fallBack) {
     int at = in.position();
     int index = in.readInt(field);

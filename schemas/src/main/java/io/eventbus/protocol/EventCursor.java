@@ -68,6 +68,12 @@ public final class EventCursor {
     return this;
   }
 
+  /** Stands on the only event that starts at an index, after checking it whole. */
+  void wrapOne(ByteBuffer buffer, int from, int to, FrameLimits frameLimits, int bodyStart) {
+    wrap(buffer, from, to, frameLimits, bodyStart);
+    moveTo(0, from);
+  }
+
   /**
    * Goes to the next event and checks it whole.
    *

@@ -23,6 +23,11 @@ public record FrameLimits(int payloadBytes, int headers, int headerBytes) {
   /** The longest name in Hello, Subscribe and the like, in bytes of UTF-8. */
   public static final int MAX_NAME_BYTES = 255;
 
+  /**
+   * The longest name that a client has proved, as members of services see it, in bytes of UTF-8.
+   */
+  public static final int MAX_IDENTITY_BYTES = 1024;
+
   /** The longest token, in bytes of UTF-8: enough for a JWT with many claims. */
   public static final int MAX_TOKEN_BYTES = 16 * 1024;
 
@@ -31,6 +36,18 @@ public record FrameLimits(int payloadBytes, int headers, int headerBytes) {
 
   /** The names and values of all attributes in Hello together, in bytes of UTF-8. */
   public static final int MAX_ATTRIBUTE_BYTES = 1024;
+
+  /** The most entries in the metadata of a service. */
+  public static final int MAX_METADATA = 64;
+
+  /** The names and values of a service's metadata together, in bytes of UTF-8. */
+  public static final int MAX_METADATA_BYTES = 4096;
+
+  /** The most calls that a client may say it works on at once. */
+  public static final int MAX_CONCURRENCY = 65_536;
+
+  /** The longest details of a Failure, in bytes. */
+  public static final int MAX_DETAILS_BYTES = 64 * 1024;
 
   /** The defaults of the protocol: 1 MiB, 64 headers, 16 KiB. */
   public static final FrameLimits DEFAULT = new FrameLimits(1024 * 1024, 64, 16 * 1024);

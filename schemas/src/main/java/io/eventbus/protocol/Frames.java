@@ -384,7 +384,7 @@ public final class Frames {
     Varint.write(out, deliver.offset());
   }
 
-  private static void copy(ByteBuffer out, ByteBuffer in, int from, int length) {
+  static void copy(ByteBuffer out, ByteBuffer in, int from, int length) {
     out.put(out.position(), in, from, length);
     out.position(out.position() + length);
   }

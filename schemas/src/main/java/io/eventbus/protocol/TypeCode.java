@@ -32,8 +32,24 @@ public enum TypeCode {
   DRAINED(12),
   /** Client to bus: the client did not go to another bus. */
   CHANGE_BUS_FAILED(13),
+  /** Client to bus: the connection serves a service. */
+  REGISTER(20),
+  /** Client to bus: the end of a service on the connection. */
+  UNREGISTER(21),
+  /** Client to bus: a call. */
+  REQUEST(22),
+  /** Bus to client: a call to be answered. */
+  INVOKE(23),
+  /** Both ways: the answer to a call. */
+  REPLY(24),
+  /** Both ways: a call has no reply. */
+  FAILURE(25),
+  /** Both ways: nobody waits for the answer to a call. */
+  CANCEL(26),
   /** Client to bus: how much may be delivered. */
   CREDIT(28),
+  /** Client to bus: how many calls it works on at once. */
+  CAPACITY(31),
   /** Client to bus: a new token. */
   AUTHENTICATE(32),
   /** Both ways: the bus is there. */

@@ -3,6 +3,11 @@ package io.eventbus.protocol;
 import io.eventbus.schema.Ack;
 import io.eventbus.schema.Authenticate;
 import io.eventbus.schema.Barrier;
+import io.eventbus.schema.CallKind;
+import io.eventbus.schema.CallPriority;
+import io.eventbus.schema.CallScope;
+import io.eventbus.schema.Cancel;
+import io.eventbus.schema.Capacity;
 import io.eventbus.schema.ChangeBus;
 import io.eventbus.schema.ChangeBusFailed;
 import io.eventbus.schema.ChangeReason;
@@ -13,15 +18,23 @@ import io.eventbus.schema.Drained;
 import io.eventbus.schema.Echo;
 import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Event;
+import io.eventbus.schema.Execution;
+import io.eventbus.schema.Failure;
+import io.eventbus.schema.FailureCode;
 import io.eventbus.schema.Frame;
 import io.eventbus.schema.Gap;
 import io.eventbus.schema.GapReason;
 import io.eventbus.schema.Hello;
+import io.eventbus.schema.Invoke;
 import io.eventbus.schema.Limits;
 import io.eventbus.schema.Overflow;
 import io.eventbus.schema.Problem;
 import io.eventbus.schema.Publish;
+import io.eventbus.schema.Register;
+import io.eventbus.schema.Reply;
+import io.eventbus.schema.Request;
 import io.eventbus.schema.Subscribe;
+import io.eventbus.schema.Unregister;
 import io.eventbus.schema.Unsubscribe;
 import io.eventbus.schema.Welcome;
 import java.io.ByteArrayOutputStream;
@@ -33,6 +46,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.apache.avro.Schema;
 import org.apache.avro.generic.GenericDatumReader;
 import org.apache.avro.generic.GenericRecord;
@@ -56,6 +70,11 @@ final class Bodies {
             Ack.class,
             Authenticate.class,
             Barrier.class,
+            CallKind.class,
+            CallPriority.class,
+            CallScope.class,
+            Cancel.class,
+            Capacity.class,
             ChangeBus.class,
             ChangeBusFailed.class,
             ChangeReason.class,
@@ -66,15 +85,23 @@ final class Bodies {
             Echo.class,
             ErrorCode.class,
             Event.class,
+            Execution.class,
+            Failure.class,
+            FailureCode.class,
             Frame.class,
             Gap.class,
             GapReason.class,
             Hello.class,
+            Invoke.class,
             Limits.class,
             Overflow.class,
             Problem.class,
             Publish.class,
+            Register.class,
+            Reply.class,
+            Request.class,
             Subscribe.class,
+            Unregister.class,
             Unsubscribe.class,
             Welcome.class)
         .forEach(trusted::add);
@@ -108,6 +135,14 @@ final class Bodies {
     readers.put(TypeCode.BARRIER, ControlFrames::barrier);
     readers.put(TypeCode.DRAINED, ControlFrames::drained);
     readers.put(TypeCode.CHANGE_BUS_FAILED, ControlFrames::changeBusFailed);
+    readers.put(TypeCode.REGISTER, ServiceFrames::register);
+    readers.put(TypeCode.UNREGISTER, ServiceFrames::unregister);
+    readers.put(TypeCode.REQUEST, Bodies::request);
+    readers.put(TypeCode.INVOKE, Bodies::invoke);
+    readers.put(TypeCode.REPLY, Bodies::reply);
+    readers.put(TypeCode.FAILURE, ServiceFrames::failure);
+    readers.put(TypeCode.CANCEL, ServiceFrames::cancel);
+    readers.put(TypeCode.CAPACITY, ServiceFrames::capacity);
     readers.put(TypeCode.CREDIT, ControlFrames::credit);
     readers.put(TypeCode.AUTHENTICATE, ControlFrames::authenticate);
     readers.put(TypeCode.ECHO, ControlFrames::echo);
@@ -158,15 +193,64 @@ final class Bodies {
         groups);
   }
 
+  static Request request(ByteBuffer buf, int from, int to) {
+    RequestView view = new RequestView();
+    view.read(buf, from, to, FrameLimits.DEFAULT);
+    return new Request(
+        view.call(),
+        view.service(),
+        view.method(),
+        Objects.requireNonNullElse(view.kind(), CallKind.REPLY),
+        Objects.requireNonNullElse(view.scope(), CallScope.ONE),
+        Objects.requireNonNullElse(view.priority(), CallPriority.NORMAL),
+        view.timeoutMillis(),
+        view.waitMillis(),
+        view.idempotent(),
+        view.attempt(),
+        view.member(),
+        view.schema(),
+        event(view.event()));
+  }
+
+  static Invoke invoke(ByteBuffer buf, int from, int to) {
+    InvokeView view = new InvokeView();
+    view.read(buf, from, to, FrameLimits.DEFAULT);
+    return new Invoke(
+        view.call(),
+        view.service(),
+        view.method(),
+        Objects.requireNonNullElse(view.kind(), CallKind.REPLY),
+        view.timeoutMillis(),
+        view.caller(),
+        view.request(),
+        view.attempt(),
+        view.identity(),
+        view.receivedAt(),
+        view.schema(),
+        event(view.event()));
+  }
+
+  static Reply reply(ByteBuffer buf, int from, int to) {
+    ReplyView view = new ReplyView();
+    view.read(buf, from, to, FrameLimits.DEFAULT);
+    return new Reply(
+        view.call(),
+        view.member(),
+        view.queuedMicros(),
+        view.handledMicros(),
+        view.schema(),
+        event(view.event()));
+  }
+
+  static Event event(EventCursor cursor) {
+    return new Event(
+        cursor.publishedAt(), cursor.key(), cursor.headers(), ByteBuffer.wrap(cursor.payload()));
+  }
+
   static List<Event> events(EventCursor cursor) {
     List<Event> events = new ArrayList<>();
     while (cursor.next()) {
-      events.add(
-          new Event(
-              cursor.publishedAt(),
-              cursor.key(),
-              cursor.headers(),
-              ByteBuffer.wrap(cursor.payload())));
+      events.add(event(cursor));
     }
     return events;
   }

@@ -54,10 +54,24 @@ class ControlFramesTest {
 
   @Test
   void aWelcomeMayEndBeforeEachFieldWithADefault() {
-    Welcome full = new Welcome("b", "s", 1L, "r", LIMITS, List.of("x", "y"), 7L);
+    Welcome full = new Welcome("b", "s", 1L, "r", LIMITS, List.of("x", "y"), 7L, 8, 9);
     assertEnds(
-        TypeCode.WELCOME, full, 1, new Welcome("b", "s", 1L, "r", LIMITS, List.of("x", "y"), 0L));
-    assertEnds(TypeCode.WELCOME, full, 7, new Welcome("b", "s", 1L, "r", LIMITS, List.of(), 0L));
+        TypeCode.WELCOME,
+        full,
+        1,
+        new Welcome("b", "s", 1L, "r", LIMITS, List.of("x", "y"), 7L, 8, 0));
+    assertEnds(
+        TypeCode.WELCOME,
+        full,
+        2,
+        new Welcome("b", "s", 1L, "r", LIMITS, List.of("x", "y"), 7L, 0, 0));
+    assertEnds(
+        TypeCode.WELCOME,
+        full,
+        3,
+        new Welcome("b", "s", 1L, "r", LIMITS, List.of("x", "y"), 0L, 0, 0));
+    assertEnds(
+        TypeCode.WELCOME, full, 9, new Welcome("b", "s", 1L, "r", LIMITS, List.of(), 0L, 0, 0));
   }
 
   @Test

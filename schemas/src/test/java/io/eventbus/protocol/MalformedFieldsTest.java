@@ -136,7 +136,9 @@ class MalformedFieldsTest {
             "Welcome.others BLOCK 02 ?",
             "Welcome.others STRING 026f",
             "Welcome.others END 00",
-            "Welcome.expiresAt LONG 8401 ?"));
+            "Welcome.expiresAt LONG 8401 ?",
+            "Welcome.calls INT 8401 ?",
+            "Welcome.services INT 8401 ?"));
     records.put(
         "PROBLEM",
         parts(
@@ -168,6 +170,93 @@ class MalformedFieldsTest {
             "Authenticate.token STRING 0274",
             "Authenticate.user UNION 02 ?",
             "Authenticate.user STRING 0275"));
+    records.put(
+        "REGISTER",
+        parts(
+            "Register.id LONG 8401",
+            "Register.service STRING 0273",
+            "Register.concurrency INT 8401 ?",
+            "Register.identify BOOLEAN 01 ?",
+            "Register.version STRING 0276 ?",
+            "Register.metadata BLOCK 02 ?",
+            "Register.metadata STRING 026e",
+            "Register.metadata STRING 0276",
+            "Register.metadata END 00"));
+    records.put("UNREGISTER", parts("Unregister.id LONG 8401"));
+    records.put(
+        "REQUEST",
+        parts(
+            "Request.call LONG 8401",
+            "Request.service STRING 0273",
+            "Request.method STRING 026d",
+            "Request.kind ENUM 02",
+            "Request.scope ENUM 02",
+            "Request.priority ENUM 02",
+            "Request.timeoutMillis INT 8401",
+            "Request.waitMillis INT 8401",
+            "Request.idempotent BOOLEAN 01",
+            "Request.attempt INT 8401",
+            "Request.member LONG 8401",
+            "Request.schema LONG 8401",
+            "Event.publishedAt LONG 8401",
+            "Event.key UNION 02",
+            "Event.key STRING 026b",
+            "Event.headers BLOCK 02",
+            "Event.headers STRING 026e",
+            "Event.headers STRING 0276",
+            "Event.headers END 00",
+            "Event.payload BYTES 04ffff"));
+    records.put(
+        "INVOKE",
+        parts(
+            "Invoke.call LONG 8401",
+            "Invoke.service LONG 8401",
+            "Invoke.method STRING 026d",
+            "Invoke.kind ENUM 02",
+            "Invoke.timeoutMillis INT 8401",
+            "Invoke.caller LONG 8401",
+            "Invoke.request LONG 8401",
+            "Invoke.attempt INT 8401",
+            "Invoke.identity STRING 0269",
+            "Invoke.receivedAt LONG 8401",
+            "Invoke.schema LONG 8401",
+            "Event.publishedAt LONG 8401",
+            "Event.key UNION 02",
+            "Event.key STRING 026b",
+            "Event.headers BLOCK 02",
+            "Event.headers STRING 026e",
+            "Event.headers STRING 0276",
+            "Event.headers END 00",
+            "Event.payload BYTES 04ffff"));
+    records.put(
+        "REPLY",
+        parts(
+            "Reply.call LONG 8401",
+            "Reply.member LONG 8401",
+            "Reply.queuedMicros INT 8401",
+            "Reply.handledMicros INT 8401",
+            "Reply.schema LONG 8401",
+            "Event.publishedAt LONG 8401",
+            "Event.key UNION 02",
+            "Event.key STRING 026b",
+            "Event.headers BLOCK 02",
+            "Event.headers STRING 026e",
+            "Event.headers STRING 0276",
+            "Event.headers END 00",
+            "Event.payload BYTES 04ffff"));
+    records.put(
+        "FAILURE",
+        parts(
+            "Failure.call LONG 8401",
+            "Failure.code ENUM 02",
+            "Failure.message STRING 026d",
+            "Failure.executed ENUM 02",
+            "Failure.retryAfterMillis LONG 8401 ?",
+            "Failure.member LONG 8401 ?",
+            "Failure.type STRING 0274 ?",
+            "Failure.details BYTES 04ffff ?"));
+    records.put("CANCEL", parts("Cancel.call LONG 8401", "Cancel.reason STRING 0272 ?"));
+    records.put("CAPACITY", parts("Capacity.id LONG 8401", "Capacity.concurrency INT 8401"));
     records.put("ECHO", parts("Echo.id LONG 8401"));
     records.put(
         "CHANGE_BUS_FAILED",

@@ -3,6 +3,11 @@ package io.eventbus.protocol;
 import io.eventbus.schema.Ack;
 import io.eventbus.schema.Authenticate;
 import io.eventbus.schema.Barrier;
+import io.eventbus.schema.CallKind;
+import io.eventbus.schema.CallPriority;
+import io.eventbus.schema.CallScope;
+import io.eventbus.schema.Cancel;
+import io.eventbus.schema.Capacity;
 import io.eventbus.schema.ChangeBus;
 import io.eventbus.schema.ChangeBusFailed;
 import io.eventbus.schema.ChangeReason;
@@ -13,14 +18,22 @@ import io.eventbus.schema.Drained;
 import io.eventbus.schema.Echo;
 import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Event;
+import io.eventbus.schema.Execution;
+import io.eventbus.schema.Failure;
+import io.eventbus.schema.FailureCode;
 import io.eventbus.schema.Gap;
 import io.eventbus.schema.GapReason;
 import io.eventbus.schema.Hello;
+import io.eventbus.schema.Invoke;
 import io.eventbus.schema.Limits;
 import io.eventbus.schema.Overflow;
 import io.eventbus.schema.Problem;
 import io.eventbus.schema.Publish;
+import io.eventbus.schema.Register;
+import io.eventbus.schema.Reply;
+import io.eventbus.schema.Request;
 import io.eventbus.schema.Subscribe;
+import io.eventbus.schema.Unregister;
 import io.eventbus.schema.Unsubscribe;
 import io.eventbus.schema.Welcome;
 import java.nio.ByteBuffer;
@@ -127,8 +140,19 @@ final class Records {
             texts(20),
             limits,
             texts(20).list().ofMaxSize(6),
-            Arbitraries.longs())
-        .as(Welcome::new);
+            Combinators.combine(Arbitraries.longs(), ints, ints).as(Tuple::of))
+        .as(
+            (bus, session, producer, resume, most, others, tail) ->
+                new Welcome(
+                    bus,
+                    session,
+                    producer,
+                    resume,
+                    most,
+                    others,
+                    tail.get1(),
+                    tail.get2(),
+                    tail.get3()));
   }
 
   static Arbitrary<Problem> problems() {
@@ -167,6 +191,110 @@ final class Records {
         .as(Gap::new);
   }
 
+  static Arbitrary<Integer> counts() {
+    return Arbitraries.integers().greaterOrEqual(0);
+  }
+
+  static Arbitrary<Integer> concurrencies() {
+    return Arbitraries.integers().between(0, FrameLimits.MAX_CONCURRENCY);
+  }
+
+  static Arbitrary<Register> registers() {
+    return Combinators.combine(
+            Arbitraries.longs(),
+            texts(40),
+            concurrencies(),
+            Arbitraries.of(true, false),
+            texts(20),
+            maps())
+        .as(Register::new);
+  }
+
+  static Arbitrary<Request> requests() {
+    return Combinators.combine(
+            sequences(),
+            texts(40),
+            texts(20),
+            Arbitraries.of(CallPriority.values()),
+            Combinators.combine(counts(), counts(), counts()).as(Tuple::of),
+            Arbitraries.of(true, false),
+            Combinators.combine(
+                    Arbitraries.longs(),
+                    Arbitraries.longs(),
+                    Arbitraries.of(CallKind.values()),
+                    Arbitraries.of(CallScope.values()))
+                .as(Tuple::of),
+            events())
+        .as(
+            (call, service, method, priority, times, idempotent, numbers, event) ->
+                new Request(
+                    call,
+                    service,
+                    method,
+                    numbers.get3(),
+                    numbers.get4(),
+                    priority,
+                    times.get1(),
+                    times.get2(),
+                    idempotent,
+                    times.get3(),
+                    numbers.get1(),
+                    numbers.get2(),
+                    event));
+  }
+
+  static Arbitrary<Invoke> invokes() {
+    Arbitrary<Long> longs = Arbitraries.longs();
+    return Combinators.combine(
+            Combinators.combine(longs, longs, longs, longs).as(Tuple::of),
+            texts(20),
+            Arbitraries.of(CallKind.values()),
+            counts(),
+            counts(),
+            texts(20),
+            Combinators.combine(longs, longs).as(Tuple::of),
+            events())
+        .as(
+            (ids, method, kind, timeout, attempt, identity, numbers, event) ->
+                new Invoke(
+                    ids.get1(),
+                    ids.get2(),
+                    method,
+                    kind,
+                    timeout,
+                    ids.get3(),
+                    ids.get4(),
+                    attempt,
+                    identity,
+                    numbers.get1(),
+                    numbers.get2(),
+                    event));
+  }
+
+  static Arbitrary<Reply> replies() {
+    return Combinators.combine(
+            Arbitraries.longs(),
+            Arbitraries.longs(),
+            counts(),
+            counts(),
+            Arbitraries.longs(),
+            events())
+        .as(Reply::new);
+  }
+
+  static Arbitrary<Failure> failures() {
+    return Combinators.combine(
+            Arbitraries.longs(),
+            Arbitraries.of(FailureCode.values()),
+            texts(30),
+            Arbitraries.of(Execution.values()),
+            Arbitraries.longs(),
+            Arbitraries.longs(),
+            texts(20),
+            Arbitraries.bytes().array(byte[].class).ofMaxSize(20).map(ByteBuffer::wrap))
+        .as(Failure::new);
+  }
+
   /** Any record of any type. */
   static Arbitrary<SpecificRecord> all() {
     Arbitrary<Long> longs = Arbitraries.longs();
@@ -193,6 +321,16 @@ final class Records {
                 .as(Authenticate::new)
                 .map(r -> (SpecificRecord) r),
             longs.map(Echo::new).map(r -> (SpecificRecord) r),
+            registers().map(r -> (SpecificRecord) r),
+            longs.map(Unregister::new).map(r -> (SpecificRecord) r),
+            requests().map(r -> (SpecificRecord) r),
+            invokes().map(r -> (SpecificRecord) r),
+            replies().map(r -> (SpecificRecord) r),
+            failures().map(r -> (SpecificRecord) r),
+            Combinators.combine(longs, texts(20)).as(Cancel::new).map(r -> (SpecificRecord) r),
+            Combinators.combine(longs, concurrencies())
+                .as(Capacity::new)
+                .map(r -> (SpecificRecord) r),
             Combinators.combine(texts(20), texts(60))
                 .as(ChangeBusFailed::new)
                 .map(r -> (SpecificRecord) r)));

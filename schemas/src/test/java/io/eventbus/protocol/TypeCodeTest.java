@@ -28,14 +28,21 @@ class TypeCodeTest {
       assertThat(TypeCode.of(code)).isEqualTo(TypeCode.valueOf(names[code]));
       assertThat(TypeCode.valueOf(names[code]).code()).isEqualTo(code);
     }
+    String[] calls = {"REGISTER", "UNREGISTER", "REQUEST", "INVOKE", "REPLY", "FAILURE", "CANCEL"};
+    for (int i = 0; i < calls.length; i++) {
+      assertThat(TypeCode.of(20 + i)).isEqualTo(TypeCode.valueOf(calls[i]));
+      assertThat(TypeCode.valueOf(calls[i]).code()).isEqualTo(20 + i);
+    }
+    assertThat(TypeCode.of(31)).isEqualTo(TypeCode.CAPACITY);
+    assertThat(TypeCode.CAPACITY.code()).isEqualTo(31);
     assertThat(TypeCode.of(28)).isEqualTo(TypeCode.CREDIT);
     assertThat(TypeCode.CREDIT.code()).isEqualTo(28);
     assertThat(TypeCode.of(32)).isEqualTo(TypeCode.AUTHENTICATE);
     assertThat(TypeCode.AUTHENTICATE.code()).isEqualTo(32);
     assertThat(TypeCode.of(33)).isEqualTo(TypeCode.ECHO);
     assertThat(TypeCode.ECHO.code()).isEqualTo(33);
-    assertThat(TypeCode.values()).hasSize(names.length + 3);
-    assertThat(TypeCode.knownCodes()).isEqualTo("0..13, 28, 32..33");
+    assertThat(TypeCode.values()).hasSize(names.length + calls.length + 4);
+    assertThat(TypeCode.knownCodes()).isEqualTo("0..13, 20..26, 28, 31..33");
   }
 
   @Test
@@ -44,7 +51,7 @@ class TypeCodeTest {
     assertThat(TypeCode.of(14)).isNull();
     assertThat(TypeCode.of(27)).isNull();
     assertThat(TypeCode.of(29)).isNull();
-    assertThat(TypeCode.of(31)).isNull();
+    assertThat(TypeCode.of(30)).isNull();
     assertThat(TypeCode.of(34)).isNull();
     assertThat(TypeCode.of(Integer.MAX_VALUE)).isNull();
     assertThat(TypeCode.of(Integer.MIN_VALUE)).isNull();

@@ -43,6 +43,8 @@ public final class ClientBuilder {
   private Duration confirmTimeout = Duration.ofSeconds(30);
   private Duration ackInterval = Duration.ofMillis(100);
   private int trackedProducers = 100_000;
+  private int callBufferBytes = 16 * 1024 * 1024;
+  private final List<CallInterceptor> interceptors = new ArrayList<>();
 
   ClientBuilder() {}
 
@@ -332,6 +334,29 @@ public final class ClientBuilder {
   }
 
   /**
+   * Sets how many bytes the requests to services may take that are not sent yet, or may be sent
+   * again. One that does not fit fails with {@link EventBusException.CallFailed.Overloaded}.
+   *
+   * @param bytes 4 KiB to 2 GiB - 1; default 16 MiB
+   * @return this builder
+   */
+  public ClientBuilder callBufferBytes(int bytes) {
+    this.callBufferBytes = bytes;
+    return this;
+  }
+
+  /**
+   * Adds what sees every request that the client makes or answers.
+   *
+   * @param interceptor the first one added sees a request first
+   * @return this builder
+   */
+  public ClientBuilder callInterceptor(CallInterceptor interceptor) {
+    interceptors.add(Objects.requireNonNull(interceptor, "interceptor"));
+    return this;
+  }
+
+  /**
    * Connects and waits for it. Each address is tried once, all within the connect time-out; with
    * {@link ReconnectPolicy#withRetryFirst} again and again until it is over.
    *
@@ -411,6 +436,7 @@ public final class ClientBuilder {
             connectTimeout, closeTimeout, sendTimeout, silenceTimeout, reconnect),
         new ClientOptions.Outbound(
             outboundBufferBytes, whenFull, blockTimeout, batchBytes, confirmTimeout),
+        new ClientOptions.Calls(callBufferBytes, interceptors),
         ackInterval,
         trackedProducers);
   }

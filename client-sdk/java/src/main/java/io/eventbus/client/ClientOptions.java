@@ -26,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @param listener hears about the connection, or null for one that logs
  * @param connection time-outs and back-off
  * @param outbound the way out
+ * @param calls requests to services
  * @param ackInterval how often handled events are acknowledged
  * @param trackedProducers how many (topic, producer) pairs are remembered
  */
@@ -41,6 +42,7 @@ public record ClientOptions(
     @Nullable ConnectionListener listener,
     Connection connection,
     Outbound outbound,
+    Calls calls,
     Duration ackInterval,
     int trackedProducers) {
 
@@ -58,6 +60,7 @@ public record ClientOptions(
    * @param listener as above
    * @param connection as above
    * @param outbound as above
+   * @param calls as above
    * @param ackInterval as above
    * @param trackedProducers as above
    * @throws IllegalArgumentException if one is out of range, saying which
@@ -67,6 +70,7 @@ public record ClientOptions(
     attributes = Map.copyOf(attributes);
     Objects.requireNonNull(connection, "connection");
     Objects.requireNonNull(outbound, "outbound");
+    Objects.requireNonNull(calls, "calls");
     if (urls.isEmpty()) {
       throw new IllegalArgumentException("urls: none (expected: at least one)");
     }
@@ -110,6 +114,8 @@ public record ClientOptions(
         + connection
         + ", outbound="
         + outbound
+        + ", calls="
+        + calls
         + ", ackInterval="
         + ackInterval
         + ", trackedProducers="
@@ -197,6 +203,26 @@ public record ClientOptions(
       Checks.range("blockTimeout", blockTimeout, Duration.ZERO, Duration.ofHours(1));
       Checks.range("batchBytes", batchBytes, 1024, 4 * 1024 * 1024);
       Checks.range("confirmTimeout", confirmTimeout, Duration.ofMillis(1), Duration.ofHours(1));
+    }
+  }
+
+  /**
+   * Requests to services.
+   *
+   * @param bufferBytes what those may take that are not sent yet or may be sent again
+   * @param interceptors see each request
+   */
+  public record Calls(int bufferBytes, List<CallInterceptor> interceptors) {
+    /**
+     * Checks the parts.
+     *
+     * @param bufferBytes as above
+     * @param interceptors as above; copied
+     * @throws IllegalArgumentException if one is out of range, saying which
+     */
+    public Calls {
+      interceptors = List.copyOf(interceptors);
+      Checks.range("callBufferBytes", bufferBytes, 4 * 1024, Integer.MAX_VALUE);
     }
   }
 }

@@ -90,6 +90,14 @@ public interface ConnectionListener {
   default void handlerFailed(Subscription subscription, ReceivedEvent event, Throwable failure) {}
 
   /**
+   * The handler of a service failed otherwise than by rejecting the request.
+   *
+   * @param invocation the request; its caller was told that it failed
+   * @param failure what the handler threw, or completed its stage with
+   */
+  default void requestFailed(Invocation invocation, Throwable failure) {}
+
+  /**
    * The bus did not know this client any more: it publishes under a new number, and its sequence
    * numbers start again at 1. Events that were unconfirmed may be delivered twice.
    *

@@ -107,6 +107,15 @@ public final class Event {
   }
 
   /**
+   * Returns the payload as text.
+   *
+   * @return the payload decoded as UTF-8; what is no UTF-8 shows as U+FFFD
+   */
+  public String text() {
+    return new String(payload, StandardCharsets.UTF_8);
+  }
+
+  /**
    * Returns the key, which the overflow policy CONFLATE and compaction go by.
    *
    * @return the key, or null for none

@@ -5,8 +5,8 @@ import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 
 /**
- * A client of an event bus: publishes and subscribes over one connection, which it makes again when
- * it is lost.
+ * A client of an event bus: publishes, subscribes, calls services and serves them over one
+ * connection, which it makes again when it is lost.
  *
  * <p><b>Order.</b> The events that one client publishes to one topic have the order of the calls
  * that published them, at every subscriber, also across reconnects. Between topics, and between
@@ -22,7 +22,8 @@ import java.util.concurrent.CompletionStage;
  * stages never run on an I/O thread. All threads of the SDK are daemons: a client keeps no program
  * running, so that one that only subscribes has to wait for something itself.
  */
-public interface EventBusClient extends EventPublisher, EventSubscriber, AutoCloseable {
+public interface EventBusClient
+    extends EventPublisher, EventSubscriber, ServiceClient, AutoCloseable {
   /**
    * Starts a client.
    *
@@ -74,8 +75,9 @@ public interface EventBusClient extends EventPublisher, EventSubscriber, AutoClo
   ClientCounters counters();
 
   /**
-   * Closes the client: takes nothing new, ends the subscriptions, sends what is buffered, waits for
-   * confirmations and handlers, and closes the connection. Does nothing if it is closed.
+   * Closes the client: takes nothing new, ends subscriptions and services, sends what is buffered,
+   * waits for confirmations, handlers and answers, and closes the connection. Does nothing if it is
+   * closed.
    *
    * @param timeout how long draining may take; zero to close at once. What is not sent or confirmed
    *     by then is told: its stages complete with {@link EventBusException.ConnectionLost} or

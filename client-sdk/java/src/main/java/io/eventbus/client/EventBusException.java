@@ -1,5 +1,6 @@
 package io.eventbus.client;
 
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,8 +31,8 @@ public abstract sealed class EventBusException extends RuntimeException {
   }
 
   /**
-   * A topic or filter that breaks the rules of the protocol. Nothing was sent. Do not retry;
-   * correct the name, as the message says.
+   * A topic, a filter or the name of a service that breaks the rules of the protocol. Nothing was
+   * sent. Do not retry; correct the name, as the message says.
    */
   public static final class IllegalTopic extends EventBusException {
     private static final long serialVersionUID = 1L;
@@ -201,6 +202,292 @@ public abstract sealed class EventBusException extends RuntimeException {
      */
     public UnreadablePayload(String message, @Nullable Throwable cause) {
       super(message, false, cause);
+    }
+  }
+
+  /**
+   * A request to a service has no answer. {@link #executed} says whether a member has begun with
+   * it; {@link #retryable} is true if the same call may succeed later and is safe: it was not
+   * executed, or perhaps, and it is idempotent.
+   */
+  public abstract static sealed class CallFailed extends EventBusException {
+    private static final long serialVersionUID = 1L;
+
+    /** Whether a member has begun with it. */
+    private final Execution executed;
+
+    /** When another try may be worth it. */
+    private final Duration retryAfter;
+
+    private CallFailed(String message, Execution executed, boolean retryable, Duration retryAfter) {
+      super(message, retryable, null);
+      this.executed = executed;
+      this.retryAfter = retryAfter;
+    }
+
+    /**
+     * Says whether a member has begun with the request.
+     *
+     * @return what is known of it
+     */
+    public final Execution executed() {
+      return executed;
+    }
+
+    /**
+     * Returns when another try may be worth it, as the bus or the member says.
+     *
+     * @return how long to wait; zero for no advice
+     */
+    public final Duration retryAfter() {
+      return retryAfter;
+    }
+
+    /** No member serves the service, or the one that was asked for does not. */
+    public static final class NoMember extends CallFailed {
+      private static final long serialVersionUID = 1L;
+
+      /**
+       * Makes one.
+       *
+       * @param message which service
+       * @param executed whether a member has begun with an earlier try
+       * @param retryable whether another try is safe
+       */
+      public NoMember(String message, Execution executed, boolean retryable) {
+        super(message, executed, retryable, Duration.ZERO);
+      }
+    }
+
+    /** More requests wait than the client, the bus or the member lets wait. */
+    public static final class Overloaded extends CallFailed {
+      private static final long serialVersionUID = 1L;
+
+      /**
+       * Makes one.
+       *
+       * @param message what is overloaded
+       * @param executed whether a member has begun with it
+       * @param retryable whether another try is safe
+       * @param retryAfter when another try may be worth it
+       */
+      public Overloaded(
+          String message, Execution executed, boolean retryable, Duration retryAfter) {
+        super(message, executed, retryable, retryAfter);
+      }
+    }
+
+    /** The time-out is over. */
+    public static final class DeadlineExceeded extends CallFailed {
+      private static final long serialVersionUID = 1L;
+
+      /**
+       * Makes one.
+       *
+       * @param message what was waited for, and for how long
+       * @param executed whether a member has begun with it
+       * @param retryable whether another try is safe
+       */
+      public DeadlineExceeded(String message, Execution executed, boolean retryable) {
+        super(message, executed, retryable, Duration.ZERO);
+      }
+    }
+
+    /** The connection of the member ended before it answered. */
+    public static final class MemberLost extends CallFailed {
+      private static final long serialVersionUID = 1L;
+
+      /**
+       * Makes one.
+       *
+       * @param message which member
+       * @param executed whether it has begun with it
+       * @param retryable whether another try is safe
+       */
+      public MemberLost(String message, Execution executed, boolean retryable) {
+        super(message, executed, retryable, Duration.ZERO);
+      }
+    }
+
+    /** The connection of this client ended after the request was sent. */
+    public static final class BusLost extends CallFailed {
+      private static final long serialVersionUID = 1L;
+
+      /**
+       * Makes one.
+       *
+       * @param message which request
+       */
+      public BusLost(String message) {
+        super(message, Execution.UNKNOWN, false, Duration.ZERO);
+      }
+    }
+
+    /** The caller has cancelled the request, or was interrupted, or its client was closed. */
+    public static final class Cancelled extends CallFailed {
+      private static final long serialVersionUID = 1L;
+
+      /**
+       * Makes one.
+       *
+       * @param message why
+       * @param executed whether a member has begun with it
+       * @param retryable whether another try is safe
+       */
+      public Cancelled(String message, Execution executed, boolean retryable) {
+        super(message, executed, retryable, Duration.ZERO);
+      }
+    }
+
+    /** The bus does not serve the request, or met a fault; {@link #code} says which. */
+    public static final class NotServed extends CallFailed {
+      private static final long serialVersionUID = 1L;
+
+      /** What the bus answered. */
+      private final ErrorCode code;
+
+      /**
+       * Makes one.
+       *
+       * @param code FORBIDDEN, TOO_BIG, UNSUPPORTED or INTERNAL
+       * @param message the explanation
+       * @param executed whether a member has begun with it
+       * @param retryable whether another try is safe and may succeed
+       */
+      public NotServed(ErrorCode code, String message, Execution executed, boolean retryable) {
+        super(message, executed, retryable, Duration.ZERO);
+        this.code = code;
+      }
+
+      /**
+       * Returns why.
+       *
+       * @return FORBIDDEN, TOO_BIG (what was sent or what was answered), UNSUPPORTED or INTERNAL
+       */
+      public ErrorCode code() {
+        return code;
+      }
+    }
+
+    /**
+     * The member has rejected the request. Handlers throw it to do so; {@link #type} and {@link
+     * #details} are the application's and reach the caller untouched.
+     */
+    public static final class Rejected extends CallFailed {
+      private static final long serialVersionUID = 1L;
+
+      /** How a request is rejected. */
+      public enum Reason {
+        /** The member does not take it now, and did nothing with it: the bus tries others. */
+        REFUSED,
+        /** The member has no such method. */
+        UNKNOWN_METHOD,
+        /** The member has tried and failed. */
+        FAILED
+      }
+
+      /** How it is rejected. */
+      private final Reason reason;
+
+      /** The application's name for what went wrong. */
+      private final String type;
+
+      /** More of it. */
+      private final byte[] details;
+
+      /**
+       * Makes one; handlers use the methods below.
+       *
+       * @param reason how it is rejected
+       * @param message the explanation, for people
+       * @param executed whether the member has begun with it
+       * @param retryable whether another try is safe and may succeed
+       * @param retryAfter when another try may be worth it
+       * @param type the application's name for what went wrong
+       * @param details more of it; copied
+       */
+      public Rejected(
+          Reason reason,
+          String message,
+          Execution executed,
+          boolean retryable,
+          Duration retryAfter,
+          String type,
+          byte[] details) {
+        super(message, executed, retryable, retryAfter);
+        this.reason = reason;
+        this.type = type;
+        this.details = details.clone();
+      }
+
+      /**
+       * For a handler that has done nothing with a request and does not take it now.
+       *
+       * @param message the explanation, for people
+       * @param retryAfter when another try may be worth it; zero for no advice
+       * @return what to throw
+       */
+      public static Rejected refused(String message, Duration retryAfter) {
+        return new Rejected(
+            Reason.REFUSED, message, Execution.NO, true, retryAfter, "", new byte[0]);
+      }
+
+      /**
+       * For a handler that does not know the method.
+       *
+       * @param method what was asked for
+       * @return what to throw
+       */
+      public static Rejected unknownMethod(String method) {
+        return new Rejected(
+            Reason.UNKNOWN_METHOD,
+            "method '" + method + "' is unknown",
+            Execution.NO,
+            false,
+            Duration.ZERO,
+            "",
+            new byte[0]);
+      }
+
+      /**
+       * For a handler that has tried and failed.
+       *
+       * @param type the application's name for what went wrong, at most 255 bytes of UTF-8
+       * @param message the explanation, for people
+       * @param details more of it, at most 64 KiB; copied
+       * @return what to throw
+       */
+      public static Rejected failed(String type, String message, byte[] details) {
+        return new Rejected(
+            Reason.FAILED, message, Execution.YES, false, Duration.ZERO, type, details);
+      }
+
+      /**
+       * Returns how it is rejected.
+       *
+       * @return the reason
+       */
+      public Reason reason() {
+        return reason;
+      }
+
+      /**
+       * Returns the application's name for what went wrong.
+       *
+       * @return the name, empty for none
+       */
+      public String type() {
+        return type;
+      }
+
+      /**
+       * Returns more of it, in the application's own form.
+       *
+       * @return a new array
+       */
+      public byte[] details() {
+        return details.clone();
+      }
     }
   }
 }

@@ -35,10 +35,24 @@ class ArchitectureTest {
               resideInAnyPackage(
                       "io.eventbus.client",
                       "io.eventbus.client.internal",
+                      "io.eventbus.client.internal.call",
                       "io.eventbus.protocol",
                       "io.eventbus.schema",
                       "org.apache.avro..",
                       "org.slf4j..")
+                  .or(resideInAnyPackage(PLATFORM)));
+
+  @ArchTest
+  static final ArchRule CALLS_KNOW_NO_CONNECTION =
+      classes()
+          .that(resideInAPackage("io.eventbus.client.internal.call"))
+          .should()
+          .onlyDependOnClassesThat(
+              resideInAnyPackage(
+                      "io.eventbus.client",
+                      "io.eventbus.client.internal.call",
+                      "io.eventbus.protocol",
+                      "io.eventbus.schema")
                   .or(resideInAnyPackage(PLATFORM)));
 
   @ArchTest
@@ -50,6 +64,8 @@ class ArchitectureTest {
               resideInAnyPackage(
                       "io.eventbus.client.tyrus",
                       "io.eventbus.client.internal",
+                      // The marker that a connection is to calls.
+                      "io.eventbus.client.internal.call",
                       "jakarta.websocket..",
                       "org.glassfish.tyrus..",
                       "org.glassfish.grizzly..",
@@ -71,7 +87,10 @@ class ArchitectureTest {
       classes()
           .should()
           .resideInAnyPackage(
-              "io.eventbus.client", "io.eventbus.client.internal", "io.eventbus.client.tyrus");
+              "io.eventbus.client",
+              "io.eventbus.client.internal",
+              "io.eventbus.client.internal.call",
+              "io.eventbus.client.tyrus");
 
   @ArchTest
   static final ArchRule NO_CYCLES = slices().matching("io.eventbus.(**)").should().beFreeOfCycles();

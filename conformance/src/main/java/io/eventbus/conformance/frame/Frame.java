@@ -6,8 +6,12 @@ import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.DeliverView;
 import io.eventbus.protocol.FrameCursor;
 import io.eventbus.protocol.FrameLimits;
+import io.eventbus.protocol.InvokeView;
 import io.eventbus.protocol.MalformedFrameException;
 import io.eventbus.protocol.PublishView;
+import io.eventbus.protocol.ReplyView;
+import io.eventbus.protocol.RequestView;
+import io.eventbus.protocol.ServiceFrames;
 import io.eventbus.protocol.TypeCode;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -70,7 +74,15 @@ public record Frame(int typeCode, String name, ObjectNode record) {
       case BARRIER -> ControlFrames.barrier(buffer, from, to);
       case DRAINED -> ControlFrames.drained(buffer, from, to);
       case CHANGE_BUS_FAILED -> ControlFrames.changeBusFailed(buffer, from, to);
+      case REGISTER -> ServiceFrames.register(buffer, from, to);
+      case UNREGISTER -> ServiceFrames.unregister(buffer, from, to);
+      case REQUEST -> new RequestView().read(buffer, from, to, FrameLimits.DEFAULT);
+      case INVOKE -> new InvokeView().read(buffer, from, to, FrameLimits.DEFAULT);
+      case REPLY -> new ReplyView().read(buffer, from, to, FrameLimits.DEFAULT);
+      case FAILURE -> ServiceFrames.failure(buffer, from, to);
+      case CANCEL -> ServiceFrames.cancel(buffer, from, to);
       case CREDIT -> ControlFrames.credit(buffer, from, to);
+      case CAPACITY -> ServiceFrames.capacity(buffer, from, to);
       case ECHO -> ControlFrames.echo(buffer, from, to);
       case AUTHENTICATE -> ControlFrames.authenticate(buffer, from, to);
     }

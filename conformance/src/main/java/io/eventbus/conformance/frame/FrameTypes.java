@@ -48,7 +48,20 @@ public final class FrameTypes {
    */
   public static boolean fromBus(TypeCode type) {
     return switch (type) {
-      case CHANGE_BUS, DELIVER, WELCOME, PROBLEM, CONFIRM, GAP, BARRIER, DRAINED, ECHO -> true;
+      case CHANGE_BUS,
+          DELIVER,
+          WELCOME,
+          PROBLEM,
+          CONFIRM,
+          GAP,
+          BARRIER,
+          DRAINED,
+          ECHO,
+          INVOKE,
+          REPLY,
+          FAILURE,
+          CANCEL ->
+          true;
       default -> false;
     };
   }
@@ -60,6 +73,22 @@ public final class FrameTypes {
    * @return true also where buses send them, too
    */
   public static boolean fromClient(TypeCode type) {
-    return !fromBus(type) || type == TypeCode.BARRIER || type == TypeCode.ECHO;
+    return switch (type) {
+      case BARRIER, ECHO, REPLY, FAILURE, CANCEL -> true;
+      default -> !fromBus(type);
+    };
+  }
+
+  /**
+   * Says whether a type is about services, which a library need not know.
+   *
+   * @param type the type
+   * @return true for frames that only those who call or serve send and get
+   */
+  public static boolean isAboutServices(TypeCode type) {
+    return switch (type) {
+      case REGISTER, UNREGISTER, REQUEST, INVOKE, REPLY, FAILURE, CANCEL, CAPACITY -> true;
+      default -> false;
+    };
   }
 }

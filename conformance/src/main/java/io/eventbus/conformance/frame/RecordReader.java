@@ -38,6 +38,7 @@ final class RecordReader {
       case LONG -> JSON.textNode(field.defaultVal().toString());
       case BOOLEAN -> JSON.booleanNode((Boolean) field.defaultVal());
       case STRING, ENUM -> JSON.textNode(field.defaultVal().toString());
+      case BYTES -> JSON.binaryNode(new byte[0]);
       case MAP -> JSON.objectNode();
       case ARRAY -> JSON.arrayNode();
       default -> throw new IllegalArgumentException(field.name() + ": has no default");

@@ -19,6 +19,8 @@ final class AutoBus {
         send(wire, frame("Welcome").put("session", "s-" + wire.number));
       }
       case "Subscribe" -> send(wire, confirm(2, frame));
+      case "Register" -> send(wire, confirm(20, frame));
+      case "Unregister" -> send(wire, frame("Drained").set("id", frame.record().get("id")));
       case "Unsubscribe" -> {
         send(wire, confirm(6, frame));
         send(wire, frame("Drained").set("id", frame.record().get("id")));

@@ -23,7 +23,8 @@ final class BusFrames {
   static final String RESUME = "q3fJ0yK8Zk1mWc7Hq2vXo5Tt9bLrNd4GsAeUiPwCxYE";
 
   private static final Set<String> OWN =
-      Set.of("frame", "texts", "count", "size", "blocks", "fields", "more", "hex", "expiresIn");
+      Set.of(
+          "frame", "text", "texts", "count", "size", "blocks", "fields", "more", "hex", "expiresIn");
 
   private static final long MICROS_IN_MILLI = 1000;
 
@@ -65,6 +66,9 @@ final class BusFrames {
     if (name.equals("Deliver")) {
       record.set("events", events(wanted, record.get("sequence").asLong()));
     }
+    if (wanted.has("text") && record.get("event") instanceof ObjectNode event) {
+      event.put("payload", wanted.get("text").asText().getBytes(StandardCharsets.UTF_8));
+    }
     RecordWriter writer =
         wanted.has("blocks")
             ? new RecordWriter(
@@ -98,6 +102,13 @@ final class BusFrames {
     events.addObject().put("publishedAt", 1763712000000000L).put("payload", payload);
   }
 
+  private static void event(ObjectNode record) {
+    record
+        .putObject("event")
+        .put("publishedAt", 1763712000000000L)
+        .put("payload", "x".getBytes(StandardCharsets.US_ASCII));
+  }
+
   private static ObjectNode template(String name) {
     ObjectNode record = JsonNodeFactory.instance.objectNode();
     switch (name) {
@@ -112,7 +123,19 @@ final class BusFrames {
             .put("headerBytes", 16 * 1024)
             .put("subscriptions", 10_000)
             .put("queueBytes", 8 << 20);
+        record.put("calls", 4096).put("services", 1000);
       }
+      case "Invoke" -> {
+        record.put("call", "-1").put("method", "").put("kind", "REPLY");
+        record.put("timeoutMillis", 5000).put("caller", "9").put("request", "1").put("attempt", 0);
+        record.put("identity", "").put("receivedAt", 1763712000000900L).put("schema", "0");
+        event(record);
+      }
+      case "Reply" -> {
+        record.put("member", "12").put("queuedMicros", 1).put("handledMicros", 2);
+        event(record.put("schema", "0"));
+      }
+      case "Failure" -> record.put("message", "failed by the script").put("executed", "NO");
       case "Deliver" -> {
         record.put("topic", "a.b").put("producer", "9").put("sequence", 1);
         record.put("receivedAt", 1763712000000900L).put("offset", -1);

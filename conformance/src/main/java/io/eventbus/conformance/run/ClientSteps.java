@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** The steps that ask the testee, and those about what it says. */
@@ -56,9 +57,17 @@ final class ClientSteps {
       // Tests want no pauses; scenarios about back-off say so.
       options.putObject("reconnect").put("initialDelay", 5).put("maxDelay", 50).put("jitter", 0);
       args = options.setAll(args);
-    } else if (op.equals("publish") || op.equals("send")) {
+    } else if (Set.of("publish", "send", "request", "reply").contains(op)) {
       String text = step.path("text").asText("x").repeat(step.path("size").asInt(1));
       args.put("payload", text.getBytes(StandardCharsets.UTF_8));
+      if (op.equals("request")) {
+        // For cancel.
+        args.put("as", step.path("as").asText(op));
+      }
+    } else if (op.equals("serve")) {
+      args.put("as", step.path("sub").asText("s"));
+    } else if (op.equals("unserve")) {
+      args.put("service", step.path("sub").asText("s"));
     } else if (op.equals("subscribe")) {
       args.put("as", step.path("sub").asText("s"));
       if (!args.has("overflow")) {

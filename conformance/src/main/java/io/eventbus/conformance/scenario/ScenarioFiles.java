@@ -26,6 +26,7 @@ public final class ScenarioFiles {
           "move",
           "liveness",
           "evolution",
+          "calls",
           "live");
   private static final Set<String> MEMBERS =
       Set.of("id", "says", "covers", "needs", "auto", "live", "script", "never", "mutants");

@@ -55,6 +55,8 @@ public final class JavaSdk implements AutoCloseable {
           "change",
           "silence",
           "counters",
+          "services",
+          "calls",
           "decode",
           "encode",
           "topics",
@@ -62,6 +64,7 @@ public final class JavaSdk implements AutoCloseable {
 
   private final Output out;
   private final Map<String, CompletableFuture<EventBusClient>> clients = new ConcurrentHashMap<>();
+  private final CallOps calls;
   private final Map<String, Subscriber> subscribers = new ConcurrentHashMap<>();
   // What waits in the SDK: closing, and draining.
   private final ExecutorService waiting =
@@ -79,6 +82,7 @@ public final class JavaSdk implements AutoCloseable {
    */
   public JavaSdk(Consumer<ObjectNode> lines) {
     this.out = new Output(lines);
+    this.calls = new CallOps(out);
   }
 
   /**
@@ -109,6 +113,10 @@ public final class JavaSdk implements AutoCloseable {
           out.ok(id, Output.object());
         }
         default -> {
+          if (CallOps.knows(op)) {
+            calls.take(id, op, on, client(on), args);
+            return;
+          }
           ObjectNode answer = Questions.answer(op, args);
           if (answer == null) {
             out.broken(id, "op: " + op + " (expected: one of the README)");
@@ -117,7 +125,7 @@ public final class JavaSdk implements AutoCloseable {
           }
         }
       }
-    } catch (Missing e) {
+    } catch (Missing | IllegalStateException e) {
       out.broken(id, String.valueOf(e.getMessage()));
     } catch (RuntimeException e) {
       out.failed(id, e);
@@ -210,7 +218,7 @@ public final class JavaSdk implements AutoCloseable {
     return Output.object().put("accepted", result.accepted());
   }
 
-  private static Event event(JsonNode args) {
+  static Event event(JsonNode args) {
     try {
       Event.Builder event = Event.builder(args.path("payload").binaryValue());
       if (args.hasNonNull("key")) {
@@ -277,6 +285,7 @@ public final class JavaSdk implements AutoCloseable {
   private CompletionStage<Void> reset() {
     subscribers.values().forEach(Subscriber::end);
     subscribers.clear();
+    calls.reset();
     List<CompletableFuture<?>> ends = new ArrayList<>();
     clients
         .values()

@@ -27,7 +27,9 @@ final class Output {
         thrown instanceof CompletionException && thrown.getCause() != null
             ? thrown.getCause()
             : thrown;
-    if (failure instanceof EventBusException || failure instanceof IllegalArgumentException) {
+    if (failure instanceof EventBusException
+        || failure instanceof java.util.concurrent.CancellationException
+        || failure instanceof IllegalArgumentException) {
       write(object().put("id", id).set("error", error(failure)));
     } else {
       broken(id, failure.toString());
@@ -51,11 +53,20 @@ final class Output {
     if (failure instanceof EventBusException.Refused refused) {
       error.put("busCode", refused.code().name());
     }
+    if (failure instanceof EventBusException.CallFailed call) {
+      error.put("executed", call.executed().name());
+    }
     error.put("retryable", failure instanceof EventBusException known && known.retryable());
     return error.put("message", String.valueOf(failure.getMessage()));
   }
 
   private static String code(Throwable failure) {
+    if (failure instanceof java.util.concurrent.CancellationException) {
+      return "CANCELLED";
+    }
+    if (failure instanceof EventBusException.CallFailed call) {
+      return call(call);
+    }
     if (failure instanceof EventBusException.IllegalTopic) {
       return "ILLEGAL_TOPIC";
     } else if (failure instanceof EventBusException.PayloadTooBig) {
@@ -76,6 +87,26 @@ final class Output {
       return "UNREADABLE_PAYLOAD";
     }
     return "INVALID";
+  }
+
+  /** The names of the protocol, and BUS_LOST where the client's own connection is lost. */
+  private static String call(EventBusException.CallFailed failure) {
+    if (failure instanceof EventBusException.CallFailed.Rejected rejected) {
+      return rejected.reason().name();
+    } else if (failure instanceof EventBusException.CallFailed.NotServed refused) {
+      return refused.code().name();
+    } else if (failure instanceof EventBusException.CallFailed.NoMember) {
+      return "NO_MEMBER";
+    } else if (failure instanceof EventBusException.CallFailed.Overloaded) {
+      return "OVERLOADED";
+    } else if (failure instanceof EventBusException.CallFailed.MemberLost) {
+      return "MEMBER_LOST";
+    } else if (failure instanceof EventBusException.CallFailed.BusLost) {
+      return "BUS_LOST";
+    } else if (failure instanceof EventBusException.CallFailed.DeadlineExceeded) {
+      return "TIMEOUT";
+    }
+    return "CANCELLED";
   }
 
   void write(ObjectNode line) {

@@ -5,6 +5,7 @@ import io.eventbus.client.ConnectionInfo;
 import io.eventbus.client.ConnectionListener;
 import io.eventbus.client.EventBusException;
 import io.eventbus.client.Gap;
+import io.eventbus.client.Invocation;
 import io.eventbus.client.ReceivedEvent;
 import io.eventbus.client.Subscription;
 import java.net.URI;
@@ -88,6 +89,11 @@ final class Told implements ConnectionListener {
 
   @Override
   public void handlerFailed(Subscription subscription, ReceivedEvent event, Throwable failure) {
+    out.write(event("handlerError").put("message", failure.toString()));
+  }
+
+  @Override
+  public void requestFailed(Invocation invocation, Throwable failure) {
     out.write(event("handlerError").put("message", failure.toString()));
   }
 

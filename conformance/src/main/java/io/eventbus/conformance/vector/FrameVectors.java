@@ -89,6 +89,10 @@ final class FrameVectors {
     add("deliver-schema-negative", TypeCode.DELIVER, "Deliver", "schema", -3588479540582100558L);
     add("publish-schema-negative", TypeCode.PUBLISH, "Publish", "schema", Long.MIN_VALUE);
     add("publish-sequence-2-53", TypeCode.PUBLISH, "Publish", "sequence", (1L << 53) - 2);
+    add("invoke-call-least", TypeCode.INVOKE, "Invoke", "call", Long.MIN_VALUE);
+    add("invoke-caller-2-53", TypeCode.INVOKE, "Invoke", "caller", (1L << 53) + 1);
+    add("reply-member-2-53", TypeCode.REPLY, "Reply", "member", (1L << 53) + 1);
+    add("reply-schema-negative", TypeCode.REPLY, "Reply", "schema", -3588479540582100558L);
     add("credit-zero", TypeCode.CREDIT, "Credit", "limit", 0);
   }
 
@@ -190,6 +194,12 @@ final class FrameVectors {
             TypeCode.CONFIRM,
             2,
             TypeCode.CHANGE_BUS_FAILED,
+            1,
+            TypeCode.REGISTER,
+            2,
+            TypeCode.FAILURE,
+            4,
+            TypeCode.CANCEL,
             1);
     least.entrySet().stream()
         .sorted(Map.Entry.comparingByKey())
@@ -222,6 +232,15 @@ final class FrameVectors {
       add("unknown-error-code-" + symbol, TypeCode.PROBLEM, "Problem", "code", symbol);
       add("unknown-gap-reason-" + symbol, TypeCode.GAP, "Gap", "reason", symbol);
       add("unknown-change-reason-" + symbol, TypeCode.CHANGE_BUS, "ChangeBus", "reason", symbol);
+    }
+    for (int symbol : List.of(12, 99, Integer.MAX_VALUE)) {
+      add("unknown-failure-code-" + symbol, TypeCode.FAILURE, "Failure", "code", symbol);
+    }
+    for (int symbol : List.of(3, Integer.MAX_VALUE)) {
+      add("unknown-execution-" + symbol, TypeCode.FAILURE, "Failure", "executed", symbol);
+    }
+    for (int symbol = 0; symbol < 12; symbol++) {
+      add("failure-code-" + symbol, TypeCode.FAILURE, "Failure", "code", symbol);
     }
     for (int symbol = 0; symbol < 18; symbol++) {
       add("error-code-" + symbol, TypeCode.PROBLEM, "Problem", "code", symbol);
@@ -258,6 +277,9 @@ final class FrameVectors {
         "from", FrameTypes.fromBus(type) ? FrameTypes.fromClient(type) ? "both" : "bus" : "client");
     if (id.startsWith("barrier-id-") && new BigInteger(id.substring(11)).abs().bitLength() > 53) {
       vector.put("wide", true);
+    }
+    if (FrameTypes.isAboutServices(type)) {
+      vector.put("services", true);
     }
     vector.put("hex", HexFormat.of().formatHex(message));
     ArrayNode frames = vector.putArray("frames");

@@ -54,7 +54,7 @@ final class RefusedVectors {
       for (int left : new TreeSet<>(List.of(0, 1, body.length / 2))) {
         byte[] frame = Bytes.frame(type.code(), Arrays.copyOf(body, left));
         if (isRefused(frame)) {
-          add("cut-" + FrameTypes.name(type) + "-" + left, from(type), frame);
+          add("cut-" + FrameTypes.name(type) + "-" + left, type, frame);
         }
       }
     }
@@ -93,6 +93,16 @@ final class RefusedVectors {
     body("overflow-4", TypeCode.SUBSCRIBE, new Bytes().number(1).text("a").number(0).number(4));
     body("group-branch-2", TypeCode.SUBSCRIBE, new Bytes().number(1).text("a").number(2));
     body("token-branch-2", TypeCode.HELLO, new Bytes().text("c").text("a").number(2));
+    body("concurrency-negative", TypeCode.CAPACITY, new Bytes().number(3).number(-1));
+    body(
+        "failure-code-negative",
+        TypeCode.FAILURE,
+        new Bytes().number(1).number(-1).text("x").number(0));
+    body(
+        "reply-time-negative",
+        TypeCode.REPLY,
+        new Bytes().number(1).number(0).number(-1).number(0).number(0).raw(event()));
+    body("reply-without-event", TypeCode.REPLY, new Bytes().raw(0x02, 0, 0, 0, 0));
     body("credit-limit-negative", TypeCode.CREDIT, new Bytes().number(0).number(-1).number(0));
     body("publish-sequence-0", TypeCode.PUBLISH, publish(0, new Bytes().number(1).raw(event())));
     body(
@@ -191,7 +201,14 @@ final class RefusedVectors {
   }
 
   private void body(String id, TypeCode type, Bytes body) {
-    add(id, from(type), Bytes.frame(type.code(), body.toArray()));
+    add(id, type, Bytes.frame(type.code(), body.toArray()));
+  }
+
+  private void add(String id, TypeCode type, byte[] message) {
+    add(id, from(type), message);
+    if (FrameTypes.isAboutServices(type)) {
+      ((ObjectNode) out.get(out.size() - 1)).put("services", true);
+    }
   }
 
   private void add(String id, String from, byte[] message) {

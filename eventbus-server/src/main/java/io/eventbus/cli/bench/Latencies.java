@@ -11,6 +11,7 @@ final class Latencies {
   private static final double MICRO = 1_000;
 
   private final Recorder nanos = new Recorder(MOST_NANOS, DIGITS);
+  private volatile boolean all;
   private volatile long from = Long.MAX_VALUE;
   private volatile long to = Long.MIN_VALUE;
 
@@ -20,7 +21,16 @@ final class Latencies {
     to = toNanos;
   }
 
+  /** Everything is measured. */
+  void measureAll() {
+    all = true;
+  }
+
   void record(long due, long now) {
+    if (all) {
+      nanos.recordValue(Math.min(Math.max(now - due, 0), MOST_NANOS));
+      return;
+    }
     if (due - from >= 0 && due - to < 0) {
       nanos.recordValue(Math.min(Math.max(now - due, 0), MOST_NANOS));
     }
@@ -28,16 +38,16 @@ final class Latencies {
 
   /** Returns what was recorded, and forgets it. */
   LatencyFigures take() {
-    Histogram all = nanos.getIntervalHistogram();
-    return all.getTotalCount() == 0
+    Histogram taken = nanos.getIntervalHistogram();
+    return taken.getTotalCount() == 0
         ? LatencyFigures.NONE
         : new LatencyFigures(
-            all.getTotalCount(),
-            all.getMean() / MICRO,
-            all.getValueAtPercentile(50) / MICRO,
-            all.getValueAtPercentile(90) / MICRO,
-            all.getValueAtPercentile(99) / MICRO,
-            all.getValueAtPercentile(99.9) / MICRO,
-            all.getMaxValue() / MICRO);
+            taken.getTotalCount(),
+            taken.getMean() / MICRO,
+            taken.getValueAtPercentile(50) / MICRO,
+            taken.getValueAtPercentile(90) / MICRO,
+            taken.getValueAtPercentile(99) / MICRO,
+            taken.getValueAtPercentile(99.9) / MICRO,
+            taken.getMaxValue() / MICRO);
   }
 }

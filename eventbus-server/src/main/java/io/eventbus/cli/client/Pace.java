@@ -13,13 +13,18 @@ final class Pace {
     nanosPerEvent = eventsPerSecond > 0 ? 1e9 / eventsPerSecond : 0;
   }
 
-  /** Waits for the next event's time, or until the thread is interrupted. */
-  void next() {
+  /**
+   * Waits for the next event's time, or until the thread is interrupted.
+   *
+   * @return when that was, as {@link System#nanoTime} counts; the time of the call without a rate
+   */
+  long next() {
     long due = start + (long) (nanosPerEvent * events++);
     long wait = due - System.nanoTime();
     while (nanosPerEvent > 0 && wait > 0 && !Thread.currentThread().isInterrupted()) {
       LockSupport.parkNanos(this, wait);
       wait = due - System.nanoTime();
     }
+    return nanosPerEvent > 0 ? due : System.nanoTime();
   }
 }

@@ -7,6 +7,7 @@ import io.eventbus.client.ConnectionInfo;
 import io.eventbus.client.ConnectionListener;
 import io.eventbus.client.EventBusException;
 import io.eventbus.client.Gap;
+import io.eventbus.client.Invocation;
 import io.eventbus.client.ReceivedEvent;
 import io.eventbus.client.Subscription;
 import java.io.PrintWriter;
@@ -66,6 +67,11 @@ final class Warnings implements ConnectionListener {
     if (!(failure instanceof BrokenPipe)) {
       tell("an event of " + event.topic() + " was not shown: " + Failures.describe(failure));
     }
+  }
+
+  @Override
+  public void requestFailed(Invocation invocation, Throwable failure) {
+    tell("a request was not answered: " + Text.printable(Failures.describe(failure)));
   }
 
   private void tell(String text) {

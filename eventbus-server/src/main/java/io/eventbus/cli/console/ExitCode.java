@@ -19,5 +19,8 @@ public final class ExitCode {
   /** The registry refused what was asked for; the message says why. */
   public static final int REFUSED = 5;
 
+  /** A request was not executed by any member: the same call is safe, and may succeed later. */
+  public static final int NOT_EXECUTED = 6;
+
   private ExitCode() {}
 }

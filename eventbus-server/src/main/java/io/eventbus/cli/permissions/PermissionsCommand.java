@@ -6,6 +6,7 @@ import io.eventbus.cli.console.CliContext;
 import io.eventbus.cli.console.ExitCode;
 import io.eventbus.cli.console.TableText;
 import io.eventbus.cli.console.Text;
+import io.eventbus.protocol.ServiceName;
 import io.eventbus.protocol.Topic;
 import io.eventbus.protocol.TopicFilter;
 import io.eventbus.server.security.Action;
@@ -64,13 +65,14 @@ public final class PermissionsCommand implements Runnable {
     @Parameters(
         index = "0",
         paramLabel = "ACTION",
-        description = "publish, subscribe, block or observe.")
+        description = "publish, subscribe, block, observe, request or serve.")
     Action action = Action.PUBLISH;
 
     @Parameters(
         index = "1",
-        paramLabel = "TOPIC|FILTER",
-        description = "The topic to publish to, or the filter of the subscription.")
+        paramLabel = "TOPIC|FILTER|SERVICE",
+        description =
+            "The topic to publish to, the filter of the subscription, or the name of the service.")
     String name = "";
 
     @Spec CommandSpec spec = CommandSpec.create();
@@ -89,7 +91,7 @@ public final class PermissionsCommand implements Runnable {
       }
       FilterRules rules = client.permissions().of(action);
       Verdict verdict =
-          action == Action.PUBLISH ? rules.explain(name) : rules.explain(TopicFilter.parse(name));
+          action.isAboutNames() ? rules.explain(name) : rules.explain(TopicFilter.parse(name));
       if (client.output == ClientOptions.Output.JSON) {
         json(context, fields(verdict, rules));
       } else {
@@ -107,6 +109,9 @@ public final class PermissionsCommand implements Runnable {
     private @Nullable String problem() {
       if (action == Action.PUBLISH) {
         return Topic.problem(name);
+      }
+      if (action.isAboutServices()) {
+        return ServiceName.problem(name);
       }
       String problem = TopicFilter.problem(name);
       boolean isSystem = name.startsWith(String.valueOf(Topic.SYSTEM));

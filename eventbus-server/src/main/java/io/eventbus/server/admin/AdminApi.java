@@ -64,6 +64,8 @@ final class AdminApi {
         Route.get("/api/v1/connections/{id}", (exchange, id) -> connection(id)),
         Route.delete("/api/v1/connections/{id}", this::disconnect),
         Route.get("/api/v1/topics", (exchange, id) -> topics(exchange)),
+        Route.get("/api/v1/services", (exchange, id) -> services(exchange)),
+        Route.get("/api/v1/services/{id}", (exchange, id) -> service(id)),
         Route.get("/api/v1/subscriptions", (exchange, id) -> subscriptions(exchange)),
         Route.get("/api/v1/quotas", (exchange, id) -> quotas(exchange)));
   }
@@ -160,6 +162,20 @@ final class AdminApi {
     int limit = query.limit();
     return page(
         bus.topics(query.text("after", ""), limit + 1), limit, "/api/v1/topics", TopicInfo::name);
+  }
+
+  private Reply services(HttpExchange exchange) throws HttpFailure {
+    QueryString query = new QueryString(exchange.getRequestURI(), PAGING);
+    int limit = query.limit();
+    return page(
+        bus.services(query.text("after", ""), limit + 1),
+        limit,
+        "/api/v1/services",
+        ServiceInfo::name);
+  }
+
+  private Reply service(String name) throws HttpFailure {
+    return Reply.ok(bus.service(name).orElseThrow(() -> HttpFailure.notFound("service")));
   }
 
   private Reply subscriptions(HttpExchange exchange) throws HttpFailure {

@@ -172,6 +172,46 @@ record BusMetric(
                   + " (`account_…`) had used up a quota.",
               s -> s.quotas().refusals()),
           histogram("eventbus_latency_seconds", LATENCY_HELP, BusStats::latency),
+          counters(
+              "eventbus_calls_total",
+              "result",
+              "Calls of services whose callers are connected to this bus, by how they"
+                  + " ended: `reply`, or the code of the failure.",
+              s -> s.calls().endedByResult()),
+          histogram(
+              "eventbus_call_seconds",
+              "Time from the receipt of a request to its answer.",
+              s -> s.calls().seconds()),
+          histogram(
+              "eventbus_call_queue_seconds",
+              "Time from the receipt of a request until a member got it for the first time.",
+              s -> s.calls().queueSeconds()),
+          gauge(
+              "eventbus_calls_in_flight", "Calls that have not ended.", s -> s.calls().inFlight()),
+          gauge("eventbus_calls_queued", "Calls that wait for a member.", s -> s.calls().queued()),
+          counters(
+              "eventbus_call_retries_total",
+              "reason",
+              "Calls that were given to another member, because the first one had `refused`"
+                  + " them, or went while they were `unwritten`, or was `lost` with them.",
+              s -> s.calls().retriesByReason()),
+          counters(
+              "eventbus_calls_shed_total",
+              "priority",
+              "Calls that were refused because too much waited already, by priority.",
+              s -> s.calls().shedByPriority()),
+          counter(
+              "eventbus_calls_expired_total",
+              "Calls whose time was over before a member had them.",
+              s -> s.calls().expired()),
+          gauge(
+              "eventbus_services",
+              "Services that have members at this bus.",
+              s -> s.calls().services()),
+          gauge(
+              "eventbus_service_members",
+              "Connections that serve, each counted for each of its services.",
+              s -> s.calls().members()),
           loops(
               "eventbus_event_loop_busy_seconds_total",
               "counter",

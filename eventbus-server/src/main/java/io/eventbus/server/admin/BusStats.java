@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param gaps {@code Gap} frames sent
  * @param problemsByCode {@code Problem} frames sent
  * @param latency from the receipt of an event to its write to a subscriber's socket
+ * @param calls what became of calls of services
  * @param loops load of each event loop
  * @param topics topics that the loops remember now, each loop's counted
  * @param subscriptions subscriptions open now
@@ -37,6 +38,7 @@ public record BusStats(
     long gaps,
     Map<String, Long> problemsByCode,
     Histogram latency,
+    Calls calls,
     List<Loop> loops,
     long topics,
     long subscriptions,
@@ -175,6 +177,39 @@ public record BusStats(
     /** Copies the map, so that the record is immutable. */
     public Registry {
       busesByState = Map.copyOf(busesByState);
+    }
+  }
+
+  /**
+   * What became of calls whose callers are connected to this bus.
+   *
+   * @param endedByResult calls that have ended, by their result
+   * @param seconds from the receipt of a request to its answer
+   * @param queueSeconds from the receipt of a request until its first member got it
+   * @param inFlight calls that have not ended now
+   * @param queued of these, those that wait for a member
+   * @param retriesByReason calls given to another member, by reason
+   * @param shedByPriority calls refused because too many waited, by priority
+   * @param expired calls whose time ended before a member had them
+   * @param services services that have members now
+   * @param members connections that serve them, each counted for each of its services
+   */
+  public record Calls(
+      Map<String, Long> endedByResult,
+      Histogram seconds,
+      Histogram queueSeconds,
+      long inFlight,
+      long queued,
+      Map<String, Long> retriesByReason,
+      Map<String, Long> shedByPriority,
+      long expired,
+      long services,
+      long members) {
+    /** Copies the maps, so that the record is immutable. */
+    public Calls {
+      endedByResult = Map.copyOf(endedByResult);
+      retriesByReason = Map.copyOf(retriesByReason);
+      shedByPriority = Map.copyOf(shedByPriority);
     }
   }
 

@@ -86,6 +86,23 @@ public interface BusView {
   List<TopicInfo> topics(String after, int limit);
 
   /**
+   * Lists the services that have members at this bus by name.
+   *
+   * @param after only services whose name is greater, by {@link String#compareTo}; empty for all
+   * @param limit at most so many
+   * @return services, fewer than {@code limit} only when there are no more
+   */
+  List<ServiceInfo> services(String after, int limit);
+
+  /**
+   * Finds a service.
+   *
+   * @param name its name
+   * @return the service, or nothing when it has no member at this bus
+   */
+  Optional<ServiceDetail> service(String name);
+
+  /**
    * Lists subscriptions in the order of their connections' numbers, then of their own.
    *
    * @param after only subscriptions greater than this one

@@ -300,6 +300,25 @@ public enum ConfigKey {
       "",
       "Percent of `limits.subscription-bytes` that the connections of one client address may hold"
           + " together; of `limits.memory-bytes` more is a reason to be among the first to go."),
+  /** Calls of one connection. */
+  LIMITS_CALLS(
+      "limits.calls",
+      ValueType.COUNT,
+      "4096",
+      1,
+      1_000_000,
+      "",
+      "Calls of one connection that may be in flight, those that it has cancelled and"
+          + " the member has not answered among them."),
+  /** Services of one connection. */
+  LIMITS_SERVICES(
+      "limits.services",
+      ValueType.COUNT,
+      "1000",
+      1,
+      1_000_000,
+      "",
+      "Services that one connection may serve."),
 
   /** Open connections of one identity. */
   QUOTAS_CONNECTIONS(
@@ -998,6 +1017,66 @@ public enum ConfigKey {
       "",
       "How long the other side of a lane may say nothing before the lane is opened anew; at least"
           + " twice `federation.heartbeat`."),
+
+  /** How long a caller waits. */
+  SERVICES_TIMEOUT(
+      "services.timeout",
+      ValueType.TIME,
+      "30s",
+      Millis.SHORTEST,
+      600_000,
+      "",
+      "How long the caller of a service waits for the answer where the request does not"
+          + " say so. No request waits longer than ten minutes."),
+  /** Longest expected wait. */
+  SERVICES_MAX_WAIT(
+      "services.max-wait",
+      ValueType.TIME,
+      "2s",
+      Millis.SHORTEST,
+      600_000,
+      "",
+      "How long a request may be expected to wait for a member that is free: one of"
+          + " high priority so long, one of normal priority half of that, one of low priority"
+          + " a tenth. What would wait longer is refused with `OVERLOADED`."),
+  /** Other members for one call. */
+  SERVICES_RETRIES(
+      "services.retries",
+      ValueType.COUNT,
+      "2",
+      0,
+      100,
+      "",
+      "How often a call that may be executed twice is given to another member after the"
+          + " one that had it is lost."),
+  /** Budget of repeated calls. */
+  SERVICES_RETRY_PERCENT(
+      "services.retry-percent",
+      ValueType.COUNT,
+      "10",
+      0,
+      100,
+      "",
+      "Calls of a service that may be given to another member in this way, of a hundred"
+          + " of its calls; ten a second in any case."),
+  /** Requests that wait. */
+  SERVICES_QUEUE_REQUESTS(
+      "services.queue-requests",
+      ValueType.COUNT,
+      "10000",
+      1,
+      10_000_000,
+      "",
+      "Requests that may wait for one service, on each event loop."),
+  /** Bytes of requests that wait. */
+  SERVICES_QUEUE_BYTES(
+      "services.queue-bytes",
+      ValueType.SIZE,
+      "64MiB",
+      Bytes.KIB,
+      Bytes.TIB,
+      "",
+      "Bytes of requests that may wait for members on the whole bus."),
 
   /** How often a bus publishes its figures. */
   SYS_INTERVAL(

@@ -133,6 +133,18 @@ final class ConfigValues {
                     duration(ConfigKey.FEDERATION_GIVE_UP),
                     duration(ConfigKey.FEDERATION_HEARTBEAT),
                     duration(ConfigKey.FEDERATION_SILENCE)));
+    ServicesConfig services =
+        part(
+            () ->
+                new ServicesConfig(
+                    integer(ConfigKey.LIMITS_CALLS),
+                    integer(ConfigKey.LIMITS_SERVICES),
+                    duration(ConfigKey.SERVICES_TIMEOUT),
+                    duration(ConfigKey.SERVICES_MAX_WAIT),
+                    integer(ConfigKey.SERVICES_RETRIES),
+                    integer(ConfigKey.SERVICES_RETRY_PERCENT),
+                    integer(ConfigKey.SERVICES_QUEUE_REQUESTS),
+                    number(ConfigKey.SERVICES_QUEUE_BYTES)));
     SysConfig sys = part(() -> new SysConfig(duration(ConfigKey.SYS_INTERVAL)));
     DiagnosticsConfig diagnostics =
         part(
@@ -181,6 +193,7 @@ final class ConfigValues {
         || cluster == null
         || balance == null
         || federation == null
+        || services == null
         || sys == null
         || diagnostics == null
         || admin == null
@@ -203,6 +216,7 @@ final class ConfigValues {
                 cluster,
                 balance,
                 federation,
+                services,
                 sys,
                 diagnostics,
                 admin,

@@ -18,6 +18,7 @@ import java.util.Map;
  * @param cluster how it takes part in a cluster
  * @param balance when and how clients are moved to other buses
  * @param federation how events go between the buses of a cluster
+ * @param services how much clients may call and serve
  * @param sys what it publishes of itself
  * @param diagnostics what helps to examine it
  * @param admin its administration port
@@ -37,6 +38,7 @@ public record ServerConfig(
     ClusterConfig cluster,
     BalanceConfig balance,
     FederationConfig federation,
+    ServicesConfig services,
     SysConfig sys,
     DiagnosticsConfig diagnostics,
     AdminConfig admin,
@@ -58,6 +60,7 @@ public record ServerConfig(
    * @param cluster how it takes part in a cluster
    * @param balance when and how clients are moved to other buses
    * @param federation how events go between the buses of a cluster
+   * @param services how much clients may call and serve
    * @param sys what it publishes of itself
    * @param diagnostics what helps to examine it
    * @param admin its administration port
@@ -139,6 +142,7 @@ public record ServerConfig(
         cluster,
         balance,
         federation,
+        services,
         sys,
         diagnostics,
         otherAdmin,

@@ -25,8 +25,9 @@ final class Backlog {
   private @Nullable Conflater conflater;
   private @Nullable DeliveryAllocator own;
 
-  // Made with the client's first credit: what need not wait for events.
+  // Made with the client's first credit or call: what need not wait for events.
   private @Nullable DeliveryRing overtaking;
+  private boolean answersOvertake;
 
   /**
    * Makes an empty backlog.
@@ -113,10 +114,10 @@ final class Backlog {
 
   /** Adds a frame to which no policy applies; takes over the caller's reference. */
   void addFrame(Delivery frame) {
-    DeliveryRing a = overtaking;
     Conflater c = conflater;
-    if (a != null && frame.kind().overtakes()) {
-      a.add(frame);
+    DeliveryKind kind = frame.kind();
+    if (kind.alwaysOvertakes() || (answersOvertake && kind.overtakes())) {
+      overtaking().add(frame);
     } else if (frame.kind() == DeliveryKind.MARKER && c != null && !c.isEmpty()) {
       c.addControl(frame);
     } else {
@@ -126,11 +127,31 @@ final class Backlog {
 
   /** From now on answers overtake events, also those that wait already. */
   void letAnswersOvertake() {
-    if (overtaking == null) {
-      DeliveryRing made = new DeliveryRing();
-      overtaking = made;
-      ring.moveOvertaking(made);
+    if (!answersOvertake) {
+      answersOvertake = true;
+      ring.moveOvertaking(overtaking());
     }
+  }
+
+  private DeliveryRing overtaking() {
+    DeliveryRing made = overtaking;
+    if (made == null) {
+      made = new DeliveryRing();
+      overtaking = made;
+    }
+    return made;
+  }
+
+  /** How many calls for the client were taken to be written since the start. */
+  long invokesWritten() {
+    DeliveryRing a = overtaking;
+    return a == null ? 0 : a.invokesTaken();
+  }
+
+  /** Bytes of all that overtakes events. */
+  long overtakingBytes() {
+    DeliveryRing a = overtaking;
+    return a == null ? 0 : a.bytes();
   }
 
   /** Bytes of the answers that overtake events. */

@@ -33,6 +33,7 @@ final class DeliveryRing {
   private long bytes;
   private long droppableBytes;
   private long controlBytes;
+  private long invokesTaken;
 
   /** Adds events. */
   void add(Delivery delivery, Overflow policy) {
@@ -125,6 +126,9 @@ final class DeliveryRing {
   Delivery poll() {
     Delivery first = get(0);
     count(first, ring[head + 1], -1);
+    if (first.kind() == DeliveryKind.INVOKE) {
+      invokesTaken++;
+    }
     ring[head] = null;
     size--;
     skipFirst();
@@ -232,5 +236,10 @@ final class DeliveryRing {
 
   long controlBytes() {
     return controlBytes;
+  }
+
+  /** How many calls for the client were taken out since the start. */
+  long invokesTaken() {
+    return invokesTaken;
   }
 }

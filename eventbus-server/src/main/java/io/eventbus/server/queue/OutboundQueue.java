@@ -343,6 +343,19 @@ public final class OutboundQueue implements Subscriber {
     send(Delivery.of(context.allocator(), context.bus().memory(), kind, frame, System.nanoTime()));
   }
 
+  /**
+   * Whether there is room for a frame of a call: as much of them as of events may wait for a
+   * client.
+   */
+  public boolean hasRoomForCall(int frameBytes) {
+    return backlog.overtakingBytes() + frameBytes <= bound;
+  }
+
+  /** How many calls for the client were given to the socket; they are written in their order. */
+  public long invokesWritten() {
+    return backlog.invokesWritten();
+  }
+
   /** Whether the client has to read some answers before more of its requests are served. */
   public boolean mustWait(Runnable retry) {
     if (!hasTooManyAnswers(0)) {

@@ -304,6 +304,19 @@ public final class Delivery {
   }
 
   /**
+   * Adds a part of another delivery, which stands around no other, to the frame.
+   *
+   * @param from what it is a part of
+   * @param index of its first byte in that frame
+   * @param length how many bytes
+   */
+  public void append(Delivery from, int index, int length) {
+    checkRoom(length);
+    buffer().setBytes(end, from.buffer(), from.start + index, length);
+    end += length;
+  }
+
+  /**
    * Declares that the frame has been written.
    *
    * @throws IllegalStateException if a part of it is missing

@@ -10,34 +10,53 @@ public enum DeliveryKind {
    * when their queue is full, and their {@code Credit} when it is written. The only kind that is
    * parsed again by queues.
    */
-  EVENTS(false, false),
+  EVENTS(false, Overtaking.NEVER),
 
   /**
    * Data for one client that it has not asked for with a frame of its own: {@code Gap}. A queue
    * keeps it in its place among the events, never drops it, and serves the client all the same; its
    * maker bounds how much of it waits.
    */
-  DIRECT(false, false),
+  DIRECT(false, Overtaking.NEVER),
 
   /**
    * An answer, for one client. A queue never drops it; a client with too many of them that it has
    * not read is not served until it reads. For a client that grants {@code Credit} it overtakes
    * events.
    */
-  CONTROL(true, true),
+  CONTROL(true, Overtaking.WITH_CREDIT),
 
   /**
    * As {@link #CONTROL}, but its place says something: what was queued before it is written before
    * it, also what is kept aside. {@code Drained}.
    */
-  MARKER(true, false);
+  MARKER(true, Overtaking.NEVER),
+
+  /**
+   * What a member has answered, on its way to the caller. A queue never drops it, and writes it
+   * before events, in the order of the frames of calls; its maker bounds how much of it waits.
+   */
+  CALL(false, Overtaking.ALWAYS),
+
+  /** As {@link #CALL}: a call on its way to a member. A queue counts how many it has written. */
+  INVOKE(false, Overtaking.ALWAYS),
+
+  /** As {@link #CALL}, but an answer of the bus's own, as {@link #CONTROL}. */
+  CALL_ANSWER(true, Overtaking.ALWAYS);
+
+  /** When a kind is written before events that were queued before it. */
+  private enum Overtaking {
+    NEVER,
+    WITH_CREDIT,
+    ALWAYS
+  }
 
   private final boolean answer;
-  private final boolean overtakes;
+  private final Overtaking overtaking;
 
-  DeliveryKind(boolean answer, boolean overtakes) {
+  DeliveryKind(boolean answer, Overtaking overtaking) {
     this.answer = answer;
-    this.overtakes = overtakes;
+    this.overtaking = overtaking;
   }
 
   /**
@@ -55,6 +74,15 @@ public enum DeliveryKind {
    * @return false if it keeps its place
    */
   public boolean overtakes() {
-    return overtakes;
+    return overtaking != Overtaking.NEVER;
+  }
+
+  /**
+   * Says whether it overtakes events also where the client grants no {@code Credit}.
+   *
+   * @return true for calls and their answers
+   */
+  public boolean alwaysOvertakes() {
+    return overtaking == Overtaking.ALWAYS;
   }
 }

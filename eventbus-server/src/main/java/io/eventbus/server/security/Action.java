@@ -1,6 +1,6 @@
 package io.eventbus.server.security;
 
-/** What a client may be allowed to do with topics. */
+/** What a client may be allowed to do with topics and services. */
 public enum Action {
   /** To publish to a topic. */
   PUBLISH,
@@ -9,5 +9,27 @@ public enum Action {
   /** To subscribe with the policy {@code BLOCK}, which holds publishers back. */
   BLOCK,
   /** To subscribe to the system's topics, those that start with {@code $}. */
-  OBSERVE
+  OBSERVE,
+  /** To send requests to a service. */
+  REQUEST,
+  /** To be a member of a service. */
+  SERVE;
+
+  /**
+   * Says whether the action is about the names of services rather than about topics.
+   *
+   * @return true if a name is asked about; false for topics and filters
+   */
+  public boolean isAboutServices() {
+    return this == REQUEST || this == SERVE;
+  }
+
+  /**
+   * Says whether single names are asked about, and not all that a filter selects.
+   *
+   * @return true for topics that are published to and for services
+   */
+  public boolean isAboutNames() {
+    return this == PUBLISH || isAboutServices();
+  }
 }

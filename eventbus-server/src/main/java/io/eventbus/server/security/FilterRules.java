@@ -216,8 +216,12 @@ public final class FilterRules {
     return !limited;
   }
 
-  /** How many tokens or filters are compared for one topic at most, which is what asking costs. */
-  int steps() {
+  /**
+   * Says what asking about one topic costs.
+   *
+   * @return tokens or filters that are compared at most
+   */
+  public int steps() {
     int steps = own.steps();
     for (RuleList list : shared) {
       steps += list.steps();

@@ -6,8 +6,9 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * What clients may do where nothing else says it: publish and subscribe to everything; {@code
- * auth.observe} and {@code auth.block} say the rest. Immutable; any thread.
+ * What clients may do where nothing else says it: publish and subscribe to everything, request from
+ * and serve every service; {@code auth.observe} and {@code auth.block} say the rest. Immutable; any
+ * thread.
  */
 public final class ScopePolicy implements PermissionPolicy {
   private final Permissions local;
@@ -42,6 +43,10 @@ public final class ScopePolicy implements PermissionPolicy {
       ClientScope observe, boolean mayObserve, ClientScope block, boolean mayBlock) {
     return new Permissions(
         Map.of(
+            Action.REQUEST,
+            FilterRules.everything("no rule"),
+            Action.SERVE,
+            FilterRules.everything("no rule"),
             Action.PUBLISH,
             FilterRules.everything("no rule"),
             Action.SUBSCRIBE,

@@ -4,6 +4,8 @@ import io.eventbus.protocol.FrameLimits;
 import io.eventbus.protocol.Frames;
 import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.config.LimitsConfig;
+import io.eventbus.server.config.ServerConfig;
+import io.eventbus.server.config.ServicesConfig;
 import io.eventbus.server.quota.QuotaAccounts;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.LoopBarrier;
@@ -29,6 +31,7 @@ import java.time.Clock;
  * @param advisories told what happens to clients
  * @param quotas what clients use of their quotas
  * @param revocations what clients may have proved who they are with and holds no more
+ * @param services how much clients may call and serve
  */
 public record BusContext(
     String name,
@@ -43,10 +46,12 @@ public record BusContext(
     ClusterPromises cluster,
     Advisories advisories,
     QuotaAccounts quotas,
-    Revocations revocations) {
+    Revocations revocations,
+    ServicesConfig services) {
 
   /**
-   * Makes the context of a bus that serves alone and tells nothing of what happens to clients.
+   * Makes the context of a bus that serves alone, tells nothing of what happens to clients and has
+   * the default limits of services.
    *
    * @param name the bus's name
    * @param limits what a client may send
@@ -81,7 +86,8 @@ public record BusContext(
         ClusterPromises.ALONE,
         new Advisories(),
         new QuotaAccounts(new Advisories(), System::nanoTime),
-        new Revocations());
+        new Revocations(),
+        ServerConfig.defaults().services());
   }
 
   FrameLimits frameLimits() {

@@ -30,6 +30,26 @@ public interface ClientLink {
   void send(Delivery frame);
 
   /**
+   * Says whether there is room for a frame of a call, to be sent with {@link #send(Delivery)}.
+   *
+   * @param frameBytes bytes of the frame
+   * @return false if the client has not read so much that no more may wait
+   */
+  default boolean hasRoomForCall(int frameBytes) {
+    return true;
+  }
+
+  /**
+   * Returns how many calls for the client were given to the socket, of those that were sent with
+   * {@link #send(Delivery)}; they are in their order.
+   *
+   * @return frames since the start; still right when {@link Session#onClosed} is called
+   */
+  default long invokesWritten() {
+    return 0;
+  }
+
+  /**
    * Sends a frame that is not a delivery behind every event that was queued before, also where the
    * overflow policy keeps some aside; it is never dropped.
    *
@@ -73,6 +93,13 @@ public interface ClientLink {
    * @param retry called once on this loop
    */
   void nextTurn(Runnable retry);
+
+  /**
+   * Runs a task in one of the next turns of the loop, whatever the connection waits for.
+   *
+   * @param task called once on this loop, perhaps after the end of the connection
+   */
+  void inTurn(Runnable task);
 
   /**
    * Asks for a call when some time has passed.

@@ -1,6 +1,7 @@
 package io.eventbus.server.session;
 
 import io.eventbus.protocol.ControlFrames;
+import io.eventbus.protocol.ServiceFrames;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.ChangeBusFailed;
 import java.util.EnumMap;
@@ -9,8 +10,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What a client may send, and what is done with it: a line for each type of frame, a class for each
- * capability behind it. {@code Publish} is not here: there are millions of them a second, and the
- * session goes straight to {@link SessionPublishing}.
+ * capability behind it. {@code Publish}, {@code Request} and {@code Reply} are not here: there are
+ * millions of them a second, and the session goes straight to {@link SessionPublishing}, {@link
+ * SessionCalls} and {@link SessionServices}.
  */
 final class FrameHandlers {
   private static final Map<TypeCode, FrameHandler> BY_TYPE = new EnumMap<>(TypeCode.class);
@@ -20,7 +22,7 @@ final class FrameHandlers {
     BY_TYPE.put(
         TypeCode.SUBSCRIBE,
         (session, in, from, to, retry) ->
-            session.subscriptions().subscribe(ControlFrames.subscribe(in, from, to), retry));
+            session.subscribe(ControlFrames.subscribe(in, from, to), retry));
     BY_TYPE.put(
         TypeCode.UNSUBSCRIBE,
         (session, in, from, to, retry) -> {
@@ -55,6 +57,37 @@ final class FrameHandlers {
         TypeCode.CREDIT,
         (session, in, from, to, retry) -> {
           session.credit(ControlFrames.credit(in, from, to));
+          return true;
+        });
+    BY_TYPE.put(
+        TypeCode.REGISTER,
+        (session, in, from, to, retry) -> {
+          session.servicesMade().register(ServiceFrames.register(in, from, to));
+          return true;
+        });
+    BY_TYPE.put(
+        TypeCode.UNREGISTER,
+        (session, in, from, to, retry) -> {
+          session.servicesMade().unregister(ServiceFrames.unregister(in, from, to).getId());
+          session.change().progresses();
+          return true;
+        });
+    BY_TYPE.put(
+        TypeCode.CAPACITY,
+        (session, in, from, to, retry) -> {
+          session.servicesMade().capacity(ServiceFrames.capacity(in, from, to));
+          return true;
+        });
+    BY_TYPE.put(
+        TypeCode.FAILURE,
+        (session, in, from, to, retry) -> {
+          session.failure(in, from, to);
+          return true;
+        });
+    BY_TYPE.put(
+        TypeCode.CANCEL,
+        (session, in, from, to, retry) -> {
+          session.cancel(ServiceFrames.cancel(in, from, to));
           return true;
         });
     BY_TYPE.put(

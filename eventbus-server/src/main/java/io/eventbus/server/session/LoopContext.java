@@ -1,8 +1,14 @@
 package io.eventbus.server.session;
 
+import io.eventbus.protocol.CallFrames;
 import io.eventbus.protocol.FrameCursor;
 import io.eventbus.protocol.FrameLimits;
 import io.eventbus.protocol.PublishView;
+import io.eventbus.protocol.ReplyView;
+import io.eventbus.protocol.RequestView;
+import io.eventbus.server.call.CallRequest;
+import io.eventbus.server.call.LoopCalls;
+import io.eventbus.server.routing.DeliveryAllocator;
 import io.eventbus.server.routing.Router;
 import io.eventbus.server.security.DenialLog;
 import io.eventbus.server.stats.LoopStats;
@@ -14,8 +20,8 @@ import java.nio.ByteBuffer;
  * frame that is being handled. Confined to the loop.
  */
 public final class LoopContext {
-  /** Enough for the confirmation of a publish to the longest topic. */
-  private static final int SCRATCH_BYTES = 512;
+  /** Enough for the confirmation of a publish to the longest topic, and for the head of a call. */
+  private static final int SCRATCH_BYTES = Math.max(512, CallFrames.MAX_HEAD);
 
   final BusContext bus;
   final Router router;
@@ -23,6 +29,14 @@ public final class LoopContext {
   final ByteBufAllocator allocator;
   final FrameCursor frames = new FrameCursor();
   final PublishView publish = new PublishView();
+  final RequestView request = new RequestView();
+  final ReplyView reply = new ReplyView();
+  final LoopCalls calls;
+  final CallRequest callRequest = new CallRequest();
+
+  /** Makes what waits for a member or a caller: perhaps for long, so that it shares no slab. */
+  final DeliveryAllocator bodies;
+
   final FrameLimits frameLimits;
   final DenialLog denials = new DenialLog();
   private final TurnBudget budget;
@@ -35,9 +49,11 @@ public final class LoopContext {
    * @param router the loop's router
    * @param stats the loop's counters
    * @param allocator where answers get their buffers
+   * @param calls the calls that begin or end at its connections
    */
-  public LoopContext(BusContext bus, Router router, LoopStats stats, ByteBufAllocator allocator) {
-    this(bus, router, stats, allocator, new TurnBudget());
+  public LoopContext(
+      BusContext bus, Router router, LoopStats stats, ByteBufAllocator allocator, LoopCalls calls) {
+    this(bus, router, stats, allocator, calls, new TurnBudget());
   }
 
   /**
@@ -47,6 +63,7 @@ public final class LoopContext {
    * @param router the loop's router
    * @param stats the loop's counters
    * @param allocator where answers get their buffers
+   * @param calls the calls that begin or end at its connections
    * @param budget how much work is left for a turn
    */
   public LoopContext(
@@ -54,8 +71,11 @@ public final class LoopContext {
       Router router,
       LoopStats stats,
       ByteBufAllocator allocator,
+      LoopCalls calls,
       TurnBudget budget) {
     this.budget = budget;
+    this.calls = calls;
+    this.bodies = new DeliveryAllocator(allocator, bus.memory());
     this.bus = bus;
     this.router = router;
     this.stats = stats;
@@ -97,6 +117,20 @@ public final class LoopContext {
    */
   public LoopStats stats() {
     return stats;
+  }
+
+  /**
+   * Returns the calls that begin or end at connections of the loop.
+   *
+   * @return the calls
+   */
+  public LoopCalls calls() {
+    return calls;
+  }
+
+  /** Gives back memory that is not used; to be called from time to time. */
+  public void trim() {
+    bodies.trim();
   }
 
   /**

@@ -1,17 +1,23 @@
 package io.eventbus.server.session;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import io.eventbus.protocol.CloseReason;
 import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.FrameCursor;
 import io.eventbus.protocol.MalformedFrameException;
+import io.eventbus.protocol.ServiceFrames;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Authenticate;
+import io.eventbus.schema.Cancel;
 import io.eventbus.schema.ChangeBus;
 import io.eventbus.schema.Credit;
 import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Hello;
 import io.eventbus.schema.Problem;
+import io.eventbus.schema.Subscribe;
 import io.eventbus.schema.Welcome;
+import io.eventbus.server.call.CallerInfo;
 import io.eventbus.server.quota.QuotaAccounts;
 import io.eventbus.server.quota.QuotaShare;
 import io.eventbus.server.security.Authentication;
@@ -46,9 +52,23 @@ public final class Session {
       EnumSet.of(
           TypeCode.HELLO,
           TypeCode.SUBSCRIBE,
+          TypeCode.REGISTER,
           TypeCode.CREDIT,
           TypeCode.ECHO,
           TypeCode.AUTHENTICATE);
+
+  /** What need not wait behind an event that waits for room. */
+  private static final Set<TypeCode> ALONGSIDE =
+      EnumSet.of(
+          TypeCode.REGISTER,
+          TypeCode.UNREGISTER,
+          TypeCode.REQUEST,
+          TypeCode.REPLY,
+          TypeCode.FAILURE,
+          TypeCode.CANCEL,
+          TypeCode.CAPACITY,
+          TypeCode.CREDIT,
+          TypeCode.ECHO);
 
   /**
    * How long after the expiry of what it proved who it is with a client is closed: ten seconds more
@@ -64,7 +84,14 @@ public final class Session {
   private final SessionPublishing publishing;
   private final SessionSubscriptions subscriptions;
   private final Acknowledgements acknowledgements;
+  // Made on first use: most clients neither call nor serve.
+  private @Nullable SessionCalls calls;
+  private volatile @Nullable SessionServices services;
+  private boolean written;
   private final PendingChange change = new PendingChange();
+
+  // Made with the first event of a client that also takes part in calls.
+  private @Nullable PublishBacklog backlog;
 
   private SessionState state = SessionState.AWAITING_HELLO;
 
@@ -131,7 +158,7 @@ public final class Session {
           link.nextTurn(retry);
           return frames.frameStart();
         }
-        if (link.mustWait(retry) || !onFrame(message, frames, nowNanos, retry)) {
+        if (!take(message, frames, nowNanos, retry)) {
           return frames.frameStart();
         }
         loop.budget().spend(1);
@@ -140,6 +167,77 @@ public final class Session {
       onMalformed(e, frames.typeCode());
     }
     return to;
+  }
+
+  /** Handles a frame, or keeps it behind an event that waits; returns false if it has to wait. */
+  private boolean take(ByteBuffer message, FrameCursor frames, long nowNanos, Runnable retry) {
+    PublishBacklog before = backlog;
+    if (before != null
+        && before.isWaiting()
+        && !ALONGSIDE.contains(TypeCode.of(frames.typeCode()))) {
+      return before.add(message, frames.frameStart(), frames.bodyEnd(), retry);
+    }
+    if (link.mustWait(retry)) {
+      return false;
+    }
+    if (onFrame(message, frames, nowNanos, retry)) {
+      return true;
+    }
+    PublishBacklog behind = backlog;
+    if (behind == null || !publishing.awaitsRoom()) {
+      return false;
+    }
+    // The event calls the backlog's retry when there may be room.
+    behind.begin(receivedNanos, receivedAt);
+    return behind.add(message, frames.frameStart(), frames.bodyEnd(), retry);
+  }
+
+  /** There may be room for the event that waits; any thread. */
+  private void resumeBacklog() {
+    link.execute(() -> link.inTurn(this::handleBacklog));
+  }
+
+  private void handleBacklog() {
+    PublishBacklog behind = backlog;
+    if (behind == null || !behind.isWaiting() || state == SessionState.CLOSED) {
+      return;
+    }
+    receivedNanos = behind.receivedNanos();
+    receivedAt = behind.receivedAt();
+    ByteBuffer bytes = behind.frames();
+    FrameCursor frames = loop.frames.wrap(bytes, bytes.position(), bytes.limit());
+    try {
+      while (state != SessionState.CLOSED && frames.next()) {
+        if (loop.budget().mustYield()) {
+          behind.handledTo(frames.frameStart());
+          link.inTurn(this::handleBacklog);
+          return;
+        }
+        if (!onFrame(bytes, frames, receivedNanos, behind.resume())) {
+          behind.handledTo(frames.frameStart());
+          return;
+        }
+        loop.budget().spend(1);
+      }
+    } catch (MalformedFrameException e) {
+      onMalformed(e, frames.typeCode());
+    }
+    behind.handledAll();
+  }
+
+  /** Where the retry of an event that has to wait comes from. */
+  private Runnable retryOfPublish(Runnable retry) {
+    if (!usesCalls()) {
+      return retry;
+    }
+    PublishBacklog made = backlog;
+    if (made == null) {
+      made =
+          new PublishBacklog(
+              loop.bus.memory(), loop.bus.limits().messageBytes(), this::resumeBacklog);
+      backlog = made;
+    }
+    return made.resume();
   }
 
   private void onMalformed(MalformedFrameException e, int typeCode) {
@@ -167,7 +265,16 @@ public final class Session {
           identity.producer(),
           receivedAt,
           nowNanos,
-          retry);
+          retryOfPublish(retry));
+    }
+    if (type == TypeCode.REQUEST) {
+      request(in, frames.bodyStart(), frames.bodyEnd());
+      return true;
+    }
+    if (type == TypeCode.REPLY) {
+      answered(
+          servicesMade().reply(in, frames.bodyStart(), frames.bodyEnd(), nowNanos), type.code());
+      return true;
     }
     long began = loop.budget().now();
     try {
@@ -177,10 +284,9 @@ public final class Session {
         throw e;
       }
       // Where its frame ends is known, so that nothing else is spoilt.
-      long about =
-          type == TypeCode.SUBSCRIBE
-              ? ControlFrames.subscribeId(in, frames.bodyStart(), frames.bodyEnd())
-              : 0;
+      boolean hasId =
+          type == TypeCode.SUBSCRIBE || type == TypeCode.REGISTER || type == TypeCode.CAPACITY;
+      long about = hasId ? ServiceFrames.firstNumber(in, frames.bodyStart(), frames.bodyEnd()) : 0;
       refuse(ErrorCode.TOO_BIG, String.valueOf(e.getMessage()), about, frames.typeCode(), "");
       return true;
     } finally {
@@ -212,6 +318,102 @@ public final class Session {
       return true;
     }
     return handler.handle(this, in, frames.bodyStart(), frames.bodyEnd(), retry);
+  }
+
+  private void request(ByteBuffer in, int from, int to) {
+    settled = true;
+    if (!callsMade().request(in, from, to, receivedAt)) {
+      violation(
+          "the call "
+              + loop.request.call()
+              + " is in flight already (expected: a number of its own)",
+          TypeCode.REQUEST.code());
+    }
+  }
+
+  private SessionCalls callsMade() {
+    SessionCalls made = calls;
+    if (made == null) {
+      String subject = principal.subject();
+      Object share = subject.isEmpty() ? this : new User(principal.account(), subject);
+      made =
+          new SessionCalls(
+              loop,
+              link,
+              new CallerInfo(identity.producer(), subject.getBytes(UTF_8), share),
+              principal.permissions(),
+              this::shownClient);
+      calls = made;
+    }
+    return made;
+  }
+
+  /** Whose clients take turns as one where calls wait. */
+  private record User(String account, String subject) {}
+
+  /** Ends one that answers what it was not asked. */
+  private void answered(boolean known, int typeCode) {
+    if (!known) {
+      violation("too many answers to calls that this client does not have", typeCode);
+    }
+  }
+
+  /** Gives up a call; one that is not there may have ended meanwhile. */
+  void cancel(Cancel cancel) {
+    if (calls != null) {
+      calls.cancel(cancel);
+    }
+  }
+
+  /** Takes an answer without a reply. */
+  void failure(ByteBuffer in, int from, int to) {
+    answered(servicesMade().failure(in, from, to, receivedNanos), TypeCode.FAILURE.code());
+  }
+
+  /** What the client serves, made if this is the first of it. */
+  SessionServices servicesMade() {
+    SessionServices made = services;
+    if (made == null) {
+      made =
+          new SessionServices(
+              loop,
+              link,
+              this::refuse,
+              identity.producer(),
+              principal.permissions(),
+              this::shownClient,
+              subscriptions::has);
+      services = made;
+    }
+    return made;
+  }
+
+  /**
+   * Returns what the client serves; any thread.
+   *
+   * @return null if it never has
+   */
+  public @Nullable SessionServices services() {
+    return services;
+  }
+
+  private boolean usesCalls() {
+    return calls != null || services != null;
+  }
+
+  /** Adds a subscription, unless its number is that of a registration. */
+  boolean subscribe(Subscribe request, Runnable retry) {
+    SessionServices serves = services;
+    if (serves != null && serves.has(request.getId())) {
+      refuse(
+          ErrorCode.DUPLICATE_SUBSCRIPTION,
+          "the number " + request.getId() + " is that of a service (expected: a new one)",
+          request.getId(),
+          TypeCode.SUBSCRIBE.code(),
+          "");
+      return true;
+    }
+    return subscriptions.subscribe(request, retry);
   }
 
   private void violation(String message, int typeCode) {
@@ -307,6 +509,8 @@ public final class Session {
     welcome.setLimits(WireLimits.of(loop.bus.limits()));
     welcome.setOthers(loop.bus.sessions().others());
     welcome.setExpiresAt(expiresAtMicros());
+    welcome.setCalls(loop.bus.services().calls());
+    welcome.setServices(loop.bus.services().perConnection());
     link.send(ControlFrames.encode(TypeCode.WELCOME, welcome));
   }
 
@@ -331,6 +535,13 @@ public final class Session {
     heldAgainst = null;
     publishing.permit(who.permissions());
     subscriptions.permit(who.permissions());
+    if (calls != null) {
+      calls.permit(who.permissions());
+    }
+    SessionServices serves = services;
+    if (serves != null) {
+      serves.permit(who.permissions());
+    }
   }
 
   /** From now on the client has these quotas, with what it uses already. */
@@ -482,6 +693,8 @@ public final class Session {
         () -> {
           boolean readsTheRest = subscriptions.hasUnsubscribedAll() && link.queuedBytes() > 0;
           if (change.isFor(token) && !readsTheRest) {
+            // What is queued goes out still.
+            written = true;
             link.closeWhenWritten(CloseReason.CHANGE_BUS, "go on at " + url);
             onClosed();
           }
@@ -546,7 +759,17 @@ public final class Session {
     state = state.to(SessionState.CLOSED);
     authentication.close();
     change.left();
+    if (calls != null) {
+      calls.close();
+    }
+    SessionServices serves = services;
+    if (serves != null) {
+      serves.close(written ? Long.MAX_VALUE : link.invokesWritten());
+    }
     subscriptions.removeAll();
+    if (backlog != null) {
+      backlog.clear();
+    }
     acknowledgements.close();
     closeShare();
   }
@@ -570,12 +793,13 @@ public final class Session {
   }
 
   /**
-   * Says whether an event of the client waits for room elsewhere, and all that it has sent since.
+   * Says whether an event of the client waits for room elsewhere, and all that it has sent since,
+   * its calls included.
    *
    * @return true until {@link #onMessage} has handled it
    */
   public boolean awaitsRoom() {
-    return publishing.awaitsRoom();
+    return publishing.awaitsRoom() && (backlog == null || backlog.isFull());
   }
 
   /**
@@ -624,13 +848,16 @@ public final class Session {
   }
 
   /**
-   * Returns about what is kept of what the client said: attributes and acknowledgements; any
-   * thread.
+   * Returns about what is kept of what the client said: attributes, acknowledgements and services;
+   * any thread.
    *
    * @return bytes that the bus's memory counts
    */
   public long keptBytes() {
-    return identity.attributeBytes() + acknowledgements.bytes();
+    SessionServices serves = services;
+    return identity.attributeBytes()
+        + acknowledgements.bytes()
+        + (serves == null ? 0 : serves.keptBytes());
   }
 
   /**

@@ -67,6 +67,11 @@ public final class SessionSubscriptions {
     this.changing = changing;
   }
 
+  /** Whether a number is that of a subscription. */
+  boolean has(long id) {
+    return byId.containsKey(id);
+  }
+
   /** Says what the client may subscribe to from now on. */
   void permit(Permissions granted) {
     permissions = granted;

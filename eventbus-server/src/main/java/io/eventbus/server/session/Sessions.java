@@ -114,6 +114,16 @@ public final class Sessions {
   }
 
   /**
+   * Finds a session.
+   *
+   * @param producer a client's number
+   * @return its session, or null if it is not here
+   */
+  public @Nullable Session ofProducer(long producer) {
+    return byProducer.get(producer);
+  }
+
+  /**
    * Closes a session whose client has gone to another bus.
    *
    * @param id the session's id

@@ -38,6 +38,9 @@ public final class LoopStats {
   /** From the receipt of the oldest event of a flush until its bytes were handed to the socket. */
   public final LatencyBuckets latency = new LatencyBuckets();
 
+  /** What has become of calls. */
+  public final CallStats calls = new CallStats();
+
   private final Map<DropReason, SingleWriterCounter> drops = new EnumMap<>(DropReason.class);
 
   /** Makes counters at zero. */

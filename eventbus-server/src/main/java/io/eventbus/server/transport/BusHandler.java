@@ -211,6 +211,16 @@ final class BusHandler implements MessageHandler, ClientLink {
   }
 
   @Override
+  public boolean hasRoomForCall(int frameBytes) {
+    return queue.hasRoomForCall(frameBytes);
+  }
+
+  @Override
+  public long invokesWritten() {
+    return queue.invokesWritten();
+  }
+
+  @Override
   public void sendLast(byte[] frame) {
     queue.sendLast(frame);
   }
@@ -228,6 +238,11 @@ final class BusHandler implements MessageHandler, ClientLink {
   @Override
   public void nextTurn(Runnable retry) {
     connection.nextTurn();
+  }
+
+  @Override
+  public void inTurn(Runnable task) {
+    loop.nextTurn(() -> connection.guarded(task::run));
   }
 
   @Override

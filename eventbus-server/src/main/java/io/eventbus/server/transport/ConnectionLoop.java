@@ -275,6 +275,7 @@ final class ConnectionLoop implements Runnable {
     context().budget().renew();
     try {
       context().router().flush();
+      context().calls().flush();
     } finally {
       drainSome();
     }
@@ -341,6 +342,7 @@ final class ConnectionLoop implements Runnable {
     context().bus().memory().wakeIfBelow();
     context().bus().memory().press();
     context().router().trim(nowNanos);
+    context().trim();
     lastEvents.clear();
     context().budget().nextWindow();
     context().bus().memory().shortPieces().press();

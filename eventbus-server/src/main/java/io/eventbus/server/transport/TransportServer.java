@@ -4,6 +4,7 @@ import io.eventbus.server.admission.AddressAccounts;
 import io.eventbus.server.admission.AuthenticationFailures;
 import io.eventbus.server.admission.ConnectionLimit;
 import io.eventbus.server.admission.ProxyNetworks;
+import io.eventbus.server.call.BusCalls;
 import io.eventbus.server.config.ConfigException;
 import io.eventbus.server.config.ConfigKey;
 import io.eventbus.server.config.ServerConfig;
@@ -11,6 +12,7 @@ import io.eventbus.server.log.RateLimitedLog;
 import io.eventbus.server.routing.Router;
 import io.eventbus.server.session.BusContext;
 import io.eventbus.server.session.LoopContext;
+import io.eventbus.server.stats.LoopStats;
 import io.eventbus.server.tls.TlsSource;
 import io.eventbus.server.transport.websocket.Handshake;
 import io.eventbus.server.transport.websocket.OriginCheck;
@@ -61,6 +63,7 @@ public final class TransportServer {
    * @param bus what all sessions share
    * @param routers makes the router of each loop; the argument is what a router calls when it has
    *     something to hand over
+   * @param calls the services of the bus
    * @param onFatal called by a loop's thread when the bus cannot go on; must return at once
    * @throws ConfigException if the TLS files cannot be used
    */
@@ -69,6 +72,7 @@ public final class TransportServer {
       EventLoops loops,
       BusContext bus,
       RouterFactory routers,
+      BusCalls calls,
       Consumer<Throwable> onFatal) {
     this.config = config;
     this.loops = loops;
@@ -78,8 +82,14 @@ public final class TransportServer {
       ConnectionLoop state = new ConnectionLoop(i, loops.loop(i), config);
       state.onFatal(onFatal);
       Router router = routers.create(i, PooledByteBufAllocator.DEFAULT, state::flushSoon);
+      LoopStats stats = bus.stats().loops().get(i);
       state.start(
-          new LoopContext(bus, router, bus.stats().loops().get(i), PooledByteBufAllocator.DEFAULT));
+          new LoopContext(
+              bus,
+              router,
+              stats,
+              PooledByteBufAllocator.DEFAULT,
+              calls.start(i, new CallPort(state), stats.calls)));
       states.add(state);
       byLoop.put(loops.loop(i), state);
     }

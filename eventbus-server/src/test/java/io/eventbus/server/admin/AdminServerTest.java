@@ -132,11 +132,22 @@ class AdminServerTest {
     assertThat(bus.balance.asked).containsExactly("move 7 to bus-2", "move 8 to ");
   }
 
+  @Test
+  void aServiceIsShownWithItsMembers() throws Exception {
+    JsonNode service = json(get("/api/v1/services/orders.v2"));
+    assertThat(service.path("service").path("name").asText()).isEqualTo("orders.v2");
+    JsonNode member = service.path("members").path(0);
+    assertThat(member.path("client").asText()).isEqualTo("worker");
+    assertThat(member.path("metadata").path("zone").asText()).isEqualTo("eu");
+    assertThat(send("GET", "/api/v1/services/nobody").statusCode()).isEqualTo(404);
+  }
+
   @ParameterizedTest
   @CsvSource({
     "/api/v1/connections, 25, 10",
     "/api/v1/connections, 25, 25",
     "/api/v1/topics, 5, 2",
+    "/api/v1/services, 3, 2",
     "/api/v1/subscriptions, 50, 7",
     "/api/v1/quotas, 2, 1"
   })
@@ -343,6 +354,17 @@ class AdminServerTest {
             "eventbus_latency_seconds_bucket{le=\"+Inf\"} 11",
             "eventbus_latency_seconds_count 11",
             "eventbus_latency_seconds_sum 1.5",
+            "eventbus_calls_total{result=\"reply\"} 51.0",
+            "eventbus_calls_total{result=\"no_member\"} 52.0",
+            "eventbus_call_seconds_sum 5.5",
+            "eventbus_call_queue_seconds_count 54",
+            "eventbus_calls_in_flight 55.0",
+            "eventbus_calls_queued 56.0",
+            "eventbus_call_retries_total{reason=\"lost\"} 57.0",
+            "eventbus_calls_shed_total{priority=\"low\"} 58.0",
+            "eventbus_calls_expired_total 59.0",
+            "eventbus_services 60.0",
+            "eventbus_service_members 61.0",
             "eventbus_event_loop_busy_seconds_total{loop=\"loop-1\"} 12.5",
             "eventbus_event_loop_busy_ratio{loop=\"loop-1\"} 0.25",
             "eventbus_topics 9.0",

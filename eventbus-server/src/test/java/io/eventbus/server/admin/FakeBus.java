@@ -112,6 +112,17 @@ public final class FakeBus implements BusView {
                 new BusStats.Bucket(0.01, 2),
                 new BusStats.Bucket(Double.POSITIVE_INFINITY, 1)),
             1.5),
+        new BusStats.Calls(
+            Map.of("reply", 51L, "no_member", 52L),
+            new BusStats.Histogram(List.of(new BusStats.Bucket(Double.POSITIVE_INFINITY, 53)), 5.5),
+            new BusStats.Histogram(List.of(new BusStats.Bucket(Double.POSITIVE_INFINITY, 54)), 6.5),
+            55,
+            56,
+            Map.of("lost", 57L),
+            Map.of("low", 58L),
+            59,
+            60,
+            61),
         List.of(new BusStats.Loop("loop-1", 12.5, 0.25)),
         9,
         11,
@@ -156,6 +167,32 @@ public final class FakeBus implements BusView {
   @Override
   public BalanceView balance() {
     return balance;
+  }
+
+  @Override
+  public List<ServiceInfo> services(String after, int limit) {
+    return List.of(
+            new ServiceInfo("orders", 1, 4, 2, 3),
+            new ServiceInfo("orders.v2", 1, 1, 0, 0),
+            new ServiceInfo("prices", 2, 2, 0, 0))
+        .stream()
+        .filter(service -> service.name().compareTo(after) > 0)
+        .limit(limit)
+        .toList();
+  }
+
+  @Override
+  public Optional<ServiceDetail> service(String name) {
+    return services("", 9).stream()
+        .filter(service -> service.name().equals(name))
+        .findFirst()
+        .map(
+            service ->
+                new ServiceDetail(
+                    service,
+                    List.of(
+                        new ServiceDetail.Member(
+                            5, 7, "worker", "2.1", Map.of("zone", "eu"), 4, 4, 2, 900, 12))));
   }
 
   @Override

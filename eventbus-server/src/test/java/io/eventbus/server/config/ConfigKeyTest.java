@@ -21,6 +21,7 @@ class ConfigKeyTest {
           ConfigKey.LIMITS_SUBSCRIPTION_BYTES,
           ConfigKey.LIMITS_QUEUE_BYTES,
           ConfigKey.FEDERATION_QUEUE_BYTES,
+          ConfigKey.SERVICES_QUEUE_BYTES,
           ConfigKey.LIMITS_MEMORY_BYTES,
           ConfigKey.QUOTAS_PUBLISH_BYTES,
           ConfigKey.QUOTAS_QUEUE_BYTES,

@@ -145,7 +145,10 @@ class DeliveryRingProperties {
     List<Delivery> moved = new ArrayList<>();
     for (Iterator<Model> i = model.iterator(); i.hasNext(); ) {
       Delivery d = i.next().delivery();
-      if (d.kind() == DeliveryKind.CONTROL) {
+      if (d.kind() == DeliveryKind.CONTROL
+          || d.kind() == DeliveryKind.CALL
+          || d.kind() == DeliveryKind.INVOKE
+          || d.kind() == DeliveryKind.CALL_ANSWER) {
         i.remove();
         moved.add(d);
       }
@@ -163,7 +166,10 @@ class DeliveryRingProperties {
       assertThat(ring.get(i++)).isSameAs(m.delivery());
       bytes += m.delivery().size();
       DeliveryKind kind = m.delivery().kind();
-      boolean answer = kind == DeliveryKind.CONTROL || kind == DeliveryKind.MARKER;
+      boolean answer =
+          kind == DeliveryKind.CONTROL
+              || kind == DeliveryKind.MARKER
+              || kind == DeliveryKind.CALL_ANSWER;
       control += answer ? m.delivery().size() : 0;
     }
     assertThat(ring.bytes()).isEqualTo(bytes);

@@ -8,6 +8,7 @@ import io.eventbus.protocol.FrameCursor;
 import io.eventbus.protocol.FrameLimits;
 import io.eventbus.protocol.Frames;
 import io.eventbus.protocol.PublishView;
+import io.eventbus.protocol.ServiceFrames;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.Delivery;
@@ -166,13 +167,21 @@ public final class SampleFrames {
             case DRAINED -> ControlFrames.drained(message, from, to);
             case CHANGE_BUS -> ControlFrames.changeBus(message, from, to);
             case ECHO -> ControlFrames.echo(message, from, to);
+            case INVOKE -> SampleCalls.invoke(message, from, to);
+            case REPLY -> SampleCalls.reply(message, from, to);
+            case FAILURE -> ServiceFrames.failure(message, from, to);
+            case CANCEL -> ServiceFrames.cancel(message, from, to);
             case HELLO,
                 PUBLISH,
                 SUBSCRIBE,
                 ACK,
                 UNSUBSCRIBE,
                 CHANGE_BUS_FAILED,
+                REGISTER,
+                UNREGISTER,
+                REQUEST,
                 CREDIT,
+                CAPACITY,
                 AUTHENTICATE ->
                 throw new AssertionError("a bus sent " + type);
           });

@@ -52,6 +52,12 @@ final class FakeLink implements ClientLink {
   /** The limits that the client has named. */
   final List<Long> limits = new ArrayList<>();
 
+  /** How many calls were written to the client. */
+  long invokesWritten;
+
+  /** The longest frame of a call for which there is room. */
+  int callRoom = Integer.MAX_VALUE;
+
   @Nullable Runnable retry;
 
   /** For how long the session waits. */
@@ -96,6 +102,16 @@ final class FakeLink implements ClientLink {
   }
 
   @Override
+  public boolean hasRoomForCall(int frameBytes) {
+    return frameBytes <= callRoom;
+  }
+
+  @Override
+  public long invokesWritten() {
+    return invokesWritten;
+  }
+
+  @Override
   public void grant(long limit) {
     limits.add(limit);
   }
@@ -126,6 +142,11 @@ final class FakeLink implements ClientLink {
   @Override
   public void nextTurn(Runnable retry) {
     turns.add(retry);
+  }
+
+  @Override
+  public void inTurn(Runnable task) {
+    turns.add(task);
   }
 
   @Override

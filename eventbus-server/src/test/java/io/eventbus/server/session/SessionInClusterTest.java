@@ -137,7 +137,8 @@ class SessionInClusterTest {
             others,
             new Advisories(),
             new QuotaAccounts(new Advisories(), System::nanoTime),
-            new Revocations());
+            new Revocations(),
+            ServerConfig.defaults().services());
     return TestLoop.of(bus, loops, allocator, new TurnBudget(() -> 0));
   }
 

@@ -1,8 +1,10 @@
 package io.eventbus.server.session;
 
+import io.eventbus.server.call.LoopCalls;
 import io.eventbus.server.routing.RemoteForwarder;
 import io.eventbus.server.routing.Router;
 import io.eventbus.server.samples.FakeLoops;
+import io.eventbus.server.samples.SampleCalls;
 import io.netty.buffer.ByteBufAllocator;
 
 /** The context of the first loop of a bus that has no other buses. */
@@ -11,6 +13,20 @@ final class TestLoop {
 
   static LoopContext of(
       BusContext bus, FakeLoops loops, ByteBufAllocator allocator, TurnBudget budget) {
+    return of(
+        bus,
+        loops,
+        allocator,
+        budget,
+        SampleCalls.calls(loops, bus.memory(), bus.stats().loops().get(0).calls));
+  }
+
+  static LoopContext of(
+      BusContext bus,
+      FakeLoops loops,
+      ByteBufAllocator allocator,
+      TurnBudget budget,
+      LoopCalls calls) {
     Router router =
         new Router(
             0,
@@ -21,6 +37,6 @@ final class TestLoop {
             bus.stats().loops().get(0),
             RemoteForwarder.NONE,
             () -> {});
-    return new LoopContext(bus, router, bus.stats().loops().get(0), allocator, budget);
+    return new LoopContext(bus, router, bus.stats().loops().get(0), allocator, calls, budget);
   }
 }

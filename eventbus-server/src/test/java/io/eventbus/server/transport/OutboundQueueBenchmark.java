@@ -13,6 +13,7 @@ import io.eventbus.server.routing.Loops;
 import io.eventbus.server.routing.RemoteForwarder;
 import io.eventbus.server.routing.Router;
 import io.eventbus.server.routing.SubscriptionIndex;
+import io.eventbus.server.samples.SampleCalls;
 import io.eventbus.server.samples.TestAccess;
 import io.eventbus.server.session.BusContext;
 import io.eventbus.server.session.LoopContext;
@@ -194,7 +195,13 @@ public class OutboundQueueBenchmark {
             counters.loops().get(0),
             RemoteForwarder.NONE,
             loop::flushSoon);
-    loop.start(new LoopContext(bus, router, counters.loops().get(0), allocator));
+    loop.start(
+        new LoopContext(
+            bus,
+            router,
+            counters.loops().get(0),
+            allocator,
+            SampleCalls.calls(loops, memory, counters.loops().get(0).calls)));
     AtomicReference<@Nullable Listener> listener = new AtomicReference<>();
     WebSocketConnection connection =
         new WebSocketConnection(

@@ -10,6 +10,7 @@ import io.eventbus.server.routing.RemoteForwarder;
 import io.eventbus.server.routing.Router;
 import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.samples.FakeLoops;
+import io.eventbus.server.samples.SampleCalls;
 import io.eventbus.server.samples.SampleFrames;
 import io.eventbus.server.samples.TestAccess;
 import io.eventbus.server.security.Authentications;
@@ -106,7 +107,14 @@ public final class Wire {
     Router router =
         new Router(
             0, loops, index, allocator, memory, stats, RemoteForwarder.NONE, loop::flushSoon);
-    loop.start(new LoopContext(bus, router, stats, allocator, new TurnBudget(() -> workNanos)));
+    loop.start(
+        new LoopContext(
+            bus,
+            router,
+            stats,
+            allocator,
+            SampleCalls.calls(loops, memory, stats.calls),
+            new TurnBudget(() -> workNanos)));
   }
 
   /** Settings under which 40 KiB wait at most. */

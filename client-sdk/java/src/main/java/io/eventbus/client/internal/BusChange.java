@@ -6,8 +6,10 @@ import io.eventbus.schema.Hello;
 import io.eventbus.schema.Welcome;
 import java.net.URI;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -45,6 +47,7 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
     void lostBoth(String why);
   }
 
+  private final Connector.Environment environment;
   private final Scheduler conductor;
   private final Traffic traffic;
   private final Link.Parts parts;
@@ -54,7 +57,7 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
   // By the new bus.
   private final Set<Long> unconfirmed = new HashSet<>();
   private final Set<Long> confirmed = new HashSet<>();
-  private final Set<Long> served = new HashSet<>();
+  private final Map<Long, Registration> served = new HashMap<>();
   private final Set<Long> undrained = new HashSet<>();
 
   private ChangeTable.Phase phase = ChangeTable.Phase.CONNECTING;
@@ -63,7 +66,8 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
   private Scheduler.@Nullable Timer pause;
   private Duration patience = SHORTEST;
   private Duration waited = Duration.ZERO;
-  private boolean hasGroups;
+  // What the new bus gives to this client it gives to nobody else.
+  private boolean exclusive;
 
   /**
    * Makes a move; {@link #start} begins it.
@@ -81,6 +85,7 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
       Hello hello,
       Link old,
       long producer) {
+    this.environment = environment;
     this.conductor = environment.conductor();
     this.traffic = environment.traffic();
     this.parts = environment.parts();
@@ -249,7 +254,11 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
     conductor.execute(
         () -> {
           if (undrained.remove(subscription) && undrained.isEmpty()) {
-            on(ChangeTable.Event.UNDONE);
+            // Its calls end first.
+            long until = environment.clock().nanoTime() + UNDO.toNanos();
+            parts
+                .calls()
+                .whenQuiet(target.ready().channel(), until, () -> on(ChangeTable.Event.UNDONE));
           }
         });
   }
@@ -292,14 +301,15 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
   // ---- What is done
 
   private void subscribe() {
-    List<SubscriptionState> all = parts.subscriptions().beginChange();
+    parts.calls().opened(target.ready().channel());
+    List<Registration> all = parts.subscriptions().beginChange();
     locked(() -> parts.dispatcher().hold(() -> conductor.execute(this::onTooMuch)));
-    for (SubscriptionState subscription : all) {
-      served.add(subscription.id());
-      unconfirmed.add(subscription.id());
-      hasGroups |= subscription.isGroup();
+    for (Registration registration : all) {
+      served.put(registration.id(), registration);
+      unconfirmed.add(registration.id());
+      exclusive |= registration.isExclusive();
     }
-    target.send(all.stream().map(SubscriptionState::subscribeFrame).toList());
+    target.send(all.stream().map(Registration::beginFrame).toList());
     if (all.isEmpty()) {
       on(ChangeTable.Event.CONFIRMED);
     }
@@ -341,7 +351,7 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
     // again.
     cancel(deadline);
     deadline = schedule(patience, this::onWaited);
-    if (!parts.subscriptions().leave(served, this::onLeft)) {
+    if (!parts.subscriptions().leave(served.values(), this::onLeft)) {
       locked(this::release);
       on(ChangeTable.Event.DRAINED);
     }
@@ -380,7 +390,7 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
     ChangeTarget.Ready ready = target.ready();
     end();
     target.handOver();
-    parts.subscriptions().moved(served);
+    parts.subscriptions().moved(served.values());
     confirmed.forEach(parts.subscriptions()::confirmed);
     home.moved(ready.link(), ready.welcome());
     target.passOn();
@@ -406,14 +416,14 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
     parts.outbox().stay();
     parts.barriers().forget();
     cancel(pause);
-    if (!hasGroups || served.isEmpty()) {
+    if (!exclusive || served.isEmpty()) {
       on(ChangeTable.Event.UNDONE);
       return;
     }
     locked(() -> parts.dispatcher().holdGroupsOnly());
     target.ready().link().takeRest();
-    undrained.addAll(served);
-    target.send(served.stream().map(SubscriptionState::unsubscribeFrame).toList());
+    undrained.addAll(served.keySet());
+    target.send(served.values().stream().map(Registration::endFrame).toList());
     pause = schedule(UNDO, () -> on(ChangeTable.Event.UNDONE));
   }
 
@@ -425,7 +435,7 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
 
   private void stay() {
     end();
-    target.drop();
+    dropTarget();
     parts.outbox().stay();
     locked(() -> parts.dispatcher().release(false));
     parts.subscriptions().stayed();
@@ -436,7 +446,7 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
   private void comeBack(boolean sending) {
     Transport.Channel channel = old.channel();
     end();
-    target.drop();
+    dropTarget();
     locked(() -> parts.dispatcher().release(true));
     parts.dispatcher().readFrom(old);
     if (sending && channel != null) {
@@ -450,7 +460,13 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
 
   private void drop() {
     end();
-    target.drop();
+    dropTarget();
     locked(() -> parts.dispatcher().release(true));
+  }
+
+  private void dropTarget() {
+    Transport.Channel channel = target.channel();
+    target.drop();
+    parts.calls().lost(channel);
   }
 }

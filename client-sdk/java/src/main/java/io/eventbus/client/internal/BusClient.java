@@ -12,9 +12,16 @@ import io.eventbus.client.EventHandler;
 import io.eventbus.client.EventStream;
 import io.eventbus.client.Published;
 import io.eventbus.client.ReceivedEvent;
+import io.eventbus.client.RequestHandler;
+import io.eventbus.client.RequestOptions;
+import io.eventbus.client.Response;
 import io.eventbus.client.SendResult;
+import io.eventbus.client.Service;
+import io.eventbus.client.ServiceOptions;
 import io.eventbus.client.SubscribeOptions;
 import io.eventbus.client.Subscription;
+import io.eventbus.client.internal.call.Calls;
+import io.eventbus.protocol.ServiceName;
 import io.eventbus.protocol.TopicFilter;
 import java.time.Duration;
 import java.util.List;
@@ -174,17 +181,7 @@ final class BusClient implements EventBusClient {
             subscriptions::unsubscribe,
             parts.environment()::conflated);
     state.onArrival(consumer.apply(state));
-    subscriptions.add(state);
-    Duration patience = options.outbound().confirmTimeout();
-    parts
-        .conductor()
-        .schedule(
-            () ->
-                subscriptions.expire(
-                    state.id(),
-                    new EventBusException.TimedOut(
-                        "the bus did not confirm the subscription within " + patience)),
-            patience.toNanos());
+    begin(state, "the subscription");
     return state;
   }
 
@@ -194,6 +191,59 @@ final class BusClient implements EventBusClient {
       throw new EventBusException.IllegalTopic(problem);
     }
     return TopicFilter.parse(filter);
+  }
+
+  // ---- Services
+
+  @Override
+  public CompletableFuture<Response> request(String service, Event event, RequestOptions how) {
+    return parts.calls().calls().pending().request(service, event, how);
+  }
+
+  @Override
+  public Response call(String service, Event event, RequestOptions how) {
+    return parts.calls().calls().pending().call(service, event, how);
+  }
+
+  @Override
+  public Service serve(String name, ServiceOptions how, RequestHandler handler) {
+    Objects.requireNonNull(handler, "handler");
+    String problem = ServiceName.problem(name);
+    if (problem != null) {
+      throw new EventBusException.IllegalTopic(problem);
+    }
+    long id = subscriptions.takeId();
+    Calls calls = parts.calls().calls();
+    ServiceState service =
+        new ServiceState(
+            id,
+            name,
+            how,
+            calls.serve(id, name, how, handler),
+            new ServiceState.Environment(
+                subscriptions, calls, parts.notifier(), parts.conductor()));
+    try {
+      begin(service, "the service");
+    } catch (EventBusException e) {
+      calls.forget(id);
+      throw e;
+    }
+    return service;
+  }
+
+  /** Asks the bus for something, which has to confirm it in time. */
+  private void begin(Registration registration, String what) {
+    subscriptions.add(registration);
+    Duration patience = options.outbound().confirmTimeout();
+    parts
+        .conductor()
+        .schedule(
+            () ->
+                subscriptions.expire(
+                    registration.id(),
+                    new EventBusException.TimedOut(
+                        "the bus did not confirm " + what + " within " + patience)),
+            patience.toNanos());
   }
 
   // ---- Waiting and closing
@@ -234,8 +284,15 @@ final class BusClient implements EventBusClient {
     outbox.close();
     boolean complete = false;
     try {
-      List<SubscriptionState> ending = subscriptions.close();
-      complete = !timeout.isZero() && drain(ending, deadline);
+      CompletableFuture<Void> answered = parts.calls().calls().pending().drain();
+      List<Registration> all = subscriptions.close();
+      List<SubscriptionState> ending = of(SubscriptionState.class, all);
+      // A handler that closes its own client cannot be waited for, here as below.
+      List<ServiceState> services =
+          of(ServiceState.class, all).stream().filter(s -> !s.isHandledByThisThread()).toList();
+      CompletableFuture<Void> calls =
+          CompletableFuture.allOf(answered, allOf(services, s -> s.closing(Nanos.of(timeout))));
+      complete = !timeout.isZero() && drain(ending, calls, deadline);
       if (!complete) {
         ending.forEach(SubscriptionState::discard);
       }
@@ -251,15 +308,24 @@ final class BusClient implements EventBusClient {
     return complete;
   }
 
-  private boolean drain(List<SubscriptionState> ending, long deadline) throws InterruptedException {
-    CompletableFuture<?>[] handled =
-        ending.stream()
-            // A handler that closes its own client cannot be waited for.
-            .filter(s -> !s.isHandledByThisThread())
-            .map(SubscriptionState::finished)
-            .toArray(CompletableFuture<?>[]::new);
+  private static <R extends Registration> List<R> of(Class<R> kind, List<Registration> all) {
+    return all.stream().filter(kind::isInstance).map(kind::cast).toList();
+  }
+
+  private static <T> CompletableFuture<Void> allOf(
+      List<T> things, Function<T, CompletableFuture<?>> end) {
+    return CompletableFuture.allOf(things.stream().map(end).toArray(CompletableFuture<?>[]::new));
+  }
+
+  private boolean drain(
+      List<SubscriptionState> ending, CompletableFuture<Void> calls, long deadline)
+      throws InterruptedException {
+    // A handler that closes its own client cannot be waited for.
+    List<SubscriptionState> others =
+        ending.stream().filter(s -> !s.isHandledByThisThread()).toList();
     try {
-      CompletableFuture.allOf(handled).get(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+      CompletableFuture.allOf(calls, allOf(others, SubscriptionState::finished))
+          .get(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
       parts.maintenance().acknowledge();
       long left = deadline - System.nanoTime();
       ask(Duration.ofNanos(left)).get(left, TimeUnit.NANOSECONDS);

@@ -121,6 +121,12 @@ final class ChangeTarget implements Link.Owner {
     return now;
   }
 
+  /** The connection that was ready; null if there was none. */
+  Transport.@Nullable Channel channel() {
+    Ready now = ready;
+    return now == null ? null : now.channel();
+  }
+
   /** Sends frames over the connection, once it is ready. */
   void send(Collection<byte[]> frames) {
     StandbyWriter sending = writer;

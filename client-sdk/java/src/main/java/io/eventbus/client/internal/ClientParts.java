@@ -6,6 +6,7 @@ import io.eventbus.client.EventBusClient;
 import io.eventbus.client.EventBusException;
 import io.eventbus.client.Gap;
 import io.eventbus.client.ReceivedEvent;
+import io.eventbus.client.internal.call.Calls;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
@@ -24,7 +25,9 @@ record ClientParts(
     Acks acks,
     Barriers barriers,
     Counters counters,
+    Notifier notifier,
     Maintenance maintenance,
+    CallTraffic calls,
     PushConsumer.Environment environment,
     Connector connector) {
 
@@ -65,8 +68,9 @@ record ClientParts(
     Dispatcher dispatcher =
         new Dispatcher(subscriptions, acks, counters, notifier, gate, options.trackedProducers());
     Barriers barriers = new Barriers(outbox, notifier, outside.conductor());
+    CallTraffic calls = calls(options, outside, outbox, encoder, notifier, executor);
     Link.Parts linkParts =
-        new Link.Parts(outbox, subscriptions, dispatcher, barriers, counters, notifier);
+        new Link.Parts(outbox, subscriptions, dispatcher, barriers, counters, notifier, calls);
     Sender sender =
         new Sender(outbox, clock, options.connection().sendTimeout().toNanos(), outside.senders());
     outbox.onWork(sender::wake, sender::wakeForEvent);
@@ -99,9 +103,26 @@ record ClientParts(
         acks,
         barriers,
         counters,
+        notifier,
         maintenance,
+        calls,
         new Callbacks(notifier, counters, starts),
         connector);
+  }
+
+  private static CallTraffic calls(
+      ClientOptions options,
+      Outside outside,
+      Outbox outbox,
+      EventEncoder encoder,
+      Notifier notifier,
+      Executor executor) {
+    CallOutlet outlet =
+        new CallOutlet(
+            outbox, encoder, notifier, outside, executor, options.outbound().batchBytes());
+    Calls calls = new Calls(outlet, options.calls().interceptors(), options.calls().bufferBytes());
+    outbox.onRoomForAnswers(calls::hasRoom);
+    return new CallTraffic(calls, outlet, encoder);
   }
 
   /** The executor will not run the consumer of a subscription any more. */

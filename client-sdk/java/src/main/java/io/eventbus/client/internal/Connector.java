@@ -69,6 +69,8 @@ final class Connector implements Link.Owner, BusChange.Home {
   // How the connection has ended that the client is about to leave.
   private @Nullable End oldEnd;
   private String changeToken = "";
+  // Over which calls may still end, after the client has left it.
+  private Transport.@Nullable Channel trailing;
 
   private record End(int code, String reason, @Nullable EventBusException failure) {}
 
@@ -346,6 +348,8 @@ final class Connector implements Link.Owner, BusChange.Home {
 
   private void onEnd(Link link, int code, String reason, @Nullable EventBusException failure) {
     if (link != current || state == ClientState.CLOSED) {
+      // It may be one that the client has left, where calls were still under way.
+      parts.calls().lost(link.channel());
       return;
     }
     BusChange changing = change;
@@ -446,6 +450,7 @@ final class Connector implements Link.Owner, BusChange.Home {
       return;
     }
     cancelTimers();
+    closeTrailing();
     BusChange changing = change;
     change = null;
     if (changing != null) {
@@ -453,6 +458,8 @@ final class Connector implements Link.Owner, BusChange.Home {
     }
     Link link = current;
     current = null;
+    // Before its connection is lost, which would be what requests end with.
+    parts.calls().calls().close(closed(reason));
     if (connection != null) {
       connection = null;
       traffic.stop();
@@ -540,6 +547,7 @@ final class Connector implements Link.Owner, BusChange.Home {
   public void moved(Link link, Welcome welcome) {
     Link before = current;
     ConnectionInfo from = connection;
+    boolean hasEnded = oldEnd != null;
     change = null;
     oldEnd = null;
     current = link;
@@ -549,11 +557,34 @@ final class Connector implements Link.Owner, BusChange.Home {
     if (before != null) {
       before.abandon();
     }
-    if (leaving != null) {
-      leaving.close(CloseReason.NORMAL.code(), "the client goes on at another bus");
+    if (leaving != null && hasEnded) {
+      parts.calls().lost(leaving);
+    } else if (leaving != null) {
+      closeTrailing();
+      trailing = leaving;
+      parts
+          .calls()
+          .leave(
+              leaving,
+              conductor,
+              () -> {
+                if (trailing == leaving) {
+                  closeTrailing();
+                }
+              });
     }
     if (from != null) {
       parts.notifier().tell(listener -> listener.busChanged(from, to));
+    }
+  }
+
+  /** Calls have ended on the connection that the client has left, or have had their time. */
+  private void closeTrailing() {
+    Transport.Channel left = trailing;
+    trailing = null;
+    if (left != null) {
+      parts.calls().lost(left);
+      left.close(CloseReason.NORMAL.code(), "the client goes on at another bus");
     }
   }
 

@@ -57,12 +57,16 @@ final class Departures {
     }
     if (batch == null) {
       int needed = OpenBatch.capacityFor(topic.bytes.length, eventBytes);
-      byte[] array = needed > batchBytes ? null : pool.pollFirst();
-      byte[] used = array != null ? array : new byte[Math.max(needed, batchBytes)];
-      batch = new OpenBatch(used, ++lastNumber);
+      batch = new OpenBatch(takeArray(needed), ++lastNumber);
       open = batch;
     }
     return batch;
+  }
+
+  /** Takes an array for a message, which is bigger than others if it has to be. */
+  byte[] takeArray(int needed) {
+    byte[] array = needed > batchBytes ? null : pool.pollFirst();
+    return array != null ? array : new byte[Math.max(needed, batchBytes)];
   }
 
   /** Ends the message that is being filled. */

@@ -2,6 +2,7 @@ package io.eventbus.client.internal;
 
 import io.eventbus.client.Event;
 import io.eventbus.client.EventBusException;
+import io.eventbus.protocol.CallFrames;
 import io.eventbus.protocol.EncodedHeaders;
 import io.eventbus.protocol.FrameLimits;
 import io.eventbus.protocol.Topic;
@@ -54,6 +55,24 @@ final class EventEncoder {
   }
 
   OpenBatch.EncodedEvent encode(Event event) {
+    OpenBatch.EncodedEvent encoded = encodeParts(event);
+    check("event bytes", encoded.size, Math.min(bufferBytes, messageBytes - AROUND_EVENT));
+    return encoded;
+  }
+
+  /** Encodes the event of a request or of its answer. */
+  OpenBatch.EncodedEvent encodeForCall(Event event) {
+    OpenBatch.EncodedEvent encoded = encodeParts(event);
+    check("event bytes", encoded.size, mostCallBytes());
+    return encoded;
+  }
+
+  /** How big the event of a request may be as a whole. */
+  int mostCallBytes() {
+    return Math.max(0, messageBytes - CallFrames.MAX_HEAD);
+  }
+
+  private OpenBatch.EncodedEvent encodeParts(Event event) {
     FrameLimits most = limits;
     byte[] payload = event.payload();
     check("payload", payload.length, most.payloadBytes());
@@ -70,10 +89,7 @@ final class EventEncoder {
       check("header bytes", headers.textBytes(), most.headerBytes());
     }
     long publishedAt = event.hasPublishedAt() ? event.publishedAtMicros() : clock.epochMicros();
-    OpenBatch.EncodedEvent encoded =
-        new OpenBatch.EncodedEvent(publishedAt, key, headers, payload, event.schema());
-    check("event bytes", encoded.size, Math.min(bufferBytes, messageBytes - AROUND_EVENT));
-    return encoded;
+    return new OpenBatch.EncodedEvent(publishedAt, key, headers, payload, event.schema());
   }
 
   /**

@@ -27,7 +27,8 @@ import org.slf4j.LoggerFactory;
  * when no task at all was begun for {@value #STALLED_LOOKS} looks, threads are added too. Threads
  * that have nothing to do end.
  *
- * <p>What waits is bounded by the number of subscriptions, as each is queued once at most.
+ * <p>What waits is bounded by the number of subscriptions, as each is queued once at most, and by
+ * the concurrency of services.
  */
 final class HandlerPool implements Executor {
   private static final Logger LOG = LoggerFactory.getLogger(HandlerPool.class);

@@ -1,12 +1,14 @@
 package io.eventbus.client.internal;
 
-import io.eventbus.client.ErrorCode;
 import io.eventbus.client.EventBusException;
+import io.eventbus.client.internal.call.CallPath;
+import io.eventbus.client.internal.call.InboundCalls;
 import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.FrameCursor;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.ChangeBus;
 import io.eventbus.schema.Confirm;
+import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Gap;
 import io.eventbus.schema.Problem;
 import java.net.URI;
@@ -26,6 +28,9 @@ final class InboundFrames {
 
   /** The connection that the frames come from. */
   interface Source {
+    /** The connection as calls see it. */
+    @Nullable CallPath path();
+
     /** Says whether what comes is too late to settle anything. */
     boolean isAbandoned();
 
@@ -71,6 +76,7 @@ final class InboundFrames {
   private final Source source;
   private final FrameCursor cursor = new FrameCursor();
   private final List<PublishFrame> confirmed = new ArrayList<>();
+  private final InboundCalls calls;
   private long producer;
   // Of the deliveries in the message that is being read.
   private long deliverBytes;
@@ -83,6 +89,7 @@ final class InboundFrames {
     this.parts = parts;
     this.source = source;
     this.standby = standby;
+    this.calls = parts.calls().inbound();
   }
 
   boolean isStandby() {
@@ -147,6 +154,7 @@ final class InboundFrames {
         drained(ControlFrames.drained(message, from, to).getId());
       }
       case CHANGE_BUS -> source.changeBus(ControlFrames.changeBus(message, from, to));
+      case INVOKE, REPLY, FAILURE, CANCEL -> call(type, message, from, to);
       case HELLO,
           PUBLISH,
           SUBSCRIBE,
@@ -154,10 +162,28 @@ final class InboundFrames {
           UNSUBSCRIBE,
           WELCOME,
           CHANGE_BUS_FAILED,
+          REGISTER,
+          UNREGISTER,
+          REQUEST,
           CREDIT,
+          CAPACITY,
           AUTHENTICATE,
           ECHO ->
           LOG.warn("{} sent a frame of type {}, which is not for this client: skipped", url, type);
+    }
+  }
+
+  /** Whether it is too late is judged there: a connection that was left may end its calls. */
+  private void call(TypeCode type, ByteBuffer message, int from, int to) {
+    CallPath path = source.path();
+    if (path == null) {
+      return;
+    }
+    switch (type) {
+      case INVOKE -> calls.invoke(message, from, to, path);
+      case REPLY -> calls.reply(message, from, to, path);
+      case FAILURE -> calls.failure(message, from, to, path);
+      default -> calls.cancel(message, from, to, path);
     }
   }
 
@@ -211,7 +237,8 @@ final class InboundFrames {
         events += confirmed.get(i).waiters.size();
       }
       parts.counters().confirmed.add(events);
-    } else if (confirm.getTypeCode() == TypeCode.SUBSCRIBE.code()) {
+    } else if (confirm.getTypeCode() == TypeCode.SUBSCRIBE.code()
+        || confirm.getTypeCode() == TypeCode.REGISTER.code()) {
       if (standby != null) {
         // The client may stay where it is, and there it may be refused yet.
         standby.confirmed(confirm.getAbout());
@@ -234,13 +261,17 @@ final class InboundFrames {
         parts.notifier().fail(List.of(frame), failure);
         answered = true;
       }
-    } else if (type == TypeCode.SUBSCRIBE && standby != null) {
+    } else if ((type == TypeCode.SUBSCRIBE || type == TypeCode.REGISTER) && standby != null) {
       standby.refused(problem.getAbout(), failure);
       answered = true;
-    } else if (type == TypeCode.SUBSCRIBE) {
+    } else if (type == TypeCode.SUBSCRIBE
+        || (type == TypeCode.REGISTER && problem.getCode() != ErrorCode.UNKNOWN_TYPE)) {
       answered =
           !source.isAbandoned() && parts.subscriptions().refused(problem.getAbout(), failure);
-    } else if (type == TypeCode.UNSUBSCRIBE) {
+    } else if (type == TypeCode.REGISTER) {
+      // The bus is too old for services; the next one may not be.
+      parts.subscriptions().refuseServices(failure);
+    } else if (type == TypeCode.UNSUBSCRIBE || type == TypeCode.UNREGISTER) {
       parts.dispatcher().handOver();
       drained(problem.getAbout());
       answered = true;
@@ -251,7 +282,7 @@ final class InboundFrames {
       answered = true;
     } else if (type == TypeCode.AUTHENTICATE) {
       source.notRenewed();
-    } else {
+    } else if (problem.getCode() != ErrorCode.UNKNOWN_TYPE && type != TypeCode.CAPACITY) {
       // About the connection: it says why the Close that follows.
       source.refused(failure);
     }
@@ -262,11 +293,11 @@ final class InboundFrames {
 
   /** What the application gets to see of a Problem. */
   static EventBusException refused(Problem problem) {
-    ErrorCode code;
+    io.eventbus.client.ErrorCode code;
     try {
-      code = ErrorCode.valueOf(problem.getCode().name());
+      code = io.eventbus.client.ErrorCode.valueOf(problem.getCode().name());
     } catch (IllegalArgumentException e) {
-      code = ErrorCode.INTERNAL;
+      code = io.eventbus.client.ErrorCode.INTERNAL;
     }
     return new EventBusException.Refused(code, problem.getMessage(), problem.getRetryable());
   }

@@ -2,6 +2,7 @@ package io.eventbus.client.internal;
 
 import io.eventbus.client.ErrorCode;
 import io.eventbus.client.EventBusException;
+import io.eventbus.client.internal.call.CallPath;
 import io.eventbus.protocol.CloseReason;
 import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.FrameCursor;
@@ -60,7 +61,8 @@ final class Link
       Dispatcher dispatcher,
       Barriers barriers,
       Counters counters,
-      Notifier notifier) {}
+      Notifier notifier,
+      CallTraffic calls) {}
 
   final URI url;
   private final Hello hello;
@@ -206,6 +208,11 @@ final class Link
   void takeRest() {
     readOn();
     grant(Long.MAX_VALUE);
+  }
+
+  @Override
+  public @Nullable CallPath path() {
+    return channel;
   }
 
   @Override

@@ -4,6 +4,7 @@ import io.eventbus.client.ConnectionInfo;
 import io.eventbus.client.ConnectionListener;
 import io.eventbus.client.EventBusException;
 import io.eventbus.client.Gap;
+import io.eventbus.client.Invocation;
 import io.eventbus.client.ReceivedEvent;
 import io.eventbus.client.Subscription;
 import java.net.URI;
@@ -151,22 +152,33 @@ final class LoggingListener implements ConnectionListener {
 
   @Override
   public void handlerFailed(Subscription subscription, ReceivedEvent event, Throwable failure) {
-    String kind = subscription.filter() + ' ' + failure.getClass().getName();
+    handlerFailed(subscription.filter(), "an event of " + event.topic(), failure);
+  }
+
+  @Override
+  public void requestFailed(Invocation invocation, Throwable failure) {
+    handlerFailed(
+        "service " + invocation.service(),
+        "request " + invocation.request() + " of caller " + invocation.caller(),
+        failure);
+  }
+
+  private void handlerFailed(String handler, String what, Throwable failure) {
+    String kind = handler + ' ' + failure.getClass().getName();
     if (traced.size() < MOST_TRACES && traced.add(kind)) {
       LOG.warn(
-          "{}: the handler of {} failed with an event of {} (later failures of this kind are told"
-              + " without their stack)",
+          "{}: the handler of {} failed with {} (later failures of this kind are told without"
+              + " their stack)",
           client,
-          subscription.filter(),
-          event.topic(),
+          handler,
+          what,
           failure);
     } else if (admits(Kind.HANDLER_FAILED)) {
       LOG.warn(
-          "{}: the handler of {} failed with an event of {}, and {} others since the last such"
-              + " line: {}",
+          "{}: the handler of {} failed with {}, and {} others since the last such line: {}",
           client,
-          subscription.filter(),
-          event.topic(),
+          handler,
+          what,
           failuresLeftOut,
           failure.toString());
       failuresLeftOut = 0;

@@ -1,6 +1,7 @@
 package io.eventbus.client.internal;
 
 import io.eventbus.client.Published;
+import io.eventbus.client.internal.call.Body;
 import io.eventbus.protocol.EncodedHeaders;
 import io.eventbus.protocol.FrameLimits;
 import io.eventbus.protocol.Frames;
@@ -179,7 +180,7 @@ final class OpenBatch {
   }
 
   /** An event with its parts in the form that they have on the wire. */
-  static final class EncodedEvent {
+  static final class EncodedEvent implements Body {
     final long publishedAt;
     final byte @Nullable [] key;
     final EncodedHeaders headers;
@@ -201,6 +202,21 @@ final class OpenBatch {
       this.size =
           Frames.eventSize(
               publishedAt, key == null ? -1 : key.length, headers.size(), payload.length);
+    }
+
+    @Override
+    public int bytes() {
+      return size;
+    }
+
+    @Override
+    public long fingerprint() {
+      return schema;
+    }
+
+    @Override
+    public void write(ByteBuffer to) {
+      Frames.writeEvent(to, publishedAt, key, headers, payload);
     }
 
     long cost(boolean withStage) {

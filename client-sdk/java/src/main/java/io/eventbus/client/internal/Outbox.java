@@ -4,6 +4,7 @@ import io.eventbus.client.ClientOptions;
 import io.eventbus.client.EventBusException;
 import io.eventbus.client.Published;
 import io.eventbus.client.SendResult;
+import io.eventbus.client.internal.call.CallFrame;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,9 +35,11 @@ final class Outbox {
   private final Departures departures;
   private final Unconfirmed unconfirmed = new Unconfirmed();
   private final Confirmations confirmations;
+  private final CallDepartures calls = new CallDepartures();
 
   private Runnable wakeSender = () -> {};
   private Runnable wakeForEvent = () -> {};
+  private Runnable onRoom = () -> {};
   private boolean senderIdle;
   private Transport.@Nullable Channel connection;
   private long publishedEvents;
@@ -180,6 +183,44 @@ final class Outbox {
     }
   }
 
+  // ---- Calls
+
+  /** Sets what is run when {@link #hasRoomForAnswers} is true again; before the first call. */
+  void onRoomForAnswers(Runnable task) {
+    onRoom = task;
+  }
+
+  /** Any thread: whether answers to calls may be added to those that wait. */
+  boolean hasRoomForAnswers() {
+    return calls.hasRoom();
+  }
+
+  /**
+   * Adds a frame of a call. One that goes over any connection is forgotten when there is none.
+   *
+   * @param here whether the calling thread may send it: as a publisher's, it holds no lock then
+   * @return false if the frame is for another connection than this has
+   */
+  boolean addCall(CallFrame frame, boolean here) {
+    boolean wake = false;
+    lock.lock();
+    try {
+      if (frame.path() != null && frame.path() != connection) {
+        return false;
+      }
+      if (departures.areOpen()) {
+        calls.add(frame, clock.nanoTime());
+        wake = takeIdle();
+      }
+    } finally {
+      lock.unlock();
+    }
+    if (wake) {
+      (here ? wakeForEvent : wakeSender).run();
+    }
+    return true;
+  }
+
   // ---- The sender
 
   /**
@@ -188,30 +229,50 @@ final class Outbox {
    * @param over where it will be sent: nothing for a connection that has been replaced meanwhile
    */
   @Nullable ByteBuffer next(Transport.Channel over) {
-    Runnable quiet;
+    Runnable quiet = null;
+    ByteBuffer message;
+    boolean room;
     lock.lock();
     try {
       if (over != connection || !departures.areOpen() || departures.inFlight() != null) {
         senderIdle = true;
         return null;
       }
-      ByteBuffer control = departures.nextControl();
-      if (control != null) {
-        return control;
+      message = departures.nextControl();
+      if (message == null) {
+        message = nextOfEventsOrCalls(over);
       }
-      Batch batch = departures.next();
-      if (batch != null) {
-        return leaving(batch);
+      room = calls.takeRoom();
+      if (message == null) {
+        senderIdle = true;
+        quiet = departures.takeWhenQuiet();
       }
-      senderIdle = true;
-      quiet = departures.takeWhenQuiet();
     } finally {
       lock.unlock();
+    }
+    if (room) {
+      onRoom.run();
     }
     if (quiet != null) {
       quiet.run();
     }
-    return null;
+    return message;
+  }
+
+  /** In turn, so that neither waits for all of the other. */
+  private @Nullable ByteBuffer nextOfEventsOrCalls(Transport.Channel over) {
+    long now = clock.nanoTime();
+    ByteBuffer ofCalls = calls.yields() ? null : calls.next(over, departures, now);
+    if (ofCalls != null) {
+      return ofCalls;
+    }
+    boolean yielded = calls.yields();
+    calls.yielded();
+    Batch batch = departures.next();
+    if (batch != null) {
+      return leaving(batch);
+    }
+    return yielded ? calls.next(over, departures, now) : null;
   }
 
   private ByteBuffer leaving(Batch batch) {
@@ -229,6 +290,10 @@ final class Outbox {
   void sent() {
     lock.lock();
     try {
+      byte[] freed = calls.sent();
+      if (freed != null) {
+        departures.free(freed);
+      }
       Batch batch = departures.takeInFlight();
       if (batch != null) {
         budget.release(batch.plainCost);
@@ -267,6 +332,7 @@ final class Outbox {
     try {
       connection = null;
       departures.hold();
+      calls.clear();
       Batch batch = departures.takeInFlight();
       if (batch != null) {
         budget.release(batch.plainCost);
@@ -285,14 +351,25 @@ final class Outbox {
     change(() -> departures.part(barrier));
   }
 
-  /** Runs a task once when nothing is left to send to the bus that is to be left. */
+  /**
+   * Runs a task once when nothing is left to send to the bus that is to be left; requests to
+   * services wait from now on, too.
+   */
   void whenQuiet(Runnable task) {
-    change(() -> departures.whenQuiet(task));
+    change(
+        () -> {
+          calls.holdRequests();
+          departures.whenQuiet(task);
+        });
   }
 
   /** The client does not leave: events go out again. */
   void stay() {
-    change(departures::stay);
+    change(
+        () -> {
+          calls.goOn();
+          departures.stay();
+        });
   }
 
   private void change(Runnable how) {
@@ -309,16 +386,21 @@ final class Outbox {
   /**
    * The client has left a bus that has handed on all that it got: events go out over this
    * connection. The sender must be told after it.
+   *
+   * @return answers to calls of the connection before, which are not sent
    */
-  void moved(Transport.Channel over) {
+  List<CallFrame> moved(Transport.Channel over) {
     lock.lock();
     try {
       connection = over;
       departures.stay();
+      calls.goOn();
       unconfirmed.allKnown();
       // Nothing, unless the bus has not answered what it should have.
       unconfirmed.giveBack(departures.waiting());
       senderIdle = false;
+      calls.sent();
+      return calls.takeAnswers();
     } finally {
       lock.unlock();
     }

@@ -34,6 +34,10 @@ final class StandbyWriter implements Transport.SendCallback {
     sendSome();
   }
 
+  synchronized boolean isIdle() {
+    return !busy;
+  }
+
   /** Runs a task once when the network has taken everything, perhaps at once. */
   void whenIdle(Runnable task) {
     synchronized (this) {

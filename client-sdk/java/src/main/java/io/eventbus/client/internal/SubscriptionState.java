@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A subscription: what the bus was told, what arrived, and where it goes. Any thread may use it.
  */
-final class SubscriptionState implements Subscription {
+final class SubscriptionState implements Subscription, Registration {
   final InboundQueue queue;
   final EventReader reader;
   final LongAdder received = new LongAdder();
@@ -98,11 +98,13 @@ final class SubscriptionState implements Subscription {
     return handlerThread == Thread.currentThread();
   }
 
-  long id() {
+  @Override
+  public long id() {
     return id;
   }
 
-  boolean isGroup() {
+  @Override
+  public boolean isExclusive() {
     return options.group() != null;
   }
 
@@ -110,33 +112,35 @@ final class SubscriptionState implements Subscription {
     return filter.matches(topic);
   }
 
-  byte[] subscribeFrame() {
+  @Override
+  public byte[] beginFrame() {
     Overflow overflow = Overflow.valueOf(options.overflow().name());
     return ControlFrames.encode(
         TypeCode.SUBSCRIBE, new Subscribe(id, filter.toString(), options.group(), overflow));
   }
 
-  byte[] unsubscribeFrame() {
-    return unsubscribeFrame(id);
-  }
-
-  static byte[] unsubscribeFrame(long id) {
+  @Override
+  public byte[] endFrame() {
     return ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(id));
   }
 
-  boolean isConfirmed() {
+  @Override
+  public boolean isConfirmed() {
     return confirmed;
   }
 
-  void confirm() {
+  @Override
+  public void confirm() {
     confirmed = true;
   }
 
-  void completeReady() {
+  @Override
+  public void completeReady() {
     ready.complete(this);
   }
 
-  void failReady(EventBusException failure) {
+  @Override
+  public void failReady(EventBusException failure) {
     ready.completeExceptionally(failure);
   }
 
@@ -145,9 +149,15 @@ final class SubscriptionState implements Subscription {
   }
 
   /** Nothing more comes from the bus; what is here is still handled. */
-  void end() {
+  @Override
+  public void end() {
     queue.end();
     wakeConsumer();
+  }
+
+  @Override
+  public void abandon() {
+    end();
   }
 
   /** Nothing more is handled. */

@@ -2,6 +2,7 @@ package io.eventbus.client.internal;
 
 import io.eventbus.client.EventBusException;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -10,13 +11,14 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The subscriptions of a client, over all its connections. Any thread may use it; what goes to the
- * bus goes under its lock, so that the bus hears things in the order in which they were decided.
+ * The subscriptions and services of a client, over all its connections. Any thread may use it; what
+ * goes to the bus goes under its lock, so that the bus hears things in the order in which they were
+ * decided.
  */
 final class Subscriptions {
   private final Outbox outbox;
   private final Notifier notifier;
-  private final Map<Long, SubscriptionState> byId = new HashMap<>();
+  private final Map<Long, Registration> byId = new HashMap<>();
   private final Set<Long> ending = new HashSet<>();
   private volatile Snapshot snapshot = new Snapshot(List.of(), 0);
   private long nextId = 1;
@@ -52,7 +54,7 @@ final class Subscriptions {
     return snapshot.all().stream().mapToLong(s -> s.queue.room()).min().orElse(0);
   }
 
-  synchronized void add(SubscriptionState subscription) {
+  synchronized void add(Registration subscription) {
     EventBusException end = closed;
     if (end != null) {
       // One of its own, with the stack of this call.
@@ -60,7 +62,7 @@ final class Subscriptions {
     }
     byId.put(subscription.id(), subscription);
     publish();
-    say(subscription.subscribeFrame());
+    say(subscription.beginFrame());
   }
 
   private void say(byte[] frame) {
@@ -72,16 +74,27 @@ final class Subscriptions {
   }
 
   private void publish() {
-    snapshot = new Snapshot(List.copyOf(byId.values()), snapshot.version() + 1);
+    snapshot = new Snapshot(all(SubscriptionState.class), snapshot.version() + 1);
+  }
+
+  private <R extends Registration> List<R> all(Class<R> kind) {
+    return byId.values().stream().filter(kind::isInstance).map(kind::cast).toList();
+  }
+
+  /** Tells the bus something about a registration, if it has been told of it. */
+  synchronized void tell(Registration registration, byte[] frame) {
+    if (connected && byId.get(registration.id()) == registration) {
+      say(frame);
+    }
   }
 
   /** The application wants no more of it; events that are under way still come. */
-  synchronized void unsubscribe(SubscriptionState subscription) {
+  synchronized void unsubscribe(Registration subscription) {
     if (!byId.containsKey(subscription.id()) || !ending.add(subscription.id())) {
       return;
     }
     if (connected) {
-      say(subscription.unsubscribeFrame());
+      say(subscription.endFrame());
     } else {
       remove(subscription.id());
     }
@@ -89,11 +102,11 @@ final class Subscriptions {
 
   /** The bus sends nothing more for it. */
   private void remove(long id) {
-    remove(id, "the subscription is ended", null);
+    remove(id, "the subscription or service is ended", null);
   }
 
   private void remove(long id, String why, @Nullable Throwable cause) {
-    SubscriptionState subscription = byId.remove(id);
+    Registration subscription = byId.remove(id);
     ending.remove(id);
     if (subscription != null) {
       publish();
@@ -108,7 +121,7 @@ final class Subscriptions {
   /** A connection is ready: asks for everything again. The outbox must take control frames. */
   synchronized void connected() {
     connected = true;
-    byId.values().forEach(subscription -> outbox.addControl(subscription.subscribeFrame()));
+    byId.values().forEach(subscription -> outbox.addControl(subscription.beginFrame()));
   }
 
   synchronized void disconnected() {
@@ -119,7 +132,7 @@ final class Subscriptions {
   }
 
   synchronized void confirmed(long id) {
-    SubscriptionState subscription = byId.get(id);
+    Registration subscription = byId.get(id);
     if (subscription != null && !subscription.isConfirmed()) {
       subscription.confirm();
       publish();
@@ -154,7 +167,7 @@ final class Subscriptions {
    * @return true if somebody waited for the answer
    */
   synchronized boolean refused(long id, EventBusException failure) {
-    SubscriptionState subscription = byId.get(id);
+    Registration subscription = byId.get(id);
     if (subscription == null) {
       return false;
     }
@@ -167,18 +180,23 @@ final class Subscriptions {
     return waiting;
   }
 
+  /** The bus does not know of services: their stages fail; they stay, for another bus. */
+  synchronized void refuseServices(EventBusException failure) {
+    all(ServiceState.class).forEach(service -> expire(service.id(), failure));
+  }
+
   /** Fails the stages of subscriptions that the bus has not answered; they stay. */
   synchronized void expire(long id, EventBusException failure) {
-    SubscriptionState subscription = byId.get(id);
+    Registration subscription = byId.get(id);
     if (subscription != null && !subscription.isConfirmed()) {
       notifier.fail(() -> subscription.failReady(failure));
     }
   }
 
   /** Ends all of them in good order, and takes no new ones. */
-  synchronized List<SubscriptionState> close() {
+  synchronized List<Registration> close() {
     closed = new EventBusException.Closed("the client is closed");
-    List<SubscriptionState> all = new ArrayList<>(byId.values());
+    List<Registration> all = new ArrayList<>(byId.values());
     all.forEach(this::unsubscribe);
     return all;
   }
@@ -187,8 +205,9 @@ final class Subscriptions {
   synchronized void abandon(EventBusException why) {
     closed = why;
     connected = false;
-    for (long id : List.copyOf(byId.keySet())) {
-      remove(id, String.valueOf(why.getMessage()), why.getCause());
+    for (Registration registration : List.copyOf(byId.values())) {
+      remove(registration.id(), String.valueOf(why.getMessage()), why.getCause());
+      registration.abandon();
     }
   }
 
@@ -199,7 +218,7 @@ final class Subscriptions {
    *
    * @return what has to be asked for at the new bus
    */
-  synchronized List<SubscriptionState> beginChange() {
+  synchronized List<Registration> beginChange() {
     waiting = new ArrayList<>();
     endingHere.addAll(ending);
     return byId.values().stream().filter(s -> !ending.contains(s.id())).toList();
@@ -211,27 +230,27 @@ final class Subscriptions {
    * @param told is run when the old bus sends nothing more, under the dispatcher's lock
    * @return false if there is nothing to wait for
    */
-  synchronized boolean leave(Set<Long> moved, Runnable told) {
+  synchronized boolean leave(Collection<Registration> moved, Runnable told) {
     endingHere.retainAll(ending);
-    leaving.addAll(moved);
+    moved.forEach(registration -> leaving.add(registration.id()));
     leaving.addAll(endingHere);
     if (leaving.isEmpty()) {
       return false;
     }
     onLeft = told;
-    moved.forEach(id -> outbox.addControl(SubscriptionState.unsubscribeFrame(id)));
+    moved.forEach(registration -> outbox.addControl(registration.endFrame()));
     return true;
   }
 
   /** The client is at the new bus, which serves these; what waited is said there. */
-  synchronized void moved(Set<Long> served) {
+  synchronized void moved(Collection<Registration> served) {
     List<byte[]> late = waiting;
     // The old bus has no chance to end these any more.
     new ArrayList<>(endingHere).forEach(this::remove);
     endChange();
-    for (long id : served) {
-      if (!byId.containsKey(id)) {
-        outbox.addControl(SubscriptionState.unsubscribeFrame(id));
+    for (Registration registration : served) {
+      if (!byId.containsKey(registration.id())) {
+        outbox.addControl(registration.endFrame());
       }
     }
     if (late != null) {
@@ -252,9 +271,9 @@ final class Subscriptions {
   synchronized void cameBack() {
     endChange();
     connected();
-    for (long id : ending) {
-      outbox.addControl(SubscriptionState.unsubscribeFrame(id));
-    }
+    byId.values().stream()
+        .filter(registration -> ending.contains(registration.id()))
+        .forEach(registration -> outbox.addControl(registration.endFrame()));
   }
 
   private void endChange() {

@@ -40,8 +40,8 @@ final class TopicRoute {
   boolean match(List<SubscriptionState> subscriptions, long newVersion) {
     SubscriptionState[] servedBefore = served;
     version = newVersion;
-    everyEvent = select(subscriptions, s -> !s.isGroup());
-    inGroups = select(subscriptions, SubscriptionState::isGroup);
+    everyEvent = select(subscriptions, s -> !s.isExclusive());
+    inGroups = select(subscriptions, SubscriptionState::isExclusive);
     served = select(List.of(everyEvent), SubscriptionState::isConfirmed);
     for (SubscriptionState before : servedBefore) {
       for (SubscriptionState now : served) {

@@ -2,7 +2,9 @@ package io.eventbus.client.internal;
 
 import io.eventbus.client.ConnectionListener.DropCause;
 import io.eventbus.client.EventBusException;
+import io.eventbus.client.internal.call.CallFrame;
 import io.eventbus.schema.Welcome;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,6 +16,8 @@ final class Traffic {
   private final Sender sender;
   private final EventEncoder encoder;
   private long producer;
+  // What is sent over.
+  private Transport.@Nullable Channel current;
 
   Traffic(Link.Parts parts, Sender sender, EventEncoder encoder) {
     this.parts = parts;
@@ -35,9 +39,12 @@ final class Traffic {
       long now = producer;
       parts.notifier().tell(listener -> listener.producerChanged(before, now));
     }
+    parts.calls().opened(channel);
+    current = channel;
     parts.outbox().connected(channel);
     parts.subscriptions().connected();
     parts.barriers().connected();
+    parts.calls().connected(welcome);
     sender.use(channel);
   }
 
@@ -66,7 +73,10 @@ final class Traffic {
   /** The bus has handed on all that it got: the next event goes to another one. */
   void move(Welcome welcome, Transport.Channel channel) {
     limit(welcome);
-    parts.outbox().moved(channel);
+    current = channel;
+    List<CallFrame> ofTheOther = parts.outbox().moved(channel);
+    parts.calls().reroute(ofTheOther);
+    parts.calls().connected(welcome);
     sender.use(channel);
   }
 
@@ -85,8 +95,14 @@ final class Traffic {
     if (welcome != null) {
       limit(welcome);
     }
+    current = channel;
     parts.outbox().connected(channel);
     parts.barriers().connected();
+    if (welcome != null) {
+      parts.calls().connected(welcome);
+    } else {
+      parts.calls().connectedAgain();
+    }
     sender.use(channel);
   }
 
@@ -100,6 +116,8 @@ final class Traffic {
   void lose() {
     sender.use(null);
     long unknown = parts.outbox().disconnected();
+    parts.calls().lost(current);
+    current = null;
     if (unknown > 0) {
       parts.notifier().tell(listener -> listener.dropped(unknown, DropCause.CONNECTION_LOST));
     }

@@ -1,5 +1,6 @@
 package io.eventbus.client.internal;
 
+import io.eventbus.client.internal.call.CallPath;
 import java.net.URI;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -32,12 +33,13 @@ public interface Transport {
   }
 
   /** One open connection. Any thread may use it. */
-  interface Channel {
+  interface Channel extends CallPath {
     /**
      * Sends a binary message behind those that are under way: one with events or requests at most,
-     * and any number that only say how much may be delivered. Must not block until the network has
-     * taken it. The buffer must not be touched until the callback is called; what is between its
-     * position and its limit is sent.
+     * one with answers to calls of a connection that is being left or come to, and any number that
+     * only say how much may be delivered. Must not block until the network has taken it. The buffer
+     * must not be touched until the callback is called; what is between its position and its limit
+     * is sent.
      *
      * @param message the message
      * @param callback called once, by any thread, also before this method returns

@@ -1,19 +1,27 @@
 package io.eventbus.client.internal;
 
+import io.eventbus.protocol.CallFrames;
 import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.FrameCursor;
 import io.eventbus.protocol.FrameLimits;
 import io.eventbus.protocol.Frames;
 import io.eventbus.protocol.PublishView;
+import io.eventbus.protocol.ReplyView;
+import io.eventbus.protocol.RequestView;
+import io.eventbus.protocol.ServiceFrames;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Barrier;
 import io.eventbus.schema.Confirm;
 import io.eventbus.schema.Credit;
 import io.eventbus.schema.Drained;
 import io.eventbus.schema.ErrorCode;
+import io.eventbus.schema.Execution;
+import io.eventbus.schema.Failure;
+import io.eventbus.schema.FailureCode;
 import io.eventbus.schema.Hello;
 import io.eventbus.schema.Limits;
 import io.eventbus.schema.Problem;
+import io.eventbus.schema.Register;
 import io.eventbus.schema.Subscribe;
 import io.eventbus.schema.Welcome;
 import java.net.URI;
@@ -43,6 +51,20 @@ final class FakeBus implements Transport {
   /** A Publish that arrived. */
   record Batch(String topic, long sequence, long schema, boolean confirm, List<String> payloads) {}
 
+  /** A Request that arrived. */
+  record Asked(
+      long call,
+      String service,
+      String method,
+      int timeoutMillis,
+      boolean idempotent,
+      int attempt,
+      long member,
+      String payload) {}
+
+  /** A Reply that arrived. */
+  record Answered(long call, int handledMicros, String payload) {}
+
   final BlockingQueue<Arrival> arrivals = new LinkedBlockingQueue<>();
 
   /** Not among the arrivals: they come whenever something is handled. */
@@ -58,6 +80,8 @@ final class FakeBus implements Transport {
   volatile boolean silent;
   volatile boolean answersPings = true;
   volatile boolean knowsCredit = true;
+  volatile boolean knowsServices = true;
+  volatile boolean confirmsServices = true;
   final AtomicInteger cancelled = new AtomicInteger();
   final AtomicInteger pings = new AtomicInteger();
   volatile long producer = 77;
@@ -144,6 +168,18 @@ final class FakeBus implements Transport {
     }
   }
 
+  Asked nextRequest() throws InterruptedException {
+    return (Asked) next(TypeCode.REQUEST).content;
+  }
+
+  Answered nextReply() throws InterruptedException {
+    return (Answered) next(TypeCode.REPLY).content;
+  }
+
+  Failure nextFailure() throws InterruptedException {
+    return (Failure) next(TypeCode.FAILURE).content;
+  }
+
   Batch nextPublish() throws InterruptedException {
     return (Batch) next(TypeCode.PUBLISH).content;
   }
@@ -185,6 +221,70 @@ final class FakeBus implements Transport {
         ByteBuffer.allocate(Frames.deliverSize(view, producer, 9, -1, groups, groups.length));
     Frames.writeDeliver(out, publish, view, producer, 9, -1, groups, groups.length);
     return out.array();
+  }
+
+  private static ByteBuffer event(String payload) {
+    ByteBuffer event = ByteBuffer.allocate(64 * 1024);
+    Frames.writeEvent(
+        event,
+        5,
+        null,
+        io.eventbus.protocol.EncodedHeaders.NONE,
+        payload.getBytes(StandardCharsets.UTF_8));
+    return event.flip();
+  }
+
+  /** A Reply from member 9 that waited for 3 microseconds and took 4. */
+  static byte[] reply(long call, String payload) {
+    ByteBuffer event = event(payload);
+    int tail = CallFrames.replyTailSize(0, event.remaining());
+    ByteBuffer out = ByteBuffer.allocate(CallFrames.replySize(call, 9, 3, 4, tail));
+    CallFrames.writeReplyHead(out, call, 9, 3, 4, tail);
+    CallFrames.writeReplySchema(out, 0);
+    return out.put(event).array();
+  }
+
+  static byte[] failure(long call, FailureCode code, Execution executed, long retryAfterMillis) {
+    return ControlFrames.encode(
+        TypeCode.FAILURE,
+        new Failure(
+            call,
+            code,
+            "told by the bus",
+            executed,
+            retryAfterMillis,
+            9L,
+            "",
+            ByteBuffer.allocate(0)));
+  }
+
+  /** An Invoke for the method {@code m} by caller 5. */
+  static byte[] invoke(
+      long call, long service, int timeoutMillis, long request, int attempt, String payload) {
+    ByteBuffer event = event(payload);
+    byte[] identity = "alice".getBytes(StandardCharsets.UTF_8);
+    int body =
+        CallFrames.invokeBodySize(
+            call,
+            service,
+            1,
+            timeoutMillis,
+            5,
+            request,
+            attempt,
+            identity,
+            7,
+            0,
+            event.remaining());
+    ByteBuffer out = ByteBuffer.allocate(CallFrames.invokeSize(body));
+    CallFrames.writeInvokeStart(out, body, call, service, 1);
+    out.put((byte) 'm');
+    CallFrames.writeInvokeRest(out, timeoutMillis, 5, request, attempt, identity, 7, 0);
+    return out.put(event).array();
+  }
+
+  private static String payload(io.eventbus.protocol.EventCursor event) {
+    return new String(event.payload(), StandardCharsets.UTF_8);
   }
 
   /** One connection. */
@@ -284,6 +384,63 @@ final class FakeBus implements Transport {
               frame(TypeCode.BARRIER, new Barrier(id));
             }
           }
+          case REGISTER -> {
+            Register register = ServiceFrames.register(message, from, to);
+            arrivals.add(new Arrival(this.number, number, type, register));
+            if (!knowsServices) {
+              frame(
+                  TypeCode.PROBLEM,
+                  new Problem(
+                      ErrorCode.UNKNOWN_TYPE, "type code 20 is unknown", false, 0L, 20, ""));
+            } else if (confirmsServices) {
+              frame(TypeCode.CONFIRM, new Confirm(TypeCode.REGISTER.code(), register.getId(), ""));
+            }
+          }
+          case UNREGISTER -> {
+            long id = ServiceFrames.unregister(message, from, to).getId();
+            arrivals.add(new Arrival(this.number, number, type, id));
+            if (answersUnsubscribe) {
+              frame(TypeCode.DRAINED, new Drained(id));
+            }
+          }
+          case REQUEST -> {
+            RequestView view = new RequestView();
+            view.read(message, from, to, LIMITS);
+            arrivals.add(
+                new Arrival(
+                    this.number,
+                    number,
+                    type,
+                    new Asked(
+                        view.call(),
+                        view.service(),
+                        view.method(),
+                        view.timeoutMillis(),
+                        view.idempotent(),
+                        view.attempt(),
+                        view.member(),
+                        payload(view.event()))));
+          }
+          case REPLY -> {
+            ReplyView view = new ReplyView();
+            view.read(message, from, to, LIMITS);
+            arrivals.add(
+                new Arrival(
+                    this.number,
+                    number,
+                    type,
+                    new Answered(view.call(), view.handledMicros(), payload(view.event()))));
+          }
+          case FAILURE ->
+              arrivals.add(
+                  new Arrival(this.number, number, type, ServiceFrames.failure(message, from, to)));
+          case CANCEL ->
+              arrivals.add(
+                  new Arrival(this.number, number, type, ServiceFrames.cancel(message, from, to)));
+          case CAPACITY ->
+              arrivals.add(
+                  new Arrival(
+                      this.number, number, type, ServiceFrames.capacity(message, from, to)));
           case CREDIT -> credit(ControlFrames.credit(message, from, to));
           case CHANGE_BUS_FAILED ->
               arrivals.add(
@@ -329,6 +486,8 @@ final class FakeBus implements Transport {
       welcome.setLimits(new Limits(1024 * 1024, messageBytes, 64, 16 * 1024, 10_000, 8L << 20));
       welcome.setOthers(List.of());
       welcome.setExpiresAt(expiresAt);
+      welcome.setCalls(knowsServices ? 4096 : 0);
+      welcome.setServices(knowsServices ? 1000 : 0);
       frame(TypeCode.WELCOME, welcome);
     }
 

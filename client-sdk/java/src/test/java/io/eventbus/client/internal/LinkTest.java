@@ -6,6 +6,7 @@ import io.eventbus.client.ClientOptions;
 import io.eventbus.client.ConnectionListener;
 import io.eventbus.client.EventBusClient;
 import io.eventbus.client.EventBusException;
+import io.eventbus.client.internal.call.Calls;
 import io.eventbus.schema.ChangeBus;
 import io.eventbus.schema.Hello;
 import io.eventbus.schema.Welcome;
@@ -66,13 +67,27 @@ class LinkTest {
             dispatcher,
             new Barriers(outbox, notifier, new ManualScheduler(clock)),
             counters,
-            notifier);
+            notifier,
+            calls(options, outbox, notifier));
     return new Link(
         URI.create("ws://one/bus"),
         new Hello("name", "agent", null, null, Map.of(), null, null, null),
         parts,
         owner,
         clock);
+  }
+
+  private CallTraffic calls(ClientOptions options, Outbox outbox, Notifier notifier) {
+    EventEncoder encoder = new EventEncoder(clock, 1 << 20);
+    CallOutlet outlet =
+        new CallOutlet(
+            outbox,
+            encoder,
+            notifier,
+            bus.outside(new ManualScheduler(clock), clock),
+            Runnable::run,
+            options.outbound().batchBytes());
+    return new CallTraffic(new Calls(outlet, List.of(), 1 << 20), outlet, encoder);
   }
 
   @Test

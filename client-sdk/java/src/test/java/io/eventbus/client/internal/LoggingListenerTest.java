@@ -11,6 +11,7 @@ import io.eventbus.client.ConnectionListener.DropCause;
 import io.eventbus.client.EventBusClient;
 import io.eventbus.client.EventBusException;
 import io.eventbus.client.Gap;
+import io.eventbus.client.Invocation;
 import io.eventbus.client.SubscribeOptions;
 import io.eventbus.protocol.TopicFilter;
 import java.net.URI;
@@ -127,6 +128,22 @@ class LoggingListenerTest {
         .asString()
         .contains("and 2 others")
         .contains("IllegalStateException: boom");
+  }
+
+  @Test
+  void aRequestThatFailsIsToldWithItsService() {
+    Invocation invocation =
+        (Invocation)
+            java.lang.reflect.Proxy.newProxyInstance(
+                Invocation.class.getClassLoader(),
+                new Class<?>[] {Invocation.class},
+                (proxy, method, arguments) ->
+                    method.getReturnType() == String.class ? "orders" : (Object) 7L);
+    listener.requestFailed(invocation, new IllegalStateException("boom"));
+    assertThat(lines())
+        .singleElement()
+        .asString()
+        .startsWith("WARN app: the handler of service orders failed with request 7 of caller 7");
   }
 
   private static DeliveredEvent event() {

@@ -57,6 +57,11 @@ final class ManualScheduler implements Scheduler {
     timers.remove(waiting);
   }
 
+  /** How many timers are set. */
+  synchronized int timers() {
+    return timers.size();
+  }
+
   /** Moves the clock, stopping at each timer on the way. */
   void advance(Duration duration) {
     long end = clock.nanoTime() + duration.toNanos();

@@ -49,6 +49,13 @@ final class RulePattern {
               + text
               + " is about no topic (expected: observe, for topics that start with $)");
     }
+    if (action.isAboutServices() && isSystem) {
+      throw new IllegalArgumentException(
+          action.name().toLowerCase(Locale.ROOT)
+              + " "
+              + text
+              + " is about no service (expected: a filter that does not start with $)");
+    }
   }
 
   /**

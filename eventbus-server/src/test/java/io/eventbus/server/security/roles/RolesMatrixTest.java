@@ -48,6 +48,12 @@ class RolesMatrixTest {
       deny subscribe secret.{sub}
       deny block {claim:desk}
       deny observe $SYS.{account}
+      [role caller]
+      allow request shop.>
+      deny request shop.admin
+      allow request desk.{claim:desk}
+      allow serve worker.{sub}.*
+      deny serve worker.u1.root
       [default]
       roles = reader
       """;
@@ -99,6 +105,18 @@ class RolesMatrixTest {
       unfenced  subscribe a                no   :24
       unfenced  block     a                no   :25
       unfenced  observe   $SYS.bus         no   :26
+      caller    request   shop.orders      yes  :28
+      caller    request   shop.admin       no   :29
+      caller    request   desk.fx          yes  :30
+      caller    request   desk.eu          no   no rule
+      caller    request   worker.u1.a      no   no rule
+      caller    serve     worker.u1.a      yes  :31
+      caller    serve     worker.u2.a      no   no rule
+      caller    serve     worker.u1.root   no   :32
+      caller    serve     shop.orders      no   no rule
+      caller    publish   shop.orders      no   no rule
+      trader    request   market.eu        no   no rule
+      anonymous serve     public.a         no   no rule
       """;
 
   private static final Map<String, Identity> CLIENTS =
@@ -109,6 +127,7 @@ class RolesMatrixTest {
           "trader", known("u1", "acme", "fx", "trader"),
           "void", known("a.b", "", "*", "trader"),
           "fenced", known("u1", "acme", "fx", "fenced"),
+          "caller", known("u1", "acme", "fx", "caller"),
           "unfenced", known(">", "a b", "$SYS", "fenced"));
 
   private static Identity known(String subject, String account, String desk, String role) {
@@ -137,7 +156,7 @@ class RolesMatrixTest {
                   Objects.requireNonNull(CLIENTS.get(cells[0])),
                   new Credentials(null, "browser", false))
               .of(action);
-      boolean isTopic = action == Action.PUBLISH;
+      boolean isTopic = action.isAboutNames();
       boolean allowed =
           isTopic ? rules.allows(cells[2]) : rules.allows(TopicFilter.parse(cells[2]));
       Verdict verdict =

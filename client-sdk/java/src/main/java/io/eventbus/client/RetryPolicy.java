@@ -1,0 +1,66 @@
+package io.eventbus.client;
+
+import java.time.Duration;
+
+/**
+ * When a request that failed is sent again by itself, within its time-out. Only failures that are
+ * {@link EventBusException.CallFailed#retryable} are: the request was not executed, or perhaps, and
+ * it is idempotent.
+ *
+ * <p>The pause before a try is {@code initialDelay * multiplier^(try - 1)}, at most {@code
+ * maxDelay}, less a random part of it, and never shorter than what the bus or the member asks for.
+ *
+ * @param attempts how often it is sent in all; 1 for never again
+ * @param initialDelay before the first repetition
+ * @param maxDelay the longest pause
+ * @param multiplier from one pause to the next, 1 to 10
+ * @param jitter the greatest part of the pause that is left out by chance, 0 to 1
+ */
+public record RetryPolicy(
+    int attempts, Duration initialDelay, Duration maxDelay, double multiplier, double jitter) {
+  /** Never sends again. */
+  public static final RetryPolicy NONE =
+      new RetryPolicy(1, Duration.ofMillis(50), Duration.ofSeconds(2), 2, 0.5);
+
+  /** Three tries in all: 50 ms and 100 ms apart, less up to half of that. */
+  public static final RetryPolicy STANDARD =
+      new RetryPolicy(3, Duration.ofMillis(50), Duration.ofSeconds(2), 2, 0.5);
+
+  /**
+   * Checks the parts.
+   *
+   * @param attempts as above
+   * @param initialDelay as above
+   * @param maxDelay as above
+   * @param multiplier as above
+   * @param jitter as above
+   * @throws IllegalArgumentException if one is out of range, saying which
+   */
+  public RetryPolicy {
+    Checks.range("attempts", attempts, 1, 1_000);
+    Checks.range("initialDelay", initialDelay, Duration.ofMillis(1), Duration.ofMinutes(10));
+    Checks.range("maxDelay", maxDelay, initialDelay, Duration.ofMinutes(10));
+    if (!(multiplier >= 1 && multiplier <= 10)) {
+      throw new IllegalArgumentException("multiplier: " + multiplier + " (expected: 1..10)");
+    }
+    if (!(jitter >= 0 && jitter <= 1)) {
+      throw new IllegalArgumentException("jitter: " + jitter + " (expected: 0..1)");
+    }
+  }
+
+  /**
+   * Computes the pause before a repetition.
+   *
+   * @param repetition 1 for the first
+   * @param random a random number, from 0 (inclusive) to 1 (exclusive)
+   * @return how long to wait
+   */
+  public Duration delay(int repetition, double random) {
+    Checks.range("repetition", repetition, 1, Integer.MAX_VALUE);
+    double full =
+        Math.min(
+            (double) maxDelay.toNanos(),
+            (double) initialDelay.toNanos() * Math.pow(multiplier, repetition - 1.0));
+    return Duration.ofNanos((long) (full * (1 - jitter * random)));
+  }
+}

@@ -1,0 +1,80 @@
+package io.eventbus.client;
+
+import java.time.Duration;
+import java.util.concurrent.CompletionStage;
+
+/** A service that this client is a member of; it survives reconnects. Any thread may use it. */
+public interface Service {
+  /**
+   * Returns the name.
+   *
+   * @return the name
+   */
+  String name();
+
+  /**
+   * Returns the options.
+   *
+   * @return the options
+   */
+  ServiceOptions options();
+
+  /**
+   * Tells when the bus has confirmed the member for the first time: requests from anywhere in the
+   * cluster reach it from then on.
+   *
+   * @return a stage that completes with this service, or with {@link EventBusException.Refused},
+   *     {@link EventBusException.TimedOut} or {@link EventBusException.Closed}; never on an I/O
+   *     thread
+   */
+  CompletionStage<Service> ready();
+
+  /** Takes no more requests until {@link #resume}; those that are here already are answered. */
+  void pause();
+
+  /** Takes requests again. */
+  void resume();
+
+  /**
+   * Returns what has happened so far.
+   *
+   * @return a snapshot; the numbers in it are not taken at exactly the same moment
+   */
+  Stats stats();
+
+  /**
+   * Ends the service: no more requests are taken, and those that are here are answered. What is not
+   * answered after the time-out is told that it is cancelled.
+   *
+   * @param timeout how long to wait for the answers
+   * @return a stage that completes with true when all are answered, with false after the time-out;
+   *     the same stage for every call
+   */
+  CompletionStage<Boolean> close(Duration timeout);
+
+  /**
+   * What has happened to a member of a service.
+   *
+   * @param received requests that have come
+   * @param answered requests that the handler has answered
+   * @param failed requests that the handler has failed or rejected
+   * @param expired requests that were dropped before the handler because their time was over
+   * @param cancelled requests that the caller has cancelled, before the handler or in it
+   * @param refused requests that were not taken because too much waited
+   * @param repeated requests that came again and got the reply of the first time
+   * @param running requests that the handler is at now
+   * @param waiting requests that wait for the handler now
+   * @param waitingBytes what these take
+   */
+  record Stats(
+      long received,
+      long answered,
+      long failed,
+      long expired,
+      long cancelled,
+      long refused,
+      long repeated,
+      int running,
+      int waiting,
+      long waitingBytes) {}
+}

@@ -1,0 +1,97 @@
+package io.eventbus.client;
+
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * The half of an {@link EventBusClient} that calls services and serves them. Any thread may call
+ * any method.
+ *
+ * <p>A service is a name with members; a request goes to one of them, which the bus chooses.
+ * Without {@link RequestOptions#idempotent} it is never executed twice. Every failure says with
+ * {@link EventBusException.CallFailed#executed} whether a member has begun with it. Requests have
+ * no order among each other nor with events.
+ *
+ * <p>Without a connection a request waits in the client, within its time-out and within {@link
+ * ClientBuilder#callBufferBytes}, and is never sent after it. When a connection is lost, requests
+ * that were not sent wait on; those that were end with {@link
+ * EventBusException.CallFailed.BusLost}, or are sent again where they are idempotent.
+ */
+public interface ServiceClient {
+  /**
+   * Makes a request.
+   *
+   * <p>Cancelling the returned future cancels the request. What depends on it runs as with {@link
+   * EventPublisher#publish(String, Event)}: on the client's executor, and should not block.
+   *
+   * @param service whom to ask: a name like a topic, at most 240 bytes of UTF-8
+   * @param event what to ask
+   * @param options how
+   * @return a future that completes with the answer, or with {@link EventBusException.CallFailed}
+   *     or {@link EventBusException.Closed}
+   * @throws EventBusException.IllegalTopic if the name breaks the rules; do not retry
+   * @throws EventBusException.PayloadTooBig if the event is over a limit of the bus; do not retry
+   */
+  CompletableFuture<Response> request(String service, Event event, RequestOptions options);
+
+  /**
+   * Makes a request with the default options.
+   *
+   * @param service whom to ask
+   * @param event what to ask
+   * @return as above
+   */
+  default CompletableFuture<Response> request(String service, Event event) {
+    return request(service, event, RequestOptions.DEFAULT);
+  }
+
+  /**
+   * Makes a request and waits for the answer; faster than waiting for {@link #request}, because the
+   * thread that reads the answer wakes this one.
+   *
+   * @param service whom to ask
+   * @param event what to ask
+   * @param options how
+   * @return the answer
+   * @throws EventBusException.CallFailed if there is none; {@link
+   *     EventBusException.CallFailed.Cancelled} if the thread was interrupted (it is then still
+   *     interrupted)
+   * @throws EventBusException.Closed if the client is closed
+   * @throws EventBusException.IllegalTopic if the name breaks the rules; do not retry
+   * @throws EventBusException.PayloadTooBig if the event is over a limit of the bus; do not retry
+   */
+  Response call(String service, Event event, RequestOptions options);
+
+  /**
+   * Makes a request with the default options and waits for the answer.
+   *
+   * @param service whom to ask
+   * @param event what to ask
+   * @return the answer
+   */
+  default Response call(String service, Event event) {
+    return call(service, event, RequestOptions.DEFAULT);
+  }
+
+  /**
+   * Becomes a member of a service.
+   *
+   * @param name a name like a topic, at most 240 bytes of UTF-8
+   * @param options how many requests at once, and more
+   * @param handler answers the requests
+   * @return the service; {@link Service#ready} tells when the bus has it
+   * @throws EventBusException.IllegalTopic if the name breaks the rules
+   * @throws EventBusException.Closed if the client is closed
+   */
+  Service serve(String name, ServiceOptions options, RequestHandler handler);
+
+  /**
+   * Becomes a member of a service with the default options.
+   *
+   * @param name a name like a topic
+   * @param handler answers the requests
+   * @return as above
+   */
+  default Service serve(String name, RequestHandler handler) {
+    return serve(name, ServiceOptions.DEFAULT, handler);
+  }
+}

@@ -1,0 +1,129 @@
+package io.eventbus.client;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.Objects;
+
+/**
+ * How a service is served; immutable.
+ *
+ * @param concurrency how many requests the handler works on at once, 1 to 65,536; default 16. The
+ *     bus sends a few more ahead, which wait in this client
+ * @param identify whether {@link Invocation#identity} is to say who calls; default false
+ * @param version of the software that serves, for people: at most 255 bytes of UTF-8
+ * @param metadata for people and their tools: at most 64 entries and 4 KiB of UTF-8
+ * @param rememberReplies how many of the last replies are kept, so that a request that comes again
+ *     gets the same reply instead of being executed again, 0 to 1,000,000; default 0. A request
+ *     that comes again while it is worked on gets that reply in any case
+ * @param bufferBytes how much the requests that wait for the handler may take in this client, and
+ *     as much again the replies that are remembered: 1 KiB to 1 GiB, default 16 MiB. A request that
+ *     does not fit is refused, not executed
+ */
+public record ServiceOptions(
+    int concurrency,
+    boolean identify,
+    String version,
+    Map<String, String> metadata,
+    int rememberReplies,
+    int bufferBytes) {
+  /** 16 requests at once. */
+  public static final ServiceOptions DEFAULT =
+      new ServiceOptions(16, false, "", Map.of(), 0, 16 * 1024 * 1024);
+
+  /**
+   * Checks the parts.
+   *
+   * @param concurrency as above
+   * @param identify as above
+   * @param version as above
+   * @param metadata as above; copied
+   * @param rememberReplies as above
+   * @param bufferBytes as above
+   * @throws IllegalArgumentException if one is out of range, saying which
+   */
+  public ServiceOptions {
+    Objects.requireNonNull(version, "version");
+    metadata = Map.copyOf(metadata);
+    Checks.range("concurrency", concurrency, 1, 65_536);
+    Checks.range("version, bytes of UTF-8", utf8(version), 0, 255);
+    Checks.range("metadata", metadata.size(), 0, 64);
+    long bytes = 0;
+    for (Map.Entry<String, String> entry : metadata.entrySet()) {
+      Checks.range("metadata name, bytes of UTF-8", utf8(entry.getKey()), 0, 255);
+      Checks.range("metadata value, bytes of UTF-8", utf8(entry.getValue()), 0, 255);
+      bytes += utf8(entry.getKey()) + utf8(entry.getValue());
+    }
+    Checks.range("metadata, bytes of UTF-8", bytes, 0, 4096);
+    Checks.range("rememberReplies", rememberReplies, 0, 1_000_000);
+    Checks.range("bufferBytes", bufferBytes, 1024, 1024 * 1024 * 1024);
+  }
+
+  private static long utf8(String text) {
+    return text.getBytes(StandardCharsets.UTF_8).length;
+  }
+
+  /**
+   * Changes how many requests the handler works on at once.
+   *
+   * @param newConcurrency 1 to 65,536
+   * @return new options
+   */
+  public ServiceOptions withConcurrency(int newConcurrency) {
+    return new ServiceOptions(
+        newConcurrency, identify, version, metadata, rememberReplies, bufferBytes);
+  }
+
+  /**
+   * Changes whether the bus tells who calls.
+   *
+   * @param newIdentify whether it does
+   * @return new options
+   */
+  public ServiceOptions withIdentify(boolean newIdentify) {
+    return new ServiceOptions(
+        concurrency, newIdentify, version, metadata, rememberReplies, bufferBytes);
+  }
+
+  /**
+   * Changes the version.
+   *
+   * @param newVersion at most 255 bytes of UTF-8
+   * @return new options
+   */
+  public ServiceOptions withVersion(String newVersion) {
+    return new ServiceOptions(
+        concurrency, identify, newVersion, metadata, rememberReplies, bufferBytes);
+  }
+
+  /**
+   * Changes the metadata.
+   *
+   * @param newMetadata at most 64 entries and 4 KiB of UTF-8; copied
+   * @return new options
+   */
+  public ServiceOptions withMetadata(Map<String, String> newMetadata) {
+    return new ServiceOptions(
+        concurrency, identify, version, newMetadata, rememberReplies, bufferBytes);
+  }
+
+  /**
+   * Changes how many replies are remembered.
+   *
+   * @param replies 0 to 1,000,000
+   * @return new options
+   */
+  public ServiceOptions withRememberReplies(int replies) {
+    return new ServiceOptions(concurrency, identify, version, metadata, replies, bufferBytes);
+  }
+
+  /**
+   * Changes how much may wait.
+   *
+   * @param newBufferBytes 1 KiB to 1 GiB
+   * @return new options
+   */
+  public ServiceOptions withBufferBytes(int newBufferBytes) {
+    return new ServiceOptions(
+        concurrency, identify, version, metadata, rememberReplies, newBufferBytes);
+  }
+}

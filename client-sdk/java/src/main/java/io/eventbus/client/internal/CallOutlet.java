@@ -1,0 +1,141 @@
+package io.eventbus.client.internal;
+
+import io.eventbus.client.Event;
+import io.eventbus.client.EventBusException;
+import io.eventbus.client.Invocation;
+import io.eventbus.client.internal.call.Body;
+import io.eventbus.client.internal.call.CallFrame;
+import io.eventbus.client.internal.call.CallHost;
+import io.eventbus.client.internal.call.CallPath;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.function.DoubleSupplier;
+
+/**
+ * What calls get of the client: its clock, its threads, and the way out. Frames go through the
+ * {@link Outbox} if they are for the connection that it has; while the client changes the bus there
+ * is another connection beside that one, which has a writer of its own. Any thread may use it.
+ */
+final class CallOutlet implements CallHost {
+  private final Outbox outbox;
+  private final EventEncoder encoder;
+  private final Notifier notifier;
+  private final Scheduler conductor;
+  private final MicroClock clock;
+  private final Executor executor;
+  private final DoubleSupplier random;
+  private final int messageBytes;
+  private final Map<CallPath, StandbyWriter> writers = new ConcurrentHashMap<>();
+
+  CallOutlet(
+      Outbox outbox,
+      EventEncoder encoder,
+      Notifier notifier,
+      ClientParts.Outside outside,
+      Executor executor,
+      int messageBytes) {
+    this.outbox = outbox;
+    this.encoder = encoder;
+    this.notifier = notifier;
+    this.conductor = outside.conductor();
+    this.clock = outside.clock();
+    this.executor = executor;
+    this.random = outside.random();
+    this.messageBytes = messageBytes;
+  }
+
+  /** There is another connection. */
+  void opened(Transport.Channel channel) {
+    writers.put(channel, new StandbyWriter(channel, messageBytes));
+  }
+
+  /** A connection has ended, or is not used any more. */
+  void ended(Transport.Channel channel) {
+    writers.remove(channel);
+  }
+
+  /** Says whether what was sent beside the outbox is with the network. */
+  boolean isWritten(Transport.Channel channel) {
+    StandbyWriter writer = writers.get(channel);
+    return writer == null || writer.isIdle();
+  }
+
+  /** Runs a task once when what was sent beside the outbox is with the network. */
+  void whenWritten(Transport.Channel channel, Runnable task) {
+    StandbyWriter writer = writers.get(channel);
+    if (writer == null) {
+      task.run();
+    } else {
+      writer.whenIdle(task);
+    }
+  }
+
+  @Override
+  public void send(CallFrame frame, boolean here) {
+    if (outbox.addCall(frame, here)) {
+      return;
+    }
+    CallPath path = frame.path();
+    StandbyWriter writer = path == null ? null : writers.get(path);
+    int size = writer == null ? 0 : frame.size(clock.nanoTime());
+    if (path != null && writer != null && size > 0) {
+      ByteBuffer bytes = ByteBuffer.allocate(size);
+      if (frame.write(bytes, path)) {
+        writer.send(List.of(bytes.array()));
+      }
+    }
+  }
+
+  @Override
+  public boolean hasRoom() {
+    return outbox.hasRoomForAnswers();
+  }
+
+  @Override
+  public Body encode(Event event) {
+    return encoder.encodeForCall(event);
+  }
+
+  @Override
+  public long nanoTime() {
+    return clock.nanoTime();
+  }
+
+  @Override
+  public double random() {
+    return random.getAsDouble();
+  }
+
+  @Override
+  public Runnable schedule(Runnable task, long delayNanos) {
+    return conductor.schedule(task, delayNanos)::cancel;
+  }
+
+  @Override
+  public void handle(Runnable task) {
+    executor.execute(task);
+  }
+
+  @Override
+  public void complete(Runnable completion) {
+    notifier.complete(completion);
+  }
+
+  @Override
+  public void fail(Runnable completion) {
+    notifier.fail(completion);
+  }
+
+  @Override
+  public void handlerFailed(Invocation invocation, Throwable failure) {
+    notifier.tell(listener -> listener.requestFailed(invocation, failure));
+  }
+
+  @Override
+  public void problem(EventBusException problem) {
+    notifier.tell(listener -> listener.problem(problem));
+  }
+}

@@ -1,0 +1,95 @@
+package io.eventbus.client.internal;
+
+import io.eventbus.client.internal.call.CallFrame;
+import io.eventbus.client.internal.call.Calls;
+import io.eventbus.client.internal.call.InboundCalls;
+import io.eventbus.schema.Welcome;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/** The calls of a client as its connections see them. */
+final class CallTraffic {
+  private final Calls calls;
+  private final CallOutlet outlet;
+  private final EventEncoder encoder;
+  private String bus = "";
+  private boolean serves;
+
+  CallTraffic(Calls calls, CallOutlet outlet, EventEncoder encoder) {
+    this.calls = calls;
+    this.outlet = outlet;
+    this.encoder = encoder;
+  }
+
+  Calls calls() {
+    return calls;
+  }
+
+  /** Reads what comes over one connection. */
+  InboundCalls inbound() {
+    return new InboundCalls(calls);
+  }
+
+  /** A bus has welcomed this client: answers may go over the connection. */
+  void opened(Transport.Channel channel) {
+    outlet.opened(channel);
+  }
+
+  /** Requests go out over a connection from now on; the outbox has it, and the bus's limits. */
+  void connected(Welcome welcome) {
+    bus = welcome.getBus();
+    serves = welcome.getCalls() > 0;
+    connectedAgain();
+  }
+
+  /** They do so again over the connection before, which was not lost. */
+  void connectedAgain() {
+    calls.pending().connected(bus, serves, encoder.mostCallBytes());
+  }
+
+  /** Answers of a connection that the outbox does not have any more: they go beside it. */
+  void reroute(List<CallFrame> answers) {
+    answers.forEach(frame -> outlet.send(frame, false));
+  }
+
+  /** A connection has ended, or is given up; null for none. */
+  void lost(Transport.@Nullable Channel channel) {
+    if (channel != null) {
+      outlet.ended(channel);
+      calls.lost(channel);
+    }
+  }
+
+  /**
+   * The client has left a connection, over which calls may end for a moment.
+   *
+   * @param close closes it; is run once, on the conductor
+   */
+  void leave(Transport.Channel channel, Scheduler conductor, Runnable close) {
+    AtomicBoolean closed = new AtomicBoolean();
+    Runnable once =
+        () -> {
+          if (closed.compareAndSet(false, true)) {
+            lost(channel);
+            close.run();
+          }
+        };
+    calls.leave(
+        channel,
+        () -> {
+          if (outlet.isWritten(channel)) {
+            once.run();
+            return;
+          }
+          outlet.whenWritten(channel, () -> conductor.execute(once));
+          // The network may take nothing.
+          conductor.schedule(once, Calls.LOOK_NANOS);
+        });
+  }
+
+  /** Runs a task when no call is under way over a connection; see {@link Calls#whenQuiet}. */
+  void whenQuiet(Transport.Channel channel, long until, Runnable task) {
+    calls.whenQuiet(channel, until, task);
+  }
+}

@@ -1,0 +1,34 @@
+package io.eventbus.client.internal;
+
+import io.eventbus.client.EventBusException;
+
+/**
+ * What a client has asked its bus for under an id, over all its connections: a subscription or a
+ * service. Its methods are called under the lock of {@link Subscriptions} and must not block.
+ */
+interface Registration {
+  long id();
+
+  /** What asks the bus for it. */
+  byte[] beginFrame();
+
+  /** What tells the bus that it is not wanted any more. */
+  byte[] endFrame();
+
+  /** Whether the bus gives to nobody else what it has given to one connection for it. */
+  boolean isExclusive();
+
+  boolean isConfirmed();
+
+  void confirm();
+
+  void completeReady();
+
+  void failReady(EventBusException failure);
+
+  /** Nothing more comes from the bus; what is here is still handled. */
+  void end();
+
+  /** The client has ended. */
+  void abandon();
+}

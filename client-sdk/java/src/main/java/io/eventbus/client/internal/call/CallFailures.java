@@ -1,0 +1,121 @@
+package io.eventbus.client.internal.call;
+
+import io.eventbus.client.ErrorCode;
+import io.eventbus.client.EventBusException.CallFailed;
+import io.eventbus.client.EventBusException.CallFailed.Rejected;
+import io.eventbus.client.Execution;
+import io.eventbus.protocol.ControlFrames;
+import io.eventbus.protocol.FrameLimits;
+import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.Failure;
+import io.eventbus.schema.FailureCode;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+
+/** Failures as frames and as what the application sees of them. */
+final class CallFailures {
+  private static final int MOST_MESSAGE_BYTES = 1024;
+
+  private CallFailures() {}
+
+  /** What a caller sees of a Failure. */
+  static CallFailed seen(Failure failure, boolean idempotent) {
+    Execution executed = Execution.valueOf(failure.getExecuted().name());
+    boolean safe = isSafe(executed, idempotent);
+    Duration retryAfter = Duration.ofMillis(Math.max(0, failure.getRetryAfterMillis()));
+    String message = failure.getMessage();
+    return switch (failure.getCode()) {
+      case NO_MEMBER -> new CallFailed.NoMember(message, executed, safe);
+      case TIMEOUT -> new CallFailed.DeadlineExceeded(message, executed, safe);
+      case CANCELLED -> new CallFailed.Cancelled(message, executed, safe);
+      case OVERLOADED -> new CallFailed.Overloaded(message, executed, safe, retryAfter);
+      case MEMBER_LOST -> new CallFailed.MemberLost(message, executed, safe);
+      case FORBIDDEN -> notServed(ErrorCode.FORBIDDEN, failure, executed);
+      case TOO_BIG -> notServed(ErrorCode.TOO_BIG, failure, executed);
+      case UNSUPPORTED -> notServed(ErrorCode.UNSUPPORTED, failure, executed);
+      case INTERNAL -> new CallFailed.NotServed(ErrorCode.INTERNAL, message, executed, safe);
+      case REFUSED -> rejected(Rejected.Reason.REFUSED, failure, executed, safe);
+      case UNKNOWN_METHOD -> rejected(Rejected.Reason.UNKNOWN_METHOD, failure, executed, false);
+      case FAILED -> rejected(Rejected.Reason.FAILED, failure, executed, safe);
+    };
+  }
+
+  /** Whether a request may be sent again as far as its execution goes. */
+  static boolean isSafe(Execution executed, boolean idempotent) {
+    return executed == Execution.NO || (executed == Execution.UNKNOWN && idempotent);
+  }
+
+  // Another try would end as this one.
+  private static CallFailed notServed(ErrorCode code, Failure failure, Execution executed) {
+    return new CallFailed.NotServed(code, failure.getMessage(), executed, false);
+  }
+
+  private static CallFailed rejected(
+      Rejected.Reason reason, Failure failure, Execution executed, boolean retryable) {
+    ByteBuffer details = failure.getDetails().duplicate();
+    byte[] bytes = new byte[details.remaining()];
+    details.get(bytes);
+    return new Rejected(
+        reason,
+        failure.getMessage(),
+        executed,
+        retryable,
+        Duration.ofMillis(Math.max(0, failure.getRetryAfterMillis())),
+        failure.getType(),
+        bytes);
+  }
+
+  /** What a member answers for the SDK. */
+  static Failure of(FailureCode code, String message, Execution executed) {
+    return new Failure(
+        0L,
+        code,
+        fit(message, MOST_MESSAGE_BYTES),
+        io.eventbus.schema.Execution.valueOf(executed.name()),
+        0L,
+        0L,
+        "",
+        ByteBuffer.allocate(0));
+  }
+
+  /** What a member answers for its application. */
+  static Failure of(Rejected rejected) {
+    Failure failure =
+        of(
+            FailureCode.valueOf(rejected.reason().name()),
+            String.valueOf(rejected.getMessage()),
+            rejected.executed());
+    failure.setRetryAfterMillis(rejected.retryAfter().toMillis());
+    failure.setType(fit(rejected.type(), FrameLimits.MAX_NAME_BYTES));
+    byte[] details = rejected.details();
+    int length = Math.min(details.length, FrameLimits.MAX_DETAILS_BYTES);
+    failure.setDetails(ByteBuffer.wrap(details, 0, length).slice());
+    return failure;
+  }
+
+  /** The frame of a failure that answers a call. */
+  static CallFrame frame(CallPath path, long call, Failure failure) {
+    // Avro's own copies look classes up by name, which it forbids for those that are not trusted.
+    Failure numbered =
+        new Failure(
+            call,
+            failure.getCode(),
+            failure.getMessage(),
+            failure.getExecuted(),
+            failure.getRetryAfterMillis(),
+            0L,
+            failure.getType(),
+            failure.getDetails().duplicate());
+    return new BytesFrame(path, ControlFrames.encode(TypeCode.FAILURE, numbered));
+  }
+
+  /** A text of at most so many bytes of UTF-8. */
+  private static String fit(String text, int mostBytes) {
+    String shown = text.length() > mostBytes ? text.substring(0, mostBytes) : text;
+    while (shown.getBytes(StandardCharsets.UTF_8).length > mostBytes) {
+      shown = shown.substring(0, shown.length() - 1);
+    }
+    return shown;
+  }
+}

@@ -1,0 +1,127 @@
+package io.eventbus.client.internal.call;
+
+import io.eventbus.client.CallInterceptor;
+import io.eventbus.client.EventBusException;
+import io.eventbus.client.Execution;
+import io.eventbus.client.RequestHandler;
+import io.eventbus.client.ServiceOptions;
+import io.eventbus.protocol.InvokeView;
+import io.eventbus.schema.CallKind;
+import io.eventbus.schema.FailureCode;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The calls of one client, at both ends: the requests that it makes, and those to its services. Any
+ * thread may use it.
+ */
+public final class Calls {
+  /** How often it is looked whether calls have ended on a connection that is being left. */
+  public static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
+  private final CallHost host;
+  private final List<CallInterceptor> interceptors;
+  private final PendingCalls pending;
+  private final OpenInvocations open = new OpenInvocations();
+  private final Map<Long, ServiceRunner> services = new ConcurrentHashMap<>();
+
+  /**
+   * Makes one.
+   *
+   * @param mostBytes what requests may take that are not sent, or may be sent again
+   */
+  public Calls(CallHost host, List<CallInterceptor> interceptors, int mostBytes) {
+    this.host = host;
+    this.interceptors = interceptors;
+    this.pending = new PendingCalls(host, interceptors, mostBytes);
+  }
+
+  /** The requests that this client makes. */
+  public PendingCalls pending() {
+    return pending;
+  }
+
+  /** Serves from now on what comes for a service. */
+  public ServiceRunner serve(long id, String name, ServiceOptions options, RequestHandler handler) {
+    ServiceRunner runner = new ServiceRunner(name, options, handler, interceptors, host, open);
+    services.put(id, runner);
+    return runner;
+  }
+
+  /** Nothing comes for a service any more. */
+  public void forget(long id) {
+    services.remove(id);
+  }
+
+  void invoked(InvokeView view, CallPath path) {
+    ServiceRunner runner = services.get(view.service());
+    if (runner != null && view.kind() == CallKind.REPLY) {
+      runner.arrive(new ReceivedInvocation(host, runner.name(), view, path));
+      return;
+    }
+    host.send(
+        CallFailures.frame(
+            path,
+            view.call(),
+            runner == null
+                ? CallFailures.of(FailureCode.REFUSED, "the member has ended", Execution.NO)
+                : CallFailures.of(
+                    FailureCode.UNSUPPORTED,
+                    "the member serves no calls of this kind",
+                    Execution.NO)),
+        false);
+  }
+
+  void cancelled(long call, CallPath path) {
+    open.cancel(path, call);
+  }
+
+  /** Answers can be added again to those that wait to be sent. */
+  public void hasRoom() {
+    services.values().forEach(ServiceRunner::hasRoom);
+  }
+
+  // ---- Connections
+
+  /** A connection is lost, or given up: nothing that comes over it counts any more. */
+  public void lost(CallPath path) {
+    open.lost(path);
+    pending.lost(path);
+  }
+
+  /**
+   * The client has left a connection. It stays open until the calls that are under way there have
+   * ended, 500 ms at most.
+   *
+   * @param then is run when it may be closed: at once if there are none, else on the conductor
+   */
+  public void leave(CallPath path, Runnable then) {
+    pending.leave(path);
+    long until = host.nanoTime() + PendingCalls.TRAIL_NANOS;
+    whenQuiet(path, until, then);
+  }
+
+  /**
+   * Waits for the calls under way on a connection.
+   *
+   * @param until when not to wait any longer
+   * @param then is run once: at once if there are none, else on the conductor
+   */
+  public void whenQuiet(CallPath path, long until, Runnable then) {
+    if (until - host.nanoTime() <= 0 || (open.isQuiet(path) && pending.isQuiet(path))) {
+      then.run();
+    } else {
+      // The end of each call could be told, at a price for every call there ever is.
+      host.schedule(() -> whenQuiet(path, until, then), LOOK_NANOS);
+    }
+  }
+
+  /** The client has ended: so do all requests and services. */
+  public void close(EventBusException why) {
+    pending.close(why);
+    services.values().forEach(ServiceRunner::abandon);
+    services.clear();
+  }
+}

@@ -1,0 +1,350 @@
+package io.eventbus.client.internal.call;
+
+import io.eventbus.client.CallInterceptor;
+import io.eventbus.client.ErrorCode;
+import io.eventbus.client.Event;
+import io.eventbus.client.EventBusException;
+import io.eventbus.client.EventBusException.CallFailed;
+import io.eventbus.client.Execution;
+import io.eventbus.client.RequestOptions;
+import io.eventbus.client.Response;
+import io.eventbus.protocol.ReplyView;
+import io.eventbus.protocol.ServiceName;
+import io.eventbus.schema.Failure;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The requests of this client that have no outcome yet, over all its connections. Any thread may
+ * use it.
+ *
+ * <p>A request is kept here from beginning to end, and handed to the way out whenever there is a
+ * connection. An answer counts if it comes over the connection that the request was sent over; so
+ * what a connection still brings after it was given up changes nothing.
+ */
+public final class PendingCalls {
+  /** How long requests may end on a connection that the client has left. */
+  static final long TRAIL_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
+  private final CallHost host;
+  private final List<CallInterceptor> interceptors;
+  private final int mostBytes;
+  private final AtomicLong usedBytes = new AtomicLong();
+  private final AtomicLong numbers = new AtomicLong();
+  private final Map<Long, RequestCall> calls = new ConcurrentHashMap<>();
+  private final CallDeadlines deadlines;
+  private final CompletableFuture<Void> drained = new CompletableFuture<>();
+  // Set together: why a request made now fails.
+  private volatile @Nullable String unsupported;
+  private volatile @Nullable EventBusException closed;
+
+  /**
+   * Makes one.
+   *
+   * @param mostBytes what requests may take that are not sent, or may be sent again
+   */
+  public PendingCalls(CallHost host, List<CallInterceptor> interceptors, int mostBytes) {
+    this.host = host;
+    this.interceptors = interceptors;
+    this.mostBytes = mostBytes;
+    this.deadlines = new CallDeadlines(host, this::expire);
+  }
+
+  // ---- Callers
+
+  /** Makes a request; see {@link io.eventbus.client.ServiceClient#request}. */
+  public CompletableFuture<Response> request(String service, Event event, RequestOptions options) {
+    ResponseFuture future = new ResponseFuture(host);
+    RequestCall call = begin(service, event, options, future);
+    if (call != null) {
+      future.onAbandon(() -> cancel(call, "the caller has cancelled the request to " + service));
+      if (future.isDone()) {
+        // Its cancelling may have missed the line before.
+        cancel(call, "the caller has cancelled the request to " + service);
+      }
+    }
+    return future;
+  }
+
+  /** Makes a request and waits; see {@link io.eventbus.client.ServiceClient#call}. */
+  public Response call(String service, Event event, RequestOptions options) {
+    BlockedCaller caller = new BlockedCaller();
+    RequestCall call = begin(service, event, options, caller);
+    return caller.await(
+        () -> {
+          if (call != null) {
+            cancel(call, "the thread that called " + service + " was interrupted");
+          }
+        });
+  }
+
+  /** Returns the call, or null if it has failed already. */
+  private @Nullable RequestCall begin(
+      String service, Event event, RequestOptions options, Outcome outcome) {
+    String problem = ServiceName.problem(service);
+    if (problem != null) {
+      throw new EventBusException.IllegalTopic(problem);
+    }
+    Event sent = event;
+    for (CallInterceptor interceptor : interceptors) {
+      sent = interceptor.beforeSend(service, options, sent);
+    }
+    Body body = host.encode(sent);
+    int cost = RequestCall.cost(body);
+    EventBusException refused = refusal(service);
+    if (refused == null && usedBytes.addAndGet(cost) > mostBytes) {
+      usedBytes.addAndGet(-cost);
+      refused =
+          new CallFailed.Overloaded(
+              "the requests that wait in this client take "
+                  + usedBytes.get()
+                  + " bytes, and this one "
+                  + cost
+                  + " (expected: at most "
+                  + mostBytes
+                  + " together, callBufferBytes)",
+              Execution.NO,
+              true,
+              Duration.ZERO);
+    }
+    if (refused != null) {
+      outcome.fail(refused);
+      return null;
+    }
+    long number = numbers.incrementAndGet();
+    long deadline = host.nanoTime() + options.timeout().toNanos();
+    RequestCall call =
+        new RequestCall(number, service, options, body, outcome, deadline, usedBytes);
+    calls.put(number, call);
+    EventBusException end = closed;
+    if (end != null) {
+      // The end may have missed it.
+      settle(call, call.unsendable() != null, end);
+      return null;
+    }
+    deadlines.watch(deadline);
+    host.send(call, true);
+    return call;
+  }
+
+  private @Nullable EventBusException refusal(String service) {
+    EventBusException end = closed;
+    if (end != null) {
+      return new EventBusException.Closed(String.valueOf(end.getMessage()), end.getCause());
+    }
+    String bus = unsupported;
+    return bus == null ? null : notServedBy(bus, service, Execution.NO);
+  }
+
+  private static CallFailed notServedBy(String bus, String service, Execution executed) {
+    return new CallFailed.NotServed(
+        ErrorCode.UNSUPPORTED,
+        "the bus " + bus + " has no services: the request to " + service + " is not sent",
+        executed,
+        false);
+  }
+
+  private void cancel(RequestCall call, String why) {
+    RequestCall.Ended ended = call.cancel(why);
+    if (ended == null) {
+      return;
+    }
+    remove(call);
+    call.outcome.fail(ended.failure());
+    CallFrame cancel = ended.cancel();
+    if (cancel != null) {
+      host.send(cancel, true);
+    }
+  }
+
+  private void remove(RequestCall call) {
+    calls.remove(call.number);
+    if (closed != null && calls.isEmpty()) {
+      drained.complete(null);
+    }
+  }
+
+  private void settle(RequestCall call, boolean ended, EventBusException failure) {
+    if (ended) {
+      remove(call);
+      call.outcome.fail(failure);
+    }
+  }
+
+  // ---- What the bus answers, on the connection's thread
+
+  void reply(ReplyView view, CallPath over) {
+    RequestCall call = calls.get(view.call());
+    if (call != null && call.answered(over)) {
+      remove(call);
+      call.outcome.succeed(
+          new Response(
+              Events.of(view.event(), view.schema()),
+              view.member(),
+              micros(view.queuedMicros()),
+              micros(view.handledMicros())));
+    }
+  }
+
+  private static Duration micros(int micros) {
+    return Duration.ofNanos(TimeUnit.MICROSECONDS.toNanos(micros));
+  }
+
+  void failed(Failure failure, CallPath over) {
+    RequestCall call = calls.get(failure.getCall());
+    if (call == null) {
+      return;
+    }
+    if (call.isPerhapsExecuted() && failure.getExecuted() == io.eventbus.schema.Execution.NO) {
+      // That is true of this try only.
+      failure.setExecuted(io.eventbus.schema.Execution.UNKNOWN);
+    }
+    CallFailed seen = CallFailures.seen(failure, call.options.idempotent());
+    long delay = call.failed(over, seen, host.random(), host.nanoTime());
+    if (delay == RequestCall.ENDED) {
+      settle(call, true, seen);
+    } else if (delay >= 0) {
+      call.pausing(host.schedule(() -> again(call, call.goesOn()), delay));
+    }
+  }
+
+  private void again(RequestCall call, boolean waits) {
+    if (waits) {
+      host.send(call, false);
+    }
+  }
+
+  // ---- Connections, on the conductor
+
+  /**
+   * A connection is ready: what waits is sent over it, also what was handed to the way out before.
+   *
+   * @param bus its name
+   * @param serves whether it knows of services
+   * @param mostEventBytes how big an event of a request it takes
+   */
+  public void connected(String bus, boolean serves, int mostEventBytes) {
+    unsupported = serves ? null : bus;
+    calls.values().stream()
+        .filter(RequestCall::isWaiting)
+        .sorted(Comparator.comparingLong(call -> call.number))
+        .forEach(call -> connected(call, bus, serves, mostEventBytes));
+  }
+
+  private void connected(RequestCall call, String bus, boolean serves, int mostEventBytes) {
+    if (serves && call.bodyBytes() <= mostEventBytes) {
+      host.send(call, false);
+      return;
+    }
+    Execution executed = call.unsendable();
+    if (executed == null) {
+      return;
+    }
+    settle(
+        call,
+        true,
+        serves
+            ? new CallFailed.NotServed(
+                ErrorCode.TOO_BIG,
+                "the bus "
+                    + bus
+                    + " takes smaller events than the one of the request to "
+                    + call.service
+                    + " (expected: at most "
+                    + mostEventBytes
+                    + " bytes)",
+                executed,
+                false)
+            : notServedBy(bus, call.service, executed));
+  }
+
+  /** A connection is lost, or given up. */
+  void lost(CallPath connection) {
+    long now = host.nanoTime();
+    calls.values().forEach(call -> lost(call, call.lost(connection, now)));
+  }
+
+  private void lost(RequestCall call, RequestCall.Loss loss) {
+    settle(call, loss == RequestCall.Loss.ENDED, call.busLost());
+    again(call, loss == RequestCall.Loss.AGAIN);
+  }
+
+  /** The client has left a connection, which stays open for a while. */
+  void leave(CallPath connection) {
+    long now = host.nanoTime();
+    for (RequestCall call : calls.values()) {
+      if (call.isSentOver(connection)) {
+        call.trail(connection, now, TRAIL_NANOS);
+        deadlines.watch(call.due());
+      }
+    }
+  }
+
+  boolean isQuiet(CallPath connection) {
+    return isNone(call -> call.isSentOver(connection));
+  }
+
+  private boolean isNone(Predicate<RequestCall> what) {
+    return calls.values().stream().noneMatch(what);
+  }
+
+  /** Looks at all calls; returns when to look again, or null if there are none. */
+  private @Nullable Long expire(long now) {
+    Long next = null;
+    for (RequestCall call : calls.values()) {
+      lost(call, call.trailed(now));
+      CallFailed failure = call.expire(now);
+      if (failure != null) {
+        settle(call, true, failure);
+      } else {
+        long due = call.due();
+        next = next == null || due - next < 0 ? due : next;
+      }
+    }
+    return next;
+  }
+
+  // ---- The end
+
+  /** Takes no more; completes when those that are here have their outcome. */
+  public CompletableFuture<Void> drain() {
+    if (closed == null) {
+      closed = new EventBusException.Closed("the client is closed");
+    }
+    if (calls.isEmpty()) {
+      drained.complete(null);
+    }
+    return drained;
+  }
+
+  /** The client has ended: so do all requests. */
+  public void close(EventBusException why) {
+    closed = why;
+    for (RequestCall call : calls.values()) {
+      RequestCall.Ended ended =
+          call.cancel(why.getMessage() + ", before " + call.service + " answered");
+      if (ended != null) {
+        settle(call, true, ended.failure());
+      }
+    }
+    drained.complete(null);
+  }
+
+  /** How many requests have no outcome yet. */
+  int size() {
+    return calls.size();
+  }
+
+  /** What requests take that are not sent, or may be sent again. */
+  long usedBytes() {
+    return usedBytes.get();
+  }
+}

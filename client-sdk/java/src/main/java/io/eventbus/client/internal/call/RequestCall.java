@@ -1,0 +1,361 @@
+package io.eventbus.client.internal.call;
+
+import io.eventbus.client.EventBusException;
+import io.eventbus.client.EventBusException.CallFailed;
+import io.eventbus.client.Execution;
+import io.eventbus.client.RequestOptions;
+import io.eventbus.protocol.CallFrames;
+import io.eventbus.protocol.ControlFrames;
+import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.CallPriority;
+import io.eventbus.schema.Cancel;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One request of this client: waits, is sent, is perhaps sent again, and has its outcome. Its lock
+ * is the innermost of all, because it writes itself under the lock of what it waits in.
+ */
+final class RequestCall implements CallFrame {
+  /** What a request takes in memory beside its bytes. */
+  static final int OVERHEAD = 256;
+
+  /** So much longer the verdict of the bus is waited for, which says whether it was executed. */
+  private static final long VERDICT_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+
+  final long number;
+  final String service;
+  final RequestOptions options;
+  final Outcome outcome;
+  final long deadline;
+  private final byte[] serviceBytes;
+  private final byte[] method;
+  private final AtomicLong budget;
+
+  private CallState state = CallState.WAITING;
+  // Null when it will not be sent again.
+  private @Nullable Body body;
+  private int charged;
+  private int attempt;
+  private int repetitions;
+  // Once a connection or a member with it was lost.
+  private boolean perhapsExecuted;
+  private CallFrames.@Nullable RequestHead head;
+  private @Nullable CallPath over;
+  // When a connection that the client has left is not waited for any longer; 0 for no such.
+  private long trailsUntil;
+  private boolean trails;
+  private Runnable pause = () -> {};
+
+  /**
+   * Makes one, which has been charged to a budget.
+   *
+   * @param budget what it gives its {@link #cost} back to
+   */
+  RequestCall(
+      long number,
+      String service,
+      RequestOptions options,
+      Body body,
+      Outcome outcome,
+      long deadline,
+      AtomicLong budget) {
+    this.number = number;
+    this.service = service;
+    this.options = options;
+    this.outcome = outcome;
+    this.deadline = deadline;
+    this.serviceBytes = service.getBytes(StandardCharsets.UTF_8);
+    this.method = options.method().getBytes(StandardCharsets.UTF_8);
+    this.body = body;
+    this.charged = cost(body);
+    this.budget = budget;
+  }
+
+  static int cost(Body body) {
+    return body.bytes() + OVERHEAD;
+  }
+
+  private void become(CallState next) {
+    if (!state.mayBecome(next)) {
+      throw new IllegalStateException("call: " + state + " -> " + next + " (not in the table)");
+    }
+    state = next;
+  }
+
+  private void letGoOfBody() {
+    body = null;
+    head = null;
+    budget.addAndGet(-charged);
+    charged = 0;
+  }
+
+  private boolean mayBeSentAgain() {
+    return options.idempotent() || options.retryPolicy().attempts() > 1;
+  }
+
+  // ---- On its way out
+
+  @Override
+  public @Nullable CallPath path() {
+    return null;
+  }
+
+  @Override
+  public synchronized int cost() {
+    return charged;
+  }
+
+  @Override
+  public synchronized int size(long nowNanos) {
+    Body sent = body;
+    long left = deadline - nowNanos;
+    if (state != CallState.WAITING || sent == null || left <= 0) {
+      return 0;
+    }
+    CallFrames.RequestHead made =
+        new CallFrames.RequestHead(
+            number,
+            serviceBytes,
+            method,
+            CallPriority.valueOf(options.priority().name()),
+            millis(left),
+            (int) Math.min(options.waitFor().toMillis(), millis(left)),
+            options.idempotent(),
+            attempt,
+            options.member(),
+            sent.fingerprint());
+    head = made;
+    return made.size(sent.bytes());
+  }
+
+  private static int millis(long nanos) {
+    return (int) Math.max(1, TimeUnit.NANOSECONDS.toMillis(nanos));
+  }
+
+  @Override
+  public synchronized boolean write(ByteBuffer out, CallPath connection) {
+    Body sent = body;
+    CallFrames.RequestHead made = head;
+    if (state != CallState.WAITING || sent == null || made == null) {
+      return false;
+    }
+    made.write(out, sent.bytes());
+    sent.write(out);
+    become(CallState.SENT);
+    over = connection;
+    if (!mayBeSentAgain()) {
+      letGoOfBody();
+    }
+    return true;
+  }
+
+  // ---- What comes of it: each says whether it was this that settled the call
+
+  private void end() {
+    become(CallState.DONE);
+    pause.run();
+    letGoOfBody();
+  }
+
+  /** An answer has come over a connection. */
+  synchronized boolean answered(CallPath connection) {
+    if (state != CallState.SENT || over != connection) {
+      // Late, or of a connection that has been given up.
+      return false;
+    }
+    end();
+    return true;
+  }
+
+  synchronized boolean isSentOver(CallPath connection) {
+    return state == CallState.SENT && over == connection;
+  }
+
+  synchronized boolean isWaiting() {
+    return state == CallState.WAITING;
+  }
+
+  /** How much its event takes in a message of a bus; 0 if it will not be sent again. */
+  synchronized int bodyBytes() {
+    Body sent = body;
+    return sent == null ? 0 : sent.bytes();
+  }
+
+  /**
+   * It has failed: says whether it is to be sent again, and after how long. {@link #pausing} has to
+   * follow then.
+   *
+   * @return nanoseconds, or -1 if this is the outcome
+   */
+  synchronized long failed(CallPath connection, CallFailed failure, double random, long now) {
+    if (state != CallState.SENT || over != connection) {
+      return NOT_CONCERNED;
+    }
+    boolean mayHelp =
+        failure.retryable()
+            && !(failure instanceof CallFailed.DeadlineExceeded)
+            && !(failure instanceof CallFailed.Cancelled);
+    if (mayHelp && repetitions + 1 < options.retryPolicy().attempts()) {
+      Duration policy = options.retryPolicy().delay(repetitions + 1, random);
+      long delay = Math.max(policy.toNanos(), failure.retryAfter().toNanos());
+      if (deadline - now > delay) {
+        repetitions++;
+        attempt++;
+        perhapsExecuted |= failure.executed() != Execution.NO;
+        become(CallState.PAUSING);
+        return delay;
+      }
+    }
+    end();
+    return ENDED;
+  }
+
+  /** It was not this call's connection that told of a failure. */
+  static final long NOT_CONCERNED = -2;
+
+  static final long ENDED = -1;
+
+  /** Sets what stops the pause. */
+  void pausing(Runnable stop) {
+    synchronized (this) {
+      if (state == CallState.PAUSING) {
+        pause = stop;
+        return;
+      }
+    }
+    stop.run();
+  }
+
+  /** The pause is over. */
+  synchronized boolean goesOn() {
+    if (state != CallState.PAUSING) {
+      return false;
+    }
+    become(CallState.WAITING);
+    return true;
+  }
+
+  /** What a lost connection means for a call. */
+  enum Loss {
+    /** Nothing. */
+    NONE,
+    /** It is to be sent again. */
+    AGAIN,
+    /** It has ended. */
+    ENDED
+  }
+
+  /** A connection is lost, or is not waited for any longer. */
+  synchronized Loss lost(CallPath connection, long now) {
+    if (state != CallState.SENT || over != connection) {
+      return Loss.NONE;
+    }
+    return lost(now);
+  }
+
+  private Loss lost(long now) {
+    over = null;
+    trails = false;
+    if (options.idempotent() && deadline - now > 0) {
+      attempt++;
+      perhapsExecuted = true;
+      become(CallState.WAITING);
+      return Loss.AGAIN;
+    }
+    end();
+    return Loss.ENDED;
+  }
+
+  EventBusException busLost() {
+    return new CallFailed.BusLost(
+        "the connection was lost before "
+            + service
+            + " answered: the request may or may not have been executed");
+  }
+
+  /** The client has left the connection that this was sent over: it may end there for a while. */
+  synchronized void trail(CallPath connection, long now, long mostNanos) {
+    if (state == CallState.SENT && over == connection) {
+      trails = true;
+      trailsUntil = now + Math.min(mostNanos, Math.max(0, deadline - now) / 4);
+    }
+  }
+
+  /** The connection that was left has had its time. */
+  synchronized Loss trailed(long now) {
+    if (state == CallState.SENT && trails && now - trailsUntil >= 0) {
+      return lost(now);
+    }
+    return Loss.NONE;
+  }
+
+  /** When it has to be looked at. */
+  synchronized long due() {
+    if (state == CallState.SENT) {
+      return trails ? trailsUntil : deadline + VERDICT_NANOS;
+    }
+    return deadline;
+  }
+
+  /** Its time is over: returns what it ends with, or null if that is not so. */
+  synchronized @Nullable CallFailed expire(long now) {
+    if (state == CallState.DONE || now - due() < 0) {
+      return null;
+    }
+    Execution executed = execution();
+    boolean sent = state == CallState.SENT;
+    end();
+    return new CallFailed.DeadlineExceeded(
+        service
+            + " did not answer within "
+            + options.timeout()
+            + (sent ? "" : ": the request was not sent in time"),
+        executed,
+        CallFailures.isSafe(executed, options.idempotent()));
+  }
+
+  /** What is known while there is no answer. */
+  private Execution execution() {
+    return state == CallState.SENT || perhapsExecuted ? Execution.UNKNOWN : Execution.NO;
+  }
+
+  /** What ends it from this side: what it ends with, and what is to be said to the bus. */
+  record Ended(CallFailed failure, @Nullable CallFrame cancel) {}
+
+  /** Nobody waits for it any more; null if it has ended already. */
+  synchronized @Nullable Ended cancel(String why) {
+    if (state == CallState.DONE) {
+      return null;
+    }
+    Execution executed = execution();
+    CallPath connection = state == CallState.SENT ? over : null;
+    end();
+    return new Ended(
+        new CallFailed.Cancelled(
+            why, executed, CallFailures.isSafe(executed, options.idempotent())),
+        connection == null
+            ? null
+            : new BytesFrame(
+                connection, ControlFrames.encode(TypeCode.CANCEL, new Cancel(number, ""))));
+  }
+
+  /** It cannot be sent: returns what is known of it, or null if it has ended or is with a bus. */
+  synchronized @Nullable Execution unsendable() {
+    if (state != CallState.WAITING && state != CallState.PAUSING) {
+      return null;
+    }
+    Execution executed = execution();
+    end();
+    return executed;
+  }
+
+  /** Whether it may have been executed already, whatever becomes of it now. */
+  synchronized boolean isPerhapsExecuted() {
+    return perhapsExecuted;
+  }
+}

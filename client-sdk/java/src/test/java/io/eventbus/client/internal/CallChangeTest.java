@@ -1,0 +1,327 @@
+package io.eventbus.client.internal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.eventbus.client.ConnectionInfo;
+import io.eventbus.client.ConnectionListener;
+import io.eventbus.client.Event;
+import io.eventbus.client.EventBusClient;
+import io.eventbus.client.EventBusException.CallFailed;
+import io.eventbus.client.Invocation;
+import io.eventbus.client.ReconnectPolicy;
+import io.eventbus.client.RequestOptions;
+import io.eventbus.client.Response;
+import io.eventbus.client.Service;
+import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.ChangeBus;
+import io.eventbus.schema.ChangeReason;
+import io.eventbus.schema.Confirm;
+import io.eventbus.schema.Drained;
+import io.eventbus.schema.ErrorCode;
+import io.eventbus.schema.Problem;
+import io.eventbus.schema.Register;
+import java.net.URI;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Calls in a change of bus. Connection 1 is the old one, 2 the new. */
+@Timeout(60)
+class CallChangeTest {
+  private static final RequestOptions TEN_SECONDS =
+      RequestOptions.DEFAULT.withTimeout(Duration.ofSeconds(10));
+
+  private final FakeClock clock = new FakeClock();
+  private final ManualScheduler scheduler = new ManualScheduler(clock);
+  private final FakeBus bus = new FakeBus();
+  private final BlockingQueue<String> told = new LinkedBlockingQueue<>();
+  private final BlockingQueue<Held> held = new LinkedBlockingQueue<>();
+  private final List<EventBusClient> clients = new ArrayList<>();
+
+  private record Held(Invocation invocation, CompletableFuture<Event> answer) {}
+
+  private EventBusClient connect() throws Exception {
+    EventBusClient client =
+        ClientParts.wire(
+                EventBusClient.builder()
+                    .url("ws://one/bus")
+                    .reconnect(
+                        new ReconnectPolicy(
+                            Duration.ofMillis(100), Duration.ofSeconds(10), 2, 0.5, 1000))
+                    .listener(
+                        new ConnectionListener() {
+                          @Override
+                          public void busChanged(ConnectionInfo before, ConnectionInfo now) {
+                            told.add("moved");
+                          }
+
+                          @Override
+                          public void busChangeFailed(URI url, String why) {
+                            told.add("stayed");
+                          }
+                        })
+                    .options(),
+                bus.outside(scheduler, clock))
+            .start()
+            .get(10, TimeUnit.SECONDS);
+    clients.add(client);
+    return client;
+  }
+
+  @AfterEach
+  void close() {
+    clients.forEach(client -> client.close(Duration.ZERO));
+  }
+
+  private static <T> T get(CompletionStage<T> stage) throws Exception {
+    return stage.toCompletableFuture().get(10, TimeUnit.SECONDS);
+  }
+
+  private static <T> T take(BlockingQueue<T> queue) throws InterruptedException {
+    T next = queue.poll(10, TimeUnit.SECONDS);
+    if (next == null) {
+      throw new AssertionError("nothing within 10 s");
+    }
+    return next;
+  }
+
+  private long serve(EventBusClient client) throws Exception {
+    Service service =
+        client.serve(
+            "orders",
+            invocation -> {
+              CompletableFuture<Event> answer = new CompletableFuture<>();
+              held.add(new Held(invocation, answer));
+              return answer;
+            });
+    get(service.ready());
+    return ((Register) bus.next(TypeCode.REGISTER).content()).getId();
+  }
+
+  private void askToChange() throws Exception {
+    bus.awaitSent();
+    bus.connection(1)
+        .frame(
+            TypeCode.CHANGE_BUS,
+            new ChangeBus(List.of("ws://two/bus"), ChangeReason.OVERLOAD, 10_000L, "tok", 3));
+  }
+
+  /** The next one over a connection. */
+  private FakeBus.Arrival next(TypeCode type, int connection) throws InterruptedException {
+    FakeBus.Arrival arrival = bus.next(type);
+    assertThat(arrival.connection()).isEqualTo(connection);
+    return arrival;
+  }
+
+  /** Looks at the clock until what is decided there has happened. */
+  private void awaitClosed(int connection) {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
+    while (!bus.connection(connection).isOver() && System.nanoTime() - deadline < 0) {
+      scheduler.advance(Duration.ofMillis(10));
+      Thread.onSpinWait();
+    }
+    assertThat(bus.connection(connection).isOver()).isTrue();
+  }
+
+  @Test
+  void aServiceIsAtTheNewBusBeforeItLeavesTheOldOne() throws Exception {
+    EventBusClient client = connect();
+    long id = serve(client);
+    bus.answersUnsubscribe = false;
+    bus.confirmsServices = false;
+    askToChange();
+    assertThat(((Register) next(TypeCode.REGISTER, 2).content()).getId()).isEqualTo(id);
+    // Calls come from both until the old bus has said that it sends no more.
+    bus.connection(2).message(FakeBus.invoke(-1, id, 5_000, 1, 0, "from two"));
+    take(held).answer().complete(Event.of("to two"));
+    assertThat(next(TypeCode.REPLY, 2)).isNotNull();
+    assertThat(bus.arrivals).isEmpty();
+    bus.connection(2).frame(TypeCode.CONFIRM, new Confirm(TypeCode.REGISTER.code(), id, ""));
+    next(TypeCode.UNREGISTER, 1);
+    bus.connection(1).message(FakeBus.invoke(-1, id, 5_000, 2, 0, "from one"));
+    take(held).answer().complete(Event.of("to one"));
+    assertThat(((FakeBus.Answered) next(TypeCode.REPLY, 1).content()).payload())
+        .isEqualTo("to one");
+    bus.connection(1).frame(TypeCode.DRAINED, new Drained(id));
+    assertThat(take(told)).isEqualTo("moved");
+    awaitClosed(1);
+    assertThat(bus.connection(1).closedWith).isEqualTo(1000);
+  }
+
+  @Test
+  void newRequestsGoToTheNewBusAndOldOnesEndWhereTheyAre() throws Exception {
+    EventBusClient client = connect();
+    CompletableFuture<Response> before = client.request("a", Event.of("before"), TEN_SECONDS);
+    next(TypeCode.REQUEST, 1);
+    askToChange();
+    assertThat(take(told)).isEqualTo("moved");
+    CompletableFuture<Response> after = client.request("a", Event.of("after"), TEN_SECONDS);
+    next(TypeCode.REQUEST, 2);
+    assertThat(bus.connection(1).isOver()).isFalse();
+    // A number is known over the connection only that the request was sent over.
+    bus.connection(2).message(FakeBus.reply(1, "wrong"));
+    bus.connection(1).message(FakeBus.reply(1, "one"));
+    bus.connection(2).message(FakeBus.reply(2, "two"));
+    assertThat(get(before).text()).isEqualTo("one");
+    assertThat(get(after).text()).isEqualTo("two");
+    scheduler.advance(Duration.ofMillis(10));
+    assertThat(bus.connection(1).closedWith).isEqualTo(1000);
+  }
+
+  @Test
+  void whatDoesNotEndInTimeIsSettledAsAfterALostConnection() throws Exception {
+    EventBusClient client = connect();
+    CompletableFuture<Response> once = client.request("a", Event.of("once"), TEN_SECONDS);
+    CompletableFuture<Response> again =
+        client.request("a", Event.of("again"), TEN_SECONDS.withIdempotent(true));
+    // A quarter of what is left, if that is less.
+    CompletableFuture<Response> brief =
+        client.request("a", Event.of("brief"), TEN_SECONDS.withTimeout(Duration.ofSeconds(1)));
+    for (int i = 0; i < 3; i++) {
+      next(TypeCode.REQUEST, 1);
+    }
+    askToChange();
+    assertThat(take(told)).isEqualTo("moved");
+    scheduler.advance(Duration.ofMillis(249));
+    assertThat(brief).isNotDone();
+    scheduler.advance(Duration.ofMillis(10));
+    assertThat(failure(brief)).isInstanceOf(CallFailed.BusLost.class);
+    assertThat(once).isNotDone();
+    scheduler.advance(Duration.ofMillis(260));
+    assertThat(failure(once)).isInstanceOf(CallFailed.BusLost.class);
+    FakeBus.Asked repeated = (FakeBus.Asked) next(TypeCode.REQUEST, 2).content();
+    assertThat(repeated.attempt()).isEqualTo(1);
+    assertThat(bus.connection(1).isOver()).isTrue();
+    bus.connection(2).message(FakeBus.reply(repeated.call(), "!"));
+    assertThat(get(again).text()).isEqualTo("!");
+  }
+
+  private static Throwable failure(CompletableFuture<Response> future) throws Exception {
+    try {
+      throw new AssertionError("answered: " + get(future));
+    } catch (ExecutionException e) {
+      return java.util.Objects.requireNonNull(e.getCause());
+    }
+  }
+
+  @Test
+  void theOldConnectionWaitsForTheAnswersOfItsMembers() throws Exception {
+    EventBusClient client = connect();
+    long id = serve(client);
+    bus.connection(1).message(FakeBus.invoke(-1, id, 5_000, 1, 0, "from one"));
+    Held first = take(held);
+    askToChange();
+    assertThat(take(told)).isEqualTo("moved");
+    assertThat(bus.connection(1).isOver()).isFalse();
+    first.answer().complete(Event.of("to one"));
+    assertThat(((FakeBus.Answered) next(TypeCode.REPLY, 1).content()).payload())
+        .isEqualTo("to one");
+    awaitClosed(1);
+  }
+
+  @Test
+  void theEndOfTheOldConnectionEndsItsCalls() throws Exception {
+    EventBusClient client = connect();
+    CompletableFuture<Response> lost = client.request("a", Event.of("?"), TEN_SECONDS);
+    next(TypeCode.REQUEST, 1);
+    askToChange();
+    assertThat(take(told)).isEqualTo("moved");
+    bus.connection(1).end(1006, "");
+    assertThat(failure(lost)).isInstanceOf(CallFailed.BusLost.class);
+  }
+
+  @Test
+  void requestsGoToTheOldBusUntilTheNewOneServes() throws Exception {
+    EventBusClient client = connect();
+    serve(client);
+    bus.confirmsServices = false;
+    askToChange();
+    next(TypeCode.REGISTER, 2);
+    CompletableFuture<Response> unused = client.request("a", Event.of("?"), TEN_SECONDS);
+    next(TypeCode.REQUEST, 1);
+    assertThat(unused).isNotDone();
+  }
+
+  @Test
+  void aClientStaysWhereTheNewBusRefusesAService() throws Exception {
+    EventBusClient client = connect();
+    long id = serve(client);
+    bus.confirmsServices = false;
+    askToChange();
+    next(TypeCode.REGISTER, 2);
+    bus.connection(2)
+        .frame(
+            TypeCode.PROBLEM,
+            new Problem(ErrorCode.FORBIDDEN, "no", false, id, TypeCode.REGISTER.code(), ""));
+    assertThat(take(told)).isEqualTo("stayed");
+    bus.connection(1).message(FakeBus.invoke(-1, id, 5_000, 1, 0, "?"));
+    take(held).answer().complete(Event.of("!"));
+    next(TypeCode.REPLY, 1);
+    CompletableFuture<Response> unused = client.request("a", Event.of("?"), TEN_SECONDS);
+    next(TypeCode.REQUEST, 1);
+    assertThat(unused).isNotDone();
+  }
+
+  @Test
+  void aNewBusThatIsGivenUpIsLeftInGoodOrder() throws Exception {
+    EventBusClient client = connect();
+    long id = serve(client);
+    bus.answersBarriers = false;
+    askToChange();
+    next(TypeCode.REGISTER, 2);
+    bus.connection(2).message(FakeBus.invoke(-1, id, 5_000, 1, 0, "?"));
+    Held first = take(held);
+    // Too late: the old bus has not answered.
+    bus.awaitSent();
+    scheduler.advance(Duration.ofMillis(7_500));
+    next(TypeCode.UNREGISTER, 2);
+    assertThat(bus.connection(2).isOver()).as("a call is under way there").isFalse();
+    first.answer().complete(Event.of("!"));
+    next(TypeCode.REPLY, 2);
+    awaitClosed(2);
+    assertThat(take(told)).isEqualTo("stayed");
+  }
+
+  @Test
+  void aServiceComesBackWhenTheNewBusIsLost() throws Exception {
+    EventBusClient client = connect();
+    long id = serve(client);
+    bus.answersUnsubscribe = false;
+    askToChange();
+    next(TypeCode.REGISTER, 2);
+    next(TypeCode.UNREGISTER, 1);
+    bus.connection(2).end(1006, "");
+    bus.connection(1).frame(TypeCode.DRAINED, new Drained(id));
+    assertThat(take(told)).isEqualTo("stayed");
+    assertThat(((Register) next(TypeCode.REGISTER, 1).content()).getId()).isEqualTo(id);
+    CompletableFuture<Response> answer = client.request("a", Event.of("?"), TEN_SECONDS);
+    long call = ((FakeBus.Asked) next(TypeCode.REQUEST, 1).content()).call();
+    bus.connection(1).message(FakeBus.reply(call, "!"));
+    assertThat(get(answer).text()).isEqualTo("!");
+  }
+
+  @Test
+  void requestsGoOnWhenTheOldBusIsLostInTheChange() throws Exception {
+    EventBusClient client = connect();
+    bus.answersBarriers = false;
+    CompletableFuture<Response> lost = client.request("a", Event.of("1"), TEN_SECONDS);
+    next(TypeCode.REQUEST, 1);
+    askToChange();
+    bus.next(TypeCode.BARRIER);
+    bus.awaitSent();
+    bus.connection(1).end(1006, "");
+    assertThat(failure(lost)).isInstanceOf(CallFailed.BusLost.class);
+    CompletableFuture<Response> unused = client.request("a", Event.of("2"), TEN_SECONDS);
+    next(TypeCode.REQUEST, 2);
+    assertThat(unused).isNotDone();
+  }
+}

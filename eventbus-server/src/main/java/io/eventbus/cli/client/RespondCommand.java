@@ -1,0 +1,206 @@
+package io.eventbus.cli.client;
+
+import io.eventbus.cli.console.CliContext;
+import io.eventbus.cli.console.CliFailure;
+import io.eventbus.cli.console.ExitCode;
+import io.eventbus.cli.console.Failures;
+import io.eventbus.cli.console.StopHook;
+import io.eventbus.client.Event;
+import io.eventbus.client.EventBusClient;
+import io.eventbus.client.Invocation;
+import io.eventbus.client.RequestHandler;
+import io.eventbus.client.Service;
+import io.eventbus.client.ServiceOptions;
+import io.eventbus.protocol.ServiceName;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** Serves a service. */
+@Command(
+    name = "respond",
+    description = "Answers the requests to a service, until it is stopped.",
+    footer = {
+      "",
+      "A command gets the body on its standard input, and in its environment EVENTBUS_SERVICE,",
+      "EVENTBUS_METHOD, EVENTBUS_CALLER, EVENTBUS_IDENTITY and EVENTBUS_ATTEMPT. What it writes is",
+      "the answer; another exit code than 0 fails the request. It is killed when the caller does not",
+      "wait any more.",
+      "",
+      "Examples:",
+      "  eventbus respond ping --echo",
+      "  eventbus respond sort --exec sort --concurrency 4"
+    })
+public final class RespondCommand implements Callable<Integer> {
+  private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(5);
+
+  @Mixin ConnectOptions connection = new ConnectOptions();
+  @Spec CommandSpec spec = CommandSpec.create();
+
+  @Parameters(index = "0", paramLabel = "SERVICE", description = "What to serve.")
+  String service = "";
+
+  @ArgGroup(exclusive = true, multiplicity = "1")
+  Answer answer = new Answer();
+
+  /** What is answered. */
+  static final class Answer {
+    @Option(names = "--echo", description = "Answers with the request itself.")
+    boolean echo;
+
+    @Option(
+        names = "--exec",
+        paramLabel = "COMMAND",
+        description = "Runs this command with sh for each request and answers with its output.")
+    @Nullable String exec;
+  }
+
+  @Option(
+      names = {"-c", "--concurrency"},
+      paramLabel = "N",
+      defaultValue = "16",
+      description = "Works on at most N requests at once (default: ${DEFAULT-VALUE}).")
+  int concurrency = 16;
+
+  @Option(
+      names = "--delay",
+      paramLabel = "TIME",
+      defaultValue = "0s",
+      description = "Waits before each answer (default: ${DEFAULT-VALUE}).")
+  Duration delay = Duration.ZERO;
+
+  @Option(
+      names = {"-n", "--count"},
+      paramLabel = "N",
+      description = "Ends after N requests.")
+  @Nullable Long count;
+
+  private final CliContext context;
+  private final CompletableFuture<Void> done = new CompletableFuture<>();
+  private final AtomicLong left = new AtomicLong(Long.MAX_VALUE);
+
+  RespondCommand(CliContext context) {
+    this.context = context;
+  }
+
+  @Override
+  public Integer call() throws Exception {
+    ServiceOptions options = check();
+    Warnings warnings = new Warnings(context.err(), this::lost);
+    EventBusClient client = connection.connect(context.variables(), warnings);
+    StopHook hook = new StopHook(() -> client.close(CLOSE_TIMEOUT));
+    try {
+      Service served = client.serve(service, options, handler());
+      try {
+        // The SDK's own deadline ends this.
+        served.ready().toCompletableFuture().get();
+      } catch (ExecutionException e) {
+        Throwable failure = Failures.unwrap(e);
+        throw new CliFailure(
+            ExitCode.FAILED,
+            "cannot serve " + service + ": " + Failures.describe(failure),
+            failure);
+      }
+      context.err().println("eventbus: serves " + service);
+      context.err().flush();
+      await();
+      served.close(CLOSE_TIMEOUT).toCompletableFuture().get();
+      Service.Stats stats = served.stats();
+      context
+          .err()
+          .println(
+              "eventbus: "
+                  + stats.answered()
+                  + " requests answered, "
+                  + stats.failed()
+                  + " failed");
+      return ExitCode.OK;
+    } finally {
+      hook.close();
+      client.close(CLOSE_TIMEOUT);
+    }
+  }
+
+  private void await() throws Exception {
+    try {
+      done.get();
+    } catch (ExecutionException e) {
+      if (e.getCause() instanceof CliFailure failure) {
+        throw failure;
+      }
+      throw e;
+    }
+  }
+
+  private ServiceOptions check() {
+    String problem = ServiceName.problem(service);
+    if (problem != null) {
+      throw new ParameterException(spec.commandLine(), "SERVICE: " + problem);
+    }
+    if (count != null) {
+      if (count < 1) {
+        throw new ParameterException(
+            spec.commandLine(), "--count: " + count + " (expected: 1 or more)");
+      }
+      left.set(count);
+    }
+    try {
+      return ServiceOptions.DEFAULT
+          .withConcurrency(concurrency)
+          .withIdentify(answer.exec != null)
+          .withVersion("eventbus respond");
+    } catch (IllegalArgumentException e) {
+      throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
+    }
+  }
+
+  private RequestHandler handler() {
+    String command = answer.exec;
+    RequestHandler plain =
+        command == null
+            ? invocation -> CompletableFuture.completedFuture(invocation.event())
+            : new ExecHandler(command);
+    return invocation -> {
+      CompletionStage<Event> answered = delayed(plain, invocation);
+      return answered.whenComplete((event, failure) -> handled());
+    };
+  }
+
+  private CompletionStage<Event> delayed(RequestHandler plain, Invocation invocation)
+      throws Exception {
+    CompletionStage<Event> answered = plain.onRequest(invocation);
+    if (delay.isZero()) {
+      return answered;
+    }
+    return answered.thenCompose(
+        event ->
+            CompletableFuture.supplyAsync(
+                () -> event,
+                CompletableFuture.delayedExecutor(
+                    delay.toNanos(), TimeUnit.NANOSECONDS, Runnable::run)));
+  }
+
+  private void handled() {
+    if (left.decrementAndGet() == 0) {
+      done.complete(null);
+    }
+  }
+
+  private void lost(String why) {
+    done.completeExceptionally(
+        new CliFailure(ExitCode.NOT_CONNECTED, "the bus closed the connection: " + why));
+  }
+}

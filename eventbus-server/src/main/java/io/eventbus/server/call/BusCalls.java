@@ -1,0 +1,113 @@
+package io.eventbus.server.call;
+
+import io.eventbus.server.routing.BusMemory;
+import io.eventbus.server.routing.Loops;
+import io.eventbus.server.stats.CallStats;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+
+/** The services of a bus and the calls of them. Any thread. */
+public final class BusCalls {
+  private final Loops loops;
+  private final CallSettings settings;
+  private final BusMemory memory;
+  private final ServiceDirectory directory;
+  private final AtomicLong queuedBytes = new AtomicLong();
+  private final AtomicReferenceArray<LoopCalls> started;
+
+  /**
+   * Makes the calls of a bus; each loop is then {@linkplain #start started}.
+   *
+   * @param loops the event loops
+   * @param settings the bounds
+   * @param memory where it is short, no further calls are taken
+   */
+  public BusCalls(Loops loops, CallSettings settings, BusMemory memory) {
+    this.loops = loops;
+    this.settings = settings;
+    this.memory = memory;
+    this.directory = new ServiceDirectory(loops.count());
+    this.started = new AtomicReferenceArray<>(loops.count());
+  }
+
+  /**
+   * Gives a loop its calls. Once for each loop, before any of them has a connection.
+   *
+   * @param loop its number
+   * @param port the loop
+   * @param stats the loop's counters
+   * @return the loop's calls
+   */
+  public LoopCalls start(int loop, LoopPort port, CallStats stats) {
+    return start(loop, port, stats, ThreadLocalRandom.current().nextLong());
+  }
+
+  /** With the same choice of members each time, as tests do. */
+  LoopCalls start(int loop, LoopPort port, CallStats stats, long seed) {
+    LoopCalls calls = new LoopCalls(this, loop, port, stats, seed);
+    started.set(loop, calls);
+    return calls;
+  }
+
+  /**
+   * Lists the services that have members.
+   *
+   * @return by name
+   */
+  public List<ServiceFigures> services() {
+    return directory.figures(System.nanoTime());
+  }
+
+  /**
+   * Returns how many services have members.
+   *
+   * @return at least 0
+   */
+  public int serviceCount() {
+    return directory.count();
+  }
+
+  /**
+   * Returns how much waits for members.
+   *
+   * @return bytes of requests
+   */
+  public long queuedBytes() {
+    return queuedBytes.get();
+  }
+
+  AtomicLong queued() {
+    return queuedBytes;
+  }
+
+  LoopCalls loop(int loop) {
+    LoopCalls calls = started.get(loop);
+    if (calls == null) {
+      throw new IllegalStateException("loop " + loop + " has no calls (expected: started)");
+    }
+    return calls;
+  }
+
+  Executor executor(int loop) {
+    return loops.executor(loop);
+  }
+
+  int loopCount() {
+    return loops.count();
+  }
+
+  boolean isShortOfMemory() {
+    return memory.isOver();
+  }
+
+  CallSettings settings() {
+    return settings;
+  }
+
+  ServiceDirectory directory() {
+    return directory;
+  }
+}

@@ -1,0 +1,282 @@
+package io.eventbus.server.call;
+
+import io.eventbus.schema.CallPriority;
+import io.eventbus.schema.Execution;
+import io.eventbus.server.routing.Delivery;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One call, from its request to its answer; recycled.
+ *
+ * <p>It belongs to the loop of its caller. While it is {@link CallState#DISPATCHED} or {@link
+ * CallState#ENDED} the member's loop has it as well: that one reads what does not change meanwhile,
+ * writes the fields that are marked so, and gives the call back exactly once for each time that it
+ * was given it. Before that the call is not recycled and gets no other member, so that a pointer to
+ * it is never one to another call.
+ */
+final class Call extends Deadlines.Entry implements Invocation {
+  /** Members that may refuse a call before its caller hears of it, besides the last. */
+  static final int OTHERS = 3;
+
+  private final LoopCalls owner;
+  private CallState state = CallState.FREE;
+  private final @Nullable ServiceMember[] refused = new ServiceMember[OTHERS];
+
+  @Nullable CallingClient client;
+  @Nullable LoopService service;
+  @Nullable ServiceMember member;
+  @Nullable Delivery body;
+  private CallPriority priority = CallPriority.NORMAL;
+  private boolean idempotent;
+  private long request;
+  private long receivedAt;
+  private long schema;
+  private int methodLength;
+  private long pinned;
+  private long begunNanos;
+  private long deadlineNanos;
+  private long waitNanos;
+  private int attempt;
+  private int bytes;
+
+  /** The bus's number, of this dispatch. */
+  long number;
+
+  /** How often it was given to another member although it was perhaps executed. */
+  int retries;
+
+  /** How many members have refused it. */
+  int refusals;
+
+  /** Until when it waits for a member where there is none. */
+  long memberDeadlineNanos;
+
+  // While it waits.
+  @Nullable CallLine line;
+  @Nullable Call before;
+  @Nullable Call behind;
+  @Nullable ServiceQueue queue;
+
+  // Written by the member's loop.
+  private long place;
+  private long invokedNanos;
+
+  Call(LoopCalls owner) {
+    this.owner = owner;
+  }
+
+  /** Takes over what is asked for. */
+  void begin(
+      CallingClient from, LoopService of, CallRequest asked, Delivery content, long nowNanos) {
+    become(CallState.READY);
+    client = from;
+    service = of;
+    content.retain();
+    body = content;
+    bytes = content.size();
+    priority = asked.priority;
+    idempotent = asked.idempotent;
+    request = asked.call;
+    receivedAt = asked.receivedAt;
+    schema = asked.schema;
+    methodLength = asked.methodLength;
+    pinned = asked.member;
+    attempt = asked.attempt;
+    begunNanos = nowNanos;
+    CallSettings settings = owner.settings();
+    long asks = asked.timeoutMillis * 1_000_000L;
+    deadlineNanos =
+        nowNanos + Math.min(asks == 0 ? settings.timeoutNanos() : asks, settings.maxTimeoutNanos());
+    waitNanos = asked.waitMillis * 1_000_000L;
+    memberDeadlineNanos = nowNanos + waitNanos;
+  }
+
+  /** Forgets everything. */
+  void free() {
+    become(CallState.FREE);
+    Delivery content = body;
+    body = null;
+    client = null;
+    service = null;
+    member = null;
+    for (int i = 0; i < refusals; i++) {
+      refused[i] = null;
+    }
+    refusals = 0;
+    retries = 0;
+    number = 0;
+    if (content != null) {
+      content.release();
+    }
+  }
+
+  void become(CallState next) {
+    state = state.to(next);
+  }
+
+  CallState state() {
+    return state;
+  }
+
+  /** A member that has refused it; false if there were too many. */
+  boolean refusedBy(ServiceMember by) {
+    if (refusals == OTHERS) {
+      return false;
+    }
+    refused[refusals++] = by;
+    return true;
+  }
+
+  boolean wasRefusedBy(ServiceMember by) {
+    for (int i = 0; i < refusals; i++) {
+      if (refused[i] == by) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** What to say where no member has it now. */
+  Execution executed() {
+    return retries > 0 ? Execution.UNKNOWN : Execution.NO;
+  }
+
+  /** The member went with it, and it goes to another. */
+  void repeat() {
+    retries++;
+    attempt++;
+  }
+
+  @Override
+  void due(long nowNanos) {
+    owner.endings().due(this, nowNanos);
+  }
+
+  boolean isLate(long nowNanos) {
+    return deadlineNanos - nowNanos <= 0;
+  }
+
+  long deadlineNanos() {
+    return deadlineNanos;
+  }
+
+  long begunNanos() {
+    return begunNanos;
+  }
+
+  long waitNanos() {
+    return waitNanos;
+  }
+
+  LoopCalls owner() {
+    return owner;
+  }
+
+  CallPriority priority() {
+    return priority;
+  }
+
+  boolean isIdempotent() {
+    return idempotent;
+  }
+
+  /** The only member that may have it; 0 for any. */
+  long pinned() {
+    return pinned;
+  }
+
+  /** What it counts for where bytes are counted. */
+  int bytes() {
+    return bytes;
+  }
+
+  Share share() {
+    return client().share();
+  }
+
+  CallingClient client() {
+    return there(client);
+  }
+
+  LoopService service() {
+    return there(service);
+  }
+
+  ServiceMember member() {
+    return there(member);
+  }
+
+  private <T> T there(@Nullable T value) {
+    if (value == null) {
+      throw new IllegalStateException("call: " + state + " (expected: one that has this)");
+    }
+    return value;
+  }
+
+  /** The member's loop: the call is given to the client, so many others before it. */
+  void invoked(long placeInOrder, long nowNanos) {
+    place = placeInOrder;
+    invokedNanos = nowNanos;
+  }
+
+  /** The member's loop: how many calls its client was given before. */
+  long place() {
+    return place;
+  }
+
+  /** The member's loop, and the caller's when it has the call back. */
+  long invokedNanos() {
+    return invokedNanos;
+  }
+
+  @Override
+  public long call() {
+    return number;
+  }
+
+  @Override
+  public long registration() {
+    return member().registration();
+  }
+
+  @Override
+  public int timeoutMillis() {
+    long left = (deadlineNanos - invokedNanos) / 1_000_000;
+    return (int) Math.max(1, Math.min(Integer.MAX_VALUE, left));
+  }
+
+  @Override
+  public CallerInfo caller() {
+    return client().info();
+  }
+
+  @Override
+  public long request() {
+    return request;
+  }
+
+  @Override
+  public int attempt() {
+    return attempt;
+  }
+
+  @Override
+  public long receivedAt() {
+    return receivedAt;
+  }
+
+  @Override
+  public long schema() {
+    return schema;
+  }
+
+  @Override
+  public int methodLength() {
+    return methodLength;
+  }
+
+  @Override
+  public Delivery body() {
+    return there(body);
+  }
+}

@@ -1,0 +1,184 @@
+package io.eventbus.server.call;
+
+import io.eventbus.schema.Execution;
+import io.eventbus.schema.FailureCode;
+import io.eventbus.server.routing.Delivery;
+import java.util.Arrays;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What one loop tells another of calls: collected during a round of reads, then handed over as one
+ * task. In order, and never too much: members' windows bound what is on its way.
+ *
+ * <p>The source loop adds and flushes; the destination runs the batch. Batches and their notes go
+ * round, so that nothing is allocated in steady state.
+ */
+final class CallHandOverQueue {
+  /** Notes in one task, so that other work of the destination comes in between. */
+  private static final int BATCH = 512;
+
+  private static final Logger LOG = LoggerFactory.getLogger(CallHandOverQueue.class);
+
+  /** What a note says; which of its fields are set. */
+  enum Kind {
+    /** To the member's loop: the call is for it. */
+    INVOKE,
+    /** To the member's loop: nobody waits any more. number, member, text, timedOut. */
+    CANCEL,
+    /** To the member's loop: go on after failures. member. */
+    RESUME,
+    /** To the caller's loop: call, handledMicros, body. */
+    REPLY,
+    /** To the caller's loop: call, code, executed, retryAfterMillis, body. */
+    FAILURE,
+    /** To the caller's loop: call, returned. */
+    RETURN,
+    /** To a loop that waits: a place of the member, taken for it. */
+    PLACE,
+    /** To all: nobody serves any more. service. */
+    UNSERVED,
+    /** To all: calls for this member only can go nowhere. member. */
+    MEMBER_GONE
+  }
+
+  /** One of them. */
+  static final class Note {
+    Kind kind = Kind.INVOKE;
+    @Nullable Call call;
+    @Nullable ServiceMember member;
+    @Nullable Service service;
+    @Nullable Delivery body;
+    Returned returned = Returned.LOST;
+    FailureCode code = FailureCode.INTERNAL;
+    Execution executed = Execution.UNKNOWN;
+    String text = "";
+    long number;
+    long retryAfterMillis;
+    int handledMicros;
+    boolean timedOut;
+
+    /** Keeps nothing alive, and gives the body back. */
+    private void clear() {
+      Delivery content = body;
+      call = null;
+      member = null;
+      service = null;
+      body = null;
+      text = "";
+      if (content != null) {
+        content.release();
+      }
+    }
+
+    Call call() {
+      return there(call);
+    }
+
+    ServiceMember member() {
+      return there(member);
+    }
+
+    Service service() {
+      return there(service);
+    }
+
+    Delivery body() {
+      return there(body);
+    }
+
+    private <T> T there(@Nullable T value) {
+      if (value == null) {
+        throw new IllegalStateException("note: " + kind + " (expected: one that has this)");
+      }
+      return value;
+    }
+  }
+
+  private final class Batch implements Runnable {
+    Note[] notes = new Note[16];
+    int size;
+
+    Note add() {
+      if (size == notes.length) {
+        notes = Arrays.copyOf(notes, size * 2);
+      }
+      Note note = notes[size];
+      if (note == null) {
+        note = new Note();
+        notes[size] = note;
+      }
+      size++;
+      return note;
+    }
+
+    @Override
+    public void run() {
+      for (int i = 0; i < size; i++) {
+        try {
+          to.receive(notes[i]);
+        } catch (RuntimeException e) {
+          // An end must not throw; one that does all the same must not take others with it.
+          LOG.error("what another loop said of a call could not be done", e);
+        }
+      }
+      done();
+    }
+
+    private void done() {
+      for (int i = 0; i < size; i++) {
+        notes[i].clear();
+      }
+      size = 0;
+      spare.set(this);
+    }
+  }
+
+  private final LoopCalls to;
+  private final Executor destination;
+  private final AtomicReference<@Nullable Batch> spare = new AtomicReference<>();
+  private @Nullable Batch open;
+
+  CallHandOverQueue(LoopCalls to, Executor destination) {
+    this.to = to;
+    this.destination = destination;
+  }
+
+  /** Source loop only: returns a note to fill in before anything else is done. */
+  Note add(Kind kind) {
+    Batch batch = open;
+    if (batch != null && batch.size >= BATCH) {
+      flush();
+      batch = null;
+    }
+    if (batch == null) {
+      batch = spare.getAndSet(null);
+      if (batch == null) {
+        batch = new Batch();
+      }
+      open = batch;
+    }
+    Note note = batch.add();
+    note.kind = kind;
+    return note;
+  }
+
+  /** Source loop only: gives what was added to the destination. */
+  void flush() {
+    Batch batch = open;
+    if (batch == null) {
+      return;
+    }
+    open = null;
+    try {
+      destination.execute(batch);
+    } catch (RejectedExecutionException e) {
+      // The destination has ended, and with it every connection that this was for.
+      batch.done();
+    }
+  }
+}

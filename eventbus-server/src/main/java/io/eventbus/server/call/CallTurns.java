@@ -1,0 +1,140 @@
+package io.eventbus.server.call;
+
+import java.util.IdentityHashMap;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Calls of one priority that wait for the same places: shares take turns, the calls of each are
+ * served in order. Lines go round, so that nothing is allocated in steady state. Confined to the
+ * loop.
+ */
+final class CallTurns {
+  private final IdentityHashMap<Share, CallLine> lines = new IdentityHashMap<>();
+  // Whose turn it is.
+  private @Nullable CallLine current;
+  private @Nullable CallLine spare;
+  private int size;
+
+  int size() {
+    return size;
+  }
+
+  boolean isEmpty() {
+    return size == 0;
+  }
+
+  /** How many calls of a share wait. */
+  int size(Share share) {
+    CallLine line = lines.get(share);
+    return line == null ? 0 : line.size;
+  }
+
+  /** How many calls would be served before the next one of a share, and that one, by turns. */
+  int ahead(Share share) {
+    int own = size(share) + 1;
+    int shares = lines.size() + (own == 1 ? 1 : 0);
+    return (int) Math.min(size + 1L, (long) own * shares);
+  }
+
+  void add(Call call, boolean first) {
+    CallLine line = line(call.share());
+    call.line = line;
+    if (first) {
+      line.addFirst(call);
+    } else {
+      line.add(call);
+    }
+    size++;
+  }
+
+  private CallLine line(Share share) {
+    CallLine line = lines.get(share);
+    if (line != null) {
+      return line;
+    }
+    line = spare;
+    if (line == null) {
+      line = new CallLine();
+    } else {
+      spare = line.next == line ? null : line.next;
+      unlink(line);
+    }
+    line.share = share;
+    lines.put(share, line);
+    CallLine now = current;
+    if (now == null) {
+      current = line;
+    } else {
+      // The last one before the turn comes round.
+      link(line, now);
+    }
+    return line;
+  }
+
+  /** Takes the next call out, and gives the turn to the next share; null if there is none. */
+  @Nullable Call poll() {
+    CallLine line = current;
+    if (line == null) {
+      return null;
+    }
+    Call call = line.first();
+    if (call != null) {
+      current = line.next;
+      remove(call);
+    }
+    return call;
+  }
+
+  /** Gives all calls to somebody who takes none of them out meanwhile. */
+  void forEach(Consumer<Call> action) {
+    for (CallLine line : lines.values()) {
+      for (Call call = line.first(); call != null; call = call.behind) {
+        action.accept(call);
+      }
+    }
+  }
+
+  /** Takes a call out that is in here. */
+  void remove(Call call) {
+    CallLine line = call.line;
+    if (line == null) {
+      throw new IllegalStateException("the call does not wait");
+    }
+    line.remove(call);
+    call.line = null;
+    size--;
+    if (line.size == 0) {
+      lines.remove(line.share);
+      line.share = null;
+      if (current == line) {
+        current = line.next == line ? null : line.next;
+      }
+      unlink(line);
+      keep(line);
+    }
+  }
+
+  private void keep(CallLine line) {
+    CallLine kept = spare;
+    if (kept == null) {
+      spare = line;
+    } else {
+      link(line, kept);
+    }
+  }
+
+  private static void link(CallLine line, CallLine before) {
+    line.previous = before.previous;
+    line.next = before;
+    before.previous.next = line;
+    before.previous = line;
+  }
+
+  private static void unlink(CallLine line) {
+    line.previous.next = line.next;
+    line.next.previous = line.previous;
+    line.next = line;
+    line.previous = line;
+  }
+}

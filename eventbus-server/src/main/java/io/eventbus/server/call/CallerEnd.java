@@ -1,0 +1,62 @@
+package io.eventbus.server.call;
+
+import io.eventbus.schema.Execution;
+import io.eventbus.schema.FailureCode;
+import io.eventbus.server.routing.Delivery;
+
+/**
+ * The connection of a caller, as calls see it.
+ *
+ * <p>Each call that {@link CallingClient#begin} has taken ends with exactly one of these methods,
+ * unless {@link CallingClient#close} comes first. They run on the loop that owns the connection,
+ * also from within {@code begin}. An implementation must not block and must not throw; it may begin
+ * and cancel calls and close its client.
+ */
+public interface CallerEnd {
+  /**
+   * A member has replied.
+   *
+   * @param call the caller's number
+   * @param member the number of the member
+   * @param queuedMicros how long the call was with the bus before a member had it, in microseconds
+   * @param handledMicros how long the member worked, in microseconds, as it says
+   * @param reply what {@link ServingClient#reply} was given; who keeps it retains it
+   */
+  void reply(long call, long member, int queuedMicros, int handledMicros, Delivery reply);
+
+  /**
+   * A member has answered that there is no reply.
+   *
+   * @param call the caller's number
+   * @param member the number of the member
+   * @param code as the member said
+   * @param executed as the member said
+   * @param retryAfterMillis as the member said, 0 for no advice
+   * @param failure what {@link ServingClient#failure} was given; who keeps it retains it
+   */
+  void failure(
+      long call,
+      long member,
+      FailureCode code,
+      Execution executed,
+      long retryAfterMillis,
+      Delivery failure);
+
+  /**
+   * The bus has ended the call without a reply.
+   *
+   * @param call the caller's number
+   * @param member the number of the member that had the call, 0 for none
+   * @param code why
+   * @param executed whether a member has begun with it
+   * @param retryAfterMillis when another try may be worth it, 0 for no advice
+   * @param message for people: what was wrong and what was expected; without the service's name
+   */
+  void failure(
+      long call,
+      long member,
+      FailureCode code,
+      Execution executed,
+      long retryAfterMillis,
+      String message);
+}

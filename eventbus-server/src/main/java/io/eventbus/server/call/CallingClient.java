@@ -1,0 +1,161 @@
+package io.eventbus.server.call;
+
+import io.eventbus.schema.Execution;
+import io.eventbus.schema.FailureCode;
+import io.eventbus.server.routing.Delivery;
+import io.netty.util.collection.LongObjectHashMap;
+import java.util.ArrayList;
+
+/**
+ * A connection that calls services: made with its first request, by {@link LoopCalls#caller}.
+ * Confined to the loop that owns the connection.
+ */
+public final class CallingClient {
+  private final LoopCalls calls;
+  private final CallerEnd end;
+  private final CallerInfo info;
+  private final Share share;
+  private final String tooMany;
+  // Those that have not ended, by the caller's numbers.
+  private final LongObjectHashMap<Call> open = new LongObjectHashMap<>();
+  // open.size() <= inFlight: the others are with members still.
+  private int inFlight;
+  private boolean closed;
+
+  CallingClient(LoopCalls calls, CallerEnd end, CallerInfo info, Share share) {
+    this.calls = calls;
+    this.end = end;
+    this.info = info;
+    this.share = share;
+    this.tooMany =
+        "too many calls of the connection are in flight (expected: at most "
+            + calls.settings().callsInFlight()
+            + ", limits.calls)";
+  }
+
+  /**
+   * Takes a call. It ends with one method of the {@link CallerEnd}, perhaps before this returns:
+   * one that cannot be served fails at once.
+   *
+   * @param request what is asked for; not needed afterwards
+   * @return false if a call with this number has not ended yet, or the connection has; then nothing
+   *     was done
+   */
+  public boolean begin(CallRequest request) {
+    calls.checkLoop();
+    if (closed || open.containsKey(request.call)) {
+      return false;
+    }
+    Delivery body = request.body;
+    if (body == null) {
+      throw new IllegalArgumentException("body: null (expected: method and event)");
+    }
+    calls.stats().requests.add(1);
+    if (inFlight >= calls.settings().callsInFlight()) {
+      refuse(request, FailureCode.OVERLOADED, tooMany);
+      return true;
+    }
+    if (calls.isShortOfMemory()) {
+      refuse(request, FailureCode.OVERLOADED, Texts.MEMORY);
+      return true;
+    }
+    long now = calls.now();
+    LoopService service =
+        calls
+            .services()
+            .find(
+                request.service,
+                request.serviceStart,
+                request.serviceLength,
+                request.waitMillis > 0,
+                now);
+    if (service == null) {
+      refuse(request, FailureCode.NO_MEMBER, Texts.NO_MEMBER);
+      return true;
+    }
+    service.retries.onRequest(now);
+    Call call = calls.take();
+    call.begin(this, service, request, body, now);
+    open.put(request.call, call);
+    inFlight++;
+    calls.stats().inFlight.add(1);
+    calls.deadlines().arm(call, call.deadlineNanos(), now);
+    calls.places().begin(call, now);
+    return true;
+  }
+
+  private void refuse(CallRequest request, FailureCode code, String text) {
+    calls.stats().failures(code).add(1);
+    end.failure(request.call, 0, code, Execution.NO, 0, text);
+  }
+
+  /**
+   * Ends a call with {@code CANCELLED} and tells its member. One that has ended already, or was
+   * never begun, is ignored.
+   *
+   * <p>A call that a member has counts as one of the connection's until the member answers.
+   *
+   * @param call the caller's number
+   * @param reason for the member's people, at most as long as the caller may make it
+   */
+  public void cancel(long call, String reason) {
+    calls.checkLoop();
+    Call found = open.get(call);
+    if (found != null) {
+      calls.endings().cancel(found, reason, calls.now());
+    }
+  }
+
+  /**
+   * Returns how many calls count towards the bound of the connection.
+   *
+   * @return those that have not ended, and those that ended while a member has them still
+   */
+  public int inFlight() {
+    return inFlight;
+  }
+
+  /**
+   * The connection has ended: what waits is given up, members are told that nobody waits for their
+   * answers, and the {@link CallerEnd} is not called again. A second call does nothing.
+   */
+  public void close() {
+    calls.checkLoop();
+    if (closed) {
+      return;
+    }
+    closed = true;
+    long now = calls.now();
+    for (Call call : new ArrayList<>(open.values())) {
+      calls.endings().orphan(call, now);
+    }
+    calls.leaveShare(share);
+  }
+
+  /** The caller has nothing more to expect of a call. */
+  void ended(Call call) {
+    open.remove(call.request());
+  }
+
+  /** A call has gone altogether. */
+  void left() {
+    inFlight--;
+  }
+
+  boolean isClosed() {
+    return closed;
+  }
+
+  CallerEnd end() {
+    return end;
+  }
+
+  /** Any thread. */
+  CallerInfo info() {
+    return info;
+  }
+
+  Share share() {
+    return share;
+  }
+}

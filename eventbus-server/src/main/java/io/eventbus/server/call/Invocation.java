@@ -1,0 +1,76 @@
+package io.eventbus.server.call;
+
+import io.eventbus.server.routing.Delivery;
+
+/** A call on its way to a member. For the member's loop, while {@link MemberEnd#invoke} runs. */
+public interface Invocation {
+  /**
+   * Returns the bus's number of the call: another one each time that a call is given to a member.
+   *
+   * @return negative
+   */
+  long call();
+
+  /**
+   * Returns the registration that the call is for.
+   *
+   * @return from {@link ServingClient#register}
+   */
+  long registration();
+
+  /**
+   * Returns what is left of the caller's time.
+   *
+   * @return milliseconds, at least 1
+   */
+  int timeoutMillis();
+
+  /**
+   * Returns who calls.
+   *
+   * @return what the calling client was made with
+   */
+  CallerInfo caller();
+
+  /**
+   * Returns the caller's number of the call.
+   *
+   * @return from {@link CallRequest#call}
+   */
+  long request();
+
+  /**
+   * Returns how often the call was sent or given to a member before.
+   *
+   * @return {@link CallRequest#attempt} and the tries of the bus that a member may have executed
+   */
+  int attempt();
+
+  /**
+   * Returns when the bus received the request.
+   *
+   * @return from {@link CallRequest#receivedAt}
+   */
+  long receivedAt();
+
+  /**
+   * Returns the fingerprint of the payload's schema.
+   *
+   * @return from {@link CallRequest#schema}
+   */
+  long schema();
+
+  /**
+   * Returns how many of the first bytes of the body are the method.
+   *
+   * @return from {@link CallRequest#methodLength}
+   */
+  int methodLength();
+
+  /**
+   * Returns method and event.
+   *
+   * @return from {@link CallRequest#body}; who keeps it retains it
+   */
+  Delivery body();
+}

@@ -1,0 +1,224 @@
+package io.eventbus.server.call;
+
+import io.eventbus.server.stats.CallStats;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+
+/** The calls that begin or end at connections of one event loop. Confined to it. */
+public final class LoopCalls {
+  /** Calls that are kept for the next ones; more are left to the garbage collector. */
+  private static final int MOST_SPARE = 4_096;
+
+  private final BusCalls bus;
+  private final int number;
+  private final LoopPort port;
+  private final CallStats stats;
+  private final Deadlines deadlines;
+  private final LoopServices services;
+  private final Places places;
+  private final Endings endings;
+  private final @Nullable CallHandOverQueue[] others;
+  private final Deque<Call> spare = new ArrayDeque<>();
+  private final Map<Object, Share> shares = new HashMap<>();
+  private long dispatched;
+  private boolean flushDue;
+
+  LoopCalls(BusCalls bus, int number, LoopPort port, CallStats stats, long seed) {
+    this.bus = bus;
+    this.number = number;
+    this.port = port;
+    this.stats = stats;
+    this.deadlines = new Deadlines(port);
+    this.services = new LoopServices(this);
+    this.places =
+        new Places(
+            this,
+            new Choice(seed, number),
+            new Admission(bus.settings(), bus.queued()),
+            bus.queued());
+    this.endings = new Endings(this);
+    this.others = new CallHandOverQueue[bus.loopCount()];
+  }
+
+  /**
+   * Makes a connection one that calls.
+   *
+   * @param end the connection
+   * @param info who it is
+   * @return nothing is kept of it after its {@link CallingClient#close}, but what members still
+   *     have
+   */
+  public CallingClient caller(CallerEnd end, CallerInfo info) {
+    checkLoop();
+    Share share = shares.computeIfAbsent(info.share(), Share::new);
+    share.clients++;
+    return new CallingClient(this, end, info, share);
+  }
+
+  void leaveShare(Share share) {
+    if (--share.clients == 0) {
+      shares.remove(share.key);
+    }
+  }
+
+  /**
+   * Makes a connection one that serves.
+   *
+   * @param end the connection
+   * @param member the member's number: the producer number of the client, not 0
+   * @return nothing is kept of it after its {@link ServingClient#close}
+   */
+  public ServingClient server(MemberEnd end, long member) {
+    checkLoop();
+    return new ServingClient(this, end, member);
+  }
+
+  /**
+   * Gives other loops what has been collected for them; to be called at the end of each round in
+   * which {@link LoopPort#flushSoon} was called.
+   */
+  public void flush() {
+    checkLoop();
+    flushDue = false;
+    for (CallHandOverQueue other : others) {
+      if (other != null) {
+        other.flush();
+      }
+    }
+  }
+
+  /** Begins a note to another loop; to be filled in at once. */
+  CallHandOverQueue.Note tell(int loop, CallHandOverQueue.Kind kind) {
+    CallHandOverQueue queue = others[loop];
+    if (queue == null) {
+      Executor executor = bus.executor(loop);
+      queue = new CallHandOverQueue(bus.loop(loop), executor);
+      others[loop] = queue;
+    }
+    if (!flushDue) {
+      flushDue = true;
+      port.flushSoon();
+    }
+    return queue.add(kind);
+  }
+
+  /** What another loop has told. */
+  void receive(CallHandOverQueue.Note note) {
+    checkLoop();
+    long now = now();
+    switch (note.kind) {
+      case INVOKE -> note.call().member().client().invoke(note.call(), now);
+      case CANCEL -> note.member().client().cancelled(note.number, note.timedOut, note.text, now);
+      case RESUME -> note.member().resume();
+      case REPLY -> endings.replied(note.call(), note.handledMicros, note.body(), now);
+      case FAILURE ->
+          endings.failed(
+              note.call(), note.code, note.executed, note.retryAfterMillis, note.body(), now);
+      case RETURN -> endings.returned(note.call(), note.returned, now);
+      case PLACE -> places.granted(note.member(), now);
+      case UNSERVED -> places.unserved(note.service(), now);
+      case MEMBER_GONE -> places.gone(note.member(), now);
+    }
+  }
+
+  /** Nobody serves a service any more. */
+  void unserved(Service service) {
+    for (int loop = 0; loop < others.length; loop++) {
+      if (loop != number) {
+        tell(loop, CallHandOverQueue.Kind.UNSERVED).service = service;
+      }
+    }
+    places.unserved(service, now());
+  }
+
+  /** A member takes no calls any more. */
+  void cannotBeCalled(ServiceMember member) {
+    if (!member.wasPinned()) {
+      return;
+    }
+    for (int loop = 0; loop < others.length; loop++) {
+      if (loop != number) {
+        tell(loop, CallHandOverQueue.Kind.MEMBER_GONE).member = member;
+      }
+    }
+    places.gone(member, now());
+  }
+
+  /** A member of any loop has to go on although it has failed. */
+  void resume(ServiceMember member) {
+    if (member.loop() == number) {
+      member.resume();
+    } else {
+      tell(member.loop(), CallHandOverQueue.Kind.RESUME).member = member;
+    }
+  }
+
+  Call take() {
+    Call call = spare.poll();
+    return call == null ? new Call(this) : call;
+  }
+
+  void recycle(Call call) {
+    if (spare.size() < MOST_SPARE) {
+      spare.push(call);
+    }
+  }
+
+  /** Another number each time, for the whole bus. */
+  long nextNumber() {
+    dispatched++;
+    return number - dispatched * others.length;
+  }
+
+  void checkLoop() {
+    assert port.isCurrent() : "not on loop " + number;
+  }
+
+  int number() {
+    return number;
+  }
+
+  long now() {
+    return port.nanoTime();
+  }
+
+  boolean isShortOfMemory() {
+    return bus.isShortOfMemory();
+  }
+
+  CallSettings settings() {
+    return bus.settings();
+  }
+
+  ServiceDirectory directory() {
+    return bus.directory();
+  }
+
+  int loops() {
+    return others.length;
+  }
+
+  CallStats stats() {
+    return stats;
+  }
+
+  Deadlines deadlines() {
+    return deadlines;
+  }
+
+  LoopServices services() {
+    return services;
+  }
+
+  Places places() {
+    return places;
+  }
+
+  Endings endings() {
+    return endings;
+  }
+}

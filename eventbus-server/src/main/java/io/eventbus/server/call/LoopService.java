@@ -1,0 +1,44 @@
+package io.eventbus.server.call;
+
+import java.nio.ByteBuffer;
+
+/** A service as one loop knows it. Confined to the loop. */
+final class LoopService {
+  /** How long an estimate of the service's speed is used. */
+  private static final long ESTIMATE_NANOS = 10_000_000;
+
+  final Service service;
+
+  /** The name in UTF-8, from position to limit. */
+  final ByteBuffer key;
+
+  final ServiceQueue queue;
+  final RetryBudget retries;
+
+  /** The loop has forgotten it: there may be another of the same name. */
+  boolean dropped;
+
+  private double speed;
+  private long estimatedAt;
+
+  LoopService(Service service, ByteBuffer key, int loop, int retryPercent, long nowNanos) {
+    this.service = service;
+    this.key = key;
+    this.queue = new ServiceQueue(service.waiting(), loop);
+    this.retries = new RetryBudget(retryPercent, nowNanos);
+    this.estimatedAt = nowNanos - ESTIMATE_NANOS;
+  }
+
+  /** How many calls all members do in a nanosecond, by estimate; 0 if that is not known. */
+  double speed(long nowNanos) {
+    if (nowNanos - estimatedAt >= ESTIMATE_NANOS) {
+      double sum = 0;
+      for (ServiceMember member : service.members()) {
+        sum += member.speed(nowNanos);
+      }
+      speed = sum;
+      estimatedAt = nowNanos;
+    }
+    return speed;
+  }
+}

@@ -1,0 +1,28 @@
+package io.eventbus.server.call;
+
+/**
+ * The connection of a client that serves, as calls see it.
+ *
+ * <p>The methods run on the loop that owns the connection, also from within {@link
+ * ServingClient#register}, {@link ServingClient#reply} and the like. An implementation must not
+ * block and must not throw; one for which there is no memory ends its connection, and tells {@link
+ * ServingClient#close} of it in a later task of the loop.
+ */
+public interface MemberEnd {
+  /**
+   * Sends a call to the client, behind those that it was given before. The order matters: {@link
+   * ServingClient#close} is told how many of them were written.
+   *
+   * @param invocation what to send; valid until this method returns
+   */
+  void invoke(Invocation invocation);
+
+  /**
+   * Tells the client that nobody waits for an answer any more. The call keeps its place in the
+   * member's window until the client answers all the same.
+   *
+   * @param call the bus's number, from {@link Invocation#call}
+   * @param reason for people
+   */
+  void cancel(long call, String reason);
+}

@@ -1,0 +1,276 @@
+package io.eventbus.server.call;
+
+import io.eventbus.schema.FailureCode;
+import java.util.IdentityHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Brings the calls of one loop and the free places in members' windows together: what finds no
+ * place waits, and whoever frees a place gives it to the next call that waits, on this loop or
+ * another. Confined to the loop.
+ */
+final class Places {
+  private final LoopCalls calls;
+  private final Choice choice;
+  private final Admission admission;
+  private final AtomicLong queuedBytes;
+  // What waits for one member only. A member is in it from its first such call to its end.
+  private final IdentityHashMap<ServiceMember, ServiceQueue> pinned = new IdentityHashMap<>();
+  // Which loop, and which of its calls, is next where calls for any member and calls for this
+  // member
+  // only wait.
+  private boolean pinnedLoopFirst;
+  private boolean pinnedFirst;
+
+  Places(LoopCalls calls, Choice choice, Admission admission, AtomicLong queuedBytes) {
+    this.calls = calls;
+    this.choice = choice;
+    this.admission = admission;
+    this.queuedBytes = queuedBytes;
+  }
+
+  /** A new call, which is ready. */
+  void begin(Call call, long nowNanos) {
+    LoopService to = call.service();
+    if (call.pinned() != 0) {
+      beginPinned(call, to.service, nowNanos);
+      return;
+    }
+    ServiceMember member = to.queue.isEmpty() ? choice.take(to.service, null, nowNanos) : null;
+    if (member != null) {
+      give(call, member, nowNanos);
+    } else if (admitted(call, to.queue, to.service.waiting(), to.speed(nowNanos), nowNanos)) {
+      enqueue(call, to, false, nowNanos);
+    }
+  }
+
+  private void beginPinned(Call call, Service service, long nowNanos) {
+    ServiceMember member = service.member(call.pinned());
+    if (member == null) {
+      calls.endings().fail(call, FailureCode.NO_MEMBER, 0, Texts.NOT_THIS_MEMBER, nowNanos);
+      return;
+    }
+    ServiceQueue queue = pinnedQueue(member);
+    if (queue.isEmpty() && member.window().take()) {
+      give(call, member, nowNanos);
+    } else if (admitted(call, queue, member.waiting(), member.speed(nowNanos), nowNanos)) {
+      enqueuePinned(call, member, queue, false, nowNanos);
+    }
+  }
+
+  private ServiceQueue pinnedQueue(ServiceMember member) {
+    ServiceQueue queue = pinned.get(member);
+    if (queue == null) {
+      queue = new ServiceQueue(member.waiting(), calls.number());
+      pinned.put(member, queue);
+      member.pinned();
+      if (member.isGone()) {
+        // It does not know of this queue.
+        pinned.remove(member);
+      }
+    }
+    return queue;
+  }
+
+  private boolean admitted(
+      Call call, ServiceQueue queue, WaitingLoops waiting, double speed, long nowNanos) {
+    long retryAfter =
+        admission.check(call, queue, call.service().service, waiting, speed, nowNanos);
+    if (retryAfter == Admission.ADMITTED) {
+      return true;
+    }
+    calls.stats().shed(call.priority()).add(1);
+    calls.endings().fail(call, FailureCode.OVERLOADED, retryAfter, admission.reason(), nowNanos);
+    return false;
+  }
+
+  /** A call that a member has not done, which is ready. */
+  void again(Call call, long nowNanos) {
+    LoopService to = calls.services().current(call.service(), nowNanos);
+    call.service = to;
+    if (call.pinned() != 0) {
+      againPinned(call, to.service, nowNanos);
+      return;
+    }
+    ServiceMember member = choice.take(to.service, call, nowNanos);
+    if (member != null) {
+      give(call, member, nowNanos);
+    } else if (to.service.isServed() || call.waitNanos() > 0) {
+      call.memberDeadlineNanos = nowNanos + call.waitNanos();
+      enqueue(call, to, true, nowNanos);
+    } else {
+      calls.endings().fail(call, FailureCode.NO_MEMBER, 0, Texts.NO_MEMBER, nowNanos);
+      calls.services().forgetIdle(to);
+    }
+  }
+
+  private void againPinned(Call call, Service service, long nowNanos) {
+    ServiceMember member = service.member(call.pinned());
+    if (member == null) {
+      calls.endings().fail(call, FailureCode.NO_MEMBER, 0, Texts.NOT_THIS_MEMBER, nowNanos);
+    } else if (member.window().take()) {
+      give(call, member, nowNanos);
+    } else {
+      enqueuePinned(call, member, pinnedQueue(member), true, nowNanos);
+    }
+  }
+
+  private void give(Call call, ServiceMember member, long nowNanos) {
+    if (call.number == 0) {
+      calls.stats().queueTime.record(nowNanos - call.begunNanos());
+    }
+    call.become(CallState.DISPATCHED);
+    call.member = member;
+    call.number = calls.nextNumber();
+    if (member.loop() == calls.number()) {
+      member.client().invoke(call, nowNanos);
+    } else {
+      calls.tell(member.loop(), CallHandOverQueue.Kind.INVOKE).call = call;
+    }
+  }
+
+  private void enqueue(Call call, LoopService to, boolean first, long nowNanos) {
+    wait(call, to.queue, to.service, first);
+    if (!to.service.isServed()) {
+      calls.deadlines().arm(call, earlier(call), nowNanos);
+    }
+    if (to.queue.size() == 1) {
+      // A place may have become free before others could know that this loop waits.
+      ServiceMember member = choice.take(to.service, null, nowNanos);
+      if (member != null) {
+        granted(member, nowNanos);
+      }
+    }
+  }
+
+  private static long earlier(Call call) {
+    return call.memberDeadlineNanos - call.deadlineNanos() < 0
+        ? call.memberDeadlineNanos
+        : call.deadlineNanos();
+  }
+
+  private void enqueuePinned(
+      Call call, ServiceMember member, ServiceQueue queue, boolean first, long nowNanos) {
+    wait(call, queue, member.service(), first);
+    if (member.isGone()) {
+      gone(member, queue, nowNanos);
+    } else if (queue.size() == 1 && member.window().take()) {
+      granted(member, nowNanos);
+    }
+  }
+
+  private void wait(Call call, ServiceQueue queue, Service service, boolean first) {
+    call.become(CallState.QUEUED);
+    queue.add(call, first);
+    service.queued().incrementAndGet();
+    queuedBytes.addAndGet(call.bytes());
+    call.share().queuedBytes += call.bytes();
+    calls.stats().queued.add(1);
+  }
+
+  /** A call that waited does not any more. */
+  private void waited(Call call) {
+    call.service().service.queued().decrementAndGet();
+    queuedBytes.addAndGet(-call.bytes());
+    call.share().queuedBytes -= call.bytes();
+    calls.stats().queued.add(-1);
+  }
+
+  /** Takes a call out of the queue that it waits in; it ends. */
+  void leave(Call call) {
+    ServiceQueue queue = call.queue;
+    if (queue != null) {
+      queue.remove(call);
+      waited(call);
+    }
+  }
+
+  /** A place of the member was taken for a call of this loop. */
+  void granted(ServiceMember member, long nowNanos) {
+    Call call = next(member);
+    if (call == null) {
+      release(member);
+    } else {
+      waited(call);
+      give(call, member, nowNanos);
+    }
+  }
+
+  private @Nullable Call next(ServiceMember member) {
+    LoopService known = calls.services().known(member.service());
+    ServiceQueue all = known == null ? null : known.queue;
+    ServiceQueue own = pinned.get(member);
+    pinnedFirst = !pinnedFirst;
+    Call call = poll(pinnedFirst ? own : all);
+    return call == null ? poll(pinnedFirst ? all : own) : call;
+  }
+
+  private static @Nullable Call poll(@Nullable ServiceQueue queue) {
+    return queue == null ? null : queue.poll();
+  }
+
+  /** A place of the member is free again. */
+  void release(ServiceMember member) {
+    member.window().giveBack();
+    offer(member);
+  }
+
+  /** The member may have free places: they go to calls that wait. */
+  void offer(ServiceMember member) {
+    WaitingLoops all = member.service().waiting();
+    WaitingLoops own = member.waiting();
+    while ((all.any() || own.any()) && member.window().take()) {
+      pinnedLoopFirst = !pinnedLoopFirst;
+      int loop = (pinnedLoopFirst ? own : all).next();
+      if (loop < 0) {
+        loop = (pinnedLoopFirst ? all : own).next();
+      }
+      if (loop < 0) {
+        member.window().giveBack();
+      } else if (loop == calls.number()) {
+        granted(member, calls.now());
+      } else {
+        calls.tell(loop, CallHandOverQueue.Kind.PLACE).member = member;
+      }
+    }
+  }
+
+  /** Nobody serves a service any more: what does not wait for that to change fails. */
+  void unserved(Service service, long nowNanos) {
+    LoopService known = calls.services().known(service);
+    if (known == null || service.isServed()) {
+      return;
+    }
+    for (Call call : known.queue.calls()) {
+      if (call.queue != known.queue) {
+        // One that was told before has cancelled it.
+        continue;
+      }
+      if (call.waitNanos() == 0) {
+        calls.endings().fail(call, FailureCode.NO_MEMBER, 0, Texts.NO_MEMBER, nowNanos);
+      } else {
+        call.memberDeadlineNanos = nowNanos + call.waitNanos();
+        calls.deadlines().arm(call, earlier(call), nowNanos);
+      }
+    }
+    calls.services().forgetIdle(known);
+  }
+
+  /** A member takes no calls any more: what waits for it only fails. */
+  void gone(ServiceMember member, long nowNanos) {
+    ServiceQueue queue = pinned.get(member);
+    if (queue != null && !member.serves()) {
+      gone(member, queue, nowNanos);
+    }
+  }
+
+  private void gone(ServiceMember member, ServiceQueue queue, long nowNanos) {
+    pinned.remove(member);
+    for (Call call : queue.calls()) {
+      if (call.queue == queue) {
+        calls.endings().fail(call, FailureCode.NO_MEMBER, 0, Texts.NOT_THIS_MEMBER, nowNanos);
+      }
+    }
+  }
+}

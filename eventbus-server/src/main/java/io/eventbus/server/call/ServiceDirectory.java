@@ -1,0 +1,67 @@
+package io.eventbus.server.call;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The services of a bus by name: those that have members, and those that loops still know. Any
+ * thread; the way of a call asks it only for names that its loop does not know.
+ */
+final class ServiceDirectory {
+  private final ConcurrentHashMap<String, Service> services = new ConcurrentHashMap<>();
+  private final int loops;
+
+  ServiceDirectory(int loops) {
+    this.loops = loops;
+  }
+
+  /** Returns a service that is kept until it is left as often as it was joined. */
+  Service join(String name) {
+    return services.compute(
+        name,
+        (key, there) -> {
+          Service service = there == null ? new Service(key, loops) : there;
+          service.uses++;
+          return service;
+        });
+  }
+
+  /** As {@link #join}, if there are members that take calls; else null. */
+  @Nullable Service joinServed(String name) {
+    Service there = services.get(name);
+    return there == null || !there.isServed() ? null : join(name);
+  }
+
+  void leave(Service service) {
+    services.computeIfPresent(service.name(), (key, there) -> --there.uses == 0 ? null : there);
+  }
+
+  List<ServiceFigures> figures(long nowNanos) {
+    List<ServiceFigures> all = new ArrayList<>();
+    for (Service service : services.values()) {
+      ServiceMember[] members = service.members();
+      if (members.length > 0) {
+        List<MemberFigures> each = new ArrayList<>(members.length);
+        for (ServiceMember member : members) {
+          each.add(member.figures(nowNanos));
+        }
+        all.add(new ServiceFigures(service.name(), service.queued().get(), List.copyOf(each)));
+      }
+    }
+    all.sort(Comparator.comparing(ServiceFigures::name));
+    return List.copyOf(all);
+  }
+
+  int count() {
+    int count = 0;
+    for (Service service : services.values()) {
+      if (service.members().length > 0) {
+        count++;
+      }
+    }
+    return count;
+  }
+}

@@ -1,0 +1,12 @@
+package io.eventbus.server.call;
+
+import java.util.List;
+
+/**
+ * A service as operators see it; taken while it changes, so that the figures may be a moment apart.
+ *
+ * @param name its name
+ * @param queued calls that wait for a member
+ * @param members its members by number
+ */
+public record ServiceFigures(String name, int queued, List<MemberFigures> members) {}

@@ -1,0 +1,223 @@
+package io.eventbus.server.call;
+
+import io.eventbus.schema.Execution;
+import io.eventbus.schema.FailureCode;
+import io.eventbus.server.routing.Delivery;
+import io.netty.util.collection.LongObjectHashMap;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A connection that serves: made with its first registration, by {@link LoopCalls#server}. Confined
+ * to the loop that owns the connection.
+ */
+public final class ServingClient {
+  private final LoopCalls calls;
+  private final MemberEnd end;
+  private final long number;
+  private final Map<String, ServiceMember> members = new HashMap<>();
+  // What the client has not answered, by the bus's numbers.
+  private final LongObjectHashMap<Call> open = new LongObjectHashMap<>();
+  private long invoked;
+  private boolean closed;
+
+  ServingClient(LoopCalls calls, MemberEnd end, long number) {
+    if (number == 0) {
+      throw new IllegalArgumentException("member: 0 (expected: a producer number)");
+    }
+    this.calls = calls;
+    this.end = end;
+    this.number = number;
+  }
+
+  /**
+   * Makes the connection a member of a service. When this returns, the calls of every loop of this
+   * bus may be given to it; some may have been already, from within.
+   *
+   * @param registration what {@link Invocation#registration} returns; of this connection's own
+   * @param service a legal name
+   * @param concurrency calls that the client works on at once; 0: it takes none
+   * @return the member, or null if the connection is a member of that service already, or has ended
+   */
+  public @Nullable ServiceMember register(long registration, String service, int concurrency) {
+    calls.checkLoop();
+    if (closed || members.containsKey(service)) {
+      return null;
+    }
+    Service joined = calls.directory().join(service);
+    ServiceMember member =
+        new ServiceMember(this, joined, registration, concurrency, calls.loops(), calls.now());
+    members.put(service, member);
+    joined.add(member, concurrency > 0);
+    joined.widened(member.window().limit());
+    calls.places().offer(member);
+    return member;
+  }
+
+  /** A member leaves. */
+  void remove(ServiceMember member) {
+    members.remove(member.service().name());
+  }
+
+  /** Gives the client a call, for which a place was taken. */
+  void invoke(Call call, long nowNanos) {
+    ServiceMember member = call.member();
+    if (member.isGone()) {
+      member.window().giveBack();
+      giveBack(call, Returned.UNWRITTEN, nowNanos);
+    } else if (call.isLate(nowNanos)) {
+      giveBack(call, Returned.EXPIRED, nowNanos);
+      calls.places().release(member);
+    } else {
+      call.invoked(invoked++, nowNanos);
+      open.put(call.number, call);
+      member.began(nowNanos);
+      end.invoke(call);
+    }
+  }
+
+  private void giveBack(Call call, Returned why, long nowNanos) {
+    LoopCalls owner = call.owner();
+    if (owner == calls) {
+      calls.endings().returned(call, why, nowNanos);
+    } else {
+      CallHandOverQueue.Note note = calls.tell(owner.number(), CallHandOverQueue.Kind.RETURN);
+      note.call = call;
+      note.returned = why;
+    }
+  }
+
+  /** Nobody waits for a call any more; perhaps the client has answered it already. */
+  void cancelled(long call, boolean timedOut, String reason, long nowNanos) {
+    Call found = open.get(call);
+    if (found == null) {
+      return;
+    }
+    if (timedOut) {
+      found.member().timedOut(nowNanos - found.invokedNanos(), nowNanos);
+    }
+    end.cancel(call, reason);
+  }
+
+  /**
+   * Takes a member's reply to a call.
+   *
+   * @param call the bus's number, from {@link Invocation#call}
+   * @param handledMicros how long the member worked, in microseconds, as it says
+   * @param reply for {@link CallerEnd#reply}, which may run on another loop; retained while it is
+   *     on its way
+   * @return false if this connection has no such call, as when it has answered it before; then
+   *     nothing was done
+   */
+  public boolean reply(long call, int handledMicros, Delivery reply) {
+    calls.checkLoop();
+    Call found = open.remove(call);
+    if (found == null) {
+      return false;
+    }
+    long now = calls.now();
+    ServiceMember member = found.member();
+    member.ended();
+    member.succeeded(now - found.invokedNanos(), now);
+    LoopCalls owner = found.owner();
+    if (owner == calls) {
+      calls.endings().replied(found, handledMicros, reply, now);
+    } else {
+      reply.retain();
+      CallHandOverQueue.Note note = calls.tell(owner.number(), CallHandOverQueue.Kind.REPLY);
+      note.call = found;
+      note.handledMicros = handledMicros;
+      note.body = reply;
+    }
+    calls.places().release(member);
+    return true;
+  }
+
+  /**
+   * Takes a member's answer that there is no reply. {@code REFUSED} and {@code OVERLOADED} with
+   * {@code executed} NO make the bus try other members first.
+   *
+   * @param call the bus's number, from {@link Invocation#call}
+   * @param code why
+   * @param executed whether the member has begun with the call
+   * @param retryAfterMillis when another try may be worth it, 0 for no advice
+   * @param failure for {@link CallerEnd#failure}, which may run on another loop; retained while it
+   *     is on its way
+   * @return false if this connection has no such call; then nothing was done
+   */
+  public boolean failure(
+      long call, FailureCode code, Execution executed, long retryAfterMillis, Delivery failure) {
+    calls.checkLoop();
+    Call found = open.remove(call);
+    if (found == null) {
+      return false;
+    }
+    long now = calls.now();
+    ServiceMember member = found.member();
+    member.ended();
+    if (code == FailureCode.INTERNAL || isRefusal(code, executed)) {
+      member.failed(now);
+    } else {
+      member.succeeded(now - found.invokedNanos(), now);
+    }
+    LoopCalls owner = found.owner();
+    if (owner == calls) {
+      calls.endings().failed(found, code, executed, retryAfterMillis, failure, now);
+    } else {
+      failure.retain();
+      CallHandOverQueue.Note note = calls.tell(owner.number(), CallHandOverQueue.Kind.FAILURE);
+      note.call = found;
+      note.code = code;
+      note.executed = executed;
+      note.retryAfterMillis = retryAfterMillis;
+      note.body = failure;
+    }
+    calls.places().release(member);
+    return true;
+  }
+
+  /** Whether another member may do what this one did not take. */
+  static boolean isRefusal(FailureCode code, Execution executed) {
+    return executed == Execution.NO
+        && (code == FailureCode.REFUSED || code == FailureCode.OVERLOADED);
+  }
+
+  /**
+   * The connection has ended: its members leave, and what they have not answered ends or goes to
+   * others. {@link MemberEnd} is not called again. A second call does nothing.
+   *
+   * @param written how many of the {@link MemberEnd#invoke invocations} of this connection, from
+   *     the first on, the network may have been given a byte of; the client cannot have begun with
+   *     those behind them. {@link Long#MAX_VALUE} if that is not known
+   */
+  public void close(long written) {
+    calls.checkLoop();
+    if (closed) {
+      return;
+    }
+    closed = true;
+    for (ServiceMember member : new ArrayList<>(members.values())) {
+      member.leave();
+    }
+    members.clear();
+    List<Call> left = new ArrayList<>(open.values());
+    open.clear();
+    long now = calls.now();
+    for (Call call : left) {
+      call.member().ended();
+      giveBack(call, call.place() < written ? Returned.LOST : Returned.UNWRITTEN, now);
+    }
+  }
+
+  LoopCalls calls() {
+    return calls;
+  }
+
+  /** Any thread. */
+  long number() {
+    return number;
+  }
+}

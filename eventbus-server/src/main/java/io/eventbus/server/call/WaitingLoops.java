@@ -1,0 +1,63 @@
+package io.eventbus.server.call;
+
+import java.util.concurrent.atomic.AtomicLongArray;
+
+/**
+ * Which loops have calls that wait for the same places. Any thread.
+ *
+ * <p>A loop says that it waits and then looks for a free place; whoever frees a place does so and
+ * then looks for loops that wait. Both are volatile, so that one of them sees the other, and no
+ * place stays free while a call waits for it.
+ */
+final class WaitingLoops {
+  private final AtomicLongArray bits;
+  private final int loops;
+  // Which was last served. A lost update only gives a loop two turns in a row.
+  private int turn;
+
+  WaitingLoops(int loops) {
+    this.loops = loops;
+    this.bits = new AtomicLongArray((loops + 63) / 64);
+  }
+
+  void set(int loop, boolean waits) {
+    int word = loop >> 6;
+    long bit = 1L << loop;
+    long before;
+    long after;
+    do {
+      before = bits.get(word);
+      after = waits ? before | bit : before & ~bit;
+    } while (!bits.compareAndSet(word, before, after));
+  }
+
+  boolean any() {
+    for (int i = 0; i < bits.length(); i++) {
+      if (bits.get(i) != 0) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  int count() {
+    int count = 0;
+    for (int i = 0; i < bits.length(); i++) {
+      count += Long.bitCount(bits.get(i));
+    }
+    return count;
+  }
+
+  /** Returns the next loop that waits, each in turn; -1 if none does. */
+  int next() {
+    int last = turn;
+    for (int i = 1; i <= loops; i++) {
+      int loop = (last + i) % loops;
+      if ((bits.get(loop >> 6) & 1L << loop) != 0) {
+        turn = loop;
+        return loop;
+      }
+    }
+    return -1;
+  }
+}

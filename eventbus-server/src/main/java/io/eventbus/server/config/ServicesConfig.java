@@ -1,0 +1,50 @@
+package io.eventbus.server.config;
+
+import java.time.Duration;
+
+/**
+ * How much clients may call and serve, and how calls are treated.
+ *
+ * @param calls calls of one connection that may be in flight
+ * @param perConnection services that one connection may serve
+ * @param timeout how long a caller waits that does not say so
+ * @param maxWait how long a request with high priority may be expected to wait for a member
+ * @param retries how often a call that may be executed twice is given to another member
+ * @param retryPercent such calls that are given to another member, of a hundred calls of a service
+ * @param queueRequests requests that may wait for one service, on each event loop
+ * @param queueBytes bytes of requests that may wait on the whole bus
+ */
+public record ServicesConfig(
+    int calls,
+    int perConnection,
+    Duration timeout,
+    Duration maxWait,
+    int retries,
+    int retryPercent,
+    int queueRequests,
+    long queueBytes) {
+  /**
+   * Checks every value against its range in {@link ConfigKey}.
+   *
+   * @param calls calls of one connection that may be in flight
+   * @param perConnection services that one connection may serve
+   * @param timeout how long a caller waits that does not say so
+   * @param maxWait how long a request with high priority may be expected to wait for a member
+   * @param retries how often a call that may be executed twice is given to another member
+   * @param retryPercent such calls that are given to another member, of a hundred calls of a
+   *     service
+   * @param queueRequests requests that may wait for one service, on each event loop
+   * @param queueBytes bytes of requests that may wait on the whole bus
+   * @throws IllegalArgumentException if a value is out of range
+   */
+  public ServicesConfig {
+    ConfigKey.LIMITS_CALLS.inRange(calls);
+    ConfigKey.LIMITS_SERVICES.inRange(perConnection);
+    ConfigKey.SERVICES_TIMEOUT.inRange(timeout);
+    ConfigKey.SERVICES_MAX_WAIT.inRange(maxWait);
+    ConfigKey.SERVICES_RETRIES.inRange(retries);
+    ConfigKey.SERVICES_RETRY_PERCENT.inRange(retryPercent);
+    ConfigKey.SERVICES_QUEUE_REQUESTS.inRange(queueRequests);
+    ConfigKey.SERVICES_QUEUE_BYTES.inRange(queueBytes);
+  }
+}

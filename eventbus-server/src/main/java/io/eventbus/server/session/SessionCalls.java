@@ -1,0 +1,256 @@
+package io.eventbus.server.session;
+
+import io.eventbus.link.RefusedMemory;
+import io.eventbus.protocol.CallFrames;
+import io.eventbus.protocol.CloseReason;
+import io.eventbus.protocol.ControlFrames;
+import io.eventbus.protocol.MalformedFrameException;
+import io.eventbus.protocol.RequestView;
+import io.eventbus.protocol.ServiceFrames;
+import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.CallKind;
+import io.eventbus.schema.CallPriority;
+import io.eventbus.schema.CallScope;
+import io.eventbus.schema.Cancel;
+import io.eventbus.schema.Execution;
+import io.eventbus.schema.Failure;
+import io.eventbus.schema.FailureCode;
+import io.eventbus.server.call.CallRequest;
+import io.eventbus.server.call.CallerEnd;
+import io.eventbus.server.call.CallerInfo;
+import io.eventbus.server.call.CallingClient;
+import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.routing.DeliveryKind;
+import io.eventbus.server.security.Action;
+import io.eventbus.server.security.FilterRules;
+import io.eventbus.server.security.Permissions;
+import java.nio.ByteBuffer;
+import java.util.function.Supplier;
+
+/**
+ * The calls that one session begins. Made with its first request. Confined to the loop.
+ *
+ * <p>Whatever is wrong with a request but its encoding, its caller hears with a {@code Failure}, so
+ * that it can go on with its other calls.
+ */
+final class SessionCalls implements CallerEnd {
+  /** What a call costs of a turn. */
+  private static final int CALL_UNITS = 2;
+
+  private static final ByteBuffer NO_DETAILS = ByteBuffer.allocate(0);
+
+  private final LoopContext loop;
+  private final ClientLink link;
+  private final Supplier<String> client;
+  private final CallingClient calls;
+  private final CalledServices services;
+  private FilterRules allowed;
+  private boolean failed;
+
+  /**
+   * Makes one without calls.
+   *
+   * @param info who calls, as members are told
+   * @param permissions what the client may do
+   * @param client the client as operators know it
+   */
+  SessionCalls(
+      LoopContext loop,
+      ClientLink link,
+      CallerInfo info,
+      Permissions permissions,
+      Supplier<String> client) {
+    this.loop = loop;
+    this.link = link;
+    this.client = client;
+    this.allowed = permissions.of(Action.REQUEST);
+    this.services = new CalledServices(allowed);
+    this.calls = loop.calls.caller(this, info);
+  }
+
+  /** Says what the client may call from now on; calls that are in flight go on. */
+  void permit(Permissions permissions) {
+    allowed = permissions.of(Action.REQUEST);
+    services.permit(allowed);
+  }
+
+  /**
+   * Begins a call, or refuses it with a {@code Failure}.
+   *
+   * @return false if a call with its number is in flight; then nothing was done
+   * @throws MalformedFrameException if the bytes are not a {@code Request}
+   */
+  boolean request(ByteBuffer in, int from, int to, long receivedAt) {
+    loop.budget().spend(CALL_UNITS);
+    RequestView request = loop.request;
+    try {
+      request.read(in, from, to, loop.frameLimits);
+    } catch (MalformedFrameException e) {
+      if (!e.isTooBig() || request.call() == 0) {
+        throw e;
+      }
+      refuse(request.call(), FailureCode.TOO_BIG, String.valueOf(e.getMessage()));
+      return true;
+    }
+    CalledServices.Decision service = services.decide(in, request);
+    loop.budget().spend(services.takeWork());
+    CallPriority priority = request.priority();
+    if (request.kind() != CallKind.REPLY || request.scope() != CallScope.ONE || priority == null) {
+      refuse(
+          request.call(),
+          FailureCode.UNSUPPORTED,
+          "this bus does not serve calls of this kind, scope or priority (expected: kind REPLY,"
+              + " scope ONE, priority NORMAL, HIGH or LOW)");
+      return true;
+    }
+    String problem = service.problem();
+    if (problem != null) {
+      refuse(request.call(), FailureCode.NO_MEMBER, problem);
+      return true;
+    }
+    if (!service.allowed()) {
+      refuseForbidden(request.call(), service.text());
+      return true;
+    }
+    return begin(in, request, priority, receivedAt);
+  }
+
+  private boolean begin(
+      ByteBuffer in, RequestView request, CallPriority priority, long receivedAt) {
+    int method = request.methodLength();
+    int event = request.eventLength();
+    Delivery body = loop.bodies.allocate(DeliveryKind.CALL, method + event, 0, 0);
+    try {
+      body.append(in, request.methodStart(), method);
+      body.append(in, request.eventStart(), event);
+      body.finish();
+      CallRequest call = loop.callRequest;
+      call.service = in;
+      call.serviceStart = request.serviceStart();
+      call.serviceLength = request.serviceLength();
+      call.call = request.call();
+      call.priority = priority;
+      call.timeoutMillis = request.timeoutMillis();
+      call.waitMillis = request.waitMillis();
+      call.idempotent = request.idempotent();
+      call.attempt = request.attempt();
+      call.member = request.member();
+      call.receivedAt = receivedAt;
+      call.schema = request.schema();
+      call.methodLength = method;
+      call.body = body;
+      return calls.begin(call);
+    } finally {
+      loop.callRequest.body = null;
+      body.release();
+    }
+  }
+
+  private void refuseForbidden(long call, String service) {
+    loop.denials.denied(client.get(), Action.REQUEST, service, () -> allowed.explain(service));
+    refuse(
+        call,
+        FailureCode.FORBIDDEN,
+        "calls of '"
+            + service
+            + "' are not allowed to this client ("
+            + allowed.origin()
+            + "; expected: a service that is)");
+  }
+
+  /** Ends a call that was not begun. */
+  private void refuse(long call, FailureCode code, String message) {
+    loop.stats.calls.requests.add(1);
+    loop.stats.calls.failures(code).add(1);
+    failure(call, 0, code, Execution.NO, 0, message);
+  }
+
+  /** Gives up a call. */
+  void cancel(Cancel cancel) {
+    loop.budget().spend(CALL_UNITS);
+    calls.cancel(cancel.getCall(), cancel.getReason());
+  }
+
+  /** The connection has ended. */
+  void close() {
+    calls.close();
+  }
+
+  @Override
+  public void reply(long call, long member, int queuedMicros, int handledMicros, Delivery reply) {
+    int tail = reply.frameBytes();
+    int size = CallFrames.replySize(call, member, queuedMicros, handledMicros, tail);
+    if (!link.hasRoomForCall(size)) {
+      failure(
+          call,
+          member,
+          FailureCode.OVERLOADED,
+          Execution.YES,
+          0,
+          "the reply has no room behind what this client has not read yet; read faster");
+      return;
+    }
+    try {
+      Delivery frame = loop.router.deliveries().allocate(DeliveryKind.CALL, size, 0, 0);
+      ByteBuffer head = loop.scratch.clear();
+      CallFrames.writeReplyHead(head, call, member, queuedMicros, handledMicros, tail);
+      frame.append(head.flip());
+      frame.append(reply, 0, tail);
+      frame.finish();
+      link.send(frame);
+    } catch (OutOfMemoryError e) {
+      end(e);
+    }
+  }
+
+  @Override
+  public void failure(
+      long call,
+      long member,
+      FailureCode code,
+      Execution executed,
+      long retryAfterMillis,
+      Delivery failure) {
+    ByteBuffer body = failure.frame();
+    Failure record = ServiceFrames.failure(body, body.position(), body.limit());
+    record.setCall(call);
+    record.setMember(member);
+    send(record, DeliveryKind.CALL);
+  }
+
+  @Override
+  public void failure(
+      long call,
+      long member,
+      FailureCode code,
+      Execution executed,
+      long retryAfterMillis,
+      String message) {
+    send(
+        new Failure(
+            call, code, message, executed, retryAfterMillis, member, "", NO_DETAILS.duplicate()),
+        DeliveryKind.CALL_ANSWER);
+  }
+
+  private void send(Failure failure, DeliveryKind kind) {
+    byte[] frame = ControlFrames.encode(TypeCode.FAILURE, failure);
+    DeliveryKind counted = link.hasRoomForCall(frame.length) ? kind : DeliveryKind.CALL_ANSWER;
+    try {
+      link.send(Delivery.of(loop.allocator, loop.bus.memory(), counted, frame, 0));
+    } catch (OutOfMemoryError e) {
+      end(e);
+    }
+  }
+
+  /**
+   * An answer cannot be sent, so that the client would wait for it: the connection ends instead.
+   */
+  private void end(OutOfMemoryError e) {
+    RefusedMemory.rethrowOthers(e);
+    if (!failed) {
+      failed = true;
+      link.inTurn(
+          () -> link.close(CloseReason.OVERLOADED, "the bus has no memory for this answer"));
+    }
+  }
+}

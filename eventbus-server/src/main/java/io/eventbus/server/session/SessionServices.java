@@ -1,0 +1,467 @@
+package io.eventbus.server.session;
+
+import io.eventbus.link.RefusedMemory;
+import io.eventbus.protocol.CallFrames;
+import io.eventbus.protocol.CloseReason;
+import io.eventbus.protocol.ControlFrames;
+import io.eventbus.protocol.MalformedFrameException;
+import io.eventbus.protocol.ReplyView;
+import io.eventbus.protocol.ServiceFrames;
+import io.eventbus.protocol.ServiceName;
+import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.Cancel;
+import io.eventbus.schema.Capacity;
+import io.eventbus.schema.Confirm;
+import io.eventbus.schema.Drained;
+import io.eventbus.schema.ErrorCode;
+import io.eventbus.schema.Execution;
+import io.eventbus.schema.Failure;
+import io.eventbus.schema.FailureCode;
+import io.eventbus.schema.Register;
+import io.eventbus.server.call.Invocation;
+import io.eventbus.server.call.MemberEnd;
+import io.eventbus.server.call.ServiceMember;
+import io.eventbus.server.call.ServingClient;
+import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.routing.DeliveryKind;
+import io.eventbus.server.security.Action;
+import io.eventbus.server.security.FilterRules;
+import io.eventbus.server.security.Permissions;
+import io.eventbus.server.stats.SingleWriterCounter;
+import io.netty.util.collection.LongObjectHashMap;
+import io.netty.util.collection.LongObjectMap;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongPredicate;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The services of which one session is a member, and the calls that it gets. Made with its first
+ * {@code Register} or answer. Confined to the loop but for {@link #registration} and {@link
+ * #keptBytes}.
+ */
+public final class SessionServices implements MemberEnd {
+  /** So many answers to calls that the bus does not know end the connection. */
+  private static final int MOST_UNKNOWN = 1000;
+
+  private static final long UNKNOWN_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+  /** What a call, or the answer to one, costs of a turn. */
+  private static final int CALL_UNITS = 2;
+
+  /** Heap of a registration besides its texts, by estimate. */
+  private static final int REGISTRATION_BYTES = 512;
+
+  private static final byte[] NO_IDENTITY = {};
+
+  /**
+   * What a client has said of its part in a service. Immutable.
+   *
+   * @param id the client's number for it
+   * @param service the name
+   * @param identify whether the client wants to know who calls
+   * @param version of the software, for people
+   * @param metadata for people and their tools
+   */
+  public record Registration(
+      long id, String service, boolean identify, String version, Map<String, String> metadata) {
+    private long bytes() {
+      long chars = (long) service.length() + version.length();
+      for (Map.Entry<String, String> entry : metadata.entrySet()) {
+        chars += entry.getKey().length() + entry.getValue().length() + 64;
+      }
+      return REGISTRATION_BYTES + 2 * chars;
+    }
+  }
+
+  private record Served(Registration registration, ServiceMember member) {}
+
+  private final LoopContext loop;
+  private final ClientLink link;
+  private final Refusal refusal;
+  private final Supplier<String> client;
+  private final LongPredicate isSubscription;
+  private final ServingClient serving;
+  private final LongObjectMap<Served> byId = new LongObjectHashMap<>(4);
+  private final Map<String, Registration> byName = new ConcurrentHashMap<>(4);
+  private FilterRules allowed;
+  private @Nullable Registration pending;
+  private final SingleWriterCounter bytes = new SingleWriterCounter();
+  private boolean failed;
+  private boolean closed;
+  private int unknown;
+  private long unknownSince;
+
+  /**
+   * Makes one that serves nothing.
+   *
+   * @param number the client's producer number
+   * @param permissions what the client may do
+   * @param client the client as operators know it
+   * @param isSubscription whether an id is that of a subscription
+   */
+  SessionServices(
+      LoopContext loop,
+      ClientLink link,
+      Refusal refusal,
+      long number,
+      Permissions permissions,
+      Supplier<String> client,
+      LongPredicate isSubscription) {
+    this.loop = loop;
+    this.link = link;
+    this.refusal = refusal;
+    this.client = client;
+    this.isSubscription = isSubscription;
+    this.allowed = permissions.of(Action.SERVE);
+    this.serving = loop.calls.server(this, number);
+  }
+
+  /** Says what the client may serve from now on; it leaves what it may not serve any more. */
+  void permit(Permissions permissions) {
+    allowed = permissions.of(Action.SERVE);
+    for (Served served : List.copyOf(byId.values())) {
+      Registration registration = served.registration();
+      if (!allowed.allows(registration.service())) {
+        refuse(
+            ErrorCode.FORBIDDEN,
+            forbidden(registration.service()),
+            registration.id(),
+            TypeCode.REGISTER);
+        leave(served);
+      }
+    }
+  }
+
+  /** Whether a number is that of a registration. */
+  boolean has(long id) {
+    return byId.containsKey(id);
+  }
+
+  /** Makes the client a member of a service, or refuses it. */
+  void register(Register request) {
+    int limit = loop.bus.services().perConnection();
+    long id = request.getId();
+    String service = request.getService();
+    String illegal = ServiceName.problem(service);
+    if (illegal != null) {
+      refuse(ErrorCode.ILLEGAL_TOPIC, illegal, id, TypeCode.REGISTER);
+    } else if (!allowed.allows(service)) {
+      loop.denials.denied(client.get(), Action.SERVE, service, () -> allowed.explain(service));
+      refuse(ErrorCode.FORBIDDEN, forbidden(service), id, TypeCode.REGISTER);
+    } else if (byId.containsKey(id) || isSubscription.test(id)) {
+      refuse(
+          ErrorCode.DUPLICATE_SUBSCRIPTION,
+          "the number " + id + " is in use already (expected: a new one)",
+          id,
+          TypeCode.REGISTER);
+    } else if (byName.containsKey(service)) {
+      refuse(
+          ErrorCode.DUPLICATE_SUBSCRIPTION,
+          "the connection serves '" + service + "' already (expected: once; see Capacity)",
+          id,
+          TypeCode.REGISTER);
+    } else if (byId.size() >= limit) {
+      refuse(
+          ErrorCode.LIMIT_EXCEEDED,
+          "the connection serves " + byId.size() + " services (expected: at most " + limit + ")",
+          id,
+          TypeCode.REGISTER);
+    } else {
+      add(request);
+    }
+  }
+
+  private void add(Register request) {
+    Registration registration =
+        new Registration(
+            request.getId(),
+            request.getService(),
+            request.getIdentify(),
+            request.getVersion(),
+            Map.copyOf(request.getMetadata()));
+    byName.put(registration.service(), registration);
+    // The first calls may come before the member is known.
+    pending = registration;
+    ServiceMember member =
+        serving.register(registration.id(), registration.service(), request.getConcurrency());
+    pending = null;
+    if (member == null) {
+      throw new IllegalStateException(
+          "the connection serves '" + registration.service() + "' and does not know it");
+    }
+    byId.put(registration.id(), new Served(registration, member));
+    keep(registration.bytes());
+    confirm(TypeCode.REGISTER, registration.id());
+  }
+
+  private void keep(long change) {
+    bytes.add(change);
+    loop.bus.memory().change(change);
+  }
+
+  /** Takes the client out of a service. */
+  void unregister(long id) {
+    Served served = byId.get(id);
+    if (served == null) {
+      refuseUnknown(id, TypeCode.UNREGISTER);
+      return;
+    }
+    confirm(TypeCode.UNREGISTER, id);
+    leave(served);
+  }
+
+  private void leave(Served served) {
+    Registration registration = served.registration();
+    served.member().unregister();
+    byId.remove(registration.id());
+    byName.remove(registration.service());
+    keep(-registration.bytes());
+    send(
+        ControlFrames.encode(TypeCode.DRAINED, new Drained(registration.id())),
+        DeliveryKind.CALL_ANSWER);
+  }
+
+  /** Changes how many calls the client works on at once. */
+  void capacity(Capacity request) {
+    Served served = byId.get(request.getId());
+    if (served == null) {
+      refuseUnknown(request.getId(), TypeCode.CAPACITY);
+      return;
+    }
+    served.member().capacity(request.getConcurrency());
+  }
+
+  private void refuseUnknown(long id, TypeCode type) {
+    refuse(
+        ErrorCode.UNKNOWN_SUBSCRIPTION,
+        "the connection serves nothing with the number " + id + " (expected: from Register)",
+        id,
+        type);
+  }
+
+  /**
+   * Takes the answer to a call.
+   *
+   * @return false if the client has answered too many calls that are not there
+   * @throws MalformedFrameException if the bytes are not a {@code Reply}
+   */
+  boolean reply(ByteBuffer in, int from, int to, long nowNanos) {
+    loop.budget().spend(CALL_UNITS);
+    ReplyView reply = loop.reply;
+    try {
+      reply.read(in, from, to, loop.frameLimits);
+    } catch (MalformedFrameException e) {
+      if (!e.isTooBig()) {
+        throw e;
+      }
+      return tooBig(e, reply.call(), TypeCode.REPLY, Execution.YES, nowNanos);
+    }
+    Delivery tail = loop.bodies.allocate(DeliveryKind.CALL, reply.tailLength(), 0, 0);
+    try {
+      tail.append(in, reply.tailStart(), reply.tailLength());
+      tail.finish();
+      return serving.reply(reply.call(), reply.handledMicros(), tail) || unknown(nowNanos);
+    } finally {
+      tail.release();
+    }
+  }
+
+  /**
+   * Takes the answer that there is no reply to a call.
+   *
+   * @return as {@link #reply}
+   * @throws MalformedFrameException if the bytes are not a {@code Failure}
+   */
+  boolean failure(ByteBuffer in, int from, int to, long nowNanos) {
+    Failure failure;
+    try {
+      failure = ServiceFrames.failure(in, from, to);
+    } catch (MalformedFrameException e) {
+      if (!e.isTooBig()) {
+        throw e;
+      }
+      long call = ServiceFrames.firstNumber(in, from, to);
+      return tooBig(e, call, TypeCode.FAILURE, Execution.UNKNOWN, nowNanos);
+    }
+    Delivery body = loop.bodies.allocate(DeliveryKind.CALL, to - from, 0, 0);
+    try {
+      body.append(in, from, to - from);
+      body.finish();
+      return fail(failure, body, nowNanos);
+    } finally {
+      body.release();
+    }
+  }
+
+  private boolean fail(Failure failure, Delivery body, long nowNanos) {
+    return serving.failure(
+            failure.getCall(),
+            failure.getCode(),
+            failure.getExecuted(),
+            Math.max(0, failure.getRetryAfterMillis()),
+            body)
+        || unknown(nowNanos);
+  }
+
+  /** The caller must not wait for an answer that it cannot get. */
+  private boolean tooBig(
+      MalformedFrameException e, long call, TypeCode type, Execution executed, long nowNanos) {
+    String message = String.valueOf(e.getMessage());
+    refuse(ErrorCode.TOO_BIG, message, call, type);
+    Failure failure =
+        new Failure(
+            call, FailureCode.TOO_BIG, message, executed, 0L, 0L, "", ByteBuffer.allocate(0));
+    byte[] bytesOfBody = ControlFrames.encodeBody(failure);
+    Delivery body =
+        Delivery.of(loop.allocator, loop.bus.memory(), DeliveryKind.CALL, bytesOfBody, 0);
+    try {
+      return fail(failure, body, nowNanos);
+    } finally {
+      body.release();
+    }
+  }
+
+  /** The call may have ended meanwhile, but not that often. */
+  private boolean unknown(long nowNanos) {
+    if (unknown == 0 || nowNanos - unknownSince > UNKNOWN_NANOS) {
+      unknown = 0;
+      unknownSince = nowNanos;
+    }
+    return ++unknown < MOST_UNKNOWN;
+  }
+
+  @Override
+  public void invoke(Invocation call) {
+    if (failed || closed) {
+      return;
+    }
+    Delivery body = call.body();
+    int method = call.methodLength();
+    int event = body.frameBytes() - method;
+    byte[] identity = identifies(call.registration()) ? call.caller().identity() : NO_IDENTITY;
+    int size =
+        CallFrames.invokeBodySize(
+            call.call(),
+            call.registration(),
+            method,
+            call.timeoutMillis(),
+            call.caller().producer(),
+            call.request(),
+            call.attempt(),
+            identity,
+            call.receivedAt(),
+            call.schema(),
+            event);
+    try {
+      Delivery frame =
+          loop.router.deliveries().allocate(DeliveryKind.INVOKE, CallFrames.invokeSize(size), 0, 0);
+      ByteBuffer head = loop.scratch.clear();
+      CallFrames.writeInvokeStart(head, size, call.call(), call.registration(), method);
+      frame.append(head.flip());
+      frame.append(body, 0, method);
+      head = loop.scratch.clear();
+      CallFrames.writeInvokeRest(
+          head,
+          call.timeoutMillis(),
+          call.caller().producer(),
+          call.request(),
+          call.attempt(),
+          identity,
+          call.receivedAt(),
+          call.schema());
+      frame.append(head.flip());
+      frame.append(body, method, event);
+      frame.finish();
+      link.send(frame);
+    } catch (OutOfMemoryError e) {
+      end(e);
+    }
+  }
+
+  private boolean identifies(long id) {
+    Served served = byId.get(id);
+    if (served != null) {
+      return served.registration().identify();
+    }
+    Registration first = pending;
+    return first != null && first.identify();
+  }
+
+  @Override
+  public void cancel(long call, String reason) {
+    send(ControlFrames.encode(TypeCode.CANCEL, new Cancel(call, reason)), DeliveryKind.CALL);
+  }
+
+  private void confirm(TypeCode type, long id) {
+    send(
+        ControlFrames.encode(TypeCode.CONFIRM, new Confirm(type.code(), id, "")),
+        DeliveryKind.CALL_ANSWER);
+  }
+
+  /** Sends a frame in its place among those of calls. */
+  private void send(byte[] frame, DeliveryKind kind) {
+    if (failed || closed) {
+      return;
+    }
+    try {
+      link.send(Delivery.of(loop.allocator, loop.bus.memory(), kind, frame, 0));
+    } catch (OutOfMemoryError e) {
+      end(e);
+    }
+  }
+
+  /** What comes behind a frame that is missing must not be sent, so that the rest counts right. */
+  private void end(OutOfMemoryError e) {
+    RefusedMemory.rethrowOthers(e);
+    failed = true;
+    link.inTurn(() -> link.close(CloseReason.OVERLOADED, "the bus has no memory for this client"));
+  }
+
+  private String forbidden(String service) {
+    return "to serve '"
+        + service
+        + "' is not allowed to this client ("
+        + allowed.origin()
+        + "; expected: a service that is)";
+  }
+
+  private void refuse(ErrorCode code, String message, long about, TypeCode type) {
+    refusal.refuse(code, message, about, type.code(), "");
+  }
+
+  /**
+   * Returns what the client has said of its part in a service; any thread.
+   *
+   * @param service the service's name
+   * @return null if it does not serve it
+   */
+  public @Nullable Registration registration(String service) {
+    return byName.get(service);
+  }
+
+  /** Heap that the registrations take; any thread. */
+  long keptBytes() {
+    return bytes.get();
+  }
+
+  /**
+   * The connection has ended.
+   *
+   * @param written how many calls may have been written to the client
+   */
+  void close(long written) {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    serving.close(written);
+    byId.clear();
+    byName.clear();
+    keep(-bytes.get());
+  }
+}

@@ -1,0 +1,641 @@
+package io.eventbus.server.call;
+
+import static io.eventbus.server.call.CallKit.MILLIS;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.eventbus.schema.CallPriority;
+import io.eventbus.schema.Execution;
+import io.eventbus.schema.FailureCode;
+import io.eventbus.server.call.CallKit.FakeCaller;
+import io.eventbus.server.call.CallKit.FakeMember;
+import io.eventbus.server.stats.RetryReason;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Calls from their beginning to each of their ends, on one loop and on two. */
+class CallsTest {
+  private CallKit kit = new CallKit(2);
+
+  @AfterEach
+  void nothingIsLeft() {
+    kit.advance(601_000 * MILLIS);
+    assertThat(kit.sum(s -> s.queued.get())).as("queued").isZero();
+    assertThat(kit.bus.queuedBytes()).as("bytes queued").isZero();
+    kit.members.values().forEach(m -> m.close(Long.MAX_VALUE));
+    assertThat(kit.sum(s -> s.inFlight.get())).as("in flight").isZero();
+    assertThat(kit.memory.used()).as("bytes held").isZero();
+    assertThat(kit.hasTimers()).as("timers").isFalse();
+    assertThat(kit.bus.serviceCount()).isZero();
+    kit.loops.forEach(loop -> assertThat(loop.services().size()).as("services").isZero());
+  }
+
+  private FakeCaller caller() {
+    return kit.caller(0);
+  }
+
+  /** A member with a window of one, or as many as will be at work. */
+  private FakeMember member(int loop, long number) {
+    return kit.member(loop, number, 1);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1})
+  void aReplyGoesToTheCaller(int loop) {
+    FakeMember member = member(loop, 9);
+    FakeCaller caller = caller();
+    long call = caller.call(r -> r.timeoutMillis = 50);
+    assertThat(member.given.get(0).timeoutMillis()).isEqualTo(50);
+    assertThat(member.given.get(0).request()).isEqualTo(call);
+    kit.advance(3 * MILLIS);
+    assertThat(member.member().unanswered()).isEqualTo(1);
+    assertThat(member.reply()).isTrue();
+    assertThat(caller.outcome(call)).isEqualTo("reply done of 9 after 0");
+    assertThat(caller.client.inFlight()).isZero();
+    assertThat(member.member().unanswered()).isZero();
+    assertThat(member.window().outstanding()).isZero();
+  }
+
+  @Test
+  void aCallThatNobodyServesFailsAtOnce() {
+    FakeCaller caller = caller();
+    assertThat(caller.outcome(caller.call())).isEqualTo("NO_MEMBER NO");
+    kit.member(1, 9, 0);
+    assertThat(caller.outcome(caller.call())).isEqualTo("NO_MEMBER NO");
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1})
+  void aCallMayWaitForAMember(int loop) {
+    FakeCaller caller = caller();
+    long call = caller.call(r -> r.waitMillis = 100);
+    long late = caller.call(r -> r.waitMillis = 20);
+    long none = caller.call();
+    assertThat(caller.outcome(none)).isEqualTo("NO_MEMBER NO");
+    kit.advance(50 * MILLIS);
+    assertThat(caller.outcome(late)).isEqualTo("NO_MEMBER NO");
+    FakeMember member = member(loop, 9);
+    member.reply();
+    assertThat(caller.outcome(call)).isEqualTo("reply done of 9 after 50000");
+  }
+
+  @Test
+  void aCallThatWaitedForAMemberHasAllItsTimeThen() {
+    FakeCaller caller = caller();
+    FakeMember other = member(1, 8);
+    long first = caller.call();
+    long call = caller.call(r -> r.waitMillis = 20);
+    other.capacity(0);
+    kit.advance(5 * MILLIS);
+    other.capacity(1);
+    kit.advance(100 * MILLIS);
+    assertThat(caller.outcome(call)).isNull();
+    other.reply();
+    assertThat(caller.outcome(first)).startsWith("reply");
+    other.reply();
+    assertThat(caller.outcome(call)).startsWith("reply");
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1})
+  void theLastMemberThatLeavesEndsWhatWaits(int loop) {
+    FakeMember member = member(loop, 9);
+    FakeCaller caller = caller();
+    long given = caller.call();
+    long queued = caller.call();
+    long waits = caller.call(r -> r.waitMillis = 30);
+    member.unregister();
+    assertThat(caller.outcome(queued)).isEqualTo("NO_MEMBER NO");
+    assertThat(caller.outcome(waits)).isNull();
+    member.reply();
+    assertThat(caller.outcome(given)).startsWith("reply");
+    kit.advance(45 * MILLIS);
+    assertThat(caller.outcome(waits)).isEqualTo("NO_MEMBER NO");
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1})
+  void aDeadlineEndsACallThatWaits(int loop) {
+    FakeMember member = member(loop, 9);
+    FakeCaller caller = caller();
+    caller.call();
+    long call = caller.call(r -> r.timeoutMillis = 20);
+    kit.advance(19 * MILLIS);
+    assertThat(caller.outcome(call)).isNull();
+    kit.advance(12 * MILLIS);
+    assertThat(caller.outcome(call)).isEqualTo("TIMEOUT NO");
+    assertThat(kit.sum(s -> s.expired.get())).isEqualTo(1);
+    member.reply();
+    assertThat(member.given).isEmpty();
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1})
+  void aCallThatTimesOutAtItsMemberKeepsItsPlaceUntilTheAnswer(int loop) {
+    FakeMember member = member(loop, 9);
+    FakeCaller caller = caller();
+    long call = caller.call(r -> r.timeoutMillis = 20);
+    long next = caller.call();
+    kit.advance(31 * MILLIS);
+    assertThat(caller.outcome(call)).isEqualTo("TIMEOUT UNKNOWN");
+    assertThat(member.cancelled.values()).containsExactly(Texts.TIME_IS_OVER);
+    assertThat(caller.client.inFlight()).isEqualTo(2);
+    assertThat(member.given).hasSize(1);
+    assertThat(member.reply()).isTrue();
+    assertThat(caller.client.inFlight()).isEqualTo(1);
+    member.reply();
+    assertThat(caller.outcome(next)).startsWith("reply");
+  }
+
+  @Test
+  void aCallIsNotGivenToAMemberAfterItsTime() {
+    FakeMember member = member(1, 9);
+    FakeCaller caller = caller();
+    kit.slow(true);
+    long call = caller.call(r -> r.timeoutMillis = 5);
+    // It has not yet come to the other loop.
+    kit.now += 6 * MILLIS;
+    kit.slow(false);
+    kit.drain();
+    assertThat(member.given).isEmpty();
+    assertThat(caller.outcome(call)).isEqualTo("TIMEOUT NO");
+    assertThat(member.window().outstanding()).isZero();
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1})
+  void aRefusedCallGoesToThreeOthersAtMost(int loop) {
+    FakeCaller caller = caller();
+    for (int i = 1; i <= 5; i++) {
+      FakeMember member = member(loop, i);
+      member.onInvoke(
+          g -> kit.schedule(loop, 0, () -> member.fail(FailureCode.REFUSED, Execution.NO)));
+    }
+    long call = caller.call();
+    kit.advance(MILLIS);
+    assertThat(caller.outcome(call)).startsWith("REFUSED NO of ").endsWith(": why");
+    assertThat(caller.retryAfter).isEqualTo(3);
+    assertThat(kit.members.values().stream().mapToLong(m -> m.invoked).max()).hasValue(1);
+    assertThat(kit.members.values().stream().mapToLong(m -> m.invoked).sum()).isEqualTo(4);
+    assertThat(kit.sum(s -> s.retries(RetryReason.REFUSED).get())).isEqualTo(3);
+  }
+
+  @Test
+  void aRefusalOfTheOnlyMemberGoesToTheCaller() {
+    FakeMember member = member(0, 9);
+    FakeCaller caller = caller();
+    long call = caller.call();
+    member.fail(FailureCode.OVERLOADED, Execution.NO);
+    assertThat(caller.outcome(call)).isEqualTo("OVERLOADED NO of 9: why");
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1})
+  void whatAMemberHasBegunGoesToNoOther(int loop) {
+    FakeMember member = member(loop, 9);
+    FakeCaller caller = caller();
+    long call = caller.call(r -> r.idempotent = true);
+    FakeMember other = member(0, 8);
+    member.fail(FailureCode.OVERLOADED, Execution.YES);
+    assertThat(caller.outcome(call)).isEqualTo("OVERLOADED YES of 9: why");
+    long failed = caller.call(r -> r.member = 9);
+    member.fail(FailureCode.FAILED, Execution.YES);
+    assertThat(caller.outcome(failed)).isEqualTo("FAILED YES of 9: why");
+    assertThat(other.invoked).isZero();
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1})
+  void whatWasNotWrittenGoesToAnotherMember(int loop) {
+    FakeMember member = kit.member(loop, 9, 2);
+    FakeCaller caller = caller();
+    long written = caller.call();
+    long unwritten = caller.call();
+    FakeMember other = member(1, 8);
+    member.close(1);
+    assertThat(caller.outcome(written)).isEqualTo("MEMBER_LOST UNKNOWN");
+    assertThat(other.given).hasSize(1);
+    assertThat(other.given.get(0).attempt()).isZero();
+    other.reply();
+    assertThat(caller.outcome(unwritten)).startsWith("reply done of 8");
+    assertThat(kit.sum(s -> s.retries(RetryReason.UNWRITTEN).get())).isEqualTo(1);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1})
+  void anIdempotentCallIsRepeatedTwice(int loop) {
+    FakeCaller caller = caller();
+    FakeMember first = member(loop, 1);
+    long call =
+        caller.call(
+            r -> {
+              r.idempotent = true;
+              r.attempt = 4;
+            });
+    FakeMember second = member(loop, 2);
+    first.close(Long.MAX_VALUE);
+    assertThat(second.given.get(0).attempt()).isEqualTo(5);
+    FakeMember third = member(0, 3);
+    second.close(1);
+    assertThat(third.given.get(0).attempt()).isEqualTo(6);
+    FakeMember fourth = member(0, 4);
+    third.close(1);
+    assertThat(caller.outcome(call)).isEqualTo("MEMBER_LOST UNKNOWN");
+    assertThat(fourth.invoked).isZero();
+  }
+
+  @Test
+  void whatWasPerhapsExecutedIsNeverSaidNotToBe() {
+    FakeCaller caller = caller();
+    FakeMember first = member(0, 1);
+    long refused = caller.call(r -> r.idempotent = true);
+    FakeMember second = member(0, 2);
+    first.close(1);
+    second.fail(FailureCode.REFUSED, Execution.NO);
+    assertThat(caller.outcome(refused)).isEqualTo("REFUSED UNKNOWN of 2: why");
+    long call = caller.call(r -> r.idempotent = true);
+    FakeMember busy = member(0, 3);
+    busy.window().take();
+    second.close(Long.MAX_VALUE);
+    assertThat(caller.outcome(call)).isNull();
+    caller.cancel(call);
+    assertThat(caller.outcome(call)).isEqualTo("CANCELLED UNKNOWN");
+    busy.window().giveBack();
+  }
+
+  @Test
+  void repetitionsHaveABudget() {
+    FakeCaller caller = caller();
+    FakeMember first = kit.member(0, 1, 200);
+    for (int i = 0; i < 200; i++) {
+      kit.advance(2_000 * MILLIS);
+      caller.call();
+      first.reply();
+    }
+    for (int i = 0; i < 150; i++) {
+      caller.call(r -> r.idempotent = true);
+    }
+    FakeMember second = kit.member(0, 2, 300);
+    first.close(Long.MAX_VALUE);
+    long repeated = kit.sum(s -> s.retries(RetryReason.LOST).get());
+    // The reserve of 100, and a tenth of what was asked for just now.
+    assertThat(repeated).isBetween(115L, 116L);
+    assertThat(kit.sum(s -> s.failures(FailureCode.MEMBER_LOST).get())).isEqualTo(150 - repeated);
+    assertThat(second.invoked).isEqualTo(4);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1})
+  void cancellingEndsACallAtOnce(int loop) {
+    FakeMember member = member(loop, 9);
+    FakeCaller caller = caller();
+    long given = caller.call();
+    long queued = caller.call();
+    caller.cancel(queued);
+    assertThat(caller.outcome(queued)).isEqualTo("CANCELLED NO");
+    caller.cancel(given);
+    assertThat(caller.outcome(given)).isEqualTo("CANCELLED UNKNOWN");
+    assertThat(member.cancelled.values()).containsExactly("no longer");
+    assertThat(caller.client.inFlight()).isEqualTo(1);
+    caller.cancel(given);
+    caller.cancel(12_345);
+    long next = caller.call();
+    assertThat(member.given).hasSize(1);
+    member.reply();
+    assertThat(caller.client.inFlight()).isEqualTo(1);
+    member.reply();
+    assertThat(caller.outcome(next)).startsWith("reply");
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1})
+  void aCallerThatGoesHearsNothingMore(int loop) {
+    FakeMember member = member(loop, 9);
+    FakeCaller caller = caller();
+    caller.call();
+    caller.call();
+    caller.close();
+    assertThat(caller.outcomes).isEmpty();
+    assertThat(member.cancelled.values()).containsExactly(Texts.CALLER_GONE);
+    assertThat(kit.sum(s -> s.inFlight.get())).isZero();
+    FakeCaller other = caller();
+    long call = other.call();
+    member.reply();
+    assertThat(caller.outcomes).isEmpty();
+    member.reply();
+    assertThat(other.outcome(call)).startsWith("reply");
+    caller.close();
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1})
+  void aPinnedCallHasOneMemberOnly(int loop) {
+    FakeMember one = member(loop, 1);
+    FakeMember other = member(loop, 2);
+    FakeCaller caller = caller();
+    long first = caller.call(r -> r.member = 2);
+    long second = caller.call(r -> r.member = 2);
+    long third = caller.call(r -> r.member = 2);
+    assertThat(caller.outcome(caller.call(r -> r.member = 3))).isEqualTo("NO_MEMBER NO");
+    assertThat(one.invoked).isZero();
+    assertThat(other.invoked).isEqualTo(1);
+    other.reply();
+    assertThat(caller.outcome(first)).startsWith("reply done of 2");
+    other.reply();
+    assertThat(caller.outcome(second)).startsWith("reply done of 2");
+    long fourth = caller.call(r -> r.member = 2);
+    other.close(Long.MAX_VALUE);
+    assertThat(caller.outcome(third)).isEqualTo("MEMBER_LOST UNKNOWN");
+    assertThat(caller.outcome(fourth)).isEqualTo("NO_MEMBER NO");
+    assertThat(one.invoked).isZero();
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1})
+  void pinnedAndOtherCallsTakeTurns(int loop) {
+    FakeMember member = member(loop, 1);
+    FakeCaller caller = caller();
+    caller.call();
+    for (int i = 0; i < 4; i++) {
+      caller.call(r -> r.member = 1);
+    }
+    for (int i = 0; i < 4; i++) {
+      caller.call();
+    }
+    for (int i = 0; i < 5; i++) {
+      member.reply();
+    }
+    // 1 was first; then two of 2 to 5, which are pinned, and two of 6 to 9.
+    assertThat(caller.outcomes.keySet()).containsExactlyInAnyOrder(1L, 2L, 3L, 6L, 7L);
+    for (int i = 0; i < 4; i++) {
+      member.reply();
+    }
+  }
+
+  @Test
+  void aConnectionHasABoundOfCalls() {
+    CallSettings s = CallKit.SETTINGS;
+    kit =
+        new CallKit(
+            2,
+            new CallSettings(
+                2,
+                s.timeoutNanos(),
+                s.maxTimeoutNanos(),
+                s.maxWaitNanos(),
+                2,
+                10,
+                s.queueRequests(),
+                s.queueBytes()));
+    FakeMember member = member(1, 9);
+    FakeCaller caller = caller();
+    long first = caller.call();
+    long second = caller.call();
+    assertThat(caller.outcome(caller.call())).isEqualTo("OVERLOADED NO");
+    caller.cancel(first);
+    assertThat(caller.outcome(caller.call())).isEqualTo("OVERLOADED NO");
+    member.reply();
+    long fifth = caller.call();
+    assertThat(caller.outcome(fifth)).isNull();
+    caller.cancel(second);
+    caller.cancel(fifth);
+  }
+
+  @Test
+  void aNumberThatIsInUseIsRefused() {
+    FakeMember member = member(0, 9);
+    FakeCaller caller = caller();
+    caller.call();
+    caller.request.call = 1;
+    assertThat(caller.client.begin(caller.request)).isFalse();
+    member.reply();
+    assertThat(caller.outcomes).hasSize(1);
+  }
+
+  @Test
+  void oneShareHasHalfOfTheRoomAndTheNextFindsSome() {
+    CallSettings s = CallKit.SETTINGS;
+    kit =
+        new CallKit(
+            2,
+            new CallSettings(
+                4_096,
+                s.timeoutNanos(),
+                s.maxTimeoutNanos(),
+                s.maxWaitNanos(),
+                2,
+                10,
+                100,
+                1L << 20));
+    FakeMember member = member(1, 9);
+    FakeCaller flood = kit.caller(0, "a");
+    FakeCaller more = kit.caller(0, "a");
+    FakeCaller other = kit.caller(0, "b");
+    flood.call();
+    for (int i = 0; i < 40; i++) {
+      flood.call();
+      more.call();
+    }
+    assertThat(kit.sum(x -> x.queued.get())).isEqualTo(50);
+    assertThat(kit.sum(x -> x.shed(CallPriority.NORMAL).get())).isEqualTo(30);
+    assertThat(flood.outcomes.values()).containsOnly("OVERLOADED NO");
+    long call = other.call();
+    assertThat(other.outcome(call)).isNull();
+    // Shares take turns, so one answer of the flood comes before it.
+    member.reply();
+    member.reply();
+    member.reply();
+    assertThat(other.outcome(call)).startsWith("reply");
+    member.close(0);
+  }
+
+  @Test
+  void bytesThatWaitAreBounded() {
+    CallSettings s = CallKit.SETTINGS;
+    kit =
+        new CallKit(
+            1,
+            new CallSettings(
+                4_096, s.timeoutNanos(), s.maxTimeoutNanos(), s.maxWaitNanos(), 2, 10, 100, 1_000));
+    FakeMember member = kit.member(0, 9, 1);
+    FakeCaller caller = kit.caller(0);
+    for (int i = 0; i < 10; i++) {
+      caller.call();
+    }
+    // Each has a body of 142 bytes with what goes with it; one is with the member.
+    assertThat(kit.bus.queuedBytes()).isEqualTo(4 * 142);
+    assertThat(caller.outcomes.values()).hasSize(5).containsOnly("OVERLOADED NO");
+    member.close(0);
+  }
+
+  @Test
+  void aBusThatIsShortOfMemoryTakesNoCalls() {
+    member(0, 9);
+    FakeCaller caller = caller();
+    kit.memory.reserve(2L << 30);
+    assertThat(caller.outcome(caller.call())).isEqualTo("OVERLOADED NO");
+    kit.memory.release(2L << 30);
+  }
+
+  @Test
+  void aCallThatCanExpectToWaitTooLongIsRefused() {
+    FakeMember member = member(0, 9);
+    FakeCaller caller = caller();
+    caller.call();
+    kit.advance(100 * MILLIS);
+    member.reply();
+    // 100 ms each, and two at a time: 20 calls are a second.
+    for (int i = 0; i < 40; i++) {
+      caller.call();
+    }
+    assertThat(kit.sum(s -> s.queued.get())).isBetween(8L, 21L);
+    long refused = caller.call();
+    assertThat(caller.outcome(refused)).isEqualTo("OVERLOADED NO");
+    assertThat(caller.retryAfter).isPositive();
+    assertThat(caller.outcome(caller.call(r -> r.priority = CallPriority.LOW)))
+        .isEqualTo("OVERLOADED NO");
+    long urgent = caller.call(r -> r.priority = CallPriority.HIGH);
+    assertThat(caller.outcome(urgent)).isNull();
+    long hasty =
+        caller.call(
+            r -> {
+              r.priority = CallPriority.HIGH;
+              r.timeoutMillis = 30;
+            });
+    assertThat(caller.outcome(hasty)).isEqualTo("OVERLOADED NO");
+    member.close(0);
+  }
+
+  @Test
+  void answersOfOthersAndSecondAnswersAreNotKnown() {
+    FakeMember member = member(0, 9);
+    FakeMember thief = kit.member(0, 8, 0);
+    FakeMember farThief = kit.member(1, 7, 0);
+    FakeCaller caller = caller();
+    long call = caller.call();
+    long number = member.given.get(0).call();
+    assertThat(thief.reply(number)).isFalse();
+    assertThat(farThief.fail(number, FailureCode.FAILED, Execution.YES)).isFalse();
+    assertThat(caller.outcome(call)).isNull();
+    assertThat(member.reply(number)).isTrue();
+    assertThat(member.reply(number)).isFalse();
+    assertThat(member.fail(number, FailureCode.FAILED, Execution.YES)).isFalse();
+    assertThat(caller.outcome(call)).startsWith("reply");
+    assertThat(member.window().outstanding()).isZero();
+  }
+
+  @Test
+  void aMemberThatLeavesIsGivenNothingMore() {
+    FakeMember member = member(1, 9);
+    FakeMember other = member(0, 8);
+    FakeCaller caller = caller();
+    other.window().take();
+    kit.slow(true);
+    long call = caller.call();
+    // It is on its way to the other loop when the member leaves.
+    member.unregister();
+    other.window().giveBack();
+    kit.slow(false);
+    kit.drain();
+    assertThat(member.invoked).isZero();
+    assertThat(other.given).hasSize(1);
+    other.reply();
+    assertThat(caller.outcome(call)).startsWith("reply done of 8");
+  }
+
+  @Test
+  void capacityChangesTheWindow() {
+    FakeMember member = kit.member(0, 9, 0);
+    FakeCaller caller = caller();
+    assertThat(caller.outcome(caller.call())).isEqualTo("NO_MEMBER NO");
+    member.capacity(2);
+    long first = caller.call();
+    long second = caller.call();
+    long third = caller.call();
+    assertThat(member.given).hasSize(2);
+    member.capacity(3);
+    assertThat(member.given).hasSize(3);
+    member.capacity(0);
+    long none = caller.call();
+    assertThat(caller.outcome(none)).isEqualTo("NO_MEMBER NO");
+    member.reply();
+    member.reply();
+    member.reply();
+    assertThat(caller.outcomes.keySet()).contains(first, second, third);
+    assertThat(member.window().outstanding()).isZero();
+  }
+
+  @Test
+  void oneConnectionIsAMemberOnce() {
+    FakeMember member = member(0, 9);
+    assertThat(member.client.register(6, "s", 1)).isNull();
+    ServiceMember other = member.client.register(6, "t", 1);
+    assertThat(other).isNotNull();
+    assertThat(kit.bus.services()).extracting(ServiceFigures::name).containsExactly("s", "t");
+    member.unregister();
+    assertThat(kit.bus.services()).extracting(ServiceFigures::name).containsExactly("t");
+    member.unregister();
+    member.register(2);
+    assertThat(kit.bus.services().get(0).members().get(0).concurrency()).isEqualTo(2);
+  }
+
+  @Test
+  void loopsThatWaitTakeTurns() {
+    FakeMember member = member(0, 9);
+    FakeCaller near = kit.caller(0);
+    FakeCaller far = kit.caller(1);
+    near.call();
+    for (int i = 0; i < 10; i++) {
+      near.call();
+      far.call();
+    }
+    for (int i = 0; i < 9; i++) {
+      kit.advance(MILLIS);
+      member.reply();
+    }
+    assertThat(near.outcomes).hasSize(5);
+    assertThat(far.outcomes).hasSize(4);
+    near.close();
+    far.close();
+  }
+
+  @Test
+  void aPlaceThatIsNotNeededAnyMoreGoesToAnotherLoop() {
+    FakeMember member = member(0, 9);
+    FakeCaller near = kit.caller(0);
+    FakeCaller far = kit.caller(1);
+    near.call();
+    long goes = far.call();
+    kit.advance(MILLIS);
+    kit.slow(true);
+    // The place is on its way to the other loop, where the call is cancelled meanwhile.
+    member.reply();
+    far.cancel(goes);
+    kit.slow(false);
+    kit.drain();
+    assertThat(far.outcome(goes)).isEqualTo("CANCELLED NO");
+    assertThat(member.window().outstanding()).isZero();
+    long last = near.call();
+    member.reply();
+    assertThat(near.outcome(last)).startsWith("reply");
+  }
+
+  @Test
+  void aCallerMayBeginCallsAndGoInAnAnswer() {
+    FakeMember member = kit.member(0, 9, 1);
+    member.onInvoke(g -> kit.schedule(0, MILLIS, () -> member.reply(g.call())));
+    FakeCaller caller = caller();
+    caller.onOutcome(
+        call -> {
+          if (call < 5) {
+            caller.call();
+          } else {
+            caller.close();
+          }
+        });
+    caller.call();
+    kit.advance(20 * MILLIS);
+    assertThat(caller.outcomes).hasSize(5);
+  }
+}

@@ -1,0 +1,135 @@
+package io.eventbus.server.call;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.eventbus.schema.CallPriority;
+import io.eventbus.server.call.CallKit.FakeCaller;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class ServiceQueueTest {
+  private final CallKit kit = new CallKit(1);
+  private final WaitingLoops waiting = new WaitingLoops(3);
+  private final ServiceQueue queue = new ServiceQueue(waiting, 2);
+  private final FakeCaller a = kit.caller(0, "a");
+  private final FakeCaller b = kit.caller(0, "b");
+  private final FakeCaller c = kit.caller(0, "c");
+  private final LoopService service =
+      new LoopService(new Service("s", 1), java.nio.ByteBuffer.allocate(0), 0, 10, 0);
+
+  private Call call(FakeCaller caller, long number, CallPriority priority) {
+    CallRequest request = new CallRequest();
+    request.call = number;
+    request.priority = priority;
+    Call call = new Call(kit.loops.get(0));
+    call.begin(caller.client, service, request, kit.delivery("body"), 0);
+    return call;
+  }
+
+  private Call add(FakeCaller caller, long number, CallPriority priority) {
+    Call call = call(caller, number, priority);
+    queue.add(call, false);
+    return call;
+  }
+
+  private String order() {
+    List<Long> numbers = new ArrayList<>();
+    for (@Nullable Call call = queue.poll(); call != null; call = queue.poll()) {
+      numbers.add(call.request());
+    }
+    return numbers.stream().map(String::valueOf).collect(Collectors.joining(" "));
+  }
+
+  @Test
+  void prioritiesAreServed8To4To1() {
+    for (int i = 0; i < 40; i++) {
+      add(a, 1, CallPriority.HIGH);
+      add(a, 2, CallPriority.NORMAL);
+      add(a, 3, CallPriority.LOW);
+    }
+    assertThat(order().substring(0, 2 * 26))
+        .isEqualTo("1 1 1 1 1 1 1 1 2 2 2 2 3 1 1 1 1 1 1 1 1 2 2 2 2 3 ");
+  }
+
+  @Test
+  void whatIsAloneIsNotSlowedDown() {
+    for (int i = 0; i < 5; i++) {
+      add(a, 3, CallPriority.LOW);
+    }
+    add(a, 2, CallPriority.NORMAL);
+    assertThat(order()).isEqualTo("2 3 3 3 3 3");
+  }
+
+  @Test
+  void sharesTakeTurns() {
+    for (int i = 1; i <= 4; i++) {
+      add(a, i, CallPriority.NORMAL);
+    }
+    add(b, 10, CallPriority.NORMAL);
+    add(b, 11, CallPriority.NORMAL);
+    add(c, 20, CallPriority.NORMAL);
+    assertThat(order()).isEqualTo("1 10 20 2 11 3 4");
+  }
+
+  @Test
+  void aShareThatComesBackIsLast() {
+    add(a, 1, CallPriority.NORMAL);
+    add(b, 10, CallPriority.NORMAL);
+    add(b, 11, CallPriority.NORMAL);
+    assertThat(queue.poll()).extracting(Call::request).isEqualTo(1L);
+    add(a, 2, CallPriority.NORMAL);
+    assertThat(order()).isEqualTo("10 2 11");
+  }
+
+  @Test
+  void callsAreTakenOutAndPutFirst() {
+    Call first = add(a, 1, CallPriority.NORMAL);
+    Call second = add(a, 2, CallPriority.NORMAL);
+    Call third = add(a, 3, CallPriority.NORMAL);
+    Call only = add(b, 10, CallPriority.NORMAL);
+    queue.remove(second);
+    queue.remove(only);
+    queue.add(call(a, 5, CallPriority.NORMAL), true);
+    assertThat(queue.size()).isEqualTo(3);
+    assertThat(queue.calls()).contains(first, third).doesNotContain(second, only);
+    assertThat(order()).isEqualTo("5 1 3");
+  }
+
+  @Test
+  void itSaysThatItsLoopWaits() {
+    assertThat(waiting.any()).isFalse();
+    Call call = add(a, 1, CallPriority.LOW);
+    assertThat(waiting.next()).isEqualTo(2);
+    assertThat(waiting.count()).isEqualTo(1);
+    queue.remove(call);
+    assertThat(waiting.any()).isFalse();
+    assertThat(waiting.next()).isEqualTo(-1);
+  }
+
+  @Test
+  void itKnowsWhoWouldBeServedBefore() {
+    for (int i = 0; i < 90; i++) {
+      add(a, i, CallPriority.NORMAL);
+    }
+    // Another share has its turn at once, but for urgent calls that may come.
+    assertThat(queue.ahead(b.client.share(), CallPriority.NORMAL)).isEqualTo(7);
+    assertThat(queue.ahead(a.client.share(), CallPriority.NORMAL)).isEqualTo(91);
+    assertThat(queue.ahead(a.client.share(), CallPriority.HIGH)).isEqualTo(2);
+    assertThat(queue.ahead(a.client.share(), CallPriority.LOW)).isEqualTo(13);
+  }
+
+  @Test
+  void loopsAreServedInTurn() {
+    WaitingLoops loops = new WaitingLoops(130);
+    loops.set(129, true);
+    loops.set(3, true);
+    loops.set(64, true);
+    assertThat(List.of(loops.next(), loops.next(), loops.next(), loops.next()))
+        .containsExactly(3, 64, 129, 3);
+    loops.set(64, false);
+    assertThat(loops.next()).isEqualTo(129);
+  }
+}

@@ -1,0 +1,134 @@
+package io.eventbus.protocol;
+
+import java.nio.ByteBuffer;
+
+/**
+ * A {@code Reply} in place: where its parts are, and that every one of them is well formed.
+ *
+ * <p>For one thread; reused, so that reading allocates nothing. Valid until the buffer changes.
+ */
+public final class ReplyView {
+  private final BodyReader in = new BodyReader();
+  private final EventCursor event = new EventCursor();
+  private long call;
+  private long member;
+  private int queuedMicros;
+  private int handledMicros;
+  private int tailStart;
+  private long schema;
+
+  /** Makes a view of nothing. */
+  public ReplyView() {}
+
+  /**
+   * Reads and checks a whole body. What follows the event is a later version's, and ignored.
+   *
+   * @param buffer holds the body of the frame
+   * @param from the index of its first byte
+   * @param to the index after its last byte
+   * @param limits what to accept of the event
+   * @throws MalformedFrameException if anything is malformed ({@link
+   *     MalformedFrameException#isTooBig} tells which kind); if something is too big, {@link #call}
+   *     says whose it is
+   */
+  public void read(ByteBuffer buffer, int from, int to, FrameLimits limits) {
+    in.wrap(buffer, from, to);
+    call = in.readLong("Reply.call");
+    member = in.readLong("Reply.member");
+    queuedMicros = in.readCount("Reply.queuedMicros");
+    handledMicros = in.readCount("Reply.handledMicros");
+    tailStart = in.position();
+    schema = in.readLong("Reply.schema");
+    event.wrapOne(buffer, in.position(), to, limits, from);
+  }
+
+  /**
+   * Returns the number of the call.
+   *
+   * @return the caller's or the bus's, as the connection has it
+   */
+  public long call() {
+    return call;
+  }
+
+  /**
+   * Returns which member has answered.
+   *
+   * @return its number, 0 on the way from the member
+   */
+  public long member() {
+    return member;
+  }
+
+  /**
+   * Returns how long the request waited in the bus.
+   *
+   * @return microseconds
+   */
+  public int queuedMicros() {
+    return queuedMicros;
+  }
+
+  /**
+   * Returns how long the member worked, as it says.
+   *
+   * @return microseconds
+   */
+  public int handledMicros() {
+    return handledMicros;
+  }
+
+  /**
+   * Returns where schema and event start, which a bus passes on as they are.
+   *
+   * @return an index into the buffer
+   */
+  public int tailStart() {
+    return tailStart;
+  }
+
+  /**
+   * Returns the length of schema and event.
+   *
+   * @return bytes
+   */
+  public int tailLength() {
+    return event.eventEnd() - tailStart;
+  }
+
+  /**
+   * Returns the fingerprint of the payload's schema.
+   *
+   * @return CRC-64-AVRO, or 0 for none
+   */
+  public long schema() {
+    return schema;
+  }
+
+  /**
+   * Returns where the event starts.
+   *
+   * @return an index into the buffer
+   */
+  public int eventStart() {
+    return event.eventStart();
+  }
+
+  /**
+   * Returns the length of the event.
+   *
+   * @return bytes with everything that is in it
+   */
+  public int eventLength() {
+    return event.eventEnd() - event.eventStart();
+  }
+
+  /**
+   * Returns the event.
+   *
+   * @return the cursor that stands on it
+   */
+  public EventCursor event() {
+    return event;
+  }
+}

@@ -170,9 +170,7 @@ class ServicesIT {
       Failure failure = failed(caller);
       ends.add(failure.getCall() + " " + failure.getCode() + " " + failure.getExecuted());
     }
-    assertThat(ends)
-        .contains("1 MEMBER_LOST UNKNOWN", "3 NO_MEMBER NO")
-        .hasSize(3);
+    assertThat(ends).contains("1 MEMBER_LOST UNKNOWN", "3 NO_MEMBER NO").hasSize(3);
   }
 
   @Test

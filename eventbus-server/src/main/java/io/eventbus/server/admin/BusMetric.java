@@ -171,13 +171,8 @@ record BusMetric(
               "Time from the receipt of a request until a member got it for the first time.",
               s -> s.calls().queueSeconds()),
           gauge(
-              "eventbus_calls_in_flight",
-              "Calls that have not ended.",
-              s -> s.calls().inFlight()),
-          gauge(
-              "eventbus_calls_queued",
-              "Calls that wait for a member.",
-              s -> s.calls().queued()),
+              "eventbus_calls_in_flight", "Calls that have not ended.", s -> s.calls().inFlight()),
+          gauge("eventbus_calls_queued", "Calls that wait for a member.", s -> s.calls().queued()),
           counters(
               "eventbus_call_retries_total",
               "reason",

@@ -19,8 +19,8 @@ public record ServiceDetail(ServiceInfo service, List<Member> members) {
   /**
    * A connection that serves.
    *
-   * @param number the member's number, which is the client's producer number; a string in
-   *     JSON, because most readers of JSON keep 53 bits of a number
+   * @param number the member's number, which is the client's producer number; a string in JSON,
+   *     because most readers of JSON keep 53 bits of a number
    * @param connection the number of its connection; 0 if that has just ended
    * @param client what the client calls itself
    * @param version of the software, as the client says

@@ -17,7 +17,8 @@ final class Places {
   private final AtomicLong queuedBytes;
   // What waits for one member only. A member is in it from its first such call to its end.
   private final IdentityHashMap<ServiceMember, ServiceQueue> pinned = new IdentityHashMap<>();
-  // Which loop, and which of its calls, is next where calls for any member and calls for this member
+  // Which loop, and which of its calls, is next where calls for any member and calls for this
+  // member
   // only wait.
   private boolean pinnedLoopFirst;
   private boolean pinnedFirst;

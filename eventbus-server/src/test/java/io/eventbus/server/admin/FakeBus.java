@@ -87,10 +87,8 @@ public final class FakeBus implements BusView {
             1.5),
         new BusStats.Calls(
             Map.of("reply", 51L, "no_member", 52L),
-            new BusStats.Histogram(
-                List.of(new BusStats.Bucket(Double.POSITIVE_INFINITY, 53)), 5.5),
-            new BusStats.Histogram(
-                List.of(new BusStats.Bucket(Double.POSITIVE_INFINITY, 54)), 6.5),
+            new BusStats.Histogram(List.of(new BusStats.Bucket(Double.POSITIVE_INFINITY, 53)), 5.5),
+            new BusStats.Histogram(List.of(new BusStats.Bucket(Double.POSITIVE_INFINITY, 54)), 6.5),
             55,
             56,
             Map.of("lost", 57L),

@@ -23,7 +23,9 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** In steady state a call needs no object, also one that waits and one that goes to another loop. */
+/**
+ * In steady state a call needs no object, also one that waits and one that goes to another loop.
+ */
 class CallAllocationTest {
   private static final int ROUNDS = 200;
   private static final int ATTEMPTS = 300;

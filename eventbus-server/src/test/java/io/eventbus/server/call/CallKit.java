@@ -358,8 +358,7 @@ final class CallKit {
       }
       invoked++;
       Given g =
-          new Given(
-              i.call(), i.caller().producer(), i.request(), i.attempt(), i.timeoutMillis());
+          new Given(i.call(), i.caller().producer(), i.request(), i.attempt(), i.timeoutMillis());
       given.add(g);
       invocations.add(g);
       handler.accept(g);

@@ -158,9 +158,7 @@ class CallProperties {
         if (member.window().hasFree()) {
           assertThat(service.waiting().any()).as("a place is free, and a call waits").isFalse();
         }
-        assertThat(member.window().outstanding())
-            .as("places taken")
-            .isEqualTo(member.given.size());
+        assertThat(member.window().outstanding()).as("places taken").isEqualTo(member.given.size());
         assertThat(member.member().unanswered()).isEqualTo(member.given.size());
         assertThat(member.member().waiting().any() && member.window().hasFree()).isFalse();
       }

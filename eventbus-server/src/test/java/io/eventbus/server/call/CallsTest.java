@@ -10,9 +10,9 @@ import io.eventbus.server.call.CallKit.FakeCaller;
 import io.eventbus.server.call.CallKit.FakeMember;
 import io.eventbus.server.stats.RetryReason;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.junit.jupiter.api.Test;
 
 /** Calls from their beginning to each of their ends, on one loop and on two. */
 class CallsTest {
@@ -170,9 +170,7 @@ class CallsTest {
     for (int i = 1; i <= 5; i++) {
       FakeMember member = member(loop, i);
       member.onInvoke(
-          g ->
-              kit.schedule(
-                  loop, 0, () -> member.fail(FailureCode.REFUSED, Execution.NO)));
+          g -> kit.schedule(loop, 0, () -> member.fail(FailureCode.REFUSED, Execution.NO)));
     }
     long call = caller.call();
     kit.advance(MILLIS);
@@ -283,8 +281,7 @@ class CallsTest {
     long repeated = kit.sum(s -> s.retries(RetryReason.LOST).get());
     // The reserve of 100, and a tenth of what was asked for just now.
     assertThat(repeated).isBetween(115L, 116L);
-    assertThat(kit.sum(s -> s.failures(FailureCode.MEMBER_LOST).get()))
-        .isEqualTo(150 - repeated);
+    assertThat(kit.sum(s -> s.failures(FailureCode.MEMBER_LOST).get())).isEqualTo(150 - repeated);
     assertThat(second.invoked).isEqualTo(4);
   }
 
@@ -423,7 +420,14 @@ class CallsTest {
         new CallKit(
             2,
             new CallSettings(
-                4_096, s.timeoutNanos(), s.maxTimeoutNanos(), s.maxWaitNanos(), 2, 10, 100, 1L << 20));
+                4_096,
+                s.timeoutNanos(),
+                s.maxTimeoutNanos(),
+                s.maxWaitNanos(),
+                2,
+                10,
+                100,
+                1L << 20));
     FakeMember member = member(1, 9);
     FakeCaller flood = kit.caller(0, "a");
     FakeCaller more = kit.caller(0, "a");

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.Test;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
 
 class DeadlinesTest {
   private static final class FakeLoop implements LoopPort {
@@ -78,8 +78,7 @@ class DeadlinesTest {
     assertThat(told).isEmpty();
     loop.advance(601_000 * MILLIS);
     assertThat(told)
-        .containsExactly(
-            "0", "1", "10", "11", "999", "5119", "5120", "5121", "30000", "600000");
+        .containsExactly("0", "1", "10", "11", "999", "5119", "5120", "5121", "30000", "600000");
     assertThat(deadlines.size()).isZero();
   }
 

@@ -7,8 +7,8 @@ import io.eventbus.server.call.CallKit.FakeCaller;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
-import org.junit.jupiter.api.Test;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
 
 class ServiceQueueTest {
   private final CallKit kit = new CallKit(1);

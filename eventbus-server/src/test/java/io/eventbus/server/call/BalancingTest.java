@@ -214,11 +214,14 @@ class BalancingTest {
     kit.advance(2 * SECOND);
     assertThat(servers.stream().filter(s -> s.member.window().isPaused())).hasSize(2);
     assertThat(sum(doneIn(SECOND))).isGreaterThan(1_000);
-    // Of the two that are left one has to do with what there is.
-    for (int i = 3; i > 0; i--) {
-      servers.get(i).member.close(Long.MAX_VALUE);
+    // Of those that are left, half would be too many.
+    for (Server server : servers) {
+      if (!server.member.window().isPaused()) {
+        server.member.close(Long.MAX_VALUE);
+      }
     }
-    assertThat(servers.get(0).member.window().isPaused()).isFalse();
+    assertThat(servers).noneMatch(s -> s.member.window().isPaused());
+    assertThat(sum(doneIn(SECOND))).isPositive();
   }
 
   @Test

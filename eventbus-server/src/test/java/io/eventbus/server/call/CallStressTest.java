@@ -200,12 +200,12 @@ class CallStressTest {
     List<Member> members = new ArrayList<>();
     for (int i = 0; i < 2 * LOOPS; i++) {
       ThreadLoop loop = loops.get(i % LOOPS);
-      long number = i + 1;
+      long number = i + 1L;
       on(loop, () -> members.add(new Member(loop, number)));
     }
     for (int i = 0; i < 2 * LOOPS; i++) {
       ThreadLoop loop = loops.get(i % LOOPS);
-      long number = 100 + i;
+      long number = 100L + i;
       on(loop, () -> new Caller(loop, number));
     }
     assertThat(done.await(25, TimeUnit.SECONDS)).as("%d have not ended", done.getCount()).isTrue();

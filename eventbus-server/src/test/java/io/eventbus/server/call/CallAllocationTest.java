@@ -176,7 +176,11 @@ class CallAllocationTest {
           callers.get(i % 3).begin(request);
         }
         while (replies < calls) {
-          while (fakes.get(0).run() | fakes.get(1).run()) {}
+          boolean ran = true;
+          while (ran) {
+            ran = fakes.get(0).run();
+            ran |= fakes.get(1).run();
+          }
           for (Member member : members) {
             member.answer();
           }

@@ -345,6 +345,7 @@ class ArchitectureTest {
               TLS,
               ROUTING,
               INTERNAL,
+              CALL,
               SESSION,
               QUEUE,
               TRANSPORT,

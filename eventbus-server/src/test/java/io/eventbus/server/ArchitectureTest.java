@@ -353,6 +353,7 @@ class ArchitectureTest {
               TLS,
               ROUTING,
               INTERNAL,
+              CALL,
               SESSION,
               QUEUE,
               TRANSPORT,

@@ -60,6 +60,7 @@ final class Call extends Deadlines.Entry implements Invocation {
   // Written by the member's loop.
   private long place;
   private long invokedNanos;
+  private boolean fault;
 
   Call(LoopCalls owner) {
     this.owner = owner;
@@ -217,6 +218,17 @@ final class Call extends Deadlines.Entry implements Invocation {
   void invoked(long placeInOrder, long nowNanos) {
     place = placeInOrder;
     invokedNanos = nowNanos;
+    fault = false;
+  }
+
+  /** The member's loop: that the caller's time has passed is the member's fault. */
+  void isFault() {
+    fault = true;
+  }
+
+  /** The member's loop: whether an answer that comes now says nothing good of the member. */
+  boolean wasFault() {
+    return fault;
   }
 
   /** The member's loop: how many calls its client was given before. */

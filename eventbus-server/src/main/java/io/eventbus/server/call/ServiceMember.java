@@ -117,10 +117,12 @@ public final class ServiceMember {
     unanswered--;
   }
 
-  /** The client has worked for so long, and its answer is a good one. */
-  void succeeded(long nanos, long nowNanos) {
-    latency.answered(nanos, nowNanos);
-    window.succeeded();
+  /** The client has answered as it should, if perhaps too late. */
+  void succeeded(Call call, long nowNanos) {
+    latency.answered(nowNanos - call.invokedNanos(), nowNanos);
+    if (!call.wasFault()) {
+      window.succeeded();
+    }
     completed(nowNanos);
   }
 
@@ -141,8 +143,10 @@ public final class ServiceMember {
    * The client has let the caller's time pass. That is its fault only if it took much longer than
    * it takes as a rule: a caller may ask for any time.
    */
-  void timedOut(long nanos, long nowNanos) {
+  void timedOut(Call call, long nowNanos) {
+    long nanos = nowNanos - call.invokedNanos();
     if (nanos >= Math.max(MemberLatency.FAILURE_NANOS, 4 * latency.mean(0, nowNanos))) {
+      call.isFault();
       fault(nowNanos);
     }
   }

@@ -97,7 +97,7 @@ public final class ServingClient {
       return;
     }
     if (timedOut) {
-      found.member().timedOut(nowNanos - found.invokedNanos(), nowNanos);
+      found.member().timedOut(found, nowNanos);
     }
     end.cancel(call, reason);
   }
@@ -121,7 +121,7 @@ public final class ServingClient {
     long now = calls.now();
     ServiceMember member = found.member();
     member.ended();
-    member.succeeded(now - found.invokedNanos(), now);
+    member.succeeded(found, now);
     LoopCalls owner = found.owner();
     if (owner == calls) {
       calls.endings().replied(found, handledMicros, reply, now);
@@ -161,7 +161,7 @@ public final class ServingClient {
     if (code == FailureCode.INTERNAL || isRefusal(code, executed)) {
       member.failed(now);
     } else {
-      member.succeeded(now - found.invokedNanos(), now);
+      member.succeeded(found, now);
     }
     LoopCalls owner = found.owner();
     if (owner == calls) {

@@ -1058,7 +1058,7 @@ public enum ConfigKey {
       100,
       "",
       "Calls of a service that may be given to another member in this way, of a hundred"
-          + " of its calls; ten a second in any case."),
+          + " of its calls; ten a second on each event loop in any case."),
   /** Requests that wait. */
   SERVICES_QUEUE_REQUESTS(
       "services.queue-requests",
@@ -1067,7 +1067,8 @@ public enum ConfigKey {
       1,
       10_000_000,
       "",
-      "Requests that may wait for one service, on each event loop."),
+      "Requests that may wait for one service; those of one user as many as there is room left"
+          + " for others."),
   /** Bytes of requests that wait. */
   SERVICES_QUEUE_BYTES(
       "services.queue-bytes",

@@ -12,6 +12,7 @@ import io.eventbus.server.stats.RetryReason;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Calls from their beginning to each of their ends, on one loop and on two. */
@@ -505,6 +506,55 @@ class CallsTest {
             });
     assertThat(caller.outcome(hasty)).isEqualTo("OVERLOADED NO");
     member.close(0);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"0, 20, false", "1, 20, false", "0, 150, true", "1, 150, true"})
+  void timeOutsStopAMemberOnlyIfTheyAreItsFault(int loop, int millis, boolean stopped) {
+    FakeMember member = kit.member(loop, 9, 4);
+    FakeMember other = kit.member(loop, 8, 1);
+    FakeCaller caller = caller();
+    caller.call(r -> r.member = 9);
+    kit.advance(MILLIS);
+    member.reply();
+    caller.outcomes.clear();
+    for (int i = 0; i < 5; i++) {
+      caller.call(
+          r -> {
+            r.member = 9;
+            r.timeoutMillis = millis;
+          });
+      if (i == 3) {
+        kit.advance((millis + 20) * MILLIS);
+        assertThat(member.window().isPaused()).isFalse();
+        while (!member.given.isEmpty()) {
+          // Late, which does not make it good.
+          member.reply();
+        }
+      }
+    }
+    kit.advance((millis + 20) * MILLIS);
+    member.reply();
+    assertThat(caller.outcomes.values()).containsOnly("TIMEOUT UNKNOWN");
+    assertThat(member.window().isPaused()).isEqualTo(stopped);
+    assertThat(other.window().isPaused()).isFalse();
+    kit.advance(1_100 * MILLIS);
+    assertThat(member.window().isPaused()).isFalse();
+  }
+
+  @Test
+  void usersAreForgottenWithTheirLastConnection() {
+    FakeCaller one = kit.caller(0, "user");
+    FakeCaller other = kit.caller(0, "user");
+    assertThat(one.client.share()).isSameAs(other.client.share());
+    Share share = one.client.share();
+    one.close();
+    assertThat(kit.caller(0, "user").client.share()).isSameAs(share);
+    other.close();
+    FakeCaller last = kit.caller(1, "user");
+    assertThat(last.client.share()).isNotSameAs(share);
+    last.close();
+    assertThat(kit.caller(1, "user").client.share()).isNotSameAs(last.client.share());
   }
 
   @Test

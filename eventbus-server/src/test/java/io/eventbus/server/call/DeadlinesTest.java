@@ -148,7 +148,7 @@ class DeadlinesTest {
               told.add("late");
             }
           },
-          loop.now + i * 400 * MILLIS,
+          loop.now + i * (400L * MILLIS),
           loop.now);
     }
     loop.at = loop.now + 50_000 * MILLIS;

@@ -180,8 +180,7 @@ class ArchitectureTest {
   static final ArchRule transport =
       row(
           TRANSPORT, WEBSOCKET, TLS, LINK, ADMISSION, ADVISORY, LOG, QUEUE, SESSION, QUOTA, CALL,
-          ROUTING,
-          STATS, CONFIG, PROTOCOL, SCHEMA, NETTY);
+          ROUTING, STATS, CONFIG, PROTOCOL, SCHEMA, NETTY);
 
   @ArchTest
   static final ArchRule lane =

@@ -354,9 +354,7 @@ class ChangeOfBusIT {
     EventBusClient stays = connect(one);
     for (EventBusClient member : List.of(goes, stays)) {
       member
-          .serve(
-              "move.echo",
-              invocation -> CompletableFuture.completedFuture(invocation.event()))
+          .serve("move.echo", invocation -> CompletableFuture.completedFuture(invocation.event()))
           .ready()
           .toCompletableFuture()
           .get(10, TimeUnit.SECONDS);

@@ -24,7 +24,16 @@ final class BusFrames {
 
   private static final Set<String> OWN =
       Set.of(
-          "frame", "text", "texts", "count", "size", "blocks", "fields", "more", "hex", "expiresIn");
+          "frame",
+          "text",
+          "texts",
+          "count",
+          "size",
+          "blocks",
+          "fields",
+          "more",
+          "hex",
+          "expiresIn");
 
   private static final long MICROS_IN_MILLI = 1000;
 

@@ -80,7 +80,8 @@ class RevokedSessionTest {
             ClusterPromises.ALONE,
             advisories,
             new QuotaAccounts(new Advisories(), System::nanoTime),
-            revocations);
+            revocations,
+            ServerConfig.defaults().services());
     return TestLoop.of(bus, loops, allocator, budget);
   }
 

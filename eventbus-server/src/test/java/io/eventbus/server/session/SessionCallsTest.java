@@ -423,7 +423,8 @@ class SessionCallsTest {
   void aMemberThatMayNotServeAnyMoreIsTakenOut() {
     serve("orders");
     member.become(
-        new Principal("", "subject", AuthenticationMethod.JWT, new Permissions(Map.of()), null));
+        new Principal(
+            "", "subject", AuthenticationMethod.JWT, new Permissions(Map.of()), null, null));
     List<Object> told = membersLink.taken();
     assertThat(((Problem) told.get(0)).getCode()).isEqualTo(ErrorCode.FORBIDDEN);
     assertThat(told.get(1)).isEqualTo(new Drained(1L));

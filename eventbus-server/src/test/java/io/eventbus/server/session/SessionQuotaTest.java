@@ -73,7 +73,8 @@ class SessionQuotaTest {
             ClusterPromises.ALONE,
             new Advisories(),
             quotas,
-            new Revocations());
+            new Revocations(),
+            ServerConfig.defaults().services());
     return TestLoop.of(bus, loops, new UnpooledByteBufAllocator(true), new TurnBudget(() -> now));
   }
 

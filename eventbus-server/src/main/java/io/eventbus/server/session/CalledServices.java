@@ -22,7 +22,7 @@ final class CalledServices {
   private static final int STEPS_A_UNIT = 4;
 
   /** What is known of one name. */
-  record Decision(ByteBuffer name, String text, @Nullable String problem, boolean allowed) {}
+  record Decision(ByteBuffer name, String service, @Nullable String problem, boolean allowed) {}
 
   private final @Nullable Decision[] decided = new Decision[SLOTS];
   private FilterRules rules;

@@ -109,7 +109,7 @@ final class SessionCalls implements CallerEnd {
       return true;
     }
     if (!service.allowed()) {
-      refuseForbidden(request.call(), service.text());
+      refuseForbidden(request.call(), service.service());
       return true;
     }
     return begin(in, request, priority, receivedAt);

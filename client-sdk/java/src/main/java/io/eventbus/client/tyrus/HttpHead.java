@@ -70,7 +70,10 @@ final class HttpHead {
     return response;
   }
 
-  /** The request for an upgrade, as Tyrus has filled it in. */
+  /**
+   * The request for an upgrade, as Tyrus has filled it in, but without {@code Origin}: that names
+   * the page that a browser acts for, and a bus refuses pages that it does not know.
+   */
   static ByteBuffer upgrade(UpgradeRequest request) {
     URI uri = URI.create(request.getRequestUri());
     String path = uri.getRawPath();
@@ -80,6 +83,9 @@ final class HttpHead {
     }
     text.append(" HTTP/1.1\r\n");
     for (Map.Entry<String, List<String>> header : request.getHeaders().entrySet()) {
+      if (header.getKey().equalsIgnoreCase("Origin")) {
+        continue;
+      }
       text.append(header.getKey())
           .append(": ")
           .append(String.join(", ", header.getValue()))

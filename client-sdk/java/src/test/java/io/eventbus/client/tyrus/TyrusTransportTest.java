@@ -19,6 +19,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -265,6 +266,15 @@ class TyrusTransportTest {
     peer.accept();
     peer.writeText("HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n");
     assertThatThrownBy(told::open).hasMessageContaining("503");
+  }
+
+  @Test
+  void theUpgradeDoesNotLookLikeThatOfAPage() throws Exception {
+    transport.connect(peer.url(), PATIENCE, told);
+    peer.accept();
+    assertThat(peer.head())
+        .isNotEmpty()
+        .noneMatch(line -> line.toLowerCase(Locale.ROOT).startsWith("origin:"));
   }
 
   @Test

@@ -41,10 +41,12 @@ def shown(value: Any) -> Any:
 
 
 CONTROL = [e for e in examples() if e[0] in RECORDS]
+#: Frames of services, which this SDK does not have.
+SERVICES = {*range(20, 27), 31}
 
 
 def test_the_page_has_an_example_of_each_frame() -> None:
-    assert {code for code, _, _ in examples()} == {*RECORDS, PUBLISH, DELIVER}
+    assert {code for code, _, _ in examples()} - SERVICES == {*RECORDS, PUBLISH, DELIVER}
 
 
 @pytest.mark.parametrize(("code", "record", "raw"), CONTROL, ids=[str(e[0]) for e in CONTROL])

@@ -542,6 +542,27 @@ class CallsTest {
     assertThat(member.window().isPaused()).isFalse();
   }
 
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1})
+  void aStoppedMemberThatLeavesHasNoDeadlineAnyMore(int loop) {
+    FakeMember member = member(loop, 9);
+    FakeMember other = member(loop, 8);
+    FakeCaller caller = caller();
+    for (int i = 0; i < MemberWindow.FAILURES; i++) {
+      caller.call(r -> r.member = 9);
+      member.fail(FailureCode.INTERNAL, Execution.UNKNOWN);
+    }
+    assertThat(member.window().isPaused()).isTrue();
+    assertThat(kit.loops.get(loop).deadlines().size()).isEqualTo(1);
+    member.close(Long.MAX_VALUE);
+    assertThat(kit.loops.get(loop).deadlines().size()).isZero();
+    // The tick that was asked for is still to come, and is the last one.
+    assertThat(kit.hasTimers()).isTrue();
+    kit.advance(Deadlines.TICK_NANOS);
+    assertThat(kit.hasTimers()).isFalse();
+    assertThat(other.window().hasFree()).isTrue();
+  }
+
   @Test
   void usersAreForgottenWithTheirLastConnection() {
     FakeCaller one = kit.caller(0, "user");

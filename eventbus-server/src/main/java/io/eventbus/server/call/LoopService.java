@@ -33,10 +33,18 @@ final class LoopService {
   double speed(long nowNanos) {
     if (nowNanos - estimatedAt >= ESTIMATE_NANOS) {
       double sum = 0;
+      int known = 0;
+      int working = 0;
       for (ServiceMember member : service.members()) {
-        sum += member.speed(nowNanos);
+        if (member.window().limit() > 0) {
+          working++;
+          double one = member.speed(nowNanos);
+          known += one > 0 ? 1 : 0;
+          sum += one;
+        }
       }
-      speed = sum;
+      // A member of which nothing is known yet is taken for one like the others.
+      speed = known == 0 ? 0 : sum * working / known;
       estimatedAt = nowNanos;
     }
     return speed;

@@ -60,20 +60,21 @@ final class MemberLatency {
   /**
    * Returns what a call can expect by the worst that was seen lately.
    *
-   * @param outstanding how many answers the member owes
+   * @param unanswered how many answers the member owes; not what is only on its way to it, because
+   *     it may have been idle for long
    */
-  long peak(int outstanding, long nowNanos) {
+  long peak(int unanswered, long nowNanos) {
     long value = peak;
     long age = nowNanos - at;
     if (age > FRESH_NANOS) {
       value = (long) (value * Math.exp(-age / DECAY_NANOS));
     }
-    return outstanding > 0 ? Math.max(value, nowNanos - quietSince) : value;
+    return unanswered > 0 ? Math.max(value, nowNanos - quietSince) : value;
   }
 
   /** Returns what a call takes as a rule; 0 if that is not known. */
-  long mean(int outstanding, long nowNanos) {
+  long mean(int unanswered, long nowNanos) {
     long value = mean;
-    return outstanding > 0 && value > 0 ? Math.max(value, nowNanos - quietSince) : value;
+    return unanswered > 0 && value > 0 ? Math.max(value, nowNanos - quietSince) : value;
   }
 }

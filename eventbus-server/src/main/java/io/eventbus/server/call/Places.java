@@ -66,7 +66,7 @@ final class Places {
       pinned.put(member, queue);
       member.pinned();
       if (member.isGone()) {
-        // It does not know of this queue.
+        // It may not know of this queue.
         pinned.remove(member);
       }
     }
@@ -153,7 +153,8 @@ final class Places {
   private void enqueuePinned(
       Call call, ServiceMember member, ServiceQueue queue, boolean first, long nowNanos) {
     wait(call, queue, member.service(), first);
-    if (member.isGone()) {
+    if (!member.serves()) {
+      // It may not have known of this queue when it told the loops.
       gone(member, queue, nowNanos);
     } else if (queue.size() == 1 && member.window().take()) {
       granted(member, nowNanos);
@@ -192,8 +193,11 @@ final class Places {
     if (call == null) {
       release(member);
     } else {
+      LoopService service = call.service();
       waited(call);
       give(call, member, nowNanos);
+      // The member may have been the last one, and takes no calls any more but this.
+      calls.services().forgetIdle(service);
     }
   }
 

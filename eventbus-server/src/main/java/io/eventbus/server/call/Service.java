@@ -102,11 +102,13 @@ final class Service {
   }
 
   /**
-   * Whether one more member may be stopped because it fails: never more than half of them, because
-   * then the fault is hardly theirs.
+   * Stops a member that fails: never more than half of them, because then the fault is hardly
+   * theirs.
+   *
+   * @return for how many nanoseconds; 0 if it goes on
    */
-  synchronized boolean mayPause() {
-    return 2 * (paused() + 1) <= serving;
+  synchronized long pause(MemberWindow window) {
+    return 2 * (paused() + 1) <= serving ? window.pause() : 0;
   }
 
   /** Whether members that are stopped have to go on, because too few others are left. */

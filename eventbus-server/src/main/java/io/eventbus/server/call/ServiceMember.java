@@ -19,7 +19,8 @@ public final class ServiceMember {
   private volatile int concurrency;
   private volatile boolean everPinned;
   private final SingleWriterCounter completions = new SingleWriterCounter();
-  private int unanswered;
+  // What the client has; a place may be taken before, by a call that is on its way to it.
+  private final SingleWriterCounter unanswered = new SingleWriterCounter();
   private Deadlines.@Nullable Entry pauseEnd;
 
   ServiceMember(
@@ -48,15 +49,15 @@ public final class ServiceMember {
       return;
     }
     boolean served = concurrency > 0;
+    boolean serves = calls > 0;
     concurrency = calls;
     window.capacity(calls);
     service.widened(window.limit());
-    boolean serves = calls > 0;
-    if (serves != served && service.serves(serves ? 1 : -1)) {
-      client.calls().unserved(service);
-    }
-    if (!serves) {
-      client.calls().cannotBeCalled(this);
+    if (serves != served) {
+      boolean last = service.serves(serves ? 1 : -1);
+      if (!serves) {
+        lost(last);
+      }
     }
     client.calls().places().offer(this);
   }
@@ -83,6 +84,12 @@ public final class ServiceMember {
       client.calls().deadlines().disarm(end);
     }
     boolean last = service.remove(this, concurrency > 0);
+    lost(last);
+    client.calls().directory().leave(service);
+  }
+
+  /** The service has one member less that takes calls. */
+  private void lost(boolean last) {
     LoopCalls calls = client.calls();
     calls.cannotBeCalled(this);
     if (last) {
@@ -94,27 +101,27 @@ public final class ServiceMember {
         }
       }
     }
-    calls.directory().leave(service);
   }
 
   /**
    * Returns how many calls the client has been given and has not answered, cancelled ones included.
+   * Any thread, perhaps a moment old.
    *
    * @return at least 0
    */
   public int unanswered() {
-    return unanswered;
+    return (int) unanswered.get();
   }
 
   /** The client has been given a call. */
   void began(long nowNanos) {
-    unanswered++;
-    latency.began(unanswered == 1, nowNanos);
+    latency.began(unanswered.get() == 0, nowNanos);
+    unanswered.add(1);
   }
 
   /** The client has answered, or has gone with the call. */
   void ended() {
-    unanswered--;
+    unanswered.add(-1);
   }
 
   /** The client has answered as it should, if perhaps too late. */
@@ -152,13 +159,17 @@ public final class ServiceMember {
   }
 
   private void fault(long nowNanos) {
-    if (window.failed() && service.mayPause()) {
+    if (!window.failed()) {
+      return;
+    }
+    long pause = service.pause(window);
+    if (pause > 0) {
       Deadlines.Entry end = pauseEnd;
       if (end == null) {
         end = new PauseEnd();
         pauseEnd = end;
       }
-      client.calls().deadlines().arm(end, nowNanos + window.pause(), nowNanos);
+      client.calls().deadlines().arm(end, nowNanos + pause, nowNanos);
     }
   }
 
@@ -235,14 +246,19 @@ public final class ServiceMember {
     int limit = Math.max(1, window.limit());
     int outstanding = window.outstanding();
     double load = (outstanding + 1) / (double) limit;
-    return load * latency.peak(outstanding, nowNanos)
+    return load * latency.peak(unanswered(), nowNanos)
         + (fromLoop == loop() ? 0 : Choice.OTHER_LOOP_NANOS);
   }
 
-  /** How many calls it does in a nanosecond while its window is full, by estimate; any thread. */
+  /**
+   * How many calls it does in a nanosecond while its window is full, by estimate; 0 if that is not
+   * known. Any thread.
+   */
   double speed(long nowNanos) {
-    long mean = latency.mean(window.outstanding(), nowNanos);
-    return mean == 0 ? 0 : window.limit() / (double) mean;
+    int limit = window.limit();
+    long mean = latency.mean(unanswered(), nowNanos);
+    // The window of a new member is small, and will be larger before those who wait are served.
+    return limit == 0 || mean == 0 ? 0 : Math.max(limit, concurrency) / (double) mean;
   }
 
   MemberFigures figures(long nowNanos) {
@@ -253,7 +269,7 @@ public final class ServiceMember {
         concurrency,
         window.limit(),
         outstanding,
-        latency.peak(outstanding, nowNanos) / 1_000,
+        latency.peak(unanswered(), nowNanos) / 1_000,
         completions.get());
   }
 }

@@ -199,6 +199,8 @@ public final class ServingClient {
       return;
     }
     closed = true;
+    // None is given another call by what the end of the others brings about.
+    members.values().forEach(member -> member.window().close());
     for (ServiceMember member : new ArrayList<>(members.values())) {
       member.leave();
     }

@@ -509,6 +509,117 @@ class CallsTest {
   }
 
   @ParameterizedTest
+  @ValueSource(ints = {0, 1})
+  void newMembersAreNotTakenToBeSlow(int loop) {
+    FakeMember member = kit.member(loop, 9, 40);
+    FakeMember other = kit.member(0, 8, 40);
+    FakeCaller caller = caller();
+    kit.slow(true);
+    for (int i = 0; i < 1_000; i++) {
+      caller.call();
+    }
+    kit.slow(false);
+    kit.drain();
+    assertThat(caller.outcomes).isEmpty();
+    // The first answer takes long. Nothing is known of the other, and it is not taken for nothing.
+    kit.advance(40 * MILLIS);
+    member.reply();
+    for (int i = 0; i < 900; i++) {
+      caller.call();
+    }
+    assertThat(caller.outcomes.values()).hasSize(1).allMatch(o -> o.startsWith("reply"));
+    member.close(0);
+    other.close(0);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1})
+  void aMemberIsNotSlowBecauseItHadNothingToDo(int loop) {
+    FakeMember member = kit.member(loop, 9, 4);
+    FakeCaller caller = caller();
+    caller.call();
+    kit.advance(MILLIS);
+    member.reply();
+    kit.advance(60_000 * MILLIS);
+    // What is on its way to another loop is not owed by the member yet.
+    kit.slow(true);
+    for (int i = 0; i < 100; i++) {
+      caller.call();
+    }
+    kit.slow(false);
+    kit.drain();
+    assertThat(caller.outcomes.values()).hasSize(1).allMatch(o -> o.startsWith("reply"));
+    member.close(0);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1})
+  void stoppedMembersGoOnWhenTheOthersTakeNoCalls(int loop) {
+    FakeMember member = member(loop, 9);
+    FakeMember other = member(0, 8);
+    FakeCaller caller = caller();
+    for (int i = 0; i < MemberWindow.FAILURES; i++) {
+      caller.call(r -> r.member = 9);
+      member.fail(FailureCode.INTERNAL, Execution.UNKNOWN);
+    }
+    assertThat(member.window().isPaused()).isTrue();
+    other.capacity(0);
+    assertThat(member.window().isPaused()).isFalse();
+    caller.call();
+    assertThat(member.given).hasSize(1);
+    member.close(0);
+  }
+
+  @Test
+  void aServiceThatEndsWhileAPlaceIsOnItsWayIsForgotten() {
+    kit = new CallKit(3);
+    FakeMember member = member(1, 9);
+    FakeMember last = member(2, 8);
+    FakeCaller caller = caller();
+    caller.call();
+    caller.call();
+    long waits = caller.call(r -> r.waitMillis = 1_000);
+    kit.slow(true);
+    member.reply();
+    member.capacity(0);
+    last.capacity(0);
+    kit.step(2);
+    // The service has no members any more, and a call waits; then comes the place.
+    kit.step(0);
+    kit.slow(false);
+    kit.drain();
+    assertThat(member.given).hasSize(1);
+    assertThat(kit.loops.get(0).services().size()).isZero();
+    member.reply();
+    assertThat(caller.outcome(waits)).startsWith("reply done of 9");
+    last.reply();
+  }
+
+  @Test
+  void aConnectionThatEndsIsGivenNothingMoreByItsOtherServices() {
+    FakeMember member = member(0, 9);
+    FakeCaller caller = caller();
+    kit.on(0, () -> assertThat(member.client.register(5, "t", 1)).isNotNull());
+    caller.call();
+    caller.call();
+    caller.onOutcome(
+        call -> {
+          if (call <= 2) {
+            caller.call(
+                r -> {
+                  r.service = java.nio.ByteBuffer.wrap(new byte[] {'t', 's'});
+                  r.serviceStart = call == 2 ? 0 : 1;
+                });
+          }
+        });
+    member.close(1);
+    assertThat(member.invoked).isEqualTo(1);
+    assertThat(caller.outcomes.get(1L)).isEqualTo("MEMBER_LOST UNKNOWN");
+    assertThat(caller.outcomes.get(2L)).isEqualTo("NO_MEMBER NO");
+    assertThat(caller.outcomes).hasSize(4);
+  }
+
+  @ParameterizedTest
   @CsvSource({"0, 20, false", "1, 20, false", "0, 150, true", "1, 150, true"})
   void timeOutsStopAMemberOnlyIfTheyAreItsFault(int loop, int millis, boolean stopped) {
     FakeMember member = kit.member(loop, 9, 4);
@@ -540,6 +651,27 @@ class CallsTest {
     assertThat(other.window().isPaused()).isFalse();
     kit.advance(1_100 * MILLIS);
     assertThat(member.window().isPaused()).isFalse();
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1})
+  void aStoppedMemberThatLeavesHasNoDeadlineAnyMore(int loop) {
+    FakeMember member = member(loop, 9);
+    FakeMember other = member(loop, 8);
+    FakeCaller caller = caller();
+    for (int i = 0; i < MemberWindow.FAILURES; i++) {
+      caller.call(r -> r.member = 9);
+      member.fail(FailureCode.INTERNAL, Execution.UNKNOWN);
+    }
+    assertThat(member.window().isPaused()).isTrue();
+    assertThat(kit.loops.get(loop).deadlines().size()).isEqualTo(1);
+    member.close(Long.MAX_VALUE);
+    assertThat(kit.loops.get(loop).deadlines().size()).isZero();
+    // The tick that was asked for is still to come, and is the last one.
+    assertThat(kit.hasTimers()).isTrue();
+    kit.advance(Deadlines.TICK_NANOS);
+    assertThat(kit.hasTimers()).isFalse();
+    assertThat(other.window().hasFree()).isTrue();
   }
 
   @Test

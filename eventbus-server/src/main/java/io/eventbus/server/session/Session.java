@@ -102,6 +102,8 @@ public final class Session {
   private Instant issuedAt = Instant.EPOCH;
   // What it was held against; null for nothing yet.
   private @Nullable RevocationList heldAgainst;
+  // What came of that.
+  private boolean revoked;
   private volatile Identity identity = Identity.UNKNOWN;
   private volatile ChangeTokens.@Nullable Grant arrival;
 
@@ -716,7 +718,11 @@ public final class Session {
   public void onTick(long nowNanos) {
     authentication.onTick(nowNanos);
     publishing.onTick(nowNanos);
+    endIfExpiredOrRevoked();
     renewal.onTick();
+  }
+
+  private void endIfExpiredOrRevoked() {
     if (endsAtMillis != Long.MAX_VALUE
         && state == SessionState.OPEN
         && loop.bus.clock().millis() > endsAtMillis
@@ -725,14 +731,19 @@ public final class Session {
       expire();
       loop.budget().spendOnUpkeep(began);
     }
+    if (state != SessionState.OPEN) {
+      return;
+    }
     // Each session looks for itself, so that none is missed that comes while the list changes.
-    RevocationList revoked = loop.bus.revocations().current();
-    if (revoked != heldAgainst && state == SessionState.OPEN && loop.budget().hasUpkeepLeft()) {
+    RevocationList list = loop.bus.revocations().current();
+    if (list != heldAgainst) {
+      heldAgainst = list;
+      revoked = isRevoked(list);
+    }
+    // Looking is one comparison or one look-up in a map; only closing costs time.
+    if (revoked && loop.budget().hasUpkeepLeft()) {
       long began = loop.budget().now();
-      heldAgainst = revoked;
-      if (isRevoked(revoked)) {
-        revoke();
-      }
+      revoke();
       loop.budget().spendOnUpkeep(began);
     }
   }

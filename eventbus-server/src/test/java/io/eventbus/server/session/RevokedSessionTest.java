@@ -211,4 +211,16 @@ class RevokedSessionTest {
     tick();
     assertThat(link.closed).hasSize(1);
   }
+
+  @Test
+  void clientsThatShowNewTokensHoldNothingUp() {
+    letIn("", "u1", AuthenticationMethod.JWT, clock.instant());
+    revoke("", "u1", clock.instant().plusSeconds(1));
+    step = 30 * MILLI;
+    budget.nextWindow();
+    budget.spendOnReview(budget.now());
+    assertThat(budget.hasReviewLeft()).isFalse();
+    session.onTick(NOW);
+    assertThat(link.closed).hasSize(1);
+  }
 }

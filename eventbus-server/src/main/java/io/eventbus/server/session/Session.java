@@ -98,7 +98,7 @@ public final class Session {
   private volatile Principal principal = Principal.UNKNOWN;
   // By the bus's clock; Long.MAX_VALUE for never.
   private long endsAtMillis = Long.MAX_VALUE;
-  // When what it has proved that with was issued; where that is not known, when it did so.
+  // When what it has proved that with was issued; where that is not known, when it was shown.
   private Instant issuedAt = Instant.EPOCH;
   // What it was held against; null for nothing yet.
   private @Nullable RevocationList heldAgainst;
@@ -127,7 +127,8 @@ public final class Session {
   public Session(LoopContext loop, ClientLink link) {
     this.loop = loop;
     this.link = link;
-    this.authentication = new SessionAuthentication(loop.bus.authentications(), link);
+    this.authentication =
+        new SessionAuthentication(loop.bus.authentications(), link, loop.bus.clock());
     this.renewal = new TokenRenewal(this, link, authentication);
     Supplier<String> shown = this::shownClient;
     this.publishing = new SessionPublishing(loop, link, this::refuse, shown);
@@ -533,7 +534,8 @@ public final class Session {
     Instant expires = who.expiresAt();
     endsAtMillis = expires == null ? Long.MAX_VALUE : expires.plus(AFTER_EXPIRY).toEpochMilli();
     Instant issued = who.issuedAt();
-    issuedAt = issued == null ? loop.bus.clock().instant() : issued;
+    // Not when it was accepted: what was revoked while it was checked is revoked.
+    issuedAt = issued == null ? authentication.begunAt() : issued;
     heldAgainst = null;
     publishing.permit(who.permissions());
     subscriptions.permit(who.permissions());

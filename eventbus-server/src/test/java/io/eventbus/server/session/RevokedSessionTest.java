@@ -179,6 +179,17 @@ class RevokedSessionTest {
   }
 
   @Test
+  void aPasswordThatIsBeingCheckedIsRevokedToo() {
+    session.onMessage(ByteBuffer.wrap(hello), 0, hello.length, NOW, () -> {});
+    clock.advance(500);
+    revoke("", "u1", clock.instant());
+    clock.advance(500);
+    letIn("", "u1", AuthenticationMethod.PASSWORD, null);
+    tick();
+    assertThat(link.closed).hasSize(1);
+  }
+
+  @Test
   void whatWasRevokedBeforeAClientCameIsLookedAtToo() {
     Instant now = clock.instant();
     revoke("", "u1", now);

@@ -110,6 +110,7 @@ final class JwtVerifier {
               .setEvaluationTime(NumericDate.fromMilliseconds(now.toEpochMilli()))
               .setAllowedClockSkewInSeconds((int) SKEW.toSeconds())
               .setRequireExpirationTime()
+              .setRequireIssuedAt()
               .setMaxFutureValidityInMinutes(MINUTES_OF_A_DAY)
               .setRequireSubject()
               .setExpectedIssuer(true, issuer)
@@ -122,20 +123,17 @@ final class JwtVerifier {
     try {
       NumericDate expires = claims.getExpirationTime();
       NumericDate issued = claims.getIssuedAt();
-      if (issued != null) {
-        long life = expires.getValue() - issued.getValue();
-        if (life > LONGEST_LIFE.toSeconds()) {
-          return bad("lives longer than " + LONGEST_LIFE.toHours() + " hours");
-        }
-        if (issued.getValue() > now.plus(SKEW).getEpochSecond()) {
-          return bad("was issued in the future");
-        }
+      // A revocation is kept for as long as a token that it is about may live.
+      if (expires.getValue() - issued.getValue() > LONGEST_LIFE.toSeconds()) {
+        return bad("lives longer than " + LONGEST_LIFE.toHours() + " hours");
+      }
+      if (issued.getValue() > now.plus(SKEW).getEpochSecond()) {
+        return bad("was issued in the future");
       }
       Identity identity =
           TokenClaims.identity(
               claims,
-              // One that does not say when it was issued may be older than any revocation.
-              issued == null ? Instant.EPOCH : Instant.ofEpochMilli(issued.getValueInMillis()),
+              Instant.ofEpochMilli(issued.getValueInMillis()),
               Instant.ofEpochMilli(expires.getValueInMillis()));
       return new TokenVerdict.Good(identity);
     } catch (MalformedClaimException e) {
@@ -156,6 +154,7 @@ final class JwtVerifier {
           switch (error.getErrorCode()) {
             case ErrorCodes.EXPIRED -> "has expired";
             case ErrorCodes.EXPIRATION_MISSING -> "has no exp";
+            case ErrorCodes.ISSUED_AT_MISSING -> "has no iat";
             case ErrorCodes.EXPIRATION_TOO_FAR_IN_FUTURE ->
                 "expires more than " + LONGEST_LIFE.toHours() + " hours from now";
             case ErrorCodes.NOT_YET_VALID -> "is not valid yet";

@@ -7,6 +7,7 @@ import io.eventbus.server.security.Identity;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Base64;
 import java.util.List;
 import java.util.Set;
 import org.jose4j.jws.JsonWebSignature;
@@ -63,6 +64,9 @@ final class JwtVerifier {
     if (token.length() > MOST_CHARS || !hasThreeParts(token)) {
       return bad("has more than " + MOST_CHARS + " characters, or not three parts");
     }
+    if (!hasOneSpelling(token)) {
+      return bad("is not written in base64url without padding");
+    }
     String algorithm;
     String keyId;
     try {
@@ -86,6 +90,27 @@ final class JwtVerifier {
       return bad("names no key (expected: kid, because there are several of its type)");
     }
     return verify(token, algorithm, candidates.get(0));
+  }
+
+  /**
+   * What reads tokens passes over padding, blanks and spare bits; with them one token would be
+   * remembered as any number of others. Header and payload are signed as they are written.
+   */
+  private static boolean hasOneSpelling(String token) {
+    for (int i = 0; i < token.length(); i++) {
+      char c = token.charAt(i);
+      boolean letter = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+      if (!letter && !(c >= '0' && c <= '9') && c != '-' && c != '_' && c != '.') {
+        return false;
+      }
+    }
+    String signature = token.substring(token.lastIndexOf('.') + 1);
+    try {
+      byte[] bytes = Base64.getUrlDecoder().decode(signature);
+      return Base64.getUrlEncoder().withoutPadding().encodeToString(bytes).equals(signature);
+    } catch (IllegalArgumentException e) {
+      return false;
+    }
   }
 
   private static List<TokenKey> candidates(

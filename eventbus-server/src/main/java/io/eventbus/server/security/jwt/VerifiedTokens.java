@@ -7,8 +7,11 @@ import java.security.NoSuchAlgorithmException;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.Base64;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,18 +20,17 @@ import org.jspecify.annotations.Nullable;
  */
 final class VerifiedTokens {
   static final int MOST = 10_000;
+  static final long MOST_BYTES = 16 << 20;
+
+  private static final int IDENTITY_BYTES = 512;
+  private static final int TEXT_BYTES = 64;
 
   private final Clock clock;
 
-  private final Map<String, Identity> identities =
-      new LinkedHashMap<>(16, 0.75f, true) {
-        private static final long serialVersionUID = 1;
+  private final Map<String, Remembered> identities = new LinkedHashMap<>(16, 0.75f, true);
+  private long bytes;
 
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<String, Identity> eldest) {
-          return size() > MOST;
-        }
-      };
+  private record Remembered(Identity identity, long bytes) {}
 
   VerifiedTokens(Clock clock) {
     this.clock = clock;
@@ -37,11 +39,15 @@ final class VerifiedTokens {
   @Nullable Identity find(String token) {
     String key = key(token);
     synchronized (identities) {
-      Identity found = identities.get(key);
-      if (found == null || holds(found)) {
-        return found;
+      Remembered found = identities.get(key);
+      if (found == null) {
+        return null;
+      }
+      if (holds(found.identity())) {
+        return found.identity();
       }
       identities.remove(key);
+      bytes -= found.bytes();
       return null;
     }
   }
@@ -49,10 +55,32 @@ final class VerifiedTokens {
   void add(String token, Identity identity) {
     if (holds(identity)) {
       String key = key(token);
+      Remembered more = new Remembered(identity, bytes(identity));
       synchronized (identities) {
-        identities.put(key, identity);
+        Remembered before = identities.put(key, more);
+        bytes += more.bytes() - (before == null ? 0 : before.bytes());
+        for (Iterator<Remembered> oldest = identities.values().iterator();
+            identities.size() > MOST || bytes > MOST_BYTES; ) {
+          bytes -= oldest.next().bytes();
+          oldest.remove();
+        }
       }
     }
+  }
+
+  /** About what an identity takes: the texts that a token brings make nearly all of it. */
+  private static long bytes(Identity identity) {
+    return IDENTITY_BYTES
+        + Stream.of(
+                Stream.of(identity.account(), identity.subject()),
+                identity.roles().stream(),
+                identity.claims().keySet().stream(),
+                identity.claims().values().stream(),
+                identity.allow().values().stream().flatMap(List::stream),
+                identity.deny().values().stream().flatMap(List::stream))
+            .flatMap(texts -> texts)
+            .mapToLong(text -> TEXT_BYTES + text.length())
+            .sum();
   }
 
   int size() {

@@ -3,6 +3,7 @@ package io.eventbus.server.security.jwt;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.server.samples.TestClock;
+import io.eventbus.server.security.Action;
 import io.eventbus.server.security.AuthenticationMethod;
 import io.eventbus.server.security.Credentials;
 import io.eventbus.server.security.Identity;
@@ -15,6 +16,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import org.jose4j.jwt.JwtClaims;
 import org.jose4j.jwt.NumericDate;
 import org.junit.jupiter.api.AfterEach;
@@ -179,5 +181,27 @@ class JwtLoginTest {
     clock.advance(1_000);
     assertThat(verified.find("t1")).isNull();
     assertThat(verified.size()).isEqualTo(VerifiedTokens.MOST - 1);
+  }
+
+  @Test
+  void tokensWithLargeClaimsAreRememberedByWhatTheyTake() {
+    VerifiedTokens verified = new VerifiedTokens(clock);
+    List<String> patterns = IntStream.range(0, 1_000).mapToObj(i -> "topic" + i).toList();
+    Identity identity =
+        new Identity(
+            "",
+            "u1",
+            AuthenticationMethod.JWT,
+            Set.of(),
+            Map.of(),
+            Map.of(Action.PUBLISH, patterns),
+            Map.of(),
+            null,
+            Instant.ofEpochSecond(Tokens.NOW + 1));
+    for (int i = 0; i < 1_000; i++) {
+      verified.add("t" + i, identity);
+    }
+    assertThat(verified.size()).isBetween(100, 300);
+    assertThat(verified.find("t999")).isSameAs(identity);
   }
 }

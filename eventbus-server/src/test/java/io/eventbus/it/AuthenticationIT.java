@@ -40,7 +40,9 @@ class AuthenticationIT {
     return SignedTokens.sign(
         "{\"iss\":\"i\",\"aud\":\""
             + audience
-            + "\",\"sub\":\"u1\",\"exp\":"
+            + "\",\"sub\":\"u1\",\"iat\":"
+            + Instant.now().minusSeconds(600).getEpochSecond()
+            + ",\"exp\":"
             + Instant.now().plusSeconds(seconds).getEpochSecond()
             + "}");
   }

@@ -43,7 +43,8 @@ class SecretsIT {
   private static final String MARK = "markedsecret";
 
   private static final String SIGNING_SECRET = MARK + "-that-signs-tokens-of-32-bytes";
-  private static final String CLAIMS = "{\"iss\":\"i\",\"aud\":\"bus\",\"sub\":\"u1\",\"exp\":%d}";
+  private static final String CLAIMS =
+      "{\"iss\":\"i\",\"aud\":\"bus\",\"sub\":\"u1\",\"iat\":%d,\"exp\":%d}";
 
   /** None of these comes out. */
   private final List<String> secrets = new ArrayList<>(List.of(MARK));
@@ -103,9 +104,9 @@ class SecretsIT {
         refuse(bus, MARK + "-right-password", "ann", MARK + " no resume", null);
         letIn(bus, MARK + "-right-password", "ann", welcome.getResume(), null).close();
       }
-      String token = SignedTokens.sign(CLAIMS.formatted(in(600)), SIGNING_SECRET);
+      String token = SignedTokens.sign(CLAIMS.formatted(in(-700), in(600)), SIGNING_SECRET);
       secrets.addAll(List.of(token.split("\\.")).subList(1, 3));
-      String expired = SignedTokens.sign(CLAIMS.formatted(in(-600)), SIGNING_SECRET);
+      String expired = SignedTokens.sign(CLAIMS.formatted(in(-700), in(-600)), SIGNING_SECRET);
       secrets.addAll(List.of(expired.split("\\.")).subList(1, 3));
       try (RawClient client = letIn(bus, token, null, null, null)) {
         client.send(ControlFrames.encode(TypeCode.AUTHENTICATE, new Authenticate(token, null)));

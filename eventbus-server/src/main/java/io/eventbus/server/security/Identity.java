@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
  * @param allow patterns of topics that a token allows, by action; they may hold templates
  * @param deny patterns of topics that a token forbids, by action; they may hold templates
  * @param quotas what a token says of them
- * @param issuedAt when what it has proved that with was issued, {@link Instant#EPOCH} for a token
- *     that does not say; null where it is not issued for a time, as a password
+ * @param issuedAt when what it has proved that with was issued; null where it is not issued for a
+ *     time, as a password
  * @param expiresAt until when that holds; null for as long as it is connected
  */
 public record Identity(

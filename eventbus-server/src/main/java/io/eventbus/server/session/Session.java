@@ -98,10 +98,12 @@ public final class Session {
   private volatile Principal principal = Principal.UNKNOWN;
   // By the bus's clock; Long.MAX_VALUE for never.
   private long endsAtMillis = Long.MAX_VALUE;
-  // When what it has proved that with was issued; where that is not known, when it did so.
+  // When what it has proved that with was issued; where that is not known, when it was shown.
   private Instant issuedAt = Instant.EPOCH;
   // What it was held against; null for nothing yet.
   private @Nullable RevocationList heldAgainst;
+  // What came of that.
+  private boolean revoked;
   private volatile Identity identity = Identity.UNKNOWN;
   private volatile ChangeTokens.@Nullable Grant arrival;
 
@@ -125,7 +127,8 @@ public final class Session {
   public Session(LoopContext loop, ClientLink link) {
     this.loop = loop;
     this.link = link;
-    this.authentication = new SessionAuthentication(loop.bus.authentications(), link);
+    this.authentication =
+        new SessionAuthentication(loop.bus.authentications(), link, loop.bus.clock());
     this.renewal = new TokenRenewal(this, link, authentication);
     Supplier<String> shown = this::shownClient;
     this.publishing = new SessionPublishing(loop, link, this::refuse, shown);
@@ -531,7 +534,8 @@ public final class Session {
     Instant expires = who.expiresAt();
     endsAtMillis = expires == null ? Long.MAX_VALUE : expires.plus(AFTER_EXPIRY).toEpochMilli();
     Instant issued = who.issuedAt();
-    issuedAt = issued == null ? loop.bus.clock().instant() : issued;
+    // Not when it was accepted: what was revoked while it was checked is revoked.
+    issuedAt = issued == null ? authentication.begunAt() : issued;
     heldAgainst = null;
     publishing.permit(who.permissions());
     subscriptions.permit(who.permissions());
@@ -716,7 +720,11 @@ public final class Session {
   public void onTick(long nowNanos) {
     authentication.onTick(nowNanos);
     publishing.onTick(nowNanos);
+    endIfExpiredOrRevoked();
     renewal.onTick();
+  }
+
+  private void endIfExpiredOrRevoked() {
     if (endsAtMillis != Long.MAX_VALUE
         && state == SessionState.OPEN
         && loop.bus.clock().millis() > endsAtMillis
@@ -725,14 +733,19 @@ public final class Session {
       expire();
       loop.budget().spendOnUpkeep(began);
     }
+    if (state != SessionState.OPEN) {
+      return;
+    }
     // Each session looks for itself, so that none is missed that comes while the list changes.
-    RevocationList revoked = loop.bus.revocations().current();
-    if (revoked != heldAgainst && state == SessionState.OPEN && loop.budget().hasUpkeepLeft()) {
+    RevocationList list = loop.bus.revocations().current();
+    if (list != heldAgainst) {
+      heldAgainst = list;
+      revoked = isRevoked(list);
+    }
+    // Looking is one comparison or one look-up in a map; only closing costs time.
+    if (revoked && loop.budget().hasUpkeepLeft()) {
       long began = loop.budget().now();
-      heldAgainst = revoked;
-      if (isRevoked(revoked)) {
-        revoke();
-      }
+      revoke();
       loop.budget().spendOnUpkeep(began);
     }
   }

@@ -4,6 +4,8 @@ import io.eventbus.server.security.Authentication;
 import io.eventbus.server.security.Authentications;
 import io.eventbus.server.security.Credentials;
 import io.eventbus.server.security.PendingAuthentication;
+import java.time.Clock;
+import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,10 +15,13 @@ import org.jspecify.annotations.Nullable;
 final class SessionAuthentication {
   private final Authentications authentications;
   private final ClientLink link;
+  private final Clock clock;
+  private Instant begunAt = Instant.EPOCH;
   private @Nullable PendingAuthentication pending;
   private boolean failureNoted;
 
-  SessionAuthentication(Authentications authentications, ClientLink link) {
+  SessionAuthentication(Authentications authentications, ClientLink link, Clock clock) {
+    this.clock = clock;
     this.authentications = authentications;
     this.link = link;
   }
@@ -31,9 +36,15 @@ final class SessionAuthentication {
    */
   void begin(@Nullable String user, @Nullable String token, String client, long nowNanos) {
     failureNoted = false;
+    begunAt = clock.instant();
     pending =
         authentications.begin(
             new Credentials(user, token, link.certificate(), client, link.isLocal()), nowNanos);
+  }
+
+  /** When the client showed what it was asked for last; also after {@link #close}. */
+  Instant begunAt() {
+    return begunAt;
   }
 
   /** Says whether a question was begun and not closed. */

@@ -245,7 +245,7 @@ public final class SessionSubscriptions {
    */
   boolean endForbidden(Iterator<Subscription> some) {
     while (some.hasNext()) {
-      if (!loop.budget().hasUpkeepLeft()) {
+      if (!loop.budget().hasReviewLeft()) {
         return false;
       }
       long began = loop.budget().now();
@@ -261,7 +261,7 @@ public final class SessionSubscriptions {
           end(subscription);
         }
       }
-      loop.budget().spendOnUpkeep(began);
+      loop.budget().spendOnReview(began);
     }
     return true;
   }

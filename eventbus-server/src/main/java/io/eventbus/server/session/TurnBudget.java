@@ -32,6 +32,12 @@ public final class TurnBudget {
   /** What looking after connections may cost in a window, beside deadlines: 20 ms of 100. */
   private static final int UPKEEP_UNITS = 160 * 1024;
 
+  /**
+   * What clients with new tokens may cause in a window: 10 ms of 100. It is not part of the upkeep,
+   * so that no client holds up the end of others whose tokens have expired or are revoked.
+   */
+  private static final int REVIEW_UNITS = 80 * 1024;
+
   private static final int NANOS_SHIFT = 7;
 
   /** What one client has caused lately. Confined to its loop. */
@@ -49,6 +55,7 @@ public final class TurnBudget {
   private long window;
   private long lightUnits;
   private long upkeepUnits;
+  private long reviewUnits;
   private @Nullable Share current;
   private long enteredAt;
 
@@ -200,10 +207,31 @@ public final class TurnBudget {
     total += units;
   }
 
+  /**
+   * Says whether more subscriptions may be held against new permissions in this window.
+   *
+   * @return false if the rest has to be left for the next window
+   */
+  public boolean hasReviewLeft() {
+    return reviewUnits < REVIEW_UNITS;
+  }
+
+  /**
+   * Notes such work by the time that it took.
+   *
+   * @param began {@link #now} when it began
+   */
+  public void spendOnReview(long began) {
+    long units = (nanoTime.getAsLong() - began) >> NANOS_SHIFT;
+    reviewUnits += units;
+    total += units;
+  }
+
   /** A new window begins, ten of them in a second: what was caused before no longer counts. */
   public void nextWindow() {
     window++;
     lightUnits = 0;
     upkeepUnits = 0;
+    reviewUnits = 0;
   }
 }

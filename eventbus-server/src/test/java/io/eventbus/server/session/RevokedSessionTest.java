@@ -179,6 +179,17 @@ class RevokedSessionTest {
   }
 
   @Test
+  void aPasswordThatIsBeingCheckedIsRevokedToo() {
+    session.onMessage(ByteBuffer.wrap(hello), 0, hello.length, NOW, () -> {});
+    clock.advance(500);
+    revoke("", "u1", clock.instant());
+    clock.advance(500);
+    letIn("", "u1", AuthenticationMethod.PASSWORD, null);
+    tick();
+    assertThat(link.closed).hasSize(1);
+  }
+
+  @Test
   void whatWasRevokedBeforeAClientCameIsLookedAtToo() {
     Instant now = clock.instant();
     revoke("", "u1", now);
@@ -209,6 +220,18 @@ class RevokedSessionTest {
     session.onTick(NOW);
     assertThat(link.closed).as("others have used it up").isEmpty();
     tick();
+    assertThat(link.closed).hasSize(1);
+  }
+
+  @Test
+  void clientsThatShowNewTokensHoldNothingUp() {
+    letIn("", "u1", AuthenticationMethod.JWT, clock.instant());
+    revoke("", "u1", clock.instant().plusSeconds(1));
+    step = 30 * MILLI;
+    budget.nextWindow();
+    budget.spendOnReview(budget.now());
+    assertThat(budget.hasReviewLeft()).isFalse();
+    session.onTick(NOW);
     assertThat(link.closed).hasSize(1);
   }
 }

@@ -310,19 +310,42 @@ class TokenRenewalTest {
     step = MILLI;
     renew(client(Map.of(Action.SUBSCRIBE, only("b"))));
     int left = session.subscriptions().size();
-    assertThat(left).isBetween(20, 35);
+    assertThat(left).isBetween(35, 45);
     session.onTick(NOW);
     assertThat(session.subscriptions().size()).as("this window is used up").isEqualTo(left);
     assertThat(link.sent).doesNotContain(confirm());
     renew();
     assertThat(((Problem) link.sent.get(link.sent.size() - 1)).getCode())
         .isEqualTo(ErrorCode.LIMIT_EXCEEDED);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 5; i++) {
       budget.nextWindow();
       session.onTick(NOW);
     }
     assertThat(session.subscriptions().size()).isZero();
     assertThat(link.taken()).last().isEqualTo(confirm());
+  }
+
+  @Test
+  void whoseTokenExpiresIsClosedAlthoughOthersShowNewOnes() {
+    FakeLink other = new FakeLink();
+    Session expires = new Session(context, other);
+    letIn(expires, client(Map.of()));
+    clock.advance(50_000);
+    letIn(client(Map.of()));
+    for (int i = 0; i < 50; i++) {
+      subscribe(i, "a" + i, Overflow.DROP_OLDEST);
+    }
+    clock.advance(50_001);
+    budget.nextWindow();
+    step = MILLI;
+    renew(client(Map.of(Action.SUBSCRIBE, only("b"))));
+    for (int i = 0; i < 2; i++) {
+      session.onTick(NOW);
+    }
+    assertThat(session.subscriptions().size()).as("this window is used up").isNotZero();
+    assertThat(other.closed).isEmpty();
+    expires.onTick(NOW);
+    assertThat(other.closed).hasSize(1);
   }
 
   @Test

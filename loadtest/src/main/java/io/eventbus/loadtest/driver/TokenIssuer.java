@@ -23,6 +23,7 @@ public final class TokenIssuer {
 
   private final KeyPair keys;
   private final Path publicKey;
+  private final long issued;
   private final long expires;
 
   /**
@@ -32,6 +33,7 @@ public final class TokenIssuer {
    * @param nowSeconds the time of day, since the epoch
    */
   public TokenIssuer(Path directory, long nowSeconds) {
+    this.issued = nowSeconds;
     this.expires = nowSeconds + LIFETIME.toSeconds();
     try {
       KeyPairGenerator generator = KeyPairGenerator.getInstance("EC");
@@ -86,7 +88,9 @@ public final class TokenIssuer {
             + AUDIENCE
             + "\",\"sub\":\""
             + subject
-            + "\",\"exp\":"
+            + "\",\"iat\":"
+            + issued
+            + ",\"exp\":"
             + expires
             + ",\"eventbus\":{\"account\":\""
             + account

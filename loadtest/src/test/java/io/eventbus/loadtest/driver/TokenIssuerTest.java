@@ -24,6 +24,7 @@ class TokenIssuerTest {
     Base64.Decoder decoder = Base64.getUrlDecoder();
     JsonNode claims = new ObjectMapper().readTree(decoder.decode(parts[1]));
     assertThat(claims.path("sub").asText()).isEqualTo("c-1");
+    assertThat(claims.path("iat").asLong()).isEqualTo(1_000_000);
     assertThat(claims.path("exp").asLong()).isEqualTo(1_000_000 + 12 * 3600);
     assertThat(claims.path("eventbus").toString())
         .isEqualTo("{\"account\":\"acme\",\"roles\":[\"load\"]}");

@@ -7,6 +7,7 @@ import io.eventbus.server.security.Identity;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Base64;
 import java.util.List;
 import java.util.Set;
 import org.jose4j.jws.JsonWebSignature;
@@ -63,6 +64,9 @@ final class JwtVerifier {
     if (token.length() > MOST_CHARS || !hasThreeParts(token)) {
       return bad("has more than " + MOST_CHARS + " characters, or not three parts");
     }
+    if (!hasOneSpelling(token)) {
+      return bad("is not written in base64url without padding");
+    }
     String algorithm;
     String keyId;
     try {
@@ -88,6 +92,27 @@ final class JwtVerifier {
     return verify(token, algorithm, candidates.get(0));
   }
 
+  /**
+   * What reads tokens passes over padding, blanks and spare bits; with them one token would be
+   * remembered as any number of others. Header and payload are signed as they are written.
+   */
+  private static boolean hasOneSpelling(String token) {
+    for (int i = 0; i < token.length(); i++) {
+      char c = token.charAt(i);
+      boolean letter = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+      if (!letter && !(c >= '0' && c <= '9') && c != '-' && c != '_' && c != '.') {
+        return false;
+      }
+    }
+    String signature = token.substring(token.lastIndexOf('.') + 1);
+    try {
+      byte[] bytes = Base64.getUrlDecoder().decode(signature);
+      return Base64.getUrlEncoder().withoutPadding().encodeToString(bytes).equals(signature);
+    } catch (IllegalArgumentException e) {
+      return false;
+    }
+  }
+
   private static List<TokenKey> candidates(
       List<TokenKey> keys, @Nullable String keyId, String algorithm) {
     List<TokenKey> fitting = keys.stream().filter(key -> key.fits(algorithm)).toList();
@@ -110,6 +135,7 @@ final class JwtVerifier {
               .setEvaluationTime(NumericDate.fromMilliseconds(now.toEpochMilli()))
               .setAllowedClockSkewInSeconds((int) SKEW.toSeconds())
               .setRequireExpirationTime()
+              .setRequireIssuedAt()
               .setMaxFutureValidityInMinutes(MINUTES_OF_A_DAY)
               .setRequireSubject()
               .setExpectedIssuer(true, issuer)
@@ -122,20 +148,17 @@ final class JwtVerifier {
     try {
       NumericDate expires = claims.getExpirationTime();
       NumericDate issued = claims.getIssuedAt();
-      if (issued != null) {
-        long life = expires.getValue() - issued.getValue();
-        if (life > LONGEST_LIFE.toSeconds()) {
-          return bad("lives longer than " + LONGEST_LIFE.toHours() + " hours");
-        }
-        if (issued.getValue() > now.plus(SKEW).getEpochSecond()) {
-          return bad("was issued in the future");
-        }
+      // A revocation is kept for as long as a token that it is about may live.
+      if (expires.getValue() - issued.getValue() > LONGEST_LIFE.toSeconds()) {
+        return bad("lives longer than " + LONGEST_LIFE.toHours() + " hours");
+      }
+      if (issued.getValue() > now.plus(SKEW).getEpochSecond()) {
+        return bad("was issued in the future");
       }
       Identity identity =
           TokenClaims.identity(
               claims,
-              // One that does not say when it was issued may be older than any revocation.
-              issued == null ? Instant.EPOCH : Instant.ofEpochMilli(issued.getValueInMillis()),
+              Instant.ofEpochMilli(issued.getValueInMillis()),
               Instant.ofEpochMilli(expires.getValueInMillis()));
       return new TokenVerdict.Good(identity);
     } catch (MalformedClaimException e) {
@@ -156,6 +179,7 @@ final class JwtVerifier {
           switch (error.getErrorCode()) {
             case ErrorCodes.EXPIRED -> "has expired";
             case ErrorCodes.EXPIRATION_MISSING -> "has no exp";
+            case ErrorCodes.ISSUED_AT_MISSING -> "has no iat";
             case ErrorCodes.EXPIRATION_TOO_FAR_IN_FUTURE ->
                 "expires more than " + LONGEST_LIFE.toHours() + " hours from now";
             case ErrorCodes.NOT_YET_VALID -> "is not valid yet";

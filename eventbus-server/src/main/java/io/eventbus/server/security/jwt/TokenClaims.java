@@ -55,7 +55,7 @@ final class TokenClaims {
   /**
    * Reads the claims.
    *
-   * @param issued {@code iat}; {@link Instant#EPOCH} where there is none
+   * @param issued {@code iat}
    */
   static Identity identity(JwtClaims claims, Instant issued, Instant expires)
       throws BadClaimException, MalformedClaimException {

@@ -7,52 +7,95 @@ import java.security.NoSuchAlgorithmException;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.Base64;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tokens that were good, by their SHA-256, until they expire: clients that come back all at once
+ * Tokens that were good, by their SHA-256, until they expire or the keys change: clients that come back all at once
  * cost no signature. Those that were used longest ago make room. Any thread.
  */
 final class VerifiedTokens {
   static final int MOST = 10_000;
+  static final long MOST_BYTES = 16 << 20;
+
+  private static final int IDENTITY_BYTES = 512;
+  private static final int TEXT_BYTES = 64;
 
   private final Clock clock;
 
-  private final Map<String, Identity> identities =
-      new LinkedHashMap<>(16, 0.75f, true) {
-        private static final long serialVersionUID = 1;
+  private final Map<String, Remembered> identities = new LinkedHashMap<>(16, 0.75f, true);
+  private long bytes;
+  private @Nullable Object version;
 
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<String, Identity> eldest) {
-          return size() > MOST;
-        }
-      };
+  private record Remembered(Identity identity, long bytes) {}
 
   VerifiedTokens(Clock clock) {
     this.clock = clock;
   }
 
-  @Nullable Identity find(String token) {
+  /**
+   * Finds a token.
+   *
+   * @param now {@link TokenKeys#version}; what was added with another one is forgotten
+   */
+  @Nullable Identity find(String token, Object now) {
     String key = key(token);
     synchronized (identities) {
-      Identity found = identities.get(key);
-      if (found == null || holds(found)) {
-        return found;
+      if (version != now) {
+        version = now;
+        identities.clear();
+        bytes = 0;
+      }
+      Remembered found = identities.get(key);
+      if (found == null) {
+        return null;
+      }
+      if (holds(found.identity())) {
+        return found.identity();
       }
       identities.remove(key);
+      bytes -= found.bytes();
       return null;
     }
   }
 
-  void add(String token, Identity identity) {
+  /** Adds a token that was good with keys of a version, unless there have been others since. */
+  void add(String token, Identity identity, Object with) {
     if (holds(identity)) {
       String key = key(token);
+      Remembered more = new Remembered(identity, bytes(identity));
       synchronized (identities) {
-        identities.put(key, identity);
+        if (version != with) {
+          return;
+        }
+        Remembered before = identities.put(key, more);
+        bytes += more.bytes() - (before == null ? 0 : before.bytes());
+        for (Iterator<Remembered> oldest = identities.values().iterator();
+            identities.size() > MOST || bytes > MOST_BYTES; ) {
+          bytes -= oldest.next().bytes();
+          oldest.remove();
+        }
       }
     }
+  }
+
+  /** About what an identity takes: the texts that a token brings make nearly all of it. */
+  private static long bytes(Identity identity) {
+    return IDENTITY_BYTES
+        + Stream.of(
+                Stream.of(identity.account(), identity.subject()),
+                identity.roles().stream(),
+                identity.claims().keySet().stream(),
+                identity.claims().values().stream(),
+                identity.allow().values().stream().flatMap(List::stream),
+                identity.deny().values().stream().flatMap(List::stream))
+            .flatMap(texts -> texts)
+            .mapToLong(text -> TEXT_BYTES + text.length())
+            .sum();
   }
 
   int size() {

@@ -3,6 +3,7 @@ package io.eventbus.server.security.jwt;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.server.samples.TestClock;
+import io.eventbus.server.security.Action;
 import io.eventbus.server.security.AuthenticationMethod;
 import io.eventbus.server.security.Credentials;
 import io.eventbus.server.security.Identity;
@@ -15,6 +16,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import org.jose4j.jwt.JwtClaims;
 import org.jose4j.jwt.NumericDate;
 import org.junit.jupiter.api.AfterEach;
@@ -41,9 +43,8 @@ class JwtLoginTest {
 
   private static final class FakeKeys implements TokenKeys {
     volatile List<TokenKey> keys = List.of(Tokens.key("rsa", Tokens.RSA.getPublic()));
-    volatile boolean complete = true;
     final AtomicInteger asked = new AtomicInteger();
-    final CompletableFuture<Void> fetched = new CompletableFuture<>();
+    final CompletableFuture<Boolean> fetched = new CompletableFuture<>();
 
     @Override
     public List<TokenKey> keys() {
@@ -51,14 +52,14 @@ class JwtLoginTest {
     }
 
     @Override
-    public CompletableFuture<Void> lookAgain() {
+    public CompletableFuture<Boolean> lookAgain() {
       asked.incrementAndGet();
       return fetched;
     }
 
     @Override
-    public boolean areComplete() {
-      return complete;
+    public Object version() {
+      return keys;
     }
   }
 
@@ -82,30 +83,44 @@ class JwtLoginTest {
     String token = Tokens.signed(Tokens.claims());
     assertThat(ask(token).join()).isInstanceOf(LoginOutcome.Proved.class);
     assertThat(ask(token)).isDone();
-    // Its key has gone meanwhile.
-    keys.keys = List.of();
-    keys.fetched.complete(null);
     clock.advance(3_599_000);
     assertThat(ask(token).join()).isInstanceOf(LoginOutcome.Proved.class);
-    clock.advance(1_000);
+    clock.advance(31_000);
     assertThat(ask(token).join()).isInstanceOf(LoginOutcome.Wrong.class);
+  }
+
+  @Test
+  void aTokenWhoseKeyHasGoneIsNotGoodAnyMore() {
+    String token = Tokens.signed(Tokens.claims());
+    assertThat(ask(token).join()).isInstanceOf(LoginOutcome.Proved.class);
+    keys.keys = List.of(Tokens.key("new", Tokens.OTHER_RSA.getPublic()));
+    keys.fetched.complete(true);
+    assertThat(ask(token).join()).isInstanceOf(LoginOutcome.Wrong.class);
+  }
+
+  @Test
+  void whatWasFoundOutWithOtherKeysIsNotRemembered() {
+    VerifiedTokens verified = new VerifiedTokens(clock);
+    Identity identity = ((LoginOutcome.Proved) ask(Tokens.signed(Tokens.claims())).join()).identity();
+    assertThat(verified.find("t", "before")).isNull();
+    assertThat(verified.find("t", "now")).isNull();
+    verified.add("t", identity, "before");
+    assertThat(verified.find("t", "now")).isNull();
+    verified.add("t", identity, "now");
+    assertThat(verified.find("t", "now")).isSameAs(identity);
   }
 
   @Test
   void aRevokedTokenIsRefusedAlsoWhereItWasGoodBefore() {
     String token = Tokens.signed(Tokens.claims());
     JwtClaims claims = Tokens.claims();
-    claims.unsetClaim("iat");
-    String undated = Tokens.signed(claims);
     assertThat(ask(token).join()).isInstanceOf(LoginOutcome.Proved.class);
-    assertThat(ask(undated).join()).isInstanceOf(LoginOutcome.Proved.class);
 
     revoke(Tokens.NOW);
     assertThat(ask(token).join()).as("issued then").isInstanceOf(LoginOutcome.Proved.class);
     revoke(Tokens.NOW + 1);
     LoginOutcome revoked = new LoginOutcome.Wrong("showed a token that was revoked");
     assertThat(ask(token).join()).isEqualTo(revoked);
-    assertThat(ask(undated).join()).as("may be older than anything").isEqualTo(revoked);
     claims.setIssuedAt(NumericDate.fromSeconds(Tokens.NOW + 1));
     clock.advance(1_000);
     String later = Tokens.signed(claims);
@@ -145,19 +160,25 @@ class JwtLoginTest {
     String rotated = Tokens.signed(Tokens.claims(), "RS256", Tokens.OTHER_RSA.getPrivate(), "new");
     CompletableFuture<LoginOutcome> answer = ask(rotated);
     keys.keys = List.of(Tokens.key("new", Tokens.OTHER_RSA.getPublic()));
-    keys.fetched.complete(null);
+    keys.fetched.complete(true);
     assertThat(answer.join()).isInstanceOf(LoginOutcome.Proved.class);
     assertThat(keys.asked.get()).isLessThanOrEqualTo(1);
   }
 
   @Test
-  void aKeyThatDoesNotExistIsWrongAndOneThatCannotBeFetchedIsNot() {
-    keys.fetched.complete(null);
+  void aKeyThatDoesNotExistIsWrong() {
+    keys.fetched.complete(true);
     String token = Tokens.signed(Tokens.claims(), "RS256", Tokens.RSA.getPrivate(), "none");
     assertThat(ask(token).join()).isInstanceOf(LoginOutcome.Wrong.class);
-    keys.complete = false;
+    assertThat(keys.asked.get()).isEqualTo(1);
+  }
+
+  @Test
+  void aKeyThatCannotBeFetchedNowIsNotWrong() {
+    keys.fetched.complete(false);
+    String token = Tokens.signed(Tokens.claims(), "RS256", Tokens.RSA.getPrivate(), "none");
     assertThat(ask(token).join()).isInstanceOf(LoginOutcome.Unavailable.class);
-    assertThat(keys.asked.get()).isEqualTo(2);
+    assertThat(keys.asked.get()).isEqualTo(1);
   }
 
   @Test
@@ -174,14 +195,38 @@ class JwtLoginTest {
             Map.of(),
             null,
             Instant.ofEpochSecond(Tokens.NOW + 1));
+    assertThat(verified.find("t0", keys)).isNull();
     for (int i = 0; i <= VerifiedTokens.MOST; i++) {
-      verified.add("t" + i, identity);
+      verified.add("t" + i, identity, keys);
     }
     assertThat(verified.size()).isEqualTo(VerifiedTokens.MOST);
-    assertThat(verified.find("t0")).isNull();
-    assertThat(verified.find("t1")).isSameAs(identity);
+    assertThat(verified.find("t0", keys)).isNull();
+    assertThat(verified.find("t1", keys)).isSameAs(identity);
     clock.advance(1_000);
-    assertThat(verified.find("t1")).isNull();
+    assertThat(verified.find("t1", keys)).isNull();
     assertThat(verified.size()).isEqualTo(VerifiedTokens.MOST - 1);
+  }
+
+  @Test
+  void tokensWithLargeClaimsAreRememberedByWhatTheyTake() {
+    VerifiedTokens verified = new VerifiedTokens(clock);
+    List<String> patterns = IntStream.range(0, 1_000).mapToObj(i -> "topic" + i).toList();
+    Identity identity =
+        new Identity(
+            "",
+            "u1",
+            AuthenticationMethod.JWT,
+            Set.of(),
+            Map.of(),
+            Map.of(Action.PUBLISH, patterns),
+            Map.of(),
+            null,
+            Instant.ofEpochSecond(Tokens.NOW + 1));
+    assertThat(verified.find("t0", keys)).isNull();
+    for (int i = 0; i < 1_000; i++) {
+      verified.add("t" + i, identity, keys);
+    }
+    assertThat(verified.size()).isBetween(100, 300);
+    assertThat(verified.find("t999", keys)).isSameAs(identity);
   }
 }

@@ -162,6 +162,32 @@ class PasswordLoginTest {
   }
 
   @Test
+  void aUserWhoIsTakenOutWhileThePasswordIsCheckedIsNotLetIn() throws Exception {
+    holds = true;
+    CompletableFuture<LoginOutcome> under = ask("alice", "s3cret");
+    CompletableFuture<LoginOutcome> way = ask("alice", "s3cret");
+    assertThat(held.await(20, TimeUnit.SECONDS)).isTrue();
+    write("bob:" + HASH.text() + "::\n", 2);
+    users.refresh();
+    released.countDown();
+    assertThat(under.join()).isInstanceOf(LoginOutcome.Wrong.class);
+    assertThat(way.join()).isInstanceOf(LoginOutcome.Wrong.class);
+  }
+
+  @Test
+  void aChangeOfOtherUsersDoesNotDisturb() throws Exception {
+    holds = true;
+    CompletableFuture<LoginOutcome> under = ask("alice", "s3cret");
+    CompletableFuture<LoginOutcome> way = ask("alice", "s3cret");
+    assertThat(held.await(20, TimeUnit.SECONDS)).isTrue();
+    write("alice:" + HASH.text() + ":acme:\nbob:" + HASH.text() + "::\n", 2);
+    users.refresh();
+    released.countDown();
+    assertThat(under.join()).isInstanceOf(LoginOutcome.Proved.class);
+    assertThat(way.join()).isInstanceOf(LoginOutcome.Proved.class);
+  }
+
+  @Test
   void onlySoManyAreRemembered() {
     CheckedPasswords checked = new CheckedPasswords(now::get);
     for (int i = 0; i <= CheckedPasswords.MOST; i++) {

@@ -410,6 +410,16 @@ class AdminServerTest {
   }
 
   @Test
+  void connectionsThatBeginARequestKeepNobodyAway() throws Exception {
+    try (Crowd crowd = new Crowd(100, server.port())) {
+      for (Socket socket : crowd.sockets) {
+        socket.getOutputStream().write('G');
+      }
+      assertThat(raw("GET", "/healthz", "localhost")).startsWith("HTTP/1.1 200");
+    }
+  }
+
+  @Test
   void connectionsThatSayNothingKeepNobodyAway() throws Exception {
     // The first server of a JVM has set it for all.
     int most = Integer.getInteger("jdk.httpserver.maxConnections");

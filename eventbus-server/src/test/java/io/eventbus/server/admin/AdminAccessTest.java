@@ -61,6 +61,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.helpers.NOPLogger;
 
 /** Who may do what at the administration port. */
@@ -90,7 +91,13 @@ class AdminAccessTest {
 
   private static AdminAccessConfig withToken(boolean metricsOpen) {
     return new AdminAccessConfig(
-        AdminAuth.AUTO, AdminAccessConfig.token(TOKEN, null), metricsOpen, null, null, false);
+        AdminAuth.AUTO,
+        AdminAccessConfig.token(TOKEN, null),
+        "ops",
+        metricsOpen,
+        null,
+        null,
+        false);
   }
 
   private AdminServer start(AdminAccessConfig access, LoginMethod... operators) throws IOException {
@@ -171,8 +178,9 @@ class AdminAccessTest {
         if (!"secret".equals(credentials.token())) {
           return CompletableFuture.completedFuture(new LoginOutcome.Wrong("wrong"));
         }
-        String account = user.startsWith("tenant-") ? "acme" : "";
-        String role = user.replace("tenant-", "");
+        String account =
+            user.startsWith("tenant-") ? "acme" : user.startsWith("none-") ? "" : "ops";
+        String role = user.replaceFirst("tenant-|none-", "");
         return CompletableFuture.completedFuture(
             new LoginOutcome.Proved(
                 new Identity(
@@ -199,6 +207,7 @@ class AdminAccessTest {
     "operator, secret, GET, /api/v1/registry, 200",
     "trader, secret, GET, /api/v1/bus, 403",
     "tenant-admin, secret, GET, /api/v1/bus, 403",
+    "none-admin, secret, GET, /api/v1/bus, 403",
     "viewer, wrong, GET, /api/v1/bus, 401",
     "late, secret, GET, /api/v1/bus, 503"
   })
@@ -229,6 +238,22 @@ class AdminAccessTest {
     }
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"admin", "tenant-admin", "none-admin"})
+  void withoutAnAccountOfOperatorsUsersHaveNoRole(String user) throws Exception {
+    start(
+        new AdminAccessConfig(
+            AdminAuth.AUTO, AdminAccessConfig.token(TOKEN, null), null, false, null, null, false),
+        users());
+    String basic =
+        "Basic "
+            + Base64.getEncoder()
+                .encodeToString((user + ":secret").getBytes(StandardCharsets.UTF_8));
+    assertThat(send("GET", "/api/v1/bus", basic).statusCode()).isEqualTo(403);
+    assertThat(send("GET", "/api/v1/caller", basic).body()).contains("\"role\":\"none\"");
+    assertThat(send("GET", "/api/v1/bus", "Bearer " + TOKEN).statusCode()).isEqualTo(200);
+  }
+
   @Test
   void metricsMayBeThereForAll() throws Exception {
     start(withToken(true));
@@ -250,7 +275,13 @@ class AdminAccessTest {
     Files.writeString(file, "short\n");
     AdminAccessConfig access =
         new AdminAccessConfig(
-            AdminAuth.REQUIRED, AdminAccessConfig.token(null, file), false, null, null, false);
+            AdminAuth.REQUIRED,
+            AdminAccessConfig.token(null, file),
+            "ops",
+            false,
+            null,
+            null,
+            false);
     assertThatThrownBy(() -> AdminServer.check(config(access)))
         .hasMessage("admin.token-file: 5 characters (expected: >= 16), in file " + file);
     Files.delete(file);
@@ -268,6 +299,11 @@ class AdminAccessTest {
         "admin.host=0.0.0.0, admin.host: \"0.0.0.0\" (expected: 127.0.0.1",
         "admin.host=10.0.0.1 admin.token=0123456789abcdef, admin.tls-certificate and admin.tls-key",
         "admin.host=0.0.0.0 admin.plaintext=true, auth.users-file",
+        "admin.host=0.0.0.0 admin.plaintext=true auth.users-file=x, or admin.account with auth.users",
+        "admin.host=0.0.0.0 admin.plaintext=true admin.account=ops, or admin.account with auth.users",
+        "admin.host=0.0.0.0 admin.plaintext=true auth.users-file=x admin.account=ops, none",
+        "admin.auth=required auth.users-file=x, admin.auth: required (expected: admin.token-file",
+        "admin.account=$system, admin.account: \"$system\" (expected: up to 64 letters",
         "admin.host=0.0.0.0 admin.plaintext=true admin.token=0123456789abcdef, none",
         "admin.host=0.0.0.0 admin.enabled=false, none",
         "admin.host=::1, none",
@@ -374,6 +410,7 @@ class AdminAccessTest {
                           new AdminAccessConfig(
                               AdminAuth.AUTO,
                               AdminAccessConfig.token(TOKEN, null),
+                              "ops",
                               false,
                               certificate.certificatePem(),
                               certificate.keyPem(),
@@ -471,6 +508,7 @@ class AdminAccessTest {
               new AdminAccessConfig(
                   AdminAuth.AUTO,
                   AdminAccessConfig.token(TOKEN, null),
+                  "ops",
                   false,
                   certificate,
                   key,

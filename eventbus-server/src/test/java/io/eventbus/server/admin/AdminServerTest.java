@@ -292,6 +292,7 @@ class AdminServerTest {
         new AdminAccessConfig(
             AdminAuth.AUTO,
             AdminAccessConfig.token("0123456789abcdef", null),
+            null,
             false,
             null,
             null,

@@ -122,16 +122,22 @@ class RevocationIT {
             directory.resolve("users"),
             "ann:"
                 + CheapPassword.hash("open sesame")
-                + "::operator\nbob:"
+                + ":ops:operator\nbob:"
                 + CheapPassword.hash("let me in")
                 + ":acme:admin\n");
     String[] settings =
         SignedTokens.settings(
-            directory, "auth.users-file", users.toString(), "admin.auth", "required");
+            directory,
+            "auth.users-file",
+            users.toString(),
+            "admin.auth",
+            "required",
+            "admin.account",
+            "ops");
     try (BusServer bus = TestBus.start(settings)) {
-      String root = operator("root", "", "admin");
+      String root = operator("root", "ops", "admin");
       assertCaller(bus, root, "root", "admin");
-      assertCaller(bus, operator("eve", "", "viewer"), "eve", "viewer");
+      assertCaller(bus, operator("eve", "ops", "viewer"), "eve", "viewer");
       assertCaller(bus, basic("ann", "open sesame"), "ann", "operator");
       String list = "/api/v1/revocations";
       assertThat(ask(bus, null, "GET", list).statusCode()).isEqualTo(401);

@@ -48,14 +48,19 @@ final class AdminHandler implements HttpHandler {
    * What a request has to pass.
    *
    * @param hosts which hosts may be asked for
+   * @param first told that a request is there
    * @param login finds out who calls
    * @param late answers those that guess
    * @param audit told of what callers do and what they are not let
    */
-  record Guards(HostGuard hosts, AdminLogin login, LateAnswers late, Advisories audit) {}
+  record Guards(
+      HostGuard hosts, FirstRequests first, AdminLogin login, LateAnswers late, Advisories audit) {}
 
   @Override
   public void handle(HttpExchange exchange) throws IOException {
+    guards.first().end();
+    // Another request on the same connection could come slowly, and would not be counted.
+    exchange.getResponseHeaders().set("Connection", "close");
     InetAddress address = exchange.getRemoteAddress().getAddress();
     Optional<Caller> caller = Optional.empty();
     try {
@@ -65,21 +70,40 @@ final class AdminHandler implements HttpHandler {
         return;
       }
       String shown = exchange.getRequestHeaders().getFirst("Authorization");
-      if (shown != null && guards.late().isFull(address)) {
+      if (shown != null && !guards.late().enter(address)) {
         exchange.getResponseHeaders().set("Retry-After", "1");
         throw new HttpFailure(
             429, "TOO_MANY_FAILURES", "too many wrong credentials lately; try again in a second");
       }
-      caller = guards.login().find(shown);
+      caller = find(address, shown);
     } catch (HttpFailure failure) {
       answer(exchange, error(failure));
       return;
     }
     if (caller.isPresent()) {
+      if (!caller.get().equals(Caller.UNKNOWN)) {
+        exchange.getResponseHeaders().remove("Connection");
+      }
       answer(exchange, reply(exchange, caller.get()));
     } else {
       // The exchange goes on after this method, on another thread.
       guards.late().answer(address, () -> refuse(exchange));
+    }
+  }
+
+  /**
+   * Finds out who calls; one whose credentials are wrong keeps its place among the late answers.
+   */
+  private Optional<Caller> find(InetAddress address, @Nullable String shown) throws HttpFailure {
+    boolean isWrong = false;
+    try {
+      Optional<Caller> caller = guards.login().find(shown);
+      isWrong = caller.isEmpty();
+      return caller;
+    } finally {
+      if (shown != null && !isWrong) {
+        guards.late().leave(address);
+      }
     }
   }
 

@@ -23,9 +23,6 @@ import org.jspecify.annotations.Nullable;
  * or a signed token. Any thread.
  */
 final class AdminLogin {
-  /** The account of operators, besides that of all that have none. */
-  static final String SYSTEM_ACCOUNT = "$system";
-
   /** More than any token that is sent for a good reason. */
   private static final int MAX_HEADER = 8_192;
 
@@ -34,6 +31,7 @@ final class AdminLogin {
   private static final String BASIC = "basic ";
 
   private final boolean needed;
+  private final @Nullable String account;
   private final byte @Nullable [] token;
   private volatile List<LoginMethod> methods = List.of();
 
@@ -44,6 +42,7 @@ final class AdminLogin {
    */
   AdminLogin(AdminConfig config) {
     needed = config.loginNeeded();
+    account = config.access().account();
     token =
         config.access().token().read().map(t -> t.getBytes(StandardCharsets.UTF_8)).orElse(null);
   }
@@ -135,9 +134,11 @@ final class AdminLogin {
         503, "UNAVAILABLE", "it cannot be found out now who you are; try again later");
   }
 
-  /** Of another account a role says nothing of this bus: whoever has the account gives it. */
-  private static Caller caller(Identity identity) {
-    boolean ofOperators = identity.account().isEmpty() || identity.account().equals(SYSTEM_ACCOUNT);
+  /**
+   * Of another account, and of none, a role is one of an application's: it says nothing of the bus.
+   */
+  private Caller caller(Identity identity) {
+    boolean ofOperators = identity.account().equals(account);
     AdminRole role =
         Arrays.stream(AdminRole.values())
             .filter(each -> ofOperators && identity.roles().contains(each.toString()))

@@ -15,7 +15,7 @@ import java.time.Clock;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -26,24 +26,27 @@ import org.jspecify.annotations.Nullable;
  * The administration port, on the JDK's HTTP server: health, metrics and the API as JSON. It
  * listens before the bus does, so that the start of a bus can be watched.
  *
- * <p>It has its own few threads, so that nothing that happens here slows an event loop. A request
- * that is not there within {@value #REQUEST_SECONDS} s, or an answer that is not taken within
- * {@value #RESPONSE_SECONDS} s, costs the connection.
+ * <p>It has its own threads, so that nothing that happens here slows an event loop. A request that
+ * is not there within {@value #REQUEST_SECONDS} s, or an answer that is not taken within {@value
+ * #RESPONSE_SECONDS} s, costs the connection.
  */
 public final class AdminServer implements AutoCloseable {
   static final int REQUEST_SECONDS = 3;
   static final int RESPONSE_SECONDS = 10;
 
-  /** Some more than may wait for the registry. */
-  static final int THREADS = 3 + RegistryCalls.MOST + RegistryApi.MAX_WATCHERS;
+  /**
+   * The JDK's server reads a request on one of these threads, for up to {@value #REQUEST_SECONDS} s
+   * where it comes slowly. So many that a stranger without a login has to begin dozens each second
+   * to take them all, and that all answers that {@link LateAnswers} and the registry let wait leave
+   * most of them; they are made when they are needed.
+   */
+  static final int THREADS = 256;
 
   /**
    * Connections beyond are closed at once. So many that hundreds of silent ones keep no other
    * client away.
    */
   static final int MOST_CONNECTIONS = 1024;
-
-  private static final int WAITING_REQUESTS = 64;
 
   /**
    * How often the JDK's server looks for connections that have said nothing; its default is 10 s.
@@ -100,22 +103,32 @@ public final class AdminServer implements AutoCloseable {
     InetSocketAddress address =
         new InetSocketAddress(InetAddress.getByName(config.host()), config.port());
     AdminLogin login = new AdminLogin(config);
+    FirstRequests first = new FirstRequests();
     AdminTls tls = TlsFiles.administration(config.access()).map(AdminTls::new).orElse(null);
     HttpServer server;
     if (tls == null) {
       server = HttpServer.create(address, BACKLOG);
     } else {
       HttpsServer encrypted = HttpsServer.create(address, BACKLOG);
-      encrypted.setHttpsConfigurator(tls.configurator());
+      encrypted.setHttpsConfigurator(tls.configurator(first));
       server = encrypted;
     }
     ThreadPoolExecutor executor = executor();
-    server.setExecutor(executor);
+    server.setExecutor(
+        task ->
+            executor.execute(
+                () -> {
+                  try {
+                    task.run();
+                  } finally {
+                    first.end();
+                  }
+                }));
     HostGuard guard = new HostGuard(config, address.getAddress());
     LateAnswers late = new LateAnswers();
     AdminHandler handler =
         new AdminHandler(
-            new AdminHandler.Guards(guard, login, late, advisories),
+            new AdminHandler.Guards(guard, first, login, late, advisories),
             AdminApi.starting(starting),
             new AdminFailures());
     server.createContext("/", handler);
@@ -219,22 +232,19 @@ public final class AdminServer implements AutoCloseable {
             });
   }
 
-  /** When all threads are busy and the queue is full, the JDK's server closes the connection. */
+  /** When all threads are busy, the JDK's server closes the connection. */
   private static ThreadPoolExecutor executor() {
     AtomicInteger number = new AtomicInteger();
-    ThreadPoolExecutor executor =
-        new ThreadPoolExecutor(
-            THREADS,
-            THREADS,
-            30,
-            TimeUnit.SECONDS,
-            new ArrayBlockingQueue<>(WAITING_REQUESTS),
-            task -> {
-              Thread thread = new Thread(task, "eventbus-admin-" + number.incrementAndGet());
-              thread.setDaemon(true);
-              return thread;
-            });
-    executor.allowCoreThreadTimeOut(true);
-    return executor;
+    return new ThreadPoolExecutor(
+        0,
+        THREADS,
+        30,
+        TimeUnit.SECONDS,
+        new SynchronousQueue<>(),
+        task -> {
+          Thread thread = new Thread(task, "eventbus-admin-" + number.incrementAndGet());
+          thread.setDaemon(true);
+          return thread;
+        });
   }
 }

@@ -44,10 +44,16 @@ final class AdminTls {
     return source;
   }
 
-  HttpsConfigurator configurator() {
+  /**
+   * Makes what the JDK's server asks about each new connection.
+   *
+   * @param first counts them until their first request is there
+   */
+  HttpsConfigurator configurator(FirstRequests first) {
     return new HttpsConfigurator(context) {
       @Override
       public void configure(HttpsParameters parameters) {
+        first.begin(parameters.getClientAddress().getAddress());
         SSLParameters chosen = getSSLContext().getDefaultSSLParameters();
         chosen.setProtocols(PROTOCOLS);
         parameters.setSSLParameters(chosen);

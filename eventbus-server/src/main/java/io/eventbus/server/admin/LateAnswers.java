@@ -11,11 +11,15 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.LoggerFactory;
 
 /**
- * Answers to callers that have lately shown wrong credentials: a second late each, without a thread
- * that waits. Any thread.
+ * Callers that show credentials: how many of each address are looked at or wait for an answer.
+ * Those that have lately shown wrong ones get it a second late, without a thread that waits. Any
+ * thread.
  */
 final class LateAnswers implements AutoCloseable {
-  /** What an address may have waiting; while it has so many, nothing that it shows is looked at. */
+  /**
+   * What an address may have waiting or being looked at, which takes a thread for as long as a
+   * password's hash; nothing else that it shows is looked at then.
+   */
   static final int MOST_OF_ADDRESS = 8;
 
   /** The same of all addresses together. */
@@ -47,46 +51,52 @@ final class LateAnswers implements AutoCloseable {
     timer.setRemoveOnCancelPolicy(true);
   }
 
-  /** Says whether so many answers wait that nothing more is looked at. */
-  synchronized boolean isFull(InetAddress address) {
-    return total >= MOST || waiting.getOrDefault(address, 0) >= MOST_OF_ADDRESS;
+  /**
+   * Takes a place for credentials that are to be looked at; {@link #leave} or {@link #answer} gives
+   * it back.
+   *
+   * @return false if so many have one that these are not looked at
+   */
+  synchronized boolean enter(InetAddress address) {
+    if (total >= MOST || waiting.getOrDefault(address, 0) >= MOST_OF_ADDRESS) {
+      return false;
+    }
+    total++;
+    waiting.merge(address, 1, Integer::sum);
+    return true;
+  }
+
+  /** Gives back the place of credentials that are not wrong. */
+  synchronized void leave(InetAddress address) {
+    total--;
+    waiting.computeIfPresent(address, (key, count) -> count == 1 ? null : count - 1);
   }
 
   /**
-   * Notes wrong credentials, and answers: now, or late.
+   * Notes that credentials with a place are wrong, and answers: now, or late.
    *
    * @param answer called once, by this thread or another; must not block for long
    */
   void answer(InetAddress address, Runnable answer) {
     if (!failures.note(address, "showed wrong credentials at the administration port")) {
+      leave(address);
       answer.run();
       return;
     }
-    take(address);
     try {
       var unused =
           timer.schedule(
               () -> {
-                give(address);
+                leave(address);
                 answer.run();
               },
               DELAY_MILLIS,
               TimeUnit.MILLISECONDS);
     } catch (RejectedExecutionException e) {
       // The bus has ended.
-      give(address);
+      leave(address);
       answer.run();
     }
-  }
-
-  private synchronized void take(InetAddress address) {
-    total++;
-    waiting.merge(address, 1, Integer::sum);
-  }
-
-  private synchronized void give(InetAddress address) {
-    total--;
-    waiting.computeIfPresent(address, (key, count) -> count == 1 ? null : count - 1);
   }
 
   @Override

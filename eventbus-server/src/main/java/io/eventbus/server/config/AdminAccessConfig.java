@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param auth when operators have to say who they are
  * @param token with it anybody is an administrator
+ * @param account the account of users that are operators, or null for none
  * @param metricsOpen whether metrics are there for everybody
  * @param certificate PEM file with the certificate chain, or null for no TLS
  * @param key PEM file with the private key, or null for no TLS
@@ -17,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 public record AdminAccessConfig(
     AdminAuth auth,
     Secret token,
+    @Nullable String account,
     boolean metricsOpen,
     @Nullable Path certificate,
     @Nullable Path key,
@@ -29,13 +31,18 @@ public record AdminAccessConfig(
    *
    * @param auth when operators have to say who they are
    * @param token with it anybody is an administrator
+   * @param account the account of users that are operators, or null for none
    * @param metricsOpen whether metrics are there for everybody
    * @param certificate PEM file with the certificate chain, or null for no TLS
    * @param key PEM file with the private key, or null for no TLS
    * @param plaintext whether a port without TLS may be reached from other machines
-   * @throws IllegalArgumentException if only one of certificate and key is given
+   * @throws IllegalArgumentException if only one of certificate and key is given, or the account is
+   *     none
    */
   public AdminAccessConfig {
+    if (account != null) {
+      TextCheck.name(ConfigKey.ADMIN_ACCOUNT, account);
+    }
     if ((certificate == null) != (key == null)) {
       throw new IllegalArgumentException(
           certificate == null
@@ -50,7 +57,7 @@ public record AdminAccessConfig(
    * @return what is so by default
    */
   public static AdminAccessConfig open() {
-    return new AdminAccessConfig(AdminAuth.AUTO, token(null, null), false, null, null, false);
+    return new AdminAccessConfig(AdminAuth.AUTO, token(null, null), null, false, null, null, false);
   }
 
   /**

@@ -33,15 +33,16 @@ public record AdminConfig(
   /**
    * Checks that strangers are kept out.
    *
-   * @param canLogIn whether there is a way for operators to say who they are
+   * @param vouched whether users or tokens prove which account they are of
    * @throws IllegalArgumentException if other machines can reach a port that asks for no login or
    *     is not encrypted, or there is no way to log in where it is required
    */
-  void check(boolean canLogIn) {
-    String login = "admin.token-file, auth.users-file or auth.jwt.…";
+  void check(boolean vouched) {
+    boolean canLogIn = access.token().isSet() || (access.account() != null && vouched);
+    String login = "admin.token-file, or admin.account with auth.users-file or auth.jwt.…";
     if (access.auth() == AdminAuth.REQUIRED && !canLogIn) {
       throw new IllegalArgumentException(
-          "admin.auth: required (expected: " + login + " as well, to log in with)");
+          "admin.auth: required (expected: " + login + ", to log in with)");
     }
     if (!enabled || HostPort.isLoopback(host)) {
       return;

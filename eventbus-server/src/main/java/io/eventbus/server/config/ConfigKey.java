@@ -1122,8 +1122,8 @@ public enum ConfigKey {
       "127.0.0.1",
       "--admin-host",
       "Address of the administration port. This machine only, because there nobody has to log in; any"
-          + " other address needs a login (`admin.token-file`, `auth.users-file` or `auth.jwt.…`) and"
-          + " `admin.tls-certificate`."),
+          + " other address needs a login (`admin.token-file`, or `admin.account` with `auth.users-file`"
+          + " or `auth.jwt.…`) and `admin.tls-certificate`."),
   /** Port of the administration API. */
   ADMIN_PORT(
       "admin.port",
@@ -1166,6 +1166,16 @@ public enum ConfigKey {
       "",
       "",
       "File with that token, instead of `admin.token`; white space around it does not count."),
+  /** Account of operators. */
+  ADMIN_ACCOUNT(
+      "admin.account",
+      ValueType.NAME,
+      "",
+      "",
+      "Account of operators: users and JSON Web Tokens of it, and of no other, may do at the"
+          + " administration port what their roles `viewer`, `operator` and `admin` allow. Without it"
+          + " only the token of `admin.token` or `admin.token-file` opens that port. Give the account"
+          + " to people who administer the bus only."),
   /** Metrics for everybody. */
   ADMIN_METRICS_OPEN(
       "admin.metrics-open",

@@ -164,6 +164,7 @@ final class ConfigValues {
                         choice(ConfigKey.ADMIN_AUTH, AdminAuth.class),
                         AdminAccessConfig.token(
                             optional(ConfigKey.ADMIN_TOKEN), path(ConfigKey.ADMIN_TOKEN_FILE)),
+                        optional(ConfigKey.ADMIN_ACCOUNT),
                         flag(ConfigKey.ADMIN_METRICS_OPEN),
                         path(ConfigKey.ADMIN_TLS_CERTIFICATE),
                         path(ConfigKey.ADMIN_TLS_KEY),

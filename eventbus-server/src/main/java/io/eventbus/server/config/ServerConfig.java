@@ -82,7 +82,7 @@ public record ServerConfig(
       throw new IllegalArgumentException(
           "admin.port: " + admin.port() + " (expected: another port than listen.port)");
     }
-    admin.check(admin.access().token().isSet() || auth.usersFile() != null || auth.jwt().enabled());
+    admin.check(auth.usersFile() != null || auth.jwt().enabled());
     if (cluster.enabled()
         && cluster.security().certificate() != null
         && !cluster.security().hasSecret()

@@ -3,6 +3,8 @@ package io.eventbus.server.admin;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.sun.net.httpserver.HttpsConfigurator;
+import com.sun.net.httpserver.HttpsParameters;
 import io.eventbus.it.TestCertificate;
 import io.eventbus.server.admission.AuthenticationFailures;
 import io.eventbus.server.advisory.Advisories;
@@ -18,8 +20,11 @@ import io.eventbus.server.security.Identity;
 import io.eventbus.server.security.LoginMethod;
 import io.eventbus.server.security.LoginOutcome;
 import io.eventbus.server.tls.CertificateWatch;
+import io.eventbus.server.tls.TlsFiles;
 import java.io.IOException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -40,10 +45,15 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLParameters;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -51,6 +61,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.helpers.NOPLogger;
 
 /** Who may do what at the administration port. */
@@ -80,7 +91,13 @@ class AdminAccessTest {
 
   private static AdminAccessConfig withToken(boolean metricsOpen) {
     return new AdminAccessConfig(
-        AdminAuth.AUTO, AdminAccessConfig.token(TOKEN, null), metricsOpen, null, null, false);
+        AdminAuth.AUTO,
+        AdminAccessConfig.token(TOKEN, null),
+        "ops",
+        metricsOpen,
+        null,
+        null,
+        false);
   }
 
   private AdminServer start(AdminAccessConfig access, LoginMethod... operators) throws IOException {
@@ -161,8 +178,9 @@ class AdminAccessTest {
         if (!"secret".equals(credentials.token())) {
           return CompletableFuture.completedFuture(new LoginOutcome.Wrong("wrong"));
         }
-        String account = user.startsWith("tenant-") ? "acme" : "";
-        String role = user.replace("tenant-", "");
+        String account =
+            user.startsWith("tenant-") ? "acme" : user.startsWith("none-") ? "" : "ops";
+        String role = user.replaceFirst("tenant-|none-", "");
         return CompletableFuture.completedFuture(
             new LoginOutcome.Proved(
                 new Identity(
@@ -189,6 +207,7 @@ class AdminAccessTest {
     "operator, secret, GET, /api/v1/registry, 200",
     "trader, secret, GET, /api/v1/bus, 403",
     "tenant-admin, secret, GET, /api/v1/bus, 403",
+    "none-admin, secret, GET, /api/v1/bus, 403",
     "viewer, wrong, GET, /api/v1/bus, 401",
     "late, secret, GET, /api/v1/bus, 503"
   })
@@ -219,6 +238,22 @@ class AdminAccessTest {
     }
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"admin", "tenant-admin", "none-admin"})
+  void withoutAnAccountOfOperatorsUsersHaveNoRole(String user) throws Exception {
+    start(
+        new AdminAccessConfig(
+            AdminAuth.AUTO, AdminAccessConfig.token(TOKEN, null), null, false, null, null, false),
+        users());
+    String basic =
+        "Basic "
+            + Base64.getEncoder()
+                .encodeToString((user + ":secret").getBytes(StandardCharsets.UTF_8));
+    assertThat(send("GET", "/api/v1/bus", basic).statusCode()).isEqualTo(403);
+    assertThat(send("GET", "/api/v1/caller", basic).body()).contains("\"role\":\"none\"");
+    assertThat(send("GET", "/api/v1/bus", "Bearer " + TOKEN).statusCode()).isEqualTo(200);
+  }
+
   @Test
   void metricsMayBeThereForAll() throws Exception {
     start(withToken(true));
@@ -240,7 +275,13 @@ class AdminAccessTest {
     Files.writeString(file, "short\n");
     AdminAccessConfig access =
         new AdminAccessConfig(
-            AdminAuth.REQUIRED, AdminAccessConfig.token(null, file), false, null, null, false);
+            AdminAuth.REQUIRED,
+            AdminAccessConfig.token(null, file),
+            "ops",
+            false,
+            null,
+            null,
+            false);
     assertThatThrownBy(() -> AdminServer.check(config(access)))
         .hasMessage("admin.token-file: 5 characters (expected: >= 16), in file " + file);
     Files.delete(file);
@@ -258,6 +299,11 @@ class AdminAccessTest {
         "admin.host=0.0.0.0, admin.host: \"0.0.0.0\" (expected: 127.0.0.1",
         "admin.host=10.0.0.1 admin.token=0123456789abcdef, admin.tls-certificate and admin.tls-key",
         "admin.host=0.0.0.0 admin.plaintext=true, auth.users-file",
+        "admin.host=0.0.0.0 admin.plaintext=true auth.users-file=x, or admin.account with auth.users",
+        "admin.host=0.0.0.0 admin.plaintext=true admin.account=ops, or admin.account with auth.users",
+        "admin.host=0.0.0.0 admin.plaintext=true auth.users-file=x admin.account=ops, none",
+        "admin.auth=required auth.users-file=x, admin.auth: required (expected: admin.token-file",
+        "admin.account=$system, admin.account: \"$system\" (expected: up to 64 letters",
         "admin.host=0.0.0.0 admin.plaintext=true admin.token=0123456789abcdef, none",
         "admin.host=0.0.0.0 admin.enabled=false, none",
         "admin.host=::1, none",
@@ -295,19 +341,146 @@ class AdminAccessTest {
       InetAddress guesser = InetAddress.getByName("192.0.2.1");
       List<String> answers = new ArrayList<>();
       for (int i = 0; i < AuthenticationFailures.PROMPT_ANSWERS; i++) {
+        assertThat(late.enter(guesser)).isTrue();
         late.answer(guesser, () -> answers.add("prompt"));
       }
       assertThat(answers).hasSize(AuthenticationFailures.PROMPT_ANSWERS);
       for (int i = 0; i < LateAnswers.MOST_OF_ADDRESS; i++) {
-        assertThat(late.isFull(guesser)).isFalse();
+        assertThat(late.enter(guesser)).isTrue();
         late.answer(guesser, () -> answers.add("late"));
       }
       assertThat(answers).doesNotContain("late");
-      assertThat(late.isFull(guesser)).isTrue();
-      assertThat(late.isFull(InetAddress.getByName("192.0.2.2"))).isFalse();
+      assertThat(late.enter(guesser)).isFalse();
+      assertThat(late.enter(InetAddress.getByName("192.0.2.2"))).isTrue();
       scheduled.get(0).run();
       assertThat(answers).contains("late");
-      assertThat(late.isFull(guesser)).isFalse();
+      assertThat(late.enter(guesser)).isTrue();
+      assertThat(late.enter(guesser)).isFalse();
+      late.leave(guesser);
+      assertThat(late.enter(guesser)).isTrue();
+    }
+  }
+
+  /** Each holds a thread: those that are being looked at count like those that wait. */
+  @Test
+  void credentialsThatAreBeingLookedAtAreBounded() throws Exception {
+    CountDownLatch looking = new CountDownLatch(LateAnswers.MOST_OF_ADDRESS);
+    CompletableFuture<LoginOutcome> verdict = new CompletableFuture<>();
+    AdminServer running =
+        start(
+            withToken(false),
+            new LoginMethod() {
+              @Override
+              public boolean takes(Credentials credentials) {
+                return true;
+              }
+
+              @Override
+              public CompletableFuture<LoginOutcome> check(Credentials credentials) {
+                looking.countDown();
+                return verdict;
+              }
+            });
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + running.port() + "/api/v1/bus"))
+            .header("Authorization", "Bearer other")
+            .build();
+    HttpClient client = HttpClient.newHttpClient();
+    List<CompletableFuture<HttpResponse<String>>> answers = new ArrayList<>();
+    for (int i = 0; i < LateAnswers.MOST_OF_ADDRESS; i++) {
+      answers.add(client.sendAsync(request, HttpResponse.BodyHandlers.ofString()));
+    }
+    assertThat(looking.await(10, TimeUnit.SECONDS)).isTrue();
+    assertThat(send("GET", "/api/v1/bus", "Bearer other").statusCode()).isEqualTo(429);
+    assertThat(send("GET", "/healthz", null).statusCode()).isEqualTo(200);
+    verdict.complete(new LoginOutcome.Unavailable("busy"));
+    for (CompletableFuture<HttpResponse<String>> answer : answers) {
+      assertThat(answer.get(10, TimeUnit.SECONDS).statusCode()).isEqualTo(503);
+    }
+    assertThat(send("GET", "/api/v1/bus", "Bearer " + TOKEN).statusCode()).isEqualTo(200);
+  }
+
+  @Test
+  void connectionsOfAnAddressWithoutARequestAreFew() throws Exception {
+    FirstRequests first = new FirstRequests();
+    try (TestCertificate certificate = TestCertificate.make()) {
+      HttpsConfigurator configurator =
+          new AdminTls(
+                  TlsFiles.administration(
+                          new AdminAccessConfig(
+                              AdminAuth.AUTO,
+                              AdminAccessConfig.token(TOKEN, null),
+                              "ops",
+                              false,
+                              certificate.certificatePem(),
+                              certificate.keyPem(),
+                              false))
+                      .orElseThrow())
+              .configurator(first);
+      ExecutorService threads = Executors.newCachedThreadPool();
+      try {
+        List<Future<?>> begun = new ArrayList<>();
+        CountDownLatch ended = new CountDownLatch(1);
+        CountDownLatch reading = new CountDownLatch(FirstRequests.MOST_OF_ADDRESS);
+        for (int i = 0; i < FirstRequests.MOST_OF_ADDRESS; i++) {
+          begun.add(
+              threads.submit(
+                  () -> {
+                    configurator.configure(new Connecting("192.0.2.1"));
+                    reading.countDown();
+                    ended.await();
+                    first.end();
+                    return null;
+                  }));
+        }
+        assertThat(reading.await(10, TimeUnit.SECONDS)).isTrue();
+        assertThatThrownBy(() -> configurator.configure(new Connecting("192.0.2.1")))
+            .hasMessage("/192.0.2.1 has 4 connections without a request");
+        configurator.configure(new Connecting("192.0.2.2"));
+        ended.countDown();
+        for (Future<?> each : begun) {
+          each.get(10, TimeUnit.SECONDS);
+        }
+        configurator.configure(new Connecting("192.0.2.1"));
+      } finally {
+        threads.shutdownNow();
+      }
+    }
+  }
+
+  /** What the JDK's server says of a new connection. */
+  private static final class Connecting extends HttpsParameters {
+    private final InetSocketAddress client;
+
+    Connecting(String address) {
+      client = new InetSocketAddress(address, 1);
+    }
+
+    @Override
+    public HttpsConfigurator getHttpsConfigurator() {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public InetSocketAddress getClientAddress() {
+      return client;
+    }
+
+    @Override
+    public void setSSLParameters(SSLParameters parameters) {}
+  }
+
+  /** A second request on the connection would not be counted for its address. */
+  @ParameterizedTest
+  @CsvSource({"/healthz, 200", "/api/v1/bus, 401"})
+  void strangersDoNotKeepTheirConnection(String path, int status) throws Exception {
+    AdminServer running = start(withToken(false));
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), running.port())) {
+      socket.setSoTimeout(5_000);
+      String request = "GET " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n";
+      socket.getOutputStream().write(request.getBytes(StandardCharsets.UTF_8));
+      assertThat(new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
+          .startsWith("HTTP/1.1 " + status);
     }
   }
 
@@ -335,6 +508,7 @@ class AdminAccessTest {
               new AdminAccessConfig(
                   AdminAuth.AUTO,
                   AdminAccessConfig.token(TOKEN, null),
+                  "ops",
                   false,
                   certificate,
                   key,

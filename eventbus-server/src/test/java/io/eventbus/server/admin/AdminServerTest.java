@@ -292,6 +292,7 @@ class AdminServerTest {
         new AdminAccessConfig(
             AdminAuth.AUTO,
             AdminAccessConfig.token("0123456789abcdef", null),
+            null,
             false,
             null,
             null,
@@ -407,6 +408,16 @@ class AdminServerTest {
           .isGreaterThan(Duration.ofSeconds(AdminServer.REQUEST_SECONDS - 1));
     }
     assertThat(get("/healthz").statusCode()).isEqualTo(200);
+  }
+
+  @Test
+  void connectionsThatBeginARequestKeepNobodyAway() throws Exception {
+    try (Crowd crowd = new Crowd(100, server.port())) {
+      for (Socket socket : crowd.sockets) {
+        socket.getOutputStream().write('G');
+      }
+      assertThat(raw("GET", "/healthz", "localhost")).startsWith("HTTP/1.1 200");
+    }
   }
 
   @Test

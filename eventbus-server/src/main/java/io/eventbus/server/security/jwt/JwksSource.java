@@ -182,15 +182,18 @@ final class JwksSource implements AutoCloseable {
       }
       long now = nanoTime.getAsLong();
       Duration pause = pause(answer.headers().firstValue("Cache-Control").orElse(""));
-      Fetched before;
-      boolean same;
+      boolean changed = false;
       synchronized (this) {
-        before = fetched;
-        same = before != null && Set.copyOf(before.keys()).equals(Set.copyOf(keys));
-        fetched = new Fetched(keys, now, same ? before.version() : new Object());
+        Fetched before = fetched;
+        Object version = new Object();
+        if (before != null) {
+          changed = !Set.copyOf(before.keys()).equals(Set.copyOf(keys));
+          version = changed ? version : before.version();
+        }
+        fetched = new Fetched(keys, now, version);
         dueNanos = now + pause.toNanos();
       }
-      if (before != null && !same) {
+      if (changed) {
         LOG.info("the keys of tokens from {} have changed: {}", url, names(keys));
         changes.changed(ConfigKey.AUTH_JWT_JWKS_URL.key(), names(keys));
       }

@@ -4,6 +4,7 @@ import io.eventbus.protocol.CloseReason;
 import io.eventbus.server.quota.QuotaShare;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.Subscriber;
+import io.eventbus.server.security.Origin;
 import java.security.cert.X509Certificate;
 import org.jspecify.annotations.Nullable;
 
@@ -74,6 +75,15 @@ public interface ClientLink {
    * @return true if the session has to wait
    */
   boolean mustWait(Runnable retry);
+
+  /**
+   * Returns where the client's credentials come from.
+   *
+   * @return null where no limits for addresses hold
+   */
+  default @Nullable Origin origin() {
+    return null;
+  }
 
   /**
    * Notes that the client could not prove who it is, and says whether it may be told so only later,

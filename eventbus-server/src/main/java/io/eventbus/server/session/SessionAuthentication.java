@@ -39,7 +39,8 @@ final class SessionAuthentication {
     begunAt = clock.instant();
     pending =
         authentications.begin(
-            new Credentials(user, token, link.certificate(), client, link.isLocal()), nowNanos);
+            new Credentials(user, token, link.certificate(), client, link.isLocal(), link.origin()),
+            nowNanos);
   }
 
   /** When the client showed what it was asked for last; also after {@link #close}. */

@@ -10,6 +10,7 @@ import io.eventbus.server.queue.OutboundQueue;
 import io.eventbus.server.quota.QuotaShare;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.Subscriber;
+import io.eventbus.server.security.Origin;
 import io.eventbus.server.session.ClientLink;
 import io.eventbus.server.session.Session;
 import java.net.InetAddress;
@@ -321,6 +322,11 @@ final class BusHandler implements MessageHandler, ClientLink {
   @Override
   public String remoteAddress() {
     return account.toString();
+  }
+
+  @Override
+  public @Nullable Origin origin() {
+    return account.isExempt() ? null : new Origin(account.shareOf(), account.failsOften());
   }
 
   @Override

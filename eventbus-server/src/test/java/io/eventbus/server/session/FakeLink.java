@@ -5,6 +5,7 @@ import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.Subscriber;
 import io.eventbus.server.samples.FakeSubscriber;
 import io.eventbus.server.samples.SampleFrames;
+import io.eventbus.server.security.Origin;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -12,6 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 /** A connection that notes what it is told. */
 final class FakeLink implements ClientLink {
+  @Nullable Origin origin;
+
   /** Who asked for a later turn. */
   final List<Runnable> turns = new ArrayList<>();
 
@@ -216,5 +219,10 @@ final class FakeLink implements ClientLink {
   @Override
   public String remoteAddress() {
     return "test";
+  }
+
+  @Override
+  public @Nullable Origin origin() {
+    return origin;
   }
 }

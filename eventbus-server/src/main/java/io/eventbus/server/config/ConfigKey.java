@@ -542,7 +542,7 @@ public enum ConfigKey {
       "Which clients are let in that show no credentials: with `loopback` those of this machine;"
           + " `auto` is `nobody` where `auth.token`, `auth.users-file`, `auth.jwt.…` or"
           + " `tls.client-auth` is set, else `loopback`. Requests that a proxy has passed on"
-          + " (`Forwarded`, `X-Forwarded-For`) are not of this machine."),
+          + " (`Forwarded`, `X-Forwarded-…`, `X-Real-IP`, `Via`) are not of this machine."),
   /** Users and their passwords. */
   AUTH_USERS_FILE(
       "auth.users-file",

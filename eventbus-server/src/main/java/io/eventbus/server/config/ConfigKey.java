@@ -775,8 +775,9 @@ public enum ConfigKey {
       ValueType.SECRET,
       "",
       "",
-      "Secret that all buses of the cluster share, 16 characters at least; it authenticates them and"
-          + " encrypts nothing. Give it in a file or the environment: other users of the machine can"
+      "Secret that all buses of the cluster share, 16 characters at least; make it of 32 random"
+          + " bytes (`openssl rand -hex 32`), because clients hold what a weak one can be guessed"
+          + " with. It authenticates buses and encrypts nothing. Give it in a file or the environment: other users of the machine can"
           + " read flags."),
   /** File with the shared secret. */
   CLUSTER_SECRET_FILE(

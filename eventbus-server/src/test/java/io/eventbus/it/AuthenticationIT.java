@@ -12,6 +12,7 @@ import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Hello;
 import io.eventbus.schema.Problem;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -127,18 +128,30 @@ class AuthenticationIT {
         assertThat(local.closeCode).isEqualTo(-1);
       }
       for (String header :
-          new String[] {"X-Forwarded-For: 203.0.113.7", "Forwarded: for=203.0.113.7"}) {
+          new String[] {
+            "X-Forwarded-For: 203.0.113.7", "Forwarded: for=203.0.113.7", "X-Real-IP: 203.0.113.7"
+          }) {
         try (RawClient client = RawClient.tcp(bus.uri()).upgrade("/bus", AVRO + header + "\r\n")) {
-          client.send(
-              ControlFrames.encode(
-                  TypeCode.HELLO,
-                  new Hello("raw", "test", null, null, Map.of(), null, null, null)));
-          Problem problem = client.expectProblem();
-          assertThat(problem.getCode()).isEqualTo(ErrorCode.UNAUTHENTICATED);
-          assertThat(problem.getMessage()).contains("auth.anonymous=everyone");
-          assertThat(client.awaitClose()).isEqualTo(4500);
+          assertNotOfThisMachine(client);
         }
       }
     }
+    // Nor does this bus know where the client is.
+    try (WatchedBus bus = WatchedBus.alone("listen.proxies", "127.0.0.0/8");
+        RawClient client = RawClient.tcp(bus.uri())) {
+      client.raw("PROXY UNKNOWN\r\n".getBytes(StandardCharsets.US_ASCII));
+      client.upgrade("/bus", AVRO);
+      assertNotOfThisMachine(client);
+    }
+  }
+
+  private static void assertNotOfThisMachine(RawClient client) throws Exception {
+    client.send(
+        ControlFrames.encode(
+            TypeCode.HELLO, new Hello("raw", "test", null, null, Map.of(), null, null, null)));
+    Problem problem = client.expectProblem();
+    assertThat(problem.getCode()).isEqualTo(ErrorCode.UNAUTHENTICATED);
+    assertThat(problem.getMessage()).contains("auth.anonymous=everyone");
+    assertThat(client.awaitClose()).isEqualTo(4500);
   }
 }

@@ -42,7 +42,8 @@ public final class RevokeCommand implements Callable<Integer> {
       names = "--before",
       paramLabel = "TIME",
       description =
-          "What was issued earlier is revoked, for example 2026-01-02T03:04:05Z (default: now).")
+          "What was issued earlier is revoked, for example 2026-01-02T03:04:05Z (default: now;"
+              + " up to 30 s in the future, for tokens of an issuer whose clock is ahead).")
   @Nullable String before;
 
   @Option(names = "--undo", description = "Takes the revocation of the client back.")

@@ -164,7 +164,10 @@ final class RevocationApi {
           "before: illegal (expected: a time with its zone, for example 2026-01-02T03:04:05Z)");
     }
     if (before.isAfter(now.plus(Authentications.MOST_SKEW))) {
-      throw HttpFailure.badRequest("before: in the future (expected: at the latest now)");
+      throw HttpFailure.badRequest(
+          "before: in the future (expected: at the latest now, and "
+              + Authentications.MOST_SKEW.toSeconds()
+              + " s for an issuer whose clock is ahead)");
     }
     if (before.isBefore(Instant.EPOCH)) {
       throw HttpFailure.badRequest("before: too early (expected: 1970 or later)");

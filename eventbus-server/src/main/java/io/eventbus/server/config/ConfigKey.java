@@ -542,7 +542,7 @@ public enum ConfigKey {
       "Which clients are let in that show no credentials: with `loopback` those of this machine;"
           + " `auto` is `nobody` where `auth.token`, `auth.users-file`, `auth.jwt.…` or"
           + " `tls.client-auth` is set, else `loopback`. Requests that a proxy has passed on"
-          + " (`Forwarded`, `X-Forwarded-For`) are not of this machine."),
+          + " (`Forwarded`, `X-Forwarded-…`, `X-Real-IP`, `Via`) are not of this machine."),
   /** Users and their passwords. */
   AUTH_USERS_FILE(
       "auth.users-file",
@@ -775,8 +775,9 @@ public enum ConfigKey {
       ValueType.SECRET,
       "",
       "",
-      "Secret that all buses of the cluster share, 16 characters at least; it authenticates them and"
-          + " encrypts nothing. Give it in a file or the environment: other users of the machine can"
+      "Secret that all buses of the cluster share, 16 characters at least; make it of 32 random"
+          + " bytes (`openssl rand -hex 32`), because clients hold what a weak one can be guessed"
+          + " with. It authenticates buses and encrypts nothing. Give it in a file or the environment: other users of the machine can"
           + " read flags."),
   /** File with the shared secret. */
   CLUSTER_SECRET_FILE(

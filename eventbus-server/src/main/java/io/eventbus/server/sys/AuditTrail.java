@@ -24,16 +24,14 @@ import org.slf4j.LoggerFactory;
  * #LINES}, and an event on {@code $SYS.audit.NAME.TYPE} for those who observe. Any thread.
  *
  * <p>It is written on a thread of its own; whoever tells it something never waits. What there is no
- * room for, or what clients cause beyond a rate, is counted, and the next entry says how many.
+ * room for, or what clients cause beyond {@link AuditShares}, is counted, and the next entry says
+ * how many.
  */
 public final class AuditTrail implements Consumer<Advisory>, AutoCloseable {
   /** The logger of the lines, which has an appender of its own where there is a file. */
   public static final String LINES = "eventbus.audit.lines";
 
   static final long MOST_QUEUED_BYTES = 4 << 20;
-
-  /** So that a crowd does not turn what is kept over within seconds. */
-  static final int MOST_OF_CLIENTS_PER_SECOND = 1_000;
 
   /** Texts that others have chosen are cut here. */
   static final int MOST_TEXT = 512;
@@ -53,11 +51,10 @@ public final class AuditTrail implements Consumer<Advisory>, AutoCloseable {
   private final DenialCounts denials = new DenialCounts();
   private final LinkedBlockingQueue<Entry> queue = new LinkedBlockingQueue<>();
   private final AtomicLong queuedBytes = new AtomicLong();
+  private final AuditShares shares;
   private final Thread thread = new Thread(this::run, "eventbus-audit");
   private volatile @Nullable Publisher publisher;
   private long omitted;
-  private long secondBegan;
-  private int inSecond;
   private volatile boolean closed;
 
   private record Entry(String topic, String json) {}
@@ -102,7 +99,7 @@ public final class AuditTrail implements Consumer<Advisory>, AutoCloseable {
     this.clock = clock;
     this.nanoTime = nanoTime;
     this.dropped = dropped;
-    secondBegan = nanoTime.getAsLong();
+    shares = new AuditShares(nanoTime.getAsLong());
     thread.setDaemon(true);
   }
 
@@ -136,7 +133,8 @@ public final class AuditTrail implements Consumer<Advisory>, AutoCloseable {
     if (closed) {
       return;
     }
-    String json = isWithinRate(advisory) ? json(advisory) : "";
+    boolean isKept = !advisory.causedByClient() || shares.take(advisory, nanoTime.getAsLong());
+    String json = isKept ? json(advisory) : "";
     if (json.isEmpty() || queuedBytes.get() + json.length() > MOST_QUEUED_BYTES) {
       omitted++;
       dropped.increment();
@@ -158,18 +156,6 @@ public final class AuditTrail implements Consumer<Advisory>, AutoCloseable {
       RARE.error("json", e, "an entry of the audit log could not be written");
       return "";
     }
-  }
-
-  private boolean isWithinRate(Advisory advisory) {
-    if (!advisory.causedByClient()) {
-      return true;
-    }
-    long now = nanoTime.getAsLong();
-    if (now - secondBegan >= TimeUnit.SECONDS.toNanos(1)) {
-      secondBegan = now;
-      inSecond = 0;
-    }
-    return inSecond++ < MOST_OF_CLIENTS_PER_SECOND;
   }
 
   private void run() {

@@ -32,6 +32,9 @@ import org.slf4j.LoggerFactory;
 final class FrontDoor {
   private static final AttributeKey<Visit> VISIT = AttributeKey.valueOf(FrontDoor.class, "visit");
 
+  /** What the names of the usual headers begin with, such as {@code X-Forwarded-For}. */
+  private static final String FORWARDED = "X-Forwarded-";
+
   private final ConnectionLimit limit;
   private final AddressAccounts accounts;
   private final ProxyNetworks proxies;
@@ -229,9 +232,16 @@ final class FrontDoor {
     return told.isPresent() ? told.get() : proxy;
   }
 
-  /** Says whether a request has passed a proxy, whether or not the bus believes what it says. */
+  /**
+   * Says whether a request has passed a proxy, whether or not the bus believes what it says: many
+   * proxies set only one of these headers.
+   */
   static boolean isForwarded(HttpHeaders headers) {
-    return headers.contains("Forwarded") || headers.contains("X-Forwarded-For");
+    return headers.contains("Forwarded")
+        || headers.contains("Via")
+        || headers.contains("X-Real-IP")
+        || headers.names().stream()
+            .anyMatch(name -> name.regionMatches(true, 0, FORWARDED, 0, FORWARDED.length()));
   }
 
   /** Says whether it is known already which address a connection counts for. */

@@ -13,6 +13,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -25,14 +26,15 @@ final class ProxyPreface extends ByteToMessageDecoder {
   /** Room for what proxies say beside the addresses. */
   private static final int MAX_EXTENSION_BYTES = 4096;
 
-  private final Consumer<InetSocketAddress> source;
+  private final Consumer<Optional<InetSocketAddress>> source;
 
   /**
    * Makes one.
    *
-   * @param source is told where the client is; not if the proxy speaks for itself, or does not say
+   * @param source is told where the client is, once if the proxy speaks the protocol; nothing if
+   *     the proxy speaks for itself, or does not say
    */
-  ProxyPreface(Consumer<InetSocketAddress> source) {
+  ProxyPreface(Consumer<Optional<InetSocketAddress>> source) {
     this.source = source;
   }
 
@@ -53,9 +55,9 @@ final class ProxyPreface extends ByteToMessageDecoder {
 
   /** Takes the one message that the decoder makes. */
   private static final class Source extends ChannelInboundHandlerAdapter {
-    private final Consumer<InetSocketAddress> source;
+    private final Consumer<Optional<InetSocketAddress>> source;
 
-    Source(Consumer<InetSocketAddress> source) {
+    Source(Consumer<Optional<InetSocketAddress>> source) {
       this.source = source;
     }
 
@@ -66,11 +68,9 @@ final class ProxyPreface extends ByteToMessageDecoder {
         return;
       }
       try {
-        InetSocketAddress told = address(preface);
+        Optional<InetSocketAddress> told = Optional.ofNullable(address(preface));
         ctx.pipeline().remove(this);
-        if (told != null) {
-          source.accept(told);
-        }
+        source.accept(told);
       } finally {
         preface.release();
       }

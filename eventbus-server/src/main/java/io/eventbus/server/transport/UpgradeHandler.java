@@ -54,7 +54,7 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements Conne
   private Handshake.@Nullable Upgrade pending;
   private boolean answered;
 
-  /** Whether the request says that a proxy has passed it on. */
+  /** Whether the request says that a proxy has passed it on, or a PROXY preface has no address. */
   private boolean forwarded;
 
   /** Whether the request comes from a browser. */
@@ -115,7 +115,7 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements Conne
     Handshake.Answer answer = handshake.answer(request, adminPort());
     boolean foreign = answer instanceof Handshake.Page page && page.status() == Handshake.FOREIGN;
     mayTellPage = !foreign;
-    forwarded = FrontDoor.isForwarded(request.headers());
+    forwarded |= FrontDoor.isForwarded(request.headers());
     page = Handshake.isOfBrowser(request);
     if (!FrontDoor.isAdmitted(ctx.channel())) {
       Optional<Admission.Refused> refusal;
@@ -148,8 +148,14 @@ final class UpgradeHandler extends ChannelInboundHandlerAdapter implements Conne
     return admin.enabled() ? admin.port() : -1;
   }
 
-  /** A proxy has said where the client is, before the request. */
-  void proxied(InetSocketAddress client) {
+  /** A proxy has said where the client is, or not even that, before the request. */
+  void proxied(Optional<InetSocketAddress> told) {
+    if (told.isEmpty()) {
+      // It may be anywhere: the address of the proxy says nothing of it.
+      forwarded = true;
+      return;
+    }
+    InetSocketAddress client = told.get();
     source = client;
     ChannelHandlerContext ctx = own;
     if (ctx != null && !door.isProxy(client)) {

@@ -89,15 +89,55 @@ class AuditTrailTest {
   @Test
   void aCrowdIsCountedAndOperatorsAreAlwaysKept() {
     AuditTrail trail = trail(true, lines::add);
-    for (int i = 0; i < AuditTrail.MOST_OF_CLIENTS_PER_SECOND + 7; i++) {
+    for (int i = 0; i < AuditShares.MOST_OF_ONE + 7; i++) {
       trail.accept(refused("x"));
     }
     trail.accept(new Advisory.AdminAction("u1", "admin", "a", "PUT", "/x", 200));
     trail.start();
     trail.close();
-    assertThat(lines).hasSize(AuditTrail.MOST_OF_CLIENTS_PER_SECOND + 1);
+    assertThat(lines).hasSize(AuditShares.MOST_OF_ONE + 1);
     assertThat(lines.get(lines.size() - 1)).contains("admin_action", "\"omitted\":7");
     assertThat(dropped.sum()).isEqualTo(7);
+  }
+
+  private static Advisory connected(String subject) {
+    return new Advisory.ClientConnected(1, "192.0.2.1:5", "s", "c", "a", "acme", subject, "jwt");
+  }
+
+  @Test
+  void oneClientCannotHideAnother() {
+    AuditShares shares = new AuditShares(0);
+    for (int i = 0; i < AuditShares.MOST_OF_ONE; i++) {
+      assertThat(shares.take(refused("x"), 0)).isTrue();
+      assertThat(shares.take(connected("u1"), 0)).isTrue();
+    }
+    assertThat(shares.take(refused("x"), 0)).isFalse();
+    assertThat(shares.take(connected("u1"), 0)).isFalse();
+    assertThat(shares.take(connected("u2"), 0)).as("another identity").isTrue();
+    assertThat(shares.take(new Advisory.ClientRefused("192.0.2.2:5", "x"), 0))
+        .as("another address")
+        .isTrue();
+    assertThat(shares.take(refused("x"), TimeUnit.SECONDS.toNanos(1))).as("later").isTrue();
+  }
+
+  @Test
+  void strangersOfManyAddressesDoNotHideThoseWhoAreKnown() {
+    AuditShares shares = new AuditShares(0);
+    int taken = 0;
+    for (int i = 0; i < 2 * AuditShares.MOST_OF_KIND; i++) {
+      String address = "10.0." + i / 256 + "." + i % 256 + ":5";
+      taken += shares.take(new Advisory.ClientRefused(address, "x"), 0) ? 1 : 0;
+    }
+    assertThat(taken).isEqualTo(AuditShares.MOST_OF_KIND);
+    assertThat(shares.take(connected("u1"), 0)).isTrue();
+  }
+
+  @Test
+  void anAddressHasNoPortAndOneNetworkIsOneClient() {
+    assertThat(AuditShares.network("/192.0.2.1:5")).isEqualTo("192.0.2.1");
+    assertThat(AuditShares.network("[2001:db8::1]:5"))
+        .isEqualTo(AuditShares.network("/[2001:db8:0:0:7:7:7:7]:6"))
+        .isNotEqualTo(AuditShares.network("[2001:db8:0:1::1]:5"));
   }
 
   @Test

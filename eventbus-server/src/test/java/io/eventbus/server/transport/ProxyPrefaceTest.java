@@ -24,10 +24,13 @@ class ProxyPrefaceTest {
   private static final String SIGNATURE = "0d0a0d0a000d0a515549540a";
 
   private final List<InetSocketAddress> told = new ArrayList<>();
+  private int untold;
 
   /** Feeds bytes in pieces and returns what went on. */
   private String pass(byte[] bytes, int piece) {
-    EmbeddedChannel channel = new EmbeddedChannel(new ProxyPreface(told::add));
+    EmbeddedChannel channel =
+        new EmbeddedChannel(
+            new ProxyPreface(client -> client.ifPresentOrElse(told::add, () -> untold++)));
     try {
       for (int i = 0; i < bytes.length; i += piece) {
         channel.writeInbound(Unpooled.copiedBuffer(bytes, i, Math.min(piece, bytes.length - i)));
@@ -78,6 +81,7 @@ class ProxyPrefaceTest {
     assertThat(pass(v2("20000000"), 7)).isEqualTo(REQUEST);
     assertThat(pass(text("PROXY UNKNOWN\r\n"), 7)).isEqualTo(REQUEST);
     assertThat(told).isEmpty();
+    assertThat(untold).isEqualTo(2);
   }
 
   @ParameterizedTest
@@ -86,6 +90,7 @@ class ProxyPrefaceTest {
     assertThat(pass(text(""), piece)).isEqualTo(REQUEST);
     assertThat(pass(text("P"), piece)).isEqualTo("P" + REQUEST);
     assertThat(told).isEmpty();
+    assertThat(untold).isZero();
   }
 
   @ParameterizedTest

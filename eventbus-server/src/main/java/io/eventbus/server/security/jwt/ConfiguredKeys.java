@@ -27,12 +27,12 @@ final class ConfiguredKeys implements TokenKeys {
   }
 
   @Override
-  public CompletableFuture<Void> lookAgain() {
-    return source == null ? CompletableFuture.completedFuture(null) : source.lookAgain();
+  public CompletableFuture<Boolean> lookAgain() {
+    return source == null ? CompletableFuture.completedFuture(true) : source.lookAgain();
   }
 
   @Override
-  public boolean areComplete() {
-    return source == null || source.isComplete();
+  public Object version() {
+    return source == null ? fromFiles : source.version();
   }
 }

@@ -51,13 +51,13 @@ final class JwksSource implements AutoCloseable {
 
   // Guarded by this, but for reading.
   private volatile @Nullable Fetched fetched;
-  private @Nullable CompletableFuture<Void> underWay;
+  private @Nullable CompletableFuture<Boolean> underWay;
   private long beganNanos;
   private long dueNanos;
   private boolean closed;
 
-  /** Keys, and when they came. */
-  private record Fetched(List<TokenKey> keys, long nanos) {}
+  /** Keys, when they came, and what is the same object as long as the keys are the same. */
+  private record Fetched(List<TokenKey> keys, long nanos, Object version) {}
 
   /** A fetch that brought no keys; the message is for the log. */
   private static final class FetchException extends RuntimeException {
@@ -98,10 +98,10 @@ final class JwksSource implements AutoCloseable {
     return Duration.ofNanos(nanoTime.getAsLong() - (now == null ? madeNanos : now.nanos()));
   }
 
-  /** Says whether the keys were fetched a short time ago. */
-  boolean isComplete() {
+  /** Returns another object whenever other keys were fetched. */
+  Object version() {
     Fetched now = fetched;
-    return now != null && nanoTime.getAsLong() - now.nanos() <= PAUSE.toNanos();
+    return now == null ? this : now.version();
   }
 
   /** Fetches if it is time for it. */
@@ -117,19 +117,21 @@ final class JwksSource implements AutoCloseable {
   /**
    * Fetches, but not again within {@link #PAUSE}.
    *
-   * @return completed when the fetch that is under way has ended, or at once; never fails
+   * @return completed when the fetch that is under way has ended, or at once; never fails. With true
+   *     where the keys were fetched by a request that was sent after the call
    */
-  synchronized CompletableFuture<Void> lookAgain() {
+  synchronized CompletableFuture<Boolean> lookAgain() {
     if (underWay != null) {
-      return underWay;
+      // The other end may have answered already, without a key that has come since.
+      return underWay.thenApply(fresh -> false);
     }
     long now = nanoTime.getAsLong();
     if (closed || now - beganNanos < PAUSE.toNanos()) {
-      return CompletableFuture.completedFuture(null);
+      return CompletableFuture.completedFuture(false);
     }
     beganNanos = now;
     dueNanos = now + PAUSE.toNanos();
-    CompletableFuture<Void> ended = new CompletableFuture<>();
+    CompletableFuture<Boolean> ended = new CompletableFuture<>();
     underWay = ended;
     fetch(ended);
     return ended;
@@ -137,7 +139,7 @@ final class JwksSource implements AutoCloseable {
 
   // The request's end is acted on here, and nothing else comes of it.
   @SuppressWarnings("FutureReturnValueIgnored")
-  private void fetch(CompletableFuture<Void> ended) {
+  private void fetch(CompletableFuture<Boolean> ended) {
     HttpRequest request =
         HttpRequest.newBuilder(url)
             .timeout(LONGEST_FETCH)
@@ -153,18 +155,20 @@ final class JwksSource implements AutoCloseable {
         .whenComplete(
             (answer, failure) -> {
               response.cancel(true);
+              boolean fresh = false;
               try {
-                onEnd(answer, failure);
+                fresh = onEnd(answer, failure);
               } finally {
                 synchronized (this) {
                   underWay = null;
                 }
-                ended.complete(null);
+                ended.complete(fresh);
               }
             });
   }
 
-  private void onEnd(@Nullable HttpResponse<byte[]> answer, @Nullable Throwable failure) {
+  /** Takes the keys, if they came. */
+  private boolean onEnd(@Nullable HttpResponse<byte[]> answer, @Nullable Throwable failure) {
     try {
       if (answer == null || failure != null) {
         throw new FetchException(String.valueOf(failure));
@@ -179,16 +183,19 @@ final class JwksSource implements AutoCloseable {
       long now = nanoTime.getAsLong();
       Duration pause = pause(answer.headers().firstValue("Cache-Control").orElse(""));
       Fetched before;
+      boolean same;
       synchronized (this) {
         before = fetched;
-        fetched = new Fetched(keys, now);
+        same = before != null && Set.copyOf(before.keys()).equals(Set.copyOf(keys));
+        fetched = new Fetched(keys, now, before != null && same ? before.version() : new Object());
         dueNanos = now + pause.toNanos();
       }
-      if (before != null && !Set.copyOf(before.keys()).equals(Set.copyOf(keys))) {
+      if (before != null && !same) {
         LOG.info("the keys of tokens from {} have changed: {}", url, names(keys));
         changes.changed(ConfigKey.AUTH_JWT_JWKS_URL.key(), names(keys));
       }
       LOG.debug("fetched {} keys of tokens from {}", keys.size(), url);
+      return true;
     } catch (FetchException | IllegalArgumentException e) {
       log.warn(
           "fetch",
@@ -196,6 +203,7 @@ final class JwksSource implements AutoCloseable {
           url,
           String.valueOf(e.getMessage()),
           STALE.toHours());
+      return false;
     }
   }
 

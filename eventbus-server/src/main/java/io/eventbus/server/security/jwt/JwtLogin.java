@@ -36,7 +36,7 @@ public final class JwtLogin implements LoginMethod, AutoCloseable {
   private static final LoginOutcome REVOKED =
       new LoginOutcome.Wrong("showed a token that was revoked");
   private static final LoginOutcome NO_KEYS =
-      new LoginOutcome.Unavailable("the keys of tokens could not be fetched");
+      new LoginOutcome.Unavailable("a token names a key that is not known, and keys cannot be fetched now");
 
   private final JwtVerifier verifier;
   private final TokenKeys keys;
@@ -138,22 +138,24 @@ public final class JwtLogin implements LoginMethod, AutoCloseable {
           new LoginOutcome.Wrong(
               "showed a token of more than " + JwtVerifier.MOST_CHARS + " characters"));
     }
-    Identity known = verified.find(token);
+    Identity known = verified.find(token, keys.version());
     if (known != null) {
       return CompletableFuture.completedFuture(proved(known));
     }
     CompletableFuture<LoginOutcome> answer = new CompletableFuture<>();
-    begin(token, answer, true);
+    begin(token, answer, null);
     return answer;
   }
 
-  private void begin(String token, CompletableFuture<LoginOutcome> answer, boolean first) {
+  /** Begins to judge a token: fresh says what came of looking for keys, null before that. */
+  private void begin(
+      String token, CompletableFuture<LoginOutcome> answer, @Nullable Boolean fresh) {
     Runnable task =
         () -> {
           // Nobody waits for it any more where it is done.
           if (!answer.isDone()) {
             try {
-              judge(token, answer, first);
+              judge(token, answer, fresh);
             } catch (RuntimeException | Error e) {
               answer.completeExceptionally(
                   new IllegalStateException("checking a token failed with " + e.getClass()));
@@ -168,18 +170,22 @@ public final class JwtLogin implements LoginMethod, AutoCloseable {
   }
 
   @SuppressWarnings("FutureReturnValueIgnored")
-  private void judge(String token, CompletableFuture<LoginOutcome> answer, boolean first) {
+  private void judge(
+      String token, CompletableFuture<LoginOutcome> answer, @Nullable Boolean fresh) {
+    Object version = keys.version();
     TokenVerdict verdict = verifier.verify(token, keys.keys());
     if (verdict instanceof TokenVerdict.Good good) {
-      verified.add(token, good.identity());
+      verified.add(token, good.identity(), version);
       answer.complete(proved(good.identity()));
     } else if (verdict instanceof TokenVerdict.Bad bad) {
       answer.complete(new LoginOutcome.Wrong(bad.reason()));
-    } else if (first) {
+    } else if (fresh == null) {
       // The issuer may have a new key.
-      keys.lookAgain().thenRun(() -> begin(token, answer, false));
+      keys.lookAgain().thenAccept(found -> begin(token, answer, found));
     } else {
-      answer.complete(keys.areComplete() ? NO_KEY : NO_KEYS);
+      // Keys that were fetched before the token was shown say nothing of it: others' tokens with
+      // keys that do not exist may be why they are not fetched now.
+      answer.complete(fresh ? NO_KEY : NO_KEYS);
     }
   }
 

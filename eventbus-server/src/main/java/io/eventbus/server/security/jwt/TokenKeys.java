@@ -11,14 +11,17 @@ interface TokenKeys {
   /**
    * Looks for newer keys, because a token names one that is not there.
    *
-   * @return completed when there may be others; it never fails
+   * @return completed when there may be others; it never fails. With true where a key that is not
+   *     among {@link #keys} then does not exist; with false where that cannot be known now, because
+   *     keys were fetched before the call, or could not be fetched
    */
-  CompletableFuture<Void> lookAgain();
+  CompletableFuture<Boolean> lookAgain();
 
   /**
-   * Says whether a key that is not among {@link #keys} does not exist.
+   * Returns what changes whenever {@link #keys} change; what was found out with other keys is to be
+   * forgotten then. To be asked before the keys.
    *
-   * @return false where that cannot be known now, because keys could not be fetched
+   * @return another object for each set of keys
    */
-  boolean areComplete();
+  Object version();
 }

@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tokens that were good, by their SHA-256, until they expire: clients that come back all at once
+ * Tokens that were good, by their SHA-256, until they expire or the keys change: clients that come back all at once
  * cost no signature. Those that were used longest ago make room. Any thread.
  */
 final class VerifiedTokens {
@@ -29,6 +29,7 @@ final class VerifiedTokens {
 
   private final Map<String, Remembered> identities = new LinkedHashMap<>(16, 0.75f, true);
   private long bytes;
+  private @Nullable Object version;
 
   private record Remembered(Identity identity, long bytes) {}
 
@@ -36,9 +37,19 @@ final class VerifiedTokens {
     this.clock = clock;
   }
 
-  @Nullable Identity find(String token) {
+  /**
+   * Finds a token.
+   *
+   * @param now {@link TokenKeys#version}; what was added with another one is forgotten
+   */
+  @Nullable Identity find(String token, Object now) {
     String key = key(token);
     synchronized (identities) {
+      if (version != now) {
+        version = now;
+        identities.clear();
+        bytes = 0;
+      }
       Remembered found = identities.get(key);
       if (found == null) {
         return null;
@@ -52,11 +63,15 @@ final class VerifiedTokens {
     }
   }
 
-  void add(String token, Identity identity) {
+  /** Adds a token that was good with keys of a version, unless there have been others since. */
+  void add(String token, Identity identity, Object with) {
     if (holds(identity)) {
       String key = key(token);
       Remembered more = new Remembered(identity, bytes(identity));
       synchronized (identities) {
+        if (version != with) {
+          return;
+        }
         Remembered before = identities.put(key, more);
         bytes += more.bytes() - (before == null ? 0 : before.bytes());
         for (Iterator<Remembered> oldest = identities.values().iterator();

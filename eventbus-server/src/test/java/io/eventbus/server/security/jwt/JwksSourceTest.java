@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
@@ -149,16 +150,28 @@ class JwksSourceTest {
   @Test
   void anUnknownKeyIsLookedForEveryThirtySeconds() {
     body = set("second", Tokens.OTHER_RSA);
+    Object version = source.version();
     for (int i = 0; i < 100; i++) {
-      source.lookAgain().join();
+      assertThat(source.lookAgain().join()).as("fetched before").isFalse();
     }
     assertThat(requests).hasValue(1);
+    assertThat(source.version()).isSameAs(version);
     pass(JwksSource.PAUSE);
-    assertThat(source.isComplete()).isTrue();
+    assertThat(source.lookAgain().join()).as("fetched now").isTrue();
     for (int i = 0; i < 100; i++) {
-      source.lookAgain().join();
+      assertThat(source.lookAgain().join()).as("fetched before").isFalse();
     }
-    assertThat(requests).hasValue(2);
+    assertThat(source.version()).as("other keys").isNotSameAs(version);
+    version = source.version();
+    pass(JwksSource.PAUSE);
+    assertThat(source.lookAgain().join()).isTrue();
+    assertThat(source.version()).as("the same keys").isSameAs(version);
+    pass(JwksSource.PAUSE);
+    CompletableFuture<Boolean> first = source.lookAgain();
+    // Where it has ended already it was before this one, too.
+    assertThat(source.lookAgain().join()).as("sent before").isFalse();
+    assertThat(first.join()).isTrue();
+    assertThat(requests).hasValue(4);
     assertThat(kids()).containsExactly("second");
   }
 
@@ -168,7 +181,8 @@ class JwksSourceTest {
     pass(Duration.ofHours(23));
     refresh();
     assertThat(kids()).containsExactly("first");
-    assertThat(source.isComplete()).isFalse();
+    pass(JwksSource.PAUSE);
+    assertThat(source.lookAgain().join()).isFalse();
     pass(Duration.ofHours(1).plusNanos(1));
     assertThat(kids()).isEmpty();
   }

@@ -43,9 +43,8 @@ class JwtLoginTest {
 
   private static final class FakeKeys implements TokenKeys {
     volatile List<TokenKey> keys = List.of(Tokens.key("rsa", Tokens.RSA.getPublic()));
-    volatile boolean complete = true;
     final AtomicInteger asked = new AtomicInteger();
-    final CompletableFuture<Void> fetched = new CompletableFuture<>();
+    final CompletableFuture<Boolean> fetched = new CompletableFuture<>();
 
     @Override
     public List<TokenKey> keys() {
@@ -53,14 +52,14 @@ class JwtLoginTest {
     }
 
     @Override
-    public CompletableFuture<Void> lookAgain() {
+    public CompletableFuture<Boolean> lookAgain() {
       asked.incrementAndGet();
       return fetched;
     }
 
     @Override
-    public boolean areComplete() {
-      return complete;
+    public Object version() {
+      return keys;
     }
   }
 
@@ -84,13 +83,31 @@ class JwtLoginTest {
     String token = Tokens.signed(Tokens.claims());
     assertThat(ask(token).join()).isInstanceOf(LoginOutcome.Proved.class);
     assertThat(ask(token)).isDone();
-    // Its key has gone meanwhile.
-    keys.keys = List.of();
-    keys.fetched.complete(null);
     clock.advance(3_599_000);
     assertThat(ask(token).join()).isInstanceOf(LoginOutcome.Proved.class);
-    clock.advance(1_000);
+    clock.advance(31_000);
     assertThat(ask(token).join()).isInstanceOf(LoginOutcome.Wrong.class);
+  }
+
+  @Test
+  void aTokenWhoseKeyHasGoneIsNotGoodAnyMore() {
+    String token = Tokens.signed(Tokens.claims());
+    assertThat(ask(token).join()).isInstanceOf(LoginOutcome.Proved.class);
+    keys.keys = List.of(Tokens.key("new", Tokens.OTHER_RSA.getPublic()));
+    keys.fetched.complete(true);
+    assertThat(ask(token).join()).isInstanceOf(LoginOutcome.Wrong.class);
+  }
+
+  @Test
+  void whatWasFoundOutWithOtherKeysIsNotRemembered() {
+    VerifiedTokens verified = new VerifiedTokens(clock);
+    Identity identity = ((LoginOutcome.Proved) ask(Tokens.signed(Tokens.claims())).join()).identity();
+    assertThat(verified.find("t", "before")).isNull();
+    assertThat(verified.find("t", "now")).isNull();
+    verified.add("t", identity, "before");
+    assertThat(verified.find("t", "now")).isNull();
+    verified.add("t", identity, "now");
+    assertThat(verified.find("t", "now")).isSameAs(identity);
   }
 
   @Test
@@ -143,19 +160,25 @@ class JwtLoginTest {
     String rotated = Tokens.signed(Tokens.claims(), "RS256", Tokens.OTHER_RSA.getPrivate(), "new");
     CompletableFuture<LoginOutcome> answer = ask(rotated);
     keys.keys = List.of(Tokens.key("new", Tokens.OTHER_RSA.getPublic()));
-    keys.fetched.complete(null);
+    keys.fetched.complete(true);
     assertThat(answer.join()).isInstanceOf(LoginOutcome.Proved.class);
     assertThat(keys.asked.get()).isLessThanOrEqualTo(1);
   }
 
   @Test
-  void aKeyThatDoesNotExistIsWrongAndOneThatCannotBeFetchedIsNot() {
-    keys.fetched.complete(null);
+  void aKeyThatDoesNotExistIsWrong() {
+    keys.fetched.complete(true);
     String token = Tokens.signed(Tokens.claims(), "RS256", Tokens.RSA.getPrivate(), "none");
     assertThat(ask(token).join()).isInstanceOf(LoginOutcome.Wrong.class);
-    keys.complete = false;
+    assertThat(keys.asked.get()).isEqualTo(1);
+  }
+
+  @Test
+  void aKeyThatCannotBeFetchedNowIsNotWrong() {
+    keys.fetched.complete(false);
+    String token = Tokens.signed(Tokens.claims(), "RS256", Tokens.RSA.getPrivate(), "none");
     assertThat(ask(token).join()).isInstanceOf(LoginOutcome.Unavailable.class);
-    assertThat(keys.asked.get()).isEqualTo(2);
+    assertThat(keys.asked.get()).isEqualTo(1);
   }
 
   @Test
@@ -172,14 +195,15 @@ class JwtLoginTest {
             Map.of(),
             null,
             Instant.ofEpochSecond(Tokens.NOW + 1));
+    assertThat(verified.find("t0", keys)).isNull();
     for (int i = 0; i <= VerifiedTokens.MOST; i++) {
-      verified.add("t" + i, identity);
+      verified.add("t" + i, identity, keys);
     }
     assertThat(verified.size()).isEqualTo(VerifiedTokens.MOST);
-    assertThat(verified.find("t0")).isNull();
-    assertThat(verified.find("t1")).isSameAs(identity);
+    assertThat(verified.find("t0", keys)).isNull();
+    assertThat(verified.find("t1", keys)).isSameAs(identity);
     clock.advance(1_000);
-    assertThat(verified.find("t1")).isNull();
+    assertThat(verified.find("t1", keys)).isNull();
     assertThat(verified.size()).isEqualTo(VerifiedTokens.MOST - 1);
   }
 
@@ -198,10 +222,11 @@ class JwtLoginTest {
             Map.of(),
             null,
             Instant.ofEpochSecond(Tokens.NOW + 1));
+    assertThat(verified.find("t0", keys)).isNull();
     for (int i = 0; i < 1_000; i++) {
-      verified.add("t" + i, identity);
+      verified.add("t" + i, identity, keys);
     }
     assertThat(verified.size()).isBetween(100, 300);
-    assertThat(verified.find("t999")).isSameAs(identity);
+    assertThat(verified.find("t999", keys)).isSameAs(identity);
   }
 }

@@ -107,9 +107,11 @@ final class ClientAuthentication implements AutoCloseable {
           "who reads it can try passwords, and who writes it can let anybody in");
       PasswordLogin passwords = new PasswordLogin(users);
       methods.add(passwords);
-      operators.add(passwords);
+      PasswordLogin ofOperators = PasswordLogin.forOperators(users);
+      operators.add(ofOperators);
       refreshed.add(users::refresh);
       parts.add(passwords);
+      parts.add(ofOperators);
     }
     config.token().read().ifPresent(token -> methods.add(new SharedTokenLogin(token)));
     JwtLogin tokens = null;

@@ -24,7 +24,7 @@ public final class AuthenticationFailures {
 
   private final RateLimitedLog audit;
   private final LongSupplier nanoTime;
-  private final Map<ClientAddress, Recent> addresses = new LinkedHashMap<>(16, 0.75f, true);
+  private final Map<ClientAddress, Recent> addresses = new LinkedHashMap<>();
 
   /** The times of the last failures, in a ring. */
   private static final class Recent {
@@ -38,6 +38,10 @@ public final class AuthenticationFailures {
       // Stays where the ring is, and never overflows.
       count = count + 1 == 2 * PROMPT_ANSWERS ? PROMPT_ANSWERS : count + 1;
       return many;
+    }
+
+    boolean isMany(long now) {
+      return count >= PROMPT_ANSWERS && now - times[count % PROMPT_ANSWERS] < WINDOW_NANOS;
     }
 
     boolean isOld(long now) {
@@ -76,7 +80,10 @@ public final class AuthenticationFailures {
 
   private synchronized boolean note(ClientAddress address) {
     long now = nanoTime.getAsLong();
-    Recent recent = addresses.computeIfAbsent(address, key -> new Recent());
+    // Behind all that failed before.
+    Recent known = addresses.remove(address);
+    Recent recent = known == null ? new Recent() : known;
+    addresses.put(address, recent);
     boolean many = recent.add(now);
     Iterator<Recent> oldest = addresses.values().iterator();
     Recent first = oldest.next();
@@ -84,6 +91,17 @@ public final class AuthenticationFailures {
       oldest.remove();
     }
     return many;
+  }
+
+  /**
+   * Says whether there were {@value #PROMPT_ANSWERS} failures within a minute.
+   *
+   * @param address where the client is
+   * @return what {@link #note} would return
+   */
+  public synchronized boolean isMany(InetAddress address) {
+    Recent recent = addresses.get(ClientAddress.of(address));
+    return recent != null && recent.isMany(nanoTime.getAsLong());
   }
 
   synchronized int size() {

@@ -111,6 +111,15 @@ public final class ConnectionAccount {
   }
 
   /**
+   * Says whether that has happened so often lately that the next answer would be late; any thread.
+   *
+   * @return what {@link #authenticationFailed} would return
+   */
+  public boolean failsOften() {
+    return failures != null && client.getAddress() != null && failures.isMany(client.getAddress());
+  }
+
+  /**
    * Notes that the bus holds more or fewer bytes for this connection than before.
    *
    * @param change how many more; negative for fewer

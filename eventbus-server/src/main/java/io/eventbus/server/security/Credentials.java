@@ -12,13 +12,33 @@ import org.jspecify.annotations.Nullable;
  *     null for none
  * @param client how the client calls itself; empty if it does not
  * @param local whether the client is on the bus's machine
+ * @param origin where it is; null where no limits for addresses hold
  */
 public record Credentials(
     @Nullable String user,
     @Nullable String token,
     @Nullable X509Certificate certificate,
     String client,
-    boolean local) {
+    boolean local,
+    @Nullable Origin origin) {
+  /**
+   * Makes credentials of a client for which no limits for addresses hold.
+   *
+   * @param user from {@code Hello}, null for none
+   * @param token from {@code Hello}, null for none
+   * @param certificate null for none
+   * @param client how the client calls itself; empty if it does not
+   * @param local whether the client is on the bus's machine
+   */
+  public Credentials(
+      @Nullable String user,
+      @Nullable String token,
+      @Nullable X509Certificate certificate,
+      String client,
+      boolean local) {
+    this(user, token, certificate, client, local, null);
+  }
+
   /**
    * Makes credentials with a token, or without any.
    *
@@ -27,7 +47,7 @@ public record Credentials(
    * @param local whether the client is on the bus's machine
    */
   public Credentials(@Nullable String token, String client, boolean local) {
-    this(null, token, null, client, local);
+    this(null, token, null, client, local, null);
   }
 
   /**

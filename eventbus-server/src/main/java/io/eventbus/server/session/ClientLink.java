@@ -76,6 +76,25 @@ public interface ClientLink {
   boolean mustWait(Runnable retry);
 
   /**
+   * Returns what all clients have in common that share the limits of one address.
+   *
+   * @return equal for them; null where no limits for addresses hold
+   */
+  default @Nullable Object addressShare() {
+    return null;
+  }
+
+  /**
+   * Says whether so many clients of that address could not prove lately who they are that a refusal
+   * would be late.
+   *
+   * @return true if so
+   */
+  default boolean failsOften() {
+    return false;
+  }
+
+  /**
    * Notes that the client could not prove who it is, and says whether it may be told so only later,
    * because that happens often where it is.
    *

@@ -324,6 +324,16 @@ final class BusHandler implements MessageHandler, ClientLink {
   }
 
   @Override
+  public @Nullable Object addressShare() {
+    return account.isExempt() ? null : account.shareOf();
+  }
+
+  @Override
+  public boolean failsOften() {
+    return account.failsOften();
+  }
+
+  @Override
   public boolean refusalMustWait(String reason, Runnable retry) {
     loop.context().bus().stats().authenticationFailures.increment();
     loop.context().bus().advisories().tell(new Advisory.ClientRefused(account.toString(), reason));

@@ -12,6 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /** A connection that notes what it is told. */
 final class FakeLink implements ClientLink {
+  @Nullable Object address;
+
   /** Who asked for a later turn. */
   final List<Runnable> turns = new ArrayList<>();
 
@@ -216,5 +218,15 @@ final class FakeLink implements ClientLink {
   @Override
   public String remoteAddress() {
     return "test";
+  }
+
+  @Override
+  public @Nullable Object addressShare() {
+    return address;
+  }
+
+  @Override
+  public boolean failsOften() {
+    return late;
   }
 }

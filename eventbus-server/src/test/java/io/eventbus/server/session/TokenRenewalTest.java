@@ -30,6 +30,7 @@ import io.eventbus.server.security.AuthenticationMethod;
 import io.eventbus.server.security.Authentications;
 import io.eventbus.server.security.Credentials;
 import io.eventbus.server.security.FilterRules;
+import io.eventbus.server.security.Origin;
 import io.eventbus.server.security.Permissions;
 import io.eventbus.server.security.Principal;
 import io.eventbus.server.stats.BusCounters;
@@ -242,6 +243,17 @@ class TokenRenewalTest {
     refused(ErrorCode.OVERLOADED, true);
     authenticator.last().complete(client(Map.of()));
     assertThat(link.sent).as("too late").isEmpty();
+  }
+
+  @Test
+  void whereNewCredentialsComeFromIsKnownAsWithHello() {
+    letIn(client(Map.of()));
+    link.address = "203.0.113.7";
+    link.late = true;
+    renew();
+    assertThat(authenticator.asked)
+        .extracting(Credentials::origin)
+        .containsExactly(null, new Origin("203.0.113.7", true));
   }
 
   @Test

@@ -117,8 +117,8 @@ final class JwksSource implements AutoCloseable {
   /**
    * Fetches, but not again within {@link #PAUSE}.
    *
-   * @return completed when the fetch that is under way has ended, or at once; never fails. With true
-   *     where the keys were fetched by a request that was sent after the call
+   * @return completed when the fetch that is under way has ended, or at once; never fails. With
+   *     true where the keys were fetched by a request that was sent after the call
    */
   synchronized CompletableFuture<Boolean> lookAgain() {
     if (underWay != null) {

@@ -36,7 +36,8 @@ public final class JwtLogin implements LoginMethod, AutoCloseable {
   private static final LoginOutcome REVOKED =
       new LoginOutcome.Wrong("showed a token that was revoked");
   private static final LoginOutcome NO_KEYS =
-      new LoginOutcome.Unavailable("a token names a key that is not known, and keys cannot be fetched now");
+      new LoginOutcome.Unavailable(
+          "a token names a key that is not known, and keys cannot be fetched now");
 
   private final JwtVerifier verifier;
   private final TokenKeys keys;

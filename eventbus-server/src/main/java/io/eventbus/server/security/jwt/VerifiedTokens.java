@@ -15,8 +15,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tokens that were good, by their SHA-256, until they expire or the keys change: clients that come back all at once
- * cost no signature. Those that were used longest ago make room. Any thread.
+ * Tokens that were good, by their SHA-256, until they expire or the keys change: clients that come
+ * back all at once cost no signature. Those that were used longest ago make room. Any thread.
  */
 final class VerifiedTokens {
   static final int MOST = 10_000;

@@ -4,8 +4,12 @@ import io.eventbus.server.security.AuthenticationMethod;
 import io.eventbus.server.security.Credentials;
 import io.eventbus.server.security.LoginMethod;
 import io.eventbus.server.security.LoginOutcome;
+import io.eventbus.server.security.Origin;
+import java.time.Duration;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -16,21 +20,35 @@ import org.jspecify.annotations.Nullable;
  * Users with passwords.
  *
  * <p>A check takes tenths of a second of a processor on purpose, so only two run at a time, on
- * threads of their own, and a bounded number waits. A user who is not in the file costs as much as
- * one who is: otherwise the time would tell which names there are.
+ * threads of their own, and a bounded number waits, of which few are of one address. An address
+ * where credentials were often wrong waits before anything is computed for it. A user who is not in
+ * the file costs as much as one who is: otherwise the time would tell which names there are.
  */
 public final class PasswordLogin implements LoginMethod, AutoCloseable {
   private static final int AT_A_TIME = 2;
   private static final int MOST_WAITING = 64;
+
+  /** What one address may have waiting and at work: less than others can wait behind. */
+  static final int MOST_OF_ADDRESS = 4;
+
+  static final Duration DELAY = Duration.ofSeconds(1);
 
   private static final LoginOutcome WRONG =
       new LoginOutcome.Wrong("showed a user and a password that do not belong together");
   private static final LoginOutcome BUSY =
       new LoginOutcome.Unavailable("more than " + MOST_WAITING + " passwords wait to be checked");
 
+  private static final LoginOutcome ADDRESS_BUSY =
+      new LoginOutcome.Unavailable(
+          MOST_OF_ADDRESS + " passwords of one address wait to be checked, as many as may");
+
   private final Users users;
   private final CheckedPasswords checked;
+  private final Executor afterDelay;
   private final ThreadPoolExecutor threads;
+
+  /** How many each address has waiting or at work; only those that have some. */
+  private final ConcurrentHashMap<Object, Integer> ofAddress = new ConcurrentHashMap<>();
 
   /**
    * Makes the method.
@@ -38,16 +56,33 @@ public final class PasswordLogin implements LoginMethod, AutoCloseable {
    * @param users who there is
    */
   public PasswordLogin(Users users) {
-    this(users, System::nanoTime);
+    this(users, AT_A_TIME, System::nanoTime, delayed());
   }
 
-  PasswordLogin(Users users, LongSupplier nanoTime) {
+  /**
+   * Makes the method with a thread and a queue of its own, so that whatever clients do the
+   * operators can log in.
+   *
+   * @param users who there is
+   * @return for the administration port
+   */
+  public static PasswordLogin forOperators(Users users) {
+    return new PasswordLogin(users, 1, System::nanoTime, delayed());
+  }
+
+  private static Executor delayed() {
+    return CompletableFuture.delayedExecutor(
+        DELAY.toMillis(), TimeUnit.MILLISECONDS, Runnable::run);
+  }
+
+  PasswordLogin(Users users, int atATime, LongSupplier nanoTime, Executor afterDelay) {
+    this.afterDelay = afterDelay;
     this.users = users;
     this.checked = new CheckedPasswords(nanoTime);
     this.threads =
         new ThreadPoolExecutor(
-            AT_A_TIME,
-            AT_A_TIME,
+            atATime,
+            atATime,
             1,
             TimeUnit.MINUTES,
             new ArrayBlockingQueue<>(MOST_WAITING),
@@ -79,25 +114,84 @@ public final class PasswordLogin implements LoginMethod, AutoCloseable {
     if (user != null && user.hash() != null && checked.contains(user.hash(), name, password)) {
       return CompletableFuture.completedFuture(proved(user));
     }
+    Origin origin = credentials.origin();
+    Object address = origin == null ? null : origin.address();
+    if (!take(address)) {
+      return CompletableFuture.completedFuture(ADDRESS_BUSY);
+    }
     CompletableFuture<LoginOutcome> answer = new CompletableFuture<>();
     Runnable task =
         () -> {
-          // Nobody waits for it any more where it is done.
-          if (!answer.isDone()) {
+          try {
+            LoginOutcome outcome;
             try {
-              answer.complete(judge(now, user, password));
-            } catch (RuntimeException | Error e) {
-              answer.completeExceptionally(e);
+              // Nobody waits for it any more where it is done.
+              outcome = answer.isDone() ? BUSY : judge(now, user, password);
+            } finally {
+              // Before the answer: who has it may ask again.
+              give(address);
             }
+            answer.complete(outcome);
+          } catch (RuntimeException | Error e) {
+            answer.completeExceptionally(e);
           }
         };
+    if (origin != null && origin.failsOften()) {
+      // It keeps its place also where the client goes: otherwise coming again would be quicker.
+      afterDelay.execute(() -> begin(task, answer, address));
+    } else {
+      begin(task, answer, address);
+    }
+    return answer;
+  }
+
+  @SuppressWarnings("FutureReturnValueIgnored")
+  private void begin(
+      Runnable task, CompletableFuture<LoginOutcome> answer, @Nullable Object address) {
+    if (answer.isDone()) {
+      give(address);
+      return;
+    }
     try {
       threads.execute(task);
     } catch (RejectedExecutionException e) {
-      return CompletableFuture.completedFuture(BUSY);
+      give(address);
+      answer.complete(BUSY);
+      return;
     }
-    answer.whenComplete((outcome, failure) -> threads.remove(task));
-    return answer;
+    answer.whenComplete(
+        (outcome, failure) -> {
+          // One that has begun gives its place back when it ends.
+          if (threads.remove(task)) {
+            give(address);
+          }
+        });
+  }
+
+  private boolean take(@Nullable Object address) {
+    if (address == null) {
+      return true;
+    }
+    boolean[] taken = new boolean[1];
+    ofAddress.compute(
+        address,
+        (key, known) -> {
+          int count = known == null ? 0 : known;
+          taken[0] = count < MOST_OF_ADDRESS;
+          return taken[0] ? count + 1 : count;
+        });
+    return taken[0];
+  }
+
+  private void give(@Nullable Object address) {
+    if (address != null) {
+      ofAddress.computeIfPresent(address, (key, count) -> count == 1 ? null : count - 1);
+    }
+  }
+
+  /** How many addresses have some that wait or are at work. */
+  int addresses() {
+    return ofAddress.size();
   }
 
   private LoginOutcome judge(UsersFile file, @Nullable User user, String password) {

@@ -101,7 +101,8 @@ class JwtLoginTest {
   @Test
   void whatWasFoundOutWithOtherKeysIsNotRemembered() {
     VerifiedTokens verified = new VerifiedTokens(clock);
-    Identity identity = ((LoginOutcome.Proved) ask(Tokens.signed(Tokens.claims())).join()).identity();
+    Identity identity =
+        ((LoginOutcome.Proved) ask(Tokens.signed(Tokens.claims())).join()).identity();
     assertThat(verified.find("t", "before")).isNull();
     assertThat(verified.find("t", "now")).isNull();
     verified.add("t", identity, "before");

@@ -73,7 +73,8 @@ class JwtVerifierTest {
             token.substring(0, inSignature) + " " + token.substring(inSignature),
             token.substring(0, inSignature) + "\n" + token.substring(inSignature),
             // 2048 bits leave four spare bits in the last character.
-            token.substring(0, token.length() - 1) + (char) (token.charAt(token.length() - 1) + 1))) {
+            token.substring(0, token.length() - 1)
+                + (char) (token.charAt(token.length() - 1) + 1))) {
       bad(reason, other, KEY);
     }
   }
@@ -224,9 +225,7 @@ class JwtVerifierTest {
   @Test
   void aTokenLivesForADayAtMost() {
     good(with(c -> c.setExpirationTime(at(24 * 3_600))), KEY);
-    badClaims(
-        "expires more than 24 hours from now",
-        c -> c.setExpirationTime(at(25 * 3_600)));
+    badClaims("expires more than 24 hours from now", c -> c.setExpirationTime(at(25 * 3_600)));
     badClaims(
         "lives longer than 24 hours",
         c -> {

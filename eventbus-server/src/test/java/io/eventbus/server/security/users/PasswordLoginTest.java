@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.eventbus.server.security.Credentials;
 import io.eventbus.server.security.Identity;
 import io.eventbus.server.security.LoginOutcome;
+import io.eventbus.server.security.Origin;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -31,6 +32,8 @@ class PasswordLoginTest {
   private final AtomicLong now = new AtomicLong();
   private final CountDownLatch released = new CountDownLatch(1);
   private final CountDownLatch held = new CountDownLatch(2);
+  private final List<CompletableFuture<LoginOutcome>> busy = new ArrayList<>();
+  private final List<Runnable> delayed = new ArrayList<>();
   private volatile boolean holds;
   private Path file;
   private Users users;
@@ -41,7 +44,7 @@ class PasswordLoginTest {
     file = directory.resolve("users");
     write("alice:" + HASH.text() + ":acme:trader\ncertified:*:acme:\n", 1);
     users = new Users(file);
-    login = new PasswordLogin(users, this::nanoTime);
+    login = new PasswordLogin(users, 2, this::nanoTime, delayed::add);
   }
 
   @AfterEach
@@ -135,6 +138,69 @@ class PasswordLoginTest {
     all.remove(10);
     all.forEach(CompletableFuture::join);
     assertThat(login.waiting()).isZero();
+  }
+
+  /** Both threads are held until they are released. */
+  private void occupy() throws InterruptedException {
+    holds = true;
+    busy.add(ask("alice", "s3cret"));
+    busy.add(ask("alice", "s3cret"));
+    assertThat(held.await(20, TimeUnit.SECONDS)).isTrue();
+  }
+
+  private CompletableFuture<LoginOutcome> askFrom(String address, boolean failsOften, String word) {
+    return login.check(
+        new Credentials("bob", word, null, "a", false, new Origin(address, failsOften)));
+  }
+
+  @Test
+  void oneAddressDoesNotTakeAllPlaces() throws Exception {
+    occupy();
+    List<CompletableFuture<LoginOutcome>> all = new ArrayList<>();
+    for (int i = 0; i < PasswordLogin.MOST_OF_ADDRESS; i++) {
+      all.add(askFrom("a", false, "guess"));
+    }
+    assertThat(askFrom("a", false, "guess").getNow(null))
+        .isInstanceOf(LoginOutcome.Unavailable.class);
+    all.add(askFrom("b", false, "guess"));
+    assertThat(login.waiting()).isEqualTo(PasswordLogin.MOST_OF_ADDRESS + 1);
+    all.remove(0).cancel(false);
+    all.add(askFrom("a", false, "guess"));
+    assertThat(login.waiting()).isEqualTo(PasswordLogin.MOST_OF_ADDRESS + 1);
+    released.countDown();
+    all.forEach(one -> assertThat(one.join()).isInstanceOf(LoginOutcome.Wrong.class));
+  }
+
+  @Test
+  void whereItWasOftenWrongNothingIsComputedAtOnce() {
+    List<CompletableFuture<LoginOutcome>> all = new ArrayList<>();
+    for (int i = 0; i < PasswordLogin.MOST_OF_ADDRESS; i++) {
+      all.add(askFrom("a", true, "guess"));
+    }
+    assertThat(delayed).hasSize(PasswordLogin.MOST_OF_ADDRESS);
+    all.get(0).cancel(false);
+    assertThat(askFrom("a", true, "guess").getNow(null))
+        .as("who goes and comes again is not quicker")
+        .isInstanceOf(LoginOutcome.Unavailable.class);
+    assertThat(all.get(1)).isNotDone();
+    assertThat(ask("alice", "s3cret").join()).isInstanceOf(LoginOutcome.Proved.class);
+    delayed.forEach(Runnable::run);
+    all.remove(0);
+    all.forEach(one -> assertThat(one.join()).isInstanceOf(LoginOutcome.Wrong.class));
+    assertThat(login.addresses()).isZero();
+  }
+
+  @Test
+  void operatorsHaveAQueueOfTheirOwn() throws Exception {
+    occupy();
+    for (int i = 0; i < 64; i++) {
+      busy.add(ask("bob", "guess" + i));
+    }
+    assertThat(ask("bob", "guess").getNow(null)).isInstanceOf(LoginOutcome.Unavailable.class);
+    try (PasswordLogin operators = PasswordLogin.forOperators(users)) {
+      assertThat(operators.check(new Credentials("alice", "s3cret", null, "", false)).join())
+          .isInstanceOf(LoginOutcome.Proved.class);
+    }
   }
 
   @Test

@@ -4,7 +4,6 @@ import io.eventbus.protocol.CloseReason;
 import io.eventbus.server.quota.QuotaShare;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.Subscriber;
-import io.eventbus.server.security.Origin;
 import java.security.cert.X509Certificate;
 import org.jspecify.annotations.Nullable;
 
@@ -77,12 +76,22 @@ public interface ClientLink {
   boolean mustWait(Runnable retry);
 
   /**
-   * Returns where the client's credentials come from.
+   * Returns what all clients have in common that share the limits of one address.
    *
-   * @return null where no limits for addresses hold
+   * @return equal for them; null where no limits for addresses hold
    */
-  default @Nullable Origin origin() {
+  default @Nullable Object addressShare() {
     return null;
+  }
+
+  /**
+   * Says whether so many clients of that address could not prove lately who they are that a refusal
+   * would be late.
+   *
+   * @return true if so
+   */
+  default boolean failsOften() {
+    return false;
   }
 
   /**

@@ -3,6 +3,7 @@ package io.eventbus.server.session;
 import io.eventbus.server.security.Authentication;
 import io.eventbus.server.security.Authentications;
 import io.eventbus.server.security.Credentials;
+import io.eventbus.server.security.Origin;
 import io.eventbus.server.security.PendingAuthentication;
 import java.time.Clock;
 import java.time.Instant;
@@ -39,8 +40,13 @@ final class SessionAuthentication {
     begunAt = clock.instant();
     pending =
         authentications.begin(
-            new Credentials(user, token, link.certificate(), client, link.isLocal(), link.origin()),
+            new Credentials(user, token, link.certificate(), client, link.isLocal(), origin()),
             nowNanos);
+  }
+
+  private @Nullable Origin origin() {
+    Object address = link.addressShare();
+    return address == null ? null : new Origin(address, link.failsOften());
   }
 
   /** When the client showed what it was asked for last; also after {@link #close}. */

@@ -10,7 +10,6 @@ import io.eventbus.server.queue.OutboundQueue;
 import io.eventbus.server.quota.QuotaShare;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.Subscriber;
-import io.eventbus.server.security.Origin;
 import io.eventbus.server.session.ClientLink;
 import io.eventbus.server.session.Session;
 import java.net.InetAddress;
@@ -325,8 +324,13 @@ final class BusHandler implements MessageHandler, ClientLink {
   }
 
   @Override
-  public @Nullable Origin origin() {
-    return account.isExempt() ? null : new Origin(account.shareOf(), account.failsOften());
+  public @Nullable Object addressShare() {
+    return account.isExempt() ? null : account.shareOf();
+  }
+
+  @Override
+  public boolean failsOften() {
+    return account.failsOften();
   }
 
   @Override

@@ -5,7 +5,6 @@ import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.Subscriber;
 import io.eventbus.server.samples.FakeSubscriber;
 import io.eventbus.server.samples.SampleFrames;
-import io.eventbus.server.security.Origin;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A connection that notes what it is told. */
 final class FakeLink implements ClientLink {
-  @Nullable Origin origin;
+  @Nullable Object address;
 
   /** Who asked for a later turn. */
   final List<Runnable> turns = new ArrayList<>();
@@ -222,7 +221,12 @@ final class FakeLink implements ClientLink {
   }
 
   @Override
-  public @Nullable Origin origin() {
-    return origin;
+  public @Nullable Object addressShare() {
+    return address;
+  }
+
+  @Override
+  public boolean failsOften() {
+    return late;
   }
 }

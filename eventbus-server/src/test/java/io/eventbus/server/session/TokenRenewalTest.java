@@ -248,11 +248,12 @@ class TokenRenewalTest {
   @Test
   void whereNewCredentialsComeFromIsKnownAsWithHello() {
     letIn(client(Map.of()));
-    link.origin = new Origin("203.0.113.7", true);
+    link.address = "203.0.113.7";
+    link.late = true;
     renew();
     assertThat(authenticator.asked)
         .extracting(Credentials::origin)
-        .containsExactly(null, link.origin);
+        .containsExactly(null, new Origin("203.0.113.7", true));
   }
 
   @Test

@@ -32,6 +32,7 @@ class PasswordLoginTest {
   private final AtomicLong now = new AtomicLong();
   private final CountDownLatch released = new CountDownLatch(1);
   private final CountDownLatch held = new CountDownLatch(2);
+  private final List<CompletableFuture<LoginOutcome>> busy = new ArrayList<>();
   private final List<Runnable> delayed = new ArrayList<>();
   private volatile boolean holds;
   private Path file;
@@ -139,6 +140,14 @@ class PasswordLoginTest {
     assertThat(login.waiting()).isZero();
   }
 
+  /** Both threads are held until they are released. */
+  private void occupy() throws InterruptedException {
+    holds = true;
+    busy.add(ask("alice", "s3cret"));
+    busy.add(ask("alice", "s3cret"));
+    assertThat(held.await(20, TimeUnit.SECONDS)).isTrue();
+  }
+
   private CompletableFuture<LoginOutcome> askFrom(String address, boolean failsOften, String word) {
     return login.check(
         new Credentials("bob", word, null, "a", false, new Origin(address, failsOften)));
@@ -146,10 +155,7 @@ class PasswordLoginTest {
 
   @Test
   void oneAddressDoesNotTakeAllPlaces() throws Exception {
-    holds = true;
-    ask("alice", "s3cret");
-    ask("alice", "s3cret");
-    assertThat(held.await(20, TimeUnit.SECONDS)).isTrue();
+    occupy();
     List<CompletableFuture<LoginOutcome>> all = new ArrayList<>();
     for (int i = 0; i < PasswordLogin.MOST_OF_ADDRESS; i++) {
       all.add(askFrom("a", false, "guess"));
@@ -186,12 +192,9 @@ class PasswordLoginTest {
 
   @Test
   void operatorsHaveAQueueOfTheirOwn() throws Exception {
-    holds = true;
-    ask("alice", "s3cret");
-    ask("alice", "s3cret");
-    assertThat(held.await(20, TimeUnit.SECONDS)).isTrue();
+    occupy();
     for (int i = 0; i < 64; i++) {
-      ask("bob", "guess" + i);
+      busy.add(ask("bob", "guess" + i));
     }
     assertThat(ask("bob", "guess").getNow(null)).isInstanceOf(LoginOutcome.Unavailable.class);
     try (PasswordLogin operators = PasswordLogin.forOperators(users)) {

@@ -179,7 +179,7 @@ class RevocationIT {
           .isEqualTo(200);
       letIn(bus, token("u1", 20), null).close();
 
-      revoke(bus, root, "", "root", 10);
+      revoke(bus, root, "ops", "root", 10);
       assertThat(ask(bus, root, "GET", list).statusCode()).as("an operator").isEqualTo(401);
     }
   }

@@ -59,7 +59,7 @@ class SecretsIT {
     Path users =
         Files.writeString(
             directory.resolve("users"),
-            "ann:" + CheapPassword.hash(MARK + "-right-password") + "::operator\n");
+            "ann:" + CheapPassword.hash(MARK + "-right-password") + ":ops:operator\n");
     Path signing = Files.writeString(directory.resolve("signing"), SIGNING_SECRET);
     ServerConfig config =
         TestBus.config(
@@ -75,6 +75,8 @@ class SecretsIT {
             MARK + "-client-token",
             "cluster.secret",
             MARK + "-of-the-cluster",
+            "admin.account",
+            "ops",
             "admin.token-file",
             adminToken.toString(),
             "audit.file",

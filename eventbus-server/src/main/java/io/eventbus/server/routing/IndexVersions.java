@@ -11,20 +11,29 @@ import java.util.concurrent.atomic.AtomicLongArray;
  * routes valid. Any thread; changes come under the index's lock, but for {@link #invalidate}.
  */
 final class IndexVersions {
-  private static final int STRIPES = 4096;
+  /** As many as a {@link #stripe} tells apart. */
+  static final int MOST_STRIPES = 4096;
 
-  private final AtomicLongArray exact = new AtomicLongArray(STRIPES);
-  private final AtomicLongArray firstToken = new AtomicLongArray(STRIPES);
+  private final int mask;
+  private final AtomicLongArray exact;
+  private final AtomicLongArray firstToken;
   private final AtomicLong wildcard = new AtomicLong();
   private final AtomicLong invalidations = new AtomicLong();
+
+  /** So many stripes, a power of two, of at most {@link #MOST_STRIPES}. */
+  IndexVersions(int stripes) {
+    mask = stripes - 1;
+    exact = new AtomicLongArray(stripes);
+    firstToken = new AtomicLongArray(stripes);
+  }
 
   /** The subscriptions with a filter have changed. */
   void changed(TopicFilter filter) {
     String text = filter.toString();
     if (filter.isExact()) {
-      exact.incrementAndGet(stripe(text, text.length()));
+      exact.incrementAndGet(stripe(text, text.length()) & mask);
     } else if (!filter.tokens().isEmpty() && !filter.tokens().get(0).equals("*")) {
-      firstToken.incrementAndGet(stripe(text, filter.tokens().get(0).length()));
+      firstToken.incrementAndGet(stripe(text, filter.tokens().get(0).length()) & mask);
     } else {
       wildcard.incrementAndGet();
     }
@@ -38,8 +47,8 @@ final class IndexVersions {
 
   /** Whether nothing that concerns a topic has changed since it was noted; cheap. */
   boolean hold(TopicRoute of) {
-    return exact.get(of.stripe) == of.exact
-        && firstToken.get(of.firstTokenStripe) == of.firstToken
+    return exact.get(of.stripe & mask) == of.exact
+        && firstToken.get(of.firstTokenStripe & mask) == of.firstToken
         && wildcard.get() == of.wildcard;
   }
 
@@ -47,8 +56,8 @@ final class IndexVersions {
   void note(TopicRoute of) {
     // The first of the two that an invalidation counts up: it may be taken for later, not earlier.
     of.invalidations = invalidations.get();
-    of.exact = exact.get(of.stripe);
-    of.firstToken = firstToken.get(of.firstTokenStripe);
+    of.exact = exact.get(of.stripe & mask);
+    of.firstToken = firstToken.get(of.firstTokenStripe & mask);
     of.wildcard = wildcard.get();
   }
 
@@ -58,6 +67,6 @@ final class IndexVersions {
     for (int i = 0; i < length; i++) {
       h = 31 * h + topic.charAt(i);
     }
-    return (h ^ (h >>> 16)) & (STRIPES - 1);
+    return (h ^ (h >>> 16)) & (MOST_STRIPES - 1);
   }
 }

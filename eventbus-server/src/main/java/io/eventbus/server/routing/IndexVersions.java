@@ -14,7 +14,9 @@ final class IndexVersions {
   /** As many as a {@link #stripe} tells apart. */
   static final int MOST_STRIPES = 4096;
 
-  private final int mask;
+  /** Of the numbers of all {@link #stripe stripes} the part that counts here. */
+  final int mask;
+
   private final AtomicLongArray exact;
   private final AtomicLongArray firstToken;
   private final AtomicLong wildcard = new AtomicLong();
@@ -47,8 +49,8 @@ final class IndexVersions {
 
   /** Whether nothing that concerns a topic has changed since it was noted; cheap. */
   boolean hold(TopicRoute of) {
-    return exact.get(of.stripe & mask) == of.exact
-        && firstToken.get(of.firstTokenStripe & mask) == of.firstToken
+    return exact.get(of.stripe) == of.exact
+        && firstToken.get(of.firstTokenStripe) == of.firstToken
         && wildcard.get() == of.wildcard;
   }
 
@@ -56,8 +58,8 @@ final class IndexVersions {
   void note(TopicRoute of) {
     // The first of the two that an invalidation counts up: it may be taken for later, not earlier.
     of.invalidations = invalidations.get();
-    of.exact = exact.get(of.stripe & mask);
-    of.firstToken = firstToken.get(of.firstTokenStripe & mask);
+    of.exact = exact.get(of.stripe);
+    of.firstToken = firstToken.get(of.firstTokenStripe);
     of.wildcard = wildcard.get();
   }
 

@@ -64,7 +64,7 @@ final class RouteCache {
     }
 
     Entry(SubscriptionIndex index, long number, int hash, byte[] bytes, String topic) {
-      super(topic, index.nobody());
+      super(topic, index);
       this.index = index;
       this.number = number;
       this.hash = hash;

@@ -319,6 +319,11 @@ public final class SubscriptionIndex {
     return HeapBytes.ofTopic();
   }
 
+  /** Where changes are counted that concern topics with these first characters. */
+  int stripe(String topic, int length) {
+    return IndexVersions.stripe(topic, length) & versions.mask;
+  }
+
   /** Whether a topic's route is what a look-up would find; cheap. */
   boolean holds(TopicRoute of) {
     return versions.hold(of);

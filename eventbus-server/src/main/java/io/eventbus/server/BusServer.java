@@ -38,6 +38,7 @@ import io.eventbus.server.session.ResumeKey;
 import io.eventbus.server.session.Sessions;
 import io.eventbus.server.stats.BusCounters;
 import io.eventbus.server.sys.AuditTrail;
+import io.eventbus.server.sys.Observers;
 import io.eventbus.server.sys.SysTopics;
 import io.eventbus.server.tls.CertificateWatch;
 import io.eventbus.server.tls.TlsSource;
@@ -92,6 +93,7 @@ public final class BusServer implements AutoCloseable {
   private final @Nullable AdminServer admin;
   private final Advisories advisories;
   private final AuditTrail audit;
+  private final Observers observers;
   private final CertificateWatch certificates;
   private @Nullable ListenerRegistration revocations;
   private @Nullable SysTopics sysTopics;
@@ -186,11 +188,12 @@ public final class BusServer implements AutoCloseable {
       admin.tls().ifPresent(sources::add);
     }
     certificates = new CertificateWatch(sources, advisories, clock);
+    observers = new Observers(index.accounts(), config.admin().access().account());
     audit =
         new AuditTrail(
             config.bus().name(),
             config.audit().file() != null,
-            index::isWanted,
+            observers::isWanted,
             clock,
             counters.auditDropped);
     advisories.audit(audit);
@@ -384,8 +387,6 @@ public final class BusServer implements AutoCloseable {
 
   private SysTopics sysTopics(BusView view) {
     Router router = transport.contexts().get(0).router();
-    long producer =
-        bus.sessions().newProducer(number -> bus.cluster().leavesOn(router.loop(), number));
     return SysTopics.start(
         config.sys(),
         new SysTopics.Place(
@@ -395,11 +396,12 @@ public final class BusServer implements AutoCloseable {
         view,
         advisories,
         audit,
-        bus.index(),
+        observers,
         new InternalClient(
             loops.executor(router.loop()),
             router,
-            producer,
+            () ->
+                bus.sessions().newProducer(number -> bus.cluster().leavesOn(router.loop(), number)),
             bus.clock(),
             bus.stats().ownEventsDropped),
         bus.clock());

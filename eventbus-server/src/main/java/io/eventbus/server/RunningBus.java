@@ -4,6 +4,7 @@ import io.eventbus.protocol.CloseReason;
 import io.eventbus.schema.CallPriority;
 import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.FailureCode;
+import io.eventbus.server.admin.AccountInfo;
 import io.eventbus.server.admin.BusHealth;
 import io.eventbus.server.admin.BusStats;
 import io.eventbus.server.admin.BusSummary;
@@ -153,7 +154,8 @@ final class RunningBus implements BusView {
         calls(c),
         load.read(),
         bus.index().topics(),
-        bus.index().size(),
+        bus.index().accounts().subscriptions(),
+        bus.index().accounts().served(),
         RegistryFigures.of(cluster()),
         views.balance().status(),
         views.federation().get(),
@@ -252,9 +254,9 @@ final class RunningBus implements BusView {
   }
 
   @Override
-  public List<ServiceInfo> services(String after, int limit) {
+  public List<ServiceInfo> services(String account, String after, int limit) {
     return calls.services().stream()
-        .filter(service -> service.name().compareTo(after) > 0)
+        .filter(service -> service.account().equals(account) && service.name().compareTo(after) > 0)
         .limit(limit)
         .map(RunningBus::describe)
         .toList();
@@ -272,9 +274,9 @@ final class RunningBus implements BusView {
   }
 
   @Override
-  public Optional<ServiceDetail> service(String name) {
+  public Optional<ServiceDetail> service(String account, String name) {
     return calls.services().stream()
-        .filter(service -> service.name().equals(name))
+        .filter(service -> service.account().equals(account) && service.name().equals(name))
         .findFirst()
         .map(
             service ->
@@ -301,15 +303,28 @@ final class RunningBus implements BusView {
   }
 
   @Override
-  public List<ConnectionInfo> connections(long after, int limit) {
+  public List<AccountInfo> accounts(String after, int limit) {
+    return bus.index().accounts().list(after, limit).stream()
+        .map(a -> new AccountInfo(a.name(), a.clients(), a.subscriptions()))
+        .toList();
+  }
+
+  @Override
+  public List<ConnectionInfo> connections(@Nullable String account, long after, int limit) {
     List<ConnectionInfo> page = new ArrayList<>();
     for (Session session : bus.sessions().after(after)) {
       if (page.size() >= limit) {
         break;
       }
-      page.add(describe(session));
+      if (isOf(account, session)) {
+        page.add(describe(session));
+      }
     }
     return page;
+  }
+
+  private static boolean isOf(@Nullable String account, Session session) {
+    return account == null || session.principal().account().equals(account);
   }
 
   private static ConnectionInfo describe(Session session) {
@@ -319,6 +334,7 @@ final class RunningBus implements BusView {
         session.identity().since(),
         session.id(),
         session.producer(),
+        session.principal().account(),
         session.identity().client(),
         session.identity().agent(),
         session.identity().attributes(),
@@ -359,9 +375,13 @@ final class RunningBus implements BusView {
   }
 
   @Override
-  public List<TopicInfo> topics(String after, int limit) {
-    List<TopicCount> page = topics.after(after, limit);
-    int[] subscribers = bus.index().subscribers(page.stream().map(TopicCount::topic).toList());
+  public List<TopicInfo> topics(String account, String after, int limit) {
+    List<TopicCount> page = topics.after(account, after, limit);
+    int[] subscribers =
+        bus.index()
+            .accounts()
+            .findOrNobody(account)
+            .subscribers(page.stream().map(TopicCount::topic).toList());
     List<TopicInfo> infos = new ArrayList<>();
     for (int i = 0; i < page.size(); i++) {
       TopicCount t = page.get(i);
@@ -371,16 +391,21 @@ final class RunningBus implements BusView {
   }
 
   @Override
-  public List<SubscriptionInfo> subscriptions(SubscriptionKey after, int limit) {
+  public List<SubscriptionInfo> subscriptions(
+      @Nullable String account, SubscriptionKey after, int limit) {
     List<SubscriptionInfo> page = new ArrayList<>();
     // Connections are numbered from 1.
     for (Session session : bus.sessions().after(Math.max(1, after.connection()) - 1)) {
+      if (!isOf(account, session)) {
+        continue;
+      }
+      String of = session.principal().account();
       long connection = session.identity().number();
       session.subscriptions().list().stream()
           .sorted(Comparator.comparingLong(Subscription::id))
           .filter(s -> new SubscriptionKey(connection, s.id()).compareTo(after) > 0)
           .limit(limit - page.size())
-          .forEach(s -> page.add(describe(connection, s)));
+          .forEach(s -> page.add(describe(connection, of, s)));
       if (page.size() >= limit) {
         break;
       }
@@ -388,9 +413,9 @@ final class RunningBus implements BusView {
     return page;
   }
 
-  private static SubscriptionInfo describe(long connection, Subscription s) {
+  private static SubscriptionInfo describe(long connection, String account, Subscription s) {
     return new SubscriptionInfo(
-        connection, s.id(), s.filter().toString(), s.group(), s.overflow().name());
+        connection, s.id(), account, s.filter().toString(), s.group(), s.overflow().name());
   }
 
   @Override

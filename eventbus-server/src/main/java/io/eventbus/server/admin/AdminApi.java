@@ -22,6 +22,7 @@ final class AdminApi {
   private static final int MAX_REASON_LENGTH = 100;
 
   private static final Set<String> PAGING = Set.of("after", "limit");
+  private static final Set<String> PAGING_OF_ACCOUNT = Set.of("account", "after", "limit");
 
   private final BusView bus;
   private final BusMetrics metrics;
@@ -60,12 +61,13 @@ final class AdminApi {
         Route.get("/metrics", (exchange, id) -> metricsPage()).forRole(metricsRole),
         Route.get("/api/v1/caller", (CallerAction) AdminApi::caller).forRole(AdminRole.NONE),
         Route.get("/api/v1/bus", (exchange, id) -> Reply.ok(bus.summary())),
+        Route.get("/api/v1/accounts", (exchange, id) -> accounts(exchange)),
         Route.get("/api/v1/connections", (exchange, id) -> connections(exchange)),
         Route.get("/api/v1/connections/{id}", (exchange, id) -> connection(id)),
         Route.delete("/api/v1/connections/{id}", this::disconnect),
         Route.get("/api/v1/topics", (exchange, id) -> topics(exchange)),
         Route.get("/api/v1/services", (exchange, id) -> services(exchange)),
-        Route.get("/api/v1/services/{id}", (exchange, id) -> service(id)),
+        Route.get("/api/v1/services/{id}", this::service),
         Route.get("/api/v1/subscriptions", (exchange, id) -> subscriptions(exchange)),
         Route.get("/api/v1/quotas", (exchange, id) -> quotas(exchange)));
   }
@@ -128,13 +130,25 @@ final class AdminApi {
     return new Reply(200, metrics.scrape());
   }
 
-  private Reply connections(HttpExchange exchange) throws HttpFailure {
+  private Reply accounts(HttpExchange exchange) throws HttpFailure {
     QueryString query = new QueryString(exchange.getRequestURI(), PAGING);
     int limit = query.limit();
     return page(
-        bus.connections(query.number("after", Long.MIN_VALUE), limit + 1),
+        bus.accounts(query.text("after", ""), limit + 1),
+        limit,
+        "/api/v1/accounts",
+        AccountInfo::name);
+  }
+
+  private Reply connections(HttpExchange exchange) throws HttpFailure {
+    QueryString query = new QueryString(exchange.getRequestURI(), PAGING_OF_ACCOUNT);
+    int limit = query.limit();
+    String account = query.optional("account");
+    return page(
+        bus.connections(account, query.number("after", Long.MIN_VALUE), limit + 1),
         limit,
         "/api/v1/connections",
+        account,
         last -> Long.toString(last.id()));
   }
 
@@ -158,33 +172,45 @@ final class AdminApi {
   }
 
   private Reply topics(HttpExchange exchange) throws HttpFailure {
-    QueryString query = new QueryString(exchange.getRequestURI(), PAGING);
+    QueryString query = new QueryString(exchange.getRequestURI(), PAGING_OF_ACCOUNT);
     int limit = query.limit();
+    String account = query.optional("account");
     return page(
-        bus.topics(query.text("after", ""), limit + 1), limit, "/api/v1/topics", TopicInfo::name);
+        bus.topics(query.text("account", ""), query.text("after", ""), limit + 1),
+        limit,
+        "/api/v1/topics",
+        account,
+        TopicInfo::name);
   }
 
   private Reply services(HttpExchange exchange) throws HttpFailure {
-    QueryString query = new QueryString(exchange.getRequestURI(), PAGING);
+    QueryString query = new QueryString(exchange.getRequestURI(), PAGING_OF_ACCOUNT);
     int limit = query.limit();
+    String account = query.optional("account");
     return page(
-        bus.services(query.text("after", ""), limit + 1),
+        bus.services(query.text("account", ""), query.text("after", ""), limit + 1),
         limit,
         "/api/v1/services",
+        account,
         ServiceInfo::name);
   }
 
-  private Reply service(String name) throws HttpFailure {
-    return Reply.ok(bus.service(name).orElseThrow(() -> HttpFailure.notFound("service")));
+  private Reply service(HttpExchange exchange, String name) throws HttpFailure {
+    QueryString query = new QueryString(exchange.getRequestURI(), Set.of("account"));
+    return Reply.ok(
+        bus.service(query.text("account", ""), name)
+            .orElseThrow(() -> HttpFailure.notFound("service")));
   }
 
   private Reply subscriptions(HttpExchange exchange) throws HttpFailure {
-    QueryString query = new QueryString(exchange.getRequestURI(), PAGING);
+    QueryString query = new QueryString(exchange.getRequestURI(), PAGING_OF_ACCOUNT);
     int limit = query.limit();
+    String account = query.optional("account");
     return page(
-        bus.subscriptions(subscriptionKey(query.text("after", "")), limit + 1),
+        bus.subscriptions(account, subscriptionKey(query.text("after", "")), limit + 1),
         limit,
         "/api/v1/subscriptions",
+        account,
         last -> last.connection() + ":" + last.id());
   }
 
@@ -219,6 +245,12 @@ final class AdminApi {
 
   /** Makes a page of at most {@code limit} items from one more, which tells if another follows. */
   static <T> Reply page(List<T> found, int limit, String path, Function<T, String> cursor) {
+    return page(found, limit, path, null, cursor);
+  }
+
+  /** The same for a list that was asked for by account, or for all accounts if that is null. */
+  private static <T> Reply page(
+      List<T> found, int limit, String path, @Nullable String account, Function<T, String> cursor) {
     boolean more = found.size() > limit;
     List<T> items = more ? found.subList(0, limit) : found;
     String next =
@@ -226,10 +258,15 @@ final class AdminApi {
             ? path
                 + "?limit="
                 + limit
+                + (account == null ? "" : "&account=" + encoded(account))
                 + "&after="
-                + URLEncoder.encode(cursor.apply(items.get(limit - 1)), StandardCharsets.UTF_8)
+                + encoded(cursor.apply(items.get(limit - 1)))
             : null;
     return Reply.ok(new Page<>(List.copyOf(items), next));
+  }
+
+  private static String encoded(String text) {
+    return URLEncoder.encode(text, StandardCharsets.UTF_8);
   }
 
   /**

@@ -64,6 +64,7 @@ public final class CallingClient {
         calls
             .services()
             .find(
+                info.account(),
                 request.service,
                 request.serviceStart,
                 request.serviceLength,

@@ -66,15 +66,27 @@ public final class LoopCalls {
   }
 
   /**
-   * Makes a connection one that serves.
+   * Makes a connection one that serves in the default account.
    *
    * @param end the connection
    * @param member the member's number: the producer number of the client, not 0
    * @return nothing is kept of it after its {@link ServingClient#close}
    */
   public ServingClient server(MemberEnd end, long member) {
+    return server(end, "", member);
+  }
+
+  /**
+   * Makes a connection one that serves in an account.
+   *
+   * @param end the connection
+   * @param account whose services; empty for the default account
+   * @param member the member's number
+   * @return as above
+   */
+  public ServingClient server(MemberEnd end, String account, long member) {
     checkLoop();
-    return new ServingClient(this, end, member);
+    return new ServingClient(this, end, account, member);
   }
 
   /**

@@ -217,9 +217,10 @@ public enum ConfigKey {
       16,
       65_536,
       "",
-      "Different groups among the subscriptions with wildcards of all clients, and again among those"
-          + " to one topic by its name: a member is chosen in each for every event. When half of"
-          + " them are taken, only a connection without another group may bring in one."),
+      "Different groups among the subscriptions with wildcards of all clients of an account, and"
+          + " again among those to one topic by its name: a member is chosen in each for every"
+          + " event. When half of them are taken, only a connection without another group may bring"
+          + " in one."),
   /** Patterns of wildcards in all filters. */
   LIMITS_WILDCARD_PATTERNS(
       "limits.wildcard-patterns",
@@ -228,9 +229,19 @@ public enum ConfigKey {
       16,
       65_536,
       "",
-      "Different patterns of wildcards among the filters of all clients, where `a.*.>` and `b.*.>`"
-          + " have the same: what it takes to look up a topic grows with them. One connection may"
+      "Different patterns of wildcards among the filters of all clients of an account, where"
+          + " `a.*.>` and `b.*.>` have the same: what it takes to look up a topic grows with them. One connection may"
           + " bring in a sixteenth."),
+  /** Accounts that have clients. */
+  LIMITS_ACCOUNTS(
+      "limits.accounts",
+      ValueType.COUNT,
+      "1000",
+      0,
+      100_000,
+      "",
+      "Accounts that may have clients at this bus at once, besides the default one. A client of one"
+          + " more gets `Problem(LIMIT_EXCEEDED)` and is closed with 4003."),
   /** Bytes queued for one connection. */
   LIMITS_QUEUE_BYTES(
       "limits.queue-bytes",

@@ -72,6 +72,7 @@ final class ConfigValues {
                     integer(ConfigKey.LIMITS_GROUPS),
                     integer(ConfigKey.LIMITS_TOPIC_GROUPS),
                     integer(ConfigKey.LIMITS_WILDCARD_PATTERNS),
+                    integer(ConfigKey.LIMITS_ACCOUNTS),
                     number(ConfigKey.LIMITS_QUEUE_BYTES),
                     number(ConfigKey.LIMITS_MEMORY_BYTES),
                     integer(ConfigKey.LIMITS_HELLO_BYTES)));

@@ -20,6 +20,7 @@ import io.eventbus.schema.Welcome;
 import io.eventbus.server.call.CallerInfo;
 import io.eventbus.server.quota.QuotaAccounts;
 import io.eventbus.server.quota.QuotaShare;
+import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.security.Authentication;
 import io.eventbus.server.security.Authentications;
 import io.eventbus.server.security.Principal;
@@ -106,6 +107,9 @@ public final class Session {
   private boolean revoked;
   private volatile Identity identity = Identity.UNKNOWN;
   private volatile ChangeTokens.@Nullable Grant arrival;
+
+  // Of the client's account, which is kept as long as it is here; null before the welcome.
+  private @Nullable SubscriptionIndex index;
 
   // Null where there are no quotas for this client.
   private @Nullable QuotaShare quotas;
@@ -343,7 +347,8 @@ public final class Session {
           new SessionCalls(
               loop,
               link,
-              new CallerInfo(identity.producer(), subject.getBytes(UTF_8), share),
+              new CallerInfo(
+                  identity.producer(), subject.getBytes(UTF_8), principal.account(), share),
               principal.permissions(),
               this::shownClient);
       calls = made;
@@ -382,6 +387,7 @@ public final class Session {
               loop,
               link,
               this::refuse,
+              principal.account(),
               identity.producer(),
               principal.permissions(),
               this::shownClient,
@@ -479,12 +485,20 @@ public final class Session {
       shutOut(refusal);
       return;
     }
+    SubscriptionIndex account = enter(who);
+    if (account == null) {
+      return;
+    }
     QuotaAccounts.Entry entry =
         loop.bus.quotas().enter(who, loop.bus.sessions().wouldReplace(resume, who));
     if (entry instanceof QuotaAccounts.Entry.Full full) {
+      account.accounts().leave(account);
       turnAway(ErrorCode.LIMIT_EXCEEDED, full.message());
       return;
     }
+    index = account;
+    publishing.enter(account);
+    subscriptions.enter(account);
     share(((QuotaAccounts.Entry.Open) entry).share());
     authentication.close();
     become(who);
@@ -515,6 +529,22 @@ public final class Session {
     welcome.setCalls(loop.bus.services().calls());
     welcome.setServices(loop.bus.services().perConnection());
     link.send(ControlFrames.encode(TypeCode.WELCOME, welcome));
+  }
+
+  /** Finds the name space of a client's account; where there is none for it, it is turned away. */
+  private @Nullable SubscriptionIndex enter(Principal who) {
+    int most = loop.bus.limits().accounts();
+    SubscriptionIndex account = loop.bus.index().accounts().enter(who.account(), most);
+    if (account == null) {
+      turnAway(
+          ErrorCode.LIMIT_EXCEEDED,
+          "the bus has clients of "
+              + most
+              + " accounts, and none of this client's (expected: at most "
+              + most
+              + ", limits.accounts); try again later, or another bus");
+    }
+    return account;
   }
 
   /** Takes a new token; the answer comes later. */
@@ -785,6 +815,11 @@ public final class Session {
     }
     acknowledgements.close();
     closeShare();
+    SubscriptionIndex account = index;
+    if (account != null) {
+      index = null;
+      account.accounts().leave(account);
+    }
   }
 
   /**

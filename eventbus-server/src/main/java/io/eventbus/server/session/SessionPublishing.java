@@ -9,6 +9,7 @@ import io.eventbus.server.quota.QuotaShare;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.DeliveryKind;
 import io.eventbus.server.routing.Hold;
+import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.security.Action;
 import io.eventbus.server.security.FilterRules;
 import io.eventbus.server.security.Permissions;
@@ -34,6 +35,7 @@ final class SessionPublishing {
   // Made with the first frame: most clients never publish.
   private @Nullable Hold hold;
   private boolean awaitsRoom;
+  private SubscriptionIndex index;
   private @Nullable QuotaShare quotas;
 
   // Who has no permissions yet may publish nothing.
@@ -52,6 +54,12 @@ final class SessionPublishing {
     this.link = link;
     this.refusal = refusal;
     this.client = client;
+    this.index = loop.bus.index();
+  }
+
+  /** Says in whose name space the client publishes. */
+  void enter(SubscriptionIndex account) {
+    index = account;
   }
 
   /** Says what the client may publish from now on. */
@@ -98,7 +106,7 @@ final class SessionPublishing {
       return true;
     }
     loop.budget().spend(publish.eventCount() / CHECKED_EVENTS);
-    String problem = loop.router.select(in, publish);
+    String problem = loop.router.select(index, in, publish);
     if (problem != null) {
       refuse(ErrorCode.ILLEGAL_TOPIC, problem, publish);
       return true;

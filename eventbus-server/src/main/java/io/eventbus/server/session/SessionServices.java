@@ -99,6 +99,7 @@ public final class SessionServices implements MemberEnd {
   /**
    * Makes one that serves nothing.
    *
+   * @param account the client's account
    * @param number the client's producer number
    * @param permissions what the client may do
    * @param client the client as operators know it
@@ -108,6 +109,7 @@ public final class SessionServices implements MemberEnd {
       LoopContext loop,
       ClientLink link,
       Refusal refusal,
+      String account,
       long number,
       Permissions permissions,
       Supplier<String> client,
@@ -118,7 +120,7 @@ public final class SessionServices implements MemberEnd {
     this.client = client;
     this.isSubscription = isSubscription;
     this.allowed = permissions.of(Action.SERVE);
-    this.serving = loop.calls.server(this, number);
+    this.serving = loop.calls.server(this, account, number);
   }
 
   /** Says what the client may serve from now on; it leaves what it may not serve any more. */

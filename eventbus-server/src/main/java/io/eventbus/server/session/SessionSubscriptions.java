@@ -11,6 +11,7 @@ import io.eventbus.schema.Problem;
 import io.eventbus.schema.Subscribe;
 import io.eventbus.server.quota.QuotaShare;
 import io.eventbus.server.routing.Subscription;
+import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.security.Action;
 import io.eventbus.server.security.FilterRules;
 import io.eventbus.server.security.Permissions;
@@ -33,6 +34,7 @@ public final class SessionSubscriptions {
   private final Supplier<String> client;
   private final BooleanSupplier arriving;
   private final BooleanSupplier changing;
+  private SubscriptionIndex index;
   // Made with the first subscription: a session that only publishes needs none.
   private volatile Map<Long, Subscription> byId = Map.of();
   private @Nullable DeduplicatedSubscriptions equal;
@@ -65,6 +67,12 @@ public final class SessionSubscriptions {
     this.client = client;
     this.arriving = arriving;
     this.changing = changing;
+    this.index = loop.bus.index();
+  }
+
+  /** Says in whose name space the client subscribes; before it has subscriptions. */
+  void enter(SubscriptionIndex account) {
+    index = account;
   }
 
   /** Whether a number is that of a subscription. */
@@ -144,7 +152,7 @@ public final class SessionSubscriptions {
           request.getId());
       return true;
     }
-    String tooMany = loop.bus.cluster().refuse(request.getFilter(), group);
+    String tooMany = loop.bus.cluster().refuse(index.account(), request.getFilter(), group);
     if (tooMany != null) {
       refuse(ErrorCode.LIMIT_EXCEEDED, tooMany, request.getId());
       return true;
@@ -267,7 +275,7 @@ public final class SessionSubscriptions {
   }
 
   private boolean mustWait(TopicFilter filter, Runnable retry) {
-    long nanos = loop.bus.index().waitNanos(filter, loop.budget().now());
+    long nanos = index.waitNanos(filter, loop.budget().now());
     if (nanos > 0) {
       link.later(retry, nanos);
     }
@@ -309,7 +317,7 @@ public final class SessionSubscriptions {
   private DeduplicatedSubscriptions equal() {
     DeduplicatedSubscriptions e = equal;
     if (e == null) {
-      e = new DeduplicatedSubscriptions(loop.bus.index());
+      e = new DeduplicatedSubscriptions(index);
       equal = e;
     }
     return e;
@@ -318,7 +326,7 @@ public final class SessionSubscriptions {
   private SubscriptionShare share() {
     SubscriptionShare s = share;
     if (s == null) {
-      s = new SubscriptionShare(link, loop.bus.index(), loop.bus.limits());
+      s = new SubscriptionShare(link, index, loop.bus.limits());
       share = s;
     }
     return s;

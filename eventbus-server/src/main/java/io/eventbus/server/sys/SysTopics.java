@@ -5,14 +5,15 @@ import io.eventbus.registry.ListenerRegistration;
 import io.eventbus.registry.Registry;
 import io.eventbus.server.admin.BusView;
 import io.eventbus.server.advisory.Advisories;
+import io.eventbus.server.advisory.Advisory;
 import io.eventbus.server.config.SysConfig;
 import io.eventbus.server.internal.InternalClient;
-import io.eventbus.server.routing.SubscriptionIndex;
 import java.time.Clock;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 
 /**
  * Publishes what a bus tells of itself, from its start until it is closed. Figures are taken on a
@@ -52,7 +53,7 @@ public final class SysTopics implements AutoCloseable {
    * @param view its figures
    * @param advisories what happens on it
    * @param audit what is kept of it
-   * @param index says whether anything subscribes
+   * @param observers who may see what
    * @param client publishes
    * @param clock the time of what is told
    * @return the running topics
@@ -63,14 +64,13 @@ public final class SysTopics implements AutoCloseable {
       BusView view,
       Advisories advisories,
       AuditTrail audit,
-      SubscriptionIndex index,
+      Observers observers,
       InternalClient client,
       Clock clock) {
-    EventsTopic events =
-        new EventsTopic(place.bus(), index::isWanted, client::publish, clock, System::nanoTime);
-    StatsTopic stats = new StatsTopic(place.bus(), view, index::isWanted, client::publish, clock);
-    advisories.listen(events);
-    audit.publishTo(client::publish);
+    Publisher operators = operators(observers, client);
+    StatsTopic stats = new StatsTopic(place.bus(), view, observers::isWanted, operators, clock);
+    advisories.listen(events(place.bus(), observers, client, clock));
+    audit.publishTo(operators);
     ScheduledExecutorService thread =
         Executors.newSingleThreadScheduledExecutor(
             task -> {
@@ -87,6 +87,29 @@ public final class SysTopics implements AutoCloseable {
             .registry()
             .addListener(new BusStates(new BusId(place.bus()), place.isMember(), advisories::tell));
     return new SysTopics(advisories, audit, thread, registration);
+  }
+
+  /** Publishes to those who see everything. */
+  private static Publisher operators(Observers observers, InternalClient client) {
+    return (topic, payload) ->
+        observers.wanting(topic).forEach(index -> client.publish(index, topic, payload));
+  }
+
+  /** Publishes what happens, to those who may see it. */
+  static Consumer<Advisory> events(
+      String bus, Observers observers, InternalClient client, Clock clock) {
+    return new AccountEvents(
+        topic(bus, "events"),
+        observers,
+        new EventsTopic(
+            bus, observers::isWanted, operators(observers, client), clock, System::nanoTime),
+        account ->
+            new EventsTopic(
+                bus,
+                account::isWanted,
+                (topic, payload) -> client.publish(account, topic, payload),
+                clock,
+                System::nanoTime));
   }
 
   /**

@@ -146,6 +146,7 @@ class AdminServerTest {
   @CsvSource({
     "/api/v1/connections, 25, 10",
     "/api/v1/connections, 25, 25",
+    "/api/v1/accounts, 3, 2",
     "/api/v1/topics, 5, 2",
     "/api/v1/services, 3, 2",
     "/api/v1/subscriptions, 50, 7",
@@ -164,6 +165,34 @@ class AdminServerTest {
     }
     assertThat(items).hasSize(total).doesNotHaveDuplicates();
     assertThat(pages).isEqualTo((total + limit - 1) / limit);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "/api/v1/connections, 5, 20",
+    "/api/v1/subscriptions, 10, 40",
+    "/api/v1/topics, 5, 5",
+    "/api/v1/services, 0, 3"
+  })
+  void listsAreOfOneAccount(String path, int ofOne, int ofDefault) throws Exception {
+    assertThat(count(path + "?limit=2&account=b%26b")).isEqualTo(ofOne);
+    assertThat(count(path + "?limit=2&account=")).isEqualTo(ofDefault);
+  }
+
+  private int count(String path) throws Exception {
+    int count = 0;
+    for (String next = path; next != null; ) {
+      JsonNode page = json(get(next));
+      count += page.path("items").size();
+      next = page.path("next").isNull() ? null : page.path("next").asText();
+    }
+    return count;
+  }
+
+  @Test
+  void aServiceIsThatOfAnAccount() throws Exception {
+    assertThat(get("/api/v1/services/orders?account=").statusCode()).isEqualTo(200);
+    assertThat(get("/api/v1/services/orders?account=acme").statusCode()).isEqualTo(404);
   }
 
   @Test

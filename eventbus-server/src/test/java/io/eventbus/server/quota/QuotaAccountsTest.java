@@ -120,6 +120,36 @@ class QuotaAccountsTest {
   }
 
   @Test
+  void whatOneAccountUsesIsNotTakenFromAnother() {
+    ClientQuotas one =
+        new ClientQuotas(
+            Quotas.NONE,
+            new Quotas(
+                Map.of(
+                    Quota.CONNECTIONS, 2L,
+                    Quota.SUBSCRIPTIONS, 2L,
+                    Quota.PUBLISH_EVENTS, 1L)));
+    QuotaShare greedy = enter("acme", "u1", one);
+    enter("acme", "u2", one);
+    QuotaShare modest = enter("other", "u1", one);
+    QuotaShare unnamed = enter("", "u1", one);
+    refusal(entry("acme", "u3", one));
+    for (int i = 0; i < 2; i++) {
+      assertThat(greedy.takeSubscription()).isNull();
+    }
+    assertThat(greedy.takeSubscription()).contains("account 'acme'");
+    greedy.published(1_000, 10, now);
+    assertThat(greedy.publishWaitNanos(now)).isPositive();
+    for (QuotaShare spared : List.of(modest, unnamed)) {
+      assertThat(spared.takeSubscription()).isNull();
+      assertThat(spared.publishWaitNanos(now)).isZero();
+    }
+    enter("other", "u2", one);
+    enter("", "u2", one);
+    assertThat(accounts.find("other", null).get(0).subscriptions()).isEqualTo(1);
+  }
+
+  @Test
   void whoReplacesAConnectionNeedsNoRoom() {
     ClientQuotas one = each(Quota.CONNECTIONS, 1);
     QuotaShare before = enter("acme", "u1", one);

@@ -301,7 +301,7 @@ class TokenRenewalTest {
     loops.runAll();
     assertThat(link.taken()).containsExactlyInAnyOrder(new Drained(2L), new Drained(3L));
     assertThat(session.subscriptions().size()).isEqualTo(1);
-    assertThat(index.size()).isEqualTo(1);
+    assertThat(index.accounts().subscriptions()).isEqualTo(1);
     handle(SampleFrames.publish("other", 2, false, "x"));
     assertThat(((Problem) link.taken().get(0)).getCode()).isEqualTo(ErrorCode.FORBIDDEN);
     handle(SampleFrames.publish("user.one", 1, true, "x"));

@@ -17,6 +17,8 @@ const SHORTEST = 100;
 const LONGEST = 300_000;
 // How long a new bus that is given up may take to drain, and an application to go on taking what came.
 const UNDO = 2000;
+// How long the new bus may take to show that what it had sent before has come.
+const OVERTAKE = 2000;
 
 /**
  * Whose connections these are.
@@ -24,7 +26,6 @@ const UNDO = 2000;
  * @typedef {object} Home
  * @property {(link: Link, welcome: Welcome) => void} moved the new connection is the one that the client has; closes the old one
  * @property {(url: string, why: string) => void} stayed the client stays at its old bus
- * @property {(why: string) => void} lostBoth the client has no connection any more
  * @property {() => void} loseSending nothing can be sent over the connection that was sent over
  * @property {LinkOwner['welcomed']} welcomed
  * @property {LinkOwner['ended']} ended
@@ -115,12 +116,13 @@ export class BusChange {
       case 'flush': this.#flush(); break;
       case 'pause': this.#publishOnForAMoment(); break;
       case 'leave': this.#leave(); break;
-      case 'finish': this.#finish(); break;
+      case 'catchUp': this.#catchUp(); break;
       case 'releaseAndFinish': this.#release(); this.#finish(); break;
       case 'goOn': this.#goOn(); break;
       case 'loseSending': this.#home.loseSending(); break;
       case 'waitOn': this.#waitOn(); break;
       case 'comeBack': this.#comeBack(); break;
+      case 'loseSendingAndComeBack': this.#home.loseSending(); this.#comeBack(); break;
       case 'undo': this.#undo(); break;
       case 'stayUnbegun': this.#end(); this.#target.drop(); this.#home.stayed(this.#target.url, this.#why); break;
       case 'stay': this.#stay(); break;
@@ -222,27 +224,35 @@ export class BusChange {
     this.#stopTimers();
     // Only the old bus has what is queued there for this client; for leaving it gives the whole time again.
     this.#deadline = this.#env.setTimeout(() => this.#onWaited(), this.#patience);
-    const frames = this.#parts.registry.leave(this.#served, () => {
-      this.#release();
-      this.#on('drained');
-    });
+    const frames = this.#parts.registry.leave(this.#served, () => this.#on('drained'));
     if (frames && frames.length > 0) {
       this.#parts.outbox.sendNow(joined(frames));
     }
     this.#parts.outbox.moved(link.channel, /** @type {Welcome} */ (link.welcome).limits);
     if (!frames) {
-      this.#release();
       this.#on('drained');
+    }
+  }
+
+  /**
+   * Two connections have no order between them: what the new bus had sent for a group before the old one was done may not be read yet, and
+   * would come behind events with higher numbers. Its answer comes behind all that.
+   */
+  #catchUp() {
+    this.#stopTimers();
+    if (this.#hasGroups) {
+      this.#deadline = this.#env.setTimeout(() => this.#on('caughtUp'), OVERTAKE);
+      this.#target.link.askBehind(() => this.#on('caughtUp'));
+    } else {
+      this.#on('caughtUp');
     }
   }
 
   /** From now on the new connection's events are handed on. */
   #release() {
-    if (this.#phase !== 'NEW_LOST') {
-      // Before the first credit: what was held takes of the room.
-      this.#parts.dispatcher.release(true);
-      this.#target.link.goLive();
-    }
+    // Before the first credit: what was held takes of the room.
+    this.#parts.dispatcher.release(true);
+    this.#target.link.goLive();
   }
 
   #waitOn() {

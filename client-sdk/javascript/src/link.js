@@ -91,6 +91,8 @@ export class Link {
   #isOver = false;
   #isAbandoned = false;
   #nextEcho = 1;
+  /** @type {{id: number, came: () => void} | null} an Echo that is waited for */
+  #asked = null;
   /** When something was received last, in ms. */
   heardAt;
   /** @type {Welcome | null} */
@@ -217,6 +219,22 @@ export class Link {
     } else {
       channel?.send([encodeId(TYPE.ECHO, this.#nextEcho++)]);
     }
+  }
+
+  /**
+   * Asks the bus for an answer that comes behind all that it has sent until then.
+   * @param {() => void} came is called once, but not when the connection ends before
+   */
+  askBehind(came) {
+    const id = this.#nextEcho++;
+    this.#asked = { id, came };
+    this.#channel?.send([encodeId(TYPE.ECHO, id)]);
+  }
+
+  #answered() {
+    const asked = this.#asked;
+    this.#asked = null;
+    asked?.came();
   }
 
   /**
@@ -353,6 +371,9 @@ export class Link {
         this.#owner.changeBus(this, decodeChangeBus(body));
         break;
       case TYPE.ECHO:
+        if (body.long('id') === this.#asked?.id) {
+          this.#answered();
+        }
         break;
       default:
         // A later version's: skipped, as the protocol says.
@@ -432,6 +453,8 @@ export class Link {
         this.#credit.refused();
         return true;
       case TYPE.ECHO:
+        // Of a bus that does not know it: as good an answer.
+        this.#answered();
         return true;
       case TYPE.AUTHENTICATE:
         refresh.refused(this);

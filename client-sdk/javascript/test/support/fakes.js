@@ -134,8 +134,8 @@ export class FakeConnection {
         this.send('CONFIRM', { typeCode: 2, about: one.id });
       } else if (one.frame === 'PUBLISH' && one.confirm) {
         this.send('CONFIRM', { typeCode: 1, topic: one.topic, about: one.sequence + one.events.length - 1 });
-      } else if (one.frame === 'BARRIER') {
-        this.send('BARRIER', { id: one.id });
+      } else if (one.frame === 'BARRIER' || one.frame === 'ECHO') {
+        this.send(one.frame, { id: one.id });
       } else if (one.frame === 'UNSUBSCRIBE') {
         this.send('CONFIRM', { typeCode: 6, about: one.id });
         this.send('DRAINED', { id: one.id });

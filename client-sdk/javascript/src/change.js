@@ -1,14 +1,13 @@
 import { ASK_AGAIN } from './barriers.js';
 import { step } from './change-table.js';
 import { Target } from './target.js';
-import * as TYPE from './wire/type.js';
 import { joined } from './wire/bytes.js';
-import { encodeId } from './wire/frames.js';
 
 /** @import {Action, Happening, Phase} from './change-table.js' */
 /** @import {EventBusError} from './errors.js' */
 /** @import {Link, LinkOwner, Parts} from './link.js' */
 /** @import {Settings} from './options.js' */
+/** @import {Registration} from './registry.js' */
 /** @import {Destination} from './target.js' */
 /** @import {ChangeBus, Welcome} from './wire/frames.js' */
 
@@ -53,13 +52,15 @@ export class BusChange {
   #patience = SHORTEST;
   #waited = 0;
   #hasGroups = false;
-  // Subscriptions of the new bus.
+  // Whether the new bus has sent what nobody else gets.
+  #hasExclusive = false;
+  // Subscriptions and services of the new bus.
   /** @type {Set<number>} */
   #unconfirmed = new Set();
   /** @type {Set<number>} */
   #confirmed = new Set();
-  /** @type {Set<number>} */
-  #served = new Set();
+  /** @type {Map<number, Registration>} */
+  #served = new Map();
   /** @type {Set<number>} */
   #undrained = new Set();
 
@@ -171,8 +172,9 @@ export class BusChange {
    * @param {EventBusError} failure
    */
   refused(id, failure) {
+    const one = this.#served.get(id) ?? id;
     this.#served.delete(id);
-    this.#on('refused', `it refuses a subscription: ${failure.message}`);
+    this.#on('refused', `it refuses ${one}: ${failure.message}`);
   }
 
   /** @param {number} id */
@@ -193,15 +195,16 @@ export class BusChange {
     const { registry, dispatcher } = this.#parts;
     const all = registry.beginChange();
     dispatcher.hold(() => this.#on('tooMuch', 'too much came for groups meanwhile'));
-    for (const { id, group } of all) {
-      this.#served.add(id);
-      this.#unconfirmed.add(id);
-      this.#hasGroups ||= group !== null;
+    for (const one of all) {
+      this.#served.set(one.id, one);
+      this.#unconfirmed.add(one.id);
+      this.#hasGroups ||= one.group !== null;
+      this.#hasExclusive ||= one.isExclusive;
     }
     if (all.length === 0) {
       this.#on('confirmed');
     } else {
-      this.#target.link.channel.send(all.map(s => s.subscribeFrame));
+      this.#target.link.channel.send(all.map(one => one.beginFrame));
     }
   }
 
@@ -283,20 +286,20 @@ export class BusChange {
     this.#finish();
   }
 
-  /** Nothing was taken from the old bus; what the new one has for groups no other member gets. */
+  /** Nothing was taken from the old bus; what the new one has for groups and services no other member gets. */
   #undo() {
     const { outbox, barriers, dispatcher } = this.#parts;
     outbox.stay();
     barriers.forget();
     this.#stopTimers();
-    if (!this.#hasGroups || this.#served.size === 0) {
+    if (!this.#hasExclusive || this.#served.size === 0) {
       this.#on('undone');
       return;
     }
     dispatcher.holdGroupsOnly();
     this.#target.link.takeRest();
-    this.#undrained = new Set(this.#served);
-    this.#target.link.channel.send([...this.#served].map(id => encodeId(TYPE.UNSUBSCRIBE, id)));
+    this.#undrained = new Set(this.#served.keys());
+    this.#target.link.channel.send([...this.#served.values()].map(one => one.endFrame));
     this.#pause = this.#env.setTimeout(() => this.#on('undone'), UNDO);
   }
 

@@ -408,6 +408,7 @@ export class Connector {
 
   /** @param {EventBusError} why closes the connection in good order, and the client with it */
   close(why) {
+    this.#parts.calls?.end(why);
     if (this.connection && this.#link) {
       this.#link.close('the client is closed');
       if (this.#state !== 'CLOSED') {
@@ -423,6 +424,7 @@ export class Connector {
       return;
     }
     this.#stopTimer();
+    this.#parts.calls?.end(reason);
     this.#attempt++;
     this.#waiting = null;
     this.#change?.abandon();
@@ -480,7 +482,7 @@ export class Connector {
   moved(link, welcome) {
     const before = /** @type {ConnectionInfo} */ (this.connection);
     this.#change = null;
-    this.#link?.close('the client goes on at another bus');
+    this.#link?.leave('the client goes on at another bus');
     const now = this.#connected(link, welcome);
     this.#parts.counters.busChanges++;
     this.#events.emit('busChanged', { before, now });

@@ -168,14 +168,14 @@ test('a refused subscription: the client stays, publishes on, and says why', asy
   fresh.send('DELIVER', { topic: 'a.x', sequence: 1, events: events(1) });
   fresh.send('PROBLEM', { code: 'LIMIT_EXCEEDED', message: 'too many', typeCode: 2, about: 1 });
   await settle();
-  assert.deepEqual(old.of('CHANGE_BUS_FAILED'), [{ frame: 'CHANGE_BUS_FAILED', token: 'move-1', message: 'it refuses a subscription: too many' }]);
+  assert.deepEqual(old.of('CHANGE_BUS_FAILED'), [{ frame: 'CHANGE_BUS_FAILED', token: 'move-1', message: 'it refuses subscription 1 to a.>: too many' }]);
   assert.equal(fresh.closed.code, 1000);
   old.confirmAll();
   await published;
   assert.deepEqual(got, []);
   old.send('DELIVER', { topic: 'a.x', sequence: 1, events: events(1) });
   assert.deepEqual(got, ['a.x 1']);
-  assert.deepEqual(of('busChangeFailed'), [{ type: 'busChangeFailed', url: 'ws://bus-2.test/bus', why: 'it refuses a subscription: too many' }]);
+  assert.deepEqual(of('busChangeFailed'), [{ type: 'busChangeFailed', url: 'ws://bus-2.test/bus', why: 'it refuses subscription 1 to a.>: too many' }]);
   assert.equal(client.state, 'CONNECTED');
 });
 

@@ -7,6 +7,7 @@ import { PublishFrame } from '../../src/frame.js';
 import { encodeEvent, estimate } from '../../src/encoder.js';
 import { Malformed } from '../../src/errors.js';
 import { Writer } from '../../src/wire/writer.js';
+import { describe } from '../../src/trace.js';
 import { decode, READERS } from '../support/records.js';
 import { bytesOf, examples, hasVectors, vectors } from '../support/vectors.js';
 
@@ -102,6 +103,16 @@ test('what a bus sends is read as the protocol page has it', () => {
     assert.deepEqual(plain(frame.record), expected, name);
   }
   assert.equal(read, Object.keys(READERS).length);
+});
+
+test('each frame of the protocol page is told in words', () => {
+  // An Ack is not sent by this library.
+  for (const { code, name, bytes } of examples().filter(one => one.name !== 'Ack')) {
+    const [line, ...more] = describe(bytes);
+    assert.deepEqual(more, []);
+    assert.match(line, new RegExp(`^${String(code).padStart(3, '0')} (?!unknown)`), name);
+    assert.doesNotMatch(line, /\?| s3cret|q3fJ0y/, name);
+  }
 });
 
 test('frames of the Java codec are read alike', { skip: hasVectors ? false : 'the conformance kit is not here' }, () => {

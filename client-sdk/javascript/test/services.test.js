@@ -167,6 +167,21 @@ test('a request that comes again is not executed again', async () => {
   assert.equal(invocations.length, 4, "another caller's is another one");
 });
 
+test('a reply that a bus does not take is a failure there', async () => {
+  const { bus, env, invocations, invoke } = await serving({ rememberReplies: 1 });
+  invoke({ request: 7n });
+  bus.end();
+  env.onOpen = connection => connection.welcome({ limits: { ...LIMITS, messageBytes: 4096 } });
+  await env.advance(100);
+  invoke({ request: 7n, call: -1n, attempt: 1 }, env.bus);
+  invocations[0].resolve(new Uint8Array(3500));
+  await settle();
+  invoke({ request: 8n, call: -2n }, env.bus);
+  invocations[1].resolve('x');
+  await settle();
+  assert.deepEqual(answers(env.bus), [[-1, 'TOO_BIG', 'YES'], [-2, 'x', 'reply']]);
+});
+
 test('pause and resume', async () => {
   const { client, bus, env, service } = await serving({ concurrency: 5 });
   service.pause();

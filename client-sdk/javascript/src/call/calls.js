@@ -4,7 +4,8 @@ import { decodeCancel, decodeFailure, decodeInvoke, decodeReply, encodeFailure }
 import * as LIMIT from '../wire/limit.js';
 import * as TYPE from '../wire/type.js';
 import { Writer } from '../wire/writer.js';
-import { CallError } from './errors.js';
+import { CallError, failure } from './errors.js';
+import { Lines } from './lines.js';
 import { checkRequest, checkServe } from './options.js';
 import { PendingCalls } from './pending.js';
 import { Service } from './service.js';
@@ -14,7 +15,6 @@ import { ServiceRunner } from './service-runner.js';
 /** @import {Response} from './event.js' */
 /** @import {Outbox} from '../outbox.js' */
 /** @import {Registry} from '../registry.js' */
-/** @import {Received} from './service-runner.js' */
 /** @import {Channel, ClientEvents, Environment, RequestHandler, RequestOptions, SendOptions, ServeOptions} from '../types.js' */
 /** @import {Invoke} from '../wire/call-frames.js' */
 /** @import {Welcome} from '../wire/frames.js' */
@@ -30,19 +30,11 @@ import { ServiceRunner } from './service-runner.js';
  * @property {Registry} registry
  * @property {(error: EventBusError) => void} problem
  * @property {() => void} onIdle the last request has its outcome
- *
- * A connection.
- * @typedef {object} Line
- * @property {Welcome} welcome
- * @property {Uint8Array[][]} out frames that go out at the end of the turn
- * @property {Map<bigint, {received: Received, runner: ServiceRunner}>} open calls that it waits for an answer to
  */
 
 // How long calls may end on a connection that the client has left, and how often it is looked whether they have, in ms.
 const TRAIL = 500;
 const LOOK = 10;
-// Bytes of a message of answers, unless one alone has more.
-const BATCH = 65_536;
 // Above this the network is behind: no handler is begun with a request whose answer would only wait.
 const HIGH_WATER = 2 ** 20;
 const DEFAULT_MESSAGE_BYTES = 2 ** 22;
@@ -52,8 +44,7 @@ export class Calls {
   #callBytes;
   #home = /** @type {Home} */ (/** @type {unknown} */ (null));
   #pending = /** @type {PendingCalls} */ (/** @type {unknown} */ (null));
-  /** @type {Map<Channel, Line>} */
-  #lines = new Map();
+  #lines = new Lines();
   /** @type {Map<number, {service: Service, runner: ServiceRunner}>} */
   #services = new Map();
   /** @type {Map<Channel, () => void>} that the client is about to end */
@@ -70,7 +61,7 @@ export class Calls {
   join(home) {
     this.#home = home;
     this.#pending = new PendingCalls({
-      env: home.env, wake: () => home.outbox.wake(), say: (channel, frame) => this.#say(channel, frame), onIdle: home.onIdle,
+      env: home.env, wake: () => home.outbox.wake(), say: (channel, frame) => this.#lines.say(channel, frame), onIdle: home.onIdle,
     }, this.#callBytes);
   }
 
@@ -130,7 +121,8 @@ export class Calls {
       opened: ({ channel, call }, received, by) => void this.#lines.get(channel)?.open.set(call, { received, runner: by }),
       close: ({ channel, call }) => this.#lines.get(channel)?.open.delete(call) ?? false,
       isOpen: ({ channel, call }) => this.#lines.get(channel)?.open.has(call) ?? false,
-      say: (channel, frame) => this.#say(channel, frame),
+      takes: (channel, eventBytes) => eventBytes + LIMIT.aroundCall <= (this.#lines.get(channel)?.welcome.limits.messageBytes ?? Infinity),
+      say: (channel, frame) => this.#lines.say(channel, frame),
       failed: (error, invocation) => {
         if (!events.emit('requestFailed', { error, invocation })) {
           env.report(error);
@@ -155,7 +147,7 @@ export class Calls {
    * @param {Welcome} welcome
    */
   opened(channel, welcome) {
-    this.#lines.set(channel, { welcome, out: [], open: new Map() });
+    this.#lines.opened(channel, welcome);
   }
 
   /** @param {Channel} channel over which nothing counts any more */
@@ -179,7 +171,7 @@ export class Calls {
         return;
       }
       if (env.now() >= until || (this.#pending.isQuiet(channel) && this.#lines.get(channel)?.open.size === 0)) {
-        this.#flush(channel);
+        this.#lines.flush(channel);
         this.#leaving.delete(channel);
         then();
       } else {
@@ -215,42 +207,9 @@ export class Calls {
     return line ? this.#pending.take(channel, line.welcome, most) : [];
   }
 
-  /**
-   * @param {Channel} channel
-   * @param {Uint8Array[]} frame
-   */
-  #say(channel, frame) {
-    const line = this.#lines.get(channel);
-    if (line && line.out.push(frame) === 1) {
-      queueMicrotask(() => this.#flush(channel));
-    }
-  }
-
-  /** @param {Channel} channel */
-  #flush(channel) {
-    const line = this.#lines.get(channel);
-    const frames = line?.out.splice(0) ?? [];
-    /** @type {Uint8Array[]} */
-    let message = [];
-    let bytes = 0;
-    for (const frame of frames) {
-      const size = frame.reduce((sum, part) => sum + part.length, 0);
-      if (bytes > 0 && bytes + size > BATCH) {
-        channel.send(message);
-        message = [];
-        bytes = 0;
-      }
-      message.push(...frame);
-      bytes += size;
-    }
-    if (bytes > 0) {
-      channel.send(message);
-    }
-  }
-
   /** @param {Channel} channel */
   #hasRoom(channel) {
-    if (channel.bufferedAmount < HIGH_WATER || !this.#lines.has(channel)) {
+    if (channel.bufferedAmount < HIGH_WATER || !this.#lines.get(channel)) {
       return true;
     }
     this.#looking ??= this.#home.env.setTimeout(() => {
@@ -299,9 +258,8 @@ export class Calls {
       runner.arrive(invoke, channel);
       return;
     }
-    const why = runner ? { code: /** @type {const} */ ('UNSUPPORTED'), message: 'the member serves no calls of this kind' }
-      : { code: /** @type {const} */ ('REFUSED'), message: 'the member has ended' };
-    this.#say(channel, [encodeFailure(invoke.call, { ...why, executed: 'NO', retryAfter: 0, type: '', details: new Uint8Array(0) })]);
+    const why = runner ? failure('UNSUPPORTED', 'the member serves no calls of this kind', 'NO') : failure('REFUSED', 'the member has ended', 'NO');
+    this.#lines.say(channel, [encodeFailure(invoke.call, why)]);
   }
 
   // ---- The end

@@ -2,7 +2,7 @@ import { EventBusError } from '../errors.js';
 import { checkText } from '../options.js';
 import * as LIMIT from '../wire/limit.js';
 
-/** @import {CallCode, ErrorCode, Execution} from '../types.js' */
+/** @import {CallCode, ErrorCode, Execution, FailureCode} from '../types.js' */
 /** @import {Failure} from '../wire/call-frames.js' */
 
 const CODES = ['REFUSED', 'UNKNOWN_METHOD', 'FAILED'];
@@ -99,3 +99,17 @@ export class Rejection extends Error {
 }
 
 Object.defineProperty(Rejection.prototype, 'name', { value: 'Rejection' });
+
+/**
+ * What a member answers for the SDK.
+ * @param {FailureCode} code
+ * @param {string} message
+ * @param {Execution} executed
+ * @returns {Omit<Failure, 'member'>}
+ */
+export const failure = (code, message, executed) => ({ code, message, executed, retryAfter: 0, type: '', details: new Uint8Array(0) });
+
+/**
+ * @param {unknown} thrown by a handler, whose message may hold what is not the caller's to know
+ */
+export const unexpected = thrown => failure('FAILED', `the member's handler failed with ${thrown instanceof Error ? thrown.constructor.name : typeof thrown}`, 'YES');

@@ -2,19 +2,20 @@ import { EventBusError } from '../errors.js';
 import { shorten } from '../link.js';
 import { encodeFailure, encodeReply } from '../wire/call-frames.js';
 import * as LIMIT from '../wire/limit.js';
-import { Rejection } from './errors.js';
-import { CallEvent, Reply } from './event.js';
-import { Invocation } from './invocation.js';
+import { failure, Rejection, unexpected } from './errors.js';
+import { Reply } from './event.js';
+import { Received } from './received.js';
 import { RememberedReplies } from './remembered.js';
 
+/** @import {Invocation} from './invocation.js' */
 /** @import {Serving} from './options.js' */
+/** @import {Target} from './received.js' */
 /** @import {Answer} from './remembered.js' */
-/** @import {Channel, Execution, FailureCode, RequestHandler, SendOptions, ServiceCounters} from '../types.js' */
+/** @import {Channel, FailureCode, RequestHandler, SendOptions, ServiceCounters} from '../types.js' */
 /** @import {Failure, Invoke} from '../wire/call-frames.js' */
 
 /**
- * Where an answer has to go.
- * @typedef {{channel: Channel, call: bigint}} Target
+ * What a runner needs of its client.
  *
  * @typedef {object} RunnerHome
  * @property {() => number} now in ms
@@ -24,65 +25,13 @@ import { RememberedReplies } from './remembered.js';
  * @property {(target: Target, received: Received, runner: ServiceRunner) => void} opened a connection waits for an answer
  * @property {(target: Target) => boolean} close whether the connection still waits for it; it does not any more
  * @property {(target: Target) => boolean} isOpen
+ * @property {(channel: Channel, eventBytes: number) => boolean} takes whether the bus takes a reply with such an event
  * @property {(channel: Channel, frame: Uint8Array[]) => void} say
  * @property {(error: unknown, invocation: Invocation) => void} failed tells of a handler
  */
 
-// What a request takes beside its bytes.
-const OVERHEAD = 512;
 const NOTHING = new Uint8Array(0);
 const MOST_MICROS = 2 ** 31 - 1;
-
-/** A request that is to be answered. */
-export class Received {
-  /** @type {AbortController | null} */
-  #control = null;
-  /** @type {Target[]} more than one if the request has come again meanwhile */
-  targets;
-  #cancelledTargets = 0;
-  isCancelled = false;
-
-  /**
-   * @param {string} service
-   * @param {Invoke} invoke
-   * @param {Channel} channel
-   * @param {Serving} serving
-   * @param {() => number} now
-   */
-  constructor(service, invoke, channel, { codec }, now) {
-    const { call, caller, request, schema, event } = invoke;
-    /** Which request of whom. */
-    this.key = `${caller} ${request}`;
-    this.bytes = event.bytes.length + OVERHEAD;
-    this.targets = [{ channel, call }];
-    this.invocation = new Invocation(service, new CallEvent(event, { service, number: Number(request), schema, codec }), invoke, now, () => this.#signal());
-  }
-
-  #signal() {
-    if (!this.#control) {
-      this.#control = new AbortController();
-      if (this.isCancelled) {
-        this.#control.abort();
-      }
-    }
-    return this.#control.signal;
-  }
-
-  /** @returns {boolean} whether nobody waits for the answer any more, since one has gone */
-  cancelOne() {
-    this.#cancelledTargets++;
-    if (this.#cancelledTargets >= this.targets.length) {
-      this.cancel();
-    }
-    return this.isCancelled;
-  }
-
-  /** Nobody waits for the answer. */
-  cancel() {
-    this.isCancelled = true;
-    this.#control?.abort();
-  }
-}
 
 /**
  * The requests to one service: those that wait, and those that its handler is at. A request takes a place until its handler is done with it;
@@ -309,8 +258,13 @@ export class ServiceRunner {
    * @param {Target} target
    * @param {Answer} answer
    */
-  #reply({ channel, call }, { handledMicros, schema, bytes }) {
-    this.#home.say(channel, encodeReply(call, handledMicros, schema, bytes));
+  #reply(target, { handledMicros, schema, bytes }) {
+    const { channel, call } = target;
+    if (this.#home.takes(channel, bytes.length)) {
+      this.#home.say(channel, encodeReply(call, handledMicros, schema, bytes));
+    } else {
+      this.#say(target, failure('TOO_BIG', `the reply: ${bytes.length} bytes, made for a bus that takes more`, 'YES'));
+    }
   }
 
   /**
@@ -338,16 +292,3 @@ export class ServiceRunner {
     this.#known.forEach(received => received.cancel());
   }
 }
-
-/**
- * @param {FailureCode} code
- * @param {string} message
- * @param {Execution} executed
- * @returns {Omit<Failure, 'member'>}
- */
-const failure = (code, message, executed) => ({ code, message, executed, retryAfter: 0, type: '', details: NOTHING });
-
-/**
- * @param {unknown} thrown whose message may hold what is not the caller's to know
- */
-const unexpected = thrown => failure('FAILED', `the member's handler failed with ${thrown instanceof Error ? thrown.constructor.name : typeof thrown}`, 'YES');

@@ -3,8 +3,9 @@
 # TypeScript with both ways of finding modules, and in a bundle for browsers, whose size it says.
 set -euo pipefail
 here="$(cd -P "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
-# Bytes of a page's bundle, minified and gzipped.
+# Bytes of a page's bundle, minified and gzipped: without calls, and with them.
 most=24250
+most_services=31000
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 fail() { echo "check-package: $1" >&2; exit 1; }
@@ -21,6 +22,7 @@ cat >app.ts <<'TS'
 import { connect, EventBusError, type BusEvent, type Options } from 'eventbus-client';
 import { avro } from 'eventbus-client/avro';
 import { traced } from 'eventbus-client/trace';
+import { CallError, connect as connectServices, Rejection, Reply, type Invocation, type ServiceBus } from 'eventbus-client/services';
 const options: Options = { url: 'ws://localhost:8080/bus', reconnect: { initialDelay: 50 }, WebSocket: traced(WebSocket, () => {}) };
 async function main(): Promise<void> {
   await using bus = await connect(options);
@@ -32,6 +34,20 @@ async function main(): Promise<void> {
   for await (const events of bus.subscribe('a').batches({ max: 10 })) { const all: BusEvent[] = events; void all; }
   void taken;
 }
+async function calls(): Promise<void> {
+  await using bus: ServiceBus = await connectServices({ ...options, callBytes: 1e6 });
+  await using service = bus.serve('orders', async (invocation: Invocation) => {
+    if (invocation.signal.aborted || invocation.remaining < 5) { throw new Rejection('REFUSED', 'too late', { retryAfter: 5 }); }
+    return new Reply({ total: invocation.event.json<{ order: number }>().order }, { headers: { a: 'b' } });
+  }, { concurrency: 4, metadata: { zone: 'eu' } });
+  await service.ready;
+  try {
+    const reply = await bus.request('orders', { order: 7 }, { method: 'total', timeout: 500, idempotent: true, priority: 'HIGH', retry: { attempts: 2 } });
+    const total: number = reply.json<{ total: number }>().total; const member: bigint = reply.member; void [total, member];
+  } catch (error) { if (error instanceof CallError && error.code === 'NO_MEMBER' && error.executed === 'NO') { void error.retryAfter; } }
+  bus.on('requestFailed', ({ error, invocation }) => { const method: string = invocation.method; void [error, method]; });
+}
+calls().catch(() => {});
 main().catch((error: unknown) => { if (error instanceof EventBusError && error.code === 'CLOSED') { void error.retryable; } });
 // @ts-expect-error An option that does not exist.
 void connect({ url: 'ws://x/bus', confirmTimout: 1 });
@@ -46,16 +62,23 @@ for way in "nodenext nodenext app.cts" "esnext bundler"; do
   "$bin/tsc" --noEmit --strict --exactOptionalPropertyTypes --skipLibCheck false --target es2022 --lib es2023,dom,esnext.disposable --types "" \
     --module "$module" --moduleResolution "$resolution" app.ts ${more:+"$more"} || fail "TypeScript, moduleResolution $resolution"
 done
-node --input-type=module -e "import { connect } from 'eventbus-client'; import 'eventbus-client/avro'; import 'eventbus-client/trace'; import { connect as minified } from 'eventbus-client/dist/eventbus.min.js';
+node --input-type=module -e "import { connect } from 'eventbus-client'; import 'eventbus-client/avro'; import 'eventbus-client/trace'; import 'eventbus-client/services'; import { connect as minified } from 'eventbus-client/dist/eventbus.min.js';
   if (typeof connect !== 'function' || typeof minified !== 'function') process.exit(1)" || fail "import"
 node --no-warnings --input-type=commonjs -e "if (typeof require('eventbus-client').connect !== 'function') process.exit(1)" || fail "require"
 
+# Bundles a page, and says its size.
+bundle() {
+  "$bin/esbuild" "$1.js" --bundle --minify --format=esm --platform=browser --outfile="$1.min.js" --log-level=warning
+  if grep -q 'node:' "$1.min.js"; then fail "a bundle for browsers names a module of Node (expected: none)"; fi
+  gzip -9 -c "$1.min.js" | wc -c
+}
 echo "import { connect } from 'eventbus-client'; connect('ws://localhost:8080/bus').then(bus => bus.subscribe('a', {}, event => document.body.append(event.text())));" >page.js
-"$bin/esbuild" page.js --bundle --minify --format=esm --platform=browser --outfile=page.min.js --log-level=warning
-if grep -q 'node:' page.min.js; then fail "a bundle for browsers names a module of Node (expected: none)"; fi
-size="$(gzip -9 -c page.min.js | wc -c)"
+echo "import { connect } from 'eventbus-client/services'; connect('ws://localhost:8080/bus').then(bus => bus.request('a', '').then(reply => document.body.append(reply.text())));" >calls.js
+size="$(bundle page)"
+size_services="$(bundle calls)"
 for entry in avro trace; do
   "$bin/esbuild" "node_modules/eventbus-client/src/$entry.js" --bundle --minify --format=esm --outfile="$entry.min.js" --log-level=warning
 done
-echo "check-package: $size bytes gzipped in a page (at most $most), avro $(gzip -9 -c avro.min.js | wc -c), trace $(gzip -9 -c trace.min.js | wc -c)"
+echo "check-package: $size bytes gzipped in a page (at most $most), $size_services with services (at most $most_services), avro $(gzip -9 -c avro.min.js | wc -c), trace $(gzip -9 -c trace.min.js | wc -c)"
 [ "$size" -le "$most" ] || fail "$size bytes (expected: at most $most)"
+[ "$size_services" -le "$most_services" ] || fail "$size_services bytes with services (expected: at most $most_services)"

@@ -2,20 +2,21 @@
  * What a change of bus does when something happens: from phase and event to action and next phase. A pair that is not in the table
  * changes nothing, because what happens may come late.
  *
- *     CONNECTING --ready--> SUBSCRIBING --confirmed--> FLUSHING --flushed--> LEAVING --drained--> MOVED
- *         |                      \________________________/                     |
- *         |                         | refused, late, tooMuch                 newEnded
- *         |                         v                                           v
- *         '--- stay ---> OVER <-- UNDOING                       OVER <---- NEW_LOST
+ *     CONNECTING --ready--> SUBSCRIBING --confirmed--> FLUSHING --flushed--> LEAVING --drained--> OVERTAKING
+ *         |                      \________________________/                     |              |        |
+ *         |                         | refused, late, tooMuch                 newEnded      newEnded  caughtUp
+ *         |                         v                                           v              |        v
+ *         '--- stay ---> OVER <-- UNDOING                                    NEW_LOST --> OVER <'      MOVED
  *
  * When the old connection ends after `ready`, the client goes on at the new bus. When the new one ends after `flushed`, it takes what the
- * old bus still has and comes back. Sending is ordered and never waits here, so that the events go to the new bus with LEAVING.
+ * old bus still has and comes back. In OVERTAKING the old bus has drained, and what the new one had sent before may not be read yet.
+ * Sending is ordered and never waits here, so that the events go to the new bus with LEAVING.
  *
- * @typedef {'CONNECTING' | 'SUBSCRIBING' | 'FLUSHING' | 'LEAVING' | 'NEW_LOST' | 'UNDOING' | 'MOVED' | 'OVER'} Phase
+ * @typedef {'CONNECTING' | 'SUBSCRIBING' | 'FLUSHING' | 'LEAVING' | 'OVERTAKING' | 'NEW_LOST' | 'UNDOING' | 'MOVED' | 'OVER'} Phase
  * @typedef {'ready' | 'unreachable' | 'confirmed' | 'refused' | 'tooMuch' | 'late' | 'flushed' | 'notFlushed' | 'askAgain' | 'drained'
- *   | 'behind' | 'waited' | 'newEnded' | 'oldEnded' | 'undone' | 'closed'} Happening
- * @typedef {'nothing' | 'subscribe' | 'flush' | 'pause' | 'leave' | 'finish' | 'releaseAndFinish' | 'goOn' | 'loseSending' | 'waitOn'
- *   | 'comeBack' | 'undo' | 'stayUnbegun' | 'stay' | 'abandon'} Action
+ *   | 'caughtUp' | 'behind' | 'waited' | 'newEnded' | 'oldEnded' | 'undone' | 'closed'} Happening
+ * @typedef {'nothing' | 'subscribe' | 'flush' | 'pause' | 'leave' | 'catchUp' | 'releaseAndFinish' | 'goOn' | 'loseSending' | 'waitOn'
+ *   | 'comeBack' | 'loseSendingAndComeBack' | 'undo' | 'stayUnbegun' | 'stay' | 'abandon'} Action
  */
 
 /** @type {Record<Phase, Partial<Record<Happening, [Phase, Action]>>>} */
@@ -47,10 +48,16 @@ const TABLE = {
     closed: ['OVER', 'abandon'],
   },
   LEAVING: {
-    drained: ['MOVED', 'finish'],
+    drained: ['OVERTAKING', 'catchUp'],
     behind: ['LEAVING', 'waitOn'],
     waited: ['MOVED', 'releaseAndFinish'],
     newEnded: ['NEW_LOST', 'loseSending'],
+    oldEnded: ['MOVED', 'releaseAndFinish'],
+    closed: ['OVER', 'abandon'],
+  },
+  OVERTAKING: {
+    caughtUp: ['MOVED', 'releaseAndFinish'],
+    newEnded: ['OVER', 'loseSendingAndComeBack'],
     oldEnded: ['MOVED', 'releaseAndFinish'],
     closed: ['OVER', 'abandon'],
   },

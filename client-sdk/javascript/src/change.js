@@ -1,14 +1,13 @@
 import { ASK_AGAIN } from './barriers.js';
 import { step } from './change-table.js';
 import { Target } from './target.js';
-import * as TYPE from './wire/type.js';
 import { joined } from './wire/bytes.js';
-import { encodeId } from './wire/frames.js';
 
 /** @import {Action, Happening, Phase} from './change-table.js' */
 /** @import {EventBusError} from './errors.js' */
 /** @import {Link, LinkOwner, Parts} from './link.js' */
 /** @import {Settings} from './options.js' */
+/** @import {Registration} from './registry.js' */
 /** @import {Destination} from './target.js' */
 /** @import {ChangeBus, Welcome} from './wire/frames.js' */
 
@@ -17,6 +16,8 @@ const SHORTEST = 100;
 const LONGEST = 300_000;
 // How long a new bus that is given up may take to drain, and an application to go on taking what came.
 const UNDO = 2000;
+// How long the new bus may take to show that what it had sent before has come.
+const OVERTAKE = 2000;
 
 /**
  * Whose connections these are.
@@ -24,7 +25,6 @@ const UNDO = 2000;
  * @typedef {object} Home
  * @property {(link: Link, welcome: Welcome) => void} moved the new connection is the one that the client has; closes the old one
  * @property {(url: string, why: string) => void} stayed the client stays at its old bus
- * @property {(why: string) => void} lostBoth the client has no connection any more
  * @property {() => void} loseSending nothing can be sent over the connection that was sent over
  * @property {LinkOwner['welcomed']} welcomed
  * @property {LinkOwner['ended']} ended
@@ -52,13 +52,15 @@ export class BusChange {
   #patience = SHORTEST;
   #waited = 0;
   #hasGroups = false;
-  // Subscriptions of the new bus.
+  // Whether the new bus has sent what nobody else gets.
+  #hasExclusive = false;
+  // Subscriptions and services of the new bus.
   /** @type {Set<number>} */
   #unconfirmed = new Set();
   /** @type {Set<number>} */
   #confirmed = new Set();
-  /** @type {Set<number>} */
-  #served = new Set();
+  /** @type {Map<number, Registration>} */
+  #served = new Map();
   /** @type {Set<number>} */
   #undrained = new Set();
 
@@ -115,12 +117,13 @@ export class BusChange {
       case 'flush': this.#flush(); break;
       case 'pause': this.#publishOnForAMoment(); break;
       case 'leave': this.#leave(); break;
-      case 'finish': this.#finish(); break;
+      case 'catchUp': this.#catchUp(); break;
       case 'releaseAndFinish': this.#release(); this.#finish(); break;
       case 'goOn': this.#goOn(); break;
       case 'loseSending': this.#home.loseSending(); break;
       case 'waitOn': this.#waitOn(); break;
       case 'comeBack': this.#comeBack(); break;
+      case 'loseSendingAndComeBack': this.#home.loseSending(); this.#comeBack(); break;
       case 'undo': this.#undo(); break;
       case 'stayUnbegun': this.#end(); this.#target.drop(); this.#home.stayed(this.#target.url, this.#why); break;
       case 'stay': this.#stay(); break;
@@ -169,8 +172,9 @@ export class BusChange {
    * @param {EventBusError} failure
    */
   refused(id, failure) {
+    const one = this.#served.get(id) ?? id;
     this.#served.delete(id);
-    this.#on('refused', `it refuses a subscription: ${failure.message}`);
+    this.#on('refused', `it refuses ${one}: ${failure.message}`);
   }
 
   /** @param {number} id */
@@ -191,15 +195,16 @@ export class BusChange {
     const { registry, dispatcher } = this.#parts;
     const all = registry.beginChange();
     dispatcher.hold(() => this.#on('tooMuch', 'too much came for groups meanwhile'));
-    for (const { id, group } of all) {
-      this.#served.add(id);
-      this.#unconfirmed.add(id);
-      this.#hasGroups ||= group !== null;
+    for (const one of all) {
+      this.#served.set(one.id, one);
+      this.#unconfirmed.add(one.id);
+      this.#hasGroups ||= one.group !== null;
+      this.#hasExclusive ||= one.isExclusive;
     }
     if (all.length === 0) {
       this.#on('confirmed');
     } else {
-      this.#target.link.channel.send(all.map(s => s.subscribeFrame));
+      this.#target.link.channel.send(all.map(one => one.beginFrame));
     }
   }
 
@@ -222,27 +227,35 @@ export class BusChange {
     this.#stopTimers();
     // Only the old bus has what is queued there for this client; for leaving it gives the whole time again.
     this.#deadline = this.#env.setTimeout(() => this.#onWaited(), this.#patience);
-    const frames = this.#parts.registry.leave(this.#served, () => {
-      this.#release();
-      this.#on('drained');
-    });
+    const frames = this.#parts.registry.leave(this.#served, () => this.#on('drained'));
     if (frames && frames.length > 0) {
       this.#parts.outbox.sendNow(joined(frames));
     }
     this.#parts.outbox.moved(link.channel, /** @type {Welcome} */ (link.welcome).limits);
     if (!frames) {
-      this.#release();
       this.#on('drained');
+    }
+  }
+
+  /**
+   * Two connections have no order between them: what the new bus had sent for a group before the old one was done may not be read yet, and
+   * would come behind events with higher numbers. Its answer comes behind all that.
+   */
+  #catchUp() {
+    this.#stopTimers();
+    if (this.#hasGroups) {
+      this.#deadline = this.#env.setTimeout(() => this.#on('caughtUp'), OVERTAKE);
+      this.#target.link.askBehind(() => this.#on('caughtUp'));
+    } else {
+      this.#on('caughtUp');
     }
   }
 
   /** From now on the new connection's events are handed on. */
   #release() {
-    if (this.#phase !== 'NEW_LOST') {
-      // Before the first credit: what was held takes of the room.
-      this.#parts.dispatcher.release(true);
-      this.#target.link.goLive();
-    }
+    // Before the first credit: what was held takes of the room.
+    this.#parts.dispatcher.release(true);
+    this.#target.link.goLive();
   }
 
   #waitOn() {
@@ -273,20 +286,20 @@ export class BusChange {
     this.#finish();
   }
 
-  /** Nothing was taken from the old bus; what the new one has for groups no other member gets. */
+  /** Nothing was taken from the old bus; what the new one has for groups and services no other member gets. */
   #undo() {
     const { outbox, barriers, dispatcher } = this.#parts;
     outbox.stay();
     barriers.forget();
     this.#stopTimers();
-    if (!this.#hasGroups || this.#served.size === 0) {
+    if (!this.#hasExclusive || this.#served.size === 0) {
       this.#on('undone');
       return;
     }
     dispatcher.holdGroupsOnly();
     this.#target.link.takeRest();
-    this.#undrained = new Set(this.#served);
-    this.#target.link.channel.send([...this.#served].map(id => encodeId(TYPE.UNSUBSCRIBE, id)));
+    this.#undrained = new Set(this.#served.keys());
+    this.#target.link.channel.send([...this.#served.values()].map(one => one.endFrame));
     this.#pause = this.#env.setTimeout(() => this.#on('undone'), UNDO);
   }
 

@@ -16,7 +16,7 @@ import * as LIMIT from './wire/limit.js';
 
 /** @import {Settings} from './options.js' */
 /** @import {PublishFrame, Waiter} from './frame.js' */
-/** @import {ClientEvents, ConnectionInfo, Counters, Environment, Handler, Payload, PublishOptions, Published, SendOptions, State, SubscribeOptions, WaitOptions} from './types.js' */
+/** @import {CallPort, ClientEvents, ConnectionInfo, Counters, Environment, Handler, Payload, PublishOptions, Published, SendOptions, State, SubscribeOptions, WaitOptions} from './types.js' */
 
 // How often what waits is looked at, in ms.
 const LOOK = 1000;
@@ -44,6 +44,7 @@ export class EventBus {
   #barriers;
   #dispatcher;
   #window;
+  #calls;
   /** @type {Lifecycle | null} */
   #lifecycle = null;
   /** @type {Counters} */
@@ -66,25 +67,28 @@ export class EventBus {
    * Use `connect`.
    * @param {Settings} settings
    * @param {Environment} env
+   * @param {CallPort | null} calls
    */
-  constructor(settings, env) {
+  constructor(settings, env, calls = null) {
     this.#settings = settings;
     this.#env = env;
+    this.#calls = calls;
     this.#events = /** @type {Emitter<ClientEvents>} */ (new Emitter(env.report));
     this.#window = new Window(settings.receiveBytes);
-    this.#outbox = new Outbox(settings, env, this.#counters);
+    this.#outbox = new Outbox(settings, env, this.#counters, calls);
     this.#registry = new Registry(frame => this.#outbox.control(frame), frame => this.#outbox.sendNow(frame), env.now);
     this.#barriers = new Barriers(this.#outbox, env);
     this.#dispatcher = new Dispatcher(
       this.#registry, this.#counters, this.#window, gap => this.#events.emit('gap', gap), settings.trackedProducers);
     const problem = (/** @type {EventBusError} */ error) => this.#problem(error);
     const parts = {
-      env, outbox: this.#outbox, registry: this.#registry, dispatcher: this.#dispatcher, barriers: this.#barriers, window: this.#window,
+      env, outbox: this.#outbox, registry: this.#registry, dispatcher: this.#dispatcher, barriers: this.#barriers, window: this.#window, calls,
       counters: this.#counters, silenceTimeout: settings.silenceTimeout, tls: settings.tls, problem, refresh: new TokenRefresh(settings, env, problem),
     };
     this.#connector = new Connector(settings, parts, this.#events);
     this.#connector.onEnd = () => this.#ended();
     this.#outbox.onRoom = () => this.#hasRoom();
+    calls?.join({ env, events: this.#events, outbox: this.#outbox, registry: this.#registry, problem, onIdle: () => this.#checkDrained() });
     if (env.page) {
       this.#lifecycle = new Lifecycle(env, env.page, this.#connector, () => this.#outbox.flush(), settings.hiddenFor);
     }
@@ -418,11 +422,12 @@ export class EventBus {
     }
     const until = this.#env.now() + timeout;
     const subscriptions = [...this.#registry.all];
-    const isDrained = () => this.#outbox.isEmpty && this.#parked.length === 0 && subscriptions.every(s => s.isFinished);
+    const isDrained = () => this.#outbox.isEmpty && this.#parked.length === 0 && subscriptions.every(s => s.isFinished) && (this.#calls?.isIdle ?? true);
     let drained = false;
     if (this.connection !== null || timeout > 0) {
       this.#connector.drain();
       this.#registry.close();
+      this.#calls?.drain();
       drained = await this.#drained(isDrained, timeout);
       if (drained && this.#outbox.isUnsure) {
         drained = await this.#flushed(Math.max(1, until - this.#env.now())).then(() => true, () => false);

@@ -57,8 +57,6 @@ export class Connector {
   #wasWelcomed = false;
   /** @type {BusChange | null} */
   #change = null;
-  /** @type {End | null} how the connection has ended that the client is about to leave */
-  #oldEnd = null;
   #changeToken = '';
   /** @type {number[]} when moves began */
   #moves = [];
@@ -221,13 +219,9 @@ export class Connector {
     if (link !== this.#link || this.#state === 'CLOSED') {
       return;
     }
-    if (this.#change) {
-      this.#oldEnd = end;
-      if (this.#change.oldEnded()) {
-        return;
-      }
+    if (this.#change?.oldEnded()) {
+      return;
     }
-    this.#oldEnd = null;
     this.#change = null;
     this.#stopTimer();
     this.#link = null;
@@ -414,6 +408,7 @@ export class Connector {
 
   /** @param {EventBusError} why closes the connection in good order, and the client with it */
   close(why) {
+    this.#parts.calls?.end(why);
     if (this.connection && this.#link) {
       this.#link.close('the client is closed');
       if (this.#state !== 'CLOSED') {
@@ -429,6 +424,7 @@ export class Connector {
       return;
     }
     this.#stopTimer();
+    this.#parts.calls?.end(reason);
     this.#attempt++;
     this.#waiting = null;
     this.#change?.abandon();
@@ -486,29 +482,10 @@ export class Connector {
   moved(link, welcome) {
     const before = /** @type {ConnectionInfo} */ (this.connection);
     this.#change = null;
-    this.#oldEnd = null;
-    this.#link?.close('the client goes on at another bus');
+    this.#link?.leave('the client goes on at another bus');
     const now = this.#connected(link, welcome);
     this.#parts.counters.busChanges++;
     this.#events.emit('busChanged', { before, now });
-  }
-
-  /**
-   * The client has no connection any more.
-   * @param {string} why
-   */
-  lostBoth(why) {
-    const link = this.#link;
-    const end = this.#oldEnd;
-    this.#change = null;
-    if (!link) {
-      return;
-    }
-    // It may be open all the same, where the old bus did not say in time that it has sent all.
-    link.abort();
-    this.ended(link, end ?? {
-      code: 1006, reason: `left, and the connection that was to follow is lost: ${why}`, failure: null, refusal: null, welcomed: true,
-    });
   }
 
   /**

@@ -80,7 +80,8 @@ export class Dispatcher {
   /** @param {ProducerState} origin */
   #rematch({ topic }) {
     if (topic.version !== this.#registry.version) {
-      topic.match(this.#registry.all, this.#registry.version);
+      // Nothing else matches a topic.
+      topic.match(/** @type {Iterable<Subscription>} */ (this.#registry.all), this.#registry.version);
     }
   }
 

@@ -1,4 +1,4 @@
-/** @import {ErrorCode, ErrorDetails} from './types.js' */
+/** @import {CallCode, ErrorCode, ErrorDetails} from './types.js' */
 
 /**
  * Everything that can go wrong when an event bus is used. Programs test {@link EventBusError#code} and
@@ -18,7 +18,7 @@
  */
 export class EventBusError extends Error {
   /**
-   * @param {ErrorCode} code what kind of failure
+   * @param {ErrorCode | CallCode} code what kind of failure; a `CallCode` only of requests to services
    * @param {string} message what was found, where, and what was expected
    * @param {ErrorDetails} [details] what else is known
    */

@@ -17,7 +17,7 @@ import { Reader } from './wire/reader.js';
 /** @import {Outbox} from './outbox.js' */
 /** @import {Registry} from './registry.js' */
 /** @import {TokenRefresh} from './token-refresh.js' */
-/** @import {BusCode, Channel, Counters, Environment, Refusal, TlsOptions} from './types.js' */
+/** @import {BusCode, CallPort, Channel, Counters, Environment, Refusal, TlsOptions} from './types.js' */
 /** @import {ChangeBus, Welcome} from './wire/frames.js' */
 
 /**
@@ -31,6 +31,7 @@ import { Reader } from './wire/reader.js';
  * @property {Barriers} barriers
  * @property {Window} window
  * @property {TokenRefresh} refresh
+ * @property {CallPort | null} calls null for a client that neither calls services nor serves them
  * @property {Counters} counters
  * @property {number} silenceTimeout in ms
  * @property {TlsOptions | undefined} tls
@@ -90,7 +91,11 @@ export class Link {
   #refusal = null;
   #isOver = false;
   #isAbandoned = false;
+  // Only calls that are under way count.
+  #isLeft = false;
   #nextEcho = 1;
+  /** @type {{id: number, came: () => void} | null} an Echo that is waited for */
+  #asked = null;
   /** When something was received last, in ms. */
   heardAt;
   /** @type {Welcome | null} */
@@ -150,9 +155,17 @@ export class Link {
   /** Ends it at once; its owner hears no more of it. */
   abort() {
     if (!this.#isOver) {
-      this.#isOver = this.#isAbandoned = true;
-      this.#watch.stop();
+      this.#isAbandoned = true;
+      this.#over();
       this.#channel?.abort();
+    }
+  }
+
+  #over() {
+    this.#isOver = true;
+    this.#watch.stop();
+    if (this.#channel) {
+      this.#parts.calls?.lost(this.#channel);
     }
   }
 
@@ -161,9 +174,23 @@ export class Link {
    * @param {string} reason
    */
   close(reason) {
-    this.#isOver = this.#isAbandoned = true;
-    this.#watch.stop();
+    this.#isAbandoned = true;
+    this.#over();
     this.#channel?.close(1000, reason);
+  }
+
+  /**
+   * As `close`, when the calls that are under way over it have ended, or have had their time.
+   * @param {string} reason
+   */
+  leave(reason) {
+    const { calls } = this.#parts;
+    if (calls && this.#channel && !this.#isOver) {
+      this.#isLeft = this.#isAbandoned = true;
+      calls.leave(this.#channel, () => this.close(reason));
+    } else {
+      this.close(reason);
+    }
   }
 
   /**
@@ -174,8 +201,8 @@ export class Link {
    */
   fail(reason, failure = null, code = 1006) {
     if (!this.#isOver) {
-      this.#isOver = this.#isAbandoned = true;
-      this.#watch.stop();
+      this.#isAbandoned = true;
+      this.#over();
       if (code === 1006) {
         this.#channel?.abort();
       } else {
@@ -194,8 +221,7 @@ export class Link {
     if (this.#isOver) {
       return;
     }
-    this.#isOver = true;
-    this.#watch.stop();
+    this.#over();
     const busCode = VERDICTS[code] ?? (code >= 4500 ? 'UNSUPPORTED' : undefined);
     let failure = this.#refusal;
     if (!failure && busCode) {
@@ -220,6 +246,22 @@ export class Link {
   }
 
   /**
+   * Asks the bus for an answer that comes behind all that it has sent until then.
+   * @param {() => void} came is called once, but not when the connection ends before
+   */
+  askBehind(came) {
+    const id = this.#nextEcho++;
+    this.#asked = { id, came };
+    this.#channel?.send([encodeId(TYPE.ECHO, id)]);
+  }
+
+  #answered() {
+    const asked = this.#asked;
+    this.#asked = null;
+    asked?.came();
+  }
+
+  /**
    * Looks whether the connection is dead.
    * @param {number} silence ms after which there is a doubt
    * @param {number} patience ms for the answer
@@ -234,7 +276,7 @@ export class Link {
 
   /** Grants what there is room for, if it is time. */
   grant() {
-    if (!this.#standby && !this.#isOver && this.#credit.isDue) {
+    if (!this.#standby && !this.#isOver && !this.#isLeft && this.#credit.isDue) {
       this.#tell(this.#credit.next);
     }
   }
@@ -302,7 +344,9 @@ export class Link {
       const length = reader.length('body');
       const from = reader.at;
       const to = reader.at = from + length;
-      if (type === TYPE.DELIVER && this.welcome) {
+      if (this.#isLeft) {
+        this.#ofCalls(type, this.#body.wrap(message, from, to));
+      } else if (type === TYPE.DELIVER && this.welcome) {
         this.#credit.received += to - start;
         if (this.#standby) {
           this.#parts.dispatcher.holdDelivery(message, start, from, to);
@@ -313,6 +357,15 @@ export class Link {
         this.#frame(type, this.#body.wrap(message, from, to));
       }
     }
+  }
+
+  /**
+   * @param {number} type
+   * @param {Reader} body
+   * @returns {boolean} whether it is a frame of calls, and of use
+   */
+  #ofCalls(type, body) {
+    return this.#parts.calls?.frame(type, body, this.channel) ?? false;
   }
 
   /**
@@ -353,10 +406,15 @@ export class Link {
         this.#owner.changeBus(this, decodeChangeBus(body));
         break;
       case TYPE.ECHO:
+        if (body.long('id') === this.#asked?.id) {
+          this.#answered();
+        }
         break;
       default:
-        // A later version's: skipped, as the protocol says.
-        counters.unknownFrames++;
+        if (!this.#ofCalls(type, body)) {
+          // A later version's: skipped, as the protocol says.
+          counters.unknownFrames++;
+        }
     }
   }
 
@@ -366,6 +424,7 @@ export class Link {
       return;
     }
     this.welcome = welcome;
+    this.#parts.calls?.opened(this.channel, welcome);
     this.#channel?.limit?.(Math.max(LEAST_MESSAGE_BYTES, Math.min(MOST_MESSAGE_BYTES, welcome.limits.messageBytes)) + LIMIT.aroundEvents);
     this.#watch.start();
     // Before the first Subscribe, so that it holds for all deliveries.
@@ -380,7 +439,7 @@ export class Link {
     }
     if (typeCode === TYPE.PUBLISH) {
       this.#parts.outbox.confirmed(topic, about);
-    } else if (typeCode === TYPE.SUBSCRIBE) {
+    } else if (typeCode === TYPE.SUBSCRIBE || typeCode === TYPE.REGISTER) {
       // The client may stay where it is, and there it may be refused yet.
       (this.#standby ?? this.#parts.registry).confirmed(about);
     } else if (typeCode === TYPE.AUTHENTICATE) {
@@ -412,7 +471,7 @@ export class Link {
    * @returns {boolean} whether a call or the SDK waited for the answer
    */
   #wasAsked(typeCode, about, topic, failure) {
-    const { barriers, dispatcher, outbox, refresh, registry } = this.#parts;
+    const { barriers, calls, dispatcher, outbox, refresh, registry } = this.#parts;
     switch (typeCode) {
       case TYPE.PUBLISH:
         return outbox.refused(topic, about, failure);
@@ -422,7 +481,11 @@ export class Link {
           return true;
         }
         return !this.#isAbandoned && registry.refused(about, failure);
+      case TYPE.REGISTER:
+        // A bus without services says so of each, and does not read which.
+        return this.#wasAsked(TYPE.SUBSCRIBE, about || (calls?.someService ?? 0), topic, failure);
       case TYPE.UNSUBSCRIBE:
+      case TYPE.UNREGISTER:
         dispatcher.handOver();
         this.#drained(about);
         return true;
@@ -431,7 +494,12 @@ export class Link {
       case TYPE.CREDIT:
         this.#credit.refused();
         return true;
+      case TYPE.CAPACITY:
+        // The service has ended meanwhile.
+        return true;
       case TYPE.ECHO:
+        // Of a bus that does not know it: as good an answer.
+        this.#answered();
         return true;
       case TYPE.AUTHENTICATE:
         refresh.refused(this);
@@ -446,9 +514,10 @@ export class Link {
 
 /**
  * @param {string} reason
- * @returns {string} what fits into a Close frame
+ * @param {number} [most] bytes; by default what fits into a Close frame
+ * @returns {string} as much of it as fits
  */
-export function shorten(reason) {
+export function shorten(reason, most = 123) {
   const bytes = utf8(reason);
-  return bytes.length <= 123 ? reason : text.decode(bytes.subarray(0, 120)).replace(/\uFFFD*$/, '') + '…';
+  return bytes.length <= most ? reason : text.decode(bytes.subarray(0, most - 3)).replace(/\uFFFD*$/, '') + '…';
 }

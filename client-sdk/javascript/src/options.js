@@ -70,7 +70,7 @@ const shown = value => typeof value === 'number' ? String(value) : value === nul
  * @param {string} path before the names
  * @returns {Record<string, number>} the numbers
  */
-function numbers(given, table, path) {
+export function numbers(given, table, path) {
   /** @type {Record<string, number>} */
   const all = {};
   for (const [name, [standard, least, most, unit]] of Object.entries(table)) {
@@ -88,7 +88,7 @@ function numbers(given, table, path) {
  * @param {string[]} known
  * @param {string} path
  */
-function refuseUnknown(given, known, path) {
+export function refuseUnknown(given, known, path) {
   for (const name of Object.keys(given)) {
     if (!known.includes(name)) {
       throw new TypeError(`${path}${name}: unknown option (expected: ${known.toSorted().join(', ')})`);

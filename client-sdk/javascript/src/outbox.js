@@ -8,7 +8,7 @@ import { utf8 } from './wire/bytes.js';
 
 /** @import {EventBusError} from './errors.js' */
 /** @import {OutTopic, Waiter} from './frame.js' */
-/** @import {Channel, Counters, Environment, Limits, SendOptions} from './types.js' */
+/** @import {CallPort, Channel, Counters, Environment, Limits, SendOptions} from './types.js' */
 /** @import {Settings} from './options.js' */
 
 /**
@@ -40,6 +40,7 @@ export class Outbox {
   #settings;
   #env;
   #counters;
+  #calls;
   /** @type {Map<string, OutTopic>} */
   #topics = new Map();
   #forgotten = new ForgottenTopics(MOST_FORGOTTEN);
@@ -76,11 +77,13 @@ export class Outbox {
    * @param {Settings} settings
    * @param {Environment} env
    * @param {Counters} counters
+   * @param {CallPort | null} calls whose requests take turns with events
    */
-  constructor(settings, env, counters) {
+  constructor(settings, env, counters, calls = null) {
     this.#settings = settings;
     this.#env = env;
     this.#counters = counters;
+    this.#calls = calls;
     /** @type {Limits | null} what the bus accepts */
     this.limits = null;
   }
@@ -199,6 +202,11 @@ export class Outbox {
     this.#channel?.send([frame]);
   }
 
+  /** There is something to be sent: it is looked for at the end of the turn. */
+  wake() {
+    this.#schedule();
+  }
+
   #schedule() {
     if (!this.#isScheduled) {
       this.#isScheduled = true;
@@ -238,16 +246,28 @@ export class Outbox {
   }
 
   #pump() {
-    while (this.#queue.size > 0 && this.#mayWrite()) {
-      this.#sendOne();
+    while (this.#mayWrite() && (this.#sendCalls() || this.#queue.size > 0)) {
+      if (this.#queue.size > 0 && this.#mayWrite()) {
+        this.#sendOne();
+      }
     }
-    if (this.#channel && !this.#isHeld && (this.#queue.size > 0 || this.#open.size > 0) && this.#looking === null && !this.#mayWrite()) {
+    if (this.#channel && !this.#isHeld && (this.#queue.size > 0 || this.#open.size > 0 || this.#calls?.isWaiting) && this.#looking === null && !this.#mayWrite()) {
       this.#looking = this.#env.setTimeout(() => {
         this.#looking = null;
         this.#look = Math.min(LAST_LOOK, 2 * this.#look);
         this.flush();
       }, this.#look);
     }
+  }
+
+  /** @returns {boolean} whether there was a message of requests */
+  #sendCalls() {
+    const channel = /** @type {Channel} */ (this.#channel);
+    const chunks = this.#calls?.take(channel, this.#batchBytes) ?? [];
+    if (chunks.length > 0) {
+      channel.send(chunks);
+    }
+    return chunks.length > 0;
   }
 
   /** One message. */

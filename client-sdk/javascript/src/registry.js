@@ -1,17 +1,28 @@
 import { EventBusError } from './errors.js';
-import { encodeId } from './wire/frames.js';
-import * as TYPE from './wire/type.js';
 
-/** @import {Subscription} from './subscription.js' */
-
-/** How long a bus may take to answer a `Subscribe` or an `Unsubscribe`. */
+/** How long a bus may take to say that something begins or ends. */
 const PATIENCE = 10_000;
 
 /**
- * The subscriptions of a client, over all its connections.
+ * What a bus is asked for on every connection: a subscription, or a service.
+ *
+ * @typedef {object} Registration
+ * @property {number} id unique among all
+ * @property {string | null} group that it shares events with; null for none
+ * @property {boolean} isConfirmed whether the bus has confirmed it on the connection that is there
+ * @property {boolean} isExclusive whether nobody else gets what the bus has sent for it
+ * @property {boolean} isFinished whether all that came was handled, and nothing more comes
+ * @property {Uint8Array} beginFrame asks for it
+ * @property {Uint8Array} endFrame asks for its end
+ * @property {(topic: string) => boolean} matches whether events of the topic are for it
+ * @property {() => void} confirm the bus has confirmed it
+ * @property {(failure: EventBusError | null) => void} end nothing more comes; the failure says why, if the application did not want that
+ * @property {() => Promise<void>} unsubscribe ends it
  */
+
+/** The subscriptions and services of a client, over all its connections. */
 export class Registry {
-  /** @type {Map<number, Subscription>} */
+  /** @type {Map<number, Registration>} */
   #byId = new Map();
   /** @type {Set<number>} whose end the application wants */
   #ending = new Set();
@@ -29,7 +40,7 @@ export class Registry {
 
   // While the client changes the bus: what is to be said then, whose end the old bus was asked for before, and whose it has to say
   // before the client leaves.
-  /** @type {[number, Uint8Array][] | null} */
+  /** @type {(() => void)[] | null} */
   #waiting = null;
   /** @type {Set<number>} */
   #endingHere = new Set();
@@ -49,7 +60,7 @@ export class Registry {
     this.#now = now;
   }
 
-  /** @returns {Iterable<Subscription>} */
+  /** @returns {Iterable<Registration>} */
   get all() {
     return this.#byId.values();
   }
@@ -59,14 +70,14 @@ export class Registry {
     return this.#nextId++;
   }
 
-  /** @param {Subscription} subscription a new one */
+  /** @param {Registration} subscription a new one */
   add(subscription) {
     if (this.#closed) {
       throw new EventBusError('CLOSED', this.#closed.message, { cause: this.#closed.cause });
     }
     this.#byId.set(subscription.id, subscription);
     this.version++;
-    this.#ask(subscription.id, subscription.subscribeFrame);
+    this.#ask(subscription.id, subscription.beginFrame);
   }
 
   /**
@@ -75,7 +86,7 @@ export class Registry {
    */
   #ask(id, frame) {
     if (this.#waiting) {
-      this.#waiting.push([id, frame]);
+      this.#waiting.push(() => this.#ask(id, frame));
     } else if (this.#isConnected) {
       this.#asked.set(id, this.#now());
       this.#say(frame);
@@ -83,8 +94,21 @@ export class Registry {
   }
 
   /**
-   * The application wants no more of it; events that are under way still come.
-   * @param {Subscription} subscription
+   * Says more of what the bus was asked for, behind that.
+   * @param {Registration} subscription
+   * @param {Uint8Array} frame
+   */
+  tell(subscription, frame) {
+    if (this.#waiting) {
+      this.#waiting.push(() => this.tell(subscription, frame));
+    } else if (this.#isConnected && this.#byId.get(subscription.id) === subscription) {
+      this.#say(frame);
+    }
+  }
+
+  /**
+   * The application wants no more of it; what is under way still comes.
+   * @param {Registration} subscription
    */
   unsubscribe(subscription) {
     const { id } = subscription;
@@ -93,7 +117,7 @@ export class Registry {
     }
     this.#ending.add(id);
     if (this.#isConnected) {
-      this.#ask(id, subscription.unsubscribeFrame);
+      this.#ask(id, subscription.endFrame);
     } else {
       this.#remove(id, null);
     }
@@ -120,7 +144,7 @@ export class Registry {
     this.#isConnected = true;
     for (const subscription of this.all) {
       this.#asked.set(subscription.id, this.#now());
-      this.#sayNow(subscription.subscribeFrame);
+      this.#sayNow(subscription.beginFrame);
     }
   }
 
@@ -212,7 +236,7 @@ export class Registry {
 
   /**
    * A change begins: what the application asks for waits until its end.
-   * @returns {Subscription[]} what has to be asked for at the new bus
+   * @returns {Registration[]} what has to be asked for at the new bus
    */
   beginChange() {
     this.#waiting = [];
@@ -222,23 +246,23 @@ export class Registry {
 
   /**
    * What has to be said to the old bus so that it sends no more.
-   * @param {Set<number>} moved subscriptions of the new bus
+   * @param {Map<number, Registration>} moved what the new bus serves
    * @param {() => void} onLeft is called when the old bus sends nothing more
    * @returns {Uint8Array[] | null} null if there is nothing to wait for
    */
   leave(moved, onLeft) {
     this.#endingHere = new Set([...this.#endingHere].filter(id => this.#ending.has(id)));
-    this.#leaving = new Set([...moved, ...this.#endingHere]);
+    this.#leaving = new Set([...moved.keys(), ...this.#endingHere]);
     if (this.#leaving.size === 0) {
       return null;
     }
     this.#onLeft = onLeft;
-    return [...moved].map(id => encodeId(TYPE.UNSUBSCRIBE, id));
+    return [...moved.values()].map(one => one.endFrame);
   }
 
   /**
    * The client is at the new bus, which serves these; what waited is said there.
-   * @param {Set<number>} served
+   * @param {Map<number, Registration>} served
    */
   moved(served) {
     const late = this.#waiting ?? [];
@@ -248,19 +272,19 @@ export class Registry {
     }
     this.#endChange();
     this.#asked.clear();
-    for (const id of served) {
+    for (const [id, { endFrame }] of served) {
       if (!this.#byId.has(id)) {
-        this.#ask(id, encodeId(TYPE.UNSUBSCRIBE, id));
+        this.#ask(id, endFrame);
       }
     }
-    late.forEach(([id, frame]) => this.#ask(id, frame));
+    late.forEach(say => say());
   }
 
   /** The client stays, and has not left; what waited is said to the old bus. */
   stayed() {
     const late = this.#waiting ?? [];
     this.#endChange();
-    late.forEach(([id, frame]) => this.#ask(id, frame));
+    late.forEach(say => say());
   }
 
   /** The client has left, and comes back: asks for everything again. */
@@ -268,7 +292,7 @@ export class Registry {
     this.#endChange();
     this.connected();
     for (const id of this.#ending) {
-      this.#sayNow(encodeId(TYPE.UNSUBSCRIBE, id));
+      this.#sayNow(/** @type {Registration} */ (this.#byId.get(id)).endFrame);
     }
   }
 

@@ -1,4 +1,5 @@
-import { EventBusError, textOf } from './errors.js';
+import { deferred } from './deferred.js';
+import { EventBusError } from './errors.js';
 import { matcher } from './topics.js';
 import { encodeId, encodeSubscribe } from './wire/frames.js';
 import * as TYPE from './wire/type.js';
@@ -49,8 +50,8 @@ export class Subscription {
   #reader = null;
   #isRead = false;
   #isAwaited = false;
-  #ready = /** @type {PromiseWithResolvers<this>} */ (/** @type {unknown} */ (deferred()));
-  #finished = /** @type {PromiseWithResolvers<void>} */ (/** @type {unknown} */ (deferred()));
+  #ready = /** @type {PromiseWithResolvers<this>} */ (deferred());
+  #finished = /** @type {PromiseWithResolvers<void>} */ (deferred());
   #counts = { received: 0, duplicates: 0, missing: 0, failed: 0 };
   /** @type {() => void} */
   #release = () => {};
@@ -387,6 +388,11 @@ export class Subscription {
     this.#home.unsubscribe(this);
   }
 
+  /** Whether nobody else gets what the bus has sent for it. */
+  get isExclusive() {
+    return this.group !== null;
+  }
+
   /** Whether all that came was handled, and nothing more comes. */
   get isFinished() {
     return this.#isEnded && !this.#busy && this.#queue.length === 0;
@@ -406,12 +412,12 @@ export class Subscription {
   // ---- What is said to the bus
 
   /** @returns {Uint8Array} */
-  get subscribeFrame() {
+  get beginFrame() {
     return encodeSubscribe(this.id, this.filter, this.group, this.overflow);
   }
 
   /** @returns {Uint8Array} */
-  get unsubscribeFrame() {
+  get endFrame() {
     return encodeId(TYPE.UNSUBSCRIBE, this.id);
   }
 
@@ -419,12 +425,4 @@ export class Subscription {
   toString() {
     return `subscription ${this.id} to ${this.filter}${this.group === null ? '' : ` in group ${this.group}`}`;
   }
-}
-
-/** @returns {PromiseWithResolvers<never>} whose failure may be looked at by nobody */
-function deferred() {
-  const parts = /** @type {PromiseWithResolvers<never>} */ ({});
-  parts.promise = new Promise((resolve, reject) => Object.assign(parts, { resolve, reject }));
-  parts.promise.catch(textOf);
-  return parts;
 }

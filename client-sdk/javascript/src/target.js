@@ -164,7 +164,7 @@ export class Target {
     const wasOver = this.#isOver;
     this.#isOver = true;
     if (!wasOver && this.#isReady) {
-      this.#link?.close('the client stays at its bus');
+      this.#link?.leave('the client stays at its bus');
     } else {
       this.#link?.abort();
     }

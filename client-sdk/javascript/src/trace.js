@@ -2,7 +2,8 @@ import { BusEvent } from './event.js';
 import { Malformed } from './errors.js';
 import { decodeChangeBus, decodeConfirm, decodeGap, decodeProblem, decodeWelcome } from './wire/frames.js';
 import { Deliver } from './wire/deliver.js';
-import { OVERFLOWS } from './wire/names.js';
+import { decodeInvoke } from './wire/call-frames.js';
+import { EXECUTIONS, FAILURE_CODES, OVERFLOWS } from './wire/names.js';
 import * as TYPE from './wire/type.js';
 import { Reader } from './wire/reader.js';
 
@@ -72,6 +73,16 @@ const BODIES = {
     const { topic, producer, from, to, reason } = decodeGap(r);
     return `topic ${short(topic)} producer ${producer} ${from}..${to} ${reason}`;
   },
+  [TYPE.REGISTER]: r => `id ${r.long('id')} service ${short(r.string('service'))} concurrency ${r.int('concurrency')}`,
+  [TYPE.CAPACITY]: r => `id ${r.long('id')} concurrency ${r.int('concurrency')}`,
+  [TYPE.REQUEST]: r => `call ${r.long('call')} service ${short(r.string('service'))} method ${short(r.string('method'))} ${r.end - r.at} bytes more`,
+  [TYPE.INVOKE]: r => {
+    const { call, service, method, timeoutMillis, caller, request, attempt, event } = decodeInvoke(r);
+    return `call ${call} service ${service} method ${short(method)} caller ${caller} request ${request} attempt ${attempt} within ${timeoutMillis} ms, an event of ${event.bytes.length} bytes`;
+  },
+  [TYPE.REPLY]: r => `call ${r.bigint64('call')} member ${r.bigint64('member')} queued ${r.int('queuedMicros')} µs handled ${r.int('handledMicros')} µs, ${r.end - r.at} bytes more`,
+  [TYPE.FAILURE]: r => `call ${r.bigint64('call')} ${FAILURE_CODES[r.int('code')] ?? '?'} ${short(r.string('message'))} executed ${EXECUTIONS[r.int('executed')] ?? '?'}`,
+  [TYPE.CANCEL]: r => `call ${r.bigint64('call')} ${short(r.string('reason'))}`,
   [TYPE.CREDIT]: r => `call ${r.long('call')} limit ${r.long('limit')} received ${r.long('received')}`,
 };
 

@@ -4,6 +4,10 @@
 /**
  * @typedef {'ILLEGAL_TOPIC' | 'TOO_BIG' | 'BUFFER_FULL' | 'NOT_CONNECTED' | 'CONNECTION_LOST' | 'REFUSED' | 'TIMED_OUT' | 'CLOSED'
  *   | 'UNREADABLE_PAYLOAD'} ErrorCode what kind of failure
+ * @typedef {FailureCode | 'BUS_LOST'} CallCode why a request has no reply: what the bus or the member says, or that this client's connection has ended
+ * @typedef {typeof import('./wire/names.js').FAILURE_CODES[number]} FailureCode
+ * @typedef {typeof import('./wire/names.js').EXECUTIONS[number]} Execution whether a member has begun with a request
+ * @typedef {typeof import('./wire/names.js').PRIORITIES[number]} Priority which requests are served first where several wait
  * @typedef {typeof import('./wire/names.js').BUS_CODES[number]} BusCode why a bus refused something
  * @typedef {typeof import('./wire/names.js').CHANGE_REASONS[number]} ChangeReason why a bus asks a client to go on elsewhere
  *
@@ -139,6 +143,57 @@
  */
 
 /**
+ * When a request that failed is sent again by itself, within its time-out: only where it was not executed, or perhaps, and is idempotent.
+ * @typedef {object} Retry
+ * @property {number} [attempts] how often it is sent in all; default 3
+ * @property {number} [initialDelay] ms, default 50
+ * @property {number} [maxDelay] ms, default 2,000
+ * @property {number} [multiplier] default 2
+ * @property {number} [jitter] 0 to 1, the greatest part of a pause that is left out by chance; default 0.5
+ *
+ * @typedef {object} RequestOnly
+ * @property {string} [method] what the service is to do, for the member alone; at most 255 bytes
+ * @property {number} [timeout] ms, 1 to 600,000; default 30,000. After it the request is not sent, and no handler is begun with it
+ * @property {number} [waitFor] ms of that which the bus waits for a member where the service has none; default 0: the request fails at once
+ * @property {boolean} [idempotent] whether it may be executed more than once; only then is a request that may have been executed sent again
+ * @property {Priority} [priority] default `NORMAL`
+ * @property {bigint} [member] the only member to ask: of an earlier `Response`
+ * @property {Retry | false} [retry] default: those of `Retry` for an idempotent request, else false
+ * @property {Decoder} [replyCodec] reads the reply for `response.value()`
+ * @property {AbortSignal} [signal] cancels the request; it rejects with the signal's reason
+ *
+ * @typedef {SendOptions & RequestOnly} RequestOptions
+ *
+ * @typedef {object} ServeOptions
+ * @property {number} [concurrency] requests that the handler works on at once, 1 to 65,536; default 16. The bus sends a few more ahead
+ * @property {boolean} [identify] whether `invocation.identity` is to say who calls
+ * @property {string} [version] of the software that serves, for people; at most 255 bytes
+ * @property {Record<string, string>} [metadata] for people and their tools, 4,096 bytes in all
+ * @property {number} [rememberReplies] so many replies are kept, so that a request that comes again is not executed again; default 0. One that
+ *   comes again while it is worked on gets that reply in any case
+ * @property {number} [bufferBytes] of requests that wait for the handler, and as much again of replies that are kept; default 16 MiB. A
+ *   request that does not fit is refused, and not executed
+ * @property {Decoder} [codec] reads requests for `invocation.event.value()`
+ * @property {Encoder} [replyCodec] writes what the handler returns
+ *
+ * @callback RequestHandler
+ * @param {import('./call/invocation.js').Invocation} invocation
+ * @returns {unknown} the payload of the reply, or a `Reply` with more; or a promise of one. Undefined is an empty payload
+ *
+ * @typedef {object} ServiceCounters
+ * @property {number} received requests that have come
+ * @property {number} answered requests that the handler has answered
+ * @property {number} failed requests that the handler has failed or rejected
+ * @property {number} expired requests whose time was over before the handler
+ * @property {number} cancelled requests that nobody waited for any more, before the handler or in it
+ * @property {number} refused requests that were not taken because too much waited
+ * @property {number} repeated requests that came again and got the reply of the first time
+ * @property {number} running requests that the handler is at now
+ * @property {number} waiting requests that wait for it now
+ * @property {number} waitingBytes what these take
+ */
+
+/**
  * @typedef {object} SubscribeOptions
  * @property {string} [group] shares the events with all other subscriptions of this group
  * @property {Overflow} [overflow] default `BLOCK`, in a browser `DROP_OLDEST`
@@ -213,6 +268,8 @@
  * @property {{events: number, cause: 'CONNECTION_LOST' | 'CLOSED' | 'TOO_BIG'}} dropped events that `send` took are lost, or may be
  * @property {EventBusError} problem something went wrong that no call has told
  * @property {{error: unknown, event: BusEvent}} handlerError a handler has failed; the event counts as handled
+ * @property {{error: unknown, invocation: import('./call/invocation.js').Invocation}} requestFailed the handler of a service has failed; the
+ *   caller learns no more than the name of the error's class
  * @property {{before: bigint, now: bigint}} producerChanged the bus knows this client by another number: what was sent again may
  *   come twice
  * @property {{state: State, before: State}} state
@@ -247,6 +304,25 @@
  * @param {ChannelEvents} events
  * @param {TlsOptions} [tls]
  * @returns {Channel}
+ */
+
+/**
+ * What a client needs of the part that calls services and serves them, which only `eventbus-client/services` has.
+ * @typedef {object} CallPort
+ * @property {(home: import('./call/calls.js').Home) => void} join the client that it is a part of
+ * @property {(channel: Channel, welcome: import('./wire/frames.js').Welcome) => void} opened a bus has welcomed this client
+ * @property {(channel: Channel) => void} lost a connection has ended
+ * @property {(channel: Channel, then: () => void) => void} leave calls `then` once, when the calls of a connection have ended or have had
+ *   their time
+ * @property {(type: number, body: import('./wire/reader.js').Reader, channel: Channel) => boolean} frame takes a frame; false if it is
+ *   none of calls
+ * @property {(channel: Channel, most: number) => Uint8Array[]} take a message of requests of so many bytes, unless one alone has more;
+ *   empty if none waits
+ * @property {boolean} isWaiting whether a request waits to be sent
+ * @property {boolean} isIdle whether no request waits for its answer
+ * @property {number} someService the id of one; 0 for none
+ * @property {() => void} drain takes no new requests
+ * @property {(why: EventBusError) => void} end the client has ended
  */
 
 /**

@@ -79,8 +79,75 @@ test('deliveries for groups of both connections are put in the order of their nu
   old.confirmAll();
   await settle();
   old.confirmAll();
+  fresh.confirmAll();
   assert.deepEqual(got.toSorted(), ['a.x 1', 'a.x 2', 'ga.x 1', 'ga.x 2', 'ga.y 1']);
   assert.ok(got.indexOf('ga.x 1') < got.indexOf('ga.x 2'));
+});
+
+/** A client with a group whose old bus has drained before the new one was read; the order has still to be made. */
+async function overtaking() {
+  const all = await moving({ filters: [['a.>', 'g']] });
+  const { old, fresh } = all;
+  fresh.confirmAll();
+  old.confirmAll();
+  await settle();
+  old.send('DELIVER', { topic: 'a.x', sequence: 2, events: events(2), groups: [1] });
+  old.confirmAll();
+  assert.deepEqual(fresh.of('ECHO').length, 1);
+  assert.deepEqual(all.got, []);
+  return all;
+}
+
+test('what the new bus had sent for a group before the old one had drained is waited for', async () => {
+  for (const answer of [{ name: 'ECHO' }, { name: 'PROBLEM', code: 'UNKNOWN_TYPE', typeCode: 33 }]) {
+    const { client, fresh, got, of } = await overtaking();
+    fresh.send('DELIVER', { topic: 'a.x', sequence: 1, events: events(1), groups: [1] });
+    assert.deepEqual(got, []);
+    fresh.send(answer.name, { id: fresh.of('ECHO')[0].id, ...answer });
+    assert.deepEqual(got, ['ga.x 1', 'ga.x 2']);
+    assert.equal(client.connection.url, 'ws://bus-2.test/bus');
+    assert.equal(of('problem').length, 0);
+  }
+});
+
+test('an Echo that was sent before is not the answer', async () => {
+  const { client, fresh } = await overtaking();
+  fresh.send('ECHO', { id: fresh.of('ECHO')[0].id - 1 });
+  assert.equal(client.connection.url, 'ws://bus-1.test/bus');
+});
+
+test('a new bus that does not answer is not waited for for long', async () => {
+  const { client, env, got } = await overtaking();
+  await env.advance(1999);
+  assert.deepEqual(got, []);
+  await env.advance(1);
+  assert.deepEqual(got, ['ga.x 2']);
+  assert.equal(client.connection.url, 'ws://bus-2.test/bus');
+});
+
+test('the new bus is lost while it is waited for: the client comes back', async () => {
+  const { client, old, fresh, got, of } = await overtaking();
+  const published = client.publish('p', '1');
+  await settle();
+  assert.equal(fresh.of('PUBLISH').length, 1);
+  fresh.end();
+  assert.deepEqual(got, ['ga.x 2']);
+  assert.deepEqual(old.of('SUBSCRIBE').map(f => f.group), ['g']);
+  assert.deepEqual(of('busChangeFailed').length, 1);
+  await settle();
+  old.confirmAll();
+  await published;
+  assert.equal(client.connection.url, 'ws://bus-1.test/bus');
+});
+
+test('the old bus is lost while the new one is waited for: the client goes on there', async () => {
+  const { client, old, fresh, got, env } = await overtaking();
+  old.end();
+  assert.deepEqual(got, ['ga.x 2']);
+  assert.equal(client.connection.url, 'ws://bus-2.test/bus');
+  fresh.confirmAll();
+  await env.advance(2000);
+  assert.equal(client.state, 'CONNECTED');
 });
 
 test('of a gap that was held only what is missing is told', async () => {
@@ -101,14 +168,14 @@ test('a refused subscription: the client stays, publishes on, and says why', asy
   fresh.send('DELIVER', { topic: 'a.x', sequence: 1, events: events(1) });
   fresh.send('PROBLEM', { code: 'LIMIT_EXCEEDED', message: 'too many', typeCode: 2, about: 1 });
   await settle();
-  assert.deepEqual(old.of('CHANGE_BUS_FAILED'), [{ frame: 'CHANGE_BUS_FAILED', token: 'move-1', message: 'it refuses a subscription: too many' }]);
+  assert.deepEqual(old.of('CHANGE_BUS_FAILED'), [{ frame: 'CHANGE_BUS_FAILED', token: 'move-1', message: 'it refuses subscription 1 to a.>: too many' }]);
   assert.equal(fresh.closed.code, 1000);
   old.confirmAll();
   await published;
   assert.deepEqual(got, []);
   old.send('DELIVER', { topic: 'a.x', sequence: 1, events: events(1) });
   assert.deepEqual(got, ['a.x 1']);
-  assert.deepEqual(of('busChangeFailed'), [{ type: 'busChangeFailed', url: 'ws://bus-2.test/bus', why: 'it refuses a subscription: too many' }]);
+  assert.deepEqual(of('busChangeFailed'), [{ type: 'busChangeFailed', url: 'ws://bus-2.test/bus', why: 'it refuses subscription 1 to a.>: too many' }]);
   assert.equal(client.state, 'CONNECTED');
 });
 

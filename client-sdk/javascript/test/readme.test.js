@@ -4,6 +4,7 @@ import { test } from 'node:test';
 
 import { settings } from '../src/options.js';
 import { EventBusError } from '../src/errors.js';
+import { FAILURE_CODES } from '../src/wire/names.js';
 
 const read = path => readFileSync(new URL(path, import.meta.url), 'utf8');
 
@@ -23,6 +24,7 @@ test('the README has every option, and every code', () => {
   const codes = [...read('../src/types.js').matchAll(/'([A-Z_]+)'/g)].map(([, code]) => code);
   const own = codes.slice(0, codes.indexOf('UNREADABLE_PAYLOAD') + 1);
   own.forEach(code => assert.ok(readme.includes(`| \`${code}\` |`), code));
+  [...FAILURE_CODES, 'BUS_LOST'].forEach(code => assert.ok(readme.includes(`\`${code}\``), code));
   assert.ok(new EventBusError('BUFFER_FULL', 'x').retryable && !new EventBusError('CLOSED', 'x').retryable);
 });
 

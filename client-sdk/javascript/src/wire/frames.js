@@ -10,7 +10,7 @@ import { Writer } from './writer.js';
  * @param {(body: Writer) => void} write writes the record
  * @returns {Uint8Array} the frame
  */
-function frame(typeCode, write) {
+export function frame(typeCode, write) {
   const body = new Writer(128);
   write(body);
   const whole = new Writer(body.at + 12);
@@ -61,9 +61,9 @@ export const encodeSubscribe = (id, filter, group, overflow) => frame(TYPE.SUBSC
 });
 
 /**
- * @param {typeof TYPE.UNSUBSCRIBE | typeof TYPE.BARRIER | typeof TYPE.ECHO} typeCode
+ * @param {typeof TYPE.UNSUBSCRIBE | typeof TYPE.UNREGISTER | typeof TYPE.BARRIER | typeof TYPE.ECHO} typeCode
  * @param {number} id
- * @returns {Uint8Array} frame 006, 011 or 033, which have nothing but an id
+ * @returns {Uint8Array} frame 006, 011, 021 or 033, which have nothing but an id
  */
 export const encodeId = (typeCode, id) => frame(typeCode, body => body.long(id));
 
@@ -122,7 +122,7 @@ function strings(body, field = 'urls') {
  * @param {readonly [T, ...T[]]} names symbols
  * @returns {T} the symbol; the first one for those that this version does not know
  */
-function symbol(body, field, names) {
+export function symbol(body, field, names) {
   const at = body.at;
   const number = body.int(field);
   if (number < 0) {

@@ -2,6 +2,13 @@
 export const keyBytes = 4096;
 export const publishEvents = 65_536;
 export const nameBytes = 255;
+export const serviceBytes = 240;
+export const metadata = 64;
+export const metadataBytes = 4096;
+export const failureMessageBytes = 1024;
+export const failureDetailsBytes = 65_536;
+// What a frame of a call has around its event at most.
+export const aroundCall = 1024;
 export const tokenBytes = 16_384;
 export const attributes = 64;
 export const attributeBytes = 1024;

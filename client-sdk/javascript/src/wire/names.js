@@ -12,4 +12,14 @@ export const OVERFLOWS = /** @type {const} */ (['BLOCK', 'DROP_OLDEST', 'CONFLAT
 
 export const GAP_REASONS = /** @type {const} */ (['UNKNOWN', 'QUEUE_FULL', 'CONFLATED']);
 
+/** Why a call has no reply. */
+export const FAILURE_CODES = /** @type {const} */ ([
+  'INTERNAL', 'NO_MEMBER', 'TIMEOUT', 'CANCELLED', 'OVERLOADED', 'MEMBER_LOST', 'FORBIDDEN', 'UNKNOWN_METHOD', 'TOO_BIG', 'REFUSED', 'FAILED', 'UNSUPPORTED',
+]);
+
+/** Whether a member has begun with a call that has no reply. */
+export const EXECUTIONS = /** @type {const} */ (['UNKNOWN', 'NO', 'YES']);
+
+export const PRIORITIES = /** @type {const} */ (['NORMAL', 'HIGH', 'LOW']);
+
 export const CHANGE_REASONS = /** @type {const} */ (['OVERLOAD', 'DRAIN', 'OPERATOR']);

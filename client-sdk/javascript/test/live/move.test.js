@@ -1,4 +1,4 @@
-// A drained bus of two moves its clients without an event lost, doubled or out of order.
+// A drained bus of two moves its clients without an event lost, doubled or out of order, and without a request that is not answered.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, writeFileSync } from 'node:fs';
@@ -40,14 +40,23 @@ test('a drained bus moves its clients, and nothing is lost, doubled or out of or
   const publisher = await connect({ url: a.url, name: 'publisher' });
   const subscriber = await connect({ url: a.url, name: 'subscriber' });
   const member = await connect({ url: b.url, name: 'member' });
-  const moved = Promise.all([publisher, subscriber].map(client => new Promise((resolve, reject) => {
+  const worker = await connect({ url: a.url, name: 'worker' });
+  const caller = await connect({ url: a.url, name: 'caller' });
+  const moved = Promise.all([publisher, subscriber, worker, caller].map(client => new Promise((resolve, reject) => {
     client.on('busChanged', resolve);
     client.on('busChangeFailed', failed => reject(new Error(failed.why)));
   })));
   const got = [];
   const grouped = new Map();
   const inGroup = event => { grouped.set(event.sequence, (grouped.get(event.sequence) ?? 0) + 1); };
+  const executed = new Map();
+  const work = async ({ request, event }) => {
+    executed.set(request, (executed.get(request) ?? 0) + 1);
+    await new Promise(resolve => setTimeout(resolve, 3));
+    return `done: ${event.text()}`;
+  };
   await Promise.all([
+    worker.serve('work', work).ready,
     subscriber.subscribe('move.>', {}, event => { got.push(event.sequence); }).ready,
     subscriber.subscribe('move.x', { group: 'g' }, inGroup).ready,
     member.subscribe('move.x', { group: 'g' }, inGroup).ready,
@@ -64,15 +73,27 @@ test('a drained bus moves its clients, and nothing is lost, doubled or out of or
     }
     return Promise.all(all);
   })();
+  const asking = (async () => {
+    const all = [];
+    while (!over) {
+      const text = String(all.length + 1);
+      // Where the member or the caller has moved and the other has not, the service has no member for a moment.
+      all.push(caller.request('work', text, { retry: { attempts: 100, maxDelay: 50 } }).then(reply => assert.equal(reply.text(), `done: ${text}`)));
+      await new Promise(resolve => setTimeout(resolve, 2));
+    }
+    return Promise.all(all);
+  })();
   await new Promise(resolve => setTimeout(resolve, 100));
   const answer = await fetch(`http://127.0.0.1:${a.admin}/api/v1/drains/a`, { method: 'PUT' });
   assert.ok(answer.ok, `${answer.status} ${await answer.text()}`);
   const changes = await moved;
-  assert.deepEqual(changes.map(change => change.now.bus), ['b', 'b']);
+  assert.deepEqual(changes.map(change => change.now.bus), ['b', 'b', 'b', 'b']);
   await new Promise(resolve => setTimeout(resolve, 100));
   over = true;
   const confirmed = await publishing;
   assert.equal(confirmed.length, count);
+  const { length } = await asking;
+  assert.deepEqual([executed.size, [...executed.values()].filter(times => times !== 1)], [length, []]);
   await publisher.flush();
   while (got.length < count || grouped.size < count) {
     await new Promise(resolve => setTimeout(resolve, 10));
@@ -81,5 +102,5 @@ test('a drained bus moves its clients, and nothing is lost, doubled or out of or
   assert.deepEqual([...grouped.values()].filter(times => times !== 1), []);
   const { reconnects, busChanges, missing } = subscriber.counters();
   assert.deepEqual({ reconnects, busChanges, missing }, { reconnects: 0, busChanges: 1, missing: 0 });
-  await Promise.all([publisher, subscriber, member].map(client => client.close()));
+  await Promise.all([publisher, subscriber, member, worker, caller].map(client => client.close()));
 });

@@ -1,5 +1,5 @@
 // The frames as a bus writes and reads them: for tests that play the bus.
-import { BUS_CODES, CHANGE_REASONS, GAP_REASONS, OVERFLOWS } from '../../src/wire/names.js';
+import { BUS_CODES, CHANGE_REASONS, EXECUTIONS, FAILURE_CODES, GAP_REASONS, OVERFLOWS, PRIORITIES } from '../../src/wire/names.js';
 import * as TYPE from '../../src/wire/type.js';
 import { Reader } from '../../src/wire/reader.js';
 import { Writer } from '../../src/wire/writer.js';
@@ -16,14 +16,16 @@ const strings = (w, all) => {
 
 const bytesOf = payload => typeof payload === 'string' ? new TextEncoder().encode(payload) : payload;
 
+function writeEvent(w, { publishedAt = 1, key = null, headers = {}, payload = '' }) {
+  w.long(publishedAt);
+  w.optional(key);
+  w.map(headers);
+  w.data(bytesOf(payload));
+}
+
 export function writeEvents(w, events) {
   const body = new Writer();
-  for (const { publishedAt = 1, key = null, headers = {}, payload = '' } of events) {
-    body.long(publishedAt);
-    body.optional(key);
-    body.map(headers);
-    body.data(bytesOf(payload));
-  }
+  events.forEach(event => writeEvent(body, event));
   if (events.length > 0) {
     w.long(-events.length);
     w.data(body.done());
@@ -32,7 +34,7 @@ export function writeEvents(w, events) {
 }
 
 const BODIES = {
-  WELCOME(w, { bus = 'bus-1', session = 'bus-1-1', producer = 77n, resume = 'r'.repeat(43), limits = LIMITS, others = [], expiresAt = 0 }) {
+  WELCOME(w, { bus = 'bus-1', session = 'bus-1-1', producer = 77n, resume = 'r'.repeat(43), limits = LIMITS, others = [], expiresAt = 0, calls = 4096, services = 1000 }) {
     w.string(bus);
     w.string(session);
     w.bigint64(producer);
@@ -42,6 +44,8 @@ const BODIES = {
     }
     strings(w, others);
     w.long(expiresAt);
+    w.long(calls);
+    w.long(services);
   },
   CHANGE_BUS(w, { urls, reason = 'DRAIN', deadlineMillis = 30_000, token = 'move-1', hops = 2 }) {
     strings(w, urls);
@@ -84,6 +88,42 @@ const BODIES = {
     w.long(to);
     w.long(GAP_REASONS.indexOf(reason));
   },
+  INVOKE(w, { call = -1n, service, method = '', kind = 0, timeoutMillis = 1000, caller = 9n, request = 1n, attempt = 0, identity = '', receivedAt = 2, schema = 0n, event = {} }) {
+    w.bigint64(call);
+    w.long(service);
+    w.string(method);
+    w.long(kind);
+    w.long(timeoutMillis);
+    w.bigint64(caller);
+    w.bigint64(request);
+    w.long(attempt);
+    w.string(identity);
+    w.long(receivedAt);
+    w.bigint64(schema);
+    writeEvent(w, event);
+  },
+  REPLY(w, { call, member = 12n, queuedMicros = 500, handledMicros = 1500, schema = 0n, event = {} }) {
+    w.long(call);
+    w.bigint64(member);
+    w.long(queuedMicros);
+    w.long(handledMicros);
+    w.bigint64(schema);
+    writeEvent(w, event);
+  },
+  FAILURE(w, { call, code, message = 'why', executed = 'UNKNOWN', retryAfterMillis = 0, member = 0n, type = '', details = '' }) {
+    w.long(call);
+    w.long(FAILURE_CODES.indexOf(code));
+    w.string(message);
+    w.long(EXECUTIONS.indexOf(executed));
+    w.long(retryAfterMillis);
+    w.bigint64(member);
+    w.string(type);
+    w.data(bytesOf(details));
+  },
+  CANCEL(w, { call, reason = '' }) {
+    w.bigint64(call);
+    w.string(reason);
+  },
   BARRIER: (w, { id }) => w.long(id),
   DRAINED: (w, { id }) => w.long(id),
   ECHO: (w, { id }) => w.long(id),
@@ -120,11 +160,13 @@ function map(r) {
 
 const optional = r => r.present('union') ? r.string('text') : null;
 
+const event = r => ({ publishedAt: r.long('publishedAt'), key: optional(r), headers: map(r), payload: bytes(r) });
+
 function events(r) {
   const all = [];
   r.blocks('events', 4, count => {
     for (let i = 0; i < count; i++) {
-      all.push({ publishedAt: r.long('publishedAt'), key: optional(r), headers: map(r), payload: bytes(r) });
+      all.push(event(r));
     }
   });
   return all;
@@ -145,6 +187,20 @@ const READERS = {
   [TYPE.ECHO]: r => ({ frame: 'ECHO', id: r.long('id') }),
   [TYPE.CHANGE_BUS_FAILED]: r => ({ frame: 'CHANGE_BUS_FAILED', token: r.string('token'), message: r.string('message') }),
   [TYPE.AUTHENTICATE]: r => ({ frame: 'AUTHENTICATE', token: r.string('token'), user: optional(r) }),
+  [TYPE.REGISTER]: r => ({ frame: 'REGISTER', id: r.long('id'), service: r.string('service'), concurrency: r.int('concurrency'), identify: r.boolean('identify'), version: r.string('version'), metadata: map(r) }),
+  [TYPE.UNREGISTER]: r => ({ frame: 'UNREGISTER', id: r.long('id') }),
+  [TYPE.CAPACITY]: r => ({ frame: 'CAPACITY', id: r.long('id'), concurrency: r.int('concurrency') }),
+  [TYPE.REQUEST]: r => ({
+    frame: 'REQUEST', call: r.long('call'), service: r.string('service'), method: r.string('method'), kind: r.int('kind'), scope: r.int('scope'),
+    priority: PRIORITIES[r.int('priority')], timeoutMillis: r.int('timeoutMillis'), waitMillis: r.int('waitMillis'), idempotent: r.boolean('idempotent'),
+    attempt: r.int('attempt'), member: r.bigint64('member'), schema: r.bigint64('schema'), event: event(r),
+  }),
+  [TYPE.REPLY]: r => ({ frame: 'REPLY', call: r.bigint64('call'), member: r.long('member'), queuedMicros: r.int('queuedMicros'), handledMicros: r.int('handledMicros'), schema: r.bigint64('schema'), event: event(r) }),
+  [TYPE.FAILURE]: r => ({
+    frame: 'FAILURE', call: r.bigint64('call'), code: FAILURE_CODES[r.int('code')], message: r.string('message'), executed: EXECUTIONS[r.int('executed')],
+    retryAfterMillis: r.long('retryAfterMillis'), member: r.long('member'), type: r.string('type'), details: bytes(r),
+  }),
+  [TYPE.CANCEL]: r => ({ frame: 'CANCEL', call: r.long('call'), reason: r.string('reason') }),
   [TYPE.CREDIT]: r => ({ frame: 'CREDIT', call: r.long('call'), limit: r.long('limit'), received: r.long('received') }),
 };
 

@@ -1,6 +1,6 @@
 // A clock that stands until it is moved, and buses that write down what clients say.
-import { EventBus } from '../../src/client.js';
 import { settings } from '../../src/options.js';
+import { ServiceBus } from '../../src/services.js';
 import { frame, read } from './bus-frames.js';
 
 /** Lets everything happen that waits for no timer. */
@@ -132,12 +132,14 @@ export class FakeConnection {
       this.before.push(one);
       if (one.frame === 'SUBSCRIBE') {
         this.send('CONFIRM', { typeCode: 2, about: one.id });
+      } else if (one.frame === 'REGISTER') {
+        this.send('CONFIRM', { typeCode: 20, about: one.id });
       } else if (one.frame === 'PUBLISH' && one.confirm) {
         this.send('CONFIRM', { typeCode: 1, topic: one.topic, about: one.sequence + one.events.length - 1 });
-      } else if (one.frame === 'BARRIER') {
-        this.send('BARRIER', { id: one.id });
-      } else if (one.frame === 'UNSUBSCRIBE') {
-        this.send('CONFIRM', { typeCode: 6, about: one.id });
+      } else if (one.frame === 'BARRIER' || one.frame === 'ECHO') {
+        this.send(one.frame, { id: one.id });
+      } else if (one.frame === 'UNSUBSCRIBE' || one.frame === 'UNREGISTER') {
+        this.send('CONFIRM', { typeCode: one.frame === 'UNSUBSCRIBE' ? 6 : 21, about: one.id });
         this.send('DRAINED', { id: one.id });
       }
     }
@@ -147,9 +149,11 @@ export class FakeConnection {
 /** A client that is connected to a fake bus, and what it has told. */
 export async function connected(options = {}, env = new FakeEnvironment(), welcome = {}) {
   env.onOpen = connection => connection.welcome(welcome);
-  const client = new EventBus(settings({ url: 'ws://bus-1.test/bus', ...options }, env.page !== null), env);
+  const { callBytes = 2 ** 24, ...others } = options;
+  // With calls, so that what has none is tried beside them.
+  const client = new ServiceBus(settings({ url: 'ws://bus-1.test/bus', ...others }, env.page !== null), env, callBytes);
   const told = [];
-  for (const type of ['connected', 'disconnected', 'reconnecting', 'busChanged', 'busChangeFailed', 'gap', 'dropped', 'problem', 'handlerError', 'producerChanged']) {
+  for (const type of ['connected', 'disconnected', 'reconnecting', 'busChanged', 'busChangeFailed', 'gap', 'dropped', 'problem', 'handlerError', 'requestFailed', 'producerChanged']) {
     client.on(type, event => told.push({ type, ...event, ...(event instanceof Error && { message: event.message }) }));
   }
   await client.start();

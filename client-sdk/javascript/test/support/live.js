@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { connect as connectTo } from '../../src/index.js';
+import { connect as connectTo } from '../../src/services.js';
 
 const built = fileURLToPath(new URL('../../../../eventbus-server/target/eventbus.jar', import.meta.url));
 export const jar = process.env.EVENTBUS_JAR ?? (existsSync(built) ? built : null);

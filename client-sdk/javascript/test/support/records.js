@@ -1,6 +1,7 @@
 // What the SDK reads, as the records of the conformance kit: 64-bit numbers as text, bytes in base64.
 import { Deliver } from '../../src/wire/deliver.js';
 import { BusEvent } from '../../src/event.js';
+import { decodeCancel, decodeFailure, decodeInvoke, decodeReply } from '../../src/wire/call-frames.js';
 import { decodeChangeBus, decodeConfirm, decodeGap, decodeProblem, decodeWelcome } from '../../src/wire/frames.js';
 import * as TYPE from '../../src/wire/type.js';
 import { Reader } from '../../src/wire/reader.js';
@@ -24,6 +25,13 @@ function deliver(body) {
   };
 }
 
+const KINDS = ['REPLY', 'STREAM', 'TUNNEL'];
+
+function event({ bytes, from }) {
+  const one = new BusEvent({ bytes, topic: '', producer: 0n, schema: 0n, receivedAt: 0, codec: null }, 1, 0, from, bytes.length);
+  return { publishedAt: String(one.publishedAt), key: one.key, headers: { ...one.headers }, payload: base64(one.payload) };
+}
+
 const id = body => ({ id: String(body.long('id')) });
 
 /** The records that a bus sends, by type code. */
@@ -37,6 +45,19 @@ export const READERS = {
   [TYPE.PROBLEM]: body => text(decodeProblem(body), 'about'),
   [TYPE.CONFIRM]: body => text(decodeConfirm(body), 'about'),
   [TYPE.GAP]: body => text(decodeGap(body), 'producer', 'from', 'to'),
+  [TYPE.INVOKE]: body => {
+    const invoke = decodeInvoke(body);
+    return { ...text(invoke, 'call', 'service', 'caller', 'request', 'receivedAt', 'schema'), kind: KINDS[invoke.kind], event: event(invoke.event) };
+  },
+  [TYPE.REPLY]: body => {
+    const reply = decodeReply(body);
+    return { ...text(reply, 'call', 'member', 'schema'), event: event(reply.event) };
+  },
+  [TYPE.FAILURE]: body => {
+    const { retryAfter, details, ...failure } = decodeFailure(body);
+    return { ...text(failure, 'call', 'member'), retryAfterMillis: String(retryAfter), details: base64(details) };
+  },
+  [TYPE.CANCEL]: body => text(decodeCancel(body), 'call'),
   [TYPE.BARRIER]: id,
   [TYPE.DRAINED]: id,
   [TYPE.ECHO]: id,

@@ -1,5 +1,5 @@
 // What a testee of the conformance kit does with a line, in Node and in a page: conformance/README.md has its protocol.
-import { connect } from '../../src/index.js';
+import { connect, Rejection, Reply } from '../../src/services.js';
 import { Malformed } from '../../src/errors.js';
 import { filterProblem, matcher, topicProblem } from '../../src/topics.js';
 import { fingerprint } from '../../src/avro.js';
@@ -10,6 +10,7 @@ const VERSION = 1;
 const CAPABILITIES = [
   'publish', 'send', 'limits', 'outbound', 'confirm-timeout', 'flush', 'subscribe', 'groups', 'repetitions', 'forget', 'pause', 'credit',
   'reconnect', 'others', 'previous', 'credentials', 'tokens', 'token-again', 'authenticate', 'change', 'silence', 'counters', 'decode', 'topics', 'fingerprint',
+  'services', 'calls',
 ];
 const OPTIONS = [
   'name', 'user', 'token', 'attributes', 'connectTimeout', 'confirmTimeout', 'silenceTimeout', 'closeTimeout', 'reconnect', 'outboundBytes', 'whenFull',
@@ -20,6 +21,13 @@ const OPTIONS = [
 let clients = new Map();
 /** Subscriptions by name. */
 let subscriptions = new Map();
+/** Services by name. */
+let services = new Map();
+/** Requests of this testee by name. */
+let requests = new Map();
+/** Requests to its services that wait for an answer, by number. */
+let invocations = new Map();
+let invoked = 0;
 // Clients of before a reset tell nothing any more.
 let era = 0;
 let agent = '';
@@ -58,8 +66,8 @@ function tell(name, client) {
 }
 
 function errorOf(thrown) {
-  const { code, busCode, retryable, message } = thrown;
-  return { code, busCode, retryable, message };
+  const { code, busCode, retryable, message, executed } = thrown;
+  return { code, busCode, retryable, message, executed };
 }
 
 const OPS = {
@@ -70,6 +78,9 @@ const OPS = {
     const all = [...clients.values()];
     clients = new Map();
     subscriptions = new Map();
+    services = new Map();
+    requests = new Map();
+    invocations = new Map();
     await Promise.all(all.map(entry => {
       entry.control.abort();
       return entry.client?.close({ timeout: 0 });
@@ -158,6 +169,54 @@ const OPS = {
     return {};
   },
 
+  async serve(name, { as, service, concurrency, rememberReplies }) {
+    const mine = era;
+    const say = (event, members) => mine === era && write({ event, client: name, service: as, ...members });
+    const served = clientOf(name).serve(service, invocation => {
+      const { method, caller, request, attempt, identity, event: asked, signal } = invocation;
+      const number = ++invoked;
+      say('invoked', { invocation: number, method, caller, request: Number(request), attempt, identity, payload: base64(asked.payload) });
+      signal.addEventListener('abort', () => say('invocationCancelled', { invocation: number }));
+      return new Promise((resolve, reject) => invocations.set(number, { resolve, reject }));
+    }, given({ concurrency, rememberReplies }));
+    services.set(as, served);
+    await served.ready;
+    return {};
+  },
+
+  async unserve(name, { service }) {
+    await find(services, service).close({ timeout: 5000 });
+    return {};
+  },
+
+  reply(name, args) {
+    find(invocations, args.invocation).resolve(new Reply(bytes(args.payload), event(args)));
+    return {};
+  },
+
+  reject(name, { invocation, reason, message = '', type = '' }) {
+    find(invocations, invocation).reject(new Rejection(reason, message, { type }));
+    return {};
+  },
+
+  async request(name, args) {
+    const { as, service, payload, method, timeout, waitFor, idempotent, priority, member, retry } = args;
+    const control = new AbortController();
+    if (as) {
+      requests.set(as, control);
+    }
+    const reply = await clientOf(name).request(service, bytes(payload), {
+      ...event(args), ...given({ method, timeout, waitFor, idempotent, priority, retry: retry === false ? false : undefined }),
+      ...member && { member: BigInt(member) }, signal: control.signal,
+    });
+    return { payload: base64(reply.payload), member: reply.member };
+  },
+
+  cancel(name, { request }) {
+    find(requests, request).abort();
+    return {};
+  },
+
   decode: (name, { hex }) => ({ frames: decode(fromHex(hex)) }),
   checkTopic: (name, { topic }) => ({ legal: topicProblem(topic) === null }),
   checkFilter: (name, { filter }) => ({ legal: filterProblem(filter) === null }),
@@ -173,7 +232,10 @@ function failure(op, thrown) {
   if (thrown instanceof Malformed) {
     return { error: { code: 'MALFORMED', retryable: false, message: thrown.message } };
   }
-  if (thrown?.name === 'EventBusError') {
+  if (thrown?.name === 'AbortError' && op === 'request') {
+    return { error: { code: 'CANCELLED', retryable: false, message: 'cancelled' } };
+  }
+  if (thrown?.name === 'EventBusError' || thrown?.name === 'CallError') {
     const error = errorOf(thrown);
     return { error: op === 'subscribe' && error.code === 'ILLEGAL_TOPIC' ? { ...error, code: 'INVALID' } : error };
   }

@@ -7,8 +7,8 @@ const folder = process.env.VECTORS ? new URL(`file://${process.env.VECTORS}/`) :
 /** Whether the kit is here. */
 export const hasVectors = existsSync(folder);
 
-/** Those of a file, but for frames of services, which this library does not know. */
-export const vectors = name => JSON.parse(readFileSync(new URL(`${name}.json`, folder), 'utf8')).filter(one => !one.services);
+/** Those of a file. */
+export const vectors = name => JSON.parse(readFileSync(new URL(`${name}.json`, folder), 'utf8'));
 
 /** The examples of docs/protocol.md: type code, name, record in Avro's JSON, bytes. */
 export function examples() {

@@ -63,12 +63,18 @@ public final class WireConnection {
   }
 
   /**
-   * Sends a binary message.
+   * Sends a binary message, behind all that was sent before, by whichever thread.
    *
    * @param message its bytes
    */
   public void send(byte[] message) {
-    channel.writeAndFlush(new BinaryWebSocketFrame(Unpooled.wrappedBuffer(message)));
+    BinaryWebSocketFrame frame = new BinaryWebSocketFrame(Unpooled.wrappedBuffer(message));
+    if (channel.eventLoop().inEventLoop()) {
+      // An answer: what the script has sent may still be a task.
+      channel.eventLoop().execute(() -> channel.writeAndFlush(frame));
+    } else {
+      channel.writeAndFlush(frame);
+    }
   }
 
   /**

@@ -1,0 +1,115 @@
+import { EventBusError } from '../errors.js';
+import { checkText } from '../options.js';
+import * as LIMIT from '../wire/limit.js';
+
+/** @import {CallCode, ErrorCode, Execution, FailureCode} from '../types.js' */
+/** @import {Failure} from '../wire/call-frames.js' */
+
+const CODES = ['REFUSED', 'UNKNOWN_METHOD', 'FAILED'];
+const MOST_DELAY = 86_400_000;
+/** Another try would end as this one did, or would be executed as another request. */
+const FINAL = new Set(['FORBIDDEN', 'TOO_BIG', 'UNSUPPORTED', 'UNKNOWN_METHOD', 'CLOSED', 'ILLEGAL_TOPIC', 'UNREADABLE_PAYLOAD']);
+
+/**
+ * A request has no reply. {@link CallError#executed} says whether a member has begun with it.
+ *
+ * | code | what has happened |
+ * |---|---|
+ * | `NO_MEMBER` | no member serves the service, or the one that was asked for does not |
+ * | `TIMEOUT` | the time is over |
+ * | `OVERLOADED` | more requests wait than the client, the bus or the member lets wait |
+ * | `MEMBER_LOST` | the member's connection ended before it answered |
+ * | `BUS_LOST` | this client's connection ended after the request was sent |
+ * | `REFUSED`, `UNKNOWN_METHOD` | the member does not take it, or has no such method |
+ * | `FAILED` | the member has tried and failed; `type` and `details` are its own |
+ * | `FORBIDDEN`, `TOO_BIG`, `UNSUPPORTED`, `INTERNAL` | the bus does not serve it |
+ * | `CANCELLED` | the client was closed |
+ * | `ILLEGAL_TOPIC`, `UNREADABLE_PAYLOAD`, `CLOSED` | as of other calls; nothing was sent |
+ */
+export class CallError extends EventBusError {
+  /**
+   * Made by the SDK.
+   * @param {CallCode | ErrorCode} code
+   * @param {string} message
+   * @param {Execution} executed
+   * @param {{idempotent?: boolean, cause?: unknown, failure?: Failure}} [details]
+   */
+  constructor(code, message, executed, { idempotent = false, cause, failure } = {}) {
+    super(code, message, { cause, retryable: !FINAL.has(code) && (executed === 'NO' || (executed === 'UNKNOWN' && idempotent)) });
+    /**
+     * Whether a member has begun with the request: `NO` (it may be sent again), `YES`, or `UNKNOWN` (it may be sent again if it is idempotent).
+     * @readonly
+     */
+    this.executed = executed;
+    /**
+     * Milliseconds after which another try may be worth it; 0 for no advice.
+     * @readonly
+     */
+    this.retryAfter = failure?.retryAfter ?? 0;
+    /**
+     * The number of the member that said this, or that had the request; 0n for none.
+     * @readonly
+     */
+    this.member = failure?.member ?? 0n;
+    /**
+     * The member's own name for what went wrong.
+     * @readonly
+     */
+    this.type = failure?.type ?? '';
+    /**
+     * More of it, in the member's own form.
+     * @readonly
+     */
+    this.details = failure?.details ?? new Uint8Array(0);
+  }
+}
+
+Object.defineProperty(CallError.prototype, 'name', { value: 'CallError' });
+
+/** What a handler of a service throws for its caller to see as it is; of any other error the caller sees the name of its class. */
+export class Rejection extends Error {
+  /**
+   * @param {'REFUSED' | 'UNKNOWN_METHOD' | 'FAILED'} code `REFUSED`: it does not take the request now and has not begun with it, so that the
+   *   bus may ask another member; `UNKNOWN_METHOD`; `FAILED`: it has tried
+   * @param {string} message in English, for people; the first 1,024 bytes are sent
+   * @param {{type?: string, details?: Uint8Array, retryAfter?: number}} [more] type: a name of at most 255 bytes; details: at most 64 KiB;
+   *   retryAfter: ms after which another try may be worth it
+   */
+  constructor(code, message, { type = '', details = new Uint8Array(0), retryAfter = 0 } = {}) {
+    super(message);
+    if (!CODES.includes(code)) {
+      throw new TypeError(`code: ${String(code)} (expected: ${CODES.join(', ')})`);
+    }
+    if (!(details instanceof Uint8Array) || details.length > LIMIT.failureDetailsBytes) {
+      throw new TypeError(`details: ${details?.length ?? typeof details} (expected: a Uint8Array of at most ${LIMIT.failureDetailsBytes} bytes)`);
+    }
+    if (!(retryAfter >= 0 && retryAfter <= MOST_DELAY)) {
+      throw new RangeError(`retryAfter: ${retryAfter} (expected: 0..${MOST_DELAY} ms)`);
+    }
+    checkText('type', type, LIMIT.nameBytes);
+    /** @readonly */
+    this.code = code;
+    /** @readonly */
+    this.type = type;
+    /** @readonly */
+    this.details = details;
+    /** @readonly */
+    this.retryAfter = retryAfter;
+  }
+}
+
+Object.defineProperty(Rejection.prototype, 'name', { value: 'Rejection' });
+
+/**
+ * What a member answers for the SDK.
+ * @param {FailureCode} code
+ * @param {string} message
+ * @param {Execution} executed
+ * @returns {Omit<Failure, 'member'>}
+ */
+export const failure = (code, message, executed) => ({ code, message, executed, retryAfter: 0, type: '', details: new Uint8Array(0) });
+
+/**
+ * @param {unknown} thrown by a handler, whose message may hold what is not the caller's to know
+ */
+export const unexpected = thrown => failure('FAILED', `the member's handler failed with ${thrown instanceof Error ? thrown.constructor.name : typeof thrown}`, 'YES');

@@ -1,0 +1,109 @@
+import { BusEvent } from '../event.js';
+
+/** @import {Decoder, Payload, SendOptions} from '../types.js' */
+/** @import {EventPlace, Reply as ReplyFrame} from '../wire/call-frames.js' */
+
+/** What a caller has sent, or a member has answered. */
+export class CallEvent {
+  #event;
+
+  /**
+   * Made by the SDK.
+   * @param {EventPlace} place
+   * @param {{service: string, number: number, schema: bigint, codec: Decoder | null}} head
+   */
+  constructor({ bytes, from }, { service, number, schema, codec }) {
+    const head = { bytes, topic: service, producer: 0n, schema, receivedAt: 0, codec };
+    this.#event = new BusEvent(head, number, 0, from, bytes.length);
+  }
+
+  /** @returns {Uint8Array} the payload */
+  get payload() {
+    return this.#event.payload;
+  }
+
+  /** @returns {string} the payload as UTF-8, with U+FFFD for what is none */
+  text() {
+    return this.#event.text();
+  }
+
+  /**
+   * @template T
+   * @returns {T} the payload as JSON; its form is not checked
+   * @throws {import('../errors.js').EventBusError} UNREADABLE_PAYLOAD
+   */
+  json() {
+    return this.#event.json();
+  }
+
+  /**
+   * @template T
+   * @returns {T} the payload as the codec reads it; without one as JSON
+   * @throws {import('../errors.js').EventBusError} UNREADABLE_PAYLOAD
+   */
+  value() {
+    return this.#event.value();
+  }
+
+  /** @returns {string | null} for the application; null for none */
+  get key() {
+    return this.#event.key;
+  }
+
+  /** @returns {Record<string, string>} for the application; of a name that comes twice the last value */
+  get headers() {
+    return this.#event.headers;
+  }
+
+  /** @returns {number} when it was made, by its maker's clock: microseconds since 1970 */
+  get publishedAt() {
+    return this.#event.publishedAt;
+  }
+
+  /** @returns {bigint} CRC-64-AVRO fingerprint of the schema that its payload was written with; 0n for none */
+  get schema() {
+    return this.#event.schema;
+  }
+}
+
+/** The answer to a request. */
+export class Response extends CallEvent {
+  /**
+   * Made by the SDK.
+   * @param {string} service
+   * @param {ReplyFrame} reply
+   * @param {Decoder | null} codec
+   */
+  constructor(service, { call, member, queuedMicros, handledMicros, schema, event }, codec) {
+    super(event, { service, number: call, schema, codec });
+    /**
+     * The member's number, for the option `member`.
+     * @readonly
+     */
+    this.member = member;
+    /**
+     * Milliseconds that the request waited in the bus.
+     * @readonly
+     */
+    this.queued = queuedMicros / 1000;
+    /**
+     * Milliseconds that the member worked, as it says.
+     * @readonly
+     */
+    this.handled = handledMicros / 1000;
+  }
+}
+
+/** A reply of which a handler wants to say more than its payload. */
+export class Reply {
+  /**
+   * @param {Payload} payload as of `publish`
+   * @param {SendOptions} [options]
+   */
+  constructor(payload, options = {}) {
+    /** @readonly */
+    this.payload = payload;
+    /** @readonly */
+    this.options = options;
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * An answer with an event.
+ *
+ * @typedef {object} Answer
+ * @property {number} handledMicros
+ * @property {bigint} schema
+ * @property {Uint8Array} bytes
+ */
+
+// What one takes beside its bytes.
+const OVERHEAD = 256;
+
+/** The last replies of a service, bounded in number and in bytes. */
+export class RememberedReplies {
+  #most;
+  #mostBytes;
+  #bytes = 0;
+  /** @type {Map<string, Answer>} */
+  #replies = new Map();
+
+  /**
+   * @param {number} most
+   * @param {number} mostBytes
+   */
+  constructor(most, mostBytes) {
+    this.#most = most;
+    this.#mostBytes = mostBytes;
+  }
+
+  /** @param {string} key which request of whom */
+  get(key) {
+    return this.#replies.get(key);
+  }
+
+  /**
+   * @param {string} key
+   * @param {Answer} answer
+   */
+  add(key, answer) {
+    this.#remove(key);
+    this.#replies.set(key, answer);
+    this.#bytes += answer.bytes.length + OVERHEAD;
+    for (const oldest of this.#replies.keys()) {
+      if (this.#replies.size <= this.#most && this.#bytes <= this.#mostBytes) {
+        return;
+      }
+      this.#remove(oldest);
+    }
+  }
+
+  /** @param {string} key */
+  #remove(key) {
+    const answer = this.#replies.get(key);
+    if (answer) {
+      this.#replies.delete(key);
+      this.#bytes -= answer.bytes.length + OVERHEAD;
+    }
+  }
+}

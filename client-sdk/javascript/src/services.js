@@ -1,0 +1,80 @@
+import { Calls } from './call/calls.js';
+import { checkCallBytes } from './call/options.js';
+import { EventBus } from './client.js';
+import { environment, pageOf } from './environment.js';
+import { settings } from './options.js';
+
+/** @import {Response} from './call/event.js' */
+/** @import {Service} from './call/service.js' */
+/** @import {Settings} from './options.js' */
+/** @import {Environment, Options, Payload, RequestHandler, RequestOptions, ServeOptions} from './types.js' */
+
+export { CallError, Rejection } from './call/errors.js';
+export { CallEvent, Reply, Response } from './call/event.js';
+export { Invocation } from './call/invocation.js';
+export { Service } from './call/service.js';
+export { BusEvent, EventBus, EventBusError, Subscription } from './index.js';
+export * from './types.js';
+
+/** A client of an event bus that calls services, too, and serves them. Made by `connect`. */
+export class ServiceBus extends EventBus {
+  #calls;
+
+  /**
+   * Use `connect`.
+   * @param {Settings} checked
+   * @param {Environment} env
+   * @param {number} callBytes
+   */
+  constructor(checked, env, callBytes) {
+    const calls = new Calls(callBytes);
+    super(checked, env, calls);
+    this.#calls = calls;
+  }
+
+  /**
+   * Asks a service: one of its members, which the bus chooses. Without `idempotent` a request is never executed twice. Without a connection
+   * it waits, within its time-out and within `callBytes`.
+   * @param {string} service a name like a topic, at most 240 bytes
+   * @param {Payload} payload as of `publish`
+   * @param {RequestOptions} [options]
+   * @returns {Promise<Response>} rejects with a `CallError`, which says whether the request was executed, or with the signal's reason
+   */
+  request(service, payload, options = {}) {
+    return this.#calls.request(service, payload, options);
+  }
+
+  /**
+   * Becomes a member of a service, over all connections, until it is closed.
+   * @param {string} name like a topic, at most 240 bytes
+   * @param {RequestHandler} handler answers requests: returns the payload of the reply, or a `Reply`, or a promise of one. What it throws is a
+   *   failure: a `Rejection` reaches the caller as it is
+   * @param {ServeOptions} [options]
+   * @returns {Service} its `ready` resolves when the bus has confirmed it
+   * @throws {import('./errors.js').EventBusError} ILLEGAL_TOPIC, CLOSED
+   */
+  serve(name, handler, options = {}) {
+    return this.#calls.serve(name, handler, options);
+  }
+}
+
+/**
+ * What `connect` of this module takes beside the other options.
+ * @typedef {object} CallOptions
+ * @property {number} [callBytes] bytes of requests that are not sent, or may be sent again; default 16 MiB
+ */
+
+/**
+ * As `connect` of `eventbus-client`, for a client that can call services and serve them.
+ *
+ * @param {(Options & CallOptions) | string} options an address, or more
+ * @returns {Promise<ServiceBus>}
+ * @throws {TypeError | RangeError} an option that is unknown or out of its range
+ */
+export async function connect(options) {
+  const { callBytes, ...others } = /** @type {Options & CallOptions} */ (typeof options === 'string' ? { url: options } : options);
+  const bytes = checkCallBytes({ callBytes });
+  const checked = settings(others, pageOf() !== null);
+  others.signal?.throwIfAborted();
+  return new ServiceBus(checked, await environment(others), bytes).start(others.signal);
+}

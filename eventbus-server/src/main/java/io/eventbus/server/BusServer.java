@@ -5,6 +5,7 @@ import io.eventbus.registry.BusId;
 import io.eventbus.registry.ListenerRegistration;
 import io.eventbus.server.admin.AdminServer;
 import io.eventbus.server.admin.BusHealth;
+import io.eventbus.server.admin.BusQuestions;
 import io.eventbus.server.admin.BusSummary;
 import io.eventbus.server.admin.BusView;
 import io.eventbus.server.admission.ConnectionLimit;
@@ -95,6 +96,7 @@ public final class BusServer implements AutoCloseable {
   private final CertificateWatch certificates;
   private @Nullable ListenerRegistration revocations;
   private @Nullable SysTopics sysTopics;
+  private @Nullable BusQuestions questions;
 
   private BusServer(
       ServerConfig config,
@@ -202,7 +204,10 @@ public final class BusServer implements AutoCloseable {
     return SessionReplacement.of(
         links,
         membership.registry(),
-        bus.sessions()::replace,
+        (session, member) -> {
+          calls.presence().wentElsewhere(member);
+          return bus.sessions().replace(session, member);
+        },
         (ended, gone, unknown) -> {
           counters.earlierSessionsEnded.add(ended);
           counters.earlierSessionsGone.add(gone);
@@ -227,7 +232,8 @@ public final class BusServer implements AutoCloseable {
         services.retries(),
         services.retryPercent(),
         services.queueRequests(),
-        services.queueBytes());
+        services.queueBytes(),
+        services.gather());
   }
 
   private static long memoryLimit(ServerConfig config) {
@@ -363,6 +369,9 @@ public final class BusServer implements AutoCloseable {
     }
     membership.serve(transport.address(), adminPort());
     sysTopics = sysTopics(view);
+    BusQuestions answers = new BusQuestions(config.bus().name(), view);
+    questions = answers;
+    calls.answerWith(answers);
     certificates.start();
     balancer.start();
     state.set(ServerState.UP);
@@ -395,6 +404,7 @@ public final class BusServer implements AutoCloseable {
         view,
         advisories,
         audit,
+        new SysTopics.Services(calls.presence(), config.services().rejoin()),
         bus.index(),
         new InternalClient(
             loops.executor(router.loop()),
@@ -536,6 +546,9 @@ public final class BusServer implements AutoCloseable {
   private void closeSysTopics() {
     if (sysTopics != null) {
       sysTopics.close();
+    }
+    if (questions != null) {
+      questions.close();
     }
   }
 

@@ -103,6 +103,24 @@ public interface BusView {
   Optional<ServiceDetail> service(String name);
 
   /**
+   * Takes a client out of a service, as if it had asked for it: it gets no more calls, and answers
+   * those that it has.
+   *
+   * @param service the service's name
+   * @param member the member's number
+   * @return false when there is no such member at this bus
+   */
+  boolean drainMember(String service, long member);
+
+  /**
+   * Lists the calls that have been under way for longest.
+   *
+   * @param limit at most so many
+   * @return the oldest first
+   */
+  List<CallInfo> slowestCalls(int limit);
+
+  /**
    * Lists subscriptions in the order of their connections' numbers, then of their own.
    *
    * @param after only subscriptions greater than this one

@@ -10,7 +10,7 @@ import io.eventbus.server.routing.Router;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
@@ -30,6 +30,8 @@ public final class InternalClient {
   /** What may wait for the loop, in bytes. */
   private static final int MAX_WAITING_BYTES = 1 << 20;
 
+  private static final int MAX_TOPICS = 100_000;
+
   /** What an event costs beside its payload while it waits. */
   private static final int OVERHEAD_BYTES = 128;
 
@@ -43,7 +45,18 @@ public final class InternalClient {
   private final AtomicInteger waitingBytes = new AtomicInteger();
 
   // On the loop:
-  private final Map<String, Long> sequences = new HashMap<>();
+  private final Map<String, Long> sequences =
+      new LinkedHashMap<>(16, 0.75f, true) {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, Long> eldest) {
+          forgets |= size() > MAX_TOPICS;
+          return size() > MAX_TOPICS;
+        }
+      };
+  // Whether the number of events of a topic that is not known may have been greater than 0.
+  private boolean forgets;
   private final FrameCursor frames = new FrameCursor();
   private final PublishView publish = new PublishView();
 
@@ -69,8 +82,8 @@ public final class InternalClient {
    * Publishes an event, or drops it where that would mean to wait. Any thread; returns at once.
    * Events of one topic that one thread publishes keep their order.
    *
-   * @param topic a legal topic, also of the system; one of a few, because their sequence numbers
-   *     are kept
+   * @param topic a legal topic, also of the system. The sequence numbers of the last 100,000 are
+   *     kept; of one that comes again later subscribers see that events may be missing
    * @param payload not changed afterwards
    */
   public void publish(String topic, byte[] payload) {
@@ -95,8 +108,9 @@ public final class InternalClient {
   }
 
   private boolean publishHere(String topic, byte[] payload) {
-    long sequence = sequences.getOrDefault(topic, 0L) + 1;
     long now = Frames.micros(clock.instant());
+    // There are never as many events as microseconds: subscribers see a hole, and nothing twice.
+    long sequence = sequences.getOrDefault(topic, forgets ? now : 0L) + 1;
     ByteBuffer in = frame(topic, sequence, now, payload);
     frames.wrap(in, 0, in.limit());
     if (!frames.next()) {

@@ -41,6 +41,7 @@ final class SessionPublishing {
   private boolean everythingAllowed;
   // Made with the first frame of a client that may not publish everything.
   private @Nullable PublishDecisions decisions;
+  private final SessionBroadcasts broadcasts;
 
   /**
    * Makes one that nothing was published with.
@@ -52,6 +53,7 @@ final class SessionPublishing {
     this.link = link;
     this.refusal = refusal;
     this.client = client;
+    this.broadcasts = new SessionBroadcasts(loop, client);
   }
 
   /** Says what the client may publish from now on. */
@@ -59,6 +61,7 @@ final class SessionPublishing {
     allowed = permissions.of(Action.PUBLISH);
     everythingAllowed = allowed.allowEverything();
     decisions = null;
+    broadcasts.permit(permissions);
   }
 
   /** Says which quotas hold from now on; null for none. */
@@ -98,14 +101,18 @@ final class SessionPublishing {
       return true;
     }
     loop.budget().spend(publish.eventCount() / CHECKED_EVENTS);
-    String problem = loop.router.select(in, publish);
+    boolean broadcast = broadcasts.isOne(in, publish);
+    String problem = broadcast ? broadcasts.select(in, publish) : loop.router.select(in, publish);
     if (problem != null) {
       refuse(ErrorCode.ILLEGAL_TOPIC, problem, publish);
       return true;
     }
     loop.budget().spend(loop.router.takeLookupWork());
-    if (!everythingAllowed && !mayPublishSelected()) {
-      refuse(ErrorCode.FORBIDDEN, forbidden(publish), publish);
+    if (broadcast
+        ? !broadcasts.mayPublishSelected()
+        : !everythingAllowed && !mayPublishSelected()) {
+      String why = broadcast ? broadcasts.forbidden() : forbidden(publish);
+      refuse(ErrorCode.FORBIDDEN, why, publish);
       return true;
     }
     awaitsRoom = loop.router.mustWait(producer, retry);

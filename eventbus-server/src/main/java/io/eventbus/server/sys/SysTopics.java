@@ -5,11 +5,14 @@ import io.eventbus.registry.ListenerRegistration;
 import io.eventbus.registry.Registry;
 import io.eventbus.server.admin.BusView;
 import io.eventbus.server.advisory.Advisories;
+import io.eventbus.server.call.Presence;
 import io.eventbus.server.config.SysConfig;
 import io.eventbus.server.internal.InternalClient;
 import io.eventbus.server.routing.SubscriptionIndex;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
@@ -45,6 +48,14 @@ public final class SysTopics implements AutoCloseable {
   public record Place(String bus, Registry registry, BooleanSupplier isMember) {}
 
   /**
+   * The members of services of the bus.
+   *
+   * @param presence tells of them
+   * @param rejoin how long one that was lost may be away
+   */
+  public record Services(Presence presence, Duration rejoin) {}
+
+  /**
    * Begins to publish, whenever anything subscribes.
    *
    * @param config how often
@@ -52,6 +63,7 @@ public final class SysTopics implements AutoCloseable {
    * @param view its figures
    * @param advisories what happens on it
    * @param audit what is kept of it
+   * @param services who serves at it
    * @param index says whether anything subscribes
    * @param client publishes
    * @param clock the time of what is told
@@ -63,6 +75,7 @@ public final class SysTopics implements AutoCloseable {
       BusView view,
       Advisories advisories,
       AuditTrail audit,
+      Services services,
       SubscriptionIndex index,
       InternalClient client,
       Clock clock) {
@@ -78,6 +91,11 @@ public final class SysTopics implements AutoCloseable {
               made.setDaemon(true);
               return made;
             });
+    PresenceTopics members =
+        new PresenceTopics(place.bus(), index::isWanted, client::publish, clock, System::nanoTime);
+    services
+        .presence()
+        .listen(members, (task, nanos) -> later(thread, task, nanos), services.rejoin().toNanos());
     long millis = config.interval().toMillis();
     if (millis > 0) {
       var unused = thread.scheduleAtFixedRate(stats, millis, millis, TimeUnit.MILLISECONDS);
@@ -87,6 +105,14 @@ public final class SysTopics implements AutoCloseable {
             .registry()
             .addListener(new BusStates(new BusId(place.bus()), place.isMember(), advisories::tell));
     return new SysTopics(advisories, audit, thread, registration);
+  }
+
+  private static void later(ScheduledExecutorService thread, Runnable task, long nanos) {
+    try {
+      var unused = thread.schedule(task, nanos, TimeUnit.NANOSECONDS);
+    } catch (RejectedExecutionException e) {
+      // The bus ends: nobody hears any more of who serves.
+    }
   }
 
   /**

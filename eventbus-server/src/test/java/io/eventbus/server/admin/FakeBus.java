@@ -196,6 +196,17 @@ public final class FakeBus implements BusView {
   }
 
   @Override
+  public boolean drainMember(String service, long member) {
+    return service.equals("orders") && member == 5;
+  }
+
+  @Override
+  public List<CallInfo> slowestCalls(int limit) {
+    return List.of(
+        new CallInfo("orders", "get", Long.MAX_VALUE, 7, 5, "DISPATCHED", 0, 1_500, 28_500));
+  }
+
+  @Override
   public List<ConnectionInfo> connections(long after, int limit) {
     return connections.tailMap(after, false).values().stream().limit(limit).toList();
   }

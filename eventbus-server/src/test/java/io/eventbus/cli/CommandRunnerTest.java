@@ -46,7 +46,10 @@ class CommandRunnerTest {
     "respond a, --echo",
     "respond a --echo --exec cat, --echo",
     "respond a.> --echo, SERVICE",
-    "respond a --echo --concurrency 0, concurrency"
+    "respond a --echo --concurrency 0, concurrency",
+    "request a x --all --count 2, --count",
+    "broadcast $bus x, SERVICE",
+    "services a.>, SERVICE"
   })
   void wrongCommandsOfServicesSayWhatIsWrong(String command, String says) {
     assertThat(cli.run(command.split(" ", -1))).isEqualTo(2);
@@ -60,7 +63,9 @@ class CommandRunnerTest {
         "publish",
         "subscribe",
         "request",
+        "broadcast",
         "respond",
+        "services",
         "bench",
         "demo",
         "config check",

@@ -46,7 +46,7 @@ class SdkMembersIT {
 
   @BeforeAll
   static void start() throws IOException {
-    bus = WatchedBus.alone("listen.event-loops", "2", "services.rejoin", "1min");
+    bus = WatchedBus.alone("listen.event-loops", "2", "services.rejoin", "1m");
   }
 
   @AfterAll

@@ -42,7 +42,7 @@ public final class ReplyView {
     schema = in.readLong("Reply.schema");
     event.wrapOne(buffer, in.position(), to, limits, from);
     int end = event.eventEnd();
-    more = end < to && in.wrap(buffer, end, to).readBoolean("Reply.more");
+    more = end < to && in.wrap(buffer, end, to, from).readBoolean("Reply.more");
   }
 
   /**

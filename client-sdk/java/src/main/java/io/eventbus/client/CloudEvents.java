@@ -62,8 +62,8 @@ public final class CloudEvents {
      * @param dataContentType as above
      * @param dataSchema as above
      * @param extensions as above; copied
-     * @throws IllegalArgumentException if one that is needed is empty, or an extension's name is not
-     *     1 to 64 lower-case letters and digits, or that of another attribute
+     * @throws IllegalArgumentException if one that is needed is empty, or an extension's name is
+     *     not 1 to 64 lower-case letters and digits, or that of another attribute
      */
     public Attributes {
       required("id", id);
@@ -148,8 +148,8 @@ public final class CloudEvents {
    *
    * @param headers those of the event, with names in lower case
    * @return empty if it says nothing of CloudEvents
-   * @throws IllegalArgumentException if it holds one that is not legal or of another version, saying
-   *     why
+   * @throws IllegalArgumentException if it holds one that is not legal or of another version,
+   *     saying why
    */
   public static Optional<Attributes> fromHeaders(Map<String, String> headers) {
     if (!headers.containsKey(PREFIX + "specversion")) {
@@ -182,7 +182,8 @@ public final class CloudEvents {
   private static String needed(Map<String, String> all, String name) {
     String value = all.remove(name);
     if (value == null) {
-      throw new IllegalArgumentException(PREFIX + name + ": missing (expected: in every CloudEvent)");
+      throw new IllegalArgumentException(
+          PREFIX + name + ": missing (expected: in every CloudEvent)");
     }
     return value;
   }

@@ -54,7 +54,15 @@ class CloudEventsTest {
     refused(Map.of("ce-specversion", "1.0", "ce-id", "%FF"), "ce-id: no UTF-8");
     refused(
         Map.of(
-            "ce-specversion", "1.0", "ce-id", "1", "ce-source", "s", "ce-type", "t", "ce-time",
+            "ce-specversion",
+            "1.0",
+            "ce-id",
+            "1",
+            "ce-source",
+            "s",
+            "ce-type",
+            "t",
+            "ce-time",
             "now"),
         "ce-time: now");
     assertThatIllegalArgumentException()
@@ -81,7 +89,13 @@ class CloudEventsTest {
     assertThat(
             CloudEvents.fromHeaders(
                     Map.of(
-                        "ce-specversion", "1.0", "ce-id", "5%", "ce-source", "a%zz", "ce-type",
+                        "ce-specversion",
+                        "1.0",
+                        "ce-id",
+                        "5%",
+                        "ce-source",
+                        "a%zz",
+                        "ce-type",
                         "%41"))
                 .orElseThrow())
         .isEqualTo(CloudEvents.Attributes.of("5%", "a%zz", "A"));

@@ -34,7 +34,8 @@ final class CallOps {
   /** Whether it is one of these. */
   static boolean knows(String op) {
     return switch (op) {
-      case "serve", "unserve", "request", "gather", "broadcast", "cancel", "reply", "reject" -> true;
+      case "serve", "unserve", "request", "gather", "broadcast", "cancel", "reply", "reject" ->
+          true;
       default -> false;
     };
   }
@@ -105,9 +106,7 @@ final class CallOps {
       service.onBroadcast(
           event ->
               out.write(
-                  out.event("broadcast", on)
-                      .put("service", name)
-                      .put("payload", event.payload())));
+                  out.event("broadcast", on).put("service", name).put("payload", event.payload())));
     }
     services.put(name, service);
     answer(id, service.ready());

@@ -164,6 +164,10 @@ public final class RespondCommand implements Callable<Integer> {
     if (problem != null) {
       throw new ParameterException(spec.commandLine(), "SERVICE: " + problem);
     }
+    if (concurrency < 1 && !answer.print) {
+      throw new ParameterException(
+          spec.commandLine(), "--concurrency: " + concurrency + " (expected: 1 or more)");
+    }
     if (count != null) {
       if (count < 1) {
         throw new ParameterException(

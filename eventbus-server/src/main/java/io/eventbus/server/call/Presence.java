@@ -74,6 +74,8 @@ public final class Presence {
     int connections = 1;
     // Which loss is waited for; 0 for none.
     long away;
+    // Another bus has the client, whose connection here is about to end.
+    boolean leaves;
 
     Entry(Member member) {
       this.member = member;
@@ -121,6 +123,7 @@ public final class Presence {
     }
     entry.connections++;
     entry.member = member;
+    entry.leaves = false;
     isBack(entry);
   }
 
@@ -145,7 +148,8 @@ public final class Presence {
       return;
     }
     Timer waits = timer;
-    if (how == Departure.LOST && waits != null && away < MOST_AWAY) {
+    boolean goesOn = how == Departure.ELSEWHERE || (how == Departure.LOST && entry.leaves);
+    if (how == Departure.LOST && !goesOn && waits != null && away < MOST_AWAY) {
       away++;
       long loss = ++losses;
       entry.away = loss;
@@ -153,7 +157,7 @@ public final class Presence {
       return;
     }
     remove(service, number);
-    if (how != Departure.ELSEWHERE) {
+    if (!goesOn) {
       tell(Change.LEFT, service, entry.member);
     }
   }
@@ -169,7 +173,8 @@ public final class Presence {
   }
 
   /**
-   * A client that is away goes on at another bus, which tells it.
+   * A client that is away, or whose connection is about to end, goes on at another bus, which tells
+   * it.
    *
    * @param number its number
    */
@@ -184,6 +189,7 @@ public final class Presence {
             entry -> {
               boolean gone = entry.away != 0;
               isBack(entry);
+              entry.leaves = true;
               return gone;
             });
     if (services.isEmpty()) {

@@ -81,9 +81,21 @@ class PresenceTest {
     presence.wentElsewhere(2);
     join("c", 3, false);
     presence.wentElsewhere(3);
+    presence.left("c", 3, Departure.LOST);
     pass();
     join("d", 4, true);
     assertThat(told).containsExactly("JOINED a 1", "JOINED b 2", "JOINED c 3", "MOVED d 4");
+  }
+
+  @Test
+  void oneThatHasComeBackIsHereAgain() {
+    join("a", 1, false);
+    presence.wentElsewhere(1);
+    join("a", 1, true);
+    presence.left("a", 1, Departure.LOST);
+    presence.left("a", 1, Departure.LOST);
+    pass();
+    assertThat(told).containsExactly("JOINED a 1", "LEFT a 1");
   }
 
   @Test

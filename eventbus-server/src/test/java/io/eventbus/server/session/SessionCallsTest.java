@@ -273,6 +273,7 @@ class SessionCallsTest {
     tunnel.setKind(CallKind.TUNNEL);
     Request all = SampleCalls.request(3, "orders", "");
     all.setScope(CallScope.ALL);
+    all.setMember(12L);
     return List.of(stream, tunnel, all);
   }
 

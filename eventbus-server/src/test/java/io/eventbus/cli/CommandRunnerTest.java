@@ -151,7 +151,7 @@ class CommandRunnerTest {
         "serv | Did you mean: eventbus serve",
         "serve --prot 1 | Unknown option",
         "serve extra | Unmatched argument",
-        "foo | \"foo\" is no command (expected: serve, publish, subscribe, request, respond,",
+        "foo | \"foo\" is no command (expected: serve, publish, subscribe, request, broadcast, respond,",
         "registry foo | \"foo\" is no command (expected: status, members, leader,",
         "'' | (expected: serve, publish,",
         "publish a b --rate 1/s | \"1/s\" (expected: a number such as 0.5)",

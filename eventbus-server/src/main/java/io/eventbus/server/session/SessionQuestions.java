@@ -1,5 +1,6 @@
 package io.eventbus.server.session;
 
+import io.eventbus.link.RefusedMemory;
 import io.eventbus.protocol.EncodedHeaders;
 import io.eventbus.protocol.Frames;
 import io.eventbus.protocol.RequestView;
@@ -99,8 +100,14 @@ final class SessionQuestions {
     // No schema, and the event.
     ByteBuffer tail = ByteBuffer.allocate(1 + event).put((byte) 0);
     Frames.writeEvent(tail, now, null, EncodedHeaders.NONE, json);
-    Delivery body =
-        Delivery.of(loop.allocator, loop.bus.memory(), DeliveryKind.CALL, tail.array(), 0);
+    Delivery body;
+    try {
+      body = Delivery.of(loop.allocator, loop.bus.memory(), DeliveryKind.CALL, tail.array(), 0);
+    } catch (OutOfMemoryError e) {
+      RefusedMemory.rethrowOthers(e);
+      fail(call, FailureCode.OVERLOADED, "the bus has no memory for this answer");
+      return;
+    }
     try {
       loop.stats.calls.replies.add(1);
       end.reply(call, 0, 0, micros, false, body);

@@ -23,6 +23,7 @@ import io.eventbus.client.SubscribeOptions;
 import io.eventbus.client.Subscription;
 import io.eventbus.client.internal.call.Calls;
 import io.eventbus.protocol.ServiceName;
+import io.eventbus.protocol.Topic;
 import io.eventbus.protocol.TopicFilter;
 import java.time.Duration;
 import java.util.List;
@@ -99,7 +100,8 @@ final class BusClient implements EventBusClient {
       @Nullable CompletableFuture<Published> stage,
       Consumer<String> checkTopic) {
     TopicState state = outbox.knownTopic(topic);
-    if (state == null) {
+    // A topic of the system may be known because something was broadcast.
+    if (state == null || topic.charAt(0) == Topic.SYSTEM) {
       checkTopic.accept(topic);
     }
     OpenBatch.EncodedEvent encoded = encoder.encode(event);

@@ -5,6 +5,7 @@ import io.eventbus.registry.BusId;
 import io.eventbus.registry.ListenerRegistration;
 import io.eventbus.server.admin.AdminServer;
 import io.eventbus.server.admin.BusHealth;
+import io.eventbus.server.admin.BusQuestions;
 import io.eventbus.server.admin.BusSummary;
 import io.eventbus.server.admin.BusView;
 import io.eventbus.server.admission.ConnectionLimit;
@@ -97,6 +98,7 @@ public final class BusServer implements AutoCloseable {
   private final CertificateWatch certificates;
   private @Nullable ListenerRegistration revocations;
   private @Nullable SysTopics sysTopics;
+  private @Nullable BusQuestions questions;
 
   private BusServer(
       ServerConfig config,
@@ -205,7 +207,10 @@ public final class BusServer implements AutoCloseable {
     return SessionReplacement.of(
         links,
         membership.registry(),
-        bus.sessions()::replace,
+        (session, member) -> {
+          calls.presence().wentElsewhere(member);
+          return bus.sessions().replace(session, member);
+        },
         (ended, gone, unknown) -> {
           counters.earlierSessionsEnded.add(ended);
           counters.earlierSessionsGone.add(gone);
@@ -230,7 +235,8 @@ public final class BusServer implements AutoCloseable {
         services.retries(),
         services.retryPercent(),
         services.queueRequests(),
-        services.queueBytes());
+        services.queueBytes(),
+        services.gather());
   }
 
   private static long memoryLimit(ServerConfig config) {
@@ -366,6 +372,9 @@ public final class BusServer implements AutoCloseable {
     }
     membership.serve(transport.address(), adminPort());
     sysTopics = sysTopics(view);
+    BusQuestions answers = new BusQuestions(config.bus().name(), view);
+    questions = answers;
+    calls.answerWith(answers);
     certificates.start();
     balancer.start();
     state.set(ServerState.UP);
@@ -397,6 +406,7 @@ public final class BusServer implements AutoCloseable {
         advisories,
         audit,
         observers,
+        new SysTopics.Services(calls.presence(), config.services().rejoin()),
         new InternalClient(
             loops.executor(router.loop()),
             router,
@@ -538,6 +548,9 @@ public final class BusServer implements AutoCloseable {
   private void closeSysTopics() {
     if (sysTopics != null) {
       sysTopics.close();
+    }
+    if (questions != null) {
+      questions.close();
     }
   }
 

@@ -9,6 +9,7 @@ import io.eventbus.server.admin.BusHealth;
 import io.eventbus.server.admin.BusStats;
 import io.eventbus.server.admin.BusSummary;
 import io.eventbus.server.admin.BusView;
+import io.eventbus.server.admin.CallInfo;
 import io.eventbus.server.admin.ConnectionDetail;
 import io.eventbus.server.admin.ConnectionInfo;
 import io.eventbus.server.admin.QuotaInfo;
@@ -20,6 +21,7 @@ import io.eventbus.server.admin.TopicInfo;
 import io.eventbus.server.balance.BalanceView;
 import io.eventbus.server.call.BusCalls;
 import io.eventbus.server.call.MemberFigures;
+import io.eventbus.server.call.OpenCall;
 import io.eventbus.server.call.ServiceFigures;
 import io.eventbus.server.cluster.ClusterView;
 import io.eventbus.server.config.Quota;
@@ -45,6 +47,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -54,6 +59,9 @@ import org.jspecify.annotations.Nullable;
  * Any thread.
  */
 final class RunningBus implements BusView {
+  /** A loop that takes longer for its calls is stuck. */
+  private static final long LOOPS_ANSWER_SECONDS = 2;
+
   private final BusContext bus;
   private final BusCalls calls;
   private final RecentTopics topics;
@@ -283,6 +291,49 @@ final class RunningBus implements BusView {
                 new ServiceDetail(
                     describe(service),
                     service.members().stream().map(m -> describe(name, m)).toList()));
+  }
+
+  @Override
+  public boolean drainMember(String account, String service, long member) {
+    Session session = bus.sessions().ofProducer(member);
+    SessionServices serves =
+        session == null || !session.principal().account().equals(account)
+            ? null
+            : session.services();
+    return serves != null && serves.drain(service);
+  }
+
+  @Override
+  public List<CallInfo> slowestCalls(int limit) {
+    List<OpenCall> open;
+    try {
+      open = calls.slowest(limit).get(LOOPS_ANSWER_SECONDS, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted while the loops were asked", e);
+    } catch (ExecutionException | TimeoutException e) {
+      throw new IllegalStateException(
+          "the loops have not answered within " + LOOPS_ANSWER_SECONDS + " s", e);
+    }
+    return open.stream()
+        .sorted(Comparator.comparingLong(OpenCall::ageNanos).reversed())
+        .limit(limit)
+        .map(RunningBus::describe)
+        .toList();
+  }
+
+  private static CallInfo describe(OpenCall call) {
+    return new CallInfo(
+        call.account(),
+        call.service(),
+        call.method(),
+        call.caller(),
+        call.request(),
+        call.member(),
+        call.member() == 0 ? "QUEUED" : "DISPATCHED",
+        call.attempt(),
+        TimeUnit.NANOSECONDS.toMillis(call.ageNanos()),
+        Math.max(0, TimeUnit.NANOSECONDS.toMillis(call.leftNanos())));
   }
 
   private ServiceDetail.Member describe(String service, MemberFigures member) {

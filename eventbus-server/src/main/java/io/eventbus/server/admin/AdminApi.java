@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.StringJoiner;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -68,6 +69,8 @@ final class AdminApi {
         Route.get("/api/v1/topics", (exchange, id) -> topics(exchange)),
         Route.get("/api/v1/services", (exchange, id) -> services(exchange)),
         Route.get("/api/v1/services/{id}", this::service),
+        Route.put("/api/v1/services/{id}/members/{number}/drain", this::drainMember),
+        Route.get("/api/v1/calls", (exchange, id) -> calls(exchange)),
         Route.get("/api/v1/subscriptions", (exchange, id) -> subscriptions(exchange)),
         Route.get("/api/v1/quotas", (exchange, id) -> quotas(exchange)));
   }
@@ -202,6 +205,21 @@ final class AdminApi {
             .orElseThrow(() -> HttpFailure.notFound("service")));
   }
 
+  private Reply drainMember(HttpExchange exchange, String path) throws HttpFailure {
+    QueryString query = new QueryString(exchange.getRequestURI(), Set.of("account"));
+    int slash = path.indexOf('/');
+    long number = QueryString.parse("number", path.substring(slash + 1));
+    if (!bus.drainMember(query.text("account", ""), path.substring(0, slash), number)) {
+      throw HttpFailure.notFound("member of that service at this bus");
+    }
+    return new Reply(202, Map.of("draining", true));
+  }
+
+  private Reply calls(HttpExchange exchange) throws HttpFailure {
+    int limit = new QueryString(exchange.getRequestURI(), Set.of("limit")).limit();
+    return Reply.ok(new Page<>(bus.slowestCalls(limit), null));
+  }
+
   private Reply subscriptions(HttpExchange exchange) throws HttpFailure {
     QueryString query = new QueryString(exchange.getRequestURI(), PAGING_OF_ACCOUNT);
     int limit = query.limit();
@@ -322,13 +340,11 @@ final class AdminApi {
    * A resource with a method.
    *
    * @param method HTTP method
-   * @param path path, whose last segment may be {@code {id}}
+   * @param path path, of which segments may be parameters in braces
    * @param action what answers
    * @param role what a caller has to be
    */
   record Route(String method, String path, Action action, AdminRole role) {
-    private static final String ID = "{id}";
-
     static Route get(String path, Action action) {
       return new Route("GET", path, action, AdminRole.VIEWER);
     }
@@ -351,17 +367,25 @@ final class AdminApi {
       return forRole(AdminRole.NONE);
     }
 
-    /** The id in a path that matches, empty for a match without one, or null for no match. */
+    /**
+     * The parameters in a path that matches, joined by slashes, empty for a match without any, or
+     * null for no match.
+     */
     @Nullable String match(String requested) {
-      if (!path.endsWith(ID)) {
-        return path.equals(requested) ? "" : null;
+      String[] expected = path.split("/", -1);
+      String[] found = requested.split("/", -1);
+      if (expected.length != found.length) {
+        return null;
       }
-      String start = path.substring(0, path.length() - ID.length());
-      boolean matches =
-          requested.startsWith(start)
-              && requested.length() > start.length()
-              && requested.indexOf('/', start.length()) < 0;
-      return matches ? requested.substring(start.length()) : null;
+      StringJoiner parameters = new StringJoiner("/");
+      for (int i = 0; i < expected.length; i++) {
+        if (expected[i].startsWith("{") && !found[i].isEmpty()) {
+          parameters.add(found[i]);
+        } else if (!expected[i].equals(found[i])) {
+          return null;
+        }
+      }
+      return parameters.toString();
     }
   }
 }

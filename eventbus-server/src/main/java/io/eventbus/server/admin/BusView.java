@@ -116,6 +116,25 @@ public interface BusView {
   Optional<ServiceDetail> service(String account, String name);
 
   /**
+   * Takes a client out of a service, as if it had asked for it: it gets no more calls, and answers
+   * those that it has.
+   *
+   * @param account the account of the service
+   * @param service the service's name
+   * @param member the member's number
+   * @return false when there is no such member at this bus
+   */
+  boolean drainMember(String account, String service, long member);
+
+  /**
+   * Lists the calls that have been under way for longest.
+   *
+   * @param limit at most so many
+   * @return the oldest first
+   */
+  List<CallInfo> slowestCalls(int limit);
+
+  /**
    * Lists subscriptions in the order of their connections' numbers, then of their own.
    *
    * @param account only those of this account, empty for the default one; null for all

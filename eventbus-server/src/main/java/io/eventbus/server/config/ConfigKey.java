@@ -1090,6 +1090,26 @@ public enum ConfigKey {
       Bytes.TIB,
       "",
       "Bytes of requests that may wait for members on the whole bus."),
+  /** Members of a request to all. */
+  SERVICES_GATHER(
+      "services.gather",
+      ValueType.COUNT,
+      "10000",
+      1,
+      1_000_000,
+      "",
+      "Members that the requests of one connection to all members of a service may wait for"
+          + " together."),
+  /** How long a member may be away. */
+  SERVICES_REJOIN(
+      "services.rejoin",
+      ValueType.TIME,
+      "3s",
+      Millis.SHORTEST,
+      600_000,
+      "",
+      "How long after the loss of its connection a member counts as present on"
+          + " `$SYS.services.<name>`, unless it comes back."),
 
   /** How often a bus publishes its figures. */
   SYS_INTERVAL(

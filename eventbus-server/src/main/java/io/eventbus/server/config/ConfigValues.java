@@ -145,7 +145,9 @@ final class ConfigValues {
                     integer(ConfigKey.SERVICES_RETRIES),
                     integer(ConfigKey.SERVICES_RETRY_PERCENT),
                     integer(ConfigKey.SERVICES_QUEUE_REQUESTS),
-                    number(ConfigKey.SERVICES_QUEUE_BYTES)));
+                    number(ConfigKey.SERVICES_QUEUE_BYTES),
+                    integer(ConfigKey.SERVICES_GATHER),
+                    duration(ConfigKey.SERVICES_REJOIN)));
     SysConfig sys = part(() -> new SysConfig(duration(ConfigKey.SYS_INTERVAL)));
     DiagnosticsConfig diagnostics =
         part(

@@ -11,7 +11,7 @@ import io.eventbus.server.routing.SubscriptionIndex;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.WeakHashMap;
 import java.util.concurrent.Executor;
@@ -32,6 +32,8 @@ import java.util.function.LongSupplier;
 public final class InternalClient {
   /** What may wait for the loop, in bytes. */
   private static final int MAX_WAITING_BYTES = 1 << 20;
+
+  private static final int MAX_TOPICS = 100_000;
 
   /** What an event costs beside its payload while it waits. */
   private static final int OVERHEAD_BYTES = 128;
@@ -56,7 +58,18 @@ public final class InternalClient {
    */
   private static final class Own {
     final long producer;
-    final Map<String, Long> sequences = new HashMap<>();
+    final Map<String, Long> sequences =
+        new LinkedHashMap<>(16, 0.75f, true) {
+          private static final long serialVersionUID = 1L;
+
+          @Override
+          protected boolean removeEldestEntry(Map.Entry<String, Long> eldest) {
+            forgets |= size() > MAX_TOPICS;
+            return size() > MAX_TOPICS;
+          }
+        };
+    // Whether the number of events of a topic that is not known may have been greater than 0.
+    boolean forgets;
 
     Own(long producer) {
       this.producer = producer;
@@ -86,8 +99,8 @@ public final class InternalClient {
    * Events of one topic that one thread publishes keep their order.
    *
    * @param account the subscriptions of the account that gets it
-   * @param topic a legal topic, also of the system; one of a few, because their sequence numbers
-   *     are kept
+   * @param topic a legal topic, also of the system. The sequence numbers of the last 100,000 of the
+   *     account are kept; of one that comes again later subscribers see that events may be missing
    * @param payload not changed afterwards
    */
   public void publish(SubscriptionIndex account, String topic, byte[] payload) {
@@ -113,8 +126,9 @@ public final class InternalClient {
 
   private boolean publishHere(SubscriptionIndex account, String topic, byte[] payload) {
     Own own = ofAccounts.computeIfAbsent(account, a -> new Own(producers.getAsLong()));
-    long sequence = own.sequences.getOrDefault(topic, 0L) + 1;
     long now = Frames.micros(clock.instant());
+    // There are never as many events as microseconds: subscribers see a hole, and nothing twice.
+    long sequence = own.sequences.getOrDefault(topic, own.forgets ? now : 0L) + 1;
     ByteBuffer in = frame(topic, sequence, now, payload);
     frames.wrap(in, 0, in.limit());
     if (!frames.next()) {

@@ -89,6 +89,10 @@ public final class Session {
   private @Nullable SessionCalls calls;
   private volatile @Nullable SessionServices services;
   private boolean written;
+  // It was at another bus before, and has lost that connection.
+  private boolean cameBack;
+  // It has closed the connection because it wants no more.
+  private boolean goodbye;
   private final PendingChange change = new PendingChange();
 
   // Made with the first event of a client that also takes part in calls.
@@ -391,10 +395,23 @@ public final class Session {
               identity.producer(),
               principal.permissions(),
               this::shownClient,
-              subscriptions::has);
+              subscriptions,
+              new SessionPresence(
+                  loop.calls.presence(),
+                  principal.account(),
+                  () -> identity,
+                  this::hasJustMoved,
+                  change::isPending,
+                  () -> goodbye));
       services = made;
     }
     return made;
+  }
+
+  /** Whether it was at another bus a moment ago, so that it hardly serves something new. */
+  private boolean hasJustMoved() {
+    return (arrival != null || cameBack)
+        && loop.bus.clock().instant().isBefore(identity.since().plus(loop.bus.services().rejoin()));
   }
 
   /**
@@ -515,7 +532,7 @@ public final class Session {
     loop.bus.sessions().add(this, arrival != null);
     String previous = hello.getPrevious();
     if (previous != null && arrival == null && identity.resume().equals(resume)) {
-      loop.bus.sessions().cameBack(previous, identity.producer());
+      cameBack = loop.bus.sessions().cameBack(previous, identity.producer());
     }
     loop.bus.advisories().tell(ClientAdvisories.connected(this));
     Welcome welcome = new Welcome();
@@ -787,6 +804,11 @@ public final class Session {
    */
   public void onHeldTooLong(String message) {
     refuse(ErrorCode.SLOW_CONSUMER, message, 0, TypeCode.SUBSCRIBE.code(), "");
+  }
+
+  /** The client closes the connection because it wants no more; {@link #onClosed} follows. */
+  public void onGoodbye() {
+    goodbye = true;
   }
 
   /** Ends the session, once the connection is closed or about to be. */

@@ -43,6 +43,7 @@ final class SessionPublishing {
   private boolean everythingAllowed;
   // Made with the first frame of a client that may not publish everything.
   private @Nullable PublishDecisions decisions;
+  private final SessionBroadcasts broadcasts;
 
   /**
    * Makes one that nothing was published with.
@@ -54,6 +55,7 @@ final class SessionPublishing {
     this.link = link;
     this.refusal = refusal;
     this.client = client;
+    this.broadcasts = new SessionBroadcasts(loop, client);
     this.index = loop.bus.index();
   }
 
@@ -67,6 +69,7 @@ final class SessionPublishing {
     allowed = permissions.of(Action.PUBLISH);
     everythingAllowed = allowed.allowEverything();
     decisions = null;
+    broadcasts.permit(permissions);
   }
 
   /** Says which quotas hold from now on; null for none. */
@@ -106,14 +109,21 @@ final class SessionPublishing {
       return true;
     }
     loop.budget().spend(publish.eventCount() / CHECKED_EVENTS);
-    String problem = loop.router.select(index, in, publish);
+    boolean broadcast = broadcasts.isOne(in, publish);
+    String problem =
+        broadcast
+            ? broadcasts.select(index, in, publish)
+            : loop.router.select(index, in, publish);
     if (problem != null) {
       refuse(ErrorCode.ILLEGAL_TOPIC, problem, publish);
       return true;
     }
     loop.budget().spend(loop.router.takeLookupWork());
-    if (!everythingAllowed && !mayPublishSelected()) {
-      refuse(ErrorCode.FORBIDDEN, forbidden(publish), publish);
+    if (broadcast
+        ? !broadcasts.mayPublishSelected()
+        : !everythingAllowed && !mayPublishSelected()) {
+      String why = broadcast ? broadcasts.forbidden() : forbidden(publish);
+      refuse(ErrorCode.FORBIDDEN, why, publish);
       return true;
     }
     awaitsRoom = loop.router.mustWait(producer, retry);

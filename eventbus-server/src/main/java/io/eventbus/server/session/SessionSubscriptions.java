@@ -45,6 +45,7 @@ public final class SessionSubscriptions {
   private Permissions permissions = Permissions.NONE;
   private @Nullable QuotaShare quotas;
   private boolean unsubscribedAll;
+  private int ofServices;
   private boolean closed;
 
   /**
@@ -111,6 +112,10 @@ public final class SessionSubscriptions {
       return true;
     }
     TopicFilter filter = TopicFilter.parse(request.getFilter());
+    if (ServiceBroadcasts.isTopicOfMembers(filter)) {
+      refuse(ErrorCode.FORBIDDEN, ServiceBroadcasts.FOR_MEMBERS, request.getId());
+      return true;
+    }
     String forbidden = forbidden(filter, request.getOverflow());
     if (forbidden != null) {
       refuse(ErrorCode.FORBIDDEN, forbidden, request.getId());
@@ -214,6 +219,11 @@ public final class SessionSubscriptions {
           ? forbidden("observe", filter, action, "a filter that does not start with $")
           : forbidden("subscribe to", filter, action, "a filter of which everything is allowed");
     }
+    return forbiddenToBlock(filter, overflow);
+  }
+
+  /** Says why the client may not hold publishers back with a filter; null if it may. */
+  @Nullable String forbiddenToBlock(TopicFilter filter, Overflow overflow) {
     return overflow == Overflow.BLOCK && !allows(Action.BLOCK, filter)
         ? forbidden(
             "hold publishers back (BLOCK) with",
@@ -274,7 +284,10 @@ public final class SessionSubscriptions {
     return true;
   }
 
-  private boolean mustWait(TopicFilter filter, Runnable retry) {
+  /**
+   * Says whether a change for a filter has to wait; then the retry is called once, by any thread.
+   */
+  boolean mustWait(TopicFilter filter, Runnable retry) {
     long nanos = index.waitNanos(filter, loop.budget().now());
     if (nanos > 0) {
       link.later(retry, nanos);
@@ -330,6 +343,33 @@ public final class SessionSubscriptions {
       share = s;
     }
     return s;
+  }
+
+  /**
+   * Takes what a subscription needs that a service brings with it.
+   *
+   * @return null, or which limit it would pass; then nothing was taken
+   */
+  @Nullable String takeForService(Subscription subscription) {
+    String tooMany = loop.bus.cluster().refuse(index.account(), subscription.filter().toString(), null);
+    String refused = tooMany != null ? tooMany : take(subscription, equal().groupsWith(null));
+    ofServices += refused == null ? 1 : 0;
+    return refused;
+  }
+
+  /** Begins a subscription of a service. */
+  void beginForService(Subscription subscription) {
+    equal().add(subscription);
+  }
+
+  /** Ends a subscription of a service, begun or not. */
+  void endForService(Subscription subscription) {
+    ofServices--;
+    remove(subscription);
+  }
+
+  boolean isClosed() {
+    return closed;
   }
 
   private void remove(Subscription subscription) {
@@ -458,7 +498,7 @@ public final class SessionSubscriptions {
 
   /** How many take room, those that end but have not ended included. */
   int held() {
-    return byId.size() + leaving.size();
+    return byId.size() + leaving.size() + ofServices;
   }
 
   void removeAll() {

@@ -226,6 +226,9 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
       phase = phase.to(ConnectionPhase.CLOSING);
       closeSentAt = System.nanoTime();
       loop.context().bus().stats().countClosedByPeer();
+      if (code == CloseReason.NORMAL.code()) {
+        handler.onGoodbye();
+      }
       handler.onClosed();
       writeClose(code, "");
     }

@@ -142,6 +142,24 @@ class AdminServerTest {
     assertThat(send("GET", "/api/v1/services/nobody").statusCode()).isEqualTo(404);
   }
 
+  @Test
+  void aMemberIsTakenOutOfAService() throws Exception {
+    assertThat(send("PUT", "/api/v1/services/orders/members/5/drain").statusCode()).isEqualTo(202);
+    assertThat(send("PUT", "/api/v1/services/orders/members/6/drain").statusCode()).isEqualTo(404);
+    assertThat(send("PUT", "/api/v1/services/orders/members/x/drain").statusCode()).isEqualTo(400);
+    assertThat(send("PUT", "/api/v1/services/orders/members//drain").statusCode()).isEqualTo(404);
+    assertThat(send("GET", "/api/v1/services/orders/members/5/drain").statusCode()).isEqualTo(405);
+  }
+
+  @Test
+  void theSlowestCallsAreShown() throws Exception {
+    JsonNode call = json(get("/api/v1/calls?limit=5")).path("items").path(0);
+    assertThat(call.path("caller").asText()).isEqualTo(Long.toString(Long.MAX_VALUE));
+    assertThat(call.path("state").asText()).isEqualTo("DISPATCHED");
+    assertThat(call.path("ageMillis").asLong()).isEqualTo(1_500);
+    assertThat(send("GET", "/api/v1/calls?limit=0").statusCode()).isEqualTo(400);
+  }
+
   @ParameterizedTest
   @CsvSource({
     "/api/v1/connections, 25, 10",

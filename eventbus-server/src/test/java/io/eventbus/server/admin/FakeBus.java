@@ -206,6 +206,17 @@ public final class FakeBus implements BusView {
   }
 
   @Override
+  public boolean drainMember(String account, String service, long member) {
+    return account.isEmpty() && service.equals("orders") && member == 5;
+  }
+
+  @Override
+  public List<CallInfo> slowestCalls(int limit) {
+    return List.of(
+        new CallInfo("", "orders", "get", Long.MAX_VALUE, 7, 5, "DISPATCHED", 0, 1_500, 28_500));
+  }
+
+  @Override
   public List<ConnectionInfo> connections(@Nullable String account, long after, int limit) {
     return connections.tailMap(after, false).values().stream()
         .filter(c -> account == null || c.account().equals(account))

@@ -28,7 +28,15 @@ final class CallKit {
   static final long MILLIS = 1_000_000;
   static final CallSettings SETTINGS =
       new CallSettings(
-          4_096, 30_000 * MILLIS, 600_000 * MILLIS, 2_000 * MILLIS, 2, 10, 10_000, 64L << 20);
+          4_096,
+          30_000 * MILLIS,
+          600_000 * MILLIS,
+          2_000 * MILLIS,
+          2,
+          10,
+          10_000,
+          64L << 20,
+          10_000);
 
   private record Task(long at, long order, int loop, Runnable action) {}
 

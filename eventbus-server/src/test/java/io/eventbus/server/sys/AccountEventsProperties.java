@@ -138,7 +138,7 @@ class AccountEventsProperties {
           check(tell.advisory(), hasOperators);
         }
       }
-      assertThat(((AccountEvents) events).size()).isLessThanOrEqualTo(ACCOUNTS.size());
+      assertThat(((AccountEvents<?>) events).size()).isLessThanOrEqualTo(ACCOUNTS.size());
       assertThat(dropped.sum()).isZero();
       router.close();
     }

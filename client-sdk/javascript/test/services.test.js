@@ -335,6 +335,7 @@ test('a move: a member of both buses, requests go to the new one, and the old on
   assert.deepEqual(of('busChanged').length, 1);
   assert.equal(old.closed, null, 'calls are under way there');
   old.send('DELIVER', { topic: 'a.b' });
+  assert.equal(client.counters().received, 0, 'events of the old one would be out of order');
   old.send('REPLY', { call: 1, event: { payload: 'by the old one' } });
   assert.equal((await asked).text(), 'by the old one');
   invocations[1].resolve('at the old one');
@@ -343,6 +344,21 @@ test('a move: a member of both buses, requests go to the new one, and the old on
   assert.deepEqual(old.closed, { code: 1000, reason: 'the client goes on at another bus' });
   fresh.send('REPLY', { call: 2 });
   await meanwhile;
+});
+
+test('a move: a service that is paused meanwhile is so at the new bus', async () => {
+  const { client, old, fresh, asked, service } = await moving();
+  service.pause();
+  await settle();
+  old.send('REPLY', { call: 1 });
+  await asked;
+  fresh.confirmAll();
+  old.confirmAll();
+  await settle();
+  old.confirmAll();
+  await settle();
+  assert.equal(client.connection.bus, 'bus-2');
+  assert.deepEqual(fresh.of('CAPACITY').map(f => f.concurrency), [0]);
 });
 
 test('a move: what has not ended at the old bus in time is sent again if it is idempotent', async () => {

@@ -51,6 +51,7 @@ test('what handlers return and throw', async () => {
   const { client, bus, of } = await connected({}, undefined, { limits });
   const say = {
     text: () => 'plain', nothing: () => {}, bytes: () => Uint8Array.of(55), more: () => new Reply('x', { headers: { a: 'b' }, key: 'k', schema: 5n }),
+    own: () => ({ then: yes => { yes('thenable'); } }),
     refused: () => { throw new Rejection('REFUSED', 'not now', { retryAfter: 30.2 }); },
     failed: async () => { throw new Rejection('FAILED', 'no order 7', { type: 'NoSuchOrder', details: Uint8Array.of(55) }); },
     unknown: () => { throw new Rejection('UNKNOWN_METHOD', 'no such method'); },
@@ -69,7 +70,7 @@ test('what handlers return and throw', async () => {
     [told[method]] = bus.said;
   }
   const replies = Object.fromEntries(Object.entries(told).filter(([, f]) => f.frame === 'REPLY').map(([method, f]) => [method, f.event.payload]));
-  assert.deepEqual(replies, { text: 'plain', nothing: '', bytes: '7', more: 'x' });
+  assert.deepEqual(replies, { text: 'plain', nothing: '', bytes: '7', more: 'x', own: 'thenable' });
   assert.deepEqual([told.more.event.headers, told.more.event.key, told.more.schema], [{ a: 'b' }, 'k', 5n]);
   const failures = Object.fromEntries(Object.entries(told).filter(([, f]) => f.frame === 'FAILURE').map(([method, f]) => [method, [f.code, f.executed, f.message, f.retryAfterMillis, f.type, f.details]]));
   assert.deepEqual(failures, {

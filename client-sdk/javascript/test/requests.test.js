@@ -88,6 +88,20 @@ test('without a connection a request waits, and is never sent after its time', a
   await inTime;
 });
 
+test('a request whose time is over is not sent either while timers are late', async () => {
+  const { client, env, bus } = await connected();
+  bus.bufferedAmount = 2 ** 20;
+  const late = outcome(client.request('orders', '', { timeout: 50 }));
+  await settle();
+  bus.bufferedAmount = 0;
+  env.time += 51;
+  client.send('a.b', 'event');
+  await settle();
+  assert.deepEqual([bus.of('PUBLISH').length, bus.of('REQUEST').length], [1, 0]);
+  await env.advance(0);
+  assert.deepEqual([(await late).error.code, (await late).error.executed], ['TIMEOUT', 'NO']);
+});
+
 test('requests that wait are bounded in bytes', async () => {
   const { client, bus, env } = await connected({ callBytes: 2048 });
   bus.end();
@@ -145,6 +159,14 @@ test('an aborted signal cancels the request', async () => {
   await settle();
   assert.deepEqual(bus.of('CANCEL').map(f => f.call), [1]);
   bus.send('REPLY', { call: 1 });
+  const late = new AbortController();
+  const answered = client.request('orders', '', { signal: late.signal });
+  await settle();
+  bus.send('REPLY', { call: 2 });
+  await answered;
+  late.abort();
+  await settle();
+  assert.equal(bus.of('CANCEL').length, 1);
   const second = new AbortController();
   bus.end();
   const unsent = outcome(client.request('orders', '', { signal: second.signal }));
@@ -193,14 +215,22 @@ test('a bus without services, and one that takes less', async () => {
 test('requests take turns with events, and wait while the network is behind', async () => {
   const { client, env, bus } = await connected();
   bus.bufferedAmount = 2 ** 20;
-  const answer = outcome(client.request('orders', 'x'));
-  client.send('a.b', 'event');
+  const first = outcome(client.request('orders', 'x'));
   await settle();
   assert.equal(bus.of('REQUEST').length, 0);
   bus.bufferedAmount = 0;
   await env.advance(10);
-  assert.deepEqual(bus.messages.slice(-2).map(frames => frames.map(f => f.frame)), [['REQUEST'], ['PUBLISH']]);
   bus.send('REPLY', { call: 1 });
+  await first;
+  bus.bufferedAmount = 2 ** 20;
+  const answer = outcome(client.request('orders', 'x'));
+  client.send('a.b', 'event');
+  await settle();
+  assert.equal(bus.of('REQUEST').length, 1);
+  bus.bufferedAmount = 0;
+  await env.advance(10);
+  assert.deepEqual(bus.messages.slice(-2).map(frames => frames.map(f => f.frame)), [['REQUEST'], ['PUBLISH']]);
+  bus.send('REPLY', { call: 2 });
   await answer;
 });
 
@@ -214,7 +244,7 @@ test('a client that is closed waits for the answers to its requests', async () =
   assert.ok((await answer).value);
   assert.equal(await closing, true);
   assert.equal(env.timers.size, 0);
-  const other = await asked({ idempotent: true });
+  const other = await asked();
   const given = other.client.close({ timeout: 10 });
   await other.env.advance(10);
   assert.equal(await given, false);

@@ -51,6 +51,7 @@ test('what handlers return and throw', async () => {
   const { client, bus, of } = await connected({}, undefined, { limits });
   const say = {
     text: () => 'plain', nothing: () => {}, bytes: () => Uint8Array.of(55), more: () => new Reply('x', { headers: { a: 'b' }, key: 'k', schema: 5n }),
+    own: () => ({ then: yes => { yes('thenable'); } }),
     refused: () => { throw new Rejection('REFUSED', 'not now', { retryAfter: 30.2 }); },
     failed: async () => { throw new Rejection('FAILED', 'no order 7', { type: 'NoSuchOrder', details: Uint8Array.of(55) }); },
     unknown: () => { throw new Rejection('UNKNOWN_METHOD', 'no such method'); },
@@ -69,7 +70,7 @@ test('what handlers return and throw', async () => {
     [told[method]] = bus.said;
   }
   const replies = Object.fromEntries(Object.entries(told).filter(([, f]) => f.frame === 'REPLY').map(([method, f]) => [method, f.event.payload]));
-  assert.deepEqual(replies, { text: 'plain', nothing: '', bytes: '7', more: 'x' });
+  assert.deepEqual(replies, { text: 'plain', nothing: '', bytes: '7', more: 'x', own: 'thenable' });
   assert.deepEqual([told.more.event.headers, told.more.event.key, told.more.schema], [{ a: 'b' }, 'k', 5n]);
   const failures = Object.fromEntries(Object.entries(told).filter(([, f]) => f.frame === 'FAILURE').map(([method, f]) => [method, [f.code, f.executed, f.message, f.retryAfterMillis, f.type, f.details]]));
   assert.deepEqual(failures, {
@@ -335,6 +336,7 @@ test('a move: a member of both buses, requests go to the new one, and the old on
   assert.deepEqual(of('busChanged').length, 1);
   assert.equal(old.closed, null, 'calls are under way there');
   old.send('DELIVER', { topic: 'a.b' });
+  assert.equal(client.counters().received, 0, 'events of the old one would be out of order');
   old.send('REPLY', { call: 1, event: { payload: 'by the old one' } });
   assert.equal((await asked).text(), 'by the old one');
   invocations[1].resolve('at the old one');
@@ -343,6 +345,21 @@ test('a move: a member of both buses, requests go to the new one, and the old on
   assert.deepEqual(old.closed, { code: 1000, reason: 'the client goes on at another bus' });
   fresh.send('REPLY', { call: 2 });
   await meanwhile;
+});
+
+test('a move: a service that is paused meanwhile is so at the new bus', async () => {
+  const { client, old, fresh, asked, service } = await moving();
+  service.pause();
+  await settle();
+  old.send('REPLY', { call: 1 });
+  await asked;
+  fresh.confirmAll();
+  old.confirmAll();
+  await settle();
+  old.confirmAll();
+  await settle();
+  assert.equal(client.connection.bus, 'bus-2');
+  assert.deepEqual(fresh.of('CAPACITY').map(f => f.concurrency), [0]);
 });
 
 test('a move: what has not ended at the old bus in time is sent again if it is idempotent', async () => {

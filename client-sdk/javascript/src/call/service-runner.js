@@ -156,7 +156,7 @@ export class ServiceRunner {
     try {
       const result = this.#handler(received.invocation);
       if (typeof /** @type {Promise<unknown> | null | undefined} */ (result)?.then === 'function') {
-        /** @type {Promise<unknown>} */ (result).then(value => this.#handled(received, begun, value), thrown => this.#threw(received, thrown)).then(() => this.pump());
+        Promise.resolve(result).then(value => this.#handled(received, begun, value), thrown => this.#threw(received, thrown)).then(() => this.pump());
         return;
       }
       this.#handled(received, begun, result);

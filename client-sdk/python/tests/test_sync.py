@@ -167,7 +167,9 @@ def names(kind: type) -> dict[str, list[str]]:
 
 def test_both_faces_have_the_same_names_and_parameters() -> None:
     ours, theirs = names(EventBus), names(eventbus.EventBus)
-    assert set(ours) == set(theirs)
+    # What asyncio does with tasks.
+    assert set(ours) - set(theirs) == {"submit"}
+    assert set(theirs) <= set(ours)
     for name, parameters in theirs.items():
         extra = [p for p in ours[name] if p not in parameters]
         assert extra in ([], ["timeout"]), name

@@ -7,6 +7,8 @@
             await bus.publish("flights.JFK.departed", "B6 8")
             async for event in flights:
                 print(event.topic, event.text())
+        async with bus.serve("sums", lambda request: str(sum(request.event.json()))):
+            print((await bus.request("sums", "[1, 2, 3]", timeout=2)).text())
 """
 
 from ._aio import EventBus

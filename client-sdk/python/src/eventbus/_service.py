@@ -22,8 +22,6 @@ from ._subscription import within
 if TYPE_CHECKING:
     from ._calling import Calling
 
-RequestHandler = Callable[["Invocation"], Any]
-
 
 class Invocation:
     """A request as the member sees it that is to answer it. Any thread may use it."""
@@ -94,6 +92,9 @@ class Invocation:
 
     def __repr__(self) -> str:
         return f"Invocation(service={self.service!r}, method={self.method!r}, caller={self.caller}, request={self.request})"
+
+
+RequestHandler = Callable[[Invocation], Any]
 
 
 @dataclass(frozen=True, slots=True)

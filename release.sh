@@ -76,6 +76,9 @@ work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/source"
 git archive HEAD | tar -x -C "$work/source"
+if [ -e "$output" ] && [ -n "$(ls -A "$output")" ] && [ ! -f "$output/SHA256SUMS" ]; then
+  fail "$output has other files (expected: an empty directory, or one that this command has written)"
+fi
 rm -rf "$output"
 mkdir -p "$output"
 output="$(cd -P "$output" && pwd)"

@@ -11,8 +11,9 @@
 # entries under "## Unreleased"; everything is committed. Then each part is built from the commit, not from the directory, and used as by those
 # who install it. A snapshot (-SNAPSHOT in pom.xml) is built in the same way, and said not to be for publishing.
 #
-#   MVN      the Maven command, default mvn; for example MVN="mvn -o"
-#   PYTHON   which Python builds (3.11 or newer), default python3
+#   MVN                the Maven command, default mvn; for example MVN="mvn -o"
+#   MAVEN_REPOSITORY   where Maven keeps what it has downloaded, default ~/.m2/repository
+#   PYTHON             which Python builds (3.11 or newer), default python3
 #
 # Exit codes: 0 all is as it has to be; 1 it is not; 2 wrong command line.
 set -euo pipefail
@@ -92,7 +93,7 @@ holds() { # archive's list of files, file that has to be there
 }
 
 java_part() {
-  local out="$output/java" jar="${JAVA_HOME:+$JAVA_HOME/bin/}jar" javac="${JAVA_HOME:+$JAVA_HOME/bin/}javac" module name
+  local out="$output/java" jar="${JAVA_HOME:+$JAVA_HOME/bin/}jar" javac="${JAVA_HOME:+$JAVA_HOME/bin/}javac" module name avro
   mkdir "$out"
   (cd "$work/source" && quietly "mvn" "${mvn[@]}" -B -q verify -DskipTests -DskipITs -Dmaven.javadoc.skip=false -pl schemas,client-sdk/java -am)
   cp "$work/source/pom.xml" "$out/eventbus-parent-$full.pom"
@@ -109,7 +110,10 @@ java_part() {
   done
   holds "$("$jar" --list --file "$out/eventbus-client-$full.jar")" io/eventbus/client/EventBusClient.class "eventbus-client-$full.jar"
   holds "$("$jar" --list --file "$out/eventbus-schemas-$full.jar")" io/eventbus/schema/eventbus.avpr "eventbus-schemas-$full.jar"
-  # What is public has to be usable with these two alone.
+  # What is public has to be usable with these two and Avro.
+  avro="$(first pom.xml 's:.*<avro.version>\(.*\)</avro.version>.*:\1:p')"
+  avro="${MAVEN_REPOSITORY:-$HOME/.m2/repository}/org/apache/avro/avro/$avro/avro-$avro.jar"
+  [ -f "$avro" ] || fail "no $avro (expected: Avro, which Maven has downloaded for the build)"
   cat >"$work/App.java" <<'JAVA'
 import io.eventbus.client.EventBusClient;
 class App {
@@ -120,7 +124,7 @@ class App {
   }
 }
 JAVA
-  quietly "javac with the jars" "$javac" --release 17 -proc:none -d "$work/app" -cp "$out/eventbus-client-$full.jar:$out/eventbus-schemas-$full.jar" "$work/App.java"
+  quietly "javac with the jars" "$javac" --release 17 -proc:none -d "$work/app" -cp "$out/eventbus-client-$full.jar:$out/eventbus-schemas-$full.jar:$avro" "$work/App.java"
   echo "release: Java: eventbus-parent, eventbus-schemas and eventbus-client, with sources and Javadoc; a program compiles against them"
 }
 

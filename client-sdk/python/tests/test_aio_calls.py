@@ -289,6 +289,7 @@ def test_closing_at_once_ends_handlers_and_requests() -> None:
             await asked
         assert caught.value.executed is Execution.UNKNOWN
         assert bus.of(Failure) == []
+        assert client.counters().handler_failures == 0
 
     run(test)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from fakes import Driver, FakeWaiter, PublishSeen, Socket, change_bus
+from fakes import Driver, FakeWaiter, PublishSeen, Socket, change_bus, confirm_subscribe, drained
 
 from eventbus import (
     BusLost,
@@ -162,6 +162,16 @@ def test_without_a_connection_requests_wait_within_their_time_and_in_their_order
     d.say(s, reply(2), reply(4))
     assert a.waiter.result is not None
     assert b.waiter.result is not None
+
+
+def test_a_request_whose_time_is_over_is_not_sent_though_its_timer_is_late() -> None:
+    d = Driver()
+    s = d.connect()
+    d.hold_writes = True
+    late = Asked(d, timeout=1)
+    assert d.machine.outgoing(s.link, d.now + 1) is None
+    d.advance(1)
+    assert late.error.executed is Execution.NO
 
 
 def test_the_own_timer_is_a_little_later_than_that_of_the_bus() -> None:
@@ -384,6 +394,24 @@ def test_a_connection_that_is_left_is_closed_when_its_last_call_has_ended() -> N
     d.say(old, failure(1, FailureCode.NO_MEMBER))
     assert a.error.code == "NO_MEMBER"
     assert old.closed == (1000, "the client goes on at another bus")
+
+
+def test_a_client_that_comes_back_asks_as_before() -> None:
+    d = Driver()
+    old = d.connect()
+    sub = d.subscribed(old, "a")
+    d.say(old, change_bus("ws://two/bus"))
+    new = d.sockets[-1]
+    d.welcome(new, bus="bus-2", calls=0, services=0)
+    d.say(new, confirm_subscribe(sub.id))
+    d.say(old, old.take(Barrier)[-1].frame())
+    with pytest.raises(NotServed):
+        Asked(d)
+    d.end(new)
+    d.say(old, drained(sub.id))
+    a = Asked(d)
+    d.say(old, reply(1))
+    assert a.waiter.result is not None
 
 
 def test_a_client_that_stays_asks_its_bus() -> None:

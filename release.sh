@@ -83,6 +83,8 @@ fi
 rm -rf "$output"
 mkdir -p "$output"
 output="$(cd -P "$output" && pwd)"
+# Says whose directory it is, also after a failure.
+: >"$output/SHA256SUMS"
 quietly() { # what, command: shows what it says only where it fails
   local what="$1"
   shift

@@ -193,10 +193,29 @@ def test_answers_that_are_not_sent_hold_back_what_would_make_more() -> None:
     assert d.machine.services.answer_bytes > 4 << 20
     m.ask(s, -2)
     assert len(m.begun) == 1
+    # Also of a service that has ended meanwhile.
+    d.machine.registry.unsubscribe(m.core, d.now)
+    d.say(s, ended(m.id))
     d.hold_writes = False
     d.pump()
     assert len(m.begun) == 2
     assert d.machine.services.answer_bytes == 0
+
+
+def test_answers_that_are_lost_with_a_connection_hold_nothing_back() -> None:
+    d, s, m = member(concurrency=4)
+    d.hold_writes = True
+    m.ask(s, -1)
+    big = b"\0\0\0" + bytes.fromhex("80808005") + b"x" * (5 << 20)
+    d.machine.services.done(m.begun[0], (big, 0), d.now)
+    m.ask(s, -2)
+    d.end(s)
+    assert d.machine.services.answer_bytes == 0
+    assert m.core.is_idle()
+    d.hold_writes = False
+    s = d.reconnect()
+    m.ask(s, -1)
+    assert len(m.begun) == 2
 
 
 def test_a_request_that_comes_again_is_not_executed_again() -> None:

@@ -251,7 +251,7 @@ class Machine:
     ) -> None:
         """A connection has ended, or never came about, and ``error`` says why."""
         was_over, link.over = link.over, True
-        self.services.lost(link)
+        self.services.lost(link, now)
         self.calls.lost(link, now)
         self.moves.left.discard(link)
         change = self.change

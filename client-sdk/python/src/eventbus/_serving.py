@@ -31,7 +31,8 @@ class Services:
         self._machine = machine
         #: Bytes of answers, of all connections, that wait to be sent.
         self.answer_bytes = 0
-        self._held_back = False
+        # Services that begin with nothing until these are sent.
+        self._held_back: set[ServiceCore] = set()
 
     # ---- On the way out
 
@@ -49,12 +50,15 @@ class Services:
             out.append(answers.popleft())
             room -= len(out[-1])
             self.answer_bytes -= len(out[-1])
-        if self._held_back and self.answer_bytes <= MOST_ANSWER_BYTES // 2:
-            self._held_back = False
-            for registration in tuple(self._machine.registry.all.values()):
-                if isinstance(registration, ServiceCore):
-                    self._go_on(registration, now)
+        self._look_room(now)
         return room
+
+    def _look_room(self, now: float) -> None:
+        """Answers have left: what they held back goes on when half of them have."""
+        if self._held_back and self.answer_bytes <= MOST_ANSWER_BYTES // 2:
+            held_back, self._held_back = self._held_back, set()
+            for service in held_back:
+                self._go_on(service, now)
 
     # ---- What comes
 
@@ -121,7 +125,7 @@ class Services:
     def _go_on(self, service: ServiceCore, now: float) -> None:
         while service.waiting and service.running < service.options.concurrency:
             if self.answer_bytes >= MOST_ANSWER_BYTES:
-                self._held_back = True
+                self._held_back.add(service)
                 return
             received = next(iter(service.waiting.values()))
             self._stop_waiting(received)
@@ -195,11 +199,9 @@ class Services:
                 received.cancel()
         self._look_idle(service)
 
-    def lost(self, link: Link) -> None:
-        """A connection is lost, or given up: its calls need no answers. The handlers go on."""
+    def lost(self, link: Link, now: float) -> None:
+        """A connection has ended: its calls need no answers, and nothing is sent there any more. The handlers go on."""
         link.invoked.clear()
-
-    def forget(self, link: Link) -> None:
-        """A connection has ended: nothing is sent there any more."""
         self.answer_bytes -= sum(map(len, link.answers))
         link.answers.clear()
+        self._look_room(now)

@@ -85,6 +85,16 @@ CORE = [
     "_moves",
     "_registry",
     "_tokens",
+    "_call",
+    "_calls",
+    "_call_events",
+    "_call_failures",
+    "_call_frames",
+    "_outgoing",
+    "_received",
+    "_registration",
+    "_service_core",
+    "_serving",
 ]
 
 
@@ -876,7 +886,7 @@ def test_errors_have_one_word_for_each_kind() -> None:
     kinds = {c.code: c for c in Error.__subclasses__()}
     assert set(kinds) == {
         "ILLEGAL_TOPIC", "TOO_BIG", "BUFFER_FULL", "NOT_CONNECTED", "CONNECTION_LOST", "REFUSED", "TIMED_OUT", "CLOSED",
-        "UNREADABLE_PAYLOAD",
+        "UNREADABLE_PAYLOAD", "CALL_FAILED",
     }  # fmt: skip
     assert issubclass(TimedOut, TimeoutError)
     assert BufferFull("").retryable

@@ -25,6 +25,8 @@ MOST_EVENTS = 65_536
 MOST_KEY_BYTES = 4096
 #: Of a message, what is not the event: frame, topic, numbers.
 AROUND_EVENT = 512
+#: The same of a request, with the names of service and method.
+AROUND_CALL = 640
 #: After so many bytes that nobody waits for, the bus is asked how far it has come.
 MARK_BYTES = 256 * 1024
 MOST_TOPICS = 50_000
@@ -215,6 +217,18 @@ class Outbox:
                 raise TooBig(f"headers: {n} bytes of names and values (expected: at most {self._limits.header_bytes})")
         at = self._nanos() // 1000 if published_at is None else published_at
         return encode_event(at, key, headers, payload)
+
+    def encode_for_call(
+        self, payload: bytes, key: str | None, headers: Mapping[str, str] | None, published_at: int | None
+    ) -> bytes:
+        """Encodes what goes with a request or an answer, which do not wait here. Raises TooBig."""
+        if len(payload) > self._most_payload:
+            raise TooBig(f"payload: {len(payload)} bytes (expected: at most {self._most_payload})")
+        data = self._encode(payload, key, headers, published_at)
+        most = self._limits.message_bytes - AROUND_CALL
+        if len(data) > most:
+            raise TooBig(f"event: {len(data)} bytes (expected: at most {most})")
+        return data
 
     def check(self, topic: str, size: int) -> None:
         """Any thread: raises what ``add`` would for a topic and the size of a payload."""

@@ -417,9 +417,8 @@ final class Connector implements Link.Owner, BusChange.Home {
   }
 
   private void retryFirstLater(EventBusException cause) {
-    Duration delay = retries.next();
-    if (firstDeadline - clock.nanoTime() <= delay.toNanos()) {
-      // There would be no time left for the try itself.
+    Duration delay = retries.next(Duration.ofNanos(firstDeadline - clock.nanoTime()));
+    if (delay == null) {
       finish(cause);
       return;
     }

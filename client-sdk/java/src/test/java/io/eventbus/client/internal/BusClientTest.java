@@ -236,6 +236,22 @@ class BusClientTest {
   }
 
   @Test
+  void theFirstConnectionIsTriedUntilTheEndOfItsTime() throws Exception {
+    bus.connectFailure = new IllegalStateException("refused");
+    CompletableFuture<EventBusClient> client =
+        start(
+            b ->
+                b.connectTimeout(Duration.ofSeconds(10))
+                    .reconnect(ReconnectPolicy.DEFAULT.withRetryFirst(true)));
+    // The policy would wait for 6.4 s after 6.3 s.
+    scheduler.advance(Duration.ofSeconds(9));
+    assertThat(client).isNotDone();
+    bus.connectFailure = null;
+    scheduler.advance(Duration.ofSeconds(1));
+    assertThat(get(client).state()).isEqualTo(ClientState.CONNECTED);
+  }
+
+  @Test
   void aRefusedClientDoesNotTryAgain() throws Exception {
     bus.silent = true;
     CompletableFuture<EventBusClient> client =

@@ -190,6 +190,12 @@ public final class OutboundQueue implements Subscriber {
     }
   }
 
+  @Override
+  public void failed(Delivery delivery) {
+    countDrop(DropReason.DISCONNECTED, delivery.events());
+    slow.accept("the bus met an unexpected error with what was to be delivered; reconnect");
+  }
+
   /** What will wait for this client must not keep what others have long been given. */
   private boolean mustLeaveSlab(Delivery delivery) {
     return delivery.isInSlab() && !canDeliver();

@@ -27,9 +27,9 @@ public interface Subscriber {
   void offer(Delivery delivery, Overflow overflow);
 
   /**
-   * Notes that {@link #offer} has thrown, so that the delivery is lost for this subscriber: one that
-   * serves a client counts it and ends, because the client could not be told what is missing. Only
-   * the owning loop calls this.
+   * Notes that {@link #offer} has thrown, so that the delivery is lost for this subscriber: one
+   * that serves a client counts it and ends, because the client could not be told what is missing.
+   * Only the owning loop calls this.
    *
    * @param delivery what was offered
    */

@@ -150,9 +150,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
 
   private void unexpected(Throwable e) {
     ERRORS.error(
-        e.getClass().getName(),
-        e,
-        channel.remoteAddress() + ": closing after an unexpected error");
+        e.getClass().getName(), e, channel.remoteAddress() + ": closing after an unexpected error");
     endAfterError("the bus met an unexpected error; reconnect");
   }
 

@@ -2,6 +2,7 @@ package io.eventbus.client.internal;
 
 import io.eventbus.client.EventBusException;
 import io.eventbus.protocol.ControlFrames;
+import io.eventbus.protocol.DurationText;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Barrier;
 import java.time.Duration;
@@ -180,7 +181,7 @@ final class Barriers {
             fail(
                 id,
                 new EventBusException.TimedOut(
-                    "the bus did not answer a flush within " + asked.patience)));
+                    "the bus did not answer a flush within " + DurationText.of(asked.patience))));
   }
 
   synchronized void close(EventBusException failure) {

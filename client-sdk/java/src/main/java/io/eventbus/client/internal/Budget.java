@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The bytes that the {@link Outbox} may hold. Guarded by the outbox's lock, which it waits on.
  *
- * <p>At every moment {@code 0 <= used}, and {@code used <= bufferBytes} unless it is one event alone
- * that is bigger; what was told as dropped is never more than what was dropped.
+ * <p>At every moment {@code 0 <= used}, and {@code used <= bufferBytes} unless it is one event
+ * alone that is bigger; what was told as dropped is never more than what was dropped.
  */
 final class Budget {
   private final ClientOptions.Outbound options;

@@ -21,6 +21,7 @@ import io.eventbus.client.ServiceOptions;
 import io.eventbus.client.SubscribeOptions;
 import io.eventbus.client.Subscription;
 import io.eventbus.client.internal.call.Calls;
+import io.eventbus.protocol.DurationText;
 import io.eventbus.protocol.ServiceName;
 import io.eventbus.protocol.TopicFilter;
 import java.time.Duration;
@@ -242,7 +243,10 @@ final class BusClient implements EventBusClient {
                 subscriptions.expire(
                     registration.id(),
                     new EventBusException.TimedOut(
-                        "the bus did not confirm " + what + " within " + patience)),
+                        "the bus did not confirm "
+                            + what
+                            + " within "
+                            + DurationText.of(patience))),
             patience.toNanos());
   }
 
@@ -265,7 +269,7 @@ final class BusClient implements EventBusClient {
       Thread.currentThread().interrupt();
       throw new EventBusException.TimedOut("flush was interrupted");
     } catch (TimeoutException e) {
-      throw new EventBusException.TimedOut("flush took longer than " + timeout);
+      throw new EventBusException.TimedOut("flush took longer than " + DurationText.of(timeout));
     } catch (ExecutionException e) {
       if (e.getCause() instanceof EventBusException known) {
         throw known;

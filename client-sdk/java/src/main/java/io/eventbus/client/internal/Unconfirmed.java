@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
  * The part of the {@link Outbox} behind the network: messages that were sent and whose confirmation
  * is outstanding, in the order in which they were sent. Guarded by the outbox's lock.
  *
- * <p>It also knows how many events without a stage may be lost: those sent after the last frame
- * or barrier that the bus has answered. At every moment {@code plainKnown <= plainSent}; each
- * event is told as indeterminate at most once, because what was told counts as known.
+ * <p>It also knows how many events without a stage may be lost: those sent after the last frame or
+ * barrier that the bus has answered. At every moment {@code plainKnown <= plainSent}; each event is
+ * told as indeterminate at most once, because what was told counts as known.
  */
 final class Unconfirmed {
   private final Deque<Batch> batches = new ArrayDeque<>();

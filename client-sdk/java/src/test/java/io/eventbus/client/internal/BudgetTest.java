@@ -80,8 +80,7 @@ class BudgetTest {
 
   private CompletableFuture<@Nullable SendResult> waiting(Budget budget) {
     CompletableFuture<@Nullable SendResult> result = new CompletableFuture<>();
-    Thread publisher =
-        new Thread(() -> result.complete(locked(() -> budget.take(1))), "publisher");
+    Thread publisher = new Thread(() -> result.complete(locked(() -> budget.take(1))), "publisher");
     publisher.setDaemon(true);
     publisher.start();
     // It holds the lock until it waits for room.

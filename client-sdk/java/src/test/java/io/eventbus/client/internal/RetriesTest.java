@@ -17,8 +17,7 @@ class RetriesTest {
   private final Retries retries = new Retries(policy(3), () -> 0.0);
 
   private static ReconnectPolicy policy(int maxAttempts) {
-    return new ReconnectPolicy(
-        Duration.ofMillis(100), Duration.ofSeconds(10), 2, 0.5, maxAttempts);
+    return new ReconnectPolicy(Duration.ofMillis(100), Duration.ofSeconds(10), 2, 0.5, maxAttempts);
   }
 
   @Test

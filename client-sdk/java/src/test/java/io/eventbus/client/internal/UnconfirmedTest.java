@@ -18,7 +18,8 @@ class UnconfirmedTest {
 
   /** A message with events that nobody waits for, and perhaps one frame that somebody does. */
   private Batch send(int plain, PublishFrame... frames) {
-    Batch batch = new Batch(new byte[10 * frames.length], 10 * frames.length, list(frames), plain, 0);
+    Batch batch =
+        new Batch(new byte[10 * frames.length], 10 * frames.length, list(frames), plain, 0);
     unconfirmed.sending(batch);
     unconfirmed.sent(batch);
     return batch;

@@ -127,6 +127,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
 
   /** Runs a step; whatever goes wrong in it ends this connection and no other. */
   void guarded(Step step) {
+    assert loop.isOwn() : "not on the loop of " + channel.remoteAddress();
     try {
       step.run();
     } catch (WebSocketViolation e) {

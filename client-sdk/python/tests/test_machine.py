@@ -443,6 +443,20 @@ def test_events_of_send_are_not_sent_again_and_are_told() -> None:
     assert d.machine.counters().indeterminate == 1
 
 
+def test_what_was_sent_after_an_answered_barrier_may_be_lost() -> None:
+    d = Driver()
+    s = d.connect()
+    d.machine.outbox.add("a", b"1")
+    d.machine.flush(FakeWaiter(), 30, d.now)
+    d.pump()
+    [barrier] = s.take(Barrier)
+    d.machine.outbox.add("a", b"2")
+    d.pump()
+    d.say(s, barrier.frame())
+    d.end(s)
+    assert d.of(Dropped) == [Dropped(1, DropCause.CONNECTION_LOST)]
+
+
 def test_a_barrier_or_a_confirmation_says_what_was_not_lost() -> None:
     d = Driver()
     s = d.connect()

@@ -269,12 +269,13 @@ class Outbox:
         """Whether half of the buffer is free, so that it is worth going on."""
         return self.used <= self.bound // 2
 
-    def add_barrier(self, id: int) -> None:
-        """Asks behind everything that was published."""
+    def add_barrier(self, id: int) -> Frame:
+        """Asks behind everything that was published; returns what is to be known when that is answered."""
         self._finish_all()
         frame = Frame(_NO_TOPIC, 0, False, 0)
         frame.barrier = Barrier(id).frame()
         self._queue.append(frame)
+        return frame
 
     # ---- Sending
 
@@ -299,6 +300,7 @@ class Outbox:
     def _put(self, frame: Frame, out: list[bytes]) -> None:
         if frame.barrier is not None:
             out.append(frame.barrier)
+            frame.plain_before = self._plain_sent
             return
         topic = frame.topic
         self._finish(frame)
@@ -374,6 +376,10 @@ class Outbox:
             self._sent.popleft()
         while self._born and self._born[0].settled:
             self._born.popleft()
+
+    def known(self, barrier: Frame) -> None:
+        """The bus has answered a barrier: what was sent before it has arrived."""
+        self._plain_known = max(self._plain_known, barrier.plain_before)
 
     def all_known(self) -> None:
         """The bus has said that it has got everything that was sent."""

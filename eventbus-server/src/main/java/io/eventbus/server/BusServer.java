@@ -275,7 +275,7 @@ public final class BusServer implements AutoCloseable {
       server.open();
       return server;
     } catch (IOException | RuntimeException e) {
-      server.end();
+      server.end(false);
       throw e;
     }
   }
@@ -470,10 +470,16 @@ public final class BusServer implements AutoCloseable {
               ? BusHealth.of(
                   BusHealth.State.DRAINING, "the bus sends its clients to others", standing)
               : BusHealth.serving(watch.problems(), standing);
-      case FAILED -> BusHealth.of(BusHealth.State.FAILED, failure.getNow("failed"), standing);
+      case FAILED -> failed(standing);
       case DRAINING, STOPPED ->
-          BusHealth.of(BusHealth.State.DRAINING, "the bus shuts down", standing);
+          failure.isDone()
+              ? failed(standing)
+              : BusHealth.of(BusHealth.State.DRAINING, "the bus shuts down", standing);
     };
+  }
+
+  private BusHealth failed(ClusterStanding standing) {
+    return BusHealth.of(BusHealth.State.FAILED, failure.getNow("failed"), standing);
   }
 
   /**
@@ -539,9 +545,10 @@ public final class BusServer implements AutoCloseable {
    */
   @Override
   public void close() {
-    if (state.compareAndSet(ServerState.UP, ServerState.DRAINING)
-        || state.get() == ServerState.FAILED) {
-      end();
+    if (state.compareAndSet(ServerState.UP, ServerState.DRAINING)) {
+      end(false);
+    } else if (state.compareAndSet(ServerState.FAILED, ServerState.DRAINING)) {
+      end(true);
     }
   }
 
@@ -554,13 +561,13 @@ public final class BusServer implements AutoCloseable {
     }
   }
 
-  private void end() {
+  private void end(boolean failed) {
     certificates.close();
     if (revocations != null) {
       revocations.close();
     }
     membership.drain();
-    if (state.get() == ServerState.FAILED) {
+    if (failed) {
       closeSysTopics();
       transport.abort();
     } else {

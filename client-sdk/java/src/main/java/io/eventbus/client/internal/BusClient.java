@@ -22,6 +22,7 @@ import io.eventbus.client.ServiceOptions;
 import io.eventbus.client.SubscribeOptions;
 import io.eventbus.client.Subscription;
 import io.eventbus.client.internal.call.Calls;
+import io.eventbus.protocol.DurationText;
 import io.eventbus.protocol.ServiceName;
 import io.eventbus.protocol.Topic;
 import io.eventbus.protocol.TopicFilter;
@@ -280,7 +281,10 @@ final class BusClient implements EventBusClient {
                 subscriptions.expire(
                     registration.id(),
                     new EventBusException.TimedOut(
-                        "the bus did not confirm " + what + " within " + patience)),
+                        "the bus did not confirm "
+                            + what
+                            + " within "
+                            + DurationText.of(patience))),
             patience.toNanos());
   }
 
@@ -303,7 +307,7 @@ final class BusClient implements EventBusClient {
       Thread.currentThread().interrupt();
       throw new EventBusException.TimedOut("flush was interrupted");
     } catch (TimeoutException e) {
-      throw new EventBusException.TimedOut("flush took longer than " + timeout);
+      throw new EventBusException.TimedOut("flush took longer than " + DurationText.of(timeout));
     } catch (ExecutionException e) {
       if (e.getCause() instanceof EventBusException known) {
         throw known;

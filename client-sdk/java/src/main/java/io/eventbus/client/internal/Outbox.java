@@ -166,13 +166,13 @@ final class Outbox {
     }
   }
 
-  /** Adds a frame behind everything that was published before. */
-  void addBarrier(byte[] frame, long id) {
+  /** Adds a barrier behind everything that was published before. */
+  void addBarrier(Batch barrier) {
     boolean wake = false;
     lock.lock();
     try {
       if (departures.areOpen()) {
-        departures.addBarrier(frame, id);
+        departures.addBarrier(barrier);
         wake = takeIdle();
       }
     } finally {
@@ -180,6 +180,16 @@ final class Outbox {
     }
     if (wake) {
       wakeSender.run();
+    }
+  }
+
+  /** The bus has answered a barrier: what was sent before it has arrived. */
+  void answered(Batch barrier) {
+    lock.lock();
+    try {
+      unconfirmed.known(barrier);
+    } finally {
+      lock.unlock();
     }
   }
 
@@ -395,7 +405,6 @@ final class Outbox {
       connection = over;
       departures.stay();
       calls.goOn();
-      unconfirmed.allKnown();
       // Nothing, unless the bus has not answered what it should have.
       unconfirmed.giveBack(departures.waiting());
       senderIdle = false;

@@ -608,7 +608,7 @@ final class FakeBus implements Transport {
     @Override
     public void ping() {
       pings.incrementAndGet();
-      if (answersPings) {
+      if (answersPings && !isOver()) {
         listener.onPong();
       }
     }

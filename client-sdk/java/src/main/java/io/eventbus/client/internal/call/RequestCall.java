@@ -6,6 +6,7 @@ import io.eventbus.client.Execution;
 import io.eventbus.client.RequestOptions;
 import io.eventbus.protocol.CallFrames;
 import io.eventbus.protocol.ControlFrames;
+import io.eventbus.protocol.DurationText;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.CallPriority;
 import io.eventbus.schema.CallScope;
@@ -319,7 +320,7 @@ final class RequestCall implements CallFrame {
     return new CallFailed.DeadlineExceeded(
         service
             + " did not answer within "
-            + options.timeout()
+            + DurationText.of(options.timeout())
             + (sent ? "" : ": the request was not sent in time"),
         executed,
         CallFailures.isSafe(executed, options.idempotent()));

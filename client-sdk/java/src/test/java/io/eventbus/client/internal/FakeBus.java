@@ -596,6 +596,10 @@ final class FakeBus implements Transport {
       }
     }
 
+    void pong() {
+      listener.onPong();
+    }
+
     boolean isOver() {
       synchronized (this) {
         return over;

@@ -87,6 +87,16 @@ public enum Quota {
     return value;
   }
 
+  /**
+   * Writes a limit, for people.
+   *
+   * @param limit 0 for no limit
+   * @return what {@link #read} reads, or "no limit"
+   */
+  public String print(long limit) {
+    return limit == 0 ? "no limit" : type.print(limit);
+  }
+
   private String expectation() {
     return type.expectation() + ", 0 for no limit, at most " + type.print(most);
   }

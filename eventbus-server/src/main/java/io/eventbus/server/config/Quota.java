@@ -19,7 +19,11 @@ public enum Quota {
   /** Subscriptions of all connections. */
   SUBSCRIPTIONS(ValueType.COUNT, 10_000_000),
   /** Bytes that wait for all connections. */
-  QUEUE_BYTES(ValueType.SIZE, 1L << 50);
+  QUEUE_BYTES(ValueType.SIZE, 1L << 50),
+  /** Requests to services in a second. */
+  REQUESTS(ValueType.COUNT, 1_000_000_000),
+  /** Calls of services in flight of all connections. */
+  CALLS(ValueType.COUNT, 10_000_000);
 
   private final ValueType type;
   private final long most;

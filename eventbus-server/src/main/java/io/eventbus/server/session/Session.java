@@ -346,6 +346,7 @@ public final class Session {
               new CallerInfo(identity.producer(), subject.getBytes(UTF_8), share),
               principal.permissions(),
               this::shownClient);
+      made.share(quotas);
       calls = made;
     }
     return made;
@@ -567,6 +568,9 @@ public final class Session {
     quotas = share;
     publishing.share(share);
     subscriptions.share(share);
+    if (calls != null) {
+      calls.share(share);
+    }
     link.shareQuota(share);
   }
 

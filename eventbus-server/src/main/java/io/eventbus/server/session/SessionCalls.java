@@ -19,6 +19,7 @@ import io.eventbus.server.call.CallRequest;
 import io.eventbus.server.call.CallerEnd;
 import io.eventbus.server.call.CallerInfo;
 import io.eventbus.server.call.CallingClient;
+import io.eventbus.server.quota.QuotaShare;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.DeliveryKind;
 import io.eventbus.server.security.Action;
@@ -26,6 +27,7 @@ import io.eventbus.server.security.FilterRules;
 import io.eventbus.server.security.Permissions;
 import java.nio.ByteBuffer;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The calls that one session begins. Made with its first request. Confined to the loop.
@@ -45,6 +47,7 @@ final class SessionCalls implements CallerEnd {
   private final CallingClient calls;
   private final CalledServices services;
   private FilterRules allowed;
+  private @Nullable QuotaShare quotas;
   private boolean failed;
 
   /**
@@ -72,6 +75,12 @@ final class SessionCalls implements CallerEnd {
   void permit(Permissions permissions) {
     allowed = permissions.of(Action.REQUEST);
     services.permit(allowed);
+  }
+
+  /** Says which quotas hold from now on, with what is used already; null for none. */
+  void share(@Nullable QuotaShare share) {
+    quotas = share;
+    left();
   }
 
   /**
@@ -112,7 +121,29 @@ final class SessionCalls implements CallerEnd {
       refuseForbidden(request.call(), service.service());
       return true;
     }
-    return begin(in, request, priority, receivedAt);
+    QuotaShare share = quotas;
+    if (share == null) {
+      return begin(in, request, priority, receivedAt);
+    }
+    QuotaShare.RefusedCall refused = share.takeCall(loop.budget().now());
+    if (refused != null) {
+      refuse(request.call(), FailureCode.OVERLOADED, refused.message(), refused.retryAfterMillis());
+      return true;
+    }
+    try {
+      return begin(in, request, priority, receivedAt);
+    } finally {
+      // One that was not begun gives its room back.
+      left();
+    }
+  }
+
+  @Override
+  public void left() {
+    QuotaShare share = quotas;
+    if (share != null) {
+      share.callsInFlight(calls.inFlight());
+    }
   }
 
   private boolean begin(
@@ -160,9 +191,13 @@ final class SessionCalls implements CallerEnd {
 
   /** Ends a call that was not begun. */
   private void refuse(long call, FailureCode code, String message) {
+    refuse(call, code, message, 0);
+  }
+
+  private void refuse(long call, FailureCode code, String message, long retryAfterMillis) {
     loop.stats.calls.requests.add(1);
     loop.stats.calls.failures(code).add(1);
-    failure(call, 0, code, Execution.NO, 0, message);
+    failure(call, 0, code, Execution.NO, retryAfterMillis, message);
   }
 
   /** Gives up a call. */

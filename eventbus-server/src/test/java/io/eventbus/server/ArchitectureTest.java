@@ -302,6 +302,7 @@ class ArchitectureTest {
       row(
           CLI_PERMISSIONS,
           CLI_CONSOLE,
+          CONFIG,
           SECURITY,
           SECURITY_ROLES,
           SECURITY_USERS,

@@ -172,6 +172,9 @@ public final class CallingClient {
   /** A call has gone altogether. */
   void left() {
     inFlight--;
+    if (!closed) {
+      end.left();
+    }
   }
 
   boolean isClosed() {

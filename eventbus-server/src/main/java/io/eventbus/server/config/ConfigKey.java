@@ -376,6 +376,24 @@ public enum ConfigKey {
       Quota.QUEUE_BYTES.most(),
       "",
       "Bytes that wait for the connections of one identity, on this bus; 0 for no quota. While they are over it, the queue of each holds at most its equal part, as if that were `limits.queue-bytes`."),
+  /** Requests of one identity in a second. */
+  QUOTAS_REQUESTS(
+      "quotas.requests",
+      ValueType.COUNT,
+      "0",
+      0,
+      Quota.REQUESTS.most(),
+      "",
+      "Requests to services by one identity in a second, on this bus; 0 for no quota. More fail with `OVERLOADED`, not executed, and say when to try again."),
+  /** Calls of one identity in flight. */
+  QUOTAS_CALLS(
+      "quotas.calls",
+      ValueType.COUNT,
+      "0",
+      0,
+      Quota.CALLS.most(),
+      "",
+      "Calls of one identity in flight, on this bus; 0 for no quota. More fail in the same way."),
   /** Open connections of one account. */
   QUOTAS_ACCOUNT_CONNECTIONS(
       "quotas.account-connections",
@@ -421,6 +439,24 @@ public enum ConfigKey {
       Quota.QUEUE_BYTES.most(),
       "",
       "The same as `quotas.queue-bytes`, for all clients of one account together."),
+  /** Requests of one account in a second. */
+  QUOTAS_ACCOUNT_REQUESTS(
+      "quotas.account-requests",
+      ValueType.COUNT,
+      "0",
+      0,
+      Quota.REQUESTS.most(),
+      "",
+      "The same as `quotas.requests`, for all clients of one account together."),
+  /** Calls of one account in flight. */
+  QUOTAS_ACCOUNT_CALLS(
+      "quotas.account-calls",
+      ValueType.COUNT,
+      "0",
+      0,
+      Quota.CALLS.most(),
+      "",
+      "The same as `quotas.calls`, for all clients of one account together."),
 
   /** Deadline of the HTTP upgrade. */
   TIMEOUTS_UPGRADE(

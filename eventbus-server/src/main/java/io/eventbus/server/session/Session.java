@@ -355,6 +355,7 @@ public final class Session {
                   identity.producer(), subject.getBytes(UTF_8), principal.account(), share),
               principal.permissions(),
               this::shownClient);
+      made.share(quotas);
       calls = made;
     }
     return made;
@@ -614,6 +615,9 @@ public final class Session {
     quotas = share;
     publishing.share(share);
     subscriptions.share(share);
+    if (calls != null) {
+      calls.share(share);
+    }
     link.shareQuota(share);
   }
 

@@ -22,6 +22,7 @@ import io.eventbus.server.call.CallerInfo;
 import io.eventbus.server.call.CallingClient;
 import io.eventbus.server.call.GatherEnd;
 import io.eventbus.server.call.GatheringClient;
+import io.eventbus.server.quota.QuotaShare;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.DeliveryKind;
 import io.eventbus.server.security.Action;
@@ -54,6 +55,7 @@ final class SessionCalls implements CallerEnd, GatherEnd {
   private @Nullable GatheringClient gathers;
   private final CalledServices services;
   private FilterRules allowed;
+  private @Nullable QuotaShare quotas;
   private boolean failed;
 
   /**
@@ -85,6 +87,12 @@ final class SessionCalls implements CallerEnd, GatherEnd {
     allowed = permissions.of(Action.REQUEST);
     observable = permissions.of(Action.OBSERVE);
     services.permit(allowed);
+  }
+
+  /** Says which quotas hold from now on, with what is used already; null for none. */
+  void share(@Nullable QuotaShare share) {
+    quotas = share;
+    left();
   }
 
   /**
@@ -136,7 +144,29 @@ final class SessionCalls implements CallerEnd, GatherEnd {
       refuseForbidden(request.call(), service.service());
       return true;
     }
-    return begin(in, request, priority, receivedAt);
+    QuotaShare share = quotas;
+    if (share == null) {
+      return begin(in, request, priority, receivedAt);
+    }
+    QuotaShare.RefusedCall refused = share.takeCall(loop.budget().now());
+    if (refused != null) {
+      refuse(request.call(), FailureCode.OVERLOADED, refused.message(), refused.retryAfterMillis());
+      return true;
+    }
+    try {
+      return begin(in, request, priority, receivedAt);
+    } finally {
+      // One that was not begun gives its room back.
+      left();
+    }
+  }
+
+  @Override
+  public void left() {
+    QuotaShare share = quotas;
+    if (share != null) {
+      share.callsInFlight(calls.inFlight());
+    }
   }
 
   private boolean begin(
@@ -203,9 +233,13 @@ final class SessionCalls implements CallerEnd, GatherEnd {
 
   /** Ends a call that was not begun. */
   private void refuse(long call, FailureCode code, String message) {
+    refuse(call, code, message, 0);
+  }
+
+  private void refuse(long call, FailureCode code, String message, long retryAfterMillis) {
     loop.stats.calls.requests.add(1);
     loop.stats.calls.failures(code).add(1);
-    failure(call, 0, code, Execution.NO, 0, false, message);
+    failure(call, 0, code, Execution.NO, retryAfterMillis, false, message);
   }
 
   /** Gives up a call. */

@@ -217,6 +217,59 @@ class QuotaAccountsTest {
   }
 
   @Test
+  void requestsOverTheRateAreRefusedAndSayWhenToTryAgain() {
+    ClientQuotas two = new ClientQuotas(of(Quota.REQUESTS, 10), of(Quota.REQUESTS, 15));
+    QuotaShare one = enter("acme", "u1", two);
+    QuotaShare other = enter("acme", "u2", two);
+    for (int i = 0; i < 10; i++) {
+      assertThat(one.takeCall(now)).isNull();
+    }
+    QuotaShare.RefusedCall refused = one.takeCall(now);
+    assertThat(refused).isNotNull();
+    assertThat(refused.message())
+        .contains("the clients of 'u1' of account 'acme'")
+        .contains("at most 10, quota requests");
+    assertThat(refused.retryAfterMillis()).isBetween(1L, 101L);
+    for (int i = 0; i < 5; i++) {
+      assertThat(other.takeCall(now)).isNull();
+    }
+    assertThat(other.takeCall(now)).as("of the account").isNotNull();
+    assertThat(accounts.refusals())
+        .containsEntry("requests", 1L)
+        .containsEntry("account_requests", 1L);
+    now += refused.retryAfterMillis() * 1_000_000;
+    assertThat(one.takeCall(now)).isNull();
+  }
+
+  private String refusal(QuotaShare share) {
+    return Objects.requireNonNull(share.takeCall(now)).message();
+  }
+
+  @Test
+  void callsInFlightAreBoundedTogetherAndGivenBack() {
+    ClientQuotas three = new ClientQuotas(of(Quota.CALLS, 2), of(Quota.CALLS, 3));
+    QuotaShare one = enter("acme", "u1", three);
+    QuotaShare two = enter("acme", "u1", three);
+    QuotaShare other = enter("acme", "u2", three);
+    assertThat(one.takeCall(now)).isNull();
+    one.callsInFlight(1);
+    assertThat(two.takeCall(now)).isNull();
+    assertThat(refusal(two)).contains("2 calls in flight").contains("at most 2, quota calls");
+    assertThat(other.takeCall(now)).isNull();
+    assertThat(refusal(other)).contains("at most 3, quota of the account: calls");
+    two.callsInFlight(0);
+    assertThat(accounts.find("acme", "u1").get(0).used(Quota.CALLS)).isEqualTo(1);
+    assertThat(other.takeCall(now)).isNull();
+    other.close();
+    other.callsInFlight(0);
+    one.close();
+    two.close();
+    now += SECOND + 1;
+    enter("other", "u9", three).close();
+    assertThat(accounts.list(0, 10)).isEmpty();
+  }
+
+  @Test
   void nothingIsWonByConnectingAgain() {
     ClientQuotas ten = each(Quota.PUBLISH_EVENTS, 10);
     QuotaShare one = enter("acme", "u1", ten);

@@ -87,6 +87,10 @@ final class Budget {
     room.signalAll();
   }
 
+  boolean isClosed() {
+    return closed;
+  }
+
   /** Everything is given up. */
   void clear() {
     used = 0;

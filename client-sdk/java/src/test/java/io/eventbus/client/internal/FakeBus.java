@@ -613,6 +613,10 @@ final class FakeBus implements Transport {
       }
     }
 
+    void pong() {
+      listener.onPong();
+    }
+
     boolean isOver() {
       synchronized (this) {
         return over;

@@ -424,6 +424,8 @@ class Welcome(Record):
     expires_at: int = _f("expiresAt", LONG, 0)
     calls: int = _f("calls", INT, 0)
     services: int = _f("services", INT, 0)
+    tunnels: int = _f("tunnels", INT, 0)
+    window: int = _f("window", INT, 0)
 
     def __repr__(self) -> str:
         return f"Welcome(bus={self.bus!r}, session={self.session!r}, producer={self.producer})"

@@ -5,6 +5,7 @@ import io.eventbus.cli.client.PublishCommand;
 import io.eventbus.cli.client.RequestCommand;
 import io.eventbus.cli.client.RespondCommand;
 import io.eventbus.cli.client.SubscribeCommand;
+import io.eventbus.cli.client.TunnelCommand;
 import io.eventbus.cli.cluster.BalanceCommands;
 import io.eventbus.cli.cluster.RegistryCommand;
 import io.eventbus.cli.cluster.RevokeCommand;
@@ -37,6 +38,7 @@ import picocli.CommandLine.Spec;
       SubscribeCommand.class,
       RequestCommand.class,
       RespondCommand.class,
+      TunnelCommand.class,
       BenchCommand.class,
       DemoCommand.class,
       ConfigCommand.class,

@@ -46,7 +46,13 @@ class CommandRunnerTest {
     "respond a, --echo",
     "respond a --echo --exec cat, --echo",
     "respond a.> --echo, SERVICE",
-    "respond a --echo --concurrency 0, concurrency"
+    "respond a --echo --concurrency 0, concurrency",
+    "respond a --forward nowhere, --forward",
+    "respond a --forward host:0, --forward",
+    "tunnel a --listen x, --listen",
+    "tunnel a --listen 1:65536, --listen",
+    "tunnel a.>, SERVICE",
+    "tunnel a --connections 0, --connections"
   })
   void wrongCommandsOfServicesSayWhatIsWrong(String command, String says) {
     assertThat(cli.run(command.split(" ", -1))).isEqualTo(2);
@@ -61,6 +67,7 @@ class CommandRunnerTest {
         "subscribe",
         "request",
         "respond",
+        "tunnel",
         "bench",
         "demo",
         "config check",
@@ -95,6 +102,7 @@ class CommandRunnerTest {
     "subscribe, 0 1 2 3 130",
     "request, 0 1 2 3 6 130",
     "respond, 0 1 2 3 130",
+    "tunnel, 0 1 2 3 6 130",
     "demo, 0 1 2 4 130",
     "config check, 0 2",
     "version, 0 2",

@@ -16,12 +16,13 @@ public final class ReplyView {
   private int handledMicros;
   private int tailStart;
   private long schema;
+  private long limit;
 
   /** Makes a view of nothing. */
   public ReplyView() {}
 
   /**
-   * Reads and checks a whole body. What follows the event is a later version's, and ignored.
+   * Reads and checks a whole body. What follows the limit is a later version's, and ignored.
    *
    * @param buffer holds the body of the frame
    * @param from the index of its first byte
@@ -40,6 +41,8 @@ public final class ReplyView {
     tailStart = in.position();
     schema = in.readLong("Reply.schema");
     event.wrapOne(buffer, in.position(), to, limits, from);
+    in.position(event.eventEnd());
+    limit = in.atEnd() ? 0 : in.readOffset("Reply.limit");
   }
 
   /**
@@ -121,6 +124,15 @@ public final class ReplyView {
    */
   public int eventLength() {
     return event.eventEnd() - event.eventStart();
+  }
+
+  /**
+   * Returns how much Data its receiver may send at first.
+   *
+   * @return as {@code Credit.limit}, 0 for none
+   */
+  public long limit() {
+    return limit;
   }
 
   /**

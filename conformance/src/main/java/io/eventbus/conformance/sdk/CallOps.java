@@ -26,9 +26,15 @@ final class CallOps {
   private final Map<String, CompletableFuture<Response>> requests = new ConcurrentHashMap<>();
   private final Map<Long, CompletableFuture<Event>> invocations = new ConcurrentHashMap<>();
   private final AtomicLong numbers = new AtomicLong();
+  private final TunnelOps tunnels;
 
   CallOps(Output out) {
     this.out = out;
+    this.tunnels = new TunnelOps(out);
+  }
+
+  TunnelOps tunnels() {
+    return tunnels;
   }
 
   /** Whether it is one of these. */
@@ -95,6 +101,9 @@ final class CallOps {
     Service service =
         client.serve(
             args.path("service").asText(), options, invocation -> invoked(on, name, invocation));
+    if (args.path("tunnels").asBoolean()) {
+      tunnels.serve(on, name, service, args);
+    }
     services.put(name, service);
     answer(id, service.ready());
   }
@@ -170,5 +179,6 @@ final class CallOps {
     services.clear();
     requests.clear();
     invocations.clear();
+    tunnels.reset();
   }
 }

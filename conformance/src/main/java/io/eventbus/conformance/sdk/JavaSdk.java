@@ -57,6 +57,7 @@ public final class JavaSdk implements AutoCloseable {
           "counters",
           "services",
           "calls",
+          "tunnels",
           "decode",
           "encode",
           "topics",
@@ -115,6 +116,10 @@ public final class JavaSdk implements AutoCloseable {
         default -> {
           if (CallOps.knows(op)) {
             calls.take(id, op, on, client(on), args);
+            return;
+          }
+          if (TunnelOps.knows(op)) {
+            calls.tunnels().take(id, op, on, client(on), args);
             return;
           }
           ObjectNode answer = Questions.answer(op, args);

@@ -1,5 +1,7 @@
 package io.eventbus.server.call;
 
+import io.eventbus.server.call.tunnel.TunnelSettings;
+
 /**
  * The bounds of calls, from the configuration.
  *
@@ -13,6 +15,7 @@ package io.eventbus.server.call;
  *     after they were perhaps executed; ten each second always may
  * @param queueRequests calls of one service that may wait
  * @param queueBytes bytes that may wait, of all services
+ * @param tunnels the bounds of streams and tunnels
  */
 public record CallSettings(
     int callsInFlight,
@@ -22,4 +25,27 @@ public record CallSettings(
     int retries,
     int retryPercent,
     int queueRequests,
-    long queueBytes) {}
+    long queueBytes,
+    TunnelSettings tunnels) {
+  /** As above, with 1,024 tunnels and 8 MiB, as tests have it. */
+  CallSettings(
+      int callsInFlight,
+      long timeoutNanos,
+      long maxTimeoutNanos,
+      long maxWaitNanos,
+      int retries,
+      int retryPercent,
+      int queueRequests,
+      long queueBytes) {
+    this(
+        callsInFlight,
+        timeoutNanos,
+        maxTimeoutNanos,
+        maxWaitNanos,
+        retries,
+        retryPercent,
+        queueRequests,
+        queueBytes,
+        TunnelSettings.of(1_024, 8 << 20));
+  }
+}

@@ -19,6 +19,8 @@ import io.eventbus.server.call.CallRequest;
 import io.eventbus.server.call.CallerEnd;
 import io.eventbus.server.call.CallerInfo;
 import io.eventbus.server.call.CallingClient;
+import io.eventbus.server.call.tunnel.TunnelEnding;
+import io.eventbus.server.call.tunnel.TunnelHalf;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.DeliveryKind;
 import io.eventbus.server.security.Action;
@@ -26,6 +28,7 @@ import io.eventbus.server.security.FilterRules;
 import io.eventbus.server.security.Permissions;
 import java.nio.ByteBuffer;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The calls that one session begins. Made with its first request. Confined to the loop.
@@ -44,6 +47,9 @@ final class SessionCalls implements CallerEnd {
   private final Supplier<String> client;
   private final CallingClient calls;
   private final CalledServices services;
+  private final Supplier<SessionTunnels> tunnels;
+  // Since the first stream or tunnel.
+  private @Nullable SessionTunnels open;
   private FilterRules allowed;
   private boolean failed;
 
@@ -53,13 +59,16 @@ final class SessionCalls implements CallerEnd {
    * @param info who calls, as members are told
    * @param permissions what the client may do
    * @param client the client as operators know it
+   * @param tunnels its streams and tunnels
    */
   SessionCalls(
       LoopContext loop,
       ClientLink link,
       CallerInfo info,
       Permissions permissions,
-      Supplier<String> client) {
+      Supplier<String> client,
+      Supplier<SessionTunnels> tunnels) {
+    this.tunnels = tunnels;
     this.loop = loop;
     this.link = link;
     this.client = client;
@@ -95,12 +104,13 @@ final class SessionCalls implements CallerEnd {
     CalledServices.Decision service = services.decide(in, request);
     loop.budget().spend(services.takeWork());
     CallPriority priority = request.priority();
-    if (request.kind() != CallKind.REPLY || request.scope() != CallScope.ONE || priority == null) {
+    CallKind kind = request.kind();
+    if (kind == null || request.scope() != CallScope.ONE || priority == null) {
       refuse(
           request.call(),
           FailureCode.UNSUPPORTED,
           "this bus does not serve calls of this kind, scope or priority (expected: kind REPLY,"
-              + " scope ONE, priority NORMAL, HIGH or LOW)");
+              + " STREAM or TUNNEL, scope ONE, priority NORMAL, HIGH or LOW)");
       return true;
     }
     String problem = service.problem();
@@ -112,11 +122,27 @@ final class SessionCalls implements CallerEnd {
       refuseForbidden(request.call(), service.service());
       return true;
     }
-    return begin(in, request, priority, receivedAt);
+    if (kind == CallKind.REPLY) {
+      return begin(in, request, priority, null, receivedAt);
+    }
+    SessionTunnels made = tunnels.get();
+    open = made;
+    String full = made.tunnels().refusal();
+    if (full != null) {
+      refuse(request.call(), FailureCode.OVERLOADED, full);
+      return true;
+    }
+    TunnelHalf tunnel =
+        made.tunnels().request(request.call(), kind == CallKind.STREAM, request.limit());
+    return tunnel != null && begin(in, request, priority, tunnel, receivedAt);
   }
 
   private boolean begin(
-      ByteBuffer in, RequestView request, CallPriority priority, long receivedAt) {
+      ByteBuffer in,
+      RequestView request,
+      CallPriority priority,
+      @Nullable TunnelHalf tunnel,
+      long receivedAt) {
     int method = request.methodLength();
     int event = request.eventLength();
     Delivery body = loop.bodies.allocate(DeliveryKind.CALL, method + event, 0, 0);
@@ -139,9 +165,11 @@ final class SessionCalls implements CallerEnd {
       call.schema = request.schema();
       call.methodLength = method;
       call.body = body;
+      call.tunnel = tunnel;
       return calls.begin(call);
     } finally {
       loop.callRequest.body = null;
+      loop.callRequest.tunnel = null;
       body.release();
     }
   }
@@ -178,9 +206,31 @@ final class SessionCalls implements CallerEnd {
 
   @Override
   public void reply(long call, long member, int queuedMicros, int handledMicros, Delivery reply) {
-    int tail = reply.frameBytes();
+    reply(CallKind.REPLY, call, member, queuedMicros, handledMicros, 0, reply);
+  }
+
+  @Override
+  public void accepted(
+      long call, long member, int queuedMicros, int handledMicros, long limit, Delivery reply) {
+    reply(CallKind.TUNNEL, call, member, queuedMicros, handledMicros, limit, reply);
+  }
+
+  private void reply(
+      CallKind kind,
+      long call,
+      long member,
+      int queuedMicros,
+      int handledMicros,
+      long limit,
+      Delivery reply) {
+    int event = reply.frameBytes();
+    int tail = event + CallFrames.limitSize(limit);
     int size = CallFrames.replySize(call, member, queuedMicros, handledMicros, tail);
     if (!link.hasRoomForCall(size)) {
+      if (kind != CallKind.REPLY) {
+        // Behind nothing: the caller does not know yet that it is open.
+        endTunnel(call);
+      }
       failure(
           call,
           member,
@@ -195,7 +245,10 @@ final class SessionCalls implements CallerEnd {
       ByteBuffer head = loop.scratch.clear();
       CallFrames.writeReplyHead(head, call, member, queuedMicros, handledMicros, tail);
       frame.append(head.flip());
-      frame.append(reply, 0, tail);
+      frame.append(reply, 0, event);
+      head = loop.scratch.clear();
+      CallFrames.writeLimit(head, limit);
+      frame.append(head.flip());
       frame.finish();
       link.send(frame);
     } catch (OutOfMemoryError e) {
@@ -213,6 +266,7 @@ final class SessionCalls implements CallerEnd {
       Delivery failure) {
     ByteBuffer body = failure.frame();
     Failure record = ServiceFrames.failure(body, body.position(), body.limit());
+    refused(call);
     record.setCall(call);
     record.setMember(member);
     send(record, DeliveryKind.CALL);
@@ -226,10 +280,29 @@ final class SessionCalls implements CallerEnd {
       Execution executed,
       long retryAfterMillis,
       String message) {
+    refused(call);
     send(
         new Failure(
             call, code, message, executed, retryAfterMillis, member, "", NO_DETAILS.duplicate()),
         DeliveryKind.CALL_ANSWER);
+  }
+
+  /** If it was to be a tunnel, none comes of it. */
+  private void refused(long call) {
+    SessionTunnels made = open;
+    if (made != null) {
+      made.tunnels().refused(call);
+    }
+  }
+
+  private void endTunnel(long call) {
+    SessionTunnels made = open;
+    if (made != null) {
+      made.tunnels()
+          .reset(
+              call,
+              TunnelEnding.of(FailureCode.OVERLOADED, "the caller does not read its answers"));
+    }
   }
 
   private void send(Failure failure, DeliveryKind kind) {

@@ -20,6 +20,8 @@ import io.eventbus.client.Service;
 import io.eventbus.client.ServiceOptions;
 import io.eventbus.client.SubscribeOptions;
 import io.eventbus.client.Subscription;
+import io.eventbus.client.Tunnel;
+import io.eventbus.client.TunnelOptions;
 import io.eventbus.client.internal.call.Calls;
 import io.eventbus.protocol.ServiceName;
 import io.eventbus.protocol.TopicFilter;
@@ -203,6 +205,20 @@ final class BusClient implements EventBusClient {
   @Override
   public Response call(String service, Event event, RequestOptions how) {
     return parts.calls().calls().pending().call(service, event, how);
+  }
+
+  @Override
+  public CompletableFuture<Tunnel> tunnel(String service, Event event, TunnelOptions how) {
+    return parts.calls().calls().tunnel(service, event, how);
+  }
+
+  @Override
+  public Flow.Publisher<Response> requestStream(String service, Event event, TunnelOptions how) {
+    String problem = ServiceName.problem(service);
+    if (problem != null) {
+      throw new EventBusException.IllegalTopic(problem);
+    }
+    return parts.calls().calls().stream(service, event, how);
   }
 
   @Override

@@ -3,6 +3,9 @@ package io.eventbus.client.internal;
 import io.eventbus.client.EventBusException;
 import io.eventbus.client.Service;
 import io.eventbus.client.ServiceOptions;
+import io.eventbus.client.StreamHandler;
+import io.eventbus.client.TunnelHandler;
+import io.eventbus.client.TunnelOptions;
 import io.eventbus.client.internal.call.ServiceRunner;
 import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.TypeCode;
@@ -10,6 +13,7 @@ import io.eventbus.schema.Capacity;
 import io.eventbus.schema.Register;
 import io.eventbus.schema.Unregister;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
@@ -66,6 +70,16 @@ final class ServiceState implements Service, Registration {
   @Override
   public void resume() {
     setPaused(false);
+  }
+
+  @Override
+  public void onTunnel(TunnelOptions how, TunnelHandler handler) {
+    runner.tunnels().onTunnel(how, Objects.requireNonNull(handler, "handler"));
+  }
+
+  @Override
+  public void onStream(StreamHandler handler) {
+    runner.tunnels().onStream(Objects.requireNonNull(handler, "handler"));
   }
 
   private synchronized void setPaused(boolean pause) {
@@ -153,12 +167,17 @@ final class ServiceState implements Service, Registration {
   @Override
   public void end() {
     environment.calls().forget(id);
-    runner.end(() -> environment.notifier().complete(() -> closed.complete(true)));
+    runner.end(
+        () ->
+            runner
+                .tunnels()
+                .end(() -> environment.notifier().complete(() -> closed.complete(true))));
   }
 
   @Override
   public void abandon() {
     runner.abandon();
+    runner.tunnels().abandon();
     environment.notifier().complete(() -> closed.complete(false));
   }
 }

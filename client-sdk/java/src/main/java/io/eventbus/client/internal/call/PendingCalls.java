@@ -8,8 +8,11 @@ import io.eventbus.client.EventBusException.CallFailed;
 import io.eventbus.client.Execution;
 import io.eventbus.client.RequestOptions;
 import io.eventbus.client.Response;
+import io.eventbus.client.Tunnel;
+import io.eventbus.client.TunnelOptions;
 import io.eventbus.protocol.ReplyView;
 import io.eventbus.protocol.ServiceName;
+import io.eventbus.schema.CallKind;
 import io.eventbus.schema.Failure;
 import java.time.Duration;
 import java.util.Comparator;
@@ -17,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Flow;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
@@ -74,6 +78,43 @@ public final class PendingCalls {
     return future;
   }
 
+  /** Asks for a tunnel; see {@link io.eventbus.client.ServiceClient#tunnel}. */
+  CompletableFuture<Tunnel> tunnel(
+      String service, Event event, TunnelOptions options, Tunnels tunnels) {
+    TunnelCall future = new TunnelCall(host, tunnels, service, options);
+    RequestCall call =
+        begin(CallKind.TUNNEL, options.windowBytes(), service, event, options.request(), future);
+    if (call != null) {
+      future.onAbandon(() -> cancel(call, "the caller has given the tunnel to " + service + " up"));
+    }
+    return future;
+  }
+
+  /** Asks for streams; see {@link io.eventbus.client.ServiceClient#requestStream}. */
+  Flow.Publisher<Response> stream(
+      String service, Event event, TunnelOptions options, Tunnels tunnels) {
+    return subscriber -> {
+      StreamCall stream =
+          new StreamCall(
+              host,
+              tunnels,
+              service,
+              options,
+              java.util.Objects.requireNonNull(subscriber, "subscriber"));
+      subscriber.onSubscribe(stream);
+      try {
+        RequestCall call =
+            begin(
+                CallKind.STREAM, options.windowBytes(), service, event, options.request(), stream);
+        if (call != null) {
+          stream.begun(() -> cancel(call, "the caller has given the stream of " + service + " up"));
+        }
+      } catch (EventBusException e) {
+        stream.fail(e);
+      }
+    };
+  }
+
   /** Makes a request and waits; see {@link io.eventbus.client.ServiceClient#call}. */
   public Response call(String service, Event event, RequestOptions options) {
     BlockedCaller caller = new BlockedCaller();
@@ -89,6 +130,16 @@ public final class PendingCalls {
   /** Returns the call, or null if it has failed already. */
   private @Nullable RequestCall begin(
       String service, Event event, RequestOptions options, Outcome outcome) {
+    return begin(CallKind.REPLY, 0, service, event, options, outcome);
+  }
+
+  private @Nullable RequestCall begin(
+      CallKind kind,
+      long limit,
+      String service,
+      Event event,
+      RequestOptions options,
+      Outcome outcome) {
     String problem = ServiceName.problem(service);
     if (problem != null) {
       throw new EventBusException.IllegalTopic(problem);
@@ -122,7 +173,7 @@ public final class PendingCalls {
     long number = numbers.incrementAndGet();
     long deadline = host.nanoTime() + options.timeout().toNanos();
     RequestCall call =
-        new RequestCall(number, service, options, body, outcome, deadline, usedBytes);
+        new RequestCall(kind, limit, number, service, options, body, outcome, deadline, usedBytes);
     calls.put(number, call);
     EventBusException end = closed;
     if (end != null) {
@@ -185,12 +236,17 @@ public final class PendingCalls {
     RequestCall call = calls.get(view.call());
     if (call != null && call.answered(over)) {
       remove(call);
-      call.outcome.succeed(
+      Response response =
           new Response(
               Events.of(view.event(), view.schema()),
               view.member(),
               micros(view.queuedMicros()),
-              micros(view.handledMicros())));
+              micros(view.handledMicros()));
+      if (call.kind == CallKind.REPLY) {
+        call.outcome.succeed(response);
+      } else {
+        call.outcome.accept(call.number, over, response, view.limit());
+      }
     }
   }
 
@@ -198,10 +254,11 @@ public final class PendingCalls {
     return Duration.ofNanos(TimeUnit.MICROSECONDS.toNanos(micros));
   }
 
-  void failed(Failure failure, CallPath over) {
+  /** Returns false if it is about no call of this client that waits. */
+  boolean failed(Failure failure, CallPath over) {
     RequestCall call = calls.get(failure.getCall());
     if (call == null) {
-      return;
+      return false;
     }
     if (call.isPerhapsExecuted() && failure.getExecuted() == io.eventbus.schema.Execution.NO) {
       // That is true of this try only.
@@ -214,6 +271,7 @@ public final class PendingCalls {
     } else if (delay >= 0) {
       call.pausing(host.schedule(() -> again(call, call.goesOn()), delay));
     }
+    return true;
   }
 
   private void again(RequestCall call, boolean waits) {
@@ -303,6 +361,10 @@ public final class PendingCalls {
       lost(call, call.trailed(now));
       CallFailed failure = call.expire(now);
       if (failure != null) {
+        CallFrame givenUp = call.givenUp();
+        if (givenUp != null) {
+          host.send(givenUp, false);
+        }
         settle(call, true, failure);
       } else {
         long due = call.due();

@@ -7,6 +7,7 @@ import io.eventbus.client.RequestOptions;
 import io.eventbus.protocol.CallFrames;
 import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.CallKind;
 import io.eventbus.schema.CallPriority;
 import io.eventbus.schema.Cancel;
 import java.nio.ByteBuffer;
@@ -32,6 +33,8 @@ final class RequestCall implements CallFrame {
   final RequestOptions options;
   final Outcome outcome;
   final long deadline;
+  final CallKind kind;
+  private final long limit;
   private final byte[] serviceBytes;
   private final byte[] method;
   private final AtomicLong budget;
@@ -54,9 +57,13 @@ final class RequestCall implements CallFrame {
   /**
    * Makes one, which has been charged to a budget.
    *
+   * @param kind how it is to be answered
+   * @param limit how much Data it takes at first
    * @param budget what it gives its {@link #cost} back to
    */
   RequestCall(
+      CallKind kind,
+      long limit,
       long number,
       String service,
       RequestOptions options,
@@ -64,6 +71,8 @@ final class RequestCall implements CallFrame {
       Outcome outcome,
       long deadline,
       AtomicLong budget) {
+    this.kind = kind;
+    this.limit = limit;
     this.number = number;
     this.service = service;
     this.options = options;
@@ -119,6 +128,8 @@ final class RequestCall implements CallFrame {
     }
     CallFrames.RequestHead made =
         new CallFrames.RequestHead(
+            kind,
+            limit,
             number,
             serviceBytes,
             method,
@@ -146,6 +157,7 @@ final class RequestCall implements CallFrame {
     }
     made.write(out, sent.bytes());
     sent.write(out);
+    made.writeEnd(out);
     become(CallState.SENT);
     over = connection;
     if (!mayBeSentAgain()) {
@@ -317,6 +329,17 @@ final class RequestCall implements CallFrame {
             + (sent ? "" : ": the request was not sent in time"),
         executed,
         CallFailures.isSafe(executed, options.idempotent()));
+  }
+
+  /**
+   * What tells the bus that a stream or tunnel is not wanted any more, which this client has given
+   * up by itself: it may be open by now. Null if there is nothing to tell.
+   */
+  synchronized @Nullable CallFrame givenUp() {
+    CallPath connection = over;
+    return kind == CallKind.REPLY || connection == null
+        ? null
+        : new BytesFrame(connection, ControlFrames.encode(TypeCode.CANCEL, new Cancel(number, "")));
   }
 
   /** What is known while there is no answer. */

@@ -142,6 +142,8 @@ export function symbol(body, field, names) {
  * @property {number} expiresAt µs since the epoch, 0 for never
  * @property {number} calls that the connection may have in flight
  * @property {number} services that it may serve
+ * @property {number} tunnels that it may have open
+ * @property {number} window of a tunnel at most, in bytes
  */
 
 /**
@@ -165,6 +167,8 @@ export const decodeWelcome = body => ({
   expiresAt: body.done ? 0 : body.long('expiresAt'),
   calls: body.done ? 0 : body.int('calls'),
   services: body.done ? 0 : body.int('services'),
+  tunnels: body.done ? 0 : body.int('tunnels'),
+  window: body.done ? 0 : body.int('window'),
 });
 
 /**

@@ -91,7 +91,7 @@ test('what a bus sends is read as the protocol page has it', () => {
     const [frame] = decode(bytes);
     // In Avro's JSON a number is not text, a union has its branch, and bytes are a text of Latin-1.
     const expected = JSON.parse(record, function (key, value, context) {
-      if (typeof value === 'number' && !['typeCode', 'hops', 'payloadBytes', 'messageBytes', 'headers', 'headerBytes', 'subscriptions', 'calls', 'services', 'timeoutMillis', 'attempt', 'queuedMicros',
+      if (typeof value === 'number' && !['typeCode', 'hops', 'payloadBytes', 'messageBytes', 'headers', 'headerBytes', 'subscriptions', 'calls', 'services', 'tunnels', 'window', 'timeoutMillis', 'attempt', 'queuedMicros',
         'handledMicros'].includes(key)) {
         return context?.source ?? String(value);
       }

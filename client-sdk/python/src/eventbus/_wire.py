@@ -429,6 +429,8 @@ class Welcome(Record):
     expires_at: int = record_field("expiresAt", LONG, 0)
     calls: int = record_field("calls", INT, 0)
     services: int = record_field("services", INT, 0)
+    tunnels: int = record_field("tunnels", INT, 0)
+    window: int = record_field("window", INT, 0)
 
     def __repr__(self) -> str:
         return f"Welcome(bus={self.bus!r}, session={self.session!r}, producer={self.producer})"

@@ -7,6 +7,7 @@ import io.eventbus.cli.client.RequestCommand;
 import io.eventbus.cli.client.RespondCommand;
 import io.eventbus.cli.client.ServicesCommand;
 import io.eventbus.cli.client.SubscribeCommand;
+import io.eventbus.cli.client.TunnelCommand;
 import io.eventbus.cli.cluster.BalanceCommands;
 import io.eventbus.cli.cluster.RegistryCommand;
 import io.eventbus.cli.cluster.RevokeCommand;
@@ -41,6 +42,7 @@ import picocli.CommandLine.Spec;
       BroadcastCommand.class,
       RespondCommand.class,
       ServicesCommand.class,
+      TunnelCommand.class,
       BenchCommand.class,
       DemoCommand.class,
       ConfigCommand.class,

@@ -61,6 +61,15 @@ final class ExitCodeHelp {
                   ExitCode.NOT_EXECUTED,
                   INTERRUPTED)),
           Map.entry("respond", CLIENT),
+          Map.entry(
+              "tunnel",
+              Set.of(
+                  ExitCode.OK,
+                  ExitCode.FAILED,
+                  ExitCode.USAGE,
+                  ExitCode.NOT_CONNECTED,
+                  ExitCode.NOT_EXECUTED,
+                  INTERRUPTED)),
           Map.entry("demo", with(ExitCode.INTEGRITY)),
           Map.entry("registry", OPERATOR),
           Map.entry("test", Set.of(ExitCode.OK, ExitCode.FAILED, ExitCode.USAGE)),

@@ -13,6 +13,7 @@ import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.balance.Balancer;
 import io.eventbus.server.call.BusCalls;
 import io.eventbus.server.call.CallSettings;
+import io.eventbus.server.call.tunnel.TunnelSettings;
 import io.eventbus.server.cluster.ClusterStanding;
 import io.eventbus.server.cluster.Membership;
 import io.eventbus.server.cluster.SessionReplacement;
@@ -236,7 +237,8 @@ public final class BusServer implements AutoCloseable {
         services.retryPercent(),
         services.queueRequests(),
         services.queueBytes(),
-        services.gather());
+        services.gather(),
+        TunnelSettings.of(services.tunnels(), services.bulkBytes()));
   }
 
   private static long memoryLimit(ServerConfig config) {

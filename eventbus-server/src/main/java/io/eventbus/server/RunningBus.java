@@ -236,6 +236,8 @@ final class RunningBus implements BusView {
         retries,
         shed,
         c.sum(l -> l.calls.expired.get()),
+        c.sum(l -> l.calls.tunnels.get()),
+        c.sum(l -> l.calls.tunnelBytes.get()),
         services.size(),
         services.stream().mapToLong(service -> service.members().size()).sum());
   }

@@ -49,7 +49,13 @@ class CommandRunnerTest {
     "respond a --echo --concurrency 0, concurrency",
     "request a x --all --count 2, --count",
     "broadcast $bus x, SERVICE",
-    "services a.>, SERVICE"
+    "services a.>, SERVICE",
+    "respond a --forward nowhere, --forward",
+    "respond a --forward host:0, --forward",
+    "tunnel a --listen x, --listen",
+    "tunnel a --listen 1:65536, --listen",
+    "tunnel a.>, SERVICE",
+    "tunnel a --connections 0, --connections"
   })
   void wrongCommandsOfServicesSayWhatIsWrong(String command, String says) {
     assertThat(cli.run(command.split(" ", -1))).isEqualTo(2);
@@ -66,6 +72,7 @@ class CommandRunnerTest {
         "broadcast",
         "respond",
         "services",
+        "tunnel",
         "bench",
         "demo",
         "config check",
@@ -100,6 +107,7 @@ class CommandRunnerTest {
     "subscribe, 0 1 2 3 130",
     "request, 0 1 2 3 6 130",
     "respond, 0 1 2 3 130",
+    "tunnel, 0 1 2 3 6 130",
     "demo, 0 1 2 4 130",
     "config check, 0 2",
     "version, 0 2",

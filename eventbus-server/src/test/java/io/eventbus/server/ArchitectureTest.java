@@ -37,6 +37,7 @@ class ArchitectureTest {
   private static final String TLS = "io.eventbus.server.tls";
   private static final String ROUTING = "io.eventbus.server.routing";
   private static final String CALL = "io.eventbus.server.call";
+  private static final String TUNNEL = "io.eventbus.server.call.tunnel";
   private static final String INTERNAL = "io.eventbus.server.internal";
   private static final String SESSION = "io.eventbus.server.session";
   private static final String QUEUE = "io.eventbus.server.queue";
@@ -128,7 +129,11 @@ class ArchitectureTest {
       row(ROUTING, STATS, CONFIG, PROTOCOL, SCHEMA, NETTY_BUFFERS, NETTY_UTIL);
 
   @ArchTest
-  static final ArchRule call = row(CALL, ROUTING, STATS, SCHEMA, NETTY_BUFFERS, NETTY_COLLECTIONS);
+  static final ArchRule call =
+      row(CALL, TUNNEL, ROUTING, STATS, SCHEMA, NETTY_BUFFERS, NETTY_COLLECTIONS);
+
+  @ArchTest
+  static final ArchRule tunnel = row(TUNNEL, ROUTING, STATS, PROTOCOL, SCHEMA, NETTY_COLLECTIONS);
 
   @ArchTest static final ArchRule internal = row(INTERNAL, LINK, ROUTING, PROTOCOL);
 
@@ -141,6 +146,7 @@ class ArchitectureTest {
           SECURITY,
           ADVISORY,
           CALL,
+          TUNNEL,
           ROUTING,
           STATS,
           CONFIG,
@@ -262,6 +268,7 @@ class ArchitectureTest {
           SECURITY_ROLES,
           SESSION,
           CALL,
+          TUNNEL,
           ROUTING,
           STATS,
           CONFIG,
@@ -356,6 +363,7 @@ class ArchitectureTest {
               ROUTING,
               INTERNAL,
               CALL,
+              TUNNEL,
               SESSION,
               QUEUE,
               TRANSPORT,

@@ -171,6 +171,16 @@ final class BodyReader {
     return count;
   }
 
+  /** An integer of 64 bits that is no number of less than 0: a place in a flow of bytes. */
+  long readOffset(String field) {
+    int start = at;
+    long offset = readLong(field);
+    if (offset < 0) {
+      throw malformed(field, start, offset, "at least 0");
+    }
+    return offset;
+  }
+
   /**
    * The head of an array or map block. Returns the number of items, 0 for the end; {@link
    * #blockEnd} tells where the block says that it ends, or -1.

@@ -1,5 +1,6 @@
 package io.eventbus.protocol;
 
+import io.eventbus.schema.CallKind;
 import io.eventbus.schema.CallPriority;
 import io.eventbus.schema.CallScope;
 import java.nio.ByteBuffer;
@@ -15,17 +16,16 @@ import java.nio.ByteBuffer;
  */
 public final class CallFrames {
   /**
-   * The most bytes that come before the event: two integers for the frame, at most twelve fields,
+   * The most bytes that come before the event: two integers for the frame, at most thirteen fields,
    * and texts.
    */
   public static final int MAX_HEAD =
-      14 * Varint.MAX_BYTES
+      15 * Varint.MAX_BYTES
           + ServiceName.MAX_BYTES
           + FrameLimits.MAX_NAME_BYTES
           + FrameLimits.MAX_IDENTITY_BYTES;
 
-  // The numbers of the symbols.
-  private static final int KIND_REPLY = 0;
+  // The number of the symbol.
   private static final int SCOPE_ONE = 0;
   private static final int SCOPE_ALL = 1;
 
@@ -46,9 +46,11 @@ public final class CallFrames {
     private final int attempt;
     private final long member;
     private final long schema;
+    private final CallKind kind;
+    private final long limit;
 
     /**
-     * Makes a head.
+     * Makes the head of a call for one reply.
      *
      * @param call the caller's number, at least 1
      * @param service the service's name in UTF-8, at most {@link ServiceName#MAX_BYTES} bytes; not
@@ -76,6 +78,55 @@ public final class CallFrames {
         int attempt,
         long member,
         long schema) {
+      this(
+          CallKind.REPLY,
+          0,
+          call,
+          service,
+          method,
+          scope,
+          priority,
+          timeoutMillis,
+          waitMillis,
+          idempotent,
+          attempt,
+          member,
+          schema);
+    }
+
+    /**
+     * Makes the head of a call of any kind.
+     *
+     * @param kind how it is to be answered
+     * @param limit how much Data the caller takes at first; 0 for one reply
+     * @param call the caller's number, at least 1
+     * @param service the service's name in UTF-8, as above
+     * @param method what it is to do in UTF-8, as above
+     * @param scope for one member or for all
+     * @param priority how urgent it is
+     * @param timeoutMillis how long the caller waits, 0 for what the bus has as its default
+     * @param waitMillis how long the bus waits for a member
+     * @param idempotent whether the call may be executed twice
+     * @param attempt how often the caller has sent it before
+     * @param member the only member to call, 0 for any
+     * @param schema fingerprint, 0 for none
+     */
+    public RequestHead(
+        CallKind kind,
+        long limit,
+        long call,
+        byte[] service,
+        byte[] method,
+        CallScope scope,
+        CallPriority priority,
+        int timeoutMillis,
+        int waitMillis,
+        boolean idempotent,
+        int attempt,
+        long member,
+        long schema) {
+      this.kind = kind;
+      this.limit = limit;
       this.call = call;
       this.service = service;
       this.method = method;
@@ -118,14 +169,15 @@ public final class CallFrames {
           + Varint.size(attempt)
           + Varint.size(member)
           + Varint.size(schema)
-          + eventBytes;
+          + eventBytes
+          + limitSize(limit);
     }
 
     /**
      * Writes what comes before the event.
      *
      * @param out takes {@link #size} bytes, less those of the event, at its position
-     * @param eventBytes bytes of the event, which has to follow
+     * @param eventBytes bytes of the event, which has to follow, and {@link #writeEnd} behind it
      */
     public void write(ByteBuffer out, int eventBytes) {
       Frames.writeHead(out, TypeCode.REQUEST, bodySize(eventBytes));
@@ -134,7 +186,7 @@ public final class CallFrames {
       out.put(service);
       Varint.write(out, method.length);
       out.put(method);
-      Varint.write(out, KIND_REPLY);
+      Varint.write(out, kindNumber(kind));
       Varint.write(out, scope);
       Varint.write(out, priority);
       Varint.write(out, timeoutMillis);
@@ -144,10 +196,47 @@ public final class CallFrames {
       Varint.write(out, member);
       Varint.write(out, schema);
     }
+
+    /**
+     * Writes what comes behind the event: the limit.
+     *
+     * @param out takes the bytes at its position
+     */
+    public void writeEnd(ByteBuffer out) {
+      writeLimit(out, limit);
+    }
+  }
+
+  private static int kindNumber(CallKind kind) {
+    return switch (kind) {
+      case REPLY -> 0;
+      case STREAM -> 1;
+      case TUNNEL -> 2;
+    };
   }
 
   /**
-   * Measures the body of an {@code Invoke} for one reply.
+   * Measures the limit at the end of a {@code Request}, {@code Invoke} or {@code Reply}.
+   *
+   * @param limit the limit, 0 for one reply
+   * @return bytes
+   */
+  public static int limitSize(long limit) {
+    return Varint.size(limit);
+  }
+
+  /**
+   * Writes the limit of a {@code Request}, {@code Invoke} or {@code Reply}, behind the event.
+   *
+   * @param out takes {@link #limitSize} bytes at its position
+   * @param limit the limit, 0 for one reply
+   */
+  public static void writeLimit(ByteBuffer out, long limit) {
+    Varint.write(out, limit);
+  }
+
+  /**
+   * Measures the body of an {@code Invoke}, but for its limit.
    *
    * @param call the bus's number
    * @param service {@code Register.id}
@@ -240,7 +329,34 @@ public final class CallFrames {
       byte[] identity,
       long receivedAt,
       long schema) {
-    Varint.write(out, KIND_REPLY);
+    writeInvokeRest(
+        out, CallKind.REPLY, timeoutMillis, caller, request, attempt, identity, receivedAt, schema);
+  }
+
+  /**
+   * Writes what comes between the method and the event in an {@code Invoke}.
+   *
+   * @param out takes the bytes at its position
+   * @param kind how the call is to be answered
+   * @param timeoutMillis what is left of the caller's time
+   * @param caller the caller's producer number
+   * @param request the caller's number
+   * @param attempt how often the request was sent or given to a member before
+   * @param identity the caller's name in UTF-8
+   * @param receivedAt microseconds since the epoch
+   * @param schema fingerprint, 0 for none
+   */
+  public static void writeInvokeRest(
+      ByteBuffer out,
+      CallKind kind,
+      int timeoutMillis,
+      long caller,
+      long request,
+      int attempt,
+      byte[] identity,
+      long receivedAt,
+      long schema) {
+    Varint.write(out, kindNumber(kind));
     Varint.write(out, timeoutMillis);
     Varint.write(out, caller);
     Varint.write(out, request);
@@ -269,8 +385,8 @@ public final class CallFrames {
    * @param member who has answered; 0 on the way from the member
    * @param queuedMicros how long the request waited in the bus; 0 on the way from the member
    * @param handledMicros how long the member worked
-   * @param tailBytes bytes of schema and event: see {@link #replyTailSize} and {@link
-   *     ReplyView#tailLength}
+   * @param tailBytes bytes of schema and event ({@link #replyTailSize}, {@link
+   *     ReplyView#tailLength}) and of the limit ({@link #limitSize})
    * @return bytes of the frame
    */
   public static int replySize(
@@ -297,7 +413,7 @@ public final class CallFrames {
    * @param member who has answered; 0 on the way from the member
    * @param queuedMicros how long the request waited in the bus; 0 on the way from the member
    * @param handledMicros how long the member worked
-   * @param tailBytes bytes of schema and event, which have to follow
+   * @param tailBytes bytes of schema, event and limit, which have to follow
    */
   public static void writeReplyHead(
       ByteBuffer out, long call, long member, int queuedMicros, int handledMicros, int tailBytes) {
@@ -312,11 +428,13 @@ public final class CallFrames {
   /**
    * Writes what comes behind the event in a {@code Reply}.
    *
-   * @param out takes a byte at its position
+   * @param out takes a byte and {@link #limitSize} at its position
    * @param more whether further answers to the request come
+   * @param limit how much Data may be sent at first, 0 for one reply
    */
-  public static void writeReplyEnd(ByteBuffer out, boolean more) {
+  public static void writeReplyEnd(ByteBuffer out, boolean more, long limit) {
     out.put((byte) (more ? 1 : 0));
+    writeLimit(out, limit);
   }
 
   /**

@@ -274,16 +274,9 @@ public final class ControlFrames {
   public static Credit credit(ByteBuffer buf, int from, int to) {
     BodyReader in = new BodyReader().wrap(buf, from, to);
     return new Credit(
-        in.readLong("Credit.call"), count(in, "Credit.limit"), count(in, "Credit.received"));
-  }
-
-  private static long count(BodyReader in, String field) {
-    int at = in.position();
-    long count = in.readLong(field);
-    if (count < 0) {
-      throw in.malformed(field, at, count, "at least 0");
-    }
-    return count;
+        in.readLong("Credit.call"),
+        in.readOffset("Credit.limit"),
+        in.readOffset("Credit.received"));
   }
 
   /**
@@ -325,6 +318,8 @@ public final class ControlFrames {
     welcome.setExpiresAt(in.atEnd() ? 0 : in.readLong("Welcome.expiresAt"));
     welcome.setCalls(in.atEnd() ? 0 : in.readInt("Welcome.calls"));
     welcome.setServices(in.atEnd() ? 0 : in.readInt("Welcome.services"));
+    welcome.setTunnels(in.atEnd() ? 0 : in.readInt("Welcome.tunnels"));
+    welcome.setWindow(in.atEnd() ? 0 : in.readInt("Welcome.window"));
     return welcome;
   }
 

@@ -9,6 +9,7 @@ import io.eventbus.schema.ChangeBus;
 import io.eventbus.schema.ChangeBusFailed;
 import io.eventbus.schema.Confirm;
 import io.eventbus.schema.Credit;
+import io.eventbus.schema.Data;
 import io.eventbus.schema.Deliver;
 import io.eventbus.schema.Drained;
 import io.eventbus.schema.Echo;
@@ -60,6 +61,7 @@ public final class FrameSchemas {
       case REPLY -> Reply.getClassSchema();
       case FAILURE -> Failure.getClassSchema();
       case CANCEL -> Cancel.getClassSchema();
+      case DATA -> Data.getClassSchema();
       case CREDIT -> Credit.getClassSchema();
       case CAPACITY -> Capacity.getClassSchema();
       case ECHO -> Echo.getClassSchema();

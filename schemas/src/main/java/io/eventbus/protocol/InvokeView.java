@@ -28,12 +28,13 @@ public final class InvokeView {
   private int identityLength;
   private long receivedAt;
   private long schema;
+  private long limit;
 
   /** Makes a view of nothing. */
   public InvokeView() {}
 
   /**
-   * Reads and checks a whole body. What follows the event is a later version's, and ignored.
+   * Reads and checks a whole body. What follows the limit is a later version's, and ignored.
    *
    * @param buffer holds the body of the frame
    * @param from the index of its first byte
@@ -58,6 +59,8 @@ public final class InvokeView {
     receivedAt = in.readLong("Invoke.receivedAt");
     schema = in.readLong("Invoke.schema");
     event.wrapOne(buffer, in.position(), to, limits, from);
+    in.position(event.eventEnd());
+    limit = in.atEnd() ? 0 : in.readOffset("Invoke.limit");
   }
 
   /**
@@ -175,6 +178,15 @@ public final class InvokeView {
    */
   public int eventLength() {
     return event.eventEnd() - event.eventStart();
+  }
+
+  /**
+   * Returns how much Data its receiver may send at first.
+   *
+   * @return as {@code Credit.limit}, 0 for none
+   */
+  public long limit() {
+    return limit;
   }
 
   /**

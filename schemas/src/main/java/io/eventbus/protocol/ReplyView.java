@@ -17,12 +17,13 @@ public final class ReplyView {
   private int tailStart;
   private long schema;
   private boolean more;
+  private long limit;
 
   /** Makes a view of nothing. */
   public ReplyView() {}
 
   /**
-   * Reads and checks a whole body. What follows the last field is a later version's, and ignored.
+   * Reads and checks a whole body. What follows the limit is a later version's, and ignored.
    *
    * @param buffer holds the body of the frame
    * @param from the index of its first byte
@@ -41,8 +42,9 @@ public final class ReplyView {
     tailStart = in.position();
     schema = in.readLong("Reply.schema");
     event.wrapOne(buffer, in.position(), to, limits, from);
-    int end = event.eventEnd();
-    more = end < to && in.wrap(buffer, end, to, from).readBoolean("Reply.more");
+    in.position(event.eventEnd());
+    more = !in.atEnd() && in.readBoolean("Reply.more");
+    limit = in.atEnd() ? 0 : in.readOffset("Reply.limit");
   }
 
   /**
@@ -124,6 +126,15 @@ public final class ReplyView {
    */
   public int eventLength() {
     return event.eventEnd() - event.eventStart();
+  }
+
+  /**
+   * Returns how much Data its receiver may send at first.
+   *
+   * @return as {@code Credit.limit}, 0 for none
+   */
+  public long limit() {
+    return limit;
   }
 
   /**

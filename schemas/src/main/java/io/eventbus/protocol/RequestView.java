@@ -33,12 +33,13 @@ public final class RequestView {
   private int attempt;
   private long member;
   private long schema;
+  private long limit;
 
   /** Makes a view of nothing. */
   public RequestView() {}
 
   /**
-   * Reads and checks a whole body. What follows the event is a later version's, and ignored.
+   * Reads and checks a whole body. What follows the limit is a later version's, and ignored.
    *
    * @param buffer holds the body of the frame
    * @param from the index of its first byte
@@ -71,6 +72,8 @@ public final class RequestView {
     member = in.readLong("Request.member");
     schema = in.readLong("Request.schema");
     event.wrapOne(buffer, in.position(), to, limits, from);
+    in.position(event.eventEnd());
+    limit = in.atEnd() ? 0 : in.readOffset("Request.limit");
   }
 
   /**
@@ -233,6 +236,15 @@ public final class RequestView {
    */
   public int eventLength() {
     return event.eventEnd() - event.eventStart();
+  }
+
+  /**
+   * Returns how much Data its receiver may send at first.
+   *
+   * @return as {@code Credit.limit}, 0 for none
+   */
+  public long limit() {
+    return limit;
   }
 
   /**

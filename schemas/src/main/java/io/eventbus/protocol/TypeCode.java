@@ -46,7 +46,9 @@ public enum TypeCode {
   FAILURE(25),
   /** Both ways: nobody waits for the answer to a call. */
   CANCEL(26),
-  /** Client to bus: how much may be delivered. */
+  /** Both ways: a message of a stream or tunnel. */
+  DATA(27),
+  /** Both ways: how much may be sent or delivered. */
   CREDIT(28),
   /** Client to bus: how many calls it works on at once. */
   CAPACITY(31),

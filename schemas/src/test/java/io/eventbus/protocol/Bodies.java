@@ -13,6 +13,7 @@ import io.eventbus.schema.ChangeBusFailed;
 import io.eventbus.schema.ChangeReason;
 import io.eventbus.schema.Confirm;
 import io.eventbus.schema.Credit;
+import io.eventbus.schema.Data;
 import io.eventbus.schema.Deliver;
 import io.eventbus.schema.Drained;
 import io.eventbus.schema.Echo;
@@ -80,6 +81,7 @@ final class Bodies {
             ChangeReason.class,
             Confirm.class,
             Credit.class,
+            Data.class,
             Deliver.class,
             Drained.class,
             Echo.class,
@@ -144,6 +146,7 @@ final class Bodies {
     readers.put(TypeCode.CANCEL, ServiceFrames::cancel);
     readers.put(TypeCode.CAPACITY, ServiceFrames::capacity);
     readers.put(TypeCode.CREDIT, ControlFrames::credit);
+    readers.put(TypeCode.DATA, Bodies::data);
     readers.put(TypeCode.AUTHENTICATE, ControlFrames::authenticate);
     readers.put(TypeCode.ECHO, ControlFrames::echo);
     return readers;
@@ -209,7 +212,16 @@ final class Bodies {
         view.attempt(),
         view.member(),
         view.schema(),
-        event(view.event()));
+        event(view.event()),
+        view.limit());
+  }
+
+  static Data data(ByteBuffer buf, int from, int to) {
+    DataView view = new DataView();
+    view.read(buf, from, to);
+    byte[] payload = new byte[view.payloadLength()];
+    buf.get(view.payloadStart(), payload);
+    return new Data(view.call(), view.offset(), view.more(), view.last(), ByteBuffer.wrap(payload));
   }
 
   static Invoke invoke(ByteBuffer buf, int from, int to) {
@@ -227,7 +239,8 @@ final class Bodies {
         view.identity(),
         view.receivedAt(),
         view.schema(),
-        event(view.event()));
+        event(view.event()),
+        view.limit());
   }
 
   static Reply reply(ByteBuffer buf, int from, int to) {
@@ -240,7 +253,8 @@ final class Bodies {
         view.handledMicros(),
         view.schema(),
         event(view.event()),
-        view.more());
+        view.more(),
+        view.limit());
   }
 
   static Event event(EventCursor cursor) {

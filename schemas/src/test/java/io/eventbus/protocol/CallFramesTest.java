@@ -45,6 +45,7 @@ class CallFramesTest {
 
     head.write(out, event.length);
     out.put(event);
+    head.writeEnd(out);
 
     assertThat(out.array()).isEqualTo(frame);
   }
@@ -68,7 +69,7 @@ class CallFramesTest {
             identity,
             invoke.getReceivedAt(),
             invoke.getSchema$(),
-            event.length);
+            event.length + CallFrames.limitSize(invoke.getLimit()));
     ByteBuffer out = ByteBuffer.allocate(CallFrames.invokeSize(body));
 
     CallFrames.writeInvokeStart(out, body, invoke.getCall(), invoke.getService(), method.length);
@@ -83,6 +84,7 @@ class CallFramesTest {
         invoke.getReceivedAt(),
         invoke.getSchema$());
     out.put(event);
+    CallFrames.writeLimit(out, invoke.getLimit());
 
     assertThat(out.array()).isEqualTo(frame);
   }
@@ -92,7 +94,9 @@ class CallFramesTest {
     byte[] frame = ProtocolDocument.frame(TypeCode.REPLY);
     Reply reply = (Reply) Bodies.read(TypeCode.REPLY, Bodies.bodyOf(TypeCode.REPLY, frame));
     byte[] event = bytes(reply.getEvent());
-    int tail = CallFrames.replyTailSize(reply.getSchema$(), event.length);
+    int tail =
+        CallFrames.replyTailSize(reply.getSchema$(), event.length)
+            + CallFrames.limitSize(reply.getLimit());
     ByteBuffer out =
         ByteBuffer.allocate(
             CallFrames.replySize(
@@ -111,7 +115,7 @@ class CallFramesTest {
         tail);
     CallFrames.writeReplySchema(out, reply.getSchema$());
     out.put(event);
-    CallFrames.writeReplyEnd(out, reply.getMore());
+    CallFrames.writeReplyEnd(out, reply.getMore(), reply.getLimit());
 
     assertThat(out.array()).isEqualTo(frame);
   }

@@ -54,24 +54,23 @@ class ControlFramesTest {
 
   @Test
   void aWelcomeMayEndBeforeEachFieldWithADefault() {
-    Welcome full = new Welcome("b", "s", 1L, "r", LIMITS, List.of("x", "y"), 7L, 8, 9);
+    List<String> both = List.of("x", "y");
+    Welcome full = new Welcome("b", "s", 1L, "r", LIMITS, both, 7L, 8, 9, 10, 11);
+    assertEnds(
+        TypeCode.WELCOME, full, 1, new Welcome("b", "s", 1L, "r", LIMITS, both, 7L, 8, 9, 10, 0));
+    assertEnds(
+        TypeCode.WELCOME, full, 2, new Welcome("b", "s", 1L, "r", LIMITS, both, 7L, 8, 9, 0, 0));
+    assertEnds(
+        TypeCode.WELCOME, full, 3, new Welcome("b", "s", 1L, "r", LIMITS, both, 7L, 8, 0, 0, 0));
+    assertEnds(
+        TypeCode.WELCOME, full, 4, new Welcome("b", "s", 1L, "r", LIMITS, both, 7L, 0, 0, 0, 0));
+    assertEnds(
+        TypeCode.WELCOME, full, 5, new Welcome("b", "s", 1L, "r", LIMITS, both, 0L, 0, 0, 0, 0));
     assertEnds(
         TypeCode.WELCOME,
         full,
-        1,
-        new Welcome("b", "s", 1L, "r", LIMITS, List.of("x", "y"), 7L, 8, 0));
-    assertEnds(
-        TypeCode.WELCOME,
-        full,
-        2,
-        new Welcome("b", "s", 1L, "r", LIMITS, List.of("x", "y"), 7L, 0, 0));
-    assertEnds(
-        TypeCode.WELCOME,
-        full,
-        3,
-        new Welcome("b", "s", 1L, "r", LIMITS, List.of("x", "y"), 0L, 0, 0));
-    assertEnds(
-        TypeCode.WELCOME, full, 9, new Welcome("b", "s", 1L, "r", LIMITS, List.of(), 0L, 0, 0));
+        11,
+        new Welcome("b", "s", 1L, "r", LIMITS, List.of(), 0L, 0, 0, 0, 0));
   }
 
   @Test

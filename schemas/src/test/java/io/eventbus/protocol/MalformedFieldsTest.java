@@ -162,6 +162,14 @@ class MalformedFieldsTest {
     records.put("BARRIER", parts("Barrier.id LONG 8401"));
     records.put("DRAINED", parts("Drained.id LONG 8401"));
     records.put(
+        "DATA",
+        parts(
+            "Data.call LONG 8401",
+            "Data.offset LONG 8401",
+            "Data.more BOOLEAN 01",
+            "Data.last BOOLEAN 01",
+            "Data.payload BYTES 04ffff"));
+    records.put(
         "CREDIT",
         parts("Credit.call LONG 8401", "Credit.limit LONG 8401", "Credit.received LONG 8401"));
     records.put(
@@ -205,7 +213,8 @@ class MalformedFieldsTest {
             "Event.headers STRING 026e",
             "Event.headers STRING 0276",
             "Event.headers END 00",
-            "Event.payload BYTES 04ffff"));
+            "Event.payload BYTES 04ffff",
+            "Request.limit LONG 8401 ?"));
     records.put(
         "INVOKE",
         parts(
@@ -227,7 +236,8 @@ class MalformedFieldsTest {
             "Event.headers STRING 026e",
             "Event.headers STRING 0276",
             "Event.headers END 00",
-            "Event.payload BYTES 04ffff"));
+            "Event.payload BYTES 04ffff",
+            "Invoke.limit LONG 8401 ?"));
     records.put(
         "REPLY",
         parts(
@@ -243,7 +253,8 @@ class MalformedFieldsTest {
             "Event.headers STRING 026e",
             "Event.headers STRING 0276",
             "Event.headers END 00",
-            "Event.payload BYTES 04ffff"));
+            "Event.payload BYTES 04ffff",
+            "Reply.limit LONG 8401 ?"));
     records.put(
         "FAILURE",
         parts(

@@ -13,6 +13,7 @@ import io.eventbus.schema.ChangeBusFailed;
 import io.eventbus.schema.ChangeReason;
 import io.eventbus.schema.Confirm;
 import io.eventbus.schema.Credit;
+import io.eventbus.schema.Data;
 import io.eventbus.schema.Deliver;
 import io.eventbus.schema.Drained;
 import io.eventbus.schema.Echo;
@@ -140,7 +141,7 @@ final class Records {
             texts(20),
             limits,
             texts(20).list().ofMaxSize(6),
-            Combinators.combine(Arbitraries.longs(), ints, ints).as(Tuple::of))
+            Combinators.combine(Arbitraries.longs(), ints, ints, ints, ints).as(Tuple::of))
         .as(
             (bus, session, producer, resume, most, others, tail) ->
                 new Welcome(
@@ -152,7 +153,9 @@ final class Records {
                     others,
                     tail.get1(),
                     tail.get2(),
-                    tail.get3()));
+                    tail.get3(),
+                    tail.get4(),
+                    tail.get5()));
   }
 
   static Arbitrary<Problem> problems() {
@@ -217,7 +220,7 @@ final class Records {
             texts(40),
             texts(20),
             Arbitraries.of(CallPriority.values()),
-            Combinators.combine(counts(), counts(), counts()).as(Tuple::of),
+            Combinators.combine(counts(), counts(), counts(), offsets()).as(Tuple::of),
             Arbitraries.of(true, false),
             Combinators.combine(
                     Arbitraries.longs(),
@@ -241,7 +244,23 @@ final class Records {
                     times.get3(),
                     numbers.get1(),
                     numbers.get2(),
-                    event));
+                    event,
+                    times.get4()));
+  }
+
+  /** Places in a flow of bytes. */
+  static Arbitrary<Long> offsets() {
+    return Arbitraries.longs().greaterOrEqual(0);
+  }
+
+  static Arbitrary<Data> data() {
+    return Combinators.combine(
+            Arbitraries.longs(),
+            offsets(),
+            Arbitraries.of(true, false),
+            Arbitraries.of(true, false),
+            Arbitraries.bytes().array(byte[].class).ofMaxSize(40).map(ByteBuffer::wrap))
+        .as(Data::new);
   }
 
   static Arbitrary<Invoke> invokes() {
@@ -253,7 +272,7 @@ final class Records {
             counts(),
             counts(),
             texts(20),
-            Combinators.combine(longs, longs).as(Tuple::of),
+            Combinators.combine(longs, longs, offsets()).as(Tuple::of),
             events())
         .as(
             (ids, method, kind, timeout, attempt, identity, numbers, event) ->
@@ -269,7 +288,8 @@ final class Records {
                     identity,
                     numbers.get1(),
                     numbers.get2(),
-                    event));
+                    event,
+                    numbers.get3()));
   }
 
   static Arbitrary<Reply> replies() {
@@ -280,7 +300,8 @@ final class Records {
             counts(),
             Arbitraries.longs(),
             events(),
-            Arbitraries.of(true, false))
+            Arbitraries.of(true, false),
+            offsets())
         .as(Reply::new);
   }
 
@@ -329,6 +350,7 @@ final class Records {
             gaps().map(r -> (SpecificRecord) r),
             longs.map(Barrier::new).map(r -> (SpecificRecord) r),
             longs.map(Drained::new).map(r -> (SpecificRecord) r),
+            data().map(r -> (SpecificRecord) r),
             Combinators.combine(longs, counts, counts).as(Credit::new).map(r -> (SpecificRecord) r),
             Combinators.combine(texts(60), texts(20).injectNull(0.3))
                 .as(Authenticate::new)

@@ -28,7 +28,9 @@ class TypeCodeTest {
       assertThat(TypeCode.of(code)).isEqualTo(TypeCode.valueOf(names[code]));
       assertThat(TypeCode.valueOf(names[code]).code()).isEqualTo(code);
     }
-    String[] calls = {"REGISTER", "UNREGISTER", "REQUEST", "INVOKE", "REPLY", "FAILURE", "CANCEL"};
+    String[] calls = {
+      "REGISTER", "UNREGISTER", "REQUEST", "INVOKE", "REPLY", "FAILURE", "CANCEL", "DATA"
+    };
     for (int i = 0; i < calls.length; i++) {
       assertThat(TypeCode.of(20 + i)).isEqualTo(TypeCode.valueOf(calls[i]));
       assertThat(TypeCode.valueOf(calls[i]).code()).isEqualTo(20 + i);
@@ -42,14 +44,13 @@ class TypeCodeTest {
     assertThat(TypeCode.of(33)).isEqualTo(TypeCode.ECHO);
     assertThat(TypeCode.ECHO.code()).isEqualTo(33);
     assertThat(TypeCode.values()).hasSize(names.length + calls.length + 4);
-    assertThat(TypeCode.knownCodes()).isEqualTo("0..13, 20..26, 28, 31..33");
+    assertThat(TypeCode.knownCodes()).isEqualTo("0..13, 20..28, 31..33");
   }
 
   @Test
   void unknownCodesHaveNoType() {
     assertThat(TypeCode.of(-1)).isNull();
     assertThat(TypeCode.of(14)).isNull();
-    assertThat(TypeCode.of(27)).isNull();
     assertThat(TypeCode.of(29)).isNull();
     assertThat(TypeCode.of(30)).isNull();
     assertThat(TypeCode.of(34)).isNull();

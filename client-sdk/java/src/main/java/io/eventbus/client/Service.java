@@ -39,6 +39,31 @@ public interface Service {
    */
   Service onBroadcast(EventHandler handler);
 
+  /**
+   * Takes tunnels from now on; before, callers that ask for one are refused.
+   *
+   * @param options how much each tunnel may hold at this end; its {@link TunnelOptions#request} has
+   *     no meaning here
+   * @param handler accepts them; it takes the place of an earlier one
+   */
+  void onTunnel(TunnelOptions options, TunnelHandler handler);
+
+  /**
+   * Takes tunnels with the default options.
+   *
+   * @param handler as above
+   */
+  default void onTunnel(TunnelHandler handler) {
+    onTunnel(TunnelOptions.DEFAULT, handler);
+  }
+
+  /**
+   * Answers requests for streams from now on; before, they are refused.
+   *
+   * @param handler answers them; it takes the place of an earlier one
+   */
+  void onStream(StreamHandler handler);
+
   /** Takes no more requests until {@link #resume}; those that are here already are answered. */
   void pause();
 

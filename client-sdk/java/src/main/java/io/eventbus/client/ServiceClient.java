@@ -107,6 +107,57 @@ public interface ServiceClient {
   CompletionStage<Published> broadcast(String service, Event event);
 
   /**
+   * Opens a tunnel to a member of a service.
+   *
+   * <p>Cancelling the returned future gives it up. When the connection is lost, the tunnel ends
+   * with {@link EventBusException.CallFailed.BusLost}.
+   *
+   * @param service whom to ask: a name like a topic, at most 240 bytes of UTF-8
+   * @param event what the member's handler gets with it
+   * @param options how, and how much it may hold
+   * @return a future that completes when a member has accepted it, with {@link
+   *     EventBusException.CallFailed} or with {@link EventBusException.Closed}
+   * @throws EventBusException.IllegalTopic if the name breaks the rules; do not retry
+   * @throws EventBusException.PayloadTooBig if the event is over a limit of the bus; do not retry
+   */
+  CompletableFuture<Tunnel> tunnel(String service, Event event, TunnelOptions options);
+
+  /**
+   * Opens a tunnel with an empty event.
+   *
+   * @param service whom to ask
+   * @param options how
+   * @return as above
+   */
+  default CompletableFuture<Tunnel> tunnel(String service, TunnelOptions options) {
+    return tunnel(service, Event.of(new byte[0]), options);
+  }
+
+  /**
+   * Makes a request that a member answers with any number of events.
+   *
+   * @param service whom to ask: a name like a topic, at most 240 bytes of UTF-8
+   * @param event what to ask
+   * @param options how, and how much may wait here
+   * @return a publisher that makes a request for each subscriber, and gives it the events as it
+   *     asks for them, on the client's executor; it ends with {@link EventBusException.CallFailed}
+   *     after those that came before. Cancelling gives the stream up
+   * @throws EventBusException.IllegalTopic if the name breaks the rules; do not retry
+   */
+  Flow.Publisher<Response> requestStream(String service, Event event, TunnelOptions options);
+
+  /**
+   * Makes such a request with the default options.
+   *
+   * @param service whom to ask
+   * @param event what to ask
+   * @return as above
+   */
+  default Flow.Publisher<Response> requestStream(String service, Event event) {
+    return requestStream(service, event, TunnelOptions.DEFAULT);
+  }
+
+  /**
    * Becomes a member of a service.
    *
    * @param name a name like a topic, at most 240 bytes of UTF-8

@@ -3,6 +3,7 @@ package io.eventbus.conformance.frame;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.eventbus.protocol.ControlFrames;
+import io.eventbus.protocol.DataView;
 import io.eventbus.protocol.DeliverView;
 import io.eventbus.protocol.FrameCursor;
 import io.eventbus.protocol.FrameLimits;
@@ -81,6 +82,7 @@ public record Frame(int typeCode, String name, ObjectNode record) {
       case REPLY -> new ReplyView().read(buffer, from, to, FrameLimits.DEFAULT);
       case FAILURE -> ServiceFrames.failure(buffer, from, to);
       case CANCEL -> ServiceFrames.cancel(buffer, from, to);
+      case DATA -> new DataView().read(buffer, from, to);
       case CREDIT -> ControlFrames.credit(buffer, from, to);
       case CAPACITY -> ServiceFrames.capacity(buffer, from, to);
       case ECHO -> ControlFrames.echo(buffer, from, to);

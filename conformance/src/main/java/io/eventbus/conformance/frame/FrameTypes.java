@@ -60,7 +60,8 @@ public final class FrameTypes {
           INVOKE,
           REPLY,
           FAILURE,
-          CANCEL ->
+          CANCEL,
+          DATA ->
           true;
       default -> false;
     };
@@ -74,7 +75,7 @@ public final class FrameTypes {
    */
   public static boolean fromClient(TypeCode type) {
     return switch (type) {
-      case BARRIER, ECHO, REPLY, FAILURE, CANCEL -> true;
+      case BARRIER, ECHO, REPLY, FAILURE, CANCEL, DATA -> true;
       default -> !fromBus(type);
     };
   }
@@ -87,7 +88,7 @@ public final class FrameTypes {
    */
   public static boolean isAboutServices(TypeCode type) {
     return switch (type) {
-      case REGISTER, UNREGISTER, REQUEST, INVOKE, REPLY, FAILURE, CANCEL, CAPACITY -> true;
+      case REGISTER, UNREGISTER, REQUEST, INVOKE, REPLY, FAILURE, CANCEL, DATA, CAPACITY -> true;
       default -> false;
     };
   }

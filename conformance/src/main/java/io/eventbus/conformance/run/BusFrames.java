@@ -33,6 +33,8 @@ final class BusFrames {
           "fields",
           "more",
           "hex",
+          "goesOn",
+          "payloadHex",
           "expiresIn");
 
   private static final long MICROS_IN_MILLI = 1000;
@@ -78,6 +80,18 @@ final class BusFrames {
     }
     if (wanted.has("text") && record.get("event") instanceof ObjectNode event) {
       event.put("payload", wanted.get("text").asText().getBytes(StandardCharsets.UTF_8));
+    }
+    if (name.equals("Data")) {
+      String text =
+          wanted.has("size")
+              ? "x".repeat(wanted.get("size").intValue())
+              : wanted.path("text").asText("");
+      String hex = wanted.path("payloadHex").asText("").replace(" ", "");
+      record.put(
+          "payload",
+          hex.isEmpty() ? text.getBytes(StandardCharsets.UTF_8) : HexFormat.of().parseHex(hex));
+      // The name of the field is taken.
+      record.put("more", wanted.path("goesOn").asBoolean());
     }
     RecordWriter writer =
         wanted.has("blocks")
@@ -135,17 +149,22 @@ final class BusFrames {
             .put("subscriptions", 10_000)
             .put("queueBytes", 8 << 20);
         record.put("calls", 4096).put("services", 1000);
+        record.put("tunnels", 1024).put("window", 4 << 20);
       }
       case "Invoke" -> {
         record.put("call", "-1").put("method", "").put("kind", "REPLY");
         record.put("timeoutMillis", 5000).put("caller", "9").put("request", "1").put("attempt", 0);
         record.put("identity", "").put("receivedAt", 1763712000000900L).put("schema", "0");
         event(record);
+        record.put("limit", "0");
       }
       case "Reply" -> {
         record.put("member", "12").put("queuedMicros", 1).put("handledMicros", 2);
         event(record.put("schema", "0"));
+        record.put("limit", "0");
       }
+      case "Data" -> record.put("offset", "0").put("more", false).put("last", false);
+      case "Credit" -> record.put("received", "0");
       case "Failure" -> record.put("message", "failed by the script").put("executed", "NO");
       case "Deliver" -> {
         record.put("topic", "a.b").put("producer", "9").put("sequence", 1);

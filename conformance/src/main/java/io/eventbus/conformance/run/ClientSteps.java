@@ -57,6 +57,15 @@ final class ClientSteps {
       // Tests want no pauses; scenarios about back-off say so.
       options.putObject("reconnect").put("initialDelay", 5).put("maxDelay", 50).put("jitter", 0);
       args = options.setAll(args);
+    } else if (op.equals("sendTunnel")) {
+      String text = step.path("text").asText("x").repeat(step.path("size").asInt(1));
+      args.put("payload", text.getBytes(StandardCharsets.UTF_8));
+      args.put("tunnel", step.path("sub").asText("t"));
+    } else if (Set.of("readTunnel", "endTunnel", "resetTunnel").contains(op)) {
+      args.put("tunnel", step.path("sub").asText("t"));
+    } else if (Set.of("acceptTunnel", "refuseTunnel", "tunnel", "stream").contains(op)) {
+      args.put("payload", step.path("text").asText("x").getBytes(StandardCharsets.UTF_8));
+      args.put("as", step.path("sub").asText("t"));
     } else if (Set.of("publish", "send", "request", "gather", "broadcast", "reply").contains(op)) {
       String text = step.path("text").asText("x").repeat(step.path("size").asInt(1));
       args.put("payload", text.getBytes(StandardCharsets.UTF_8));

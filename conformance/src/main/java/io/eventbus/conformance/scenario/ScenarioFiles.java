@@ -28,6 +28,7 @@ public final class ScenarioFiles {
           "evolution",
           "calls",
           "members",
+          "tunnels",
           "live");
   private static final Set<String> MEMBERS =
       Set.of("id", "says", "covers", "needs", "auto", "live", "script", "never", "mutants");

@@ -26,9 +26,15 @@ final class CallOps {
   private final Map<String, CompletableFuture<Response>> requests = new ConcurrentHashMap<>();
   private final Map<Long, CompletableFuture<Event>> invocations = new ConcurrentHashMap<>();
   private final AtomicLong numbers = new AtomicLong();
+  private final TunnelOps tunnels;
 
   CallOps(Output out) {
     this.out = out;
+    this.tunnels = new TunnelOps(out);
+  }
+
+  TunnelOps tunnels() {
+    return tunnels;
   }
 
   /** Whether it is one of these. */
@@ -108,6 +114,9 @@ final class CallOps {
               out.write(
                   out.event("broadcast", on).put("service", name).put("payload", event.payload())));
     }
+    if (args.path("tunnels").asBoolean()) {
+      tunnels.serve(on, name, service, args);
+    }
     services.put(name, service);
     answer(id, service.ready());
   }
@@ -184,5 +193,6 @@ final class CallOps {
     services.clear();
     requests.clear();
     invocations.clear();
+    tunnels.reset();
   }
 }

@@ -59,6 +59,7 @@ public final class JavaSdk implements AutoCloseable {
           "calls",
           "gather",
           "broadcast",
+          "tunnels",
           "decode",
           "encode",
           "topics",
@@ -117,6 +118,10 @@ public final class JavaSdk implements AutoCloseable {
         default -> {
           if (CallOps.knows(op)) {
             calls.take(id, op, on, client(on), args);
+            return;
+          }
+          if (TunnelOps.knows(op)) {
+            calls.tunnels().take(id, op, on, client(on), args);
             return;
           }
           ObjectNode answer = Questions.answer(op, args);

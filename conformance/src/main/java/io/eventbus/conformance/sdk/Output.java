@@ -60,7 +60,7 @@ final class Output {
     return error.put("message", String.valueOf(failure.getMessage()));
   }
 
-  private static String code(Throwable failure) {
+  static String code(Throwable failure) {
     if (failure instanceof java.util.concurrent.CancellationException) {
       return "CANCELLED";
     }

@@ -93,6 +93,8 @@ final class FrameVectors {
     add("invoke-caller-2-53", TypeCode.INVOKE, "Invoke", "caller", (1L << 53) + 1);
     add("reply-member-2-53", TypeCode.REPLY, "Reply", "member", (1L << 53) + 1);
     add("reply-schema-negative", TypeCode.REPLY, "Reply", "schema", -3588479540582100558L);
+    add("data-offset-2-53", TypeCode.DATA, "Data", "offset", (1L << 53) + 1);
+    add("data-call-least", TypeCode.DATA, "Data", "call", Long.MIN_VALUE);
     add("credit-zero", TypeCode.CREDIT, "Credit", "limit", 0);
   }
 

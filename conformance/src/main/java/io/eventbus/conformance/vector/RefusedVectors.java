@@ -103,6 +103,9 @@ final class RefusedVectors {
         TypeCode.REPLY,
         new Bytes().number(1).number(0).number(-1).number(0).number(0).raw(event()));
     body("reply-without-event", TypeCode.REPLY, new Bytes().raw(0x02, 0, 0, 0, 0));
+    body("data-offset-negative", TypeCode.DATA, new Bytes().number(5).number(-1).raw(0, 0, 0));
+    body("data-more-2", TypeCode.DATA, new Bytes().number(5).number(0).raw(2, 0, 0));
+    body("data-without-payload", TypeCode.DATA, new Bytes().number(5).number(0).raw(0, 0));
     body("credit-limit-negative", TypeCode.CREDIT, new Bytes().number(0).number(-1).number(0));
     body("publish-sequence-0", TypeCode.PUBLISH, publish(0, new Bytes().number(1).raw(event())));
     body(

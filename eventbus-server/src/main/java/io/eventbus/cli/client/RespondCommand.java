@@ -8,12 +8,17 @@ import io.eventbus.cli.console.Failures;
 import io.eventbus.cli.console.StopHook;
 import io.eventbus.client.Event;
 import io.eventbus.client.EventBusClient;
+import io.eventbus.client.EventBusException.CallFailed;
 import io.eventbus.client.Invocation;
 import io.eventbus.client.ReceivedEvent;
 import io.eventbus.client.RequestHandler;
 import io.eventbus.client.Service;
 import io.eventbus.client.ServiceOptions;
+import io.eventbus.client.Tunnel;
+import io.eventbus.client.TunnelHandler;
+import io.eventbus.client.TunnelOffer;
 import io.eventbus.protocol.ServiceName;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -34,7 +39,7 @@ import picocli.CommandLine.Spec;
 /** Serves a service. */
 @Command(
     name = "respond",
-    description = "Answers the requests to a service, until it is stopped.",
+    description = "Answers the requests to a service, or takes tunnels to it, until it is stopped.",
     footer = {
       "",
       "A command gets the body on its standard input, and in its environment EVENTBUS_SERVICE,",
@@ -44,7 +49,8 @@ import picocli.CommandLine.Spec;
       "",
       "Examples:",
       "  eventbus respond ping --echo",
-      "  eventbus respond sort --exec sort --concurrency 4"
+      "  eventbus respond sort --exec sort --concurrency 4",
+      "  eventbus respond db --forward localhost:5432"
     })
 public final class RespondCommand implements Callable<Integer> {
   private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(5);
@@ -60,7 +66,9 @@ public final class RespondCommand implements Callable<Integer> {
 
   /** What is answered. */
   static final class Answer {
-    @Option(names = "--echo", description = "Answers with the request itself.")
+    @Option(
+        names = "--echo",
+        description = "Answers with the request itself; what comes by tunnel goes back.")
     boolean echo;
 
     @Option(
@@ -74,6 +82,12 @@ public final class RespondCommand implements Callable<Integer> {
         description =
             "Takes no requests; writes what is broadcast to the service, a line for each.")
     boolean print;
+
+    @Option(
+        names = "--forward",
+        paramLabel = "HOST:PORT",
+        description = "Takes tunnels, and joins each to a TCP connection to this address.")
+    @Nullable String forward;
   }
 
   @Option(
@@ -99,6 +113,7 @@ public final class RespondCommand implements Callable<Integer> {
   private final CliContext context;
   private final CompletableFuture<Void> done = new CompletableFuture<>();
   private final AtomicLong left = new AtomicLong(Long.MAX_VALUE);
+  private final TunnelPipe pipe = new TunnelPipe();
 
   RespondCommand(CliContext context) {
     this.context = context;
@@ -107,6 +122,7 @@ public final class RespondCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     ServiceOptions options = check();
+    TunnelHandler tunnels = tunnels();
     Warnings warnings = new Warnings(context.err(), this::lost);
     EventBusClient client = connection.connect(context.variables(), warnings);
     StopHook hook = new StopHook(() -> client.close(CLOSE_TIMEOUT));
@@ -114,6 +130,9 @@ public final class RespondCommand implements Callable<Integer> {
       Service served = client.serve(service, options, handler());
       if (answer.print) {
         served.onBroadcast(this::print);
+        }
+      if (tunnels != null) {
+        served.onTunnel(tunnels);
       }
       try {
         // The SDK's own deadline ends this.
@@ -142,7 +161,36 @@ public final class RespondCommand implements Callable<Integer> {
     } finally {
       hook.close();
       client.close(CLOSE_TIMEOUT);
+      pipe.close();
     }
+  }
+
+  /** Null for none. */
+  private @Nullable TunnelHandler tunnels() {
+    String to = answer.forward;
+    if (to != null) {
+      try {
+        return Forwarding.to(to, pipe, this::handled);
+      } catch (IllegalArgumentException e) {
+        throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
+      }
+    }
+    return answer.echo ? this::echo : null;
+  }
+
+  private void echo(TunnelOffer offer) {
+    Tunnel tunnel = offer.accept();
+    pipe.start(
+        () -> {
+          try {
+            TunnelPipe.send(tunnel.asInputStream(), tunnel);
+          } catch (IOException e) {
+            // The caller, or the bus, has ended it.
+            tunnel.close();
+          } finally {
+            handled();
+          }
+        });
   }
 
   private void await() throws Exception {
@@ -187,6 +235,11 @@ public final class RespondCommand implements Callable<Integer> {
 
   private RequestHandler handler() {
     String command = answer.exec;
+    if (answer.forward != null) {
+      return invocation -> {
+        throw CallFailed.Rejected.refused("this member takes tunnels only", Duration.ZERO);
+      };
+    }
     RequestHandler plain =
         command == null
             ? invocation -> CompletableFuture.completedFuture(invocation.event())

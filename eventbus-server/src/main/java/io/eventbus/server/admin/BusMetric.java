@@ -205,6 +205,14 @@ record BusMetric(
               "Calls whose time was over before a member had them.",
               s -> s.calls().expired()),
           gauge(
+              "eventbus_tunnels",
+              "Streams and tunnels that are open and whose callers are connected to this bus.",
+              s -> s.calls().tunnels()),
+          counter(
+              "eventbus_tunnel_bytes_total",
+              "Bytes that clients of this bus have sent by way of streams and tunnels.",
+              s -> s.calls().tunnelBytes()),
+          gauge(
               "eventbus_services",
               "Services that have members at this bus.",
               s -> s.calls().services()),

@@ -193,6 +193,8 @@ public record BusStats(
    * @param retriesByReason calls given to another member, by reason
    * @param shedByPriority calls refused because too many waited, by priority
    * @param expired calls whose time ended before a member had them
+   * @param tunnels streams and tunnels that are open now
+   * @param tunnelBytes payload bytes that clients have sent by way of them
    * @param services services that have members now
    * @param members connections that serve them, each counted for each of its services
    */
@@ -205,6 +207,8 @@ public record BusStats(
       Map<String, Long> retriesByReason,
       Map<String, Long> shedByPriority,
       long expired,
+      long tunnels,
+      long tunnelBytes,
       long services,
       long members) {
     /** Copies the maps, so that the record is immutable. */

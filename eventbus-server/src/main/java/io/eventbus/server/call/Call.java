@@ -2,6 +2,7 @@ package io.eventbus.server.call;
 
 import io.eventbus.schema.CallPriority;
 import io.eventbus.schema.Execution;
+import io.eventbus.server.call.tunnel.TunnelHalf;
 import io.eventbus.server.routing.Delivery;
 import org.jspecify.annotations.Nullable;
 
@@ -26,6 +27,8 @@ final class Call extends Deadlines.Entry implements Invocation {
   @Nullable LoopService service;
   @Nullable ServiceMember member;
   @Nullable Delivery body;
+  // The caller's end, of a stream or tunnel.
+  private @Nullable TunnelHalf tunnel;
   private CallPriority priority = CallPriority.NORMAL;
   private boolean idempotent;
   private long request;
@@ -61,6 +64,7 @@ final class Call extends Deadlines.Entry implements Invocation {
   private long place;
   private long invokedNanos;
   private boolean fault;
+  private boolean cancelled;
 
   Call(LoopCalls owner) {
     this.owner = owner;
@@ -80,6 +84,7 @@ final class Call extends Deadlines.Entry implements Invocation {
     request = asked.call;
     receivedAt = asked.receivedAt;
     schema = asked.schema;
+    tunnel = asked.tunnel;
     methodLength = asked.methodLength;
     pinned = asked.member;
     attempt = asked.attempt;
@@ -100,6 +105,7 @@ final class Call extends Deadlines.Entry implements Invocation {
     client = null;
     service = null;
     member = null;
+    tunnel = null;
     for (int i = 0; i < refusals; i++) {
       refused[i] = null;
     }
@@ -219,6 +225,17 @@ final class Call extends Deadlines.Entry implements Invocation {
     place = placeInOrder;
     invokedNanos = nowNanos;
     fault = false;
+    cancelled = false;
+  }
+
+  /** The member's loop: nobody waits for the answer. */
+  void cancelled() {
+    cancelled = true;
+  }
+
+  /** The member's loop: whether nobody waits for the answer. */
+  boolean wasCancelled() {
+    return cancelled;
   }
 
   /** The member's loop: that the caller's time has passed is the member's fault. */
@@ -285,6 +302,11 @@ final class Call extends Deadlines.Entry implements Invocation {
   @Override
   public long schema() {
     return schema;
+  }
+
+  @Override
+  public @Nullable TunnelHalf tunnel() {
+    return tunnel;
   }
 
   @Override

@@ -2,6 +2,8 @@ package io.eventbus.server.call;
 
 import io.eventbus.schema.Execution;
 import io.eventbus.schema.FailureCode;
+import io.eventbus.server.call.tunnel.TunnelEnding;
+import io.eventbus.server.call.tunnel.TunnelHalf;
 import io.eventbus.server.routing.Delivery;
 import java.util.Arrays;
 import java.util.concurrent.Executor;
@@ -32,7 +34,7 @@ final class CallHandOverQueue {
     CANCEL,
     /** To the member's loop: go on after failures. member. */
     RESUME,
-    /** To the caller's loop: call, handledMicros, body. */
+    /** To the caller's loop: call, handledMicros, tunnel (the member's), body. */
     REPLY,
     /** To the caller's loop: call, code, executed, retryAfterMillis, body. */
     FAILURE,
@@ -43,7 +45,13 @@ final class CallHandOverQueue {
     /** To all: nobody serves any more. service. */
     UNSERVED,
     /** To all: calls for this member only can go nowhere. member. */
-    MEMBER_GONE
+    MEMBER_GONE,
+    /** To the other end's loop: tunnel (its end), number, last, body. */
+    TUNNEL_DATA,
+    /** To the other end's loop: tunnel (its end), number, received. */
+    TUNNEL_CREDIT,
+    /** To the other end's loop: tunnel (its end), ending. */
+    TUNNEL_END
   }
 
   /** One of them. */
@@ -53,6 +61,10 @@ final class CallHandOverQueue {
     @Nullable ServiceMember member;
     @Nullable Service service;
     @Nullable Delivery body;
+    @Nullable TunnelHalf tunnel;
+    @Nullable TunnelEnding ending;
+    long received;
+    boolean last;
     Returned returned = Returned.LOST;
     FailureCode code = FailureCode.INTERNAL;
     Execution executed = Execution.UNKNOWN;
@@ -69,6 +81,8 @@ final class CallHandOverQueue {
       member = null;
       service = null;
       body = null;
+      tunnel = null;
+      ending = null;
       text = "";
       if (content != null) {
         content.release();
@@ -85,6 +99,21 @@ final class CallHandOverQueue {
 
     Service service() {
       return there(service);
+    }
+
+    TunnelHalf tunnel() {
+      return there(tunnel);
+    }
+
+    TunnelEnding ending() {
+      return there(ending);
+    }
+
+    /** The receiver takes over the reference. */
+    Delivery takeBody() {
+      Delivery content = body();
+      body = null;
+      return content;
     }
 
     Delivery body() {

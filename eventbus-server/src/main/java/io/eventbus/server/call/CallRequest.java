@@ -1,6 +1,7 @@
 package io.eventbus.server.call;
 
 import io.eventbus.schema.CallPriority;
+import io.eventbus.server.call.tunnel.TunnelHalf;
 import io.eventbus.server.routing.Delivery;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
@@ -55,6 +56,9 @@ public final class CallRequest {
    * so that it keeps no slab of deliveries.
    */
   public @Nullable Delivery body;
+
+  /** The caller's end, of a stream or tunnel; null for one reply. */
+  public @Nullable TunnelHalf tunnel;
 
   /** Makes an empty one. */
   public CallRequest() {}

@@ -1,5 +1,7 @@
 package io.eventbus.server.call;
 
+import io.eventbus.server.call.tunnel.TunnelSettings;
+
 /**
  * The bounds of calls, from the configuration.
  *
@@ -14,6 +16,7 @@ package io.eventbus.server.call;
  * @param queueRequests calls of one service that may wait
  * @param queueBytes bytes that may wait, of all services
  * @param gather members that the requests of one connection to all members may wait for
+ * @param tunnels the bounds of streams and tunnels
  */
 public record CallSettings(
     int callsInFlight,
@@ -24,4 +27,29 @@ public record CallSettings(
     int retryPercent,
     int queueRequests,
     long queueBytes,
-    int gather) {}
+    int gather,
+    TunnelSettings tunnels) {
+  /** As above, with 1,024 tunnels and 8 MiB, as tests have it. */
+  CallSettings(
+      int callsInFlight,
+      long timeoutNanos,
+      long maxTimeoutNanos,
+      long maxWaitNanos,
+      int retries,
+      int retryPercent,
+      int queueRequests,
+      long queueBytes,
+      int gather) {
+    this(
+        callsInFlight,
+        timeoutNanos,
+        maxTimeoutNanos,
+        maxWaitNanos,
+        retries,
+        retryPercent,
+        queueRequests,
+        queueBytes,
+        gather,
+        TunnelSettings.of(1_024, 8 << 20));
+  }
+}

@@ -25,6 +25,21 @@ public interface CallerEnd {
   void reply(long call, long member, int queuedMicros, int handledMicros, Delivery reply);
 
   /**
+   * A member has accepted a stream or tunnel: as {@link #reply}.
+   *
+   * @param call the caller's number
+   * @param member the number of the member
+   * @param queuedMicros how long the call was with the bus before a member had it, in microseconds
+   * @param handledMicros how long the member worked, in microseconds, as it says
+   * @param limit how much the caller may send at first
+   * @param reply what {@link ServingClient#reply} was given; who keeps it retains it
+   */
+  default void accepted(
+      long call, long member, int queuedMicros, int handledMicros, long limit, Delivery reply) {
+    throw new UnsupportedOperationException("an end without tunnels");
+  }
+
+  /**
    * A member has answered that there is no reply.
    *
    * @param call the caller's number

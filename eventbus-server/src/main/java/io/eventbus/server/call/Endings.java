@@ -2,8 +2,10 @@ package io.eventbus.server.call;
 
 import io.eventbus.schema.Execution;
 import io.eventbus.schema.FailureCode;
+import io.eventbus.server.call.tunnel.TunnelHalf;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.stats.RetryReason;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How the calls of one loop's callers end, and which of them a member gets in place of another.
@@ -17,7 +19,8 @@ final class Endings {
   }
 
   /** The member has given the call back with a reply. */
-  void replied(Call call, int handledMicros, Delivery reply, long nowNanos) {
+  void replied(
+      Call call, int handledMicros, @Nullable TunnelHalf accepting, Delivery reply, long nowNanos) {
     if (call.state() == CallState.ENDED) {
       recycle(call);
       return;
@@ -26,12 +29,17 @@ final class Endings {
     long request = call.key();
     long member = call.member().number();
     long queued = (call.invokedNanos() - call.begunNanos()) / 1_000;
+    int queuedMicros = (int) Math.min(Integer.MAX_VALUE, queued);
+    TunnelHalf tunnel = call.tunnel();
     calls.stats().replies.add(1);
     end(call, nowNanos);
     recycle(call);
-    client
-        .end()
-        .reply(request, member, (int) Math.min(Integer.MAX_VALUE, queued), handledMicros, reply);
+    if (tunnel == null || accepting == null) {
+      client.end().reply(request, member, queuedMicros, handledMicros, reply);
+    } else {
+      long limit = tunnel.accepted(accepting);
+      client.end().accepted(request, member, queuedMicros, handledMicros, limit, reply);
+    }
   }
 
   /** The member has given the call back with a failure. */

@@ -1,6 +1,8 @@
 package io.eventbus.server.call;
 
+import io.eventbus.server.call.tunnel.TunnelHalf;
 import io.eventbus.server.routing.Delivery;
+import org.jspecify.annotations.Nullable;
 
 /** A call on its way to a member. For the member's loop, while {@link MemberEnd#invoke} runs. */
 public interface Invocation {
@@ -66,6 +68,15 @@ public interface Invocation {
    * @return from {@link CallRequest#methodLength}
    */
   int methodLength();
+
+  /**
+   * Returns the caller's end of a stream or tunnel.
+   *
+   * @return from {@link CallRequest#tunnel}, null for one reply
+   */
+  default @Nullable TunnelHalf tunnel() {
+    return null;
+  }
 
   /**
    * Returns method and event.

@@ -1,5 +1,7 @@
 package io.eventbus.server.call;
 
+import io.eventbus.server.call.tunnel.TunnelClient;
+import io.eventbus.server.call.tunnel.TunnelEnds;
 import io.eventbus.server.stats.CallStats;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -137,6 +139,22 @@ public final class LoopCalls {
   }
 
   /**
+   * Makes a connection one with ends of streams and tunnels.
+   *
+   * @param ends the connection
+   * @return nothing is kept of it after its {@link TunnelClient#close}
+   */
+  public TunnelClient tunnels(TunnelEnds ends) {
+    checkLoop();
+    return new TunnelClient(
+        new TunnelCrossing(this), ends, settings().tunnels(), stats, this::isShortOfMemory);
+  }
+
+  boolean isCurrent() {
+    return port.isCurrent();
+  }
+
+  /**
    * Gives other loops what has been collected for them; to be called at the end of each round in
    * which {@link LoopPort#flushSoon} was called.
    */
@@ -173,7 +191,7 @@ public final class LoopCalls {
       case INVOKE -> note.call().member().client().invoke(note.call(), now);
       case CANCEL -> note.member().client().cancelled(note.number, note.timedOut, note.text, now);
       case RESUME -> note.member().resume();
-      case REPLY -> endings.replied(note.call(), note.handledMicros, note.body(), now);
+      case REPLY -> endings.replied(note.call(), note.handledMicros, note.tunnel, note.body(), now);
       case FAILURE ->
           endings.failed(
               note.call(), note.code, note.executed, note.retryAfterMillis, note.body(), now);
@@ -181,6 +199,9 @@ public final class LoopCalls {
       case PLACE -> places.granted(note.member(), now);
       case UNSERVED -> places.unserved(note.service(), now);
       case MEMBER_GONE -> places.gone(note.member(), now);
+      case TUNNEL_DATA -> note.tunnel().sendData(note.number, note.last, note.takeBody());
+      case TUNNEL_CREDIT -> note.tunnel().sendCredit(note.number, note.received);
+      case TUNNEL_END -> note.tunnel().sendEnd(note.ending());
     }
   }
 
@@ -249,7 +270,12 @@ public final class LoopCalls {
     return bus.isShortOfMemory();
   }
 
-  CallSettings settings() {
+  /**
+   * Returns the bounds of calls.
+   *
+   * @return the settings
+   */
+  public CallSettings settings() {
     return bus.settings();
   }
 

@@ -1,5 +1,7 @@
 package io.eventbus.server.call;
 
+import io.eventbus.server.call.tunnel.TunnelHalf;
+
 /**
  * The connection of a client that serves, as calls see it.
  *
@@ -25,4 +27,25 @@ public interface MemberEnd {
    * @param reason for people
    */
   void cancel(long call, String reason);
+
+  /**
+   * The client has accepted a stream or tunnel.
+   *
+   * @param call the bus's number, from {@link Invocation#call}
+   * @param limit how much the client takes at first
+   * @param caller the caller's end
+   * @return the client's
+   */
+  default TunnelHalf accept(long call, long limit, TunnelHalf caller) {
+    throw new UnsupportedOperationException("an end without tunnels");
+  }
+
+  /**
+   * Nobody waits for the answer to a call any more, which the client has given: it ends if it is a
+   * tunnel.
+   *
+   * @param call the bus's number, from {@link Invocation#call}
+   * @param reason for people
+   */
+  default void cancelTunnel(long call, String reason) {}
 }

@@ -2,6 +2,7 @@ package io.eventbus.server.call;
 
 import io.eventbus.schema.Execution;
 import io.eventbus.schema.FailureCode;
+import io.eventbus.server.call.tunnel.TunnelHalf;
 import io.eventbus.server.routing.Delivery;
 import io.netty.util.collection.LongObjectHashMap;
 import java.util.ArrayList;
@@ -96,8 +97,10 @@ public final class ServingClient {
   void cancelled(long call, boolean timedOut, String reason, long nowNanos) {
     Call found = open.get(call);
     if (found == null) {
+      end.cancelTunnel(call, reason);
       return;
     }
+    found.cancelled();
     if (timedOut) {
       found.member().timedOut(found, nowNanos);
     }
@@ -115,6 +118,19 @@ public final class ServingClient {
    *     nothing was done
    */
   public boolean reply(long call, int handledMicros, Delivery reply) {
+    return reply(call, handledMicros, 0, reply);
+  }
+
+  /**
+   * Takes a member's reply to a call, which accepts it if it is a stream or tunnel.
+   *
+   * @param call the bus's number, from {@link Invocation#call}
+   * @param handledMicros as above
+   * @param limit how much the member takes at first; nothing for one reply
+   * @param reply as above
+   * @return as above
+   */
+  public boolean reply(long call, int handledMicros, long limit, Delivery reply) {
     calls.checkLoop();
     Call found = open.remove(call);
     if (found == null) {
@@ -125,17 +141,36 @@ public final class ServingClient {
     member.ended();
     member.succeeded(found, now);
     LoopCalls owner = found.owner();
+    TunnelHalf tunnel = accepted(found, limit);
     if (owner == calls) {
-      calls.endings().replied(found, handledMicros, reply, now);
+      calls.endings().replied(found, handledMicros, tunnel, reply, now);
     } else {
       reply.retain();
       CallHandOverQueue.Note note = calls.tell(owner.number(), CallHandOverQueue.Kind.REPLY);
       note.call = found;
       note.handledMicros = handledMicros;
+      note.tunnel = tunnel;
       note.body = reply;
+    }
+    if (tunnel != null) {
+      tunnel.endIfTooMany();
     }
     calls.places().release(member);
     return true;
+  }
+
+  /** Makes this end of a stream or tunnel; null if it is none, or if nobody waits for it. */
+  private @Nullable TunnelHalf accepted(Call call, long limit) {
+    TunnelHalf caller = call.tunnel();
+    if (caller == null) {
+      return null;
+    }
+    TunnelHalf tunnel = end.accept(call.number, limit, caller);
+    if (!call.wasCancelled()) {
+      return tunnel;
+    }
+    tunnel.acceptedTooLate();
+    return null;
   }
 
   /**

@@ -330,6 +330,26 @@ public enum ConfigKey {
       1_000_000,
       "",
       "Services that one connection may serve."),
+  /** Streams and tunnels of one connection. */
+  LIMITS_TUNNELS(
+      "limits.tunnels",
+      ValueType.COUNT,
+      "1024",
+      1,
+      65_536,
+      "",
+      "Streams and tunnels of one connection that may be open, those that it has asked for"
+          + " and those that it serves."),
+  /** What of tunnels may wait for one connection. */
+  LIMITS_BULK_BYTES(
+      "limits.bulk-bytes",
+      ValueType.SIZE,
+      "8MiB",
+      64 << 10,
+      1L << 30,
+      "",
+      "Data of streams and tunnels that may wait for one connection, at least 2 KiB for each"
+          + " of `limits.tunnels`: senders are told to send no more."),
 
   /** Open connections of one identity. */
   QUOTAS_CONNECTIONS(

@@ -140,6 +140,8 @@ final class ConfigValues {
                 new ServicesConfig(
                     integer(ConfigKey.LIMITS_CALLS),
                     integer(ConfigKey.LIMITS_SERVICES),
+                    integer(ConfigKey.LIMITS_TUNNELS),
+                    number(ConfigKey.LIMITS_BULK_BYTES),
                     duration(ConfigKey.SERVICES_TIMEOUT),
                     duration(ConfigKey.SERVICES_MAX_WAIT),
                     integer(ConfigKey.SERVICES_RETRIES),

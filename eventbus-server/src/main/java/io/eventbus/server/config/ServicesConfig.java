@@ -7,6 +7,8 @@ import java.time.Duration;
  *
  * @param calls calls of one connection that may be in flight
  * @param perConnection services that one connection may serve
+ * @param tunnels streams and tunnels of one connection that may be open
+ * @param bulkBytes data of these that may wait for one connection
  * @param timeout how long a caller waits that does not say so
  * @param maxWait how long a request with high priority may be expected to wait for a member
  * @param retries how often a call that may be executed twice is given to another member
@@ -19,6 +21,8 @@ import java.time.Duration;
 public record ServicesConfig(
     int calls,
     int perConnection,
+    int tunnels,
+    long bulkBytes,
     Duration timeout,
     Duration maxWait,
     int retries,
@@ -27,11 +31,16 @@ public record ServicesConfig(
     long queueBytes,
     int gather,
     Duration rejoin) {
+  /** Half of it is for one tunnel alone, so that it goes on whatever the others do. */
+  private static final long LEAST_BULK_BYTES = 2 << 10;
+
   /**
    * Checks every value against its range in {@link ConfigKey}.
    *
    * @param calls calls of one connection that may be in flight
    * @param perConnection services that one connection may serve
+   * @param tunnels streams and tunnels of one connection that may be open
+   * @param bulkBytes data of these that may wait for one connection
    * @param timeout how long a caller waits that does not say so
    * @param maxWait how long a request with high priority may be expected to wait for a member
    * @param retries how often a call that may be executed twice is given to another member
@@ -46,6 +55,19 @@ public record ServicesConfig(
   public ServicesConfig {
     ConfigKey.LIMITS_CALLS.inRange(calls);
     ConfigKey.LIMITS_SERVICES.inRange(perConnection);
+    ConfigKey.LIMITS_TUNNELS.inRange(tunnels);
+    ConfigKey.LIMITS_BULK_BYTES.inRange(bulkBytes);
+    if (bulkBytes < tunnels * LEAST_BULK_BYTES) {
+      throw new IllegalArgumentException(
+          ConfigKey.LIMITS_BULK_BYTES.key()
+              + ": "
+              + ConfigKey.LIMITS_BULK_BYTES.type().print(bulkBytes)
+              + " (expected: >= "
+              + ConfigKey.LIMITS_BULK_BYTES.type().print(tunnels * LEAST_BULK_BYTES)
+              + ", 2KiB for each of "
+              + ConfigKey.LIMITS_TUNNELS.key()
+              + ")");
+    }
     ConfigKey.SERVICES_TIMEOUT.inRange(timeout);
     ConfigKey.SERVICES_MAX_WAIT.inRange(maxWait);
     ConfigKey.SERVICES_RETRIES.inRange(retries);

@@ -29,6 +29,11 @@ final class Backlog {
   private @Nullable DeliveryRing overtaking;
   private boolean answersOvertake;
 
+  // Made with the first stream or tunnel; what is written of it and of events in turn.
+  private @Nullable DeliveryRing bulk;
+  private long turnBytes;
+  private boolean bulksTurn;
+
   /**
    * Makes an empty backlog.
    *
@@ -76,15 +81,21 @@ final class Backlog {
 
   /** All bytes, in the queue and aside. */
   long bytes() {
-    DeliveryRing a = overtaking;
     Conflater c = conflater;
-    return ring.bytes() + (a == null ? 0 : a.bytes()) + (c == null ? 0 : c.bytes());
+    return ring.bytes() + bytes(overtaking) + bytes(bulk) + (c == null ? 0 : c.bytes());
+  }
+
+  private static long bytes(@Nullable DeliveryRing other) {
+    return other == null ? 0 : other.bytes();
   }
 
   /** What the queues themselves take of the heap, where that is much. */
   long heapBytes() {
-    DeliveryRing a = overtaking;
-    return ring.heapBytes() + (a == null ? 0 : a.heapBytes());
+    return ring.heapBytes() + heapBytes(overtaking) + heapBytes(bulk);
+  }
+
+  private static long heapBytes(@Nullable DeliveryRing other) {
+    return other == null ? 0 : other.heapBytes();
   }
 
   /** Ranges that wait to be told. */
@@ -99,6 +110,7 @@ final class Backlog {
     Conflater c = conflater;
     return ring.isEmpty()
         && (a == null || a.isEmpty())
+        && (bulk == null || bulk.isEmpty())
         && (c == null || c.isEmpty())
         && gapCount() == 0;
   }
@@ -116,7 +128,14 @@ final class Backlog {
   void addFrame(Delivery frame) {
     Conflater c = conflater;
     DeliveryKind kind = frame.kind();
-    if (kind.alwaysOvertakes() || (answersOvertake && kind.overtakes())) {
+    if (kind == DeliveryKind.BULK) {
+      DeliveryRing made = bulk;
+      if (made == null) {
+        made = new DeliveryRing();
+        bulk = made;
+      }
+      made.add(frame);
+    } else if (kind.alwaysOvertakes() || (answersOvertake && kind.overtakes())) {
       overtaking().add(frame);
     } else if (frame.kind() == DeliveryKind.MARKER && c != null && !c.isEmpty()) {
       c.addControl(frame);
@@ -146,6 +165,12 @@ final class Backlog {
   long invokesWritten() {
     DeliveryRing a = overtaking;
     return a == null ? 0 : a.invokesTaken();
+  }
+
+  /** How many frames of streams and tunnels were taken to be written since the start. */
+  long bulkWritten() {
+    DeliveryRing b = bulk;
+    return b == null ? 0 : b.taken();
   }
 
   /** Bytes of all that overtakes events. */
@@ -273,7 +298,30 @@ final class Backlog {
     if (a != null && !a.isEmpty()) {
       return a;
     }
+    DeliveryRing b = bulk;
+    if (b == null || b.isEmpty()) {
+      return events(mayDeliver);
+    }
+    DeliveryRing other = bulksTurn ? null : events(mayDeliver);
+    return other == null ? b : other;
+  }
+
+  private @Nullable DeliveryRing events(boolean mayDeliver) {
     return (mayDeliver ? refill() : refillWithGaps()) ? ring : null;
+  }
+
+  /** So many bytes of a queue were written: it has its turn until they are enough. */
+  void wrote(DeliveryRing of, long bytes) {
+    if (of != ring && of != bulk) {
+      return;
+    }
+    boolean ofBulk = of == bulk;
+    turnBytes = ofBulk == bulksTurn ? turnBytes + bytes : bytes;
+    bulksTurn = ofBulk;
+    if (turnBytes >= QueueWriter.MAX_COALESCED) {
+      bulksTurn = !ofBulk;
+      turnBytes = 0;
+    }
   }
 
   /**
@@ -310,6 +358,9 @@ final class Backlog {
     if (overtaking != null) {
       overtaking.trim();
     }
+    if (bulk != null) {
+      bulk.trim();
+    }
   }
 
   /** Frees everything and tells how many events are lost with it. */
@@ -321,6 +372,9 @@ final class Backlog {
         });
     if (overtaking != null) {
       overtaking.clear(Delivery::release);
+    }
+    if (bulk != null) {
+      bulk.clear(Delivery::release);
     }
     if (conflater != null) {
       lostEvents.accept(conflater.events());

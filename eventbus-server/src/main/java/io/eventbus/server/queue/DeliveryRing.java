@@ -34,6 +34,7 @@ final class DeliveryRing {
   private long droppableBytes;
   private long controlBytes;
   private long invokesTaken;
+  private long taken;
 
   /** Adds events. */
   void add(Delivery delivery, Overflow policy) {
@@ -126,6 +127,7 @@ final class DeliveryRing {
   Delivery poll() {
     Delivery first = get(0);
     count(first, ring[head + 1], -1);
+    taken++;
     if (first.kind() == DeliveryKind.INVOKE) {
       invokesTaken++;
     }
@@ -236,6 +238,11 @@ final class DeliveryRing {
 
   long controlBytes() {
     return controlBytes;
+  }
+
+  /** How many were taken out since the start. */
+  long taken() {
+    return taken;
   }
 
   /** How many calls for the client were taken out since the start. */

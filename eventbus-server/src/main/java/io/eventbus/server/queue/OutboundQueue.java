@@ -13,6 +13,7 @@ import io.eventbus.server.stats.DropReason;
 import io.eventbus.server.stats.SingleWriterCounter;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -88,6 +89,8 @@ public final class OutboundQueue implements Subscriber {
   private boolean closed;
   private long heapBytes;
   private long oldestNanos;
+  private LongConsumer onBulkWritten = frames -> {};
+  private long bulkTold;
 
   /**
    * Makes an empty queue.
@@ -430,9 +433,13 @@ public final class OutboundQueue implements Subscriber {
         sink.drainSoon();
         break;
       }
-      long before = ring.bytes();
+      long before = next.bytes();
       deflated += writer.writeNext(next, next == ring ? deliverable() : Long.MAX_VALUE);
-      pace.wrote(before - ring.bytes());
+      long bytes = before - next.bytes();
+      backlog.wrote(next, bytes);
+      if (next == ring) {
+        pace.wrote(bytes);
+      }
       wrote = true;
     }
     account(backlog.gapCount());
@@ -441,6 +448,20 @@ public final class OutboundQueue implements Subscriber {
     }
     onWritten();
     wakeWaiters();
+    long bulk = backlog.bulkWritten();
+    if (bulk != bulkTold) {
+      bulkTold = bulk;
+      onBulkWritten.accept(bulk);
+    }
+  }
+
+  /**
+   * Has it told how much of streams and tunnels was written.
+   *
+   * @param listener gets how many of their frames were given to the socket since the start
+   */
+  public void onBulkWritten(LongConsumer listener) {
+    onBulkWritten = listener;
   }
 
   /** What is to be written next; null for nothing, or while the socket takes nothing. */

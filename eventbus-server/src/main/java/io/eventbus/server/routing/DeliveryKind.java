@@ -42,7 +42,14 @@ public enum DeliveryKind {
   INVOKE(false, Overtaking.ALWAYS),
 
   /** As {@link #CALL}, but an answer of the bus's own, as {@link #CONTROL}. */
-  CALL_ANSWER(true, Overtaking.ALWAYS);
+  CALL_ANSWER(true, Overtaking.ALWAYS),
+
+  /**
+   * What another client sends by way of a stream or tunnel, and how that ends. A queue never drops
+   * it, keeps it in order and writes it in turn with events, whatever these wait for; it counts how
+   * many it has written, and its maker bounds how much of it waits.
+   */
+  BULK(false, Overtaking.NEVER);
 
   /** When a kind is written before events that were queued before it. */
   private enum Overtaking {

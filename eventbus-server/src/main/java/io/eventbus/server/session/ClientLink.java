@@ -5,6 +5,7 @@ import io.eventbus.server.quota.QuotaShare;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.Subscriber;
 import java.security.cert.X509Certificate;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -48,6 +49,15 @@ public interface ClientLink {
   default long invokesWritten() {
     return 0;
   }
+
+  /**
+   * Has it told how much of streams and tunnels was written, of what was sent with {@link
+   * #send(Delivery)}.
+   *
+   * @param listener gets, on the loop, how many of their frames were given to the socket since the
+   *     start; may send
+   */
+  default void onBulkWritten(LongConsumer listener) {}
 
   /**
    * Sends a frame that is not a delivery behind every event that was queued before, also where the

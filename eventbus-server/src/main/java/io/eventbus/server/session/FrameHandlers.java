@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What a client may send, and what is done with it: a line for each type of frame, a class for each
- * capability behind it. {@code Publish}, {@code Request} and {@code Reply} are not here: there are
- * millions of them a second, and the session goes straight to {@link SessionPublishing}, {@link
- * SessionCalls} and {@link SessionServices}.
+ * capability behind it. {@code Publish}, {@code Request}, {@code Reply} and {@code Data} are not
+ * here: there are millions of them a second, and the session goes straight to {@link
+ * SessionPublishing}, {@link SessionCalls}, {@link SessionServices} and {@link SessionTunnels}.
  */
 final class FrameHandlers {
   private static final Map<TypeCode, FrameHandler> BY_TYPE = new EnumMap<>(TypeCode.class);
@@ -56,7 +56,7 @@ final class FrameHandlers {
     BY_TYPE.put(
         TypeCode.CREDIT,
         (session, in, from, to, retry) -> {
-          session.credit(ControlFrames.credit(in, from, to));
+          session.credit(in, from, to);
           return true;
         });
     BY_TYPE.put(

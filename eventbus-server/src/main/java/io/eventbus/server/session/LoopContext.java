@@ -1,6 +1,7 @@
 package io.eventbus.server.session;
 
 import io.eventbus.protocol.CallFrames;
+import io.eventbus.protocol.DataView;
 import io.eventbus.protocol.FrameCursor;
 import io.eventbus.protocol.FrameLimits;
 import io.eventbus.protocol.PublishView;
@@ -31,6 +32,7 @@ public final class LoopContext {
   final PublishView publish = new PublishView();
   final RequestView request = new RequestView();
   final ReplyView reply = new ReplyView();
+  final DataView data = new DataView();
   final LoopCalls calls;
   final CallRequest callRequest = new CallRequest();
 

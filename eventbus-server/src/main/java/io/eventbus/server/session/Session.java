@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.eventbus.protocol.CloseReason;
 import io.eventbus.protocol.ControlFrames;
+import io.eventbus.protocol.DataView;
 import io.eventbus.protocol.FrameCursor;
 import io.eventbus.protocol.MalformedFrameException;
 import io.eventbus.protocol.ServiceFrames;
@@ -11,7 +12,6 @@ import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Authenticate;
 import io.eventbus.schema.Cancel;
 import io.eventbus.schema.ChangeBus;
-import io.eventbus.schema.Credit;
 import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Hello;
 import io.eventbus.schema.Problem;
@@ -67,6 +67,7 @@ public final class Session {
           TypeCode.REPLY,
           TypeCode.FAILURE,
           TypeCode.CANCEL,
+          TypeCode.DATA,
           TypeCode.CAPACITY,
           TypeCode.CREDIT,
           TypeCode.ECHO);
@@ -88,6 +89,7 @@ public final class Session {
   // Made on first use: most clients neither call nor serve.
   private @Nullable SessionCalls calls;
   private volatile @Nullable SessionServices services;
+  private @Nullable SessionTunnels tunnels;
   private boolean written;
   // It was at another bus before, and has lost that connection.
   private boolean cameBack;
@@ -287,6 +289,12 @@ public final class Session {
           servicesMade().reply(in, frames.bodyStart(), frames.bodyEnd(), nowNanos), type.code());
       return true;
     }
+    if (type == TypeCode.DATA) {
+      settled = true;
+      tunnelFrame(
+          tunnelsMade().data(in, frames.bodyStart(), frames.bodyEnd(), nowNanos), type.code());
+      return true;
+    }
     long began = loop.budget().now();
     try {
       return onOther(in, frames, type, retry);
@@ -354,11 +362,31 @@ public final class Session {
               new CallerInfo(
                   identity.producer(), subject.getBytes(UTF_8), principal.account(), share),
               principal.permissions(),
-              this::shownClient);
+              this::shownClient,
+              this::tunnelsMade);
       made.share(quotas);
       calls = made;
     }
     return made;
+  }
+
+  private SessionTunnels tunnelsMade() {
+    SessionTunnels made = tunnels;
+    if (made == null) {
+      made = new SessionTunnels(loop, link);
+      tunnels = made;
+    }
+    return made;
+  }
+
+  /** Ends one that sends too many frames of streams and tunnels that are wrong. */
+  private void tunnelFrame(boolean right, int typeCode) {
+    if (!right) {
+      violation(
+          "too many frames of streams and tunnels that this client does not have, or that are"
+              + " wrong",
+          typeCode);
+    }
   }
 
   /** Whose clients take turns as one where calls wait. */
@@ -373,6 +401,10 @@ public final class Session {
 
   /** Gives up a call; one that is not there may have ended meanwhile. */
   void cancel(Cancel cancel) {
+    SessionTunnels open = tunnels;
+    if (open != null && open.cancel(cancel.getCall(), cancel.getReason())) {
+      return;
+    }
     if (calls != null) {
       calls.cancel(cancel);
     }
@@ -380,6 +412,10 @@ public final class Session {
 
   /** Takes an answer without a reply. */
   void failure(ByteBuffer in, int from, int to) {
+    SessionTunnels open = tunnels;
+    if (open != null && open.failure(in, from, to)) {
+      return;
+    }
     answered(servicesMade().failure(in, from, to, receivedNanos), TypeCode.FAILURE.code());
   }
 
@@ -403,7 +439,8 @@ public final class Session {
                   () -> identity,
                   this::hasJustMoved,
                   change::isPending,
-                  () -> goodbye));
+                  () -> goodbye),
+              this::tunnelsMade);
       services = made;
     }
     return made;
@@ -546,6 +583,8 @@ public final class Session {
     welcome.setExpiresAt(expiresAtMicros());
     welcome.setCalls(loop.bus.services().calls());
     welcome.setServices(loop.bus.services().perConnection());
+    welcome.setTunnels(loop.calls.settings().tunnels().perConnection());
+    welcome.setWindow(loop.calls.settings().tunnels().windowBytes());
     link.send(ControlFrames.encode(TypeCode.WELCOME, welcome));
   }
 
@@ -658,18 +697,16 @@ public final class Session {
         + (identity.client().isEmpty() ? "" : ", which calls itself '" + identity.client() + "',");
   }
 
-  /** Takes how much the client lets the bus deliver. */
-  void credit(Credit credit) {
-    if (credit.getCall() == 0) {
-      link.grant(credit.getLimit());
-      return;
+  /** Takes how much the client lets the bus deliver, or send it by way of a tunnel. */
+  void credit(ByteBuffer in, int from, int to) {
+    DataView credit = loop.data;
+    credit.readCredit(in, from, to);
+    SessionTunnels open = tunnels;
+    if (credit.call() == 0) {
+      link.grant(credit.limit());
+    } else if (open != null) {
+      tunnelFrame(open.credit(credit, receivedNanos), TypeCode.CREDIT.code());
     }
-    refuse(
-        ErrorCode.UNSUPPORTED,
-        "Credit.call: " + credit.getCall() + " (expected: 0, all deliveries of the connection)",
-        0,
-        TypeCode.CREDIT.code(),
-        "");
   }
 
   /** Lets a client in that comes from another bus; null, or why not. */
@@ -834,6 +871,9 @@ public final class Session {
     SessionServices serves = services;
     if (serves != null) {
       serves.close(written ? Long.MAX_VALUE : link.invokesWritten());
+    }
+    if (tunnels != null) {
+      tunnels.close();
     }
     subscriptions.removeAll();
     if (backlog != null) {

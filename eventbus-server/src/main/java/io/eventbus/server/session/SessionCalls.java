@@ -23,6 +23,8 @@ import io.eventbus.server.call.CallingClient;
 import io.eventbus.server.call.GatherEnd;
 import io.eventbus.server.call.GatheringClient;
 import io.eventbus.server.quota.QuotaShare;
+import io.eventbus.server.call.tunnel.TunnelEnding;
+import io.eventbus.server.call.tunnel.TunnelHalf;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.DeliveryKind;
 import io.eventbus.server.security.Action;
@@ -54,6 +56,9 @@ final class SessionCalls implements CallerEnd, GatherEnd {
   // Made with the first request to all members of a service.
   private @Nullable GatheringClient gathers;
   private final CalledServices services;
+  private final Supplier<SessionTunnels> tunnels;
+  // Since the first stream or tunnel.
+  private @Nullable SessionTunnels open;
   private FilterRules allowed;
   private @Nullable QuotaShare quotas;
   private boolean failed;
@@ -64,13 +69,16 @@ final class SessionCalls implements CallerEnd, GatherEnd {
    * @param info who calls, as members are told
    * @param permissions what the client may do
    * @param client the client as operators know it
+   * @param tunnels its streams and tunnels
    */
   SessionCalls(
       LoopContext loop,
       ClientLink link,
       CallerInfo info,
       Permissions permissions,
-      Supplier<String> client) {
+      Supplier<String> client,
+      Supplier<SessionTunnels> tunnels) {
+    this.tunnels = tunnels;
     this.loop = loop;
     this.link = link;
     this.client = client;
@@ -116,19 +124,21 @@ final class SessionCalls implements CallerEnd, GatherEnd {
     CalledServices.Decision service = services.decide(in, request);
     loop.budget().spend(services.takeWork());
     CallPriority priority = request.priority();
-    if (request.kind() != CallKind.REPLY || request.scope() == null || priority == null) {
+    CallKind kind = request.kind();
+    if (kind == null || request.scope() == null || priority == null) {
       refuse(
           request.call(),
           FailureCode.UNSUPPORTED,
           "this bus does not serve calls of this kind, scope or priority (expected: kind REPLY,"
-              + " scope ONE or ALL, priority NORMAL, HIGH or LOW)");
+              + " STREAM or TUNNEL, scope ONE or ALL, priority NORMAL, HIGH or LOW)");
       return true;
     }
-    if (request.scope() == CallScope.ALL && request.member() != 0) {
+    if (request.scope() == CallScope.ALL && (kind != CallKind.REPLY || request.member() != 0)) {
       refuse(
           request.call(),
           FailureCode.UNSUPPORTED,
-          "a request to all members names one of them (expected: scope ONE, or member 0)");
+          "a request to all members is a stream or tunnel, or names one of them (expected: kind"
+              + " REPLY and member 0, or scope ONE)");
       return true;
     }
     String problem = service.problem();
@@ -146,7 +156,7 @@ final class SessionCalls implements CallerEnd, GatherEnd {
     }
     QuotaShare share = quotas;
     if (share == null) {
-      return begin(in, request, priority, receivedAt);
+      return begin(in, request, priority, kind, receivedAt);
     }
     QuotaShare.RefusedCall refused = share.takeCall(loop.budget().now());
     if (refused != null) {
@@ -154,7 +164,7 @@ final class SessionCalls implements CallerEnd, GatherEnd {
       return true;
     }
     try {
-      return begin(in, request, priority, receivedAt);
+      return begin(in, request, priority, kind, receivedAt);
     } finally {
       // One that was not begun gives its room back.
       left();
@@ -170,7 +180,32 @@ final class SessionCalls implements CallerEnd, GatherEnd {
   }
 
   private boolean begin(
-      ByteBuffer in, RequestView request, CallPriority priority, long receivedAt) {
+      ByteBuffer in,
+      RequestView request,
+      CallPriority priority,
+      CallKind kind,
+      long receivedAt) {
+    if (kind == CallKind.REPLY) {
+      return begin(in, request, priority, (TunnelHalf) null, receivedAt);
+    }
+    SessionTunnels made = tunnels.get();
+    open = made;
+    String full = made.tunnels().refusal();
+    if (full != null) {
+      refuse(request.call(), FailureCode.OVERLOADED, full);
+      return true;
+    }
+    TunnelHalf tunnel =
+        made.tunnels().request(request.call(), kind == CallKind.STREAM, request.limit());
+    return tunnel != null && begin(in, request, priority, tunnel, receivedAt);
+  }
+
+  private boolean begin(
+      ByteBuffer in,
+      RequestView request,
+      CallPriority priority,
+      @Nullable TunnelHalf tunnel,
+      long receivedAt) {
     int method = request.methodLength();
     int event = request.eventLength();
     Delivery body = loop.bodies.allocate(DeliveryKind.CALL, method + event, 0, 0);
@@ -193,9 +228,11 @@ final class SessionCalls implements CallerEnd, GatherEnd {
       call.schema = request.schema();
       call.methodLength = method;
       call.body = body;
+      call.tunnel = tunnel;
       return request.scope() == CallScope.ALL ? gather(call) : isNew(call) && calls.begin(call);
     } finally {
       loop.callRequest.body = null;
+      loop.callRequest.tunnel = null;
       body.release();
     }
   }
@@ -262,15 +299,38 @@ final class SessionCalls implements CallerEnd, GatherEnd {
 
   @Override
   public void reply(long call, long member, int queuedMicros, int handledMicros, Delivery reply) {
-    reply(call, member, queuedMicros, handledMicros, false, reply);
+    reply(CallKind.REPLY, call, member, queuedMicros, handledMicros, false, 0, reply);
   }
 
   @Override
   public void reply(
       long call, long member, int queuedMicros, int handledMicros, boolean more, Delivery reply) {
-    int tail = reply.frameBytes();
+    reply(CallKind.REPLY, call, member, queuedMicros, handledMicros, more, 0, reply);
+  }
+
+  @Override
+  public void accepted(
+      long call, long member, int queuedMicros, int handledMicros, long limit, Delivery reply) {
+    reply(CallKind.TUNNEL, call, member, queuedMicros, handledMicros, false, limit, reply);
+  }
+
+  private void reply(
+      CallKind kind,
+      long call,
+      long member,
+      int queuedMicros,
+      int handledMicros,
+      boolean more,
+      long limit,
+      Delivery reply) {
+    int event = reply.frameBytes();
+    int tail = event + CallFrames.limitSize(limit);
     int size = CallFrames.replySize(call, member, queuedMicros, handledMicros, tail);
     if (!link.hasRoomForCall(size)) {
+      if (kind != CallKind.REPLY) {
+        // Behind nothing: the caller does not know yet that it is open.
+        endTunnel(call);
+      }
       failure(
           call,
           member,
@@ -286,9 +346,9 @@ final class SessionCalls implements CallerEnd, GatherEnd {
       ByteBuffer head = loop.scratch.clear();
       CallFrames.writeReplyHead(head, call, member, queuedMicros, handledMicros, tail);
       frame.append(head.flip());
-      frame.append(reply, 0, tail);
+      frame.append(reply, 0, event);
       head = loop.scratch.clear();
-      CallFrames.writeReplyEnd(head, more);
+      CallFrames.writeReplyEnd(head, more, limit);
       frame.append(head.flip());
       frame.finish();
       link.send(frame);
@@ -312,6 +372,7 @@ final class SessionCalls implements CallerEnd, GatherEnd {
   public void failure(long call, long member, boolean more, Delivery failure) {
     ByteBuffer body = failure.frame();
     Failure record = ServiceFrames.failure(body, body.position(), body.limit());
+    refused(call);
     record.setCall(call);
     record.setMember(member);
     record.setMore(more);
@@ -338,10 +399,29 @@ final class SessionCalls implements CallerEnd, GatherEnd {
       long retryAfterMillis,
       boolean more,
       String message) {
+    refused(call);
     ByteBuffer details = NO_DETAILS.duplicate();
     send(
         new Failure(call, code, message, executed, retryAfterMillis, member, "", details, more),
         DeliveryKind.CALL_ANSWER);
+  }
+
+  /** If it was to be a tunnel, none comes of it. */
+  private void refused(long call) {
+    SessionTunnels made = open;
+    if (made != null) {
+      made.tunnels().refused(call);
+    }
+  }
+
+  private void endTunnel(long call) {
+    SessionTunnels made = open;
+    if (made != null) {
+      made.tunnels()
+          .reset(
+              call,
+              TunnelEnding.of(FailureCode.OVERLOADED, "the caller does not read its answers"));
+    }
   }
 
   private void send(Failure failure, DeliveryKind kind) {

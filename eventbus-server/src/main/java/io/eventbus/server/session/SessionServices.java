@@ -9,6 +9,7 @@ import io.eventbus.protocol.ReplyView;
 import io.eventbus.protocol.ServiceFrames;
 import io.eventbus.protocol.ServiceName;
 import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.CallKind;
 import io.eventbus.schema.Cancel;
 import io.eventbus.schema.Capacity;
 import io.eventbus.schema.Confirm;
@@ -22,6 +23,7 @@ import io.eventbus.server.call.Invocation;
 import io.eventbus.server.call.MemberEnd;
 import io.eventbus.server.call.ServiceMember;
 import io.eventbus.server.call.ServingClient;
+import io.eventbus.server.call.tunnel.TunnelHalf;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.DeliveryKind;
 import io.eventbus.server.security.Action;
@@ -91,6 +93,9 @@ public final class SessionServices implements MemberEnd {
   private final ServingClient serving;
   private final LongObjectMap<Served> byId = new LongObjectHashMap<>(4);
   private final Map<String, Registration> byName = new ConcurrentHashMap<>(4);
+  private final Supplier<SessionTunnels> tunnels;
+  // Since the first stream or tunnel that it has accepted.
+  private @Nullable SessionTunnels accepting;
   private FilterRules allowed;
   private @Nullable Registration pending;
   private final SingleWriterCounter bytes = new SingleWriterCounter();
@@ -108,6 +113,7 @@ public final class SessionServices implements MemberEnd {
    * @param client the client as operators know it
    * @param subscriptions those of the client, whose ids are not those of services
    * @param presence told of what it serves
+   * @param tunnels the streams and tunnels of the connection
    */
   SessionServices(
       LoopContext loop,
@@ -118,8 +124,10 @@ public final class SessionServices implements MemberEnd {
       Permissions permissions,
       Supplier<String> client,
       SessionSubscriptions subscriptions,
-      SessionPresence presence) {
+      SessionPresence presence,
+      Supplier<SessionTunnels> tunnels) {
     this.presence = presence;
+    this.tunnels = tunnels;
     this.loop = loop;
     this.link = link;
     this.refusal = refusal;
@@ -315,7 +323,8 @@ public final class SessionServices implements MemberEnd {
     try {
       tail.append(in, reply.tailStart(), reply.tailLength());
       tail.finish();
-      return serving.reply(reply.call(), reply.handledMicros(), tail) || unknown(nowNanos);
+      return serving.reply(reply.call(), reply.handledMicros(), reply.limit(), tail)
+          || unknown(nowNanos);
     } finally {
       tail.release();
     }
@@ -401,6 +410,9 @@ public final class SessionServices implements MemberEnd {
     Delivery body = call.body();
     int method = call.methodLength();
     int event = body.frameBytes() - method;
+    TunnelHalf tunnel = call.tunnel();
+    CallKind kind = tunnel == null ? CallKind.REPLY : tunnel.kind();
+    long limit = tunnel == null ? 0 : tunnel.limitAtFirst();
     byte[] identity = identifies(call.registration()) ? call.caller().identity() : NO_IDENTITY;
     int size =
         CallFrames.invokeBodySize(
@@ -414,7 +426,7 @@ public final class SessionServices implements MemberEnd {
             identity,
             call.receivedAt(),
             call.schema(),
-            event);
+            event + CallFrames.limitSize(limit));
     try {
       Delivery frame =
           loop.router.deliveries().allocate(DeliveryKind.INVOKE, CallFrames.invokeSize(size), 0, 0);
@@ -425,6 +437,7 @@ public final class SessionServices implements MemberEnd {
       head = loop.scratch.clear();
       CallFrames.writeInvokeRest(
           head,
+          kind,
           call.timeoutMillis(),
           call.caller().producer(),
           call.request(),
@@ -434,6 +447,9 @@ public final class SessionServices implements MemberEnd {
           call.schema());
       frame.append(head.flip());
       frame.append(body, method, event);
+      head = loop.scratch.clear();
+      CallFrames.writeLimit(head, limit);
+      frame.append(head.flip());
       frame.finish();
       link.send(frame);
     } catch (OutOfMemoryError e) {
@@ -453,6 +469,21 @@ public final class SessionServices implements MemberEnd {
   @Override
   public void cancel(long call, String reason) {
     send(ControlFrames.encode(TypeCode.CANCEL, new Cancel(call, reason)), DeliveryKind.CALL);
+  }
+
+  @Override
+  public TunnelHalf accept(long call, long limit, TunnelHalf caller) {
+    SessionTunnels made = tunnels.get();
+    accepting = made;
+    return made.tunnels().accept(call, limit, caller);
+  }
+
+  @Override
+  public void cancelTunnel(long call, String reason) {
+    SessionTunnels made = accepting;
+    if (made != null) {
+      boolean unused = made.cancel(call, reason);
+    }
   }
 
   private void confirm(TypeCode type, long id) {

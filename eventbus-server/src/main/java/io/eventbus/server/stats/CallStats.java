@@ -25,6 +25,12 @@ public final class CallStats {
   /** Of these, the ones that wait for a member, now. */
   public final SingleWriterCounter queued = new SingleWriterCounter();
 
+  /** Streams and tunnels that are open, now. */
+  public final SingleWriterCounter tunnels = new SingleWriterCounter();
+
+  /** Payload bytes that clients of the loop have sent by way of them. */
+  public final SingleWriterCounter tunnelBytes = new SingleWriterCounter();
+
   /** From the receipt of a request until its reply or failure. */
   public final LatencyBuckets time = new LatencyBuckets();
 

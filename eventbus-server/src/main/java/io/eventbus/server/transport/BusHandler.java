@@ -18,6 +18,7 @@ import java.security.cert.X509Certificate;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -223,6 +224,11 @@ final class BusHandler implements MessageHandler, ClientLink {
   @Override
   public long invokesWritten() {
     return queue.invokesWritten();
+  }
+
+  @Override
+  public void onBulkWritten(LongConsumer listener) {
+    queue.onBulkWritten(listener);
   }
 
   @Override

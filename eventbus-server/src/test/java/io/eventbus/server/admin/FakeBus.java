@@ -121,6 +121,8 @@ public final class FakeBus implements BusView {
             Map.of("lost", 57L),
             Map.of("low", 58L),
             59,
+            62,
+            63,
             60,
             61),
         List.of(new BusStats.Loop("loop-1", 12.5, 0.25)),

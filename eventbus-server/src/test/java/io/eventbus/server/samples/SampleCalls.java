@@ -1,5 +1,6 @@
 package io.eventbus.server.samples;
 
+import io.eventbus.protocol.DataView;
 import io.eventbus.protocol.EventCursor;
 import io.eventbus.protocol.FrameLimits;
 import io.eventbus.protocol.InvokeView;
@@ -7,6 +8,7 @@ import io.eventbus.protocol.ReplyView;
 import io.eventbus.schema.CallKind;
 import io.eventbus.schema.CallPriority;
 import io.eventbus.schema.CallScope;
+import io.eventbus.schema.Data;
 import io.eventbus.schema.Event;
 import io.eventbus.schema.Invoke;
 import io.eventbus.schema.Reply;
@@ -15,6 +17,7 @@ import io.eventbus.server.call.BusCalls;
 import io.eventbus.server.call.CallSettings;
 import io.eventbus.server.call.LoopCalls;
 import io.eventbus.server.call.LoopPort;
+import io.eventbus.server.call.tunnel.TunnelSettings;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.Loops;
 import io.eventbus.server.stats.CallStats;
@@ -46,7 +49,8 @@ public final class SampleCalls {
             10,
             10_000,
             64 << 20,
-            10_000);
+            10_000,
+            TunnelSettings.of(3, 1 << 20));
     return new BusCalls(loops, settings, memory).start(0, port, stats);
   }
 
@@ -101,12 +105,13 @@ public final class SampleCalls {
         0,
         0L,
         0L,
-        event(payload));
+        event(payload),
+        0L);
   }
 
   /** What a member answers, with a text as its payload. */
   public static Reply reply(long call, String payload) {
-    return new Reply(call, 0L, 0, 0, 0L, event(payload), false);
+    return new Reply(call, 0L, 0, 0, 0L, event(payload), false, 0L);
   }
 
   /** An event with a text as its payload and nothing else. */
@@ -135,7 +140,17 @@ public final class SampleCalls {
         view.identity(),
         view.receivedAt(),
         view.schema(),
-        event(view.event()));
+        event(view.event()),
+        view.limit());
+  }
+
+  /** Reads the body of a {@code Data}. */
+  public static Data data(ByteBuffer message, int from, int to) {
+    DataView view = new DataView();
+    view.read(message, from, to);
+    byte[] payload = new byte[view.payloadLength()];
+    message.get(view.payloadStart(), payload);
+    return new Data(view.call(), view.offset(), view.more(), view.last(), ByteBuffer.wrap(payload));
   }
 
   /** Reads the body of a {@code Reply}. */
@@ -149,7 +164,8 @@ public final class SampleCalls {
         view.handledMicros(),
         view.schema(),
         event(view.event()),
-        view.more());
+        view.more(),
+        view.limit());
   }
 
   private static Event event(EventCursor event) {

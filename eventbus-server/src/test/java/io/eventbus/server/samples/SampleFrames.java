@@ -171,6 +171,8 @@ public final class SampleFrames {
             case REPLY -> SampleCalls.reply(message, from, to);
             case FAILURE -> ServiceFrames.failure(message, from, to);
             case CANCEL -> ServiceFrames.cancel(message, from, to);
+            case DATA -> SampleCalls.data(message, from, to);
+            case CREDIT -> ControlFrames.credit(message, from, to);
             case HELLO,
                 PUBLISH,
                 SUBSCRIBE,
@@ -180,7 +182,6 @@ public final class SampleFrames {
                 REGISTER,
                 UNREGISTER,
                 REQUEST,
-                CREDIT,
                 CAPACITY,
                 AUTHENTICATE ->
                 throw new AssertionError("a bus sent " + type);

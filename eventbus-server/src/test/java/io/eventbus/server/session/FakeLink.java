@@ -2,12 +2,14 @@ package io.eventbus.server.session;
 
 import io.eventbus.protocol.CloseReason;
 import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.routing.DeliveryKind;
 import io.eventbus.server.routing.Subscriber;
 import io.eventbus.server.samples.FakeSubscriber;
 import io.eventbus.server.samples.SampleFrames;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /** A connection that notes what it is told. */
@@ -57,6 +59,11 @@ final class FakeLink implements ClientLink {
   /** How many calls were written to the client. */
   long invokesWritten;
 
+  /** Frames of tunnels that were sent. */
+  long bulk;
+
+  private LongConsumer bulkListener = frames -> {};
+
   /** The longest frame of a call for which there is room. */
   int callRoom = Integer.MAX_VALUE;
 
@@ -97,8 +104,19 @@ final class FakeLink implements ClientLink {
   }
 
   @Override
+  public void onBulkWritten(LongConsumer listener) {
+    bulkListener = listener;
+  }
+
+  /** What waits of tunnels is given to the socket. */
+  void writeBulk() {
+    bulkListener.accept(bulk);
+  }
+
+  @Override
   public void send(Delivery frame) {
     assertOpen();
+    bulk += frame.kind() == DeliveryKind.BULK ? 1 : 0;
     sent.addAll(SampleFrames.read(frame.frame()));
     frame.release();
   }

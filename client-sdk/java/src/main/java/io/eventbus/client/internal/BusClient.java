@@ -21,6 +21,8 @@ import io.eventbus.client.Service;
 import io.eventbus.client.ServiceOptions;
 import io.eventbus.client.SubscribeOptions;
 import io.eventbus.client.Subscription;
+import io.eventbus.client.Tunnel;
+import io.eventbus.client.TunnelOptions;
 import io.eventbus.client.internal.call.Calls;
 import io.eventbus.protocol.DurationText;
 import io.eventbus.protocol.ServiceName;
@@ -230,6 +232,20 @@ final class BusClient implements EventBusClient {
   }
 
   @Override
+  public CompletableFuture<Tunnel> tunnel(String service, Event event, TunnelOptions how) {
+    return parts.calls().calls().tunnel(service, event, how);
+  }
+
+  @Override
+  public Flow.Publisher<Response> requestStream(String service, Event event, TunnelOptions how) {
+    String problem = ServiceName.problem(service);
+    if (problem != null) {
+      throw new EventBusException.IllegalTopic(problem);
+    }
+    return parts.calls().calls().stream(service, event, how);
+  }
+
+  @Override
   public Service serve(String name, ServiceOptions how, RequestHandler handler) {
     Objects.requireNonNull(handler, "handler");
     checkService(name);
@@ -371,7 +387,7 @@ final class BusClient implements EventBusClient {
       parts.maintenance().acknowledge();
       long left = deadline - System.nanoTime();
       ask(Duration.ofNanos(left)).get(left, TimeUnit.NANOSECONDS);
-      return outbox.hasArrived();
+      return outbox.isEmpty();
     } catch (ExecutionException | TimeoutException e) {
       return false;
     }

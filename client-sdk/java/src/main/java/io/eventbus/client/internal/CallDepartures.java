@@ -25,6 +25,9 @@ final class CallDepartures {
 
   private final Deque<CallFrame> answers = new ArrayDeque<>();
   private final Deque<CallFrame> requests = new ArrayDeque<>();
+  // Of tunnels, each at most once: they take turns.
+  private final Deque<CallFrame> bulk = new ArrayDeque<>();
+  private boolean bulkFirst;
   private long answerBytes;
   private volatile boolean hasRoom = true;
   private boolean tellsRoom;
@@ -38,6 +41,10 @@ final class CallDepartures {
   private byte @Nullable [] array;
 
   void add(CallFrame frame, long nowNanos) {
+    if (frame.isBulk()) {
+      bulk.addLast(frame);
+      return;
+    }
     if (frame.path() != null) {
       answers.addLast(frame);
       answerBytes += frame.cost();
@@ -54,7 +61,7 @@ final class CallDepartures {
 
   /** How many frames wait. */
   int waiting() {
-    return answers.size() + requests.size();
+    return answers.size() + requests.size() + bulk.size();
   }
 
   /** Any thread: whether answers may be added. */
@@ -85,10 +92,18 @@ final class CallDepartures {
    * @param departures whose arrays are used
    */
   @Nullable ByteBuffer next(Transport.Channel over, Departures departures, long nowNanos) {
+    if (bulkFirst) {
+      // The message before had no room for it.
+      fill(bulk, over, departures, nowNanos);
+    }
     fill(answers, over, departures, nowNanos);
     if (!holdsRequests) {
       fill(requests, over, departures, nowNanos);
     }
+    if (!bulkFirst) {
+      fill(bulk, over, departures, nowNanos);
+    }
+    bulkFirst = !bulkFirst && !bulk.isEmpty();
     ByteBuffer message = filling;
     filling = null;
     if (message == null || message.position() == 0) {
@@ -115,6 +130,10 @@ final class CallDepartures {
           filling = message;
         }
         frame.write(message, over);
+        if (frame.hasNext()) {
+          from.addLast(from.removeFirst());
+          continue;
+        }
       }
       from.removeFirst();
       taken(frame);
@@ -122,7 +141,7 @@ final class CallDepartures {
   }
 
   private void taken(CallFrame frame) {
-    if (frame.path() == null) {
+    if (frame.path() == null || frame.isBulk()) {
       return;
     }
     answerBytes -= frame.cost();
@@ -153,6 +172,8 @@ final class CallDepartures {
     List<CallFrame> taken = new ArrayList<>(answers);
     answers.clear();
     taken.forEach(this::taken);
+    taken.addAll(bulk);
+    bulk.clear();
     return taken;
   }
 

@@ -80,13 +80,19 @@ final class CallOutlet implements CallHost {
     }
     CallPath path = frame.path();
     StandbyWriter writer = path == null ? null : writers.get(path);
-    int size = writer == null ? 0 : frame.size(clock.nanoTime());
-    if (path != null && writer != null && size > 0) {
+    if (path == null || writer == null) {
+      return;
+    }
+    do {
+      int size = frame.size(clock.nanoTime());
+      if (size == 0) {
+        return;
+      }
       ByteBuffer bytes = ByteBuffer.allocate(size);
       if (frame.write(bytes, path)) {
         writer.send(List.of(bytes.array()));
       }
-    }
+    } while (frame.hasNext());
   }
 
   @Override

@@ -154,7 +154,7 @@ final class InboundFrames {
         drained(ControlFrames.drained(message, from, to).getId());
       }
       case CHANGE_BUS -> source.changeBus(ControlFrames.changeBus(message, from, to));
-      case INVOKE, REPLY, FAILURE, CANCEL -> call(type, message, from, to);
+      case INVOKE, REPLY, FAILURE, CANCEL, DATA, CREDIT -> call(type, message, from, to);
       case HELLO,
           PUBLISH,
           SUBSCRIBE,
@@ -165,7 +165,6 @@ final class InboundFrames {
           REGISTER,
           UNREGISTER,
           REQUEST,
-          CREDIT,
           CAPACITY,
           AUTHENTICATE,
           ECHO ->
@@ -183,6 +182,8 @@ final class InboundFrames {
       case INVOKE -> calls.invoke(message, from, to, path);
       case REPLY -> calls.reply(message, from, to, path);
       case FAILURE -> calls.failure(message, from, to, path);
+      case DATA -> calls.data(message, from, to, path);
+      case CREDIT -> calls.credit(message, from, to, path);
       default -> calls.cancel(message, from, to, path);
     }
   }

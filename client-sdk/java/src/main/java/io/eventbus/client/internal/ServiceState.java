@@ -4,6 +4,9 @@ import io.eventbus.client.EventBusException;
 import io.eventbus.client.EventHandler;
 import io.eventbus.client.Service;
 import io.eventbus.client.ServiceOptions;
+import io.eventbus.client.StreamHandler;
+import io.eventbus.client.TunnelHandler;
+import io.eventbus.client.TunnelOptions;
 import io.eventbus.client.internal.call.ServiceRunner;
 import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.TypeCode;
@@ -100,6 +103,16 @@ final class ServiceState implements Service, Registration {
   @Override
   public void resume() {
     setPaused(false);
+  }
+
+  @Override
+  public void onTunnel(TunnelOptions how, TunnelHandler handler) {
+    runner.tunnels().onTunnel(how, Objects.requireNonNull(handler, "handler"));
+  }
+
+  @Override
+  public void onStream(StreamHandler handler) {
+    runner.tunnels().onStream(Objects.requireNonNull(handler, "handler"));
   }
 
   private synchronized void setPaused(boolean pause) {
@@ -200,7 +213,7 @@ final class ServiceState implements Service, Registration {
   public void end() {
     environment.calls().forget(id);
     broadcasts.end();
-    runner.end(this::endWithBroadcasts);
+    runner.end(() -> runner.tunnels().end(this::endWithBroadcasts));
   }
 
   private void endWithBroadcasts() {
@@ -214,6 +227,7 @@ final class ServiceState implements Service, Registration {
   public void abandon() {
     broadcasts.discard();
     runner.abandon();
+    runner.tunnels().abandon();
     environment.notifier().complete(() -> closed.complete(false));
   }
 }

@@ -241,12 +241,12 @@ final class FakeBus implements Transport {
 
   static byte[] reply(long call, long member, boolean more, String payload) {
     ByteBuffer event = event(payload);
-    int tail = CallFrames.replyTailSize(0, event.remaining());
+    int tail = CallFrames.replyTailSize(0, event.remaining()) + CallFrames.limitSize(0);
     ByteBuffer out = ByteBuffer.allocate(CallFrames.replySize(call, member, 3, 4, tail));
     CallFrames.writeReplyHead(out, call, member, 3, 4, tail);
     CallFrames.writeReplySchema(out, 0);
     out.put(event);
-    CallFrames.writeReplyEnd(out, more);
+    CallFrames.writeReplyEnd(out, more, 0);
     return out.array();
   }
 

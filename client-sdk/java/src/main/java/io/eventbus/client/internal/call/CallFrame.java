@@ -11,6 +11,16 @@ public interface CallFrame {
   /** The connection that it has to go over; null for whichever there is. */
   @Nullable CallPath path();
 
+  /** Says whether it is one of many of a tunnel, which take turns behind all other frames. */
+  default boolean isBulk() {
+    return false;
+  }
+
+  /** Says whether there is another frame to be sent of this object, behind those of others. */
+  default boolean hasNext() {
+    return false;
+  }
+
   /** Roughly what it takes in memory while it waits. */
   int cost();
 

@@ -1,16 +1,22 @@
 package io.eventbus.client.internal.call;
 
 import io.eventbus.client.CallInterceptor;
+import io.eventbus.client.Event;
 import io.eventbus.client.EventBusException;
 import io.eventbus.client.Execution;
 import io.eventbus.client.RequestHandler;
+import io.eventbus.client.Response;
 import io.eventbus.client.ServiceOptions;
+import io.eventbus.client.Tunnel;
+import io.eventbus.client.TunnelOptions;
 import io.eventbus.protocol.InvokeView;
 import io.eventbus.schema.CallKind;
 import io.eventbus.schema.FailureCode;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Flow;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -26,6 +32,7 @@ public final class Calls {
   private final PendingCalls pending;
   private final OpenInvocations open = new OpenInvocations();
   private final Map<Long, ServiceRunner> services = new ConcurrentHashMap<>();
+  private final Tunnels tunnels = new Tunnels();
 
   /**
    * Makes one.
@@ -43,9 +50,31 @@ public final class Calls {
     return pending;
   }
 
+  /** Asks for a tunnel; see {@link io.eventbus.client.ServiceClient#tunnel}. */
+  public CompletableFuture<Tunnel> tunnel(String service, Event event, TunnelOptions options) {
+    return pending.tunnel(service, event, options, tunnels);
+  }
+
+  /** Asks for streams; see {@link io.eventbus.client.ServiceClient#requestStream}. */
+  public Flow.Publisher<Response> stream(String service, Event event, TunnelOptions options) {
+    return pending.stream(service, event, options, tunnels);
+  }
+
+  Tunnels tunnels() {
+    return tunnels;
+  }
+
   /** Serves from now on what comes for a service. */
   public ServiceRunner serve(long id, String name, ServiceOptions options, RequestHandler handler) {
-    ServiceRunner runner = new ServiceRunner(name, options, handler, interceptors, host, open);
+    ServiceRunner runner =
+        new ServiceRunner(
+            name,
+            options,
+            handler,
+            interceptors,
+            host,
+            open,
+            new TunnelService(name, host, tunnels));
     services.put(id, runner);
     return runner;
   }
@@ -61,6 +90,13 @@ public final class Calls {
       runner.arrive(new ReceivedInvocation(host, runner.name(), view, path));
       return;
     }
+    CallKind kind = view.kind();
+    if (runner != null && kind != null && kind != CallKind.REPLY) {
+      ReceivedInvocation invocation = new ReceivedInvocation(host, runner.name(), view, path);
+      if (runner.tunnels().arrive(invocation, kind, view.limit())) {
+        return;
+      }
+    }
     host.send(
         CallFailures.frame(
             path,
@@ -74,8 +110,15 @@ public final class Calls {
         false);
   }
 
-  void cancelled(long call, CallPath path) {
+  void cancelled(long call, String reason, CallPath path) {
     open.cancel(path, call);
+    tunnels.cancelled(call, reason, path);
+    ReceivedInvocation.Target target = new ReceivedInvocation.Target(path, call);
+    for (ServiceRunner runner : services.values()) {
+      if (runner.tunnels().cancel(target)) {
+        return;
+      }
+    }
   }
 
   /** Answers can be added again to those that wait to be sent. */
@@ -88,6 +131,8 @@ public final class Calls {
   /** A connection is lost, or given up: nothing that comes over it counts any more. */
   public void lost(CallPath path) {
     open.lost(path);
+    tunnels.lost(path);
+    services.values().forEach(runner -> runner.tunnels().lost(path));
     pending.lost(path);
   }
 
@@ -110,7 +155,7 @@ public final class Calls {
    * @param then is run once: at once if there are none, else on the conductor
    */
   public void whenQuiet(CallPath path, long until, Runnable then) {
-    if (until - host.nanoTime() <= 0 || (open.isQuiet(path) && pending.isQuiet(path))) {
+    if (until - host.nanoTime() <= 0 || isQuiet(path)) {
       then.run();
     } else {
       // The end of each call could be told, at a price for every call there ever is.
@@ -118,9 +163,17 @@ public final class Calls {
     }
   }
 
+  private boolean isQuiet(CallPath path) {
+    return open.isQuiet(path)
+        && pending.isQuiet(path)
+        && tunnels.isQuiet(path)
+        && services.values().stream().allMatch(runner -> runner.tunnels().isQuiet(path));
+  }
+
   /** The client has ended: so do all requests and services. */
   public void close(EventBusException why) {
     pending.close(why);
+    tunnels.close(why);
     services.values().forEach(ServiceRunner::abandon);
     services.clear();
   }

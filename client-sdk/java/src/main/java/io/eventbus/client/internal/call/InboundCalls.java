@@ -1,9 +1,12 @@
 package io.eventbus.client.internal.call;
 
+import io.eventbus.protocol.DataView;
 import io.eventbus.protocol.FrameLimits;
 import io.eventbus.protocol.InvokeView;
 import io.eventbus.protocol.ReplyView;
 import io.eventbus.protocol.ServiceFrames;
+import io.eventbus.schema.Cancel;
+import io.eventbus.schema.Failure;
 import java.nio.ByteBuffer;
 
 /** Reads the frames of calls that come over one connection. Confined to its thread. */
@@ -11,6 +14,7 @@ public final class InboundCalls {
   private final Calls calls;
   private final InvokeView invoke = new InvokeView();
   private final ReplyView reply = new ReplyView();
+  private final DataView data = new DataView();
 
   /** Makes one. */
   public InboundCalls(Calls calls) {
@@ -31,11 +35,27 @@ public final class InboundCalls {
 
   /** Reads a {@code Failure}. */
   public void failure(ByteBuffer message, int from, int to, CallPath path) {
-    calls.pending().failed(ServiceFrames.failure(message, from, to), path);
+    Failure failure = ServiceFrames.failure(message, from, to);
+    if (!calls.pending().failed(failure, path)) {
+      calls.tunnels().failed(failure, path);
+    }
   }
 
   /** Reads a {@code Cancel}. */
   public void cancel(ByteBuffer message, int from, int to, CallPath path) {
-    calls.cancelled(ServiceFrames.cancel(message, from, to).getCall(), path);
+    Cancel cancel = ServiceFrames.cancel(message, from, to);
+    calls.cancelled(cancel.getCall(), cancel.getReason(), path);
+  }
+
+  /** Reads a {@code Data}. */
+  public void data(ByteBuffer message, int from, int to, CallPath path) {
+    data.read(message, from, to);
+    calls.tunnels().data(data, message, path);
+  }
+
+  /** Reads a {@code Credit}. */
+  public void credit(ByteBuffer message, int from, int to, CallPath path) {
+    data.readCredit(message, from, to);
+    calls.tunnels().credit(data, path);
   }
 }

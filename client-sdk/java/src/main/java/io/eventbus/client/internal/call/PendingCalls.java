@@ -10,8 +10,11 @@ import io.eventbus.client.Execution;
 import io.eventbus.client.RequestOptions;
 import io.eventbus.client.Response;
 import io.eventbus.client.RetryPolicy;
+import io.eventbus.client.Tunnel;
+import io.eventbus.client.TunnelOptions;
 import io.eventbus.protocol.ReplyView;
 import io.eventbus.protocol.ServiceName;
+import io.eventbus.schema.CallKind;
 import io.eventbus.schema.CallScope;
 import io.eventbus.schema.Failure;
 import java.time.Duration;
@@ -78,6 +81,43 @@ public final class PendingCalls {
     return future;
   }
 
+  /** Asks for a tunnel; see {@link io.eventbus.client.ServiceClient#tunnel}. */
+  CompletableFuture<Tunnel> tunnel(
+      String service, Event event, TunnelOptions options, Tunnels tunnels) {
+    TunnelCall future = new TunnelCall(host, tunnels, service, options);
+    RequestCall call =
+        begin(CallKind.TUNNEL, options.windowBytes(), service, CallScope.ONE, event, options.request(), future);
+    if (call != null) {
+      future.onAbandon(() -> cancel(call, "the caller has given the tunnel to " + service + " up"));
+    }
+    return future;
+  }
+
+  /** Asks for streams; see {@link io.eventbus.client.ServiceClient#requestStream}. */
+  Flow.Publisher<Response> stream(
+      String service, Event event, TunnelOptions options, Tunnels tunnels) {
+    return subscriber -> {
+      StreamCall stream =
+          new StreamCall(
+              host,
+              tunnels,
+              service,
+              options,
+              java.util.Objects.requireNonNull(subscriber, "subscriber"));
+      subscriber.onSubscribe(stream);
+      try {
+        RequestCall call =
+            begin(
+                CallKind.STREAM, options.windowBytes(), service, CallScope.ONE, event, options.request(), stream);
+        if (call != null) {
+          stream.begun(() -> cancel(call, "the caller has given the stream of " + service + " up"));
+        }
+      } catch (EventBusException e) {
+        stream.fail(e);
+      }
+    };
+  }
+
   /** Makes a request and waits; see {@link io.eventbus.client.ServiceClient#call}. */
   public Response call(String service, Event event, RequestOptions options) {
     BlockedCaller caller = new BlockedCaller();
@@ -104,7 +144,8 @@ public final class PendingCalls {
         host,
         mostBytes,
         answers -> {
-          RequestCall call = begin(service, CallScope.ALL, event, once, answers);
+          RequestCall call =
+              begin(CallKind.REPLY, 0, service, CallScope.ALL, event, once, answers);
           return call == null
               ? () -> {}
               : () -> cancel(call, "the subscriber has cancelled the request to " + service);
@@ -120,12 +161,18 @@ public final class PendingCalls {
 
   private @Nullable RequestCall begin(
       String service, Event event, RequestOptions options, Outcome outcome) {
-    return begin(service, CallScope.ONE, event, options, outcome);
+    return begin(CallKind.REPLY, 0, service, CallScope.ONE, event, options, outcome);
   }
 
   /** Returns the call, or null if it has failed already. */
   private @Nullable RequestCall begin(
-      String service, CallScope scope, Event event, RequestOptions options, Outcome outcome) {
+      CallKind kind,
+      long limit,
+      String service,
+      CallScope scope,
+      Event event,
+      RequestOptions options,
+      Outcome outcome) {
     checkName(service);
     Event sent = event;
     for (CallInterceptor interceptor : interceptors) {
@@ -156,7 +203,8 @@ public final class PendingCalls {
     long number = numbers.incrementAndGet();
     long deadline = host.nanoTime() + options.timeout().toNanos();
     RequestCall call =
-        new RequestCall(number, service, scope, options, body, outcome, deadline, usedBytes);
+        new RequestCall(
+            kind, limit, number, service, scope, options, body, outcome, deadline, usedBytes);
     calls.put(number, call);
     EventBusException end = closed;
     if (end != null) {
@@ -227,7 +275,11 @@ public final class PendingCalls {
       }
     } else if (call.answered(over)) {
       remove(call);
-      call.outcome.succeed(response(view));
+      if (call.kind == CallKind.REPLY) {
+        call.outcome.succeed(response(view));
+      } else {
+        call.outcome.accept(call.number, over, response(view), view.limit());
+      }
     }
   }
 
@@ -266,10 +318,14 @@ public final class PendingCalls {
     return Duration.ofNanos(TimeUnit.MICROSECONDS.toNanos(micros));
   }
 
-  void failed(Failure failure, CallPath over) {
+  /** Returns false if it is about no call of this client that waits. */
+  boolean failed(Failure failure, CallPath over) {
     RequestCall call = calls.get(failure.getCall());
-    if (call == null || failedInPart(call, failure, over)) {
-      return;
+    if (call == null) {
+      return false;
+    }
+    if (failedInPart(call, failure, over)) {
+      return true;
     }
     if (call.isPerhapsExecuted() && failure.getExecuted() == io.eventbus.schema.Execution.NO) {
       // That is true of this try only.
@@ -282,6 +338,7 @@ public final class PendingCalls {
     } else if (delay >= 0) {
       call.pausing(host.schedule(() -> again(call, call.goesOn()), delay));
     }
+    return true;
   }
 
   private void again(RequestCall call, boolean waits) {
@@ -371,6 +428,10 @@ public final class PendingCalls {
       lost(call, call.trailed(now));
       CallFailed failure = call.expire(now);
       if (failure != null) {
+        CallFrame givenUp = call.givenUp();
+        if (givenUp != null) {
+          host.send(givenUp, false);
+        }
         settle(call, true, failure);
       } else {
         long due = call.due();

@@ -11,7 +11,7 @@ record ReplyFrame(CallPath path, long call, int handledMicros, Body body) implem
   }
 
   private int tailBytes() {
-    return CallFrames.replyTailSize(body.fingerprint(), body.bytes());
+    return CallFrames.replyTailSize(body.fingerprint(), body.bytes()) + CallFrames.limitSize(0);
   }
 
   @Override
@@ -24,7 +24,7 @@ record ReplyFrame(CallPath path, long call, int handledMicros, Body body) implem
     CallFrames.writeReplyHead(out, call, 0, 0, handledMicros, tailBytes());
     CallFrames.writeReplySchema(out, body.fingerprint());
     body.write(out);
-    CallFrames.writeReplyEnd(out, false);
+    CallFrames.writeReplyEnd(out, false, 0);
     return true;
   }
 }

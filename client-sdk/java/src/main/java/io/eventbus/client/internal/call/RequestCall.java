@@ -8,6 +8,7 @@ import io.eventbus.protocol.CallFrames;
 import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.DurationText;
 import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.CallKind;
 import io.eventbus.schema.CallPriority;
 import io.eventbus.schema.CallScope;
 import io.eventbus.schema.Cancel;
@@ -35,6 +36,8 @@ final class RequestCall implements CallFrame {
   final Outcome outcome;
   final long deadline;
   private final CallScope scope;
+  final CallKind kind;
+  private final long limit;
   private final byte[] serviceBytes;
   private final byte[] method;
   private final AtomicLong budget;
@@ -57,10 +60,14 @@ final class RequestCall implements CallFrame {
   /**
    * Makes one, which has been charged to a budget.
    *
+   * @param kind how it is to be answered
+   * @param limit how much Data it takes at first
    * @param scope for one member or for all
    * @param budget what it gives its {@link #cost} back to
    */
   RequestCall(
+      CallKind kind,
+      long limit,
       long number,
       String service,
       CallScope scope,
@@ -69,6 +76,8 @@ final class RequestCall implements CallFrame {
       Outcome outcome,
       long deadline,
       AtomicLong budget) {
+    this.kind = kind;
+    this.limit = limit;
     this.number = number;
     this.service = service;
     this.scope = scope;
@@ -125,6 +134,8 @@ final class RequestCall implements CallFrame {
     }
     CallFrames.RequestHead made =
         new CallFrames.RequestHead(
+            kind,
+            limit,
             number,
             serviceBytes,
             method,
@@ -153,6 +164,7 @@ final class RequestCall implements CallFrame {
     }
     made.write(out, sent.bytes());
     sent.write(out);
+    made.writeEnd(out);
     become(CallState.SENT);
     over = connection;
     if (!mayBeSentAgain()) {
@@ -324,6 +336,17 @@ final class RequestCall implements CallFrame {
             + (sent ? "" : ": the request was not sent in time"),
         executed,
         CallFailures.isSafe(executed, options.idempotent()));
+  }
+
+  /**
+   * What tells the bus that a stream or tunnel is not wanted any more, which this client has given
+   * up by itself: it may be open by now. Null if there is nothing to tell.
+   */
+  synchronized @Nullable CallFrame givenUp() {
+    CallPath connection = over;
+    return kind == CallKind.REPLY || connection == null
+        ? null
+        : new BytesFrame(connection, ControlFrames.encode(TypeCode.CANCEL, new Cancel(number, "")));
   }
 
   /** What is known while there is no answer. */

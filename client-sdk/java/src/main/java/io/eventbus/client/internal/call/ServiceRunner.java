@@ -34,6 +34,7 @@ public final class ServiceRunner {
   private final RequestHandler handler;
   private final CallHost host;
   private final OpenInvocations open;
+  private final TunnelService tunnels;
 
   // Guarded by this object.
   private final Set<ReceivedInvocation> waiting = new LinkedHashSet<>();
@@ -56,7 +57,9 @@ public final class ServiceRunner {
       RequestHandler handler,
       List<CallInterceptor> interceptors,
       CallHost host,
-      OpenInvocations open) {
+      OpenInvocations open,
+      TunnelService tunnels) {
+    this.tunnels = tunnels;
     this.name = name;
     this.options = options;
     this.handler = intercepted(handler, interceptors);
@@ -78,6 +81,11 @@ public final class ServiceRunner {
 
   String name() {
     return name;
+  }
+
+  /** The streams and tunnels of the service. */
+  public TunnelService tunnels() {
+    return tunnels;
   }
 
   // ---- What comes

@@ -1,0 +1,87 @@
+package io.eventbus.client.internal.call;
+
+import io.eventbus.client.EventBusException;
+import io.eventbus.client.EventBusException.CallFailed;
+import io.eventbus.protocol.DataView;
+import io.eventbus.schema.Failure;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** The streams and tunnels of one client that are open, over all its connections. Any thread. */
+final class Tunnels {
+  private final Map<ReceivedInvocation.Target, OpenTunnel> open = new ConcurrentHashMap<>();
+
+  void add(OpenTunnel tunnel) {
+    open.put(tunnel.target, tunnel);
+  }
+
+  /** It has ended: says whether that was not known. */
+  boolean remove(OpenTunnel tunnel) {
+    return open.remove(tunnel.target, tunnel);
+  }
+
+  boolean isOpen(OpenTunnel tunnel) {
+    return open.get(tunnel.target) == tunnel;
+  }
+
+  void data(DataView data, ByteBuffer message, CallPath path) {
+    OpenTunnel tunnel = open.get(new ReceivedInvocation.Target(path, data.call()));
+    if (tunnel != null) {
+      tunnel.data(data, message);
+    }
+  }
+
+  void credit(DataView credit, CallPath path) {
+    OpenTunnel tunnel = open.get(new ReceivedInvocation.Target(path, credit.call()));
+    if (tunnel != null) {
+      tunnel.credit(credit.limit(), credit.received());
+    }
+  }
+
+  /** The other end has ended it. */
+  void failed(Failure failure, CallPath path) {
+    end(path, failure.getCall(), CallFailures.seen(failure, false));
+  }
+
+  /** The caller, or the bus in its place, has ended it. */
+  void cancelled(long call, String reason, CallPath path) {
+    end(
+        path,
+        call,
+        new CallFailed.Cancelled(
+            "the caller has ended the tunnel: " + reason, io.eventbus.client.Execution.YES, false));
+  }
+
+  private void end(CallPath path, long call, EventBusException why) {
+    OpenTunnel tunnel = open.remove(new ReceivedInvocation.Target(path, call));
+    if (tunnel != null) {
+      tunnel.fail(why);
+    }
+  }
+
+  /** A connection is lost, or given up. */
+  void lost(CallPath path) {
+    for (OpenTunnel tunnel : new ArrayList<>(open.values())) {
+      if (tunnel.target.path() == path && remove(tunnel)) {
+        tunnel.fail(
+            new CallFailed.BusLost(
+                "the connection with the tunnel of " + tunnel.service() + " was lost"));
+      }
+    }
+  }
+
+  boolean isQuiet(CallPath path) {
+    return open.keySet().stream().noneMatch(target -> target.path() == path);
+  }
+
+  /** The client has ended. */
+  void close(EventBusException why) {
+    for (OpenTunnel tunnel : new ArrayList<>(open.values())) {
+      if (remove(tunnel)) {
+        tunnel.fail(why);
+      }
+    }
+  }
+}

@@ -1,0 +1,279 @@
+package io.eventbus.conformance.sdk;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.eventbus.client.Event;
+import io.eventbus.client.EventBusClient;
+import io.eventbus.client.EventBusException.CallFailed.Rejected;
+import io.eventbus.client.RequestOptions;
+import io.eventbus.client.Service;
+import io.eventbus.client.Tunnel;
+import io.eventbus.client.TunnelOffer;
+import io.eventbus.client.TunnelOptions;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Flow;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/** What requests of the kit ask for about streams and tunnels. {@link #take} is for one thread. */
+final class TunnelOps {
+  private static final int MOST_WINDOW = 4 << 20;
+
+  /** How long a handler waits to be told what to do with an offer. */
+  private static final long DECISION_SECONDS = 30;
+
+  /** One that is open, and what reads it. */
+  private record Open(Tunnel tunnel, CompletableFuture<Flow.Subscription> reading) {}
+
+  private final Output out;
+  private final Map<String, Open> tunnels = new ConcurrentHashMap<>();
+  private final Map<Long, CompletableFuture<Boolean>> offers = new ConcurrentHashMap<>();
+  private final Map<Long, String> names = new ConcurrentHashMap<>();
+  private final AtomicLong numbers = new AtomicLong();
+
+  TunnelOps(Output out) {
+    this.out = out;
+  }
+
+  /** Whether it is one of these. */
+  static boolean knows(String op) {
+    return switch (op) {
+      case "tunnel",
+          "acceptTunnel",
+          "refuseTunnel",
+          "sendTunnel",
+          "readTunnel",
+          "endTunnel",
+          "resetTunnel",
+          "stream" ->
+          true;
+      default -> false;
+    };
+  }
+
+  /**
+   * Takes a request; the answer comes when there is one.
+   *
+   * @throws IllegalStateException if it names what there is not
+   */
+  void take(long id, String op, String on, EventBusClient client, JsonNode args) {
+    switch (op) {
+      case "tunnel" -> tunnel(id, on, client, args);
+      case "stream" -> stream(id, on, client, args);
+      case "acceptTunnel", "refuseTunnel" -> {
+        long offer = args.path("offer").longValue();
+        names.put(offer, args.path("as").asText());
+        known(offers.remove(offer), args).complete(op.equals("acceptTunnel"));
+        out.ok(id, Output.object());
+      }
+      case "sendTunnel" ->
+          answer(id, open(args).tunnel().send(JavaSdk.event(args).payload()).toCompletableFuture());
+      case "readTunnel" -> {
+        long messages = args.path("messages").asLong(1);
+        open(args).reading().thenAccept(reading -> reading.request(messages));
+        out.ok(id, Output.object());
+      }
+      case "endTunnel" -> {
+        open(args).tunnel().closeOutput();
+        out.ok(id, Output.object());
+      }
+      default -> {
+        open(args).tunnel().reset(args.path("type").asText(), args.path("message").asText());
+        out.ok(id, Output.object());
+      }
+    }
+  }
+
+  private Open open(JsonNode args) {
+    return known(tunnels.get(args.path("tunnel").asText()), args);
+  }
+
+  private static <T> T known(@Nullable T named, JsonNode args) {
+    if (named == null) {
+      throw new IllegalStateException(args + " (expected: names that were given)");
+    }
+    return named;
+  }
+
+  private static TunnelOptions options(JsonNode args) {
+    int window = args.path("window").asInt(TunnelOptions.DEFAULT.windowBytes());
+    return TunnelOptions.DEFAULT
+        .withWindow(window, args.has("window") ? window : MOST_WINDOW)
+        .withRequest(
+            RequestOptions.DEFAULT
+                .withTimeout(Duration.ofMillis(args.path("timeout").asLong(5_000)))
+                .withMethod(args.path("method").asText("")));
+  }
+
+  // Its end is written out here, and nothing else comes of it.
+  @SuppressWarnings("FutureReturnValueIgnored")
+  private void tunnel(long id, String on, EventBusClient client, JsonNode args) {
+    client
+        .tunnel(args.path("service").asText(), JavaSdk.event(args), options(args))
+        .whenComplete(
+            (tunnel, failure) -> {
+              if (failure == null) {
+                add(on, args.path("as").asText(), tunnel);
+                out.ok(id, Output.object().put("payload", tunnel.opening().payload()));
+              } else {
+                out.failed(id, failure);
+              }
+            });
+  }
+
+  private void add(String on, String name, Tunnel tunnel) {
+    CompletableFuture<Flow.Subscription> reading = new CompletableFuture<>();
+    tunnels.put(name, new Open(tunnel, reading));
+    tunnel.messages().subscribe(new Messages(on, name, reading));
+  }
+
+  private void stream(long id, String on, EventBusClient client, JsonNode args) {
+    String name = args.path("as").asText();
+    client
+        .requestStream(args.path("service").asText(), JavaSdk.event(args), options(args))
+        .subscribe(
+            new Flow.Subscriber<>() {
+              private final Messages told = new Messages(on, name, new CompletableFuture<>());
+
+              @Override
+              public void onSubscribe(Flow.Subscription subscription) {
+                out.ok(id, Output.object());
+                subscription.request(Long.MAX_VALUE);
+              }
+
+              @Override
+              public void onNext(io.eventbus.client.Response response) {
+                told.onNext(response.event().payload());
+              }
+
+              @Override
+              public void onError(Throwable failure) {
+                told.onError(failure);
+              }
+
+              @Override
+              public void onComplete() {
+                told.onComplete();
+              }
+            });
+  }
+
+  /**
+   * Has a service take tunnels, each of which the kit accepts or refuses; and answer with streams.
+   */
+  void serve(String on, String name, Service service, JsonNode args) {
+    service.onTunnel(options(args), offer -> offered(on, name, offer));
+    service.onStream(
+        invocation -> subscriber -> subscriber.onSubscribe(new Counting(subscriber, 3)));
+  }
+
+  private void offered(String on, String service, TunnelOffer offer) throws Exception {
+    long number = numbers.incrementAndGet();
+    CompletableFuture<Boolean> decision = new CompletableFuture<>();
+    offers.put(number, decision);
+    out.write(
+        out.event("offered", on)
+            .put("service", service)
+            .put("offer", number)
+            .put("payload", offer.invocation().event().payload()));
+    if (!decision.get(DECISION_SECONDS, TimeUnit.SECONDS)) {
+      throw Rejected.refused("the script refuses it", Duration.ZERO);
+    }
+    add(on, String.valueOf(names.get(number)), offer.accept(Event.of("accepted")));
+  }
+
+  private void answer(long id, CompletableFuture<Void> stage) {
+    CompletableFuture<Void> unused =
+        stage.whenComplete(
+            (value, failure) -> {
+              if (failure == null) {
+                out.ok(id, Output.object());
+              } else {
+                out.failed(id, failure);
+              }
+            });
+  }
+
+  /** Forgets all names. */
+  void reset() {
+    tunnels.clear();
+    offers.clear();
+    names.clear();
+  }
+
+  /** Tells what comes. */
+  private final class Messages implements Flow.Subscriber<byte[]> {
+    private final String on;
+    private final String name;
+    private final CompletableFuture<Flow.Subscription> reading;
+
+    Messages(String on, String name, CompletableFuture<Flow.Subscription> reading) {
+      this.on = on;
+      this.name = name;
+      this.reading = reading;
+    }
+
+    @Override
+    public void onSubscribe(Flow.Subscription subscription) {
+      reading.complete(subscription);
+    }
+
+    @Override
+    public void onNext(byte[] message) {
+      ObjectNode line = out.event("tunnelMessage", on).put("tunnel", name);
+      out.write(line.put("size", message.length).put("payload", message));
+    }
+
+    @Override
+    public void onError(Throwable failure) {
+      ObjectNode line = out.event("tunnelEnded", on).put("tunnel", name);
+      out.write(line.put("code", Output.code(failure)));
+    }
+
+    @Override
+    public void onComplete() {
+      out.write(out.event("tunnelEnded", on).put("tunnel", name).put("code", ""));
+    }
+  }
+
+  /** Publishes the numbers from 1 to some, as they are asked for. */
+  private static final class Counting implements Flow.Subscription {
+    private final Flow.Subscriber<? super Event> to;
+    private final int most;
+    private int next = 1;
+    private boolean publishing;
+    private long asked;
+
+    Counting(Flow.Subscriber<? super Event> to, int most) {
+      this.to = to;
+      this.most = most;
+    }
+
+    @Override
+    public synchronized void request(long n) {
+      asked += n;
+      if (publishing) {
+        return;
+      }
+      publishing = true;
+      while (asked > 0 && next <= most) {
+        asked--;
+        to.onNext(Event.of(Integer.toString(next++)));
+      }
+      publishing = false;
+      if (next == most + 1) {
+        next++;
+        to.onComplete();
+      }
+    }
+
+    @Override
+    public synchronized void cancel() {
+      next = most + 2;
+    }
+  }
+}

@@ -1,0 +1,51 @@
+package io.eventbus.server.call;
+
+import io.eventbus.server.call.tunnel.TunnelEnding;
+import io.eventbus.server.call.tunnel.TunnelHalf;
+import io.eventbus.server.call.tunnel.TunnelLoop;
+import io.eventbus.server.routing.Delivery;
+
+/** The way of tunnels to other loops, behind what else is told of calls. Confined to the loop. */
+final class TunnelCrossing implements TunnelLoop {
+  private final LoopCalls calls;
+
+  TunnelCrossing(LoopCalls calls) {
+    this.calls = calls;
+  }
+
+  @Override
+  public int number() {
+    return calls.number();
+  }
+
+  @Override
+  public boolean isCurrent() {
+    return calls.isCurrent();
+  }
+
+  @Override
+  public void data(TunnelHalf to, long offset, boolean last, Delivery frame) {
+    CallHandOverQueue.Note note = note(to, CallHandOverQueue.Kind.TUNNEL_DATA);
+    note.number = offset;
+    note.last = last;
+    note.body = frame;
+  }
+
+  @Override
+  public void credit(TunnelHalf to, long limit, long received) {
+    CallHandOverQueue.Note note = note(to, CallHandOverQueue.Kind.TUNNEL_CREDIT);
+    note.number = limit;
+    note.received = received;
+  }
+
+  @Override
+  public void end(TunnelHalf to, TunnelEnding end) {
+    note(to, CallHandOverQueue.Kind.TUNNEL_END).ending = end;
+  }
+
+  private CallHandOverQueue.Note note(TunnelHalf to, CallHandOverQueue.Kind kind) {
+    CallHandOverQueue.Note note = calls.tell(to.loop(), kind);
+    note.tunnel = to;
+    return note;
+  }
+}

@@ -1,0 +1,327 @@
+package io.eventbus.server.call.tunnel;
+
+import io.eventbus.protocol.TunnelFrames;
+import io.eventbus.schema.FailureCode;
+import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.stats.CallStats;
+import io.netty.util.collection.LongObjectHashMap;
+import java.util.ArrayList;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The ends of streams and tunnels at one connection, of those that it has begun and of those that
+ * it serves. Made with the first. Confined to the loop that owns the connection.
+ */
+public final class TunnelClient {
+  /** What became of a frame of the client. */
+  public enum Outcome {
+    /** It was right, or came too late to be wrong. */
+    TAKEN,
+    /** It is of no tunnel of this connection, or has ended one: too many of these end it. */
+    WRONG
+  }
+
+  private final TunnelLoop loop;
+  private final TunnelEnds ends;
+  private final TunnelSettings settings;
+  private final TunnelRoom room;
+  private final CallStats stats;
+  // By the numbers of this connection: positive for its own, negative for those that it serves.
+  private final LongObjectHashMap<TunnelHalf> halves = new LongObjectHashMap<>(4);
+  private final WrittenOrder order = new WrittenOrder();
+  // What may come for tunnels that have ended, because the client did not know.
+  private long late;
+  // Those that have ended, and of which something waits to be written.
+  private int draining;
+  private boolean closed;
+
+  /**
+   * Makes one.
+   *
+   * @param loop the connection's loop
+   * @param ends the connection
+   * @param settings the bounds
+   * @param stats the loop's counters
+   * @param shortOfMemory whether the bus has so little memory that senders get only the least
+   */
+  public TunnelClient(
+      TunnelLoop loop,
+      TunnelEnds ends,
+      TunnelSettings settings,
+      CallStats stats,
+      BooleanSupplier shortOfMemory) {
+    this.loop = loop;
+    this.ends = ends;
+    this.settings = settings;
+    this.stats = stats;
+    this.room = new TunnelRoom(settings, shortOfMemory);
+  }
+
+  /**
+   * Says why a further one cannot be begun or accepted.
+   *
+   * @return null if it can
+   */
+  public @Nullable String refusal() {
+    return excess(1);
+  }
+
+  /** Why there are too many; null if there are not. */
+  @Nullable String excess() {
+    return excess(0);
+  }
+
+  private @Nullable String excess(int further) {
+    return halves.size() + draining + further <= settings.perConnection()
+        ? null
+        : "too many streams and tunnels of the connection are open (expected: at most "
+            + settings.perConnection()
+            + ", limits.tunnels)";
+  }
+
+  /**
+   * Begins one for a caller, which waits for a member to accept it.
+   *
+   * @param call the caller's number
+   * @param stream whether the caller sends nothing
+   * @param limit how much it takes at first
+   * @return its end; null if there is one with that number, or if there are too many
+   */
+  public @Nullable TunnelHalf request(long call, boolean stream, long limit) {
+    assert loop.isCurrent();
+    if (closed || refusal() != null || halves.containsKey(call)) {
+      return null;
+    }
+    TunnelHalf half = new TunnelHalf(this, call, stream, limit).requested();
+    halves.put(call, half);
+    return half;
+  }
+
+  /**
+   * Returns the end of a call that waits for a member.
+   *
+   * @param call the caller's number
+   * @return null if there is none
+   */
+  public @Nullable TunnelHalf requested(long call) {
+    TunnelHalf half = halves.get(call);
+    return half == null || half.isOpen() ? null : half;
+  }
+
+  /**
+   * The call of a tunnel has ended before a member accepted it.
+   *
+   * @param call the caller's number
+   */
+  public void refused(long call) {
+    TunnelHalf half = requested(call);
+    if (half != null) {
+      half.end();
+    }
+  }
+
+  /**
+   * The client has accepted a tunnel; {@link TunnelHalf#endIfTooMany} has to follow when the caller
+   * is told.
+   *
+   * @param call the bus's number
+   * @param limit how much it takes at first
+   * @param caller the caller's end
+   * @return its own end
+   */
+  public TunnelHalf accept(long call, long limit, TunnelHalf caller) {
+    assert loop.isCurrent();
+    TunnelHalf half = new TunnelHalf(this, call, limit, caller);
+    halves.put(call, half);
+    return half;
+  }
+
+  // ---- From the client
+
+  /**
+   * Takes a {@code Data} of the client.
+   *
+   * @param call its number
+   * @param offset where it begins
+   * @param more whether the message goes on
+   * @param last whether nothing follows
+   * @param payload bytes
+   * @return what became of it
+   */
+  public Outcome data(long call, long offset, boolean more, boolean last, int payload) {
+    assert loop.isCurrent();
+    TunnelHalf half = halves.get(call);
+    if (half == null || !half.isOpen()) {
+      return late(payload);
+    }
+    return half.data(offset, more, last, payload) ? Outcome.TAKEN : Outcome.WRONG;
+  }
+
+  private Outcome late(int payload) {
+    int cost = TunnelFrames.cost(payload);
+    if (late < cost) {
+      return Outcome.WRONG;
+    }
+    late -= cost;
+    return Outcome.TAKEN;
+  }
+
+  /**
+   * Takes a {@code Credit} of the client. One for a tunnel that has ended is right.
+   *
+   * @param call its number
+   * @param limit how far it takes
+   * @param received how far it has received
+   * @return what became of it
+   */
+  public Outcome credit(long call, long limit, long received) {
+    assert loop.isCurrent();
+    TunnelHalf half = halves.get(call);
+    return half == null || !half.isOpen() || half.credit(limit, received)
+        ? Outcome.TAKEN
+        : Outcome.WRONG;
+  }
+
+  /**
+   * Ends a tunnel that is open, as the client asks for.
+   *
+   * @param call its number
+   * @param end why
+   * @return false if there is no such tunnel
+   */
+  public boolean reset(long call, TunnelEnding end) {
+    assert loop.isCurrent();
+    TunnelHalf half = halves.get(call);
+    if (half == null || !half.isOpen()) {
+      return false;
+    }
+    half.reset(end);
+    return true;
+  }
+
+  /**
+   * Ends a tunnel because of what the client has sent; both ends are told.
+   *
+   * @param call its number
+   * @param end why
+   * @return false if there is no such tunnel
+   */
+  public boolean fail(long call, TunnelEnding end) {
+    TunnelHalf half = halves.get(call);
+    if (half == null || !half.isOpen()) {
+      return false;
+    }
+    half.fail(end);
+    return true;
+  }
+
+  // ---- To the client
+
+  /** Sends a frame, and remembers whose it is until it is written. */
+  void send(TunnelHalf half, long end, Delivery frame) {
+    order.add(half, end);
+    ends.send(frame);
+  }
+
+  /**
+   * Frames that were sent with {@link TunnelEnds#send} have been given to the socket, in their
+   * order.
+   *
+   * @param frames how many, since the start
+   */
+  public void written(long frames) {
+    assert loop.isCurrent();
+    TunnelHalf before = null;
+    while (order.taken() < frames && !order.isEmpty()) {
+      TunnelHalf half = order.half();
+      long end = order.end();
+      order.remove();
+      if (before != null && before != half) {
+        before.tellSender();
+      }
+      if (half != null) {
+        half.wrote(end);
+      }
+      before = half;
+    }
+    if (before != null) {
+      // Once for all frames in a row.
+      before.tellSender();
+    }
+  }
+
+  /** A frame that is no {@code Data} was sent in its place among them. */
+  public void sentOther() {
+    order.add(null, 0);
+  }
+
+  /** The other end of a tunnel has ended it. */
+  void ended(long call, TunnelEnding end) {
+    ends.ended(call, room.held() > settings.shared() / 2 ? end.inShort() : end);
+  }
+
+  /** All of one that has ended is written. */
+  void drained() {
+    draining--;
+  }
+
+  /** A caller's end is open. */
+  void opened() {
+    stats.tunnels.add(1);
+  }
+
+  void count(int payload) {
+    stats.tunnelBytes.add(payload);
+  }
+
+  void forget(TunnelHalf half, boolean open, long unsent) {
+    halves.remove(half.call());
+    late += unsent;
+    if (!half.window().isWritten()) {
+      draining++;
+    }
+    if (open && half.call() > 0) {
+      stats.tunnels.add(-1);
+    }
+  }
+
+  /** The connection has ended: so do its tunnels. A second call does nothing. */
+  public void close() {
+    assert loop.isCurrent();
+    if (closed) {
+      return;
+    }
+    closed = true;
+    for (TunnelHalf half : new ArrayList<>(halves.values())) {
+      half.reset(
+          TunnelEnding.of(
+              half.call() > 0 ? FailureCode.CANCELLED : FailureCode.MEMBER_LOST,
+              half.call() > 0
+                  ? "the caller's connection has ended"
+                  : "the member's connection has ended"));
+    }
+    order.clear();
+  }
+
+  /**
+   * Returns how many are open or begun.
+   *
+   * @return at least 0
+   */
+  public int size() {
+    return halves.size();
+  }
+
+  TunnelLoop loop() {
+    return loop;
+  }
+
+  TunnelEnds ends() {
+    return ends;
+  }
+
+  TunnelRoom room() {
+    return room;
+  }
+}

@@ -1,0 +1,51 @@
+package io.eventbus.server.call.tunnel;
+
+import io.eventbus.server.routing.Delivery;
+
+/**
+ * The loop that owns one end of a tunnel, on the way to the loop of the other end. What is given to
+ * it is done in order there, behind the answer that has opened the tunnel. Confined to the loop; an
+ * implementation must not block and must not throw.
+ */
+public interface TunnelLoop {
+  /**
+   * Returns which loop this is.
+   *
+   * @return its number
+   */
+  int number();
+
+  /**
+   * Says whether the current thread is the loop's.
+   *
+   * @return false on any other thread
+   */
+  boolean isCurrent();
+
+  /**
+   * Calls {@link TunnelHalf#sendData} on another loop.
+   *
+   * @param to whom
+   * @param offset where the frame ends
+   * @param last whether it is the last
+   * @param frame what; the caller's reference is taken over
+   */
+  void data(TunnelHalf to, long offset, boolean last, Delivery frame);
+
+  /**
+   * Calls {@link TunnelHalf#sendCredit} on another loop.
+   *
+   * @param to whom
+   * @param limit how far its client may send
+   * @param received how far the other client has received
+   */
+  void credit(TunnelHalf to, long limit, long received);
+
+  /**
+   * Calls {@link TunnelHalf#sendEnd} on another loop.
+   *
+   * @param to whom
+   * @param end why
+   */
+  void end(TunnelHalf to, TunnelEnding end);
+}

@@ -1,0 +1,222 @@
+package io.eventbus.server.session;
+
+import io.eventbus.link.RefusedMemory;
+import io.eventbus.protocol.CloseReason;
+import io.eventbus.protocol.ControlFrames;
+import io.eventbus.protocol.DataView;
+import io.eventbus.protocol.MalformedFrameException;
+import io.eventbus.protocol.ServiceFrames;
+import io.eventbus.protocol.TunnelFrames;
+import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.Cancel;
+import io.eventbus.schema.Failure;
+import io.eventbus.schema.FailureCode;
+import io.eventbus.server.call.tunnel.TunnelClient;
+import io.eventbus.server.call.tunnel.TunnelClient.Outcome;
+import io.eventbus.server.call.tunnel.TunnelEnding;
+import io.eventbus.server.call.tunnel.TunnelEnds;
+import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.routing.DeliveryKind;
+import java.nio.ByteBuffer;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The streams and tunnels of one session, of those that it calls and of those that it serves. Made
+ * with the first. Confined to the loop.
+ */
+final class SessionTunnels implements TunnelEnds {
+  /** So many frames that are wrong, or of no tunnel, end the connection. */
+  private static final int MOST_WRONG = 1000;
+
+  private static final long WRONG_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+  /** What a frame costs of a turn, and one more for so many bytes. */
+  private static final int FRAME_UNITS = 2;
+
+  private static final int BYTES_OF_A_UNIT = 8 * 1024;
+
+  private final LoopContext loop;
+  private final ClientLink link;
+  private final TunnelClient tunnels;
+  // The frame that is being read.
+  private ByteBuffer in = ByteBuffer.allocate(0);
+  private boolean failed;
+  private int wrong;
+  private long wrongSince;
+
+  SessionTunnels(LoopContext loop, ClientLink link) {
+    this.loop = loop;
+    this.link = link;
+    this.tunnels = loop.calls.tunnels(this);
+    link.onBulkWritten(tunnels::written);
+  }
+
+  TunnelClient tunnels() {
+    return tunnels;
+  }
+
+  /**
+   * Takes a part of a message.
+   *
+   * @return false if the client has sent too many frames that are wrong
+   * @throws MalformedFrameException if the bytes are not a {@code Data}
+   */
+  boolean data(ByteBuffer frame, int from, int to, long nowNanos) {
+    loop.budget().spend(FRAME_UNITS + (to - from) / BYTES_OF_A_UNIT);
+    DataView data = loop.data;
+    try {
+      data.read(frame, from, to);
+    } catch (MalformedFrameException e) {
+      if (!e.isTooBig()) {
+        throw e;
+      }
+      String message = String.valueOf(e.getMessage());
+      tunnels.fail(data.call(), TunnelEnding.of(FailureCode.TOO_BIG, message));
+      return isRight(Outcome.WRONG, nowNanos);
+    }
+    in = frame;
+    return isRight(
+        tunnels.data(data.call(), data.offset(), data.more(), data.last(), data.payloadLength()),
+        nowNanos);
+  }
+
+  /** Takes how much of a tunnel the client takes; the frame was read already. Returns as above. */
+  boolean credit(DataView credit, long nowNanos) {
+    return isRight(tunnels.credit(credit.call(), credit.limit(), credit.received()), nowNanos);
+  }
+
+  private boolean isRight(Outcome outcome, long nowNanos) {
+    if (outcome == Outcome.TAKEN) {
+      return true;
+    }
+    if (wrong == 0 || nowNanos - wrongSince > WRONG_NANOS) {
+      wrong = 0;
+      wrongSince = nowNanos;
+    }
+    return ++wrong < MOST_WRONG;
+  }
+
+  /**
+   * Ends a tunnel with a {@code Failure} of the client.
+   *
+   * @return false if it has no such tunnel; then the frame is about something else
+   */
+  boolean failure(ByteBuffer frame, int from, int to) {
+    long call = ServiceFrames.firstNumber(frame, from, to);
+    try {
+      return tunnels.reset(call, TunnelEnding.of(ServiceFrames.failure(frame, from, to)));
+    } catch (MalformedFrameException e) {
+      if (!e.isTooBig()) {
+        throw e;
+      }
+      String message = String.valueOf(e.getMessage());
+      return tunnels.fail(call, TunnelEnding.of(FailureCode.TOO_BIG, message));
+    }
+  }
+
+  /** Ends a tunnel that its caller, or the bus in its place, gives up; returns as above. */
+  boolean cancel(long call, String reason) {
+    return tunnels.fail(call, TunnelEnding.of(FailureCode.CANCELLED, reason));
+  }
+
+  /** The connection has ended. */
+  void close() {
+    failed = true;
+    tunnels.close();
+  }
+
+  @Override
+  public @Nullable Delivery data(long to, long offset, boolean more, boolean last, int payload) {
+    try {
+      Delivery frame =
+          loop.router
+              .deliveries()
+              .allocate(DeliveryKind.BULK, TunnelFrames.dataSize(to, offset, payload), 0, 0);
+      ByteBuffer head = loop.scratch.clear();
+      TunnelFrames.writeDataHead(head, to, offset, more, last, payload);
+      frame.append(head.flip());
+      frame.append(in, loop.data.payloadStart(), payload);
+      frame.finish();
+      return frame;
+    } catch (OutOfMemoryError e) {
+      end(e);
+      return null;
+    }
+  }
+
+  @Override
+  public void send(Delivery frame) {
+    if (failed) {
+      frame.release();
+    } else {
+      link.send(frame);
+    }
+  }
+
+  @Override
+  public void credit(long call, long limit, long received) {
+    if (failed) {
+      return;
+    }
+    try {
+      ByteBuffer frame = loop.scratch.clear();
+      TunnelFrames.writeCredit(frame, call, limit, received);
+      frame.flip();
+      Delivery credit =
+          loop.router.deliveries().allocate(DeliveryKind.CALL, frame.remaining(), 0, 0);
+      credit.append(frame);
+      credit.finish();
+      link.send(credit);
+    } catch (OutOfMemoryError e) {
+      end(e);
+    }
+  }
+
+  @Override
+  public void ended(long call, TunnelEnding end) {
+    if (call < 0 && end.code() == FailureCode.CANCELLED) {
+      send(ControlFrames.encode(TypeCode.CANCEL, new Cancel(call, shortened(end.message()))));
+      return;
+    }
+    send(
+        ControlFrames.encode(
+            TypeCode.FAILURE,
+            new Failure(
+                call,
+                end.code(),
+                end.message(),
+                end.executed(),
+                0L,
+                0L,
+                end.type(),
+                ByteBuffer.wrap(end.details()),
+                false)));
+  }
+
+  /** A reason is short, and comes perhaps from a message that is longer. */
+  private static String shortened(String text) {
+    return text.length() <= 80 ? text : text.substring(0, 80);
+  }
+
+  /** How a tunnel ends keeps its place behind its data. */
+  private void send(byte[] frame) {
+    if (failed) {
+      return;
+    }
+    try {
+      Delivery made = Delivery.of(loop.allocator, loop.bus.memory(), DeliveryKind.BULK, frame, 0);
+      tunnels.sentOther();
+      link.send(made);
+    } catch (OutOfMemoryError e) {
+      end(e);
+    }
+  }
+
+  /** What is missing would be missed: the connection ends. */
+  private void end(OutOfMemoryError e) {
+    RefusedMemory.rethrowOthers(e);
+    failed = true;
+    link.inTurn(() -> link.close(CloseReason.OVERLOADED, "the bus has no memory for this client"));
+  }
+}

@@ -1,0 +1,107 @@
+package io.eventbus.server.call.tunnel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import com.sun.management.ThreadMXBean;
+import io.eventbus.protocol.TunnelFrames;
+import io.netty.util.concurrent.FastThreadLocalThread;
+import java.lang.management.ManagementFactory;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** What tunnels cost the bus: nothing for a frame, and little where nothing is sent. */
+class TunnelCostTest {
+  private static final int ROUNDS = 200;
+  private static final int ATTEMPTS = 300;
+  private static final int IDLE = 10_000;
+  private static final int CONNECTIONS = 10;
+
+  private static ThreadMXBean threads() {
+    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    assumeTrue(
+        threads.isThreadAllocatedMemorySupported() && threads.isThreadAllocatedMemoryEnabled(),
+        "this JVM does not count what a thread allocates");
+    return threads;
+  }
+
+  @Test
+  void aFrameAllocatesNothing() throws Exception {
+    ThreadMXBean threads = threads();
+    CompletableFuture<Long> least = new CompletableFuture<>();
+    // As an event loop's: other threads get no cache from the allocator.
+    Thread thread =
+        new FastThreadLocalThread(
+            () -> {
+              try {
+                least.complete(measure(threads));
+              } catch (Throwable e) {
+                least.completeExceptionally(e);
+              }
+            });
+    thread.start();
+    assertThat(least.get(60, TimeUnit.SECONDS)).as("bytes allocated in %d rounds", ROUNDS).isZero();
+  }
+
+  private static long measure(ThreadMXBean threads) {
+    TunnelKit kit = new TunnelKit(TunnelSettings.of(1_024, 8 << 20));
+    TunnelKit.Connection caller = kit.connection();
+    TunnelKit.Connection member = kit.connection();
+    kit.open(caller, member, 1, 1 << 20, 1 << 20);
+    caller.withoutMaps();
+    // With a buffer of its own: small ones share slabs, of which there are new ones now and then.
+    ByteBuffer payload = ByteBuffer.allocate(4_000);
+    int cost = TunnelFrames.cost(payload.remaining());
+    long offset = 0;
+    long limit = 4_096;
+    // As with calls: a measurement without any comes, and comes soon.
+    long least = Long.MAX_VALUE;
+    for (int attempt = 0; attempt < ATTEMPTS && least > 0; attempt++) {
+      long before = threads.getCurrentThreadAllocatedBytes();
+      for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < 3 && offset + cost <= limit; i++) {
+          caller.data(1, offset, false, false, payload);
+          offset += cost;
+        }
+        while (member.take(null)) {
+          member.tunnels.credit(-1, offset + (1 << 20), 0);
+        }
+        limit = Math.max(limit, caller.lastLimit);
+      }
+      least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
+    }
+    assertThat(caller.endings).isEmpty();
+    assertThat(caller.lastLimit).isGreaterThan(offset);
+    return least;
+  }
+
+  @Test
+  void tenThousandIdleTunnelsTakeLessThanTenMegabytes() {
+    ThreadMXBean threads = threads();
+    TunnelKit kit = new TunnelKit(TunnelSettings.of(1_024, 8 << 20));
+    List<TunnelKit.Connection> callers = new ArrayList<>();
+    List<TunnelKit.Connection> members = new ArrayList<>();
+    for (int i = 0; i < CONNECTIONS; i++) {
+      callers.add(kit.connection());
+      members.add(kit.connection());
+    }
+    long before = threads.getCurrentThreadAllocatedBytes();
+    for (int i = 0; i < IDLE; i++) {
+      int at = i % CONNECTIONS;
+      TunnelHalf half = callers.get(at).tunnels.request(1 + i, false, 1 << 18);
+      assertThat(half).isNotNull();
+      half.accepted(members.get(at).tunnels.accept(-1 - i, 1 << 18, half));
+    }
+    // All that was allocated, also what is garbage already.
+    long each = (threads.getCurrentThreadAllocatedBytes() - before) / IDLE;
+    assertThat(kit.stats.tunnels.get()).isEqualTo(IDLE);
+    assertThat(each).as("bytes of heap for each").isLessThanOrEqualTo(1_024);
+    callers.forEach(caller -> caller.tunnels.close());
+    assertThat(kit.stats.tunnels.get()).isZero();
+    members.forEach(member -> assertThat(member.tunnels.size()).isZero());
+  }
+}

@@ -74,7 +74,8 @@ final class TunnelOps {
           answer(id, open(args).tunnel().send(JavaSdk.event(args).payload()).toCompletableFuture());
       case "readTunnel" -> {
         long messages = args.path("messages").asLong(1);
-        open(args).reading().thenAccept(reading -> reading.request(messages));
+        CompletableFuture<Void> unused =
+            open(args).reading().thenAccept(reading -> reading.request(messages));
         out.ok(id, Output.object());
       }
       case "endTunnel" -> {

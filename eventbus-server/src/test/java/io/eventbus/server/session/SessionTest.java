@@ -615,7 +615,7 @@ class SessionTest {
     Problem problem = (Problem) sent.get(0);
     assertThat(problem.getCode()).isEqualTo(ErrorCode.UNKNOWN_TYPE);
     assertThat(problem.getTypeCode()).isEqualTo(40);
-    assertThat(problem.getMessage()).contains("(expected: 0..13, 20..26, 28, 31..33)");
+    assertThat(problem.getMessage()).contains("(expected: 0..13, 20..28, 31..33)");
     assertThat(sent.get(1)).isEqualTo(new Confirm(TypeCode.SUBSCRIBE.code(), 1L, ""));
     assertThat(link.closed).isEmpty();
   }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Shows that this client and the Java SDK understand each other: starts a bus, sends events from Java to Python and
+# Shows that this client and the Java SDK understand each other: starts a bus, sends events and requests from Java to Python and
 # from Python to Java, and compares what came. Exit code 0 means that all of it came, in order.
 #
 #   PYTHON     which Python to use (3.11 or newer), default python3
@@ -81,6 +81,27 @@ exchange python-to-java "$eventbus" subscribe --url "$url" --output jsonl --coun
   -- "$python" "$here/publish.py" --url "$url" "${event[@]}"
 exchange python-to-python "$python" "$here/subscribe.py" --url "$url" --count 500 --group g 'check.>' \
   -- "$python" "$here/publish.py" --url "$url" "${event[@]}"
+
+# ask NAME ANSWER, then the commands of the member up to --, then those of the caller
+ask() {
+  local name="$1" wanted="$2" member=() got
+  shift 2
+  while [ "$1" != -- ]; do member+=("$1"); shift; done
+  shift
+  "${member[@]}" >/dev/null 2>"$work/$name-member.err" &
+  local pid=$!
+  pids+=("$pid")
+  await "$work/$name-member.err" 'serves'
+  got="$(timeout 60 "$@" 2>"$work/$name-caller.err")" || fail "$name: the caller failed"
+  [ "$got" = "$wanted" ] || fail "$name: '$got' (expected: '$wanted')"
+  kill "$pid"
+  wait "$pid" || true
+  echo "check: $name: asked and answered"
+}
+
+ask java-asks-python GRÜSSE "$python" "$here/respond.py" --url "$url" capitals -- "$eventbus" request --url "$url" capitals grüße
+ask python-asks-java GRÜSSE "$eventbus" respond --url "$url" --exec 'tr s S | tr -d "\n"' shout \
+  -- "$python" "$here/request.py" --url "$url" shout 'GRÜssE'
 
 kit="$here/../../conformance/target/eventbus-conformance.jar"
 if [ -f "$kit" ]; then

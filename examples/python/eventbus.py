@@ -11,28 +11,42 @@ reports what was lost. One event loop; not for several threads.
 """
 
 import asyncio
-import io
 import itertools
-import json
 import logging
 import math
 import random
 import time
 from collections import OrderedDict, deque
 from dataclasses import dataclass, field
-from pathlib import Path
 
-import fastavro
-import fastavro.schema
 import websockets
 from websockets.asyncio.client import connect
 
-log = logging.getLogger("eventbus")
+from services import Services
+from wire import (
+    BARRIER,
+    CONFIRM,
+    DELIVER,
+    DRAINED,
+    ERRORS,
+    GAP,
+    GAP_REASONS,
+    HELLO,
+    INVOKE,
+    OVERFLOW,
+    PROBLEM,
+    PUBLISH,
+    REGISTER,
+    SUBPROTOCOL,
+    SUBSCRIBE,
+    UNSUBSCRIBE,
+    WELCOME,
+    EventBusError,
+    frame,
+    frames,
+)
 
-SUBPROTOCOL = "eventbus.v1.avro"
-HELLO, PUBLISH, SUBSCRIBE, DELIVER, UNSUBSCRIBE, WELCOME = 0, 1, 2, 4, 6, 7
-PROBLEM, CONFIRM, GAP, BARRIER, DRAINED = 8, 9, 10, 11, 12
-OVERFLOW = ("BLOCK", "DROP_OLDEST", "CONFLATE", "DISCONNECT")
+log = logging.getLogger("eventbus")
 
 MAX_KEY_BYTES = 4096
 MAX_UNCONFIRMED = 1000  # events that wait for their confirmation; publish() waits when there are more
@@ -43,53 +57,6 @@ MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 SILENCE_SECONDS = 40  # a bus pings every 25 s; when nothing at all comes for so long, it is gone
 ANSWER_SECONDS = 10  # how long to wait for Welcome, and for the answers to subscribe() and flush()
 CLOSE_SECONDS = 2  # how long to wait for the answer to a Close
-
-
-# The schemas as the repository has them: whoever copies this file copies them as well.
-AVRO = Path(__file__).resolve().parents[2] / "schemas" / "avro"
-
-
-def _schema(record):
-    return fastavro.schema.load_schema(AVRO / f"{record}.avsc")
-
-
-def _names(record, field):
-    """What the numbers in a field mean that has an int where the protocol has an enum."""
-    fields = json.loads((AVRO / f"{record}.avsc").read_text("utf-8"))["fields"]
-    return next(f["type"]["names"] for f in fields if f["name"] == field)
-
-
-def _fields(schema):
-    """Name, type, and whether it may be missing, of each field of a record."""
-    return [(f["name"], fastavro.parse_schema(f["type"]), "default" in f, f.get("default")) for f in schema["fields"]]
-
-
-_frame = _schema("Frame")
-SCHEMAS = {
-    HELLO: _schema("Hello"),
-    PUBLISH: _schema("Publish"),
-    SUBSCRIBE: _schema("Subscribe"),
-    DELIVER: _schema("Deliver"),
-    UNSUBSCRIBE: _schema("Unsubscribe"),
-    WELCOME: _schema("Welcome"),
-    PROBLEM: _schema("Problem"),
-    CONFIRM: _schema("Confirm"),
-    GAP: _schema("Gap"),
-    BARRIER: _schema("Barrier"),
-    DRAINED: _schema("Drained"),
-}
-FIELDS = {code: _fields(schema) for code, schema in SCHEMAS.items()}
-ERRORS = _names("Problem", "code")
-GAP_REASONS = _names("Gap", "reason")
-
-
-class EventBusError(Exception):
-    """What the bus refused, or why there is no bus any more; `code` is an error's name or a close code."""
-
-    def __init__(self, code, message, retryable=False):
-        super().__init__(f"{code}: {message}")
-        self.code = code
-        self.retryable = retryable
 
 
 @dataclass(frozen=True)
@@ -128,32 +95,6 @@ class Lost:
     first: int
     last: int
     reason: str | None
-
-
-def frame(type_code, record):
-    body = io.BytesIO()
-    fastavro.schemaless_writer(body, SCHEMAS[type_code], record)
-    out = io.BytesIO()
-    fastavro.schemaless_writer(out, _frame, {"typeCode": type_code, "body": body.getvalue()})
-    return out.getvalue()
-
-
-def frames(message):
-    """The records of a message with their type codes, without those of unknown types."""
-    stream = io.BytesIO(message)
-    while stream.tell() < len(message):
-        outer = fastavro.schemaless_reader(stream, _frame, None)
-        if outer["typeCode"] in FIELDS:
-            yield outer["typeCode"], _record(outer["body"], FIELDS[outer["typeCode"]])
-
-
-def _record(body, fields):
-    """Takes defaults for the fields that an older bus does not write; what a newer one adds is not read."""
-    stream, record = io.BytesIO(body), {}
-    for name, schema, optional, default in fields:
-        missing = optional and stream.tell() == len(body)
-        record[name] = default if missing else fastavro.schemaless_reader(stream, schema, None)
-    return record
 
 
 def _check_tokens(what, name):
@@ -270,6 +211,7 @@ class EventBus:
         self._unconfirmed = OrderedDict()  # (topic, sequence) -> (Publish, future)
         self._subscriptions = {}
         self._answers = {}  # (type code, id) -> future
+        self._services = Services(self)
         self._streams = OrderedDict()  # (topic, producer) -> _Stream, the longest silent first
         self._ids = itertools.count(1)
         self._ready = asyncio.Event()
@@ -302,6 +244,13 @@ class EventBus:
             await self._ws.close(1000)
         self._runner.cancel()
         await asyncio.gather(self._runner, return_exceptions=True)
+        await self._services.close()
+
+    async def ended(self):
+        """Waits until the client has ended; raises why, if close() was not called."""
+        error = await asyncio.shield(self._ended)
+        if error:
+            raise error
 
     async def publish(self, topic, payload, key=None, headers=None, schema=0, published_at=None):
         """Publishes an event; returns its number once the bus has handed it to the queues of its subscribers.
@@ -309,17 +258,13 @@ class EventBus:
         `published_at` is in microseconds since 1970, by default now. Waiting for each event is slow: asyncio.gather() or tasks let many be on their way at a time.
         """
         await self._until_ready()
-        self._check(topic, payload, key, headers or {})
+        check_topic(topic)
+        self._check_event(payload, key, headers or {})
         await self._room.acquire()
         async with self._sending:
             sequence = self._sequences.get(topic, 0) + 1
             self._sequences[topic] = sequence
-            event = {
-                "publishedAt": time.time_ns() // 1000 if published_at is None else published_at,
-                "key": key,
-                "headers": headers or {},
-                "payload": bytes(payload),
-            }
+            event = self._event(payload, key, headers, published_at)
             publish = {"topic": topic, "sequence": sequence, "schema": schema, "confirm": True, "events": [event]}
             confirmed = asyncio.get_running_loop().create_future()
             confirmed.add_done_callback(lambda _: self._room.release())
@@ -352,6 +297,25 @@ class EventBus:
         await asyncio.wait_for(drained, ANSWER_SECONDS)
         self._subscriptions.pop(subscription.id, None)
         subscription._finish()
+
+    async def request(
+        self, service, payload, method="", timeout=30, idempotent=False, key=None, headers=None, member=0, published_at=None
+    ):
+        """Asks a service; returns its Answer, or raises CallError, whose `executed` says whether a member has begun with it.
+
+        `timeout` in seconds; without a connection the request waits. Only what is `idempotent` is ever sent again.
+        """
+        await self._until_ready()
+        return await self._services.request(
+            service, payload, method, timeout, idempotent, key, headers, member, published_at
+        )
+
+    async def serve(self, service, handler, concurrency=16):
+        """Becomes a member of a service; returns a Service once the bus has it.
+
+        `handler` gets an Invocation and returns bytes, or raises Rejected. It may be asynchronous.
+        """
+        return await self._services.serve(service, handler, concurrency)
 
     async def flush(self, seconds=30):
         """Returns when all that was sent before has reached every bus concerned; TimeoutError after so many seconds."""
@@ -421,7 +385,8 @@ class EventBus:
             self._refusal = None
             hello = {"client": self._client, "agent": "eventbus-python-example/1", "attributes": self._attributes}
             await ws.send(frame(HELLO, {**hello, "token": self._token, "resume": self._resume}))
-            pending = list(frames(await asyncio.wait_for(ws.recv(), ANSWER_SECONDS)))
+            async with asyncio.timeout(ANSWER_SECONDS):
+                pending = list(frames(await ws.recv()))
             if pending and pending[0][0] == WELCOME:
                 await self._welcomed(ws, pending.pop(0)[1])
             await self._handle(pending)
@@ -434,12 +399,15 @@ class EventBus:
         async with self._sending:
             for subscription in self._subscriptions.values():
                 await ws.send(frame(SUBSCRIBE, subscription.request()))
+            for service in self._services.registrations():
+                await ws.send(frame(REGISTER, service))
             if self._producer not in (None, welcome["producer"]):
                 self._renumber()
             self._producer = welcome["producer"]
             for publish, _ in list(self._unconfirmed.values()):
                 await ws.send(frame(PUBLISH, publish))
             self._ws = ws
+        await self._services.connected()
         self._ready.set()
 
     def _renumber(self):
@@ -459,6 +427,7 @@ class EventBus:
             if not answer.done():
                 answer.set_exception(EventBusError("DISCONNECTED", "the connection was lost; try again", True))
         self._answers.clear()
+        self._services.disconnected()
 
     def _end(self, error):
         if not self._ended.done():
@@ -490,9 +459,13 @@ class EventBus:
         finally:
             self._answers.pop((type_code, id), None)
 
-    def _check(self, topic, payload, key, headers):
+    @staticmethod
+    def _event(payload, key, headers, published_at):
+        at = time.time_ns() // 1000 if published_at is None else published_at
+        return {"publishedAt": at, "key": key, "headers": headers or {}, "payload": bytes(payload)}
+
+    def _check_event(self, payload, key, headers):
         """Refuses what the bus would refuse: there the number would be used, and seen as a loss."""
-        check_topic(topic)
         limits, texts = self._limits, [*headers, *headers.values()]
         if len(payload) > limits["payloadBytes"]:
             raise ValueError(f"payload: {len(payload)} bytes (expected: at most {limits['payloadBytes']})")
@@ -517,6 +490,8 @@ class EventBus:
                 self._gap(record)
             elif type_code == PROBLEM:
                 self._problem(record)
+            elif type_code >= INVOKE:
+                await self._services.handle(type_code, record)
 
     def _settle(self, topic, sequence, error):
         _, confirmed = self._unconfirmed.pop((topic, sequence), (None, None))

@@ -11,12 +11,18 @@ import sys
 import websockets
 
 import eventbus
+from services import CallError, Rejected
 
-CAPABILITIES = ["publish", "limits", "flush", "subscribe", "groups", "repetitions", "pause", "reconnect", "others", "topics"]
+CAPABILITIES = [
+    "publish", "limits", "flush", "subscribe", "groups", "repetitions", "pause", "reconnect", "others", "topics", "calls",
+]  # fmt: skip
 FINAL = (1000, 1002, 1003, 1007, 1009)
 BUS_ERRORS = set(eventbus.ERRORS)
 
 clients = {}
+served = {}  # name -> service
+requests = {}  # name -> task
+invocations = {}  # number -> what its handler waits for
 subscriptions = {}  # name -> (subscription, its task, an event that is set while it is not paused)
 
 
@@ -186,6 +192,62 @@ async def close(name, args):
     return {"drained": True}
 
 
+async def request(name, args):
+    if "as" in args:
+        requests[args["as"]] = asyncio.current_task()
+    answer = await clients[name].request(
+        args["service"],
+        base64.b64decode(args["payload"]),
+        method=args.get("method") or "",
+        timeout=args.get("timeout", 5000) / 1000,
+        idempotent=bool(args.get("idempotent")),
+        key=args.get("key"),
+        headers=args.get("headers"),
+        member=int(args.get("member") or 0),
+        published_at=args.get("publishedAt"),
+    )
+    return {"payload": base64.b64encode(answer.payload).decode(), "member": str(answer.member)}
+
+
+async def cancel(name, args):
+    requests[args["request"]].cancel()
+
+
+async def serve(name, args):
+    client, mine = clients[name], args["as"]
+
+    async def handler(invocation):
+        number = len(invocations) + 1
+        invocations[number] = asyncio.get_running_loop().create_future()
+        client.tell(
+            "invoked",
+            service=mine,
+            invocation=number,
+            method=invocation.method,
+            caller=str(invocation.caller),
+            request=invocation.request,
+            attempt=invocation.attempt,
+            identity="",
+            payload=base64.b64encode(invocation.payload).decode(),
+        )
+        return await invocations[number]
+
+    served[mine] = await client.serve(args["service"], handler, args.get("concurrency") or 16)
+
+
+async def unserve(name, args):
+    await served[args["service"]].close()
+
+
+async def reply(name, args):
+    invocations[args["invocation"]].set_result(base64.b64decode(args["payload"]))
+
+
+async def reject(name, args):
+    message = args.get("message") or f"method {args.get('method')}"
+    invocations[args["invocation"]].set_exception(Rejected(args["reason"], message, args.get("type") or ""))
+
+
 async def checkTopic(name, args):
     return legal(eventbus.check_topic, args["topic"])
 
@@ -214,14 +276,15 @@ async def reset(name, args):
     for _, task, _ in subscriptions.values():
         task.cancel()
     await asyncio.gather(*(client.close() for client in clients.values()), return_exceptions=True)
-    subscriptions.clear()
-    clients.clear()
+    for names in (subscriptions, clients, served, requests):
+        names.clear()
 
 
 OPS = {
     op.__name__: op
     for op in (
         hello, reset, connect, close, state, publish, flush, subscribe, unsubscribe, pause, resume,
+        request, cancel, serve, unserve, reply, reject,
         checkTopic, checkFilter, match,
     )
 }
@@ -230,6 +293,10 @@ OPS = {
 def error(failure):
     """An error of the client in the kit's terms; None for what is not the client's."""
     message = str(failure)
+    if isinstance(failure, CallError):
+        return {"code": failure.code, "executed": failure.executed, "retryable": failure.retryable, "message": message}
+    if isinstance(failure, asyncio.CancelledError):
+        return {"code": "CANCELLED", "retryable": False, "message": "cancelled by its caller"}
     if isinstance(failure, eventbus.EventBusError):
         code = str(failure.code)
         if code in BUS_ERRORS or code.isdigit() or code.startswith("HTTP"):
@@ -252,7 +319,7 @@ async def answer(request):
             say({"id": request["id"], "unsupported": request["op"]})
             return
         say({"id": request["id"], "ok": await op(request.get("on"), request.get("args", {})) or {}})
-    except Exception as e:
+    except (Exception, asyncio.CancelledError) as e:
         told = error(e)
         say({"id": request["id"], "error": told} if told else {"id": request["id"], "broken": repr(e)})
 

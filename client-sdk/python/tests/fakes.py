@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from eventbus._call_frames import RECORDS
 from eventbus._commands import Abort, AskToken, Close, Open, Ping
 from eventbus._dispatch import Subscription
 from eventbus._errors import Error
@@ -16,7 +17,6 @@ from eventbus._options import Options
 from eventbus._wire import (
     DELIVER,
     PUBLISH,
-    RECORDS,
     BusCode,
     ChangeBus,
     ChangeReason,
@@ -192,7 +192,7 @@ class Driver:
 
     def _write(self, socket: Socket) -> bool:
         wrote = False
-        while not self.hold_writes and (message := self.machine.outgoing(socket.link)) is not None:
+        while not self.hold_writes and (message := self.machine.outgoing(socket.link, self.now)) is not None:
             wrote = True
             for code, _, body, end in frames(message):
                 r = Reader(message, body, end)
@@ -220,7 +220,15 @@ class Driver:
         self.pump()
 
     def welcome(self, socket: Socket, producer: int = 77, **fields: Any) -> None:
-        fields = {"bus": "bus-1", "session": "s", "resume": "secret", "limits": LIMITS, **fields}
+        fields = {
+            "bus": "bus-1",
+            "session": "s",
+            "resume": "secret",
+            "limits": LIMITS,
+            "calls": 4096,
+            "services": 9,
+            **fields,
+        }
         if not socket.link.opened:
             self.open(socket)
         self.say(socket, Welcome(producer=producer, **fields).frame())
@@ -259,7 +267,7 @@ class Driver:
     def subscribe(self, filter: str, group: str | None = None, overflow: Overflow = Overflow.BLOCK) -> Subscription:
         subscription = Subscription(self.machine.registry.take_id(), filter, group, overflow)
         subscription.ready.append(FakeWaiter())
-        self.machine.registry.subscribe(subscription, self.now)
+        self.machine.registry.begin(subscription, self.now)
         self.pump()
         return subscription
 

@@ -9,20 +9,35 @@ import threading
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import replace
 from http import HTTPStatus
+from itertools import count
 from typing import Any
 
 from fakes import LIMITS, PublishSeen, deliver, read_publish
 from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.datastructures import Headers
 from websockets.exceptions import ConnectionClosed
-from websockets.http11 import Request, Response
+from websockets.http11 import Request as Upgrade
+from websockets.http11 import Response
 from websockets.typing import Subprotocol
 
+from eventbus._call_frames import (
+    RECORDS,
+    Cancel,
+    Capacity,
+    Execution,
+    Failure,
+    FailureCode,
+    Invoke,
+    Register,
+    Reply,
+    Request,
+    Unregister,
+)
 from eventbus._topics import matcher
 from eventbus._wire import (
     PUBLISH,
-    RECORDS,
     Authenticate,
     Barrier,
     BusCode,
@@ -50,6 +65,11 @@ class Bus:
         self.confirms = True
         self.welcomes = True
         self.forbidden = "secret.>"
+        #: By connection: services by their ids, and what each may still be given.
+        self.members: dict[ServerConnection, dict[int, Register]] = {}
+        #: Calls that members have: who asked, under which number, and whom.
+        self.calls: dict[int, tuple[ServerConnection, int, ServerConnection]] = {}
+        self._call_numbers = count(1)
         self.upgrade: Response | None = None
         self.url = ""
         self.subprotocols: list[Subprotocol] | None = [Subprotocol("eventbus.v1.avro")]
@@ -75,12 +95,13 @@ class Bus:
         self._server.close()
         await self._server.wait_closed()
 
-    def _upgrade(self, connection: ServerConnection, request: Request) -> Response | None:
+    def _upgrade(self, connection: ServerConnection, request: Upgrade) -> Response | None:
         return self.upgrade
 
     async def _serve(self, ws: ServerConnection) -> None:
         self.connections.append(ws)
         self.subscriptions[ws] = {}
+        self.members[ws] = {}
         self._held[ws], self._room[ws], self._limit[ws] = deque(), math.inf, 0
         with contextlib.suppress(ConnectionClosed):
             async for message in ws:
@@ -94,6 +115,7 @@ class Bus:
                 if out:
                     await ws.send(b"".join(out))
         self.subscriptions.pop(ws, None)
+        self.members.pop(ws, None)
 
     async def _answer(self, ws: ServerConnection, frame: Any) -> list[bytes]:
         mine = self.subscriptions[ws]
@@ -101,7 +123,7 @@ class Bus:
             if frame.token == "wrong":
                 await ws.send(Problem(BusCode.UNAUTHENTICATED, "a wrong token", False, 0).frame())
                 await ws.close(4500, "a wrong token")
-            welcome = Welcome("bus", "session", self.producer, "secret", LIMITS, expires_at=self._expires_at())
+            welcome = Welcome("bus", "session", self.producer, "secret", LIMITS, (), self._expires_at(), 99, 9)
             return [welcome.frame()] if self.welcomes else []
         if isinstance(frame, Authenticate):
             return [Confirm(Authenticate.CODE, self._expires_at()).frame()]
@@ -124,7 +146,47 @@ class Bus:
             return [Confirm(PUBLISH, frame.last, frame.topic).frame()] if frame.confirm and self.confirms else []
         if isinstance(frame, (Barrier, Echo)):
             return [frame.frame()]
+        return await self._answer_call(ws, frame)
+
+    async def _answer_call(self, ws: ServerConnection, frame: Any) -> list[bytes]:
+        mine = self.members[ws]
+        if isinstance(frame, Register):
+            if frame.service == "secret":
+                return [Problem(BusCode.FORBIDDEN, "not this", False, frame.id, Register.CODE).frame()]
+            mine[frame.id] = frame
+            return [Confirm(Register.CODE, frame.id).frame()]
+        if isinstance(frame, Unregister):
+            mine.pop(frame.id, None)
+            return [Confirm(Unregister.CODE, frame.id).frame(), Drained(frame.id).frame()]
+        if isinstance(frame, Capacity):
+            mine[frame.id] = replace(mine[frame.id], concurrency=frame.concurrency)
+        if isinstance(frame, Request):
+            return await self._request(ws, frame)
+        if isinstance(frame, (Reply, Failure)) and frame.call in self.calls:
+            caller, number, _ = self.calls.pop(frame.call)
+            with contextlib.suppress(ConnectionClosed):
+                await caller.send(replace(frame, call=number, member=5).frame())
+        if isinstance(frame, Cancel):
+            for call, (caller, number, member) in list(self.calls.items()):
+                if (caller, number) == (ws, frame.call):
+                    await member.send(Cancel(call).frame())
         return []
+
+    async def _request(self, ws: ServerConnection, frame: Request) -> list[bytes]:
+        for member, services in self.members.items():
+            for id, service in services.items():
+                if service.service == frame.service and service.concurrency:
+                    call = -next(self._call_numbers)
+                    self.calls[call] = ws, frame.call, member
+                    identity = "alice" if service.identify else ""
+                    invoke = Invoke(
+                        call, id, frame.method, frame.kind, frame.timeout_millis, self.producer, frame.call, frame.attempt,
+                        identity, 1, frame.schema, frame.event,
+                    )  # fmt: skip
+                    await member.send(invoke.frame())
+                    return []
+        text = f"{frame.service} has no member"
+        return [Failure(frame.call, FailureCode.NO_MEMBER, text, Execution.NO).frame()]
 
     def _expires_at(self) -> int:
         return int((time.time() + self.token_life) * 1e6) if self.token_life else 0

@@ -100,6 +100,50 @@ def bus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
         found.stop()
 
 
+def test_services(bus: Process) -> None:
+    async def main() -> None:
+        go_on = asyncio.Event()
+
+        async def total(invocation: eventbus.Invocation) -> str:
+            if invocation.method == "slow":
+                await go_on.wait()
+            if invocation.method == "refuse":
+                raise eventbus.Rejected.refused("not now")
+            return f"{invocation.method} {invocation.event.text()} {invocation.caller}"
+
+        async with (
+            eventbus.connect(bus.url) as client,
+            eventbus.connect(bus.url) as other,
+            eventbus.connect(bus.url) as asks,
+        ):
+            assert asks.connection is not None
+            async with (
+                client.serve("orders", total, concurrency=4),
+                other.serve("orders", total, concurrency=4) as second,
+            ):
+                async with asyncio.TaskGroup() as group:
+                    asked = [group.create_task(asks.request("orders", str(i), method="m")) for i in range(500)]
+                assert {t.result().text() for t in asked} == {f"m {i} {asks.connection.producer}" for i in range(500)}
+                assert len({t.result().member for t in asked}) == 2
+                with pytest.raises(eventbus.Rejected, match="not now") as refused:
+                    await asks.request("orders", method="refuse")
+                assert refused.value.executed is eventbus.Execution.NO
+                with pytest.raises(eventbus.DeadlineExceeded) as late:
+                    await asks.request("orders", method="slow", timeout=0.1)
+                assert late.value.executed is eventbus.Execution.UNKNOWN
+                with pytest.raises(eventbus.TooBig):
+                    await asks.request("orders", b"x" * 70_000)
+                go_on.set()
+                second.pause()
+                await asks.request("orders", "x")
+            with pytest.raises(eventbus.NoMember):
+                await asks.request("orders")
+
+    asyncio.run(main())
+    with connect_sync(bus.url) as client, client.serve("sums", lambda i: str(sum(i.event.json()))):
+        assert client.request("sums", "[1, 2, 3]").text() == "6"
+
+
 def test_everything_comes_once_and_in_order(bus: Process) -> None:
     async def main() -> None:
         async with eventbus.connect(bus.url) as client, eventbus.connect(bus.url) as other:

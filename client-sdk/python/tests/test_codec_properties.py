@@ -21,10 +21,11 @@ from hypothesis import strategies as st
 from test_wire import examples, plain, publish_frame
 
 from eventbus import _events
+from eventbus._call_frames import RECORDS, EventParts
 from eventbus._events import DeliveryReader, Event, EventCursor, encode_event
 from eventbus._publish_frame import ENCODED
 from eventbus._publish_frame import encode as encode_together
-from eventbus._wire import DELIVER, PUBLISH, RECORDS, Malformed, Reader, _fields_of, frames, text, varint
+from eventbus._wire import DELIVER, PUBLISH, Malformed, Reader, _fields_of, frames, text, varint
 
 AVRO = Path(__file__).parents[3] / "schemas" / "avro"
 NAMES = {record.CODE: record.__name__.replace("GapFrame", "Gap") for record in RECORDS.values()}
@@ -155,6 +156,12 @@ def test_control_frames_are_what_fastavro_reads(code: int, record: dict[str, Any
     value = RECORDS[code].read(Reader(raw, at, end))
     for name, path, _, _ in _fields_of(type(value)):
         mine, theirs = getattr(value, name), found[path.split(".")[1]]
+        if isinstance(mine, EventParts):
+            assert theirs == dict(zip(("publishedAt", "key", "headers", "payload"), mine, strict=True))
+            continue
+        if isinstance(mine, bytes):
+            assert theirs == mine
+            continue
         assert plain(record)[path.split(".")[1]] in (theirs, getattr(mine, "name", None)) or code == 7
         if isinstance(theirs, (int, str)) and not hasattr(mine, "name"):
             assert mine == theirs

@@ -85,6 +85,16 @@ CORE = [
     "_moves",
     "_registry",
     "_tokens",
+    "_call",
+    "_calls",
+    "_call_events",
+    "_call_failures",
+    "_call_frames",
+    "_outgoing",
+    "_received",
+    "_registration",
+    "_service_core",
+    "_serving",
 ]
 
 
@@ -431,6 +441,20 @@ def test_events_of_send_are_not_sent_again_and_are_told() -> None:
     s = d.reconnect()
     assert [p.sequence for p in s.take(PublishSeen)] == [2]
     assert d.machine.counters().indeterminate == 1
+
+
+def test_what_was_sent_after_an_answered_barrier_may_be_lost() -> None:
+    d = Driver()
+    s = d.connect()
+    d.machine.outbox.add("a", b"1")
+    d.machine.flush(FakeWaiter(), 30, d.now)
+    d.pump()
+    [barrier] = s.take(Barrier)
+    d.machine.outbox.add("a", b"2")
+    d.pump()
+    d.say(s, barrier.frame())
+    d.end(s)
+    assert d.of(Dropped) == [Dropped(1, DropCause.CONNECTION_LOST)]
 
 
 def test_a_barrier_or_a_confirmation_says_what_was_not_lost() -> None:
@@ -876,7 +900,7 @@ def test_errors_have_one_word_for_each_kind() -> None:
     kinds = {c.code: c for c in Error.__subclasses__()}
     assert set(kinds) == {
         "ILLEGAL_TOPIC", "TOO_BIG", "BUFFER_FULL", "NOT_CONNECTED", "CONNECTION_LOST", "REFUSED", "TIMED_OUT", "CLOSED",
-        "UNREADABLE_PAYLOAD",
+        "UNREADABLE_PAYLOAD", "CALL_FAILED",
     }  # fmt: skip
     assert issubclass(TimedOut, TimeoutError)
     assert BufferFull("").retryable

@@ -6,13 +6,26 @@ import inspect
 import os
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
 
 import pytest
 from loopback import Bus, in_thread
 
 import eventbus
-from eventbus import Closed, Published, Refused, State, TimedOut
-from eventbus.sync import EventBus, Subscription, connect
+from eventbus import (
+    Closed,
+    DeadlineExceeded,
+    Invocation,
+    NoMember,
+    Published,
+    Refused,
+    Rejected,
+    RequestFailed,
+    State,
+    TimedOut,
+)
+from eventbus._call_frames import Capacity
+from eventbus.sync import EventBus, Service, Subscription, connect
 
 
 @pytest.fixture
@@ -137,12 +150,14 @@ def test_the_loop_thread_may_not_wait_for_itself(bus: Bus) -> None:
 def test_after_a_fork_every_call_raises(bus: Bus) -> None:
     with connect(bus.url, proxy=None) as client:
         sub = client.subscribe("a")
+        service = client.serve("orders", lambda _: b"")
         pid = os.fork()
         if pid == 0:
             code = 1
             try:
                 calls: list[Callable[[], object]] = [
                     lambda: client.publish("a", b""), lambda: client.send("a", b""), lambda: client.flush(),
+                    lambda: client.request("s"), lambda: client.serve("s", lambda _: b""), service.pause, service.close,
                     lambda: client.subscribe("b"), lambda: next(iter(sub)), lambda: client.room(), lambda: client.close(),
                 ]  # fmt: skip
                 for call in calls:
@@ -156,6 +171,71 @@ def test_after_a_fork_every_call_raises(bus: Bus) -> None:
         assert client.publish("a", b"").sequence == 1
 
 
+def test_request_and_serve(bus: Bus) -> None:
+    gate = threading.Barrier(4)
+
+    def handler(invocation: Invocation) -> str:
+        if invocation.method == "together":
+            gate.wait(10)
+        if invocation.method == "fail":
+            raise LookupError("nothing here")
+        return f"{threading.current_thread().name} {invocation.event.text()}"
+
+    with connect(bus.url, proxy=None) as client, connect(bus.url, proxy=None) as other:
+        with client.serve("orders", handler, concurrency=4, timeout=5) as service:
+            answer = other.request("orders", "x", timeout=5)
+            assert answer.text().startswith("eventbus orders")
+            # Four at once, each in a thread of its own.
+            asked = [other.submit("orders", str(i), method="together") for i in range(4)]
+            assert len({future.result(10).text().rpartition(" ")[0] for future in asked}) == 4
+            failed: list[RequestFailed] = []
+            client.on_request_error(failed.append)
+            with pytest.raises(Rejected, match="failed with LookupError"):
+                other.request("orders", method="fail")
+            assert len(failed) == 1
+            service.pause()
+            bus.wait(lambda: bus.of(Capacity))
+            with pytest.raises(NoMember):
+                other.request("orders")
+            service.resume()
+            bus.wait(lambda: len(bus.of(Capacity)) == 2)
+            assert service.counters().answered == 5
+            assert (service.name, "orders" in repr(service)) == ("orders", True)
+        assert service.close() is True
+        with pytest.raises(NoMember):
+            other.request("orders")
+        with pytest.raises(Refused):
+            client.serve("secret", handler)
+        with pytest.raises(ValueError, match="concurrency: 1025"):
+            client.serve("orders", handler, concurrency=1025)
+    for call in (lambda: client.request("a"), lambda: client.serve("a", handler)):
+        with pytest.raises(Closed):
+            call()
+
+
+def test_a_request_that_is_cancelled(bus: Bus) -> None:
+    begun, told = threading.Event(), threading.Event()
+
+    def handler(invocation: Invocation) -> bytes:
+        invocation.on_cancel(told.set)
+        begun.set()
+        assert told.wait(10)
+        assert invocation.cancelled
+        return b""
+
+    with connect(bus.url, proxy=None) as client, client.serve("orders", handler):
+        asked = client.submit("orders")
+        assert begun.wait(10)
+        assert asked.cancel()
+        with pytest.raises(CancelledError):
+            asked.result()
+        assert told.wait(10)
+        told.clear()
+        with pytest.raises(DeadlineExceeded):
+            client.request("orders", timeout=0.01)
+        told.set()
+
+
 def names(kind: type) -> dict[str, list[str]]:
     found = {}
     for name, member in inspect.getmembers(kind):
@@ -167,7 +247,9 @@ def names(kind: type) -> dict[str, list[str]]:
 
 def test_both_faces_have_the_same_names_and_parameters() -> None:
     ours, theirs = names(EventBus), names(eventbus.EventBus)
-    assert set(ours) == set(theirs)
+    # What asyncio does with tasks.
+    assert set(ours) - set(theirs) == {"submit"}
+    assert set(theirs) <= set(ours)
     for name, parameters in theirs.items():
         extra = [p for p in ours[name] if p not in parameters]
         assert extra in ([], ["timeout"]), name
@@ -176,3 +258,4 @@ def test_both_faces_have_the_same_names_and_parameters() -> None:
     # What asyncio does with ``async for`` is a method here; batches have the size of the loop thread.
     assert set(names(Subscription)) - set(names(eventbus.Subscription)) == {"events"}
     assert set(names(eventbus.Subscription)) - set(names(Subscription)) == {"finish", "take_unhandled"}
+    assert names(Service) == names(eventbus.Service)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import concurrent.futures
 import contextlib
 import dataclasses
 import json
@@ -15,13 +16,15 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from enum import IntEnum
+from itertools import count
 from typing import Any
 
 import eventbus
 import eventbus.sync
-from eventbus import _wire
+from eventbus import _call_frames, _wire
 from eventbus._events import DeliveryReader, Event, EventCursor, encode_event, publish_head
 from eventbus._topics import filter_problem, matcher, topic_problem
 from eventbus._version import AGENT
@@ -30,7 +33,7 @@ from eventbus._wire import Malformed, Reader
 CAPABILITIES = [
     "publish", "send", "limits", "outbound", "confirm-timeout", "flush", "subscribe", "groups", "repetitions", "forget",
     "pause", "credit", "reconnect", "others", "previous", "credentials", "tokens", "token-again", "change", "silence",
-    "counters", "decode", "encode", "topics", "fingerprint",
+    "counters", "services", "calls", "decode", "encode", "topics", "fingerprint",
 ]  # fmt: skip
 SECONDS = {
     "connectTimeout": "connect_timeout", "confirmTimeout": "confirm_timeout", "silenceTimeout": "silence_timeout",
@@ -67,6 +70,8 @@ def failure(e: BaseException, op: str = "") -> dict[str, Any]:
         found: dict[str, Any] = {"code": e.code, "retryable": e.retryable, "message": str(e)}
         if isinstance(e, eventbus.Refused):
             found["busCode"] = e.bus_code.name
+        if isinstance(e, eventbus.CallFailed):
+            found["executed"] = e.executed.name
         return {"error": found}
     if isinstance(e, Malformed):
         return {"error": {"code": "MALFORMED", "retryable": False, "message": str(e)}}
@@ -135,6 +140,10 @@ def shown(kind: Any, value: Any) -> Any:
         return record_json(value)
     if isinstance(value, IntEnum):
         return value.name
+    if isinstance(value, _call_frames.EventParts):
+        return event_parts(*value)
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
     if isinstance(value, tuple):
         return [str(v) if kind is _wire.LONGS else v for v in value]
     return value
@@ -150,9 +159,11 @@ def event_json(data: bytes) -> dict[str, Any]:
     r = Reader(data)
     at, key, headers = r.long("Event.publishedAt"), r.optional("Event.key"), r.text_map("Event.headers")
     n = r.length("Event.payload")
-    return {
-        "publishedAt": str(at), "key": key, "headers": headers, "payload": base64.b64encode(data[r.pos : r.pos + n]).decode()
-    }  # fmt: skip
+    return event_parts(at, key, headers, data[r.pos : r.pos + n])
+
+
+def event_parts(at: int, key: str | None, headers: Mapping[str, str], payload: bytes) -> dict[str, Any]:
+    return {"publishedAt": str(at), "key": key, "headers": headers, "payload": base64.b64encode(payload).decode()}
 
 
 def decode(raw: bytes) -> list[dict[str, Any]]:
@@ -160,12 +171,13 @@ def decode(raw: bytes) -> list[dict[str, Any]]:
     for code, start, body, end in _wire.frames(raw):
         r = Reader(raw, body, end)
         record: dict[str, Any]
-        if code in _wire.RECORDS:
-            record = record_json(_wire.RECORDS[code].read(r))
+        if code in _call_frames.RECORDS:
+            record = record_json(_call_frames.RECORDS[code].read(r))
             if code == _wire.Credit.CODE and int(record["limit"]) < 0:
                 raise Malformed("Credit.limit", 0, record["limit"], "at least 0")
-            if code == 0 and record["attributes"] is None:
-                record["attributes"] = {}
+            for name in ("attributes", "metadata"):
+                if name in record and record[name] is None:
+                    record[name] = {}
         elif code == _wire.DELIVER:
             d = DeliveryReader().read(raw, body, end, end - start)
             events: list[Event] = []
@@ -213,9 +225,9 @@ def encode(code: int, record: dict[str, Any]) -> bytes:
         schema, confirm = int(record.get("schema") or 0), bool(record.get("confirm"))
         head = publish_head(topic, int(record["sequence"]), schema, confirm, len(events), size)
         return head + b"".join(events) + b"\0"
-    if code not in _wire.RECORDS:
+    if code not in _call_frames.RECORDS:
         raise ValueError(f"typeCode: {code} (expected: a frame that a client writes)")
-    return build(_wire.RECORDS[code], record).frame()
+    return build(_call_frames.RECORDS[code], record).frame()
 
 
 ENUMS = {
@@ -223,7 +235,13 @@ ENUMS = {
     _wire.BUS_CODE: _wire.BusCode,
     _wire.GAP_REASON: _wire.WireGapReason,
     _wire.CHANGE_REASON: _wire.ChangeReason,
+    _call_frames.EXECUTION: _call_frames.Execution,
+    _call_frames.FAILURE_CODE: _call_frames.FailureCode,
+    _call_frames.CALL_KIND: _call_frames.CallKind,
+    _call_frames.CALL_SCOPE: _call_frames.CallScope,
+    _call_frames.PRIORITY: _call_frames.Priority,
 }
+INTEGERS = (_wire.LONG, _wire.INT, _call_frames.CONCURRENCY, _call_frames.NATURAL)
 
 
 def build(kind: type[_wire.Record], record: dict[str, Any]) -> _wire.Record:
@@ -233,8 +251,13 @@ def build(kind: type[_wire.Record], record: dict[str, Any]) -> _wire.Record:
         if record.get(wire) is None:
             continue
         value = record[wire]
-        if field in (_wire.LONG, _wire.INT):
+        if field in INTEGERS:
             value = int(value)
+        elif field is _call_frames.BYTES:
+            value = base64.b64decode(value)
+        elif field is _call_frames.EVENT:
+            payload = base64.b64decode(value["payload"])
+            value = int(value["publishedAt"]), value.get("key"), value.get("headers") or {}, payload
         elif field in ENUMS:
             value = ENUMS[field][value]
         elif field is _wire.LIMITS:
@@ -281,6 +304,39 @@ class Lines:
             self._out.flush()
 
 
+def call_args(args: dict[str, Any]) -> dict[str, Any]:
+    """How a request is made."""
+    found = event_args(args)
+    found["timeout"] = args.get("timeout", 5000) / 1000
+    found["wait_for"] = args.get("waitFor", 0) / 1000
+    found["method"] = args.get("method") or ""
+    found["idempotent"] = bool(args.get("idempotent"))
+    found["priority"] = eventbus.Priority[args.get("priority") or "NORMAL"]
+    found["member"] = int(args.get("member") or 0)
+    found["retry"] = False if args.get("retry") is False else None
+    return found
+
+
+def responded(response: eventbus.Response) -> dict[str, Any]:
+    return {"payload": base64.b64encode(response.payload).decode(), "member": str(response.member)}
+
+
+def serve_args(args: dict[str, Any]) -> dict[str, Any]:
+    return {"concurrency": args.get("concurrency") or 16, "remember_replies": args.get("rememberReplies") or 0}
+
+
+CANCELLED = {"error": {"code": "CANCELLED", "retryable": False, "message": "cancelled by its caller"}}
+
+
+def rejected(args: dict[str, Any]) -> eventbus.Rejected:
+    message = args.get("message") or ""
+    if args["reason"] == "REFUSED":
+        return eventbus.Rejected.refused(message)
+    if args["reason"] == "UNKNOWN_METHOD":
+        return eventbus.Rejected.unknown_method(args.get("method") or "")
+    return eventbus.Rejected.failed(args.get("type") or "", message)
+
+
 def listen(lines: Lines, name: str, bus: eventbus.EventBus | eventbus.sync.EventBus) -> None:
     def tell(event: str, **members: Any) -> None:
         lines.write({"event": event, "client": name, **members})
@@ -307,6 +363,11 @@ class Testee:
         self.lines = Lines()
         self.clients: dict[str, Any] = {}
         self.subscriptions: dict[str, Any] = {}
+        self.services: dict[str, Any] = {}
+        self.requests: dict[str, Any] = {}
+        #: What handlers wait for that are at a request.
+        self.invocations: dict[int, Future[eventbus.Answer]] = {}
+        self._numbers = count(1)
 
     def client(self, request: dict[str, Any]) -> Any:
         found = self.clients.get(request.get("on", ""))
@@ -319,6 +380,31 @@ class Testee:
         if found is None:
             raise Broken(f"no subscription {args['subscription']!r}")
         return found
+
+    def service(self, args: dict[str, Any]) -> Any:
+        found = self.services.get(args["service"])
+        if found is None:
+            raise Broken(f"no service {args['service']!r}")
+        return found
+
+    def invoked(self, client: str, service: str, invocation: eventbus.Invocation) -> Future[eventbus.Answer]:
+        """Tells that a handler was called; the future has what it is to answer."""
+        number = next(self._numbers)
+        answer: Future[eventbus.Answer] = Future()
+        self.invocations[number] = answer
+        told = {"client": client, "service": service, "invocation": number}
+        self.lines.write({
+            "event": "invoked", **told, "method": invocation.method, "caller": str(invocation.caller),
+            "request": invocation.request, "attempt": invocation.attempt, "identity": invocation.identity,
+            "payload": base64.b64encode(invocation.event.payload).decode(),
+        })  # fmt: skip
+        invocation.on_cancel(lambda: self.lines.write({"event": "invocationCancelled", **told}))
+        return answer
+
+    def forget(self) -> None:
+        """All names."""
+        for named in (self.clients, self.subscriptions, self.services, self.requests, self.invocations):
+            named.clear()
 
     def answer(self, request: dict[str, Any], what: dict[str, Any]) -> None:
         self.lines.write({"id": request["id"], **what})
@@ -344,6 +430,21 @@ class Testee:
             return self.counters(self.client(request))
         if op == "send":
             return {"accepted": self.client(request).send(args["topic"], **event_args(args))}
+        if op in ("reply", "reject"):
+            invocation = self.invocations.pop(args["invocation"], None)
+            if invocation is None:
+                raise Broken(f"no invocation {args['invocation']}")
+            if op == "reply":
+                invocation.set_result(eventbus.Answer(**event_args(args)))
+            else:
+                invocation.set_exception(rejected(args))
+            return {}
+        if op == "cancel":
+            found_request = self.requests.get(args["request"])
+            if found_request is None:
+                raise Broken(f"no request {args['request']!r}")
+            found_request.cancel()
+            return {}
         if op in ("pause", "resume"):
             gate = self.subscription(args)[1]
             if op == "pause":
@@ -380,6 +481,8 @@ class AsyncTestee(Testee):
             ok = found if found is not None else await self.slow(request)
         except Broken as e:
             self.answer(request, {"broken": str(e)})
+        except asyncio.CancelledError:
+            self.answer(request, CANCELLED)
         except Exception as e:
             self.answer(request, failure(e, request["op"]))
         else:
@@ -408,6 +511,16 @@ class AsyncTestee(Testee):
             subscription, gate = self.subscription(args)
             gate.set()
             await subscription.unsubscribe()
+            return {}
+        if op == "request":
+            if args.get("as"):
+                self.requests[args["as"]] = asyncio.current_task()
+            return responded(await bus.request(args["service"], **call_args(args)))
+        if op == "serve":
+            await self.serve(request["on"], bus, args)
+            return {}
+        if op == "unserve":
+            await self.service(args).close()
             return {}
         raise Broken(f"no op {op!r}")
 
@@ -441,12 +554,19 @@ class AsyncTestee(Testee):
         self.subscriptions[args["as"]] = subscription, gate
         await subscription
 
+    async def serve(self, name: str, bus: eventbus.EventBus, args: dict[str, Any]) -> None:
+        async def handler(invocation: eventbus.Invocation) -> eventbus.Answer:
+            return await asyncio.wrap_future(self.invoked(name, args["as"], invocation))
+
+        service = bus.serve(args["service"], handler, **serve_args(args))
+        self.services[args["as"]] = service
+        await service
+
     async def reset(self) -> None:
         clients = list(self.clients.values())
         for _, gate in self.subscriptions.values():
             gate.set()
-        self.clients.clear()
-        self.subscriptions.clear()
+        self.forget()
         await asyncio.gather(*(bus.close(0) for bus in clients))
 
 
@@ -456,11 +576,14 @@ class SyncTestee(Testee):
     def run(self) -> None:
         for line in sys.stdin.buffer:
             request = json.loads(line)
+            if request["op"] == "request":
+                self.begin_request(request)
+                continue
             thread = threading.Thread(target=self.handle, args=(request,), daemon=True)
             bus = self.clients.get(request.get("on", ""))
             before = bus.counters().published if bus is not None else 0
             thread.start()
-            if request["op"] in ("publish", "send", "subscribe", "unsubscribe", "flush"):
+            if request["op"] in ("publish", "send", "subscribe", "unsubscribe", "flush", "serve", "unserve"):
                 # Begun in the order of the lines: until its number is taken, or it waits for room.
                 until = time.monotonic() + 0.05
                 while thread.is_alive() and time.monotonic() < until and bus and bus.counters().published == before:
@@ -479,6 +602,27 @@ class SyncTestee(Testee):
             self.answer(request, failure(e, request["op"]))
         else:
             self.answer(request, {"ok": ok})
+
+    def begin_request(self, request: dict[str, Any]) -> None:
+        """One that is waited for in a thread of its own, so that it can be cancelled."""
+        args = request["args"]
+        try:
+            answer = self.client(request).submit(args["service"], **call_args(args))
+        except Exception as e:
+            self.answer(request, failure(e, "request"))
+            return
+        if args.get("as"):
+            self.requests[args["as"]] = answer
+
+        def wait() -> None:
+            try:
+                self.answer(request, {"ok": responded(answer.result())})
+            except concurrent.futures.CancelledError:
+                self.answer(request, CANCELLED)
+            except Exception as e:
+                self.answer(request, failure(e, "request"))
+
+        threading.Thread(target=wait, daemon=True).start()
 
     def slow(self, request: dict[str, Any]) -> dict[str, Any]:
         op, args = request["op"], request.get("args") or {}
@@ -505,12 +649,22 @@ class SyncTestee(Testee):
             subscription.unsubscribe()
             thread.join()
             return {}
+        if op == "serve":
+            self.services[args["as"]] = bus.serve(
+                args["service"],
+                lambda invocation: self.invoked(request["on"], args["as"], invocation).result(),
+                **serve_args(args),
+            )
+            return {}
+        if op == "unserve":
+            self.service(args).close()
+            return {}
         raise Broken(f"no op {op!r}")
 
     def connect(self, name: str, args: dict[str, Any]) -> dict[str, Any]:
-        from eventbus.sync import _the_portal
+        from eventbus._portal import the_portal
 
-        portal = _the_portal()
+        portal = the_portal()
 
         async def make() -> eventbus.EventBus:
             from eventbus._aio import EventBus
@@ -550,12 +704,13 @@ class SyncTestee(Testee):
         clients = list(self.clients.values())
         for _, gate, _ in self.subscriptions.values():
             gate.set()
+        for invocation in list(self.invocations.values()):
+            invocation.set_exception(Broken("reset"))
         for bus in clients:
             bus.close(0)
         for _, _, thread in self.subscriptions.values():
             thread.join(1)
-        self.clients.clear()
-        self.subscriptions.clear()
+        self.forget()
 
 
 def main(run: Callable[[], None]) -> None:

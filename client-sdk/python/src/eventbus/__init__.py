@@ -7,19 +7,33 @@
             await bus.publish("flights.JFK.departed", "B6 8")
             async for event in flights:
                 print(event.topic, event.text())
+        async with bus.serve("sums", lambda request: str(sum(request.event.json()))):
+            print((await bus.request("sums", "[1, 2, 3]", timeout=2)).text())
 """
 
 from ._aio import EventBus
+from ._call import Retry
+from ._call_events import Answer, CallEvent, Response
+from ._call_frames import Execution, Priority
 from ._connect import Connecting, connect
 from ._dispatch import Gap, GapReason
 from ._errors import (
     BufferFull,
+    BusLost,
+    CallFailed,
+    Cancelled,
     Closed,
     ConnectionLost,
+    DeadlineExceeded,
     Error,
     IllegalTopic,
+    MemberLost,
+    NoMember,
     NotConnected,
+    NotServed,
+    Overloaded,
     Refused,
+    Rejected,
     TimedOut,
     TooBig,
     UnreadablePayload,
@@ -41,39 +55,60 @@ from ._happenings import (
 from ._options import Reconnect
 from ._outbox import Published
 from ._payload import Codec
+from ._service import Invocation, RequestFailed, Service
+from ._service_core import ServiceCounters
 from ._subscription import HandlerFailed, Subscription
 from ._version import VERSION as __version__
 from ._wire import BusCode, Limits, Overflow
 
 __all__ = [
+    "Answer",
     "BufferFull",
     "BusChangeFailed",
     "BusChanged",
     "BusCode",
+    "BusLost",
+    "CallEvent",
+    "CallFailed",
+    "Cancelled",
     "Closed",
     "Codec",
     "Connecting",
     "Connection",
     "ConnectionLost",
     "Counters",
+    "DeadlineExceeded",
     "Disconnected",
     "DropCause",
     "Dropped",
     "Error",
     "Event",
     "EventBus",
+    "Execution",
     "Gap",
     "GapReason",
     "HandlerFailed",
     "IllegalTopic",
+    "Invocation",
     "Limits",
+    "MemberLost",
+    "NoMember",
     "NotConnected",
+    "NotServed",
     "Overflow",
+    "Overloaded",
+    "Priority",
     "ProducerChanged",
     "Published",
     "Reconnect",
     "Reconnecting",
     "Refused",
+    "Rejected",
+    "RequestFailed",
+    "Response",
+    "Retry",
+    "Service",
+    "ServiceCounters",
     "State",
     "Subscription",
     "SubscriptionCounters",

@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from . import _dispatch
+from ._calling import Calling
 from ._driver import Driver
 from ._errors import BufferFull, Closed, IllegalTopic
 from ._happenings import Connection, Counters, State
@@ -31,11 +32,15 @@ def _after_fork() -> None:
         client._forked()
 
 
+def _forked() -> Closed:
+    return Closed("this client was made before a fork (expected: connect after the fork)")
+
+
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
-class EventBus(Listeners):
+class EventBus(Listeners, Calling):
     """A client of an event bus; :func:`connect` makes one. For one thread: that of its event loop."""
 
     def __init__(self, options: Options) -> None:
@@ -47,6 +52,7 @@ class EventBus(Listeners):
         self._outbox = self._machine.outbox
         self._add = self._outbox.add
         self._handlers: set[Subscription] = set()
+        self._invocations: set[asyncio.Task[None]] = set()
         self._blocked: deque[asyncio.Future[None]] = deque()
         self._closing: asyncio.Future[bool] | None = None
         _clients.add(self)
@@ -195,7 +201,7 @@ class EventBus(Listeners):
                 found._wake()
 
         core.wake = wake
-        machine.registry.subscribe(core, self._loop.time())
+        machine.registry.begin(core, self._loop.time())
         return subscription
 
     def _forget(self, core: _dispatch.Subscription) -> None:
@@ -233,10 +239,11 @@ class EventBus(Listeners):
     # ---- The end
 
     async def close(self, timeout: float | None = None) -> bool:
-        """Ends the client: subscriptions first, then what is buffered goes out and is confirmed, and handlers finish.
+        """Ends the client: subscriptions and services first, then what is buffered goes out and is confirmed, requests have their
+        outcome, and handlers finish.
 
         ``timeout``: seconds that this may take, by default ``close_timeout``; 0 for at once. Returns whether all was sent,
-        confirmed and handled. No task of the client is left afterwards. Closing again waits for the same end.
+        confirmed, answered and handled. No task of the client is left afterwards. Closing again waits for the same end.
         """
         if timeout is not None:
             check_range("timeout", timeout, 0, 3600, "s")
@@ -275,11 +282,16 @@ class EventBus(Listeners):
     async def _drained(self, handlers: list[Subscription]) -> None:
         machine = self._machine
         waiting: list[asyncio.Future[None]] = []
-        for core in machine.dispatcher.subscriptions.values():
+        for registration in machine.registry.all.values():
             waiting.append(self._loop.create_future())
-            core.drained.append(waiting[-1])
+            registration.drained.append(waiting[-1])
+        waiting.append(self._loop.create_future())
+        machine.calls.drain(waiting[-1], machine.connector.closed_error)
         for waiter in waiting:
             await waiter
+        # The end of one begins the next that waits.
+        while invocations := [t for t in self._invocations if t is not asyncio.current_task()]:
+            await asyncio.wait(invocations)
         tasks = [s._task for s in handlers if s._task is not None]
         if tasks:
             await asyncio.wait(tasks)
@@ -288,7 +300,8 @@ class EventBus(Listeners):
 
     async def _end(self) -> None:
         self._driver.close()
-        tasks = [s._task for s in self._handlers if s._task is not None and s._task is not asyncio.current_task()]
+        tasks = [s._task for s in self._handlers if s._task is not None] + list(self._invocations)
+        tasks = [task for task in tasks if task is not asyncio.current_task()]
         for task in tasks:
             task.cancel()
         await self._driver.join(tasks)
@@ -303,5 +316,6 @@ class EventBus(Listeners):
 
     def _forked(self) -> None:
         """In a child process: its socket and its loop are the parent's."""
-        self._outbox.closed = lambda: Closed("this client was made before a fork (expected: connect after the fork)")
+        self._outbox.closed = _forked
+        self._machine.calls.drain(None, _forked)
         self._machine.state = State.CLOSED

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ._call_frames import Cancel, Capacity, Failure, Invoke, Register, Reply, Unregister
 from ._errors import Error, Refused
 from ._link import Link
 from ._wire import (
@@ -60,6 +61,20 @@ class Answers:
             machine.moves.asked(link, ChangeBus.read(r), now)
         elif code == Welcome.CODE:
             LOG.warning("%s sent a second Welcome: skipped", link.url)
+        else:
+            self.take_call(link, code, r, now)
+
+    def take_call(self, link: Link, code: int, r: Reader, now: float) -> None:
+        """The same for frames of calls; others are skipped."""
+        machine = self._machine
+        if code == Reply.CODE:
+            machine.calls.reply(link, Reply.read(r))
+        elif code == Invoke.CODE:
+            machine.services.invoked(link, Invoke.read(r), now)
+        elif code == Failure.CODE:
+            machine.calls.failed(link, Failure.read(r), now)
+        elif code == Cancel.CODE:
+            machine.services.cancelled(link, Cancel.read(r).call)
         # protocol.md#evolution: others are a later version's, and skipped.
 
     def _on_confirm(self, link: Link, confirm: Confirm, now: float) -> None:
@@ -69,7 +84,7 @@ class Answers:
         if confirm.type_code == PUBLISH:
             machine.outbox.confirm(confirm.topic, confirm.about, machine.connector.producer)
             machine.tell_room()
-        elif confirm.type_code == Subscribe.CODE:
+        elif confirm.type_code in (Subscribe.CODE, Register.CODE):
             if machine.change is not None and link is machine.change.new:
                 machine.change.confirmed(confirm.about, now)
                 # The client may stay where it is, and there it may be refused yet.
@@ -94,12 +109,12 @@ class Answers:
             machine.tell_room()
         elif problem.type_code == Subscribe.CODE and problem.about == 0:
             pass  # protocol.md#overflow: its subscriptions are DROP_OLDEST from now on
-        elif problem.type_code == Subscribe.CODE and new and change is not None:
+        elif problem.type_code in (Subscribe.CODE, Register.CODE) and new and change is not None:
             change.refused(problem.about, error(), now)
             told = True
-        elif problem.type_code == Subscribe.CODE:
+        elif problem.type_code in (Subscribe.CODE, Register.CODE):
             told = not link.abandoned and machine.registry.refused(problem.about, error)
-        elif problem.type_code == Unsubscribe.CODE:
+        elif problem.type_code in (Unsubscribe.CODE, Unregister.CODE):
             self._on_drained(link, problem.about, now)
             told = True
         elif problem.type_code == Barrier.CODE:
@@ -111,7 +126,7 @@ class Answers:
             told = True
         elif problem.type_code == Authenticate.CODE:
             machine.tokens.refused(link, now)
-        elif problem.type_code != ChangeBusFailed.CODE:
+        elif problem.type_code not in (ChangeBusFailed.CODE, Capacity.CODE):
             # About the connection: it says why the Close follows.
             link.refusal = error()
         if not told:

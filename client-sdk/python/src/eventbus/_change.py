@@ -24,7 +24,7 @@ from ._errors import Error
 from ._flushes import PAUSE
 from ._link import Link
 from ._timers import Timer
-from ._wire import MOST_LONG, Barrier, ChangeBus, Unsubscribe, Welcome
+from ._wire import MOST_LONG, Barrier, ChangeBus, Welcome
 
 if TYPE_CHECKING:
     from ._machine import Machine
@@ -55,12 +55,15 @@ class Change:
         #: What the new bus has asked for meanwhile, and when.
         self.next: tuple[ChangeBus, float] | None = None
         self._unconfirmed: set[int] = set()
-        self._served: set[int] = set()
+        # What the new bus was asked for, and what ends it there and here.
+        self._served: dict[int, bytes] = {}
         self._undrained: set[int] = set()
         self._leaving: set[int] = set()
         # Whose end the old bus was asked for before the change.
         self._ending: set[int] = set()
         self._has_groups = False
+        # The new bus may have given this client what nobody else gets.
+        self._is_exclusive = False
         self._barrier = 0
         self._patience = max(SHORTEST, min(LONGEST, request.deadline_millis / 1000))
         self._waited = 0.0
@@ -113,26 +116,26 @@ class Change:
             self._try_next(now, why)
 
     def confirmed(self, id: int, now: float) -> None:
-        """A subscription is in force at the new bus."""
+        """A subscription is in force at the new bus, or it has a member of a service."""
         if id in self._unconfirmed:
             self._unconfirmed.discard(id)
             if not self._unconfirmed:
                 self.on(What.CONFIRMED, now)
 
     def refused(self, id: int, error: Error, now: float) -> None:
-        """A subscription is not served at the new bus."""
-        self._served.discard(id)
-        self.on(What.REFUSED, now, f"it refuses a subscription: {error}")
+        """A subscription or service is refused at the new bus."""
+        self._served.pop(id, None)
+        self.on(What.REFUSED, now, f"it refuses a subscription or service: {error}")
 
     def new_drained(self, id: int, now: float) -> None:
-        """Nothing more comes for a subscription at the new bus."""
+        """Nothing more comes for a subscription or service at the new bus."""
         if id in self._undrained:
             self._undrained.discard(id)
             if not self._undrained:
                 self.on(What.UNDONE, now)
 
     def old_drained(self, id: int, now: float) -> bool:
-        """Nothing more comes for a subscription at the old bus; returns whether this is not its end for the application."""
+        """Nothing more comes for one at the old bus; returns whether this is not its end for the application."""
         if id not in self._leaving:
             return False
         self._leaving.discard(id)
@@ -229,14 +232,15 @@ class Change:
         machine = self._machine
         machine.dispatcher.hold(self._on_too_much)
         machine.registry.waiting_control = []
-        everything = list(machine.dispatcher.subscriptions.values())
-        self._ending = {s.id for s in everything if s.ending}
-        for subscription in everything:
-            if subscription.ending:
+        everything = list(machine.registry.all.values())
+        self._ending = {r.id for r in everything if r.ending}
+        for registration in everything:
+            if registration.ending:
                 continue
-            self._served.add(subscription.id)
-            self._has_groups |= subscription.group is not None
-            self._ready().control.append(subscription.subscribe_frame())
+            self._served[registration.id] = registration.end_frame()
+            self._is_exclusive |= registration.is_exclusive
+            self._has_groups |= registration.is_exclusive and not registration.is_service
+            self._ready().control.append(registration.begin_frame())
         self._unconfirmed = set(self._served)
         if not self._unconfirmed:
             self.on(What.CONFIRMED, self._now)
@@ -268,10 +272,9 @@ class Change:
         # Only the old bus has what is queued there for this client; for leaving it gives the whole time again.
         self._deadline.cancel()
         self._deadline = machine.timers.at(self._now + self._patience, self._on_waited)
-        self._ending = {id for id in self._ending if id in machine.dispatcher.subscriptions}
-        self._leaving = self._served | self._ending
-        for id in sorted(self._served):
-            self.old.control.append(_unsubscribe(id))
+        self._ending &= machine.registry.all.keys()
+        self._leaving = self._served.keys() | self._ending
+        self.old.control.extend(self._served[id] for id in sorted(self._served))
         if not self._leaving:
             self._release()
             self.on(What.DRAINED, self._now)
@@ -347,14 +350,14 @@ class Change:
         machine.outbox.stay()
         self._forget_barrier()
         self._cancel(self._pause)
-        if not self._has_groups or not self._served:
+        if not self._is_exclusive or not self._served:
             self.on(What.UNDONE, self._now)
             return
         machine.dispatcher.hold_groups_only()
         link = self._ready()
         machine.grant(link, MOST_LONG)
         self._undrained = set(self._served)
-        link.control.extend(_unsubscribe(id) for id in sorted(self._served))
+        link.control.extend(self._served[id] for id in sorted(self._served))
         self._pause = machine.timers.at(self._now + UNDO, lambda now: void(self.on(What.UNDONE, now)))
 
     def _stay_unbegun(self) -> None:
@@ -380,8 +383,10 @@ class Change:
             machine.resume_sending(self.old)
         else:
             machine.outbox.stay()
+        assert self.old.welcome is not None
+        machine.calls.connected(self.old.welcome)
         machine.registry.waiting_control = None
-        machine.registry.subscribe_again(self.old, self._now)
+        machine.registry.ask_again(self.old, self._now)
         machine.moves.stayed(self)
 
     def _come_back_sending(self) -> None:
@@ -389,8 +394,7 @@ class Change:
 
     def _drop_new(self, reason: str) -> None:
         if self.new is not None:
-            self.new.abandoned = True
-            self._machine.close_link(self.new, 1000, reason)
+            self._machine.moves.leave(self.new, reason, self._now)
 
     def _drop(self) -> None:
         self._end()
@@ -406,7 +410,3 @@ class Change:
 
 def void(_: object) -> None:
     """For timers, which want None."""
-
-
-def _unsubscribe(id: int) -> bytes:
-    return Unsubscribe(id).frame()

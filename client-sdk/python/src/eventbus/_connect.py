@@ -67,6 +67,7 @@ def connect(
     block_timeout: float = 30.0,
     receive_bytes: int = 4 << 20,
     tracked_producers: int = 100_000,
+    call_buffer_bytes: int = 16 << 20,
     ssl: _ssl.SSLContext | None = None,
     proxy: str | Literal[True] | None = True,
 ) -> Connecting:
@@ -87,6 +88,7 @@ def connect(
     ``when_full``: whether ``publish`` waits for room, for ``block_timeout`` seconds, or fails.
     ``receive_bytes``: bound of what was received and not handled, for the whole client (Credit).
     ``tracked_producers``: pairs of topic and producer whose last number is remembered.
+    ``call_buffer_bytes``: bound of requests to services that are not sent yet, or may be sent again.
     ``ssl``: for ``wss``, else the default context. ``proxy``: True for that of the environment, None for none.
 
     Raises ValueError and TypeError for what is out of range; when awaited NotConnected, TimedOut, Refused.
@@ -101,6 +103,6 @@ def connect(
             connect_timeout=connect_timeout, confirm_timeout=confirm_timeout, silence_timeout=silence_timeout,
             close_timeout=close_timeout, reconnect=reconnect, outbound_bytes=outbound_bytes, batch_bytes=batch_bytes,
             when_full=when_full, block_timeout=block_timeout, receive_bytes=receive_bytes,
-            tracked_producers=tracked_producers, ssl=ssl, proxy=proxy,
+            tracked_producers=tracked_producers, call_buffer_bytes=call_buffer_bytes, ssl=ssl, proxy=proxy,
         )
     )  # fmt: skip

@@ -20,6 +20,7 @@ from ._happenings import (
     State,
 )  # fmt: skip
 from ._link import MOST_MESSAGE, Link
+from ._service_core import ServiceCore
 from ._timers import Timer
 from ._waiters import Waiter, succeed
 from ._wire import BusCode, Malformed, Problem, Reader, Welcome
@@ -158,7 +159,7 @@ class Connector:
             machine.happenings.append(ProducerChanged(before, welcome.producer))
         # protocol.md#credit: before the first Subscribe, so that it holds for all deliveries.
         machine.grant(link, max(0, machine.options.receive_bytes - machine.dispatcher.bytes))
-        machine.registry.subscribe_again(link, now)
+        machine.registry.ask_again(link, now)
         machine.resume_sending(link)
         if machine.state is State.RECONNECTING:
             machine.reconnects += 1
@@ -291,9 +292,14 @@ class Connector:
             machine.happenings.append(Dropped(dropped, DropCause.CLOSED))
         machine.flushes.close(self.closed_error)
         machine.close_room()
-        for subscription in list(machine.dispatcher.subscriptions.values()):
+        machine.calls.close(self.closed_error)
+        for registration in list(machine.registry.all.values()):
+            if isinstance(registration, ServiceCore):
+                machine.services.abandon(registration)
             asked = isinstance(reason, Closed)
-            machine.registry.end(subscription.id, None if asked else closed("the client is closed", reason))
+            machine.registry.end(registration.id, None if asked else closed("the client is closed", reason))
+        for left in machine.moves.left:
+            machine.close_link(left, 1000, "the client is closed")
         machine.timers.clear()
         if self.first is not None and not self.first.done():
             self.first.set_exception(reason)
@@ -305,4 +311,6 @@ class Connector:
             return f"it knows this client as {welcome.producer}, not as {self.producer}"
         if not self._machine.outbox.fits(welcome.limits):
             return "it takes smaller events or messages than those that may be under way already"
+        if welcome.services == 0 and any(r.is_service for r in self._machine.registry.all.values()):
+            return "it has no services"
         return None

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from ._errors import Error
 from ._events import Delivery, DeliveryReader, EventCursor
 from ._held import Held
+from ._registration import Registration
 from ._streams import Pair, Route
 from ._topics import matcher
-from ._waiters import Waiter
 from ._wire import GapFrame, Overflow, Subscribe, Unsubscribe, WireGapReason
 
 #: More than this is not held of one connection during a change of bus.
@@ -59,38 +58,26 @@ class Gap:
         return self.last - self.first + 1
 
 
-class Subscription:
+class Subscription(Registration):
     """What the core knows of a subscription."""
 
     def __init__(self, id: int, filter: str, group: str | None, overflow: Overflow) -> None:
-        self.id = id
+        super().__init__(id, f"the subscription of {filter}")
+        self.is_exclusive = group is not None
         self.filter = filter
         self.group = group
         self.overflow = overflow
         self.matches = matcher(filter)
         #: What arrived and was not taken.
         self.queue: deque[EventCursor] = deque()
-        #: What waits for the confirmation.
-        self.ready: list[Waiter] = []
-        #: What waits until nothing more comes.
-        self.drained: list[Waiter] = []
-        self.confirmed = False
-        #: Seconds of the clock until which the bus may take to confirm; None where it has.
-        self.answer_by: float | None = None
-        self.ending = False
         #: The application takes no more: what still comes is dropped, so that it does not hold up what comes behind it.
         self.dropping = False
-        self.ended = False
-        #: Why it has ended, where the application did not ask for it.
-        self.failure: Error | None = None
-        #: Is called when something has arrived or the subscription has ended.
-        self.wake: Callable[[], None] = lambda: None
         self.received = self.duplicates = self.missing = 0
 
-    def subscribe_frame(self) -> bytes:
+    def begin_frame(self) -> bytes:
         return Subscribe(self.id, self.filter, self.group, self.overflow).frame()
 
-    def unsubscribe_frame(self) -> bytes:
+    def end_frame(self) -> bytes:
         return Unsubscribe(self.id).frame()
 
 

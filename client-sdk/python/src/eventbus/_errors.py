@@ -11,15 +11,25 @@
     ├── Refused             the bus refused something                       as ``retryable`` says
     ├── TimedOut            a deadline passed; the outcome may be open      retry after a pause
     ├── Closed              the client or subscription is closed            do not retry; make a new one
-    └── UnreadablePayload   a payload that is not what the codec expects    do not retry
+    ├── UnreadablePayload   a payload that is not what the codec expects    do not retry
+    └── CallFailed          a request to a service has no answer            as ``executed`` and ``retryable`` say
+        ├── NoMember            no member serves the service
+        ├── Overloaded          more requests wait than the client, the bus or the member lets wait
+        ├── DeadlineExceeded    the time is over
+        ├── MemberLost          the member's connection ended before it answered
+        ├── BusLost             this client's connection ended after the request was sent
+        ├── Cancelled           the client was closed, or the caller does not wait any more
+        ├── NotServed           the bus does not serve the request, or met a fault
+        └── Rejected            the member has rejected it; handlers raise it
 
 Programs look at ``code`` and ``retryable``, people at the text. Broken arguments are ValueError and TypeError.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Self
 
+from ._call_frames import Execution
 from ._wire import BusCode
 
 
@@ -27,7 +37,7 @@ class Error(Exception):
     """What all errors of this library have."""
 
     #: The kind, the same word in all SDKs.
-    code: ClassVar[str] = "ERROR"
+    code: str = "ERROR"
     #: Whether the same call may succeed later.
     retryable: bool = False
 
@@ -100,6 +110,115 @@ class UnreadablePayload(Error, ValueError):
     """A payload that is not what the codec expects, or a value that it cannot encode. Do not retry with the same bytes."""
 
     code = "UNREADABLE_PAYLOAD"
+
+
+class CallFailed(Error):
+    """A request to a service has no answer: ``executed`` says whether a member has begun with it.
+
+    ``retryable`` is True where the same request may succeed later and is safe: it was not executed, or perhaps, and it is
+    idempotent. ``retry_after``: seconds after which another try may be worth it, as the bus or the member says; 0 for no advice.
+    ``code`` is the protocol's word for the failure.
+    """
+
+    code = "CALL_FAILED"
+
+    def __init__(self, message: str, executed: Execution, *, retryable: bool = False, retry_after: float = 0.0) -> None:
+        super().__init__(message)
+        self.message = message
+        self.executed = executed
+        self.retryable = retryable
+        self.retry_after = retry_after
+
+    def __str__(self) -> str:
+        return f"{self.message} (executed: {self.executed.name})"
+
+
+class NoMember(CallFailed):
+    """No member serves the service, or the one that was asked for does not. Retry after a pause."""
+
+    code = "NO_MEMBER"
+
+
+class Overloaded(CallFailed):
+    """More requests wait than the client, the bus or the member lets wait. Retry after ``retry_after``."""
+
+    code = "OVERLOADED"
+
+
+class DeadlineExceeded(CallFailed, TimeoutError):
+    """The time for the answer is over. Retry where ``executed`` is NO, or the request is idempotent."""
+
+    code = "TIMEOUT"
+
+
+class MemberLost(CallFailed):
+    """The connection of the member ended before it answered. Retry where the request is idempotent."""
+
+    code = "MEMBER_LOST"
+
+
+class BusLost(CallFailed):
+    """The connection of this client ended after the request was sent. Retry what may be executed twice, nothing else."""
+
+    code = "BUS_LOST"
+
+
+class Cancelled(CallFailed):
+    """The request was given up: the client was closed, or its caller does not wait any more. Do not retry."""
+
+    code = "CANCELLED"
+
+
+class NotServed(CallFailed):
+    """The bus does not serve the request, or met a fault: ``code`` is FORBIDDEN, TOO_BIG, UNSUPPORTED or INTERNAL.
+
+    Do not retry, except after INTERNAL where ``retryable`` says so.
+    """
+
+    def __init__(self, code: str, message: str, executed: Execution, *, retryable: bool = False) -> None:
+        super().__init__(message, executed, retryable=retryable)
+        self.code = code
+
+
+class Rejected(CallFailed):
+    """The member has rejected the request: ``code`` is REFUSED, UNKNOWN_METHOD or FAILED.
+
+    Handlers raise it; ``type``, the application's name for what went wrong, and ``details``, in the application's own form,
+    reach the caller as they are. Retry as ``retryable`` says.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        executed: Execution,
+        *,
+        retryable: bool = False,
+        retry_after: float = 0.0,
+        type: str = "",
+        details: bytes = b"",
+    ) -> None:
+        super().__init__(message, executed, retryable=retryable, retry_after=retry_after)
+        if code not in ("REFUSED", "UNKNOWN_METHOD", "FAILED"):
+            raise ValueError(f"code: {code!r} (expected: REFUSED, UNKNOWN_METHOD or FAILED)")
+        self.code = code
+        self.type = type
+        self.details = details
+
+    @classmethod
+    def refused(cls, message: str, retry_after: float = 0.0) -> Self:
+        """For a handler that has done nothing with a request and does not take it now: the bus tries other members."""
+        return cls("REFUSED", message, Execution.NO, retryable=True, retry_after=retry_after)
+
+    @classmethod
+    def unknown_method(cls, method: str) -> Self:
+        """For a handler that does not know the method."""
+        return cls("UNKNOWN_METHOD", f"method {method!r} is unknown", Execution.NO)
+
+    @classmethod
+    def failed(cls, type: str, message: str, details: bytes = b"") -> Self:
+        """For a handler that has tried and failed. ``type``: at most 255 bytes of UTF-8; ``details``: at most 64 KiB."""
+        return cls("FAILED", message, Execution.YES, type=type, details=details)
 
 
 def closed(what: str, cause: BaseException | None = None) -> Closed:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from ._errors import Error, TimedOut
 from ._outbox import Outbox
+from ._publish_frame import Frame
 from ._timers import Timer, Timers
 from ._waiters import Waiter, fail, succeed
 
@@ -23,6 +24,8 @@ class _Flush:
     waiter: Waiter
     timer: Timer
     pauses: bool = False
+    #: As it was asked last.
+    barrier: Frame | None = None
 
 
 class Flushes:
@@ -47,22 +50,24 @@ class Flushes:
             if self._pending.pop(id, None) is not None:
                 fail(waiter, TimedOut(f"the bus did not answer a flush within {timeout:g} s"))
 
-        self._pending[id] = _Flush(waiter, self._timers.at(now + timeout, late))
+        flush = _Flush(waiter, self._timers.at(now + timeout, late))
+        self._pending[id] = flush
         if connected:
-            self._outbox.add_barrier(id)
+            flush.barrier = self._outbox.add_barrier(id)
 
     def ask_again(self) -> None:
         """There is another connection; what is sent again is queued already."""
         for id, flush in self._pending.items():
             flush.pauses = False
-            self._outbox.add_barrier(id)
+            flush.barrier = self._outbox.add_barrier(id)
 
     def echoed(self, id: int) -> None:
         """The bus has answered."""
         flush = self._pending.pop(id, None)
         if flush is not None:
             flush.timer.cancel()
-            self._outbox.all_known()
+            if flush.barrier is not None:
+                self._outbox.known(flush.barrier)
             succeed(flush.waiter, None)
 
     def refused(
@@ -83,7 +88,7 @@ class Flushes:
             def ask_again(_: float) -> None:
                 if self._pending.get(id) is flush and flush.pauses and connected():
                     flush.pauses = False
-                    self._outbox.add_barrier(id)
+                    flush.barrier = self._outbox.add_barrier(id)
 
             self._timers.at(now + PAUSE, ask_again)
         return True

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from ._errors import Error
 from ._wire import Credit, Welcome
+
+if TYPE_CHECKING:
+    from ._call import Call
+    from ._received import Received
 
 #: The library takes no larger message of a bus.
 MOST_MESSAGE = 64 << 20
@@ -63,6 +68,14 @@ class Link:
     welcome: Welcome | None = None
     #: Frames that go before events.
     control: deque[bytes] = field(default_factory=deque)
+    #: The requests that were sent over it and have no answer.
+    requests: dict[int, Call] = field(default_factory=dict)
+    #: The calls that it has brought and that are not answered.
+    invoked: dict[int, Received] = field(default_factory=dict)
+    #: Answers to these that wait to be sent.
+    answers: deque[bytes] = field(default_factory=deque)
+    #: Why the client has left it: calls may still end there, and nothing else of it counts. None where it has not.
+    left: str | None = None
     #: What it still brings is too late to settle anything.
     abandoned: bool = False
     #: Closed, or told to close.

@@ -9,6 +9,7 @@ from typing import Any
 from ._dispatch import Gap
 from ._errors import Error
 from ._happenings import BusChanged, BusChangeFailed, Connection, Disconnected, Dropped, ProducerChanged, Reconnecting
+from ._service import RequestFailed
 from ._subscription import HandlerFailed
 
 LOG = logging.getLogger("eventbus")
@@ -54,8 +55,12 @@ class Listeners:
         return self._on(Error, listener)
 
     def on_handler_error(self, listener: Callable[[HandlerFailed], object]) -> Callable[[], None]:
-        """Hears what handlers raise. Without a listener it is logged."""
+        """Hears what handlers of subscriptions raise. Without a listener it is logged."""
         return self._on(HandlerFailed, listener)
+
+    def on_request_error(self, listener: Callable[[RequestFailed], object]) -> Callable[[], None]:
+        """Hears of requests that a service's handler failed at. Without a listener it is logged."""
+        return self._on(RequestFailed, listener)
 
     def _on(self, kind: type, listener: Callable[[Any], object]) -> Callable[[], None]:
         raise NotImplementedError
@@ -88,6 +93,9 @@ class Notices:
                 LOG.error(
                     "%r: a handler failed at %r", happening.subscription, happening.event, exc_info=happening.error
                 )
+            elif isinstance(happening, RequestFailed):
+                what = happening.service, happening.invocation
+                LOG.error("%r: a handler failed at %r", *what, exc_info=happening.error)
             elif isinstance(happening, (Error, Dropped, Gap, BusChangeFailed, ProducerChanged)):
                 LOG.warning("%s: %s", self._name, happening)
             return

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ._answers import Answers
+from ._calls import Calls
 from ._change import Change
 from ._commands import Abort, AskToken, Close, Command, Open, Ping
 from ._connector import Connector
@@ -24,7 +25,9 @@ from ._link import CreditGate, Link
 from ._moves import Moves
 from ._options import Options
 from ._outbox import Outbox
+from ._outgoing import Outgoing
 from ._registry import Registry
+from ._serving import Services
 from ._silence import watch
 from ._timers import Timer, Timers
 from ._tokens import TokenRefresh
@@ -65,8 +68,11 @@ class Machine:
         self.registry = Registry(self)
         self.answers = Answers(self)
         self.moves = Moves(self)
+        self.calls = Calls(self, options.call_buffer_bytes)
+        self.services = Services(self)
         self._room: list[Waiter] = []
         self._expiry: Timer | None = None
+        self._outgoing = Outgoing(self)
 
     def check_open(self) -> None:
         """Raises Closed where nothing new is taken any more."""
@@ -111,13 +117,14 @@ class Machine:
         self.tell_room()
 
     def drain(self, now: float) -> None:
-        """Takes nothing new, ends all subscriptions; what is buffered still goes out."""
+        """Takes nothing new, ends all subscriptions and services; what is buffered still goes out."""
         if self.state in (State.CONNECTED, State.RECONNECTING):
             self.connector.become(State.DRAINING)
         if self.outbox.closed is None:
             self.outbox.closed = self.connector.closed_error
-        for subscription in list(self.dispatcher.subscriptions.values()):
-            self.registry.unsubscribe(subscription, now)
+        self.calls.drain(None, self.connector.closed_error)
+        for registration in list(self.registry.all.values()):
+            self.registry.unsubscribe(registration, now)
         if self.current is not None and self.current.welcome is not None:
             # Drained comes behind what is held back for want of credit.
             self.grant(self.current, MOST_LONG)
@@ -219,7 +226,9 @@ class Machine:
             return
         try:
             for code, start, body, end in frames(message):
-                if code == DELIVER and link.welcome is not None:
+                if link.left is not None:
+                    self.answers.take_call(link, code, Reader(message, body, end), now)
+                elif code == DELIVER and link.welcome is not None:
                     link.credit.count(end - start)
                     delivery = self.dispatcher.read(message, start, body, end, link)
                     if link.standby:
@@ -234,7 +243,7 @@ class Machine:
                     return
         except Malformed as e:
             self._refuse(link, e)
-        if link.welcome is not None:
+        if link.welcome is not None and link.left is None:
             self.look(link, now)
 
     def closed(
@@ -242,6 +251,9 @@ class Machine:
     ) -> None:
         """A connection has ended, or never came about, and ``error`` says why."""
         was_over, link.over = link.over, True
+        self.services.lost(link, now)
+        self.calls.lost(link, now)
+        self.moves.left.discard(link)
         change = self.change
         if change is not None and link is change.new and link is not self.current:
             if not was_over:
@@ -280,25 +292,9 @@ class Machine:
         """Asks a bus for a sign that comes behind all that it has sent; ``Change.pong`` hears of it."""
         self.commands.append(Ping(link, behind=True))
 
-    def outgoing(self, link: Link) -> bytes | None:
+    def outgoing(self, link: Link, now: float) -> bytes | None:
         """Takes the next message for a link; None for none. ``sent`` has to follow."""
-        if link.control:
-            # Hello goes alone: until the bus has answered it takes little.
-            room = self.options.batch_bytes
-            if link.welcome is not None:
-                room = min(room, link.welcome.limits.message_bytes)
-            out = [link.control.popleft()]
-            room -= len(out[0])
-            while link.control and len(link.control[0]) <= room:
-                out.append(link.control.popleft())
-                room -= len(out[-1])
-            return b"".join(out)
-        if link is not self.sending or link.over:
-            return None
-        if self.outbox_farewell is not None:
-            farewell, self.outbox_farewell = self.outbox_farewell, None
-            return farewell
-        return self.outbox.next_message()
+        return self._outgoing.take(link, now)
 
     def sent(self, link: Link) -> None:
         """The network has taken what ``outgoing`` gave."""
@@ -369,7 +365,8 @@ class Machine:
             self.commands.append(Close(link, 1007, str(error).encode()[:120].decode(errors="ignore")))
 
     def limit(self, welcome: Welcome) -> None:
-        """A bus says what it takes."""
+        """A bus says what it takes; requests go there from now on, too."""
+        self.calls.connected(welcome)
         dropped = self.outbox.limit(welcome.limits)
         if dropped:
             self.happenings.append(Dropped(dropped, DropCause.TOO_BIG))

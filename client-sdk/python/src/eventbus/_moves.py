@@ -7,10 +7,11 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from ._addresses import usable
+from ._calls import TRAIL
 from ._change import Change
 from ._happenings import BusChanged, BusChangeFailed, State
 from ._link import Link
-from ._wire import ChangeBus, ChangeBusFailed, Unsubscribe
+from ._wire import ChangeBus, ChangeBusFailed
 
 if TYPE_CHECKING:
     from ._machine import Machine
@@ -27,6 +28,8 @@ class Moves:
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
+        #: Connections that the client has left, and that have not ended.
+        self.left: set[Link] = set()
         self._moves: deque[float] = deque()
 
     def asked(self, link: Link, request: ChangeBus, now: float) -> None:
@@ -59,8 +62,8 @@ class Moves:
         """Says that the client stays."""
         link.control.append(ChangeBusFailed(token, why[:MOST_TOLD]).frame())
 
-    def moved(self, change: Change, served: set[int], ending: set[int], now: float) -> None:
-        """The new connection is the one that the client has."""
+    def moved(self, change: Change, served: dict[int, bytes], ending: set[int], now: float) -> None:
+        """The new connection is the one that the client has; ``served``: what it was asked for there, and how to end that."""
         machine = self._machine
         old, link, before = machine.current, change.new, machine.connection
         assert link is not None and link.welcome is not None and before is not None
@@ -73,19 +76,38 @@ class Moves:
         for id in ending:
             # The old bus has no chance to end these any more.
             machine.registry.end(id)
-        for id in sorted(served - machine.dispatcher.subscriptions.keys()):
-            link.control.append(Unsubscribe(id).frame())
+        for id in sorted(served.keys() - machine.registry.all.keys()):
+            link.control.append(served[id])
         machine.registry.say_waiting(link)
         for id in served:
             machine.registry.confirmed(id)
         machine.look(link, now)
-        if old is not None and not old.over:
-            old.abandoned = True
-            machine.close_link(old, 1000, "the client goes on at another bus")
+        if old is not None:
+            self.leave(old, "the client goes on at another bus", now)
         assert machine.connection is not None
         machine.happenings.append(BusChanged(before, machine.connection))
         if change.next is not None:
             self.asked(link, change.next[0], change.next[1])
+
+    def leave(self, link: Link, reason: str, now: float) -> None:
+        """The client goes on without a connection: it is closed when no call is left there, after a moment in any case."""
+        machine = self._machine
+        link.abandoned = True
+        if link.over or link.welcome is None:
+            machine.close_link(link, 1000, reason)
+            return
+        link.left = reason
+        link.standby = link.paused = False
+        self.left.add(link)
+        machine.calls.leave(link, now)
+        machine.timers.at(now + TRAIL, lambda _: machine.close_link(link, 1000, reason))
+        self.look_quiet(link)
+
+    def look_quiet(self, link: Link) -> None:
+        """A call has ended on a connection that the client has left."""
+        if link.left is not None and not link.requests and not link.invoked:
+            self._machine.close_link(link, 1000, link.left)
+            self._machine.wake()
 
     def stayed(self, change: Change) -> None:
         """The client is where it was."""

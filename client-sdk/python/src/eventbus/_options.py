@@ -75,6 +75,7 @@ class Options:
     block_timeout: float = 30.0
     receive_bytes: int = 4 * MIB
     tracked_producers: int = 100_000
+    call_buffer_bytes: int = 16 * MIB
     ssl: _ssl.SSLContext | None = field(default=None, repr=False)
     proxy: str | Literal[True] | None = field(default=True, repr=False)
 
@@ -108,6 +109,7 @@ class Options:
         check_range("batch_bytes", self.batch_bytes, 1024, 4 * MIB, "bytes", whole=True)
         check_range("receive_bytes", self.receive_bytes, 1024, 1 << 40, "bytes", whole=True)
         check_range("tracked_producers", self.tracked_producers, 1, 100_000_000, "pairs", whole=True)
+        check_range("call_buffer_bytes", self.call_buffer_bytes, 4096, 1 << 40, "bytes", whole=True)
 
 
 def check_token(name: str, token: object, expected: str = "str") -> str:

@@ -25,6 +25,8 @@ MOST_EVENTS = 65_536
 MOST_KEY_BYTES = 4096
 #: Of a message, what is not the event: frame, topic, numbers.
 AROUND_EVENT = 512
+#: The same of a request, with the names of service and method.
+AROUND_CALL = 640
 #: After so many bytes that nobody waits for, the bus is asked how far it has come.
 MARK_BYTES = 256 * 1024
 MOST_TOPICS = 50_000
@@ -216,6 +218,18 @@ class Outbox:
         at = self._nanos() // 1000 if published_at is None else published_at
         return encode_event(at, key, headers, payload)
 
+    def encode_for_call(
+        self, payload: bytes, key: str | None, headers: Mapping[str, str] | None, published_at: int | None
+    ) -> bytes:
+        """Encodes what goes with a request or an answer, which do not wait here. Raises TooBig."""
+        if len(payload) > self._most_payload:
+            raise TooBig(f"payload: {len(payload)} bytes (expected: at most {self._most_payload})")
+        data = self._encode(payload, key, headers, published_at)
+        most = self._limits.message_bytes - AROUND_CALL
+        if len(data) > most:
+            raise TooBig(f"event: {len(data)} bytes (expected: at most {most})")
+        return data
+
     def check(self, topic: str, size: int) -> None:
         """Any thread: raises what ``add`` would for a topic and the size of a payload."""
         if self.closed is not None:
@@ -255,12 +269,13 @@ class Outbox:
         """Whether half of the buffer is free, so that it is worth going on."""
         return self.used <= self.bound // 2
 
-    def add_barrier(self, id: int) -> None:
-        """Asks behind everything that was published."""
+    def add_barrier(self, id: int) -> Frame:
+        """Asks behind everything that was published; returns what is to be known when that is answered."""
         self._finish_all()
         frame = Frame(_NO_TOPIC, 0, False, 0)
         frame.barrier = Barrier(id).frame()
         self._queue.append(frame)
+        return frame
 
     # ---- Sending
 
@@ -285,6 +300,7 @@ class Outbox:
     def _put(self, frame: Frame, out: list[bytes]) -> None:
         if frame.barrier is not None:
             out.append(frame.barrier)
+            frame.plain_before = self._plain_sent
             return
         topic = frame.topic
         self._finish(frame)
@@ -360,6 +376,10 @@ class Outbox:
             self._sent.popleft()
         while self._born and self._born[0].settled:
             self._born.popleft()
+
+    def known(self, barrier: Frame) -> None:
+        """The bus has answered a barrier: what was sent before it has arrived."""
+        self._plain_known = max(self._plain_known, barrier.plain_before)
 
     def all_known(self) -> None:
         """The bus has said that it has got everything that was sent."""

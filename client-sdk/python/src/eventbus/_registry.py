@@ -1,4 +1,5 @@
-"""The subscriptions of a client: asks the bus for them, over each connection. Part of the core: without I/O or a clock."""
+"""The subscriptions and services of a client: asks the bus for them, over each connection. Part of the core: without I/O or a
+clock."""
 
 from __future__ import annotations
 
@@ -6,14 +7,16 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ._dispatch import Subscription
-from ._errors import Closed, Error, TimedOut
+from ._errors import Closed, Error, Refused, TimedOut
 from ._link import Link
+from ._registration import Registration
 from ._waiters import fail, succeed
+from ._wire import BusCode
 
 if TYPE_CHECKING:
     from ._machine import Machine
 
-#: How long a bus may take to answer Subscribe and Unsubscribe.
+#: How long a bus may take to answer Subscribe, Unsubscribe, Register and Unregister.
 ANSWER = 10.0
 MOST_GROUP_BYTES = 255
 
@@ -23,65 +26,96 @@ class Registry:
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
+        self.all: dict[int, Registration] = {}
         #: During a change of bus: what is to be said to the bus at its end.
         self.waiting_control: list[bytes] | None = None
         self._next_id = 1
 
-    def subscribe(self, subscription: Subscription, now: float) -> None:
-        """Begins a subscription, which has an id of ``take_id``."""
+    def begin(self, registration: Registration, now: float) -> None:
+        """Begins a subscription or a service, which has an id of ``take_id``."""
         machine = self._machine
         machine.check_open()
-        machine.dispatcher.subscriptions[subscription.id] = subscription
-        machine.dispatcher.changed()
-        if machine.connection is not None:
-            self.say(subscription.subscribe_frame())
-            self._expect_answer(subscription, now)
+        self.all[registration.id] = registration
+        if isinstance(registration, Subscription):
+            machine.dispatcher.subscriptions[registration.id] = registration
+            machine.dispatcher.changed()
+        link = machine.current
+        if machine.connection is not None and link is not None and not self._is_unserved(registration, link):
+            self.say(registration.begin_frame())
+            self._expect_answer(registration, now)
+        machine.wake()
+
+    @staticmethod
+    def _is_unserved(registration: Registration, link: Link) -> bool:
+        """Whether this is a service and the bus has none: it stays, for another bus, but nothing waits for that."""
+        assert link.welcome is not None
+        if not registration.is_service or link.welcome.services > 0:
+            return False
+        for waiter in registration.ready:
+            fail(waiter, Refused(BusCode.UNSUPPORTED, f"the bus {link.welcome.bus} has no services", False))
+        registration.ready.clear()
+        return True
+
+    def look_ready(self, registration: Registration) -> None:
+        """Something waits for it from now on: there may be nothing to wait for."""
+        link = self._machine.current
+        if self._machine.connection is not None and link is not None:
+            self._is_unserved(registration, link)
+
+    def tell(self, registration: Registration, frame: bytes) -> None:
+        """Tells the bus something about what it was asked for; without a connection the next one is told by its beginning."""
+        machine = self._machine
+        link = machine.current
+        if machine.connection is None or link is None or registration.ended or self._is_unserved(registration, link):
+            return
+        self.say(frame)
         machine.wake()
 
     def take_id(self) -> int:
-        """A number for a subscription."""
+        """A number for a subscription or a service."""
         self._next_id += 1
         return self._next_id - 1
 
-    def unsubscribe(self, subscription: Subscription, now: float) -> None:
-        """Ends a subscription; events that are under way still come."""
+    def unsubscribe(self, registration: Registration, now: float) -> None:
+        """Ends a subscription or service; what is under way still comes."""
         machine = self._machine
-        if subscription.ended or subscription.ending:
+        if registration.ended or registration.ending:
             return
-        subscription.ending = True
-        if machine.connection is None:
-            self.end(subscription.id)
+        registration.ending = True
+        link = machine.current
+        if machine.connection is None or link is None or self._is_unserved(registration, link):
+            self.end(registration.id)
         else:
-            self.say(subscription.unsubscribe_frame())
-            self._expect_answer(subscription, now)
+            self.say(registration.end_frame())
+            self._expect_answer(registration, now)
         machine.wake()
 
     def confirmed(self, id: int) -> None:
-        """The bus serves a subscription."""
+        """The bus has a subscription, or a member of a service."""
         machine = self._machine
-        subscription = machine.dispatcher.subscriptions.get(id)
-        if subscription is None:
+        registration = self.all.get(id)
+        if registration is None:
             return
-        if not subscription.ending:
-            subscription.answer_by = None
-        if not subscription.confirmed:
-            subscription.confirmed = True
+        if not registration.ending:
+            registration.answer_by = None
+        if not registration.confirmed:
+            registration.confirmed = True
             machine.dispatcher.changed()
-            for waiter in subscription.ready:
+            for waiter in registration.ready:
                 succeed(waiter, None)
-            subscription.ready.clear()
+            registration.ready.clear()
 
     def refused(self, id: int, error: Callable[[], Error]) -> bool:
-        """The bus does not serve a subscription; returns whether anything waited for the answer."""
-        subscription = self._machine.dispatcher.subscriptions.get(id)
-        if subscription is None:
+        """The bus does not serve it; returns whether anything waited for the answer."""
+        registration = self.all.get(id)
+        if registration is None:
             return False
-        waited = any(not waiter.done() for waiter in subscription.ready)
+        waited = any(not waiter.done() for waiter in registration.ready)
         self.end(id, error())
         return waited
 
     def say(self, frame: bytes) -> None:
-        """Says something about subscriptions to the bus; during a change of bus at its end."""
+        """Says something about subscriptions and services to the bus; during a change of bus at its end."""
         machine = self._machine
         if self.waiting_control is not None:
             self.waiting_control.append(frame)
@@ -93,67 +127,70 @@ class Registry:
         waiting, self.waiting_control = self.waiting_control, None
         link.control.extend(waiting or ())
 
-    def subscribe_again(self, link: Link, now: float) -> None:
-        """Asks for all subscriptions over a connection."""
-        for subscription in self._machine.dispatcher.subscriptions.values():
-            link.control.append(subscription.subscribe_frame())
-            if subscription.ending:
-                link.control.append(subscription.unsubscribe_frame())
-            self._expect_answer(subscription, now)
+    def ask_again(self, link: Link, now: float) -> None:
+        """Asks for everything over a connection."""
+        for registration in self.all.values():
+            if self._is_unserved(registration, link):
+                continue
+            link.control.append(registration.begin_frame())
+            if registration.ending:
+                link.control.append(registration.end_frame())
+            self._expect_answer(registration, now)
 
-    def _expect_answer(self, subscription: Subscription, now: float) -> None:
+    def _expect_answer(self, registration: Registration, now: float) -> None:
         """protocol.md#time-outs-of-a-client: tell the application, and reconnect."""
         machine = self._machine
-        waiting = subscription.answer_by is not None
-        subscription.answer_by = now + ANSWER
+        waiting = registration.answer_by is not None
+        registration.answer_by = now + ANSWER
         if waiting:
             return
 
         def look(then: float) -> None:
-            by, link = subscription.answer_by, machine.current
-            if by is None or subscription.ended:
+            by, link = registration.answer_by, machine.current
+            if by is None or registration.ended:
                 return
             held_back = link is not None and (link.paused or link.credit.received >= link.credit.limit)
             if machine.change is not None or held_back:
-                by = subscription.answer_by = then + ANSWER
+                by = registration.answer_by = then + ANSWER
             if then < by:
                 machine.timers.at(by, look)
                 return
-            subscription.answer_by = None
-            what = f"the bus did not answer for the subscription of {subscription.filter} within {ANSWER:g} s"
-            for waiter in subscription.ready:
+            registration.answer_by = None
+            what = f"the bus did not answer for {registration.what} within {ANSWER:g} s"
+            for waiter in registration.ready:
                 fail(waiter, TimedOut(what))
-            subscription.ready.clear()
+            registration.ready.clear()
             machine.happenings.append(TimedOut(what))
             if link is not None and link.welcome is not None:
                 machine.abort(link)
-                machine.closed_by_us(link, "a subscription was not answered", then)
+                machine.closed_by_us(link, f"{registration.what} was not answered", then)
 
-        machine.timers.at(subscription.answer_by, look)
+        machine.timers.at(registration.answer_by, look)
 
     def lose(self) -> None:
         """The connection is lost."""
         self.waiting_control = None
-        for subscription in list(self._machine.dispatcher.subscriptions.values()):
-            subscription.answer_by = None
-            if subscription.ending:
+        for registration in list(self.all.values()):
+            registration.answer_by = None
+            if registration.ending:
                 # There is no bus left that could send anything for these.
-                self.end(subscription.id)
+                self.end(registration.id)
 
     def end(self, id: int, failure: Error | None = None) -> None:
-        """Nothing more comes for a subscription."""
+        """Nothing more comes for it."""
         machine = self._machine
-        subscription = machine.dispatcher.subscriptions.pop(id, None)
-        if subscription is None:
+        registration = self.all.pop(id, None)
+        if registration is None:
             return
-        subscription.ended = True
-        subscription.failure = failure
-        subscription.answer_by = None
-        machine.dispatcher.changed()
-        for waiter in subscription.ready:
-            fail(waiter, failure or Closed("the subscription is ended"))
-        for waiter in subscription.drained:
+        registration.ended = True
+        registration.failure = failure
+        registration.answer_by = None
+        if machine.dispatcher.subscriptions.pop(id, None) is not None:
+            machine.dispatcher.changed()
+        for waiter in registration.ready:
+            fail(waiter, failure or Closed(f"{registration.what} is ended"))
+        for waiter in registration.drained:
             succeed(waiter, None)
-        subscription.ready.clear()
-        subscription.drained.clear()
-        subscription.wake()
+        registration.ready.clear()
+        registration.drained.clear()
+        registration.wake()

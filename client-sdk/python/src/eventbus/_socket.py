@@ -121,7 +121,7 @@ class Socket:
         machine = driver.machine
         try:
             while True:
-                message = machine.outgoing(link)
+                message = machine.outgoing(link, driver.loop.time())
                 if message is not None:
                     await ws.send(message)
                     machine.sent(link)

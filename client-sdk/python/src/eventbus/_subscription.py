@@ -85,7 +85,7 @@ class Subscription:
         if not self._core.confirmed:
             ready: asyncio.Future[None] = self._client._loop.create_future()
             self._core.ready.append(ready)
-            await _within(ready, self._client._options.confirm_timeout, "the confirmation of a subscription")
+            await within(ready, self._client._options.confirm_timeout, "the confirmation of a subscription")
         return self
 
     async def __aenter__(self) -> Self:
@@ -257,7 +257,7 @@ class Subscription:
                 self._busy = False
 
 
-async def _within(future: asyncio.Future[T], timeout: float, what: str) -> T:
+async def within(future: asyncio.Future[T], timeout: float, what: str) -> T:
     """Waits for an answer, for so many seconds at most."""
     loop = future.get_loop()
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 MOST_BYTES = 255
+MOST_SERVICE_BYTES = 240
 MOST_TOKENS = 16
 # Also what an encoded name must not hold: white space, separators, controls, lone surrogates.
 _FORBIDDEN = frozenset(("Zs", "Zl", "Zp", "Cc", "Cs"))
@@ -43,6 +44,16 @@ def topic_problem(topic: str) -> str | None:
         return f"topic {_quote(topic)} holds a wildcard (expected: a topic without * and >)"
     if problem is None and topic.startswith("$"):
         return f"topic {_quote(topic)} is the system's (expected: a topic that does not start with $)"
+    return problem
+
+
+def service_problem(name: str) -> str | None:
+    """Says what is wrong with the name of a service; None for nothing."""
+    problem = _name_problem(name, "service")
+    if problem is None and len(name.encode()) > MOST_SERVICE_BYTES:
+        return f"service {_quote(name)} has more than {MOST_SERVICE_BYTES} bytes of UTF-8 (expected: at most that)"
+    if problem is None and ("*" in name or ">" in name or name.startswith("$")):
+        return f"service {_quote(name)} is no name (expected: one without * and > that does not start with $)"
     return problem
 
 

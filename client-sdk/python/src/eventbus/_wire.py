@@ -248,7 +248,9 @@ class Kind:
     read: Read
 
 
-def _enum(symbols: type[IntEnum], open_ended: bool) -> Kind:
+def enum_kind(symbols: type[IntEnum], open_ended: bool) -> Kind:
+    """Symbols; ``open_ended`` where a later version may have more."""
+
     def read(r: Reader, name: str) -> IntEnum:
         start = r.pos
         symbol = r.int32(name)
@@ -280,10 +282,10 @@ OPTIONAL = Kind(lambda v: b"\0" if v is None else b"\2" + text(v), Reader.option
 TEXT_MAP = Kind(text_map, Reader.text_map)
 STRINGS = _array(STRING, 1)
 LONGS = _array(LONG, 1)
-OVERFLOW = _enum(Overflow, False)
-BUS_CODE = _enum(BusCode, True)
-GAP_REASON = _enum(WireGapReason, True)
-CHANGE_REASON = _enum(ChangeReason, True)
+OVERFLOW = enum_kind(Overflow, False)
+BUS_CODE = enum_kind(BusCode, True)
+GAP_REASON = enum_kind(WireGapReason, True)
+CHANGE_REASON = enum_kind(ChangeReason, True)
 
 R = TypeVar("R", bound="Record")
 
@@ -328,7 +330,8 @@ class Record:
         return cls(**values)
 
 
-def _f(wire: str, kind: Kind, default: Any = MISSING) -> Any:
+def record_field(wire: str, kind: Kind, default: Any = MISSING) -> Any:
+    """A field of a record, with its name in the protocol."""
     metadata = {"wire": wire, "kind": kind}
     return field(metadata=metadata) if default is MISSING else field(default=default, metadata=metadata)
 
@@ -337,12 +340,12 @@ def _f(wire: str, kind: Kind, default: Any = MISSING) -> Any:
 class Limits(Record):
     """What a bus accepts from one connection; every figure is a maximum."""
 
-    payload_bytes: int = _f("payloadBytes", INT)
-    message_bytes: int = _f("messageBytes", INT)
-    headers: int = _f("headers", INT)
-    header_bytes: int = _f("headerBytes", INT)
-    subscriptions: int = _f("subscriptions", INT)
-    queue_bytes: int = _f("queueBytes", LONG)
+    payload_bytes: int = record_field("payloadBytes", INT)
+    message_bytes: int = record_field("messageBytes", INT)
+    headers: int = record_field("headers", INT)
+    header_bytes: int = record_field("headerBytes", INT)
+    subscriptions: int = record_field("subscriptions", INT)
+    queue_bytes: int = record_field("queueBytes", LONG)
 
 
 LIMITS = Kind(lambda v: v.encode(), lambda r, name: Limits.read(r))
@@ -353,14 +356,16 @@ class Hello(Record):
     """000: the first frame of a connection."""
 
     CODE = 0
-    client: str = _f("client", STRING)
-    agent: str = _f("agent", STRING)
-    token: str | None = _f("token", OPTIONAL, None)
-    resume: str | None = _f("resume", OPTIONAL, None)
-    attributes: Mapping[str, str] | None = _f("attributes", Kind(lambda v: text_map(v or {}), Reader.text_map), None)
-    change: str | None = _f("change", OPTIONAL, None)
-    user: str | None = _f("user", OPTIONAL, None)
-    previous: str | None = _f("previous", OPTIONAL, None)
+    client: str = record_field("client", STRING)
+    agent: str = record_field("agent", STRING)
+    token: str | None = record_field("token", OPTIONAL, None)
+    resume: str | None = record_field("resume", OPTIONAL, None)
+    attributes: Mapping[str, str] | None = record_field(
+        "attributes", Kind(lambda v: text_map(v or {}), Reader.text_map), None
+    )
+    change: str | None = record_field("change", OPTIONAL, None)
+    user: str | None = record_field("user", OPTIONAL, None)
+    previous: str | None = record_field("previous", OPTIONAL, None)
 
     def __repr__(self) -> str:
         return f"Hello(client={self.client!r}, agent={self.agent!r})"
@@ -371,10 +376,10 @@ class Subscribe(Record):
     """002."""
 
     CODE = 2
-    id: int = _f("id", LONG)
-    filter: str = _f("filter", TOPIC)
-    group: str | None = _f("group", OPTIONAL, None)
-    overflow: Overflow = _f("overflow", OVERFLOW, Overflow.BLOCK)
+    id: int = record_field("id", LONG)
+    filter: str = record_field("filter", TOPIC)
+    group: str | None = record_field("group", OPTIONAL, None)
+    overflow: Overflow = record_field("overflow", OVERFLOW, Overflow.BLOCK)
 
 
 @dataclass(frozen=True)
@@ -382,11 +387,11 @@ class ChangeBus(Record):
     """003: go on at another bus."""
 
     CODE = 3
-    urls: tuple[str, ...] = _f("urls", STRINGS)
-    reason: ChangeReason = _f("reason", CHANGE_REASON)
-    deadline_millis: int = _f("deadlineMillis", LONG)
-    token: str = _f("token", STRING)
-    hops: int = _f("hops", INT)
+    urls: tuple[str, ...] = record_field("urls", STRINGS)
+    reason: ChangeReason = record_field("reason", CHANGE_REASON)
+    deadline_millis: int = record_field("deadlineMillis", LONG)
+    token: str = record_field("token", STRING)
+    hops: int = record_field("hops", INT)
 
     def __repr__(self) -> str:
         return f"ChangeBus(urls={self.urls!r}, reason={self.reason.name}, deadline_millis={self.deadline_millis})"
@@ -397,9 +402,9 @@ class Ack(Record):
     """005."""
 
     CODE = 5
-    topic: str = _f("topic", TOPIC)
-    producer: int = _f("producer", LONG)
-    sequence: int = _f("sequence", LONG)
+    topic: str = record_field("topic", TOPIC)
+    producer: int = record_field("producer", LONG)
+    sequence: int = record_field("sequence", LONG)
 
 
 @dataclass(frozen=True)
@@ -407,7 +412,7 @@ class Unsubscribe(Record):
     """006."""
 
     CODE = 6
-    id: int = _f("id", LONG)
+    id: int = record_field("id", LONG)
 
 
 @dataclass(frozen=True)
@@ -415,15 +420,15 @@ class Welcome(Record):
     """007: the answer to Hello."""
 
     CODE = 7
-    bus: str = _f("bus", STRING)
-    session: str = _f("session", STRING)
-    producer: int = _f("producer", LONG)
-    resume: str = _f("resume", STRING)
-    limits: Limits = _f("limits", LIMITS)
-    others: tuple[str, ...] = _f("others", STRINGS, ())
-    expires_at: int = _f("expiresAt", LONG, 0)
-    calls: int = _f("calls", INT, 0)
-    services: int = _f("services", INT, 0)
+    bus: str = record_field("bus", STRING)
+    session: str = record_field("session", STRING)
+    producer: int = record_field("producer", LONG)
+    resume: str = record_field("resume", STRING)
+    limits: Limits = record_field("limits", LIMITS)
+    others: tuple[str, ...] = record_field("others", STRINGS, ())
+    expires_at: int = record_field("expiresAt", LONG, 0)
+    calls: int = record_field("calls", INT, 0)
+    services: int = record_field("services", INT, 0)
 
     def __repr__(self) -> str:
         return f"Welcome(bus={self.bus!r}, session={self.session!r}, producer={self.producer})"
@@ -434,12 +439,12 @@ class Problem(Record):
     """008: something was refused."""
 
     CODE = 8
-    code: BusCode = _f("code", BUS_CODE)
-    message: str = _f("message", STRING)
-    retryable: bool = _f("retryable", BOOLEAN)
-    about: int = _f("about", LONG)
-    type_code: int = _f("typeCode", INT, -1)
-    topic: str = _f("topic", STRING, "")
+    code: BusCode = record_field("code", BUS_CODE)
+    message: str = record_field("message", STRING)
+    retryable: bool = record_field("retryable", BOOLEAN)
+    about: int = record_field("about", LONG)
+    type_code: int = record_field("typeCode", INT, -1)
+    topic: str = record_field("topic", STRING, "")
 
 
 @dataclass(frozen=True)
@@ -447,9 +452,9 @@ class Confirm(Record):
     """009."""
 
     CODE = 9
-    type_code: int = _f("typeCode", INT)
-    about: int = _f("about", LONG)
-    topic: str = _f("topic", STRING, "")
+    type_code: int = record_field("typeCode", INT)
+    about: int = record_field("about", LONG)
+    topic: str = record_field("topic", STRING, "")
 
 
 @dataclass(frozen=True)
@@ -457,11 +462,11 @@ class GapFrame(Record):
     """010: events were not delivered."""
 
     CODE = 10
-    topic: str = _f("topic", TOPIC)
-    producer: int = _f("producer", LONG)
-    first: int = _f("from", LONG)
-    last: int = _f("to", LONG)
-    reason: WireGapReason = _f("reason", GAP_REASON)
+    topic: str = record_field("topic", TOPIC)
+    producer: int = record_field("producer", LONG)
+    first: int = record_field("from", LONG)
+    last: int = record_field("to", LONG)
+    reason: WireGapReason = record_field("reason", GAP_REASON)
 
 
 @dataclass(frozen=True)
@@ -469,7 +474,7 @@ class Barrier(Record):
     """011."""
 
     CODE = 11
-    id: int = _f("id", LONG)
+    id: int = record_field("id", LONG)
 
 
 @dataclass(frozen=True)
@@ -477,7 +482,7 @@ class Drained(Record):
     """012: nothing more comes for a subscription."""
 
     CODE = 12
-    id: int = _f("id", LONG)
+    id: int = record_field("id", LONG)
 
 
 @dataclass(frozen=True)
@@ -485,8 +490,8 @@ class ChangeBusFailed(Record):
     """013: the client stays."""
 
     CODE = 13
-    token: str = _f("token", STRING)
-    message: str = _f("message", STRING, "")
+    token: str = record_field("token", STRING)
+    message: str = record_field("message", STRING, "")
 
     def __repr__(self) -> str:
         return f"ChangeBusFailed(message={self.message!r})"
@@ -497,9 +502,9 @@ class Credit(Record):
     """028: how many bytes of deliveries the client takes."""
 
     CODE = 28
-    call: int = _f("call", LONG)
-    limit: int = _f("limit", LONG)
-    received: int = _f("received", LONG)
+    call: int = record_field("call", LONG)
+    limit: int = record_field("limit", LONG)
+    received: int = record_field("received", LONG)
 
 
 @dataclass(frozen=True)
@@ -507,7 +512,7 @@ class Echo(Record):
     """033."""
 
     CODE = 33
-    id: int = _f("id", LONG)
+    id: int = record_field("id", LONG)
 
 
 @dataclass(frozen=True)
@@ -515,8 +520,8 @@ class Authenticate(Record):
     """032: a new token, before the one that the connection has expires."""
 
     CODE = 32
-    token: str = _f("token", STRING)
-    user: str | None = _f("user", OPTIONAL, None)
+    token: str = record_field("token", STRING)
+    user: str | None = record_field("user", OPTIONAL, None)
 
     def __repr__(self) -> str:
         return "Authenticate()"
@@ -524,7 +529,7 @@ class Authenticate(Record):
 
 PUBLISH, DELIVER = 1, 4
 
-#: Every record but those that hold events.
+#: Every record but those that hold events and those of services.
 RECORDS: dict[int, type[Record]] = {
     record.CODE: record
     for record in (

@@ -8,7 +8,8 @@
             ...
 
 One daemon thread runs the event loop of all clients of the process. Any thread may call a client; one at a time may iterate over
-a subscription. Events are handled in the thread that iterates, listeners are called in the loop's thread and must not block.
+a subscription. Events are handled in the thread that iterates, requests to services in threads of their own; listeners are called
+in the loop's thread and must not block.
 """
 
 from __future__ import annotations
@@ -16,93 +17,30 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
-import os
-import queue
 import threading
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterator, Mapping
-from concurrent.futures import TimeoutError as _TimeoutError
-from typing import Any, Self, TypeVar
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, Literal, Self
 
-from . import _aio, _connect, _subscription
-from ._errors import Closed, Error, TimedOut
-from ._events import Event
-from ._happenings import Connection, Counters, State, SubscriptionCounters
+from . import _aio, _connect, _service, _subscription
+from ._call import Retry
+from ._call_events import Response
+from ._call_frames import Priority
+from ._errors import Closed, Error
+from ._happenings import Connection, Counters, State
 from ._listeners import Listeners
 from ._options import check_range
 from ._outbox import Published
 from ._payload import Codec, as_payload
+from ._portal import Portal, the_portal
 from ._publish_frame import HEAD, OVERHEAD
+from ._service import Invocation
+from ._sync_service import MOST_THREADS, Service, in_threads
+from ._sync_subscription import Subscription
 from ._wire import Overflow
 
-__all__ = ["EventBus", "Subscription", "connect"]
-
-T = TypeVar("T")
-
-
-class _Portal:
-    """The thread with the event loop; after a fork there is none in the child."""
-
-    def __init__(self) -> None:
-        self.is_lost = False
-        self.loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._run, name="eventbus", daemon=True)
-        self._thread.start()
-
-    def _run(self) -> None:
-        asyncio.set_event_loop(self.loop)
-        self.loop.run_forever()
-
-    def check(self) -> None:
-        if self.is_lost:
-            raise Closed("this client was made before a fork (expected: connect after the fork)")
-        if threading.current_thread() is self._thread:
-            raise RuntimeError("called in the client's own thread, which would wait for itself (expected: another one)")
-
-    def call(self, work: Coroutine[Any, Any, T], timeout: float | None = None, what: str = "") -> T:
-        """Runs a coroutine in the loop and waits for it, for so many seconds at most."""
-        try:
-            self.check()
-            if timeout is not None:
-                check_range("timeout", timeout, 0, 3600, "s")
-        except BaseException:
-            work.close()
-            raise
-        future = asyncio.run_coroutine_threadsafe(work, self.loop)
-        try:
-            return future.result(timeout)
-        except _TimeoutError:
-            if future.done():  # its own
-                raise
-            future.cancel()
-            raise TimedOut(f"{what} did not end within {timeout:g} s; the outcome is open") from None
-        except BaseException:
-            future.cancel()
-            raise
-
-
-_lock = threading.Lock()
-_portal: _Portal | None = None
-
-
-def _the_portal() -> _Portal:
-    global _portal
-    with _lock:
-        if _portal is None:
-            _portal = _Portal()
-        return _portal
-
-
-def _after_fork() -> None:
-    global _portal, _lock
-    _lock = threading.Lock()
-    if _portal is not None:
-        _portal.is_lost = True
-        _portal = None
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+__all__ = ["EventBus", "Service", "Subscription", "connect"]
 
 
 def connect(url: Any, **options: Any) -> EventBus:
@@ -110,7 +48,7 @@ def connect(url: Any, **options: Any) -> EventBus:
 
     A ``token`` function may block: it is called in a thread of its own.
     """
-    portal = _the_portal()
+    portal = the_portal()
     token = options.get("token")
     if callable(token):
         options["token"] = functools.partial(_ask, token)
@@ -143,107 +81,10 @@ async def _ask(token: Callable[[], Any]) -> Any:
     return await found if inspect.isawaitable(found) else found
 
 
-class Subscription:
-    """Events that a filter selects: ``events``, or ``batches``, which is faster. Ends with ``with`` or ``unsubscribe``."""
-
-    def __init__(self, portal: _Portal, inner: _subscription.Subscription) -> None:
-        self._portal = portal
-        self._inner = inner
-        self._arrived: queue.SimpleQueue[tuple[list[Event], list[Any], Error | None]] = queue.SimpleQueue()
-        self._taken: list[Any] = []
-        self._ended = False
-        # What waits here is bounded by the client's receive_bytes: it counts until it is handled.
-        self._feeder = asyncio.run_coroutine_threadsafe(_feed(inner, self._arrived), portal.loop)
-
-    @property
-    def filter(self) -> str:
-        """The filter."""
-        return self._inner.filter
-
-    @property
-    def group(self) -> str | None:
-        """The group whose members share the events; None for none."""
-        return self._inner.group
-
-    def counters(self) -> SubscriptionCounters:
-        """What it has got so far."""
-        return self._inner.counters()
-
-    def batches(self, timeout: float | None = None) -> Iterator[list[Event]]:
-        """Iterates over what has come, at most 1,000 events at a time; a batch is handled when the next one is asked for.
-
-        ``timeout``: seconds to wait for one, None for ever. Raises TimedOut, after which it can be iterated over again.
-        """
-        if timeout is not None:
-            check_range("timeout", timeout, 0, 3600, "s")
-        while not self._ended:
-            self._portal.check()
-            self._handled()
-            try:
-                batch, self._taken, error = self._arrived.get(timeout=timeout)
-            except queue.Empty:
-                raise TimedOut(f"no event of {self.filter} within {timeout:g} s") from None
-            if not batch:
-                self._ended = True
-                if error is not None:
-                    raise error
-                return
-            yield batch
-
-    def events(self, timeout: float | None = None) -> Iterator[Event]:
-        """Iterates over events; as ``batches``."""
-        for batch in self.batches(timeout):
-            yield from batch
-
-    __iter__ = events
-
-    def _handled(self) -> None:
-        taken, self._taken = self._taken, []
-        if taken:
-            self._portal.loop.call_soon_threadsafe(self._inner.finish, taken)
-
-    def unsubscribe(self, timeout: float | None = 10.0) -> None:
-        """Ends it: drops what was not taken, and returns when nothing more comes. Ending it again does nothing."""
-        self._handled()
-        self._portal.call(self._inner.unsubscribe(), timeout, "unsubscribe")
-        while True:
-            try:
-                _, cursors, _ = self._arrived.get_nowait()
-            except queue.Empty:
-                break
-            self._portal.loop.call_soon_threadsafe(self._inner.finish, cursors)
-        self._arrived.put(([], [], None))
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.unsubscribe()
-
-    def __del__(self) -> None:
-        feeder = getattr(self, "_feeder", None)
-        if feeder is not None and not feeder.done() and not self._portal.is_lost:
-            feeder.cancel()
-
-
-async def _feed(
-    inner: _subscription.Subscription, into: queue.SimpleQueue[tuple[list[Event], list[Any], Error | None]]
-) -> None:
-    while True:
-        try:
-            batch, cursors = await inner.take_unhandled(1000)
-        except Error as e:
-            into.put(([], [], e))
-            return
-        into.put((batch, cursors, None))
-        if not batch:
-            return
-
-
 class EventBus(Listeners):
     """A client of an event bus; :func:`connect` makes one. Any thread may call it."""
 
-    def __init__(self, portal: _Portal, inner: _aio.EventBus) -> None:
+    def __init__(self, portal: Portal, inner: _aio.EventBus) -> None:
         self._portal = portal
         self._inner = inner
         self._outbox = inner._outbox
@@ -251,6 +92,7 @@ class EventBus(Listeners):
         self._sends: deque[tuple[Any, ...]] = deque()
         self._send_bytes = 0
         self._scheduled = False
+        self._pools: list[ThreadPoolExecutor] = []
 
     def publish(
         self,
@@ -363,6 +205,72 @@ class EventBus(Listeners):
 
         return Subscription(self._portal, self._portal.call(work(), timeout, "subscribe"))
 
+    def request(
+        self,
+        service: str,
+        payload: Any = b"",
+        *,
+        method: str = "",
+        timeout: float = 30.0,
+        wait_for: float = 0.0,
+        idempotent: bool = False,
+        priority: Priority = Priority.NORMAL,
+        member: int = 0,
+        retry: Retry | Literal[False] | None = None,
+        key: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        published_at: int | None = None,
+        schema: int = 0,
+        codec: Codec | None = None,
+    ) -> Response:
+        """As :meth:`eventbus.EventBus.request`; :meth:`submit` is the same without waiting."""
+        work = self._inner.request(
+            service, payload, method=method, timeout=timeout, wait_for=wait_for, idempotent=idempotent, priority=priority,
+            member=member, retry=retry, key=key, headers=headers, published_at=published_at, schema=schema, codec=codec,
+        )  # fmt: skip
+        return self._portal.call(work)
+
+    def submit(self, service: str, payload: Any = b"", **options: Any) -> Future[Response]:
+        """Begins a request with the parameters of :meth:`request`; cancelling the future cancels the request.
+
+        What depends on the future runs in the loop's thread, and must not block.
+        """
+        return self._portal.begin(self._inner.request(service, payload, **options))
+
+    def serve(
+        self,
+        service: str,
+        handler: Callable[[Invocation], Any],
+        *,
+        concurrency: int = 16,
+        identify: bool = False,
+        version: str = "",
+        metadata: Mapping[str, str] | None = None,
+        remember_replies: int = 0,
+        buffer_bytes: int = 16 << 20,
+        timeout: float | None = None,
+    ) -> Service:
+        """As :meth:`eventbus.EventBus.serve`; returns when it is in force.
+
+        ``concurrency``, at most 1,024: the handler is called in as many threads, and may block.
+        """
+        check_range("concurrency", concurrency, 1, MOST_THREADS, "threads", whole=True)
+        threads = ThreadPoolExecutor(concurrency, thread_name_prefix=f"eventbus {service}")
+        self._pools.append(threads)
+
+        async def work() -> _service.Service:
+            served = self._inner.serve(
+                service, in_threads(handler, threads), concurrency=concurrency, identify=identify, version=version,
+                metadata=metadata, remember_replies=remember_replies, buffer_bytes=buffer_bytes,
+            )  # fmt: skip
+            try:
+                return await served
+            except BaseException:
+                await served.close(0)
+                raise
+
+        return Service(self._portal, self._portal.call(work(), timeout, "serve"), threads)
+
     @property
     def state(self) -> State:
         """Where it is in its life."""
@@ -384,7 +292,11 @@ class EventBus(Listeners):
             self._hand_over()
             return await self._inner.close(timeout)
 
-        return self._portal.call(work())
+        try:
+            return self._portal.call(work())
+        finally:
+            for threads in self._pools:
+                threads.shutdown(wait=False)
 
     def __enter__(self) -> Self:
         return self

@@ -1,9 +1,11 @@
 package io.eventbus.cli;
 
 import io.eventbus.cli.client.BenchCommand;
+import io.eventbus.cli.client.BroadcastCommand;
 import io.eventbus.cli.client.PublishCommand;
 import io.eventbus.cli.client.RequestCommand;
 import io.eventbus.cli.client.RespondCommand;
+import io.eventbus.cli.client.ServicesCommand;
 import io.eventbus.cli.client.SubscribeCommand;
 import io.eventbus.cli.cluster.BalanceCommands;
 import io.eventbus.cli.cluster.RegistryCommand;
@@ -36,7 +38,9 @@ import picocli.CommandLine.Spec;
       PublishCommand.class,
       SubscribeCommand.class,
       RequestCommand.class,
+      BroadcastCommand.class,
       RespondCommand.class,
+      ServicesCommand.class,
       BenchCommand.class,
       DemoCommand.class,
       ConfigCommand.class,

@@ -5,6 +5,7 @@ import io.eventbus.registry.BusId;
 import io.eventbus.registry.ListenerRegistration;
 import io.eventbus.server.admin.AdminServer;
 import io.eventbus.server.admin.BusHealth;
+import io.eventbus.server.admin.BusQuestions;
 import io.eventbus.server.admin.BusSummary;
 import io.eventbus.server.admin.BusView;
 import io.eventbus.server.admission.ConnectionLimit;
@@ -38,6 +39,7 @@ import io.eventbus.server.session.ResumeKey;
 import io.eventbus.server.session.Sessions;
 import io.eventbus.server.stats.BusCounters;
 import io.eventbus.server.sys.AuditTrail;
+import io.eventbus.server.sys.Observers;
 import io.eventbus.server.sys.SysTopics;
 import io.eventbus.server.tls.CertificateWatch;
 import io.eventbus.server.tls.TlsSource;
@@ -92,9 +94,11 @@ public final class BusServer implements AutoCloseable {
   private final @Nullable AdminServer admin;
   private final Advisories advisories;
   private final AuditTrail audit;
+  private final Observers observers;
   private final CertificateWatch certificates;
   private @Nullable ListenerRegistration revocations;
   private @Nullable SysTopics sysTopics;
+  private @Nullable BusQuestions questions;
 
   private BusServer(
       ServerConfig config,
@@ -186,11 +190,12 @@ public final class BusServer implements AutoCloseable {
       admin.tls().ifPresent(sources::add);
     }
     certificates = new CertificateWatch(sources, advisories, clock);
+    observers = new Observers(index.accounts(), config.admin().access().account());
     audit =
         new AuditTrail(
             config.bus().name(),
             config.audit().file() != null,
-            index::isWanted,
+            observers::isWanted,
             clock,
             counters.auditDropped);
     advisories.audit(audit);
@@ -202,7 +207,10 @@ public final class BusServer implements AutoCloseable {
     return SessionReplacement.of(
         links,
         membership.registry(),
-        bus.sessions()::replace,
+        (session, member) -> {
+          calls.presence().wentElsewhere(member);
+          return bus.sessions().replace(session, member);
+        },
         (ended, gone, unknown) -> {
           counters.earlierSessionsEnded.add(ended);
           counters.earlierSessionsGone.add(gone);
@@ -227,7 +235,8 @@ public final class BusServer implements AutoCloseable {
         services.retries(),
         services.retryPercent(),
         services.queueRequests(),
-        services.queueBytes());
+        services.queueBytes(),
+        services.gather());
   }
 
   private static long memoryLimit(ServerConfig config) {
@@ -266,7 +275,7 @@ public final class BusServer implements AutoCloseable {
       server.open();
       return server;
     } catch (IOException | RuntimeException e) {
-      server.end();
+      server.end(false);
       throw e;
     }
   }
@@ -363,6 +372,9 @@ public final class BusServer implements AutoCloseable {
     }
     membership.serve(transport.address(), adminPort());
     sysTopics = sysTopics(view);
+    BusQuestions answers = new BusQuestions(config.bus().name(), view);
+    questions = answers;
+    calls.answerWith(answers);
     certificates.start();
     balancer.start();
     state.set(ServerState.UP);
@@ -384,8 +396,6 @@ public final class BusServer implements AutoCloseable {
 
   private SysTopics sysTopics(BusView view) {
     Router router = transport.contexts().get(0).router();
-    long producer =
-        bus.sessions().newProducer(number -> bus.cluster().leavesOn(router.loop(), number));
     return SysTopics.start(
         config.sys(),
         new SysTopics.Place(
@@ -395,11 +405,13 @@ public final class BusServer implements AutoCloseable {
         view,
         advisories,
         audit,
-        bus.index(),
+        observers,
+        new SysTopics.Services(calls.presence(), config.services().rejoin()),
         new InternalClient(
             loops.executor(router.loop()),
             router,
-            producer,
+            () ->
+                bus.sessions().newProducer(number -> bus.cluster().leavesOn(router.loop(), number)),
             bus.clock(),
             bus.stats().ownEventsDropped),
         bus.clock());
@@ -458,10 +470,16 @@ public final class BusServer implements AutoCloseable {
               ? BusHealth.of(
                   BusHealth.State.DRAINING, "the bus sends its clients to others", standing)
               : BusHealth.serving(watch.problems(), standing);
-      case FAILED -> BusHealth.of(BusHealth.State.FAILED, failure.getNow("failed"), standing);
+      case FAILED -> failed(standing);
       case DRAINING, STOPPED ->
-          BusHealth.of(BusHealth.State.DRAINING, "the bus shuts down", standing);
+          failure.isDone()
+              ? failed(standing)
+              : BusHealth.of(BusHealth.State.DRAINING, "the bus shuts down", standing);
     };
+  }
+
+  private BusHealth failed(ClusterStanding standing) {
+    return BusHealth.of(BusHealth.State.FAILED, failure.getNow("failed"), standing);
   }
 
   /**
@@ -527,9 +545,10 @@ public final class BusServer implements AutoCloseable {
    */
   @Override
   public void close() {
-    if (state.compareAndSet(ServerState.UP, ServerState.DRAINING)
-        || state.get() == ServerState.FAILED) {
-      end();
+    if (state.compareAndSet(ServerState.UP, ServerState.DRAINING)) {
+      end(false);
+    } else if (state.compareAndSet(ServerState.FAILED, ServerState.DRAINING)) {
+      end(true);
     }
   }
 
@@ -537,15 +556,18 @@ public final class BusServer implements AutoCloseable {
     if (sysTopics != null) {
       sysTopics.close();
     }
+    if (questions != null) {
+      questions.close();
+    }
   }
 
-  private void end() {
+  private void end(boolean failed) {
     certificates.close();
     if (revocations != null) {
       revocations.close();
     }
     membership.drain();
-    if (state.get() == ServerState.FAILED) {
+    if (failed) {
       closeSysTopics();
       transport.abort();
     } else {

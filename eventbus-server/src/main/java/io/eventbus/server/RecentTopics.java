@@ -18,6 +18,9 @@ import org.jspecify.annotations.Nullable;
  * thread.
  */
 final class RecentTopics {
+  private static final Comparator<TopicCount> ORDER =
+      Comparator.comparing(TopicCount::account).thenComparing(TopicCount::topic);
+
   static final long AGE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   private final Supplier<Stream<TopicCount>> loops;
@@ -40,16 +43,19 @@ final class RecentTopics {
   /**
    * Returns a page.
    *
+   * @param account whose topics
    * @param after only topics with a greater name; empty for all
    * @param limit at most so many
    */
-  List<TopicCount> after(String after, int limit) {
+  List<TopicCount> after(String account, String after, int limit) {
     List<TopicCount> all = list();
-    int found =
-        Collections.binarySearch(
-            all, new TopicCount(after, 0, 0), Comparator.comparing(TopicCount::topic));
+    int found = Collections.binarySearch(all, new TopicCount(account, after, 0, 0), ORDER);
     int from = found < 0 ? -found - 1 : found + 1;
-    return all.subList(from, (int) Math.min(all.size(), (long) from + limit));
+    int to = from;
+    while (to < all.size() && to - from < limit && all.get(to).account().equals(account)) {
+      to++;
+    }
+    return all.subList(from, to);
   }
 
   private synchronized List<TopicCount> list() {
@@ -67,11 +73,11 @@ final class RecentTopics {
     List<TopicCount> all = new ArrayList<>();
     loops
         .get()
-        .sorted(Comparator.comparing(TopicCount::topic))
+        .sorted(ORDER)
         .forEachOrdered(
             t -> {
               int before = all.size() - 1;
-              if (before >= 0 && all.get(before).topic().equals(t.topic())) {
+              if (before >= 0 && ORDER.compare(all.get(before), t) == 0) {
                 all.set(before, sum(all.get(before), t));
               } else {
                 all.add(t);
@@ -81,6 +87,7 @@ final class RecentTopics {
   }
 
   private static TopicCount sum(TopicCount a, TopicCount b) {
-    return new TopicCount(a.topic(), a.events() + b.events(), a.deliveries() + b.deliveries());
+    return new TopicCount(
+        a.account(), a.topic(), a.events() + b.events(), a.deliveries() + b.deliveries());
   }
 }

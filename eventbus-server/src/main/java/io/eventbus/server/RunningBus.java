@@ -4,10 +4,12 @@ import io.eventbus.protocol.CloseReason;
 import io.eventbus.schema.CallPriority;
 import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.FailureCode;
+import io.eventbus.server.admin.AccountInfo;
 import io.eventbus.server.admin.BusHealth;
 import io.eventbus.server.admin.BusStats;
 import io.eventbus.server.admin.BusSummary;
 import io.eventbus.server.admin.BusView;
+import io.eventbus.server.admin.CallInfo;
 import io.eventbus.server.admin.ConnectionDetail;
 import io.eventbus.server.admin.ConnectionInfo;
 import io.eventbus.server.admin.QuotaInfo;
@@ -19,6 +21,7 @@ import io.eventbus.server.admin.TopicInfo;
 import io.eventbus.server.balance.BalanceView;
 import io.eventbus.server.call.BusCalls;
 import io.eventbus.server.call.MemberFigures;
+import io.eventbus.server.call.OpenCall;
 import io.eventbus.server.call.ServiceFigures;
 import io.eventbus.server.cluster.ClusterView;
 import io.eventbus.server.config.Quota;
@@ -44,6 +47,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -53,6 +59,9 @@ import org.jspecify.annotations.Nullable;
  * Any thread.
  */
 final class RunningBus implements BusView {
+  /** A loop that takes longer for its calls is stuck. */
+  private static final long LOOPS_ANSWER_SECONDS = 2;
+
   private final BusContext bus;
   private final BusCalls calls;
   private final RecentTopics topics;
@@ -153,7 +162,8 @@ final class RunningBus implements BusView {
         calls(c),
         load.read(),
         bus.index().topics(),
-        bus.index().size(),
+        bus.index().accounts().subscriptions(),
+        bus.index().accounts().served(),
         RegistryFigures.of(cluster()),
         views.balance().status(),
         views.federation().get(),
@@ -252,9 +262,9 @@ final class RunningBus implements BusView {
   }
 
   @Override
-  public List<ServiceInfo> services(String after, int limit) {
+  public List<ServiceInfo> services(String account, String after, int limit) {
     return calls.services().stream()
-        .filter(service -> service.name().compareTo(after) > 0)
+        .filter(service -> service.account().equals(account) && service.name().compareTo(after) > 0)
         .limit(limit)
         .map(RunningBus::describe)
         .toList();
@@ -272,15 +282,58 @@ final class RunningBus implements BusView {
   }
 
   @Override
-  public Optional<ServiceDetail> service(String name) {
+  public Optional<ServiceDetail> service(String account, String name) {
     return calls.services().stream()
-        .filter(service -> service.name().equals(name))
+        .filter(service -> service.account().equals(account) && service.name().equals(name))
         .findFirst()
         .map(
             service ->
                 new ServiceDetail(
                     describe(service),
                     service.members().stream().map(m -> describe(name, m)).toList()));
+  }
+
+  @Override
+  public boolean drainMember(String account, String service, long member) {
+    Session session = bus.sessions().ofProducer(member);
+    SessionServices serves =
+        session == null || !session.principal().account().equals(account)
+            ? null
+            : session.services();
+    return serves != null && serves.drain(service);
+  }
+
+  @Override
+  public List<CallInfo> slowestCalls(int limit) {
+    List<OpenCall> open;
+    try {
+      open = calls.slowest(limit).get(LOOPS_ANSWER_SECONDS, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted while the loops were asked", e);
+    } catch (ExecutionException | TimeoutException e) {
+      throw new IllegalStateException(
+          "the loops have not answered within " + LOOPS_ANSWER_SECONDS + " s", e);
+    }
+    return open.stream()
+        .sorted(Comparator.comparingLong(OpenCall::ageNanos).reversed())
+        .limit(limit)
+        .map(RunningBus::describe)
+        .toList();
+  }
+
+  private static CallInfo describe(OpenCall call) {
+    return new CallInfo(
+        call.account(),
+        call.service(),
+        call.method(),
+        call.caller(),
+        call.request(),
+        call.member(),
+        call.member() == 0 ? "QUEUED" : "DISPATCHED",
+        call.attempt(),
+        TimeUnit.NANOSECONDS.toMillis(call.ageNanos()),
+        Math.max(0, TimeUnit.NANOSECONDS.toMillis(call.leftNanos())));
   }
 
   private ServiceDetail.Member describe(String service, MemberFigures member) {
@@ -301,15 +354,28 @@ final class RunningBus implements BusView {
   }
 
   @Override
-  public List<ConnectionInfo> connections(long after, int limit) {
+  public List<AccountInfo> accounts(String after, int limit) {
+    return bus.index().accounts().list(after, limit).stream()
+        .map(a -> new AccountInfo(a.name(), a.clients(), a.subscriptions()))
+        .toList();
+  }
+
+  @Override
+  public List<ConnectionInfo> connections(@Nullable String account, long after, int limit) {
     List<ConnectionInfo> page = new ArrayList<>();
     for (Session session : bus.sessions().after(after)) {
       if (page.size() >= limit) {
         break;
       }
-      page.add(describe(session));
+      if (isOf(account, session)) {
+        page.add(describe(session));
+      }
     }
     return page;
+  }
+
+  private static boolean isOf(@Nullable String account, Session session) {
+    return account == null || session.principal().account().equals(account);
   }
 
   private static ConnectionInfo describe(Session session) {
@@ -319,6 +385,7 @@ final class RunningBus implements BusView {
         session.identity().since(),
         session.id(),
         session.producer(),
+        session.principal().account(),
         session.identity().client(),
         session.identity().agent(),
         session.identity().attributes(),
@@ -359,9 +426,13 @@ final class RunningBus implements BusView {
   }
 
   @Override
-  public List<TopicInfo> topics(String after, int limit) {
-    List<TopicCount> page = topics.after(after, limit);
-    int[] subscribers = bus.index().subscribers(page.stream().map(TopicCount::topic).toList());
+  public List<TopicInfo> topics(String account, String after, int limit) {
+    List<TopicCount> page = topics.after(account, after, limit);
+    int[] subscribers =
+        bus.index()
+            .accounts()
+            .findOrNobody(account)
+            .subscribers(page.stream().map(TopicCount::topic).toList());
     List<TopicInfo> infos = new ArrayList<>();
     for (int i = 0; i < page.size(); i++) {
       TopicCount t = page.get(i);
@@ -371,16 +442,21 @@ final class RunningBus implements BusView {
   }
 
   @Override
-  public List<SubscriptionInfo> subscriptions(SubscriptionKey after, int limit) {
+  public List<SubscriptionInfo> subscriptions(
+      @Nullable String account, SubscriptionKey after, int limit) {
     List<SubscriptionInfo> page = new ArrayList<>();
     // Connections are numbered from 1.
     for (Session session : bus.sessions().after(Math.max(1, after.connection()) - 1)) {
+      if (!isOf(account, session)) {
+        continue;
+      }
+      String of = session.principal().account();
       long connection = session.identity().number();
       session.subscriptions().list().stream()
           .sorted(Comparator.comparingLong(Subscription::id))
           .filter(s -> new SubscriptionKey(connection, s.id()).compareTo(after) > 0)
           .limit(limit - page.size())
-          .forEach(s -> page.add(describe(connection, s)));
+          .forEach(s -> page.add(describe(connection, of, s)));
       if (page.size() >= limit) {
         break;
       }
@@ -388,9 +464,9 @@ final class RunningBus implements BusView {
     return page;
   }
 
-  private static SubscriptionInfo describe(long connection, Subscription s) {
+  private static SubscriptionInfo describe(long connection, String account, Subscription s) {
     return new SubscriptionInfo(
-        connection, s.id(), s.filter().toString(), s.group(), s.overflow().name());
+        connection, s.id(), account, s.filter().toString(), s.group(), s.overflow().name());
   }
 
   @Override

@@ -7,9 +7,10 @@ import java.util.Set;
  * The life of a bus.
  *
  * <pre>
- *   STARTING --> UP --> DRAINING --> STOPPED
- *       |         \--> FAILED --------^
- *       \------------------------------^
+ *   STARTING --> UP -----> DRAINING --> STOPPED
+ *       |         \          ^            ^
+ *       |          \--> FAILED            |
+ *       \----------------------------------/
  * </pre>
  */
 enum ServerState {
@@ -23,7 +24,8 @@ enum ServerState {
     return switch (this) {
       case STARTING -> EnumSet.of(UP, STOPPED);
       case UP -> EnumSet.of(DRAINING, FAILED);
-      case DRAINING, FAILED -> EnumSet.of(STOPPED);
+      case FAILED -> EnumSet.of(DRAINING);
+      case DRAINING -> EnumSet.of(STOPPED);
       case STOPPED -> EnumSet.noneOf(ServerState.class);
     };
   }

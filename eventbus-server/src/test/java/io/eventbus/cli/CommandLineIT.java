@@ -101,6 +101,29 @@ class CommandLineIT {
   }
 
   @Test
+  void allMembersOfAServiceAreAskedAndTold() throws Exception {
+    JarCommand prints = start("respond", "room", "--print", "-u", url, "-n", "1");
+    prints.awaitErr(Pattern.compile("serves room"));
+    JarCommand one = start("respond", "room", "--echo", "-u", url);
+    JarCommand other = start("respond", "room", "--echo", "-u", url);
+    one.awaitErr(Pattern.compile("serves room"));
+    other.awaitErr(Pattern.compile("serves room"));
+
+    JarCommand all = start("request", "room", "here?", "--all", "-u", url);
+    assertThat(all.exitCode()).isZero();
+    assertThat(all.out().lines()).hasSize(2).allMatch(line -> line.endsWith("  here?"));
+    JarCommand told = start("broadcast", "room", "to all", "-u", url);
+    assertThat(told.exitCode()).isZero();
+    assertThat(prints.exitCode()).isZero();
+    assertThat(prints.out()).isEqualTo("to all\n");
+    JarCommand services = start("services", "-u", url);
+    assertThat(services.exitCode()).isZero();
+    assertThat(services.out()).containsPattern("room +2 ");
+    JarCommand members = start("services", "room", "-u", url);
+    assertThat(members.out().lines()).hasSize(3);
+  }
+
+  @Test
   void failuresHaveTheirCodes() throws Exception {
     assertThat(start("publish", "a.*", "x", "-u", url).exitCode()).isEqualTo(ExitCode.USAGE);
     assertThat(start("subscribe", "a..b", "-u", url).exitCode()).isEqualTo(ExitCode.USAGE);

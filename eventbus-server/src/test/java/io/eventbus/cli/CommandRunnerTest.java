@@ -46,7 +46,10 @@ class CommandRunnerTest {
     "respond a, --echo",
     "respond a --echo --exec cat, --echo",
     "respond a.> --echo, SERVICE",
-    "respond a --echo --concurrency 0, concurrency"
+    "respond a --echo --concurrency 0, concurrency",
+    "request a x --all --count 2, --count",
+    "broadcast $bus x, SERVICE",
+    "services a.>, SERVICE"
   })
   void wrongCommandsOfServicesSayWhatIsWrong(String command, String says) {
     assertThat(cli.run(command.split(" ", -1))).isEqualTo(2);
@@ -60,7 +63,9 @@ class CommandRunnerTest {
         "publish",
         "subscribe",
         "request",
+        "broadcast",
         "respond",
+        "services",
         "bench",
         "demo",
         "config check",
@@ -146,7 +151,7 @@ class CommandRunnerTest {
         "serv | Did you mean: eventbus serve",
         "serve --prot 1 | Unknown option",
         "serve extra | Unmatched argument",
-        "foo | \"foo\" is no command (expected: serve, publish, subscribe, request, respond,",
+        "foo | \"foo\" is no command (expected: serve, publish, subscribe, request, broadcast, respond,",
         "registry foo | \"foo\" is no command (expected: status, members, leader,",
         "'' | (expected: serve, publish,",
         "publish a b --rate 1/s | \"1/s\" (expected: a number such as 0.5)",

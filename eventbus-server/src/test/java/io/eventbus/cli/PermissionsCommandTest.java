@@ -28,8 +28,12 @@ class PermissionsCommandTest {
       allow subscribe user.root
       allow subscribe user.>
       allow observe $SYS.>
+      quota connections = 5
+      quota publish-bytes = 2MiB
       [default]
       roles = trader
+      [account acme]
+      quota connections = 0
       """;
 
   private final CliHarness cli = new CliHarness();
@@ -122,7 +126,11 @@ class PermissionsCommandTest {
     assertThat(json.path("rule").asText()).isEqualTo("deny publish user.{sub}.root");
     assertThat(json.path("source").asText()).isEqualTo("role trader, roles.conf:7");
     assertThat(run("list", "--output", "json", "--as", "u1")).isZero();
-    JsonNode rules = new ObjectMapper().readTree(cli.out());
+    JsonNode all = new ObjectMapper().readTree(cli.out());
+    assertThat(all.path("quotas"))
+        .isEqualTo(new ObjectMapper().readTree("{\"connections\":5,\"publish-bytes\":2097152}"));
+    assertThat(all.path("accountQuotas")).isEmpty();
+    JsonNode rules = all.path("rules");
     assertThat(rules).hasSize(7);
     assertThat(rules.findValuesAsText("filter"))
         .contains("user.u1.>", "user.u1.root", "user.>", "$SYS.>", "");
@@ -138,6 +146,21 @@ class PermissionsCommandTest {
     assertThat(cli.out())
         .containsPattern("publish +allow +user.u1.> +allow publish user.\\{sub}.> \\(role trader")
         .contains("{claim:desk} has no value that is one token), which allows nothing");
+  }
+
+  @Test
+  void theListShowsQuotas() {
+    assertThat(run("list", "--as", "u1", "--account", "acme")).isZero();
+    assertThat(cli.out())
+        .endsWith(
+            """
+
+            QUOTA          CLIENT  ACCOUNT
+            connections    5       no limit
+            publish-bytes  2MiB
+            """);
+    assertThat(run("list", "--as", "u1", "--role", "other")).isZero();
+    assertThat(cli.out()).doesNotContain("QUOTA");
   }
 
   /** The example of the page: its file, its commands and what they print. */

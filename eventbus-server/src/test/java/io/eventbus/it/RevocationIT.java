@@ -17,6 +17,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.Base64;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -198,17 +199,55 @@ class RevocationIT {
       assertThat(answer.body()).contains("\"keptFor\":\"cluster\"");
       assertClosed(there);
       BusServer late = buses.add(settings);
-      WatchedBus.await(
-          () -> {
-            try {
-              return ask(late, null, "GET", "/api/v1/revocations").body().contains("u1");
-            } catch (Exception e) {
-              throw new AssertionError(e);
-            }
-          },
-          () -> "the bus that came later has no revocation");
+      awaitRevocation(late);
       assertRefused(late, token("u1", 20));
       letIn(late, token("u1", 5), null).close();
     }
+  }
+
+  @Test
+  void aBusThatWasCutOffActsOnItWhenItIsBack(@TempDir Path directory) throws Exception {
+    String[] settings = SignedTokens.settings(directory);
+    try (CuttableProxy way = new CuttableProxy();
+        FederatedBuses buses = new FederatedBuses(directory)) {
+      buses.add(settings);
+      buses.add(settings);
+      String[] behindIt = Arrays.copyOf(settings, settings.length + 2);
+      behindIt[settings.length] = "cluster.advertised";
+      behindIt[settings.length + 1] = "127.0.0.1:" + way.port();
+      BusServer cutOff = buses.add(behindIt);
+      way.to(cutOff.linkPort());
+      buses.awaitLanes();
+      try (RawClient there = letIn(cutOff, token("u1", 20), null)) {
+        way.cut();
+        HttpResponse<String> answer =
+            ask(
+                buses.bus(0),
+                null,
+                "PUT",
+                "/api/v1/revocations?account=acme&subject=u1&before=" + now.minusSeconds(10));
+        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+        awaitRevocation(buses.bus(1));
+        assertRefused(buses.bus(1), token("u1", 20));
+        letIn(cutOff, token("u1", 20), null).close();
+        assertThat(there.hasData(1)).as("it has not heard of it").isFalse();
+        way.heal();
+        assertClosed(there);
+        assertRefused(cutOff, token("u1", 20));
+        letIn(cutOff, token("u1", 5), null).close();
+      }
+    }
+  }
+
+  private void awaitRevocation(BusServer bus) {
+    WatchedBus.await(
+        () -> {
+          try {
+            return ask(bus, null, "GET", "/api/v1/revocations").body().contains("u1");
+          } catch (Exception e) {
+            throw new AssertionError(e);
+          }
+        },
+        () -> bus.name() + " has no revocation");
   }
 }

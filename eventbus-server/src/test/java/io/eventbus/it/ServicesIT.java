@@ -69,7 +69,7 @@ class ServicesIT {
 
   private RawClient serving(String service, int concurrency) throws IOException {
     RawClient client = client();
-    send(client, new Register(1L, service, concurrency, false, "", Map.of()));
+    send(client, new Register(1L, service, concurrency, false, "", Map.of(), Overflow.DROP_OLDEST));
     assertThat(client.expectConfirm().getTypeCode()).isEqualTo(TypeCode.REGISTER.code());
     return client;
   }
@@ -145,7 +145,7 @@ class ServicesIT {
     other.setMember(4711L);
     request(caller, other);
     assertFailed(caller, 3, FailureCode.NO_MEMBER, Execution.NO);
-    send(caller, new Register(1L, "$bus", 1, false, "", Map.of()));
+    send(caller, new Register(1L, "$bus", 1, false, "", Map.of(), Overflow.DROP_OLDEST));
     assertThat(caller.expectProblem().getCode()).isEqualTo(ErrorCode.ILLEGAL_TOPIC);
     request(caller, SampleCalls.request(5, "orders", ""), SampleCalls.request(5, "orders", ""));
     assertThat(caller.expectProblem().getCode()).isEqualTo(ErrorCode.PROTOCOL_VIOLATION);

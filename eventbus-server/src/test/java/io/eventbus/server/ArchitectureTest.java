@@ -218,6 +218,7 @@ class ArchitectureTest {
           CLUSTER,
           REGISTRY,
           SESSION,
+          CALL,
           ROUTING,
           STATS,
           ADMISSION,
@@ -234,7 +235,8 @@ class ArchitectureTest {
           PROMETHEUS);
 
   @ArchTest
-  static final ArchRule sys = row(SYS, INTERNAL, ADVISORY, ADMIN, ROUTING, LOG, CONFIG, REGISTRY);
+  static final ArchRule sys =
+      row(SYS, INTERNAL, ADVISORY, ADMIN, CALL, ROUTING, LOG, CONFIG, PROTOCOL, REGISTRY);
 
   /** Puts all together; asks Netty only how much memory there is. */
   @ArchTest
@@ -300,6 +302,7 @@ class ArchitectureTest {
       row(
           CLI_PERMISSIONS,
           CLI_CONSOLE,
+          CONFIG,
           SECURITY,
           SECURITY_ROLES,
           SECURITY_USERS,

@@ -12,7 +12,7 @@ class ServerStateTest {
       Map.of(
           ServerState.STARTING, Set.of(ServerState.UP, ServerState.STOPPED),
           ServerState.UP, Set.of(ServerState.DRAINING, ServerState.FAILED),
-          ServerState.FAILED, Set.of(ServerState.STOPPED),
+          ServerState.FAILED, Set.of(ServerState.DRAINING),
           ServerState.DRAINING, Set.of(ServerState.STOPPED),
           ServerState.STOPPED, Set.of());
 

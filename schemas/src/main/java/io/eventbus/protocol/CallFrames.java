@@ -1,6 +1,7 @@
 package io.eventbus.protocol;
 
 import io.eventbus.schema.CallPriority;
+import io.eventbus.schema.CallScope;
 import java.nio.ByteBuffer;
 
 /**
@@ -9,8 +10,8 @@ import java.nio.ByteBuffer;
  *
  * <p>What comes before the event is measured first and then written at the position of a buffer
  * that the caller provides, so that writing allocates nothing; the event follows, as {@link
- * Frames#writeEvent} writes it or as it was received. The event is the end of the frame. Stateless;
- * any thread.
+ * Frames#writeEvent} writes it or as it was received. The event is the end of the frame, but for a
+ * {@code Reply}, which says behind it whether more come. Stateless; any thread.
  */
 public final class CallFrames {
   /**
@@ -26,14 +27,18 @@ public final class CallFrames {
   // The numbers of the symbols.
   private static final int KIND_REPLY = 0;
   private static final int SCOPE_ONE = 0;
+  private static final int SCOPE_ALL = 1;
+
+  private static final int MORE_BYTES = 1;
 
   private CallFrames() {}
 
-  /** What comes before the event in a {@code Request}, for one member and one reply. Immutable. */
+  /** What comes before the event in a {@code Request}, for one reply of each member. Immutable. */
   public static final class RequestHead {
     private final long call;
     private final byte[] service;
     private final byte[] method;
+    private final int scope;
     private final int priority;
     private final int timeoutMillis;
     private final int waitMillis;
@@ -50,6 +55,7 @@ public final class CallFrames {
      *     copied
      * @param method what it is to do in UTF-8, at most {@link FrameLimits#MAX_NAME_BYTES} bytes;
      *     not copied
+     * @param scope for one member or for all
      * @param priority how urgent it is
      * @param timeoutMillis how long the caller waits, 0 for what the bus has as its default
      * @param waitMillis how long the bus waits for a member
@@ -62,6 +68,7 @@ public final class CallFrames {
         long call,
         byte[] service,
         byte[] method,
+        CallScope scope,
         CallPriority priority,
         int timeoutMillis,
         int waitMillis,
@@ -72,6 +79,7 @@ public final class CallFrames {
       this.call = call;
       this.service = service;
       this.method = method;
+      this.scope = scope == CallScope.ALL ? SCOPE_ALL : SCOPE_ONE;
       this.priority =
           switch (priority) {
             case NORMAL -> 0;
@@ -127,7 +135,7 @@ public final class CallFrames {
       Varint.write(out, method.length);
       out.put(method);
       Varint.write(out, KIND_REPLY);
-      Varint.write(out, SCOPE_ONE);
+      Varint.write(out, scope);
       Varint.write(out, priority);
       Varint.write(out, timeoutMillis);
       Varint.write(out, waitMillis);
@@ -277,7 +285,8 @@ public final class CallFrames {
         + Varint.size(member)
         + Varint.size(queuedMicros)
         + Varint.size(handledMicros)
-        + tailBytes;
+        + tailBytes
+        + MORE_BYTES;
   }
 
   /**
@@ -298,6 +307,16 @@ public final class CallFrames {
     Varint.write(out, member);
     Varint.write(out, queuedMicros);
     Varint.write(out, handledMicros);
+  }
+
+  /**
+   * Writes what comes behind the event in a {@code Reply}.
+   *
+   * @param out takes a byte at its position
+   * @param more whether further answers to the request come
+   */
+  public static void writeReplyEnd(ByteBuffer out, boolean more) {
+    out.put((byte) (more ? 1 : 0));
   }
 
   /**

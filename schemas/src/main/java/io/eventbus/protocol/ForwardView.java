@@ -17,6 +17,7 @@ public final class ForwardView {
 
   private final BodyReader in = new BodyReader();
   private int hops;
+  private String account = "";
   private boolean plain;
   private int[] targets = new int[8];
   private int targetCount;
@@ -44,13 +45,33 @@ public final class ForwardView {
     if (hops < 1 || hops > MAX_HOPS) {
       throw in.malformed("Forward.hops", hopsAt, hops, "1.." + MAX_HOPS);
     }
+    readReceivers();
+    int length = in.readLength("Forward.deliver", Integer.MAX_VALUE);
+    deliverStart = in.position();
+    deliverEnd = deliverStart + length;
+    account = "";
+    if (deliverEnd < to) {
+      in.position(deliverEnd);
+      readAccount();
+    }
+  }
+
+  private void readReceivers() {
     plain = in.readBoolean("Forward.plain");
     readGroups();
     readTargets();
     readPicks();
-    int length = in.readLength("Forward.deliver", Integer.MAX_VALUE);
-    deliverStart = in.position();
-    deliverEnd = deliverStart + length;
+  }
+
+  private void readAccount() {
+    if (in.readPresent("Forward.account")) {
+      int accountAt = in.position();
+      account = in.readString("AccountForward.account", PeerFrames.MAX_ACCOUNT_BYTES);
+      if (account.isEmpty()) {
+        throw in.malformed("AccountForward.account", accountAt, "''", "a name");
+      }
+      readReceivers();
+    }
   }
 
   private void readGroups() {
@@ -118,6 +139,15 @@ public final class ForwardView {
    */
   public int hops() {
     return hops;
+  }
+
+  /**
+   * Returns whose events they are.
+   *
+   * @return the account, empty for the default one
+   */
+  public String account() {
+    return account;
   }
 
   /**

@@ -2,6 +2,7 @@ package io.eventbus.protocol;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.eventbus.schema.AccountEntry;
 import io.eventbus.schema.Interest;
 import io.eventbus.schema.InterestEntry;
 import io.eventbus.schema.LaneHello;
@@ -63,6 +64,9 @@ public final class PeerFrames {
 
   /** The most bytes of the name of a group. */
   public static final int MAX_GROUP_BYTES = 255;
+
+  /** The most bytes of the name of an account: 256 characters. */
+  public static final int MAX_ACCOUNT_BYTES = 1024;
 
   /** The most buses that one {@code Forward} names. */
   public static final int MAX_TARGETS = 4096;
@@ -215,7 +219,41 @@ public final class PeerFrames {
       in.checkBlockEnd("Interest.entries", blockEnd);
     }
     interest.setEntries(entries);
+    if (in.atEnd()) {
+      // Of a bus that does not know accounts.
+      interest.setAccountEntries(List.of());
+    } else {
+      interest.setAccountEntries(accountEntries(in, entries.size()));
+      interest.setAccountDigest(in.readLong("Interest.accountDigest"));
+    }
     return interest;
+  }
+
+  private static List<AccountEntry> accountEntries(BodyReader in, int others) {
+    List<AccountEntry> entries = new ArrayList<>();
+    String field = "Interest.accountEntries";
+    for (long n = in.readBlockCount(field, 4); n > 0; n = in.readBlockCount(field, 4)) {
+      int blockEnd = in.blockEnd();
+      long all = others + entries.size() + n;
+      if (all > MAX_ENTRIES) {
+        throw in.tooBig(field, in.position(), all, MAX_ENTRIES);
+      }
+      for (long i = 0; i < n; i++) {
+        int accountAt = in.position();
+        String account = in.readString("AccountEntry.account", MAX_ACCOUNT_BYTES);
+        if (account.isEmpty()) {
+          throw in.malformed("AccountEntry.account", accountAt, "''", "a name");
+        }
+        String filter = in.readString("AccountEntry.filter", Topic.MAX_BYTES);
+        String group =
+            in.readPresent("AccountEntry.group")
+                ? in.readString("AccountEntry.group", MAX_GROUP_BYTES)
+                : null;
+        entries.add(new AccountEntry(account, filter, group, in.readInt("AccountEntry.overflow")));
+      }
+      in.checkBlockEnd(field, blockEnd);
+    }
+    return entries;
   }
 
   /**
@@ -240,6 +278,57 @@ public final class PeerFrames {
     ByteArrayOutputStream out = new ByteArrayOutputStream(16);
     ByteBuffer number = ByteBuffer.allocate(Varint.MAX_BYTES);
     put(out, number, hops);
+    putReceivers(out, number, plain, groups, targets, pickBuses, pickGroups);
+    return out.toByteArray();
+  }
+
+  /**
+   * Encodes what comes before the {@code Deliver} in the body of a {@code Forward} of an account
+   * other than the default one: by that alone it is for nobody.
+   *
+   * @param hops how many links the events will have come by
+   * @return a new array
+   */
+  public static byte[] accountForwardHead(int hops) {
+    return forwardHead(hops, false, List.of(), new int[0], new int[0], List.of());
+  }
+
+  /**
+   * Encodes what comes behind the {@code Deliver} in the body of a {@code Forward} of an account
+   * other than the default one. The other parameters are those of {@link #forwardHead}.
+   *
+   * @param account the account, not empty
+   * @param plain whether they are for the subscribers without a group
+   * @param groups groups of the receiver
+   * @param targets numbers of the buses to pass them on to
+   * @param pickBuses for each group at those buses the bus
+   * @param pickGroups the groups, as many as buses
+   * @return a new array
+   */
+  public static byte[] accountForwardTail(
+      String account,
+      boolean plain,
+      List<String> groups,
+      int[] targets,
+      int[] pickBuses,
+      List<String> pickGroups) {
+    ByteArrayOutputStream out = new ByteArrayOutputStream(16);
+    ByteBuffer number = ByteBuffer.allocate(Varint.MAX_BYTES);
+    // The second branch of the union.
+    put(out, number, 1);
+    put(out, number, account);
+    putReceivers(out, number, plain, groups, targets, pickBuses, pickGroups);
+    return out.toByteArray();
+  }
+
+  private static void putReceivers(
+      ByteArrayOutputStream out,
+      ByteBuffer number,
+      boolean plain,
+      List<String> groups,
+      int[] targets,
+      int[] pickBuses,
+      List<String> pickGroups) {
     out.write(plain ? 1 : 0);
     if (!groups.isEmpty()) {
       put(out, number, groups.size());
@@ -261,7 +350,6 @@ public final class PeerFrames {
       }
     }
     out.write(0);
-    return out.toByteArray();
   }
 
   private static void put(ByteArrayOutputStream out, ByteBuffer number, String text) {
@@ -282,24 +370,27 @@ public final class PeerFrames {
    *
    * @param head from {@link #forwardHead}
    * @param deliverBytes the size of the {@code Deliver} frame
+   * @param tailBytes what follows that: 0 but for {@link #accountForwardTail}
    * @return bytes
    */
-  public static int forwardHeadSize(byte[] head, int deliverBytes) {
-    int body = head.length + Varint.size(deliverBytes) + deliverBytes;
+  public static int forwardHeadSize(byte[] head, int deliverBytes, int tailBytes) {
+    int body = head.length + Varint.size(deliverBytes) + deliverBytes + tailBytes;
     return Varint.size(FORWARD) + Varint.size(body) + head.length + Varint.size(deliverBytes);
   }
 
   /**
    * Writes what comes before the {@code Deliver} in a whole {@code Forward} frame; the {@code
-   * Deliver} frame has to follow.
+   * Deliver} frame has to follow, and then the tail.
    *
    * @param out takes {@link #forwardHeadSize} bytes at its position
    * @param head from {@link #forwardHead}
    * @param deliverBytes the size of the {@code Deliver} frame
+   * @param tailBytes what follows that
    */
-  public static void writeForwardHead(ByteBuffer out, byte[] head, int deliverBytes) {
+  public static void writeForwardHead(
+      ByteBuffer out, byte[] head, int deliverBytes, int tailBytes) {
     Varint.write(out, FORWARD);
-    Varint.write(out, (long) head.length + Varint.size(deliverBytes) + deliverBytes);
+    Varint.write(out, (long) head.length + Varint.size(deliverBytes) + deliverBytes + tailBytes);
     out.put(head);
     Varint.write(out, deliverBytes);
   }

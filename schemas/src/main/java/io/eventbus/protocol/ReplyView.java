@@ -16,12 +16,13 @@ public final class ReplyView {
   private int handledMicros;
   private int tailStart;
   private long schema;
+  private boolean more;
 
   /** Makes a view of nothing. */
   public ReplyView() {}
 
   /**
-   * Reads and checks a whole body. What follows the event is a later version's, and ignored.
+   * Reads and checks a whole body. What follows the last field is a later version's, and ignored.
    *
    * @param buffer holds the body of the frame
    * @param from the index of its first byte
@@ -40,6 +41,8 @@ public final class ReplyView {
     tailStart = in.position();
     schema = in.readLong("Reply.schema");
     event.wrapOne(buffer, in.position(), to, limits, from);
+    int end = event.eventEnd();
+    more = end < to && in.wrap(buffer, end, to, from).readBoolean("Reply.more");
   }
 
   /**
@@ -130,5 +133,14 @@ public final class ReplyView {
    */
   public EventCursor event() {
     return event;
+  }
+
+  /**
+   * Says whether further answers to the request come.
+   *
+   * @return false for the last one, and on the way from the member
+   */
+  public boolean more() {
+    return more;
   }
 }

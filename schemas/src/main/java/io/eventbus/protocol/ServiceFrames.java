@@ -5,6 +5,7 @@ import io.eventbus.schema.Capacity;
 import io.eventbus.schema.Execution;
 import io.eventbus.schema.Failure;
 import io.eventbus.schema.FailureCode;
+import io.eventbus.schema.Overflow;
 import io.eventbus.schema.Register;
 import io.eventbus.schema.Unregister;
 import java.nio.ByteBuffer;
@@ -39,6 +40,10 @@ public final class ServiceFrames {
             ? Map.of()
             : ControlFrames.texts(
                 in, "Register.metadata", FrameLimits.MAX_METADATA, FrameLimits.MAX_METADATA_BYTES));
+    register.setOverflow(
+        in.atEnd()
+            ? Overflow.DROP_OLDEST
+            : ControlFrames.symbol(in, "Register.overflow", Overflow.values(), null));
     return register;
   }
 
@@ -117,6 +122,7 @@ public final class ServiceFrames {
             in.atEnd()
                 ? new byte[0]
                 : in.readBytes("Failure.details", FrameLimits.MAX_DETAILS_BYTES)));
+    failure.setMore(!in.atEnd() && in.readBoolean("Failure.more"));
     return failure;
   }
 

@@ -11,7 +11,38 @@ public final class ServiceName {
   /** The longest name, in bytes of UTF-8. */
   public static final int MAX_BYTES = 240;
 
+  /** The service that is the bus itself: it can be called, and not served. */
+  public static final String BUS = "$bus";
+
+  /** What comes before the name of a service in the topic of what is broadcast to it. */
+  public static final String TOPICS = "$SRV.";
+
+  // The longest topic of the system that is made of a name.
+  private static final String PRESENCE = "$SYS.services.";
+
+  private static final int MAX_TOKENS = Topic.MAX_TOKENS - 2;
+
   private ServiceName() {}
+
+  /**
+   * Returns the topic on which a bus tells who joins and leaves a service.
+   *
+   * @param name a legal name
+   * @return a topic of the system
+   */
+  public static String presenceTopic(String name) {
+    return PRESENCE + name;
+  }
+
+  /**
+   * Returns the topic of what is broadcast to a service.
+   *
+   * @param name a legal name
+   * @return a topic of the system
+   */
+  public static String broadcastTopic(String name) {
+    return TOPICS + name;
+  }
 
   /**
    * Says what is wrong with a name.
@@ -43,7 +74,26 @@ public final class ServiceName {
           + Topic.quote(name)
           + " is the system's (expected: a name that does not start with $)";
     }
+    if (Topic.formProblem(presenceTopic(name)) != null) {
+      return "service "
+          + Topic.quote(name)
+          + " has more than "
+          + MAX_TOKENS
+          + " tokens (expected: at most "
+          + MAX_TOKENS
+          + ")";
+    }
     return null;
+  }
+
+  /**
+   * Says what is wrong with a name that is to be called.
+   *
+   * @param name any text
+   * @return null for a legal name and for that of the bus, else the reason
+   */
+  public static @Nullable String callProblem(String name) {
+    return name.equals(BUS) ? null : problem(name);
   }
 
   /**

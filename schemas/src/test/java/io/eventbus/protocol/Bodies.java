@@ -239,7 +239,8 @@ final class Bodies {
         view.queuedMicros(),
         view.handledMicros(),
         view.schema(),
-        event(view.event()));
+        event(view.event()),
+        view.more());
   }
 
   static Event event(EventCursor cursor) {

@@ -10,6 +10,7 @@ import io.eventbus.schema.Execution;
 import io.eventbus.schema.Failure;
 import io.eventbus.schema.FailureCode;
 import io.eventbus.schema.Invoke;
+import io.eventbus.schema.Overflow;
 import io.eventbus.schema.Register;
 import io.eventbus.schema.Reply;
 import io.eventbus.schema.Request;
@@ -32,6 +33,7 @@ class CallFramesTest {
             request.getCall(),
             request.getService().getBytes(UTF_8),
             request.getMethod().getBytes(UTF_8),
+            request.getScope(),
             CallPriority.NORMAL,
             request.getTimeoutMillis(),
             request.getWaitMillis(),
@@ -109,6 +111,7 @@ class CallFramesTest {
         tail);
     CallFrames.writeReplySchema(out, reply.getSchema$());
     out.put(event);
+    CallFrames.writeReplyEnd(out, reply.getMore());
 
     assertThat(out.array()).isEqualTo(frame);
   }
@@ -141,7 +144,8 @@ class CallFramesTest {
                 0L,
                 0L,
                 "",
-                ByteBuffer.allocate(0)));
+                ByteBuffer.allocate(0),
+                false));
   }
 
   @Test
@@ -172,7 +176,7 @@ class CallFramesTest {
   @Test
   void aRegisterMayEndBehindTheService() {
     assertThat(Bodies.read(TypeCode.REGISTER, new byte[] {6, 2, 's'}))
-        .isEqualTo(new Register(3L, "s", 16, false, "", Map.of()));
+        .isEqualTo(new Register(3L, "s", 16, false, "", Map.of(), Overflow.DROP_OLDEST));
   }
 
   @Test
@@ -191,6 +195,8 @@ class CallFramesTest {
   void namesOfServices() {
     assertThat(ServiceName.problem("orders.v2")).isNull();
     assertThat(ServiceName.problem("s".repeat(240))).isNull();
+    assertThat(ServiceName.problem("s" + ".s".repeat(13))).isNull();
+    assertThat(ServiceName.problem("s" + ".s".repeat(14))).contains("expected: at most 14");
     assertThat(ServiceName.problem("s".repeat(241))).contains("expected: at most 240");
     assertThat(ServiceName.problem("ä".repeat(121))).contains("expected: at most 240");
     for (String wrong : new String[] {"", ".", "a..b", "a.", "$bus", "a.*", ">", "a b", "a\n"}) {

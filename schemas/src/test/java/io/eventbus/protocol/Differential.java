@@ -6,6 +6,7 @@ import io.eventbus.schema.ChangeBus;
 import io.eventbus.schema.Failure;
 import io.eventbus.schema.Gap;
 import io.eventbus.schema.Invoke;
+import io.eventbus.schema.Overflow;
 import io.eventbus.schema.Problem;
 import io.eventbus.schema.Register;
 import io.eventbus.schema.Request;
@@ -52,6 +53,9 @@ final class Differential {
     }
     if (ours instanceof Register register && register.getConcurrency() == 16) {
       ((Register) theirs).setConcurrency(16);
+    }
+    if (ours instanceof Register register && register.getOverflow() == Overflow.DROP_OLDEST) {
+      ((Register) theirs).setOverflow(Overflow.DROP_OLDEST);
     }
     assertThat(ours).isEqualTo(theirs);
     return true;

@@ -3,6 +3,8 @@ package io.eventbus.protocol;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.eventbus.schema.AccountEntry;
+import io.eventbus.schema.AccountForward;
 import io.eventbus.schema.Forward;
 import io.eventbus.schema.Interest;
 import io.eventbus.schema.InterestEntry;
@@ -31,12 +33,25 @@ class PeerFramesTest {
   }
 
   private static byte[] forward(byte[] head) {
+    return forward(head, new byte[0]);
+  }
+
+  private static byte[] forward(byte[] head, byte[] tail) {
     ByteBuffer out =
-        ByteBuffer.allocate(PeerFrames.forwardHeadSize(head, DELIVER.length) + DELIVER.length);
-    PeerFrames.writeForwardHead(out, head, DELIVER.length);
-    out.put(DELIVER);
+        ByteBuffer.allocate(
+            PeerFrames.forwardHeadSize(head, DELIVER.length, tail.length)
+                + DELIVER.length
+                + tail.length);
+    PeerFrames.writeForwardHead(out, head, DELIVER.length, tail.length);
+    out.put(DELIVER).put(tail);
     assertThat(out.hasRemaining()).isFalse();
     return out.array();
+  }
+
+  /** Without the last field, which is left out where it is null. */
+  private static byte[] withoutAccount(Forward forward) {
+    byte[] whole = Bodies.avro(forward);
+    return Arrays.copyOf(whole, whole.length - 1);
   }
 
   @Test
@@ -46,8 +61,9 @@ class PeerFramesTest {
     FrameCursor cursor = only(frame, PeerFrames.FORWARD);
     assertThat(body(frame, cursor))
         .isEqualTo(
-            Bodies.avro(
-                new Forward(1, true, List.of(), List.of(), List.of(), ByteBuffer.wrap(DELIVER))));
+            withoutAccount(
+                new Forward(
+                    1, true, List.of(), List.of(), List.of(), ByteBuffer.wrap(DELIVER), null)));
     ForwardView view = new ForwardView();
     view.read(ByteBuffer.wrap(frame), cursor.bodyStart(), cursor.bodyEnd());
     assertThat(view.hops()).isEqualTo(1);
@@ -72,14 +88,15 @@ class PeerFramesTest {
     FrameCursor cursor = only(frame, PeerFrames.FORWARD);
     assertThat(body(frame, cursor))
         .isEqualTo(
-            Bodies.avro(
+            withoutAccount(
                 new Forward(
                     3,
                     false,
                     List.of("g", "größe"),
                     List.of(7, 1_000_000),
                     List.of(new Pick(7, "g"), new Pick(7, "h")),
-                    ByteBuffer.wrap(DELIVER))));
+                    ByteBuffer.wrap(DELIVER),
+                    null)));
     ForwardView view = new ForwardView();
     view.read(ByteBuffer.wrap(frame), cursor.bodyStart(), cursor.bodyEnd());
     assertThat(view.plain()).isFalse();
@@ -87,6 +104,44 @@ class PeerFramesTest {
     assertThat(view.targets()).containsExactly(7, 1_000_000);
     assertThat(view.pickGroups()).containsExactly("g", "h");
     assertThat(view.pickBus(1)).isEqualTo(7);
+  }
+
+  @Test
+  void forwardOfAnAccount() {
+    byte[] tail =
+        PeerFrames.accountForwardTail(
+            "größe", true, List.of("g"), new int[] {7}, new int[] {7}, List.of("h"));
+    byte[] frame = forward(PeerFrames.accountForwardHead(2), tail);
+    FrameCursor cursor = only(frame, PeerFrames.FORWARD);
+    assertThat(body(frame, cursor))
+        .isEqualTo(
+            Bodies.avro(
+                new Forward(
+                    2,
+                    false,
+                    List.of(),
+                    List.of(),
+                    List.of(),
+                    ByteBuffer.wrap(DELIVER),
+                    new AccountForward(
+                        "größe", true, List.of("g"), List.of(7), List.of(new Pick(7, "h"))))));
+    ForwardView view = new ForwardView();
+    view.read(ByteBuffer.wrap(frame), cursor.bodyStart(), cursor.bodyEnd());
+    assertThat(view.account()).isEqualTo("größe");
+    assertThat(view.hops()).isEqualTo(2);
+    assertThat(view.plain()).isTrue();
+    assertThat(view.groups()).containsExactly("g");
+    assertThat(view.targets()).containsExactly(7);
+    assertThat(view.pickGroups()).containsExactly("h");
+    assertThat(view.deliverEnd() - view.deliverStart()).isEqualTo(DELIVER.length);
+    int older = frame.length - tail.length;
+    for (int end = older + 1; end < frame.length; end++) {
+      int to = end;
+      assertThatThrownBy(() -> view.read(ByteBuffer.wrap(frame), cursor.bodyStart(), to))
+          .isInstanceOf(MalformedFrameException.class);
+    }
+    view.read(ByteBuffer.wrap(frame), cursor.bodyStart(), older);
+    assertThat(view.account()).as("nothing is left of the one before").isEmpty();
   }
 
   @Test
@@ -126,15 +181,36 @@ class PeerFramesTest {
             true,
             false,
             -77L,
-            List.of(new InterestEntry("a.>", null, 0), new InterestEntry("b", "g", -1)));
+            List.of(new InterestEntry("a.>", null, 0), new InterestEntry("b", "g", -1)),
+            List.of(
+                new AccountEntry("acme", "a.>", null, 0), new AccountEntry("größe", "b", "g", -1)),
+            78L);
     byte[] frame = PeerFrames.encode(PeerFrames.INTEREST, said);
     FrameCursor cursor = only(frame, PeerFrames.INTEREST);
     ByteBuffer in = ByteBuffer.wrap(frame);
     assertThat(PeerFrames.interest(in, cursor.bodyStart(), cursor.bodyEnd())).isEqualTo(said);
+    // A bus that does not know accounts ends it there.
+    Interest ofOne =
+        new Interest(
+            said.getVersion(),
+            said.getWhole(),
+            said.getMore(),
+            said.getDigest(),
+            said.getEntries(),
+            List.of(),
+            0L);
+    // The empty array and the 0.
+    int older = cursor.bodyStart() + Bodies.avro(ofOne).length - 2;
     for (int end = cursor.bodyStart(); end < cursor.bodyEnd(); end++) {
       int to = end;
-      assertThatThrownBy(() -> PeerFrames.interest(in, cursor.bodyStart(), to))
-          .isInstanceOf(MalformedFrameException.class);
+      if (end != older) {
+        assertThatThrownBy(() -> PeerFrames.interest(in, cursor.bodyStart(), to))
+            .isInstanceOf(MalformedFrameException.class);
+      }
     }
+    Interest withoutAccounts = PeerFrames.interest(in, cursor.bodyStart(), older);
+    assertThat(withoutAccounts.getEntries()).isEqualTo(said.getEntries());
+    assertThat(withoutAccounts.getAccountEntries()).isEmpty();
+    assertThat(withoutAccounts.getAccountDigest()).isZero();
   }
 }

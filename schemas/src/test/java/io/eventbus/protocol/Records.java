@@ -206,7 +206,8 @@ final class Records {
             concurrencies(),
             Arbitraries.of(true, false),
             texts(20),
-            maps())
+            maps(),
+            Arbitraries.of(Overflow.values()))
         .as(Register::new);
   }
 
@@ -278,7 +279,8 @@ final class Records {
             counts(),
             counts(),
             Arbitraries.longs(),
-            events())
+            events(),
+            Arbitraries.of(true, false))
         .as(Reply::new);
   }
 
@@ -288,11 +290,22 @@ final class Records {
             Arbitraries.of(FailureCode.values()),
             texts(30),
             Arbitraries.of(Execution.values()),
-            Arbitraries.longs(),
-            Arbitraries.longs(),
+            Combinators.combine(Arbitraries.longs(), Arbitraries.longs()).as(Tuple::of),
             texts(20),
-            Arbitraries.bytes().array(byte[].class).ofMaxSize(20).map(ByteBuffer::wrap))
-        .as(Failure::new);
+            Arbitraries.bytes().array(byte[].class).ofMaxSize(20).map(ByteBuffer::wrap),
+            Arbitraries.of(true, false))
+        .as(
+            (call, code, message, executed, numbers, type, details, more) ->
+                new Failure(
+                    call,
+                    code,
+                    message,
+                    executed,
+                    numbers.get1(),
+                    numbers.get2(),
+                    type,
+                    details,
+                    more));
   }
 
   /** Any record of any type. */

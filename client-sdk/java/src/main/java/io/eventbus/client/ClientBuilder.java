@@ -381,7 +381,7 @@ public final class ClientBuilder {
     } catch (TimeoutException e) {
       abandon(stage);
       throw new EventBusException.TimedOut(
-          "connecting to " + urls + " took longer than " + connectTimeout);
+          "connecting to " + urls + " took longer than " + connectTimeout.toMillis() + " ms");
     } catch (ExecutionException e) {
       Throwable cause = e.getCause();
       if (cause instanceof EventBusException known) {

@@ -29,6 +29,16 @@ public interface Service {
    */
   CompletionStage<Service> ready();
 
+  /**
+   * Handles what is broadcast to the service: in order for each client that broadcasts, at most
+   * once, holes told. What comes before this is called is not handled.
+   *
+   * @param handler gets the events, one at a time; their topic is {@code $SRV.} and the name
+   * @return this service
+   * @throws IllegalStateException if there is a handler already
+   */
+  Service onBroadcast(EventHandler handler);
+
   /** Takes no more requests until {@link #resume}; those that are here already are answered. */
   void pause();
 

@@ -1,6 +1,8 @@
 package io.eventbus.client;
 
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Flow;
 
 /**
  * The half of an {@link EventBusClient} that calls services and serves them. Any thread may call
@@ -71,6 +73,38 @@ public interface ServiceClient {
   default Response call(String service, Event event) {
     return call(service, event, RequestOptions.DEFAULT);
   }
+
+  /**
+   * Makes a request of every member of a service that takes requests when it comes to the bus. Each
+   * subscriber of what is returned makes one of its own, and gets an answer of each member, a
+   * failure where there is no reply: exactly as many as there were members, in any order. Then it
+   * is complete. An error says that there are no further answers: {@link
+   * EventBusException.CallFailed.NoMember}, if nobody serves it.
+   *
+   * <p>The request is sent once, so that {@link RequestOptions#idempotent}, {@code retry}, {@code
+   * waitFor} and {@code member} mean nothing. Cancelling the subscription cancels it. Answers that
+   * the subscriber has not asked for wait in this client, bounded by {@link
+   * ClientBuilder#callBufferBytes}: beyond, it ends with {@link EventBusException.BufferFull}.
+   *
+   * @param service whom to ask: a name like a topic, at most 240 bytes of UTF-8
+   * @param event what to ask
+   * @param options how
+   * @return the answers
+   * @throws EventBusException.IllegalTopic if the name breaks the rules; do not retry
+   */
+  Flow.Publisher<Answer> gather(String service, Event event, RequestOptions options);
+
+  /**
+   * Publishes an event to all members of a service, those without requests included: as {@link
+   * EventPublisher#publish(String, Event)} does for a topic, with the same order and confirmation.
+   *
+   * @param service whom it is for: a name like a topic, at most 240 bytes of UTF-8
+   * @param event what to tell
+   * @return as there
+   * @throws EventBusException.IllegalTopic if the name breaks the rules; do not retry
+   * @throws EventBusException.PayloadTooBig if the event is over a limit of the bus; do not retry
+   */
+  CompletionStage<Published> broadcast(String service, Event event);
 
   /**
    * Becomes a member of a service.

@@ -7,8 +7,9 @@ import java.util.Objects;
 /**
  * How a service is served; immutable.
  *
- * @param concurrency how many requests the handler works on at once, 1 to 65,536; default 16. The
- *     bus sends a few more ahead, which wait in this client
+ * @param concurrency how many requests the handler works on at once, 0 to 65,536; default 16. The
+ *     bus sends a few more ahead, which wait in this client. With 0 the member gets no requests,
+ *     but what is broadcast to the service
  * @param identify whether {@link Invocation#identity} is to say who calls; default false
  * @param version of the software that serves, for people: at most 255 bytes of UTF-8
  * @param metadata for people and their tools: at most 64 entries and 4 KiB of UTF-8
@@ -17,7 +18,9 @@ import java.util.Objects;
  *     that comes again while it is worked on gets that reply in any case
  * @param bufferBytes how much the requests that wait for the handler may take in this client, and
  *     as much again the replies that are remembered: 1 KiB to 1 GiB, default 16 MiB. A request that
- *     does not fit is refused, not executed
+ *     does not fit is refused, not executed. What is broadcast has as much again
+ * @param overflow what the bus does when this client does not read fast enough what is broadcast to
+ *     the service; default {@link Overflow#DROP_OLDEST}
  */
 public record ServiceOptions(
     int concurrency,
@@ -25,10 +28,11 @@ public record ServiceOptions(
     String version,
     Map<String, String> metadata,
     int rememberReplies,
-    int bufferBytes) {
+    int bufferBytes,
+    Overflow overflow) {
   /** 16 requests at once. */
   public static final ServiceOptions DEFAULT =
-      new ServiceOptions(16, false, "", Map.of(), 0, 16 * 1024 * 1024);
+      new ServiceOptions(16, false, "", Map.of(), 0, 16 * 1024 * 1024, Overflow.DROP_OLDEST);
 
   /**
    * Checks the parts.
@@ -39,12 +43,14 @@ public record ServiceOptions(
    * @param metadata as above; copied
    * @param rememberReplies as above
    * @param bufferBytes as above
+   * @param overflow as above
    * @throws IllegalArgumentException if one is out of range, saying which
    */
   public ServiceOptions {
     Objects.requireNonNull(version, "version");
+    Objects.requireNonNull(overflow, "overflow");
     metadata = Map.copyOf(metadata);
-    Checks.range("concurrency", concurrency, 1, 65_536);
+    Checks.range("concurrency", concurrency, 0, 65_536);
     Checks.range("version, bytes of UTF-8", utf8(version), 0, 255);
     Checks.range("metadata", metadata.size(), 0, 64);
     long bytes = 0;
@@ -65,12 +71,12 @@ public record ServiceOptions(
   /**
    * Changes how many requests the handler works on at once.
    *
-   * @param newConcurrency 1 to 65,536
+   * @param newConcurrency 0 to 65,536
    * @return new options
    */
   public ServiceOptions withConcurrency(int newConcurrency) {
     return new ServiceOptions(
-        newConcurrency, identify, version, metadata, rememberReplies, bufferBytes);
+        newConcurrency, identify, version, metadata, rememberReplies, bufferBytes, overflow);
   }
 
   /**
@@ -81,7 +87,7 @@ public record ServiceOptions(
    */
   public ServiceOptions withIdentify(boolean newIdentify) {
     return new ServiceOptions(
-        concurrency, newIdentify, version, metadata, rememberReplies, bufferBytes);
+        concurrency, newIdentify, version, metadata, rememberReplies, bufferBytes, overflow);
   }
 
   /**
@@ -92,7 +98,7 @@ public record ServiceOptions(
    */
   public ServiceOptions withVersion(String newVersion) {
     return new ServiceOptions(
-        concurrency, identify, newVersion, metadata, rememberReplies, bufferBytes);
+        concurrency, identify, newVersion, metadata, rememberReplies, bufferBytes, overflow);
   }
 
   /**
@@ -103,7 +109,7 @@ public record ServiceOptions(
    */
   public ServiceOptions withMetadata(Map<String, String> newMetadata) {
     return new ServiceOptions(
-        concurrency, identify, version, newMetadata, rememberReplies, bufferBytes);
+        concurrency, identify, version, newMetadata, rememberReplies, bufferBytes, overflow);
   }
 
   /**
@@ -113,7 +119,8 @@ public record ServiceOptions(
    * @return new options
    */
   public ServiceOptions withRememberReplies(int replies) {
-    return new ServiceOptions(concurrency, identify, version, metadata, replies, bufferBytes);
+    return new ServiceOptions(
+        concurrency, identify, version, metadata, replies, bufferBytes, overflow);
   }
 
   /**
@@ -124,6 +131,17 @@ public record ServiceOptions(
    */
   public ServiceOptions withBufferBytes(int newBufferBytes) {
     return new ServiceOptions(
-        concurrency, identify, version, metadata, rememberReplies, newBufferBytes);
+        concurrency, identify, version, metadata, rememberReplies, newBufferBytes, overflow);
+  }
+
+  /**
+   * Changes what the bus does with what is broadcast and does not fit.
+   *
+   * @param newOverflow the policy
+   * @return new options
+   */
+  public ServiceOptions withOverflow(Overflow newOverflow) {
+    return new ServiceOptions(
+        concurrency, identify, version, metadata, rememberReplies, bufferBytes, newOverflow);
   }
 }

@@ -22,8 +22,8 @@ class CallOptionsTest {
         .withMessageContaining("method");
     ServiceOptions service = ServiceOptions.DEFAULT;
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> service.withConcurrency(0))
-        .withMessageContaining("concurrency: 0");
+        .isThrownBy(() -> service.withConcurrency(-1))
+        .withMessageContaining("concurrency: -1");
     assertThatIllegalArgumentException()
         .isThrownBy(() -> service.withMetadata(Map.of("k", "v".repeat(256))))
         .withMessageContaining("metadata value");

@@ -59,7 +59,8 @@ final class BusFrames {
     TypeCode type = FrameTypes.of(name);
     ObjectNode record = template(name);
     for (var member : wanted.properties()) {
-      if (!OWN.contains(member.getKey())) {
+      // "more" is a field of answers, too.
+      if (!OWN.contains(member.getKey()) || member.getValue().isBoolean()) {
         if (record.get(member.getKey()) instanceof ObjectNode part) {
           part.setAll((ObjectNode) member.getValue());
         } else {
@@ -84,7 +85,8 @@ final class BusFrames {
                 Blocks.valueOf(wanted.get("blocks").asText().toUpperCase(Locale.ROOT)))
             : RecordWriter.asBuses();
     byte[] body = writer.body(type, record, wanted.path("fields").asInt(Integer.MAX_VALUE));
-    byte[] more = HexFormat.of().parseHex(wanted.path("more").asText(""));
+    String hex = wanted.path("more").isTextual() ? wanted.get("more").asText() : "";
+    byte[] more = HexFormat.of().parseHex(hex);
     return Bytes.frame(type.code(), new Bytes().raw(body).raw(more).toArray());
   }
 

@@ -57,7 +57,7 @@ final class ClientSteps {
       // Tests want no pauses; scenarios about back-off say so.
       options.putObject("reconnect").put("initialDelay", 5).put("maxDelay", 50).put("jitter", 0);
       args = options.setAll(args);
-    } else if (Set.of("publish", "send", "request", "reply").contains(op)) {
+    } else if (Set.of("publish", "send", "request", "gather", "broadcast", "reply").contains(op)) {
       String text = step.path("text").asText("x").repeat(step.path("size").asInt(1));
       args.put("payload", text.getBytes(StandardCharsets.UTF_8));
       if (op.equals("request")) {

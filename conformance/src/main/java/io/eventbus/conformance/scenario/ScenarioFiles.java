@@ -27,6 +27,7 @@ public final class ScenarioFiles {
           "liveness",
           "evolution",
           "calls",
+          "members",
           "live");
   private static final Set<String> MEMBERS =
       Set.of("id", "says", "covers", "needs", "auto", "live", "script", "never", "mutants");

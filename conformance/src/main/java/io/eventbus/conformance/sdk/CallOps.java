@@ -34,7 +34,8 @@ final class CallOps {
   /** Whether it is one of these. */
   static boolean knows(String op) {
     return switch (op) {
-      case "serve", "unserve", "request", "cancel", "reply", "reject" -> true;
+      case "serve", "unserve", "request", "gather", "broadcast", "cancel", "reply", "reject" ->
+          true;
       default -> false;
     };
   }
@@ -53,6 +54,12 @@ final class CallOps {
               known(services.get(args.path("service").asText()), args)
                   .close(Duration.ofSeconds(5)));
       case "request" -> request(id, client, args);
+      case "gather" ->
+          client
+              .gather(args.path("service").asText(), JavaSdk.event(args), options(args))
+              .subscribe(new Gathered(id, out));
+      case "broadcast" ->
+          answer(id, client.broadcast(args.path("service").asText(), JavaSdk.event(args)));
       case "cancel" -> {
         known(requests.get(args.path("request").asText()), args).cancel(false);
         out.ok(id, Output.object());
@@ -95,6 +102,12 @@ final class CallOps {
     Service service =
         client.serve(
             args.path("service").asText(), options, invocation -> invoked(on, name, invocation));
+    if (args.path("broadcasts").asBoolean()) {
+      service.onBroadcast(
+          event ->
+              out.write(
+                  out.event("broadcast", on).put("service", name).put("payload", event.payload())));
+    }
     services.put(name, service);
     answer(id, service.ready());
   }
@@ -120,19 +133,8 @@ final class CallOps {
   // Its end is written out here, and nothing else comes of it.
   @SuppressWarnings("FutureReturnValueIgnored")
   private void request(long id, EventBusClient client, JsonNode args) {
-    RequestOptions options =
-        RequestOptions.DEFAULT
-            .withTimeout(millis(args, "timeout", 5_000))
-            .withWaitFor(millis(args, "waitFor", 0))
-            .withMethod(args.path("method").asText(""))
-            .withIdempotent(args.path("idempotent").asBoolean())
-            .withPriority(Priority.valueOf(args.path("priority").asText("NORMAL")))
-            .withMember(Long.parseLong(args.path("member").asText("0")));
-    if (!args.path("retry").asBoolean(true)) {
-      options = options.withRetry(RetryPolicy.NONE);
-    }
     CompletableFuture<Response> answer =
-        client.request(args.path("service").asText(), JavaSdk.event(args), options);
+        client.request(args.path("service").asText(), JavaSdk.event(args), options(args));
     if (args.hasNonNull("as")) {
       requests.put(args.get("as").asText(), answer);
     }
@@ -148,6 +150,18 @@ final class CallOps {
             out.failed(id, failure);
           }
         });
+  }
+
+  private static RequestOptions options(JsonNode args) {
+    RequestOptions options =
+        RequestOptions.DEFAULT
+            .withTimeout(millis(args, "timeout", 5_000))
+            .withWaitFor(millis(args, "waitFor", 0))
+            .withMethod(args.path("method").asText(""))
+            .withIdempotent(args.path("idempotent").asBoolean())
+            .withPriority(Priority.valueOf(args.path("priority").asText("NORMAL")))
+            .withMember(Long.parseLong(args.path("member").asText("0")));
+    return args.path("retry").asBoolean(true) ? options : options.withRetry(RetryPolicy.NONE);
   }
 
   private static Duration millis(JsonNode args, String name, long otherwise) {

@@ -57,6 +57,8 @@ public final class JavaSdk implements AutoCloseable {
           "counters",
           "services",
           "calls",
+          "gather",
+          "broadcast",
           "decode",
           "encode",
           "topics",

@@ -41,7 +41,7 @@ final class Examples {
         "ChangeBusFailed": {"token": "move-7f3a", "message": "no connection"},
         "Credit": {"call": "0", "limit": "1048576", "received": "70000"},
         "Register": {"id": "3", "service": "orders", "concurrency": 16, "identify": true,
-          "version": "2.1", "metadata": {"zone": "eu"}},
+          "version": "2.1", "metadata": {"zone": "eu"}, "overflow": "DROP_OLDEST"},
         "Unregister": {"id": "3"},
         "Request": {"call": "1", "service": "orders", "method": "total", "kind": "REPLY",
           "scope": "ONE", "priority": "NORMAL", "timeoutMillis": 2000, "waitMillis": 0,

@@ -43,7 +43,13 @@ final class ExecHandler implements RequestHandler {
         process
             .onExit()
             .orTimeout(Math.max(1, invocation.remaining().toMillis()), TimeUnit.MILLISECONDS)
-            .whenComplete((exited, late) -> process.destroyForcibly());
+            .whenComplete(
+                (exited, late) -> {
+                  // Not where it has exited: that would close what is still read of its output.
+                  if (late != null) {
+                    process.destroyForcibly();
+                  }
+                });
     try {
       CompletableFuture<Void> input =
           CompletableFuture.runAsync(() -> write(process, invocation.event().payload()));

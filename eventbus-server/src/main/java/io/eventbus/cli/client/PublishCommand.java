@@ -9,6 +9,7 @@ import io.eventbus.client.Event;
 import io.eventbus.client.EventBusClient;
 import io.eventbus.client.EventBusException;
 import io.eventbus.client.SendResult;
+import io.eventbus.protocol.DurationText;
 import io.eventbus.protocol.Topic;
 import java.io.IOException;
 import java.io.InputStream;
@@ -192,7 +193,7 @@ public final class PublishCommand implements Callable<Integer> {
               + " of "
               + published.get()
               + " not confirmed within "
-              + timeout);
+              + DurationText.of(timeout));
     }
     failIfRefused();
   }

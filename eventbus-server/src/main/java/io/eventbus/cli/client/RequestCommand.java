@@ -44,7 +44,8 @@ import picocli.CommandLine.Spec;
     name = "request",
     description = {
       "Makes a request to a service and writes the answer.",
-      "With --count it makes many, and writes a table of how they ended and how long they took."
+      "With --count it makes many, and writes a table of how they ended and how long they took.",
+      "With --all every member gets it: a line for each, with the member's number and its answer."
     },
     footer = {
       "",
@@ -54,7 +55,8 @@ import picocli.CommandLine.Spec;
       "Examples:",
       "  eventbus request orders '{\"id\": 7}' --method get --timeout 2s",
       "  eventbus request resize --file picture.png > small.png",
-      "  eventbus request orders ping --count 10000 --concurrency 64"
+      "  eventbus request orders ping --count 10000 --concurrency 64",
+      "  eventbus request orders --all --method version"
     })
 public final class RequestCommand implements Callable<Integer> {
   /** The greatest limit that a bus can have; its own is checked by the SDK. */
@@ -116,6 +118,9 @@ public final class RequestCommand implements Callable<Integer> {
       description = "Who is served first: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
   Priority priority = Priority.NORMAL;
 
+  @Option(names = "--all", description = "Asks all members of the service.")
+  boolean all;
+
   @Option(
       names = {"-H", "--header"},
       paramLabel = "NAME=VALUE",
@@ -159,12 +164,15 @@ public final class RequestCommand implements Callable<Integer> {
     Event event = Event.builder(payload()).headers(headers).build();
     Warnings warnings = new Warnings(context.err(), why -> {});
     try (EventBusClient client = connection.connect(context.variables(), warnings)) {
+      if (all) {
+        return new GatherOutput(context).run(client.gather(service, event, options));
+      }
       return count == 1 ? one(client, event, options) : many(client, event, options);
     }
   }
 
   private RequestOptions check() {
-    String problem = ServiceName.problem(service);
+    String problem = ServiceName.callProblem(service);
     if (problem != null) {
       throw new ParameterException(spec.commandLine(), "SERVICE: " + problem);
     }
@@ -175,6 +183,10 @@ public final class RequestCommand implements Callable<Integer> {
     if (!(rate >= 0 && rate <= 1e9)) {
       throw new ParameterException(
           spec.commandLine(), "--rate: " + rate + " (expected: 0 to 1000000000)");
+    }
+    if (all && count != 1) {
+      throw new ParameterException(
+          spec.commandLine(), "--count: " + count + " (expected: 1 with --all)");
     }
     checkPositive("--count", count);
     checkPositive("--concurrency", concurrency);
@@ -226,11 +238,11 @@ public final class RequestCommand implements Callable<Integer> {
     }
   }
 
-  private static int exitCode(CallFailed failure) {
+  static int exitCode(CallFailed failure) {
     return failure.executed() == Execution.NO ? ExitCode.NOT_EXECUTED : ExitCode.FAILED;
   }
 
-  private static String describe(CallFailed failure) {
+  static String describe(CallFailed failure) {
     String type =
         failure instanceof CallFailed.Rejected rejected && !rejected.type().isEmpty()
             ? " " + rejected.type()

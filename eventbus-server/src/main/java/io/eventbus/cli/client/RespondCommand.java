@@ -1,5 +1,6 @@
 package io.eventbus.cli.client;
 
+import io.eventbus.cli.console.BrokenPipe;
 import io.eventbus.cli.console.CliContext;
 import io.eventbus.cli.console.CliFailure;
 import io.eventbus.cli.console.ExitCode;
@@ -8,6 +9,7 @@ import io.eventbus.cli.console.StopHook;
 import io.eventbus.client.Event;
 import io.eventbus.client.EventBusClient;
 import io.eventbus.client.Invocation;
+import io.eventbus.client.ReceivedEvent;
 import io.eventbus.client.RequestHandler;
 import io.eventbus.client.Service;
 import io.eventbus.client.ServiceOptions;
@@ -66,6 +68,12 @@ public final class RespondCommand implements Callable<Integer> {
         paramLabel = "COMMAND",
         description = "Runs this command with sh for each request and answers with its output.")
     @Nullable String exec;
+
+    @Option(
+        names = "--print",
+        description =
+            "Takes no requests; writes what is broadcast to the service, a line for each.")
+    boolean print;
   }
 
   @Option(
@@ -85,7 +93,7 @@ public final class RespondCommand implements Callable<Integer> {
   @Option(
       names = {"-n", "--count"},
       paramLabel = "N",
-      description = "Ends after N requests.")
+      description = "Ends after N requests, or with --print after N events.")
   @Nullable Long count;
 
   private final CliContext context;
@@ -104,6 +112,9 @@ public final class RespondCommand implements Callable<Integer> {
     StopHook hook = new StopHook(() -> client.close(CLOSE_TIMEOUT));
     try {
       Service served = client.serve(service, options, handler());
+      if (answer.print) {
+        served.onBroadcast(this::print);
+      }
       try {
         // The SDK's own deadline ends this.
         served.ready().toCompletableFuture().get();
@@ -141,6 +152,9 @@ public final class RespondCommand implements Callable<Integer> {
       if (e.getCause() instanceof CliFailure failure) {
         throw failure;
       }
+      if (e.getCause() instanceof BrokenPipe gone) {
+        throw gone;
+      }
       throw e;
     }
   }
@@ -149,6 +163,10 @@ public final class RespondCommand implements Callable<Integer> {
     String problem = ServiceName.problem(service);
     if (problem != null) {
       throw new ParameterException(spec.commandLine(), "SERVICE: " + problem);
+    }
+    if (concurrency < 1 && !answer.print) {
+      throw new ParameterException(
+          spec.commandLine(), "--concurrency: " + concurrency + " (expected: 1 or more)");
     }
     if (count != null) {
       if (count < 1) {
@@ -159,7 +177,7 @@ public final class RespondCommand implements Callable<Integer> {
     }
     try {
       return ServiceOptions.DEFAULT
-          .withConcurrency(concurrency)
+          .withConcurrency(answer.print ? 0 : concurrency)
           .withIdentify(answer.exec != null)
           .withVersion("eventbus respond");
     } catch (IllegalArgumentException e) {
@@ -191,6 +209,16 @@ public final class RespondCommand implements Callable<Integer> {
                 () -> event,
                 CompletableFuture.delayedExecutor(
                     delay.toNanos(), TimeUnit.NANOSECONDS, Runnable::run)));
+  }
+
+  private void print(ReceivedEvent event) {
+    try {
+      context.out().write(EventFormat.RAW.line(event, false));
+    } catch (BrokenPipe e) {
+      done.completeExceptionally(e);
+      return;
+    }
+    handled();
   }
 
   private void handled() {

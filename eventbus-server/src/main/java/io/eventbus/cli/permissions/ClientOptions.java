@@ -3,6 +3,7 @@ package io.eventbus.cli.permissions;
 import io.eventbus.cli.console.CliFailure;
 import io.eventbus.cli.console.ExitCode;
 import io.eventbus.cli.console.Text;
+import io.eventbus.server.config.ClientQuotas;
 import io.eventbus.server.security.AuthenticationMethod;
 import io.eventbus.server.security.Credentials;
 import io.eventbus.server.security.Identity;
@@ -86,8 +87,20 @@ final class ClientOptions {
    * @throws io.eventbus.server.config.ConfigException if the file is wrong
    */
   Permissions permissions() {
-    return new RolePolicy(new RolesFile(roles).read())
-        .permissions(identity(), new Credentials(null, client, false));
+    return policy().permissions(identity(), new Credentials(null, client, false));
+  }
+
+  /**
+   * How much of a bus the client may use by the file; its token and the configuration may say more.
+   *
+   * @throws io.eventbus.server.config.ConfigException if the file is wrong
+   */
+  ClientQuotas quotas() {
+    return policy().quotas(identity());
+  }
+
+  private RolePolicy policy() {
+    return new RolePolicy(new RolesFile(roles).read());
   }
 
   private Identity identity() {

@@ -9,6 +9,9 @@ import io.eventbus.cli.console.Text;
 import io.eventbus.protocol.ServiceName;
 import io.eventbus.protocol.Topic;
 import io.eventbus.protocol.TopicFilter;
+import io.eventbus.server.config.ClientQuotas;
+import io.eventbus.server.config.Quota;
+import io.eventbus.server.config.Quotas;
 import io.eventbus.server.security.Action;
 import io.eventbus.server.security.FilterRules;
 import io.eventbus.server.security.Permissions;
@@ -142,7 +145,9 @@ public final class PermissionsCommand implements Runnable {
   /** Lists the rules of a client. */
   @Command(
       name = "list",
-      description = "Lists the rules that hold for a client, with its values in the templates.")
+      description =
+          "Lists the rules that hold for a client, with its values in the templates, and the quotas"
+              + " that the file sets for it and its account.")
   static final class Rules implements Runnable {
     @Mixin ClientOptions client = new ClientOptions();
 
@@ -160,7 +165,11 @@ public final class PermissionsCommand implements Runnable {
         rules.addAll(permissions.of(action).rules());
       }
       if (client.output == ClientOptions.Output.JSON) {
-        json(context, rules.stream().map(Rules::fields).toList());
+        Map<String, Object> all = new LinkedHashMap<>();
+        all.put("rules", rules.stream().map(Rules::fields).toList());
+        all.put("quotas", limits(client.quotas().identity()));
+        all.put("accountQuotas", limits(client.quotas().account()));
+        json(context, all);
         return;
       }
       TableText table = new TableText().row("ACTION", "EFFECT", "FILTER", "RULE");
@@ -168,6 +177,34 @@ public final class PermissionsCommand implements Runnable {
         table.row(name(rule.action()), name(rule.effect()), filter(rule), rule.toString());
       }
       table.lines().forEach(context.out()::line);
+      list(client.quotas());
+    }
+
+    private void list(ClientQuotas quotas) {
+      TableText table = new TableText().row("QUOTA", "CLIENT", "ACCOUNT");
+      boolean isSaid = false;
+      for (Quota quota : Quota.values()) {
+        Long ofClient = quotas.identity().limits().get(quota);
+        Long ofAccount = quotas.account().limits().get(quota);
+        if (ofClient != null || ofAccount != null) {
+          isSaid = true;
+          table.row(quota.key(), limit(quota, ofClient), limit(quota, ofAccount));
+        }
+      }
+      if (isSaid) {
+        context.out().line("");
+        table.lines().forEach(context.out()::line);
+      }
+    }
+
+    private static String limit(Quota quota, @Nullable Long limit) {
+      return limit == null ? "" : quota.print(limit);
+    }
+
+    private static Map<String, Object> limits(Quotas quotas) {
+      Map<String, Object> limits = new LinkedHashMap<>();
+      quotas.limits().forEach((quota, limit) -> limits.put(quota.key(), limit));
+      return limits;
     }
 
     private static Map<String, Object> fields(Rule rule) {

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.StringJoiner;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -22,6 +23,7 @@ final class AdminApi {
   private static final int MAX_REASON_LENGTH = 100;
 
   private static final Set<String> PAGING = Set.of("after", "limit");
+  private static final Set<String> PAGING_OF_ACCOUNT = Set.of("account", "after", "limit");
 
   private final BusView bus;
   private final BusMetrics metrics;
@@ -60,12 +62,15 @@ final class AdminApi {
         Route.get("/metrics", (exchange, id) -> metricsPage()).forRole(metricsRole),
         Route.get("/api/v1/caller", (CallerAction) AdminApi::caller).forRole(AdminRole.NONE),
         Route.get("/api/v1/bus", (exchange, id) -> Reply.ok(bus.summary())),
+        Route.get("/api/v1/accounts", (exchange, id) -> accounts(exchange)),
         Route.get("/api/v1/connections", (exchange, id) -> connections(exchange)),
         Route.get("/api/v1/connections/{id}", (exchange, id) -> connection(id)),
         Route.delete("/api/v1/connections/{id}", this::disconnect),
         Route.get("/api/v1/topics", (exchange, id) -> topics(exchange)),
         Route.get("/api/v1/services", (exchange, id) -> services(exchange)),
-        Route.get("/api/v1/services/{id}", (exchange, id) -> service(id)),
+        Route.get("/api/v1/services/{id}", this::service),
+        Route.put("/api/v1/services/{id}/members/{number}/drain", this::drainMember),
+        Route.get("/api/v1/calls", (exchange, id) -> calls(exchange)),
         Route.get("/api/v1/subscriptions", (exchange, id) -> subscriptions(exchange)),
         Route.get("/api/v1/quotas", (exchange, id) -> quotas(exchange)));
   }
@@ -128,13 +133,25 @@ final class AdminApi {
     return new Reply(200, metrics.scrape());
   }
 
-  private Reply connections(HttpExchange exchange) throws HttpFailure {
+  private Reply accounts(HttpExchange exchange) throws HttpFailure {
     QueryString query = new QueryString(exchange.getRequestURI(), PAGING);
     int limit = query.limit();
     return page(
-        bus.connections(query.number("after", Long.MIN_VALUE), limit + 1),
+        bus.accounts(query.text("after", ""), limit + 1),
+        limit,
+        "/api/v1/accounts",
+        AccountInfo::name);
+  }
+
+  private Reply connections(HttpExchange exchange) throws HttpFailure {
+    QueryString query = new QueryString(exchange.getRequestURI(), PAGING_OF_ACCOUNT);
+    int limit = query.limit();
+    String account = query.optional("account");
+    return page(
+        bus.connections(account, query.number("after", Long.MIN_VALUE), limit + 1),
         limit,
         "/api/v1/connections",
+        account,
         last -> Long.toString(last.id()));
   }
 
@@ -158,33 +175,60 @@ final class AdminApi {
   }
 
   private Reply topics(HttpExchange exchange) throws HttpFailure {
-    QueryString query = new QueryString(exchange.getRequestURI(), PAGING);
+    QueryString query = new QueryString(exchange.getRequestURI(), PAGING_OF_ACCOUNT);
     int limit = query.limit();
+    String account = query.optional("account");
     return page(
-        bus.topics(query.text("after", ""), limit + 1), limit, "/api/v1/topics", TopicInfo::name);
+        bus.topics(query.text("account", ""), query.text("after", ""), limit + 1),
+        limit,
+        "/api/v1/topics",
+        account,
+        TopicInfo::name);
   }
 
   private Reply services(HttpExchange exchange) throws HttpFailure {
-    QueryString query = new QueryString(exchange.getRequestURI(), PAGING);
+    QueryString query = new QueryString(exchange.getRequestURI(), PAGING_OF_ACCOUNT);
     int limit = query.limit();
+    String account = query.optional("account");
     return page(
-        bus.services(query.text("after", ""), limit + 1),
+        bus.services(query.text("account", ""), query.text("after", ""), limit + 1),
         limit,
         "/api/v1/services",
+        account,
         ServiceInfo::name);
   }
 
-  private Reply service(String name) throws HttpFailure {
-    return Reply.ok(bus.service(name).orElseThrow(() -> HttpFailure.notFound("service")));
+  private Reply service(HttpExchange exchange, String name) throws HttpFailure {
+    QueryString query = new QueryString(exchange.getRequestURI(), Set.of("account"));
+    return Reply.ok(
+        bus.service(query.text("account", ""), name)
+            .orElseThrow(() -> HttpFailure.notFound("service")));
+  }
+
+  private Reply drainMember(HttpExchange exchange, String path) throws HttpFailure {
+    QueryString query = new QueryString(exchange.getRequestURI(), Set.of("account"));
+    int slash = path.indexOf('/');
+    long number = QueryString.parse("number", path.substring(slash + 1));
+    if (!bus.drainMember(query.text("account", ""), path.substring(0, slash), number)) {
+      throw HttpFailure.notFound("member of that service at this bus");
+    }
+    return new Reply(202, Map.of("draining", true));
+  }
+
+  private Reply calls(HttpExchange exchange) throws HttpFailure {
+    int limit = new QueryString(exchange.getRequestURI(), Set.of("limit")).limit();
+    return Reply.ok(new Page<>(bus.slowestCalls(limit), null));
   }
 
   private Reply subscriptions(HttpExchange exchange) throws HttpFailure {
-    QueryString query = new QueryString(exchange.getRequestURI(), PAGING);
+    QueryString query = new QueryString(exchange.getRequestURI(), PAGING_OF_ACCOUNT);
     int limit = query.limit();
+    String account = query.optional("account");
     return page(
-        bus.subscriptions(subscriptionKey(query.text("after", "")), limit + 1),
+        bus.subscriptions(account, subscriptionKey(query.text("after", "")), limit + 1),
         limit,
         "/api/v1/subscriptions",
+        account,
         last -> last.connection() + ":" + last.id());
   }
 
@@ -219,6 +263,12 @@ final class AdminApi {
 
   /** Makes a page of at most {@code limit} items from one more, which tells if another follows. */
   static <T> Reply page(List<T> found, int limit, String path, Function<T, String> cursor) {
+    return page(found, limit, path, null, cursor);
+  }
+
+  /** The same for a list that was asked for by account, or for all accounts if that is null. */
+  private static <T> Reply page(
+      List<T> found, int limit, String path, @Nullable String account, Function<T, String> cursor) {
     boolean more = found.size() > limit;
     List<T> items = more ? found.subList(0, limit) : found;
     String next =
@@ -226,10 +276,15 @@ final class AdminApi {
             ? path
                 + "?limit="
                 + limit
+                + (account == null ? "" : "&account=" + encoded(account))
                 + "&after="
-                + URLEncoder.encode(cursor.apply(items.get(limit - 1)), StandardCharsets.UTF_8)
+                + encoded(cursor.apply(items.get(limit - 1)))
             : null;
     return Reply.ok(new Page<>(List.copyOf(items), next));
+  }
+
+  private static String encoded(String text) {
+    return URLEncoder.encode(text, StandardCharsets.UTF_8);
   }
 
   /**
@@ -285,13 +340,11 @@ final class AdminApi {
    * A resource with a method.
    *
    * @param method HTTP method
-   * @param path path, whose last segment may be {@code {id}}
+   * @param path path, of which segments may be parameters in braces
    * @param action what answers
    * @param role what a caller has to be
    */
   record Route(String method, String path, Action action, AdminRole role) {
-    private static final String ID = "{id}";
-
     static Route get(String path, Action action) {
       return new Route("GET", path, action, AdminRole.VIEWER);
     }
@@ -314,17 +367,25 @@ final class AdminApi {
       return forRole(AdminRole.NONE);
     }
 
-    /** The id in a path that matches, empty for a match without one, or null for no match. */
+    /**
+     * The parameters in a path that matches, joined by slashes, empty for a match without any, or
+     * null for no match.
+     */
     @Nullable String match(String requested) {
-      if (!path.endsWith(ID)) {
-        return path.equals(requested) ? "" : null;
+      String[] expected = path.split("/", -1);
+      String[] found = requested.split("/", -1);
+      if (expected.length != found.length) {
+        return null;
       }
-      String start = path.substring(0, path.length() - ID.length());
-      boolean matches =
-          requested.startsWith(start)
-              && requested.length() > start.length()
-              && requested.indexOf('/', start.length()) < 0;
-      return matches ? requested.substring(start.length()) : null;
+      StringJoiner parameters = new StringJoiner("/");
+      for (int i = 0; i < expected.length; i++) {
+        if (expected[i].startsWith("{") && !found[i].isEmpty()) {
+          parameters.add(found[i]);
+        } else if (!expected[i].equals(found[i])) {
+          return null;
+        }
+      }
+      return parameters.toString();
     }
   }
 }

@@ -97,7 +97,7 @@ final class AdminHandler implements HttpHandler {
   private Optional<Caller> find(InetAddress address, @Nullable String shown) throws HttpFailure {
     boolean isWrong = false;
     try {
-      Optional<Caller> caller = guards.login().find(shown);
+      Optional<Caller> caller = guards.login().find(shown, guards.late().origin(address));
       isWrong = caller.isEmpty();
       return caller;
     } finally {

@@ -5,6 +5,7 @@ import io.eventbus.server.security.Credentials;
 import io.eventbus.server.security.Identity;
 import io.eventbus.server.security.LoginMethod;
 import io.eventbus.server.security.LoginOutcome;
+import io.eventbus.server.security.Origin;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.util.Arrays;
@@ -56,10 +57,11 @@ final class AdminLogin {
    * Says who calls; waits for seconds where a password has to be checked.
    *
    * @param authorization the header {@code Authorization}, null for none
+   * @param origin where the caller is
    * @return nothing if it shows credentials that are wrong
    * @throws HttpFailure if they cannot be checked now
    */
-  Optional<Caller> find(@Nullable String authorization) throws HttpFailure {
+  Optional<Caller> find(@Nullable String authorization, Origin origin) throws HttpFailure {
     if (!needed) {
       return Optional.of(Caller.UNASKED);
     }
@@ -77,7 +79,7 @@ final class AdminLogin {
           : ask(new Credentials(shown, "", false));
     }
     return lower.startsWith(BASIC)
-        ? basic(authorization.substring(BASIC.length()).strip())
+        ? basic(authorization.substring(BASIC.length()).strip(), origin)
         : Optional.empty();
   }
 
@@ -86,7 +88,7 @@ final class AdminLogin {
     return token != null && MessageDigest.isEqual(token, shown.getBytes(StandardCharsets.UTF_8));
   }
 
-  private Optional<Caller> basic(String shown) throws HttpFailure {
+  private Optional<Caller> basic(String shown, Origin origin) throws HttpFailure {
     String pair;
     try {
       pair = new String(Base64.getDecoder().decode(shown), StandardCharsets.UTF_8);
@@ -98,7 +100,8 @@ final class AdminLogin {
     return colon <= 0
         ? Optional.empty()
         : ask(
-            new Credentials(pair.substring(0, colon), pair.substring(colon + 1), null, "", false));
+            new Credentials(
+                pair.substring(0, colon), pair.substring(colon + 1), null, "", false, origin));
   }
 
   private Optional<Caller> ask(Credentials credentials) throws HttpFailure {

@@ -228,6 +228,10 @@ record BusMetric(
                   + " for each of them.",
               BusStats::topics),
           gauge("eventbus_subscriptions", "Open subscriptions.", BusStats::subscriptions),
+          gauge(
+              "eventbus_accounts",
+              "Accounts that have clients at this bus, besides the default one.",
+              BusStats::accounts),
           gauges(
               "eventbus_registry_buses",
               "state",

@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param loops load of each event loop
  * @param topics topics that the loops remember now, each loop's counted
  * @param subscriptions subscriptions open now
+ * @param accounts accounts that have clients now, besides the default one
  * @param registry the registry as this bus sees it
  * @param balance what moves clients between buses
  * @param federation what went between this bus and others
@@ -42,6 +43,7 @@ public record BusStats(
     List<Loop> loops,
     long topics,
     long subscriptions,
+    long accounts,
     Registry registry,
     BalanceStatus balance,
     FederationFigures federation,

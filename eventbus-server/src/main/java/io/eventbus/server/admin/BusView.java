@@ -53,11 +53,21 @@ public interface BusView {
   /**
    * Lists open connections in the order of their numbers.
    *
+   * @param account only connections of this account, empty for the default one; null for all
    * @param after only connections with a greater number
    * @param limit at most so many
    * @return connections, fewer than {@code limit} only when there are no more
    */
-  List<ConnectionInfo> connections(long after, int limit);
+  List<ConnectionInfo> connections(@Nullable String account, long after, int limit);
+
+  /**
+   * Lists the accounts that have clients, without the default one, by name.
+   *
+   * @param after only accounts whose name is greater, by {@link String#compareTo}; empty for all
+   * @param limit at most so many
+   * @return accounts, fewer than {@code limit} only when there are no more
+   */
+  List<AccountInfo> accounts(String after, int limit);
 
   /**
    * Finds an open connection.
@@ -77,39 +87,62 @@ public interface BusView {
   boolean disconnect(long id, String reason);
 
   /**
-   * Lists known topics by name.
+   * Lists known topics of an account by name.
    *
+   * @param account whose; empty for the default account
    * @param after only topics whose name is greater, by {@link String#compareTo}; empty for all
    * @param limit at most so many
    * @return topics, fewer than {@code limit} only when there are no more
    */
-  List<TopicInfo> topics(String after, int limit);
+  List<TopicInfo> topics(String account, String after, int limit);
 
   /**
-   * Lists the services that have members at this bus by name.
+   * Lists the services of an account that have members at this bus by name.
    *
+   * @param account whose; empty for the default account
    * @param after only services whose name is greater, by {@link String#compareTo}; empty for all
    * @param limit at most so many
    * @return services, fewer than {@code limit} only when there are no more
    */
-  List<ServiceInfo> services(String after, int limit);
+  List<ServiceInfo> services(String account, String after, int limit);
 
   /**
    * Finds a service.
    *
+   * @param account whose; empty for the default account
    * @param name its name
    * @return the service, or nothing when it has no member at this bus
    */
-  Optional<ServiceDetail> service(String name);
+  Optional<ServiceDetail> service(String account, String name);
+
+  /**
+   * Takes a client out of a service, as if it had asked for it: it gets no more calls, and answers
+   * those that it has.
+   *
+   * @param account the account of the service
+   * @param service the service's name
+   * @param member the member's number
+   * @return false when there is no such member at this bus
+   */
+  boolean drainMember(String account, String service, long member);
+
+  /**
+   * Lists the calls that have been under way for longest.
+   *
+   * @param limit at most so many
+   * @return the oldest first
+   */
+  List<CallInfo> slowestCalls(int limit);
 
   /**
    * Lists subscriptions in the order of their connections' numbers, then of their own.
    *
+   * @param account only those of this account, empty for the default one; null for all
    * @param after only subscriptions greater than this one
    * @param limit at most so many
    * @return subscriptions, fewer than {@code limit} only when there are no more
    */
-  List<SubscriptionInfo> subscriptions(SubscriptionKey after, int limit);
+  List<SubscriptionInfo> subscriptions(@Nullable String account, SubscriptionKey after, int limit);
 
   /**
    * Lists the identities and accounts for which there are quotas, in the order of their numbers.

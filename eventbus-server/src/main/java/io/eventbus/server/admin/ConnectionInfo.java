@@ -13,6 +13,7 @@ import java.util.Map;
  * @param session id that {@code Welcome} gave
  * @param producer producer number that {@code Welcome} gave; a string in JSON, because most readers
  *     of JSON round numbers above 2<sup>53</sup>
+ * @param account whose client it is; empty for the default account
  * @param client name that the client gave in {@code Hello}
  * @param agent software that the client named in {@code Hello}
  * @param attributes attributes that the client gave in {@code Hello}
@@ -29,6 +30,7 @@ public record ConnectionInfo(
     Instant connectedAt,
     String session,
     @JsonFormat(shape = JsonFormat.Shape.STRING) long producer,
+    String account,
     String client,
     String agent,
     Map<String, String> attributes,

@@ -1,7 +1,9 @@
 package io.eventbus.server.admin;
 
 import io.eventbus.server.admission.AuthenticationFailures;
+import io.eventbus.server.admission.ClientAddress;
 import io.eventbus.server.log.RateLimitedLog;
+import io.eventbus.server.security.Origin;
 import java.net.InetAddress;
 import java.util.HashMap;
 import java.util.Map;
@@ -64,6 +66,11 @@ final class LateAnswers implements AutoCloseable {
     total++;
     waiting.merge(address, 1, Integer::sum);
     return true;
+  }
+
+  /** Where a caller is, and whether its answer would be late now. */
+  Origin origin(InetAddress address) {
+    return new Origin(ClientAddress.of(address), failures.isMany(address));
   }
 
   /** Gives back the place of credentials that are not wrong. */

@@ -7,9 +7,15 @@ import org.jspecify.annotations.Nullable;
  *
  * @param connection number of its connection
  * @param id its number in that connection, chosen by the client
+ * @param account whose it is; empty for the default account
  * @param filter its filter
  * @param group its group, or null for none
  * @param overflow its overflow policy
  */
 public record SubscriptionInfo(
-    long connection, long id, String filter, @Nullable String group, String overflow) {}
+    long connection,
+    long id,
+    String account,
+    String filter,
+    @Nullable String group,
+    String overflow) {}

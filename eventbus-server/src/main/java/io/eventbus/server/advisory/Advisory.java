@@ -13,6 +13,16 @@ public sealed interface Advisory {
   String type();
 
   /**
+   * Says whose clients it is about: an event of the bus about clients of an account is also told to
+   * those of the account that watch them.
+   *
+   * @return empty for the account of all that have none; null where it is about no account's
+   */
+  default @Nullable String account() {
+    return null;
+  }
+
+  /**
    * Says whether it is an event of the bus, for those who watch it run.
    *
    * @return false for what only the audit log has
@@ -381,6 +391,7 @@ public sealed interface Advisory {
    * @param remoteAddress the client's address and port
    * @param session id that {@code Welcome} gave
    * @param client name that the client gave in {@code Hello}
+   * @param account whose client it is; empty for the account of all that have none
    * @param connectedAt when it was welcomed
    * @param eventsReceived events that it had published
    * @param eventsSent events that were sent to it
@@ -390,6 +401,7 @@ public sealed interface Advisory {
       String remoteAddress,
       String session,
       String client,
+      String account,
       Instant connectedAt,
       long eventsReceived,
       long eventsSent)

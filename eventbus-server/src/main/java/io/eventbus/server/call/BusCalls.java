@@ -3,7 +3,9 @@ package io.eventbus.server.call;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.Loops;
 import io.eventbus.server.stats.CallStats;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
@@ -16,7 +18,9 @@ public final class BusCalls {
   private final BusMemory memory;
   private final ServiceDirectory directory;
   private final AtomicLong queuedBytes = new AtomicLong();
+  private final Presence presence = new Presence();
   private final AtomicReferenceArray<LoopCalls> started;
+  private volatile BusService busService = BusService.NONE;
 
   /**
    * Makes the calls of a bus; each loop is then {@linkplain #start started}.
@@ -50,6 +54,52 @@ public final class BusCalls {
     LoopCalls calls = new LoopCalls(this, loop, port, stats, seed);
     started.set(loop, calls);
     return calls;
+  }
+
+  /**
+   * Returns who is a member of which service.
+   *
+   * @return what tells of changes
+   */
+  public Presence presence() {
+    return presence;
+  }
+
+  /**
+   * Sets what answers requests to the bus itself.
+   *
+   * @param service in place of the one before
+   */
+  public void answerWith(BusService service) {
+    busService = service;
+  }
+
+  BusService busService() {
+    return busService;
+  }
+
+  /**
+   * Finds the calls that have been under way for longest. Each loop is asked.
+   *
+   * @param most of each loop at most so many
+   * @return completes on a loop; for each loop its calls, the oldest first; never if the bus ends
+   */
+  public CompletableFuture<List<OpenCall>> slowest(int most) {
+    CompletableFuture<List<OpenCall>> all = CompletableFuture.completedFuture(List.of());
+    for (int loop = 0; loop < loops.count(); loop++) {
+      LoopCalls calls = loop(loop);
+      CompletableFuture<List<OpenCall>> one =
+          CompletableFuture.supplyAsync(() -> calls.slowest(most), loops.executor(loop));
+      all =
+          all.thenCombine(
+              one,
+              (before, more) -> {
+                List<OpenCall> both = new ArrayList<>(before);
+                both.addAll(more);
+                return both;
+              });
+    }
+    return all;
   }
 
   /**

@@ -262,9 +262,14 @@ final class Call extends Deadlines.Entry implements Invocation {
     return client().info();
   }
 
+  /** The number that the end of its caller knows it by. */
+  long key() {
+    return request;
+  }
+
   @Override
   public long request() {
-    return request;
+    return client().shown(request);
   }
 
   @Override

@@ -13,6 +13,7 @@ package io.eventbus.server.call;
  *     after they were perhaps executed; ten each second always may
  * @param queueRequests calls of one service that may wait
  * @param queueBytes bytes that may wait, of all services
+ * @param gather members that the requests of one connection to all members may wait for
  */
 public record CallSettings(
     int callsInFlight,
@@ -22,4 +23,5 @@ public record CallSettings(
     int retries,
     int retryPercent,
     int queueRequests,
-    long queueBytes) {}
+    long queueBytes,
+    int gather) {}

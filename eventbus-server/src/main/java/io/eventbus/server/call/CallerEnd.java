@@ -59,4 +59,7 @@ public interface CallerEnd {
       Execution executed,
       long retryAfterMillis,
       String message);
+
+  /** A call that has ended does not count as one in flight any more: no member has it. */
+  default void left() {}
 }

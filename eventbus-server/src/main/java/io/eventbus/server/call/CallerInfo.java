@@ -7,8 +7,20 @@ package io.eventbus.server.call;
  *
  * @param producer the producer number
  * @param identity the name that the caller has proved, in UTF-8; empty for none; not to be changed
+ * @param account whose services it calls; empty for the default account
  * @param share what clients of one user have in common, by {@code equals}: the name that they have
  *     proved, or something of the connection's own for those without one
  */
 @SuppressWarnings("ArrayRecordComponent")
-public record CallerInfo(long producer, byte[] identity, Object share) {}
+public record CallerInfo(long producer, byte[] identity, String account, Object share) {
+  /**
+   * Makes a caller of the default account.
+   *
+   * @param producer the producer number
+   * @param identity the name that the caller has proved, in UTF-8
+   * @param share what clients of one user have in common
+   */
+  public CallerInfo(long producer, byte[] identity, Object share) {
+    this(producer, identity, "", share);
+  }
+}

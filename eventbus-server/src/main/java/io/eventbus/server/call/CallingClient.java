@@ -21,12 +21,28 @@ public final class CallingClient {
   // open.size() <= inFlight: the others are with members still.
   private int inFlight;
   private boolean closed;
+  private final int most;
+  // What members are told in place of each number; 0 for the number itself.
+  private final long request;
 
   CallingClient(LoopCalls calls, CallerEnd end, CallerInfo info, Share share) {
+    this(calls, end, info, share, calls.settings().callsInFlight(), 0);
+  }
+
+  /**
+   * Makes one for the calls that one request consists of.
+   *
+   * @param most how many may be in flight
+   * @param request the number of the request, which members are told
+   */
+  CallingClient(
+      LoopCalls calls, CallerEnd end, CallerInfo info, Share share, int most, long request) {
     this.calls = calls;
     this.end = end;
     this.info = info;
     this.share = share;
+    this.most = most;
+    this.request = request;
     this.tooMany =
         "too many calls of the connection are in flight (expected: at most "
             + calls.settings().callsInFlight()
@@ -51,7 +67,7 @@ public final class CallingClient {
       throw new IllegalArgumentException("body: null (expected: method and event)");
     }
     calls.stats().requests.add(1);
-    if (inFlight >= calls.settings().callsInFlight()) {
+    if (inFlight >= most) {
       refuse(request, FailureCode.OVERLOADED, tooMany);
       return true;
     }
@@ -64,6 +80,7 @@ public final class CallingClient {
         calls
             .services()
             .find(
+                info.account(),
                 request.service,
                 request.serviceStart,
                 request.serviceLength,
@@ -107,6 +124,16 @@ public final class CallingClient {
   }
 
   /**
+   * Says whether a call is in flight.
+   *
+   * @param call the caller's number
+   * @return false when it has ended
+   */
+  public boolean has(long call) {
+    return open.containsKey(call);
+  }
+
+  /**
    * Returns how many calls count towards the bound of the connection.
    *
    * @return those that have not ended, and those that ended while a member has them still
@@ -120,6 +147,11 @@ public final class CallingClient {
    * answers, and the {@link CallerEnd} is not called again. A second call does nothing.
    */
   public void close() {
+    close(Texts.CALLER_GONE);
+  }
+
+  /** As {@link #close()}; members are told why. */
+  void close(String reason) {
     calls.checkLoop();
     if (closed) {
       return;
@@ -127,19 +159,22 @@ public final class CallingClient {
     closed = true;
     long now = calls.now();
     for (Call call : new ArrayList<>(open.values())) {
-      calls.endings().orphan(call, now);
+      calls.endings().cancel(call, reason, now);
     }
     calls.leaveShare(share);
   }
 
   /** The caller has nothing more to expect of a call. */
   void ended(Call call) {
-    open.remove(call.request());
+    open.remove(call.key());
   }
 
   /** A call has gone altogether. */
   void left() {
     inFlight--;
+    if (!closed) {
+      end.left();
+    }
   }
 
   boolean isClosed() {
@@ -148,6 +183,11 @@ public final class CallingClient {
 
   CallerEnd end() {
     return end;
+  }
+
+  /** The number that members are told of a call; any thread. */
+  long shown(long key) {
+    return request == 0 ? key : request;
   }
 
   /** Any thread. */

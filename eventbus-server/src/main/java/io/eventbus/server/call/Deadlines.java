@@ -1,5 +1,6 @@
 package io.eventbus.server.call;
 
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -68,6 +69,15 @@ final class Deadlines {
 
   int size() {
     return size;
+  }
+
+  /** Calls for each entry that is armed; nothing may be armed or disarmed meanwhile. */
+  void forEach(Consumer<Entry> action) {
+    for (Entry head : heads) {
+      for (Entry entry = head; entry != null; entry = entry.next) {
+        action.accept(entry);
+      }
+    }
   }
 
   private void ask() {

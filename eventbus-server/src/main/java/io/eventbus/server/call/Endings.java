@@ -23,7 +23,7 @@ final class Endings {
       return;
     }
     CallingClient client = call.client();
-    long request = call.request();
+    long request = call.key();
     long member = call.member().number();
     long queued = (call.invokedNanos() - call.begunNanos()) / 1_000;
     calls.stats().replies.add(1);
@@ -53,7 +53,7 @@ final class Endings {
       return;
     }
     CallingClient client = call.client();
-    long request = call.request();
+    long request = call.key();
     long member = call.member().number();
     // An earlier member may have executed it.
     Execution sure = executed == Execution.NO ? call.executed() : executed;
@@ -105,7 +105,7 @@ final class Endings {
       return;
     }
     CallingClient client = call.client();
-    long request = call.request();
+    long request = call.key();
     long member = call.member().number();
     calls.stats().failures(FailureCode.MEMBER_LOST).add(1);
     end(call, nowNanos);
@@ -152,17 +152,12 @@ final class Endings {
     }
   }
 
-  /** The caller has gone. */
-  void orphan(Call call, long nowNanos) {
-    cancel(call, Texts.CALLER_GONE, nowNanos);
-  }
-
   /** Ends a call that a member has: the caller is told, the member keeps it. */
   private void abandon(
       Call call, FailureCode code, String text, String reason, boolean timedOut, long nowNanos) {
     CallingClient client = call.client();
     ServiceMember member = call.member();
-    long request = call.request();
+    long request = call.key();
     long number = call.number;
     calls.stats().failures(code).add(1);
     end(call, nowNanos);
@@ -184,7 +179,7 @@ final class Endings {
   /** Ends a call that no member has. */
   void fail(Call call, FailureCode code, long retryAfterMillis, String text, long nowNanos) {
     CallingClient client = call.client();
-    long request = call.request();
+    long request = call.key();
     Execution executed = call.executed();
     LoopService service = call.service();
     calls.places().leave(call);

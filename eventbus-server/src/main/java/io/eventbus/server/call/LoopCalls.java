@@ -4,6 +4,7 @@ import io.eventbus.server.stats.CallStats;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
@@ -54,9 +55,55 @@ public final class LoopCalls {
    */
   public CallingClient caller(CallerEnd end, CallerInfo info) {
     checkLoop();
+    return new CallingClient(this, end, info, joinShare(info));
+  }
+
+  /**
+   * Makes a connection one that sends requests to all members of services.
+   *
+   * @param end the connection
+   * @param info who it is
+   * @return nothing is kept of it after its {@link GatheringClient#close}, but what members still
+   *     have
+   */
+  public GatheringClient gatherer(GatherEnd end, CallerInfo info) {
+    checkLoop();
+    return new GatheringClient(this, end, info);
+  }
+
+  /**
+   * Returns who is a member of which service of the bus.
+   *
+   * @return to be told of each connection that serves
+   */
+  public Presence presence() {
+    return bus.presence();
+  }
+
+  /**
+   * Returns what answers requests to the bus itself.
+   *
+   * @return as it is now
+   */
+  public BusService busService() {
+    return bus.busService();
+  }
+
+  /** The calls that have been under way for longest, the oldest first. */
+  List<OpenCall> slowest(int most) {
+    checkLoop();
+    return SlowCalls.of(deadlines, most, now());
+  }
+
+  /** What sends the parts of one request to so many members. */
+  CallingClient callerOfMembers(CallerEnd end, CallerInfo info, int members, long request) {
+    return new CallingClient(this, end, info, joinShare(info), members, request);
+  }
+
+  private Share joinShare(CallerInfo info) {
     Share share = shares.computeIfAbsent(info.share(), Share::new);
     share.clients++;
-    return new CallingClient(this, end, info, share);
+    return share;
   }
 
   void leaveShare(Share share) {
@@ -66,15 +113,27 @@ public final class LoopCalls {
   }
 
   /**
-   * Makes a connection one that serves.
+   * Makes a connection one that serves in the default account.
    *
    * @param end the connection
    * @param member the member's number: the producer number of the client, not 0
    * @return nothing is kept of it after its {@link ServingClient#close}
    */
   public ServingClient server(MemberEnd end, long member) {
+    return server(end, "", member);
+  }
+
+  /**
+   * Makes a connection one that serves in an account.
+   *
+   * @param end the connection
+   * @param account whose services; empty for the default account
+   * @param member the member's number
+   * @return as above
+   */
+  public ServingClient server(MemberEnd end, String account, long member) {
     checkLoop();
-    return new ServingClient(this, end, member);
+    return new ServingClient(this, end, account, member);
   }
 
   /**

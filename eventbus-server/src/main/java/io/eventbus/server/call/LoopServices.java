@@ -8,13 +8,15 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The services that one loop knows: found by the bytes of a name, without an object. A service is
- * known while it is served or calls of this loop wait for it, from the first call on. Confined to
- * the loop.
+ * The services that one loop knows: found by account and the bytes of a name, without an object. A
+ * service is known while it is served or calls of this loop wait for it, from the first call on.
+ * Confined to the loop.
  */
 final class LoopServices {
   private final LoopCalls calls;
+  // Of the default account, and of the others those that have services here.
   private final Map<ByteBuffer, LoopService> byName = new HashMap<>();
+  private final Map<String, Map<ByteBuffer, LoopService>> ofAccounts = new HashMap<>();
   private final IdentityHashMap<Service, LoopService> byService = new IdentityHashMap<>();
 
   LoopServices(LoopCalls calls) {
@@ -24,20 +26,22 @@ final class LoopServices {
   /**
    * Finds a service.
    *
+   * @param account whose; empty for the default account
    * @param in position and limit are as before afterwards
    * @param waits whether to take one that nobody serves
    * @return null if nobody serves it, and the call does not wait
    */
-  @Nullable LoopService find(ByteBuffer in, int start, int length, boolean waits, long nowNanos) {
+  @Nullable LoopService find(
+      String account, ByteBuffer in, int start, int length, boolean waits, long nowNanos) {
     int position = in.position();
     int limit = in.limit();
     in.limit(start + length).position(start);
     try {
-      LoopService known = byName.get(in);
+      LoopService known = byName(account).get(in);
       if (known == null) {
         byte[] name = new byte[length];
         in.get(name);
-        known = learn(name, waits, nowNanos);
+        known = learn(account, name, waits, nowNanos);
       }
       if (known == null || known.service.isServed() || waits) {
         return known;
@@ -55,24 +59,32 @@ final class LoopServices {
     if (!service.dropped) {
       return service;
     }
-    LoopService known = byName.get(service.key);
+    String account = service.service.account();
+    LoopService known = byName(account).get(service.key);
     if (known != null) {
       return known;
     }
-    return add(calls.directory().join(service.service.name()), service.key, nowNanos);
+    return add(calls.directory().join(account, service.service.name()), service.key, nowNanos);
   }
 
-  private @Nullable LoopService learn(byte[] name, boolean waits, long nowNanos) {
+  private Map<ByteBuffer, LoopService> byName(String account) {
+    return account.isEmpty() ? byName : ofAccounts.getOrDefault(account, Map.of());
+  }
+
+  private @Nullable LoopService learn(String account, byte[] name, boolean waits, long nowNanos) {
     String text = new String(name, StandardCharsets.UTF_8);
     ServiceDirectory directory = calls.directory();
-    Service service = waits ? directory.join(text) : directory.joinServed(text);
+    Service service = waits ? directory.join(account, text) : directory.joinServed(account, text);
     return service == null ? null : add(service, ByteBuffer.wrap(name), nowNanos);
   }
 
   private LoopService add(Service service, ByteBuffer key, long nowNanos) {
     LoopService known =
         new LoopService(service, key, calls.number(), calls.settings().retryPercent(), nowNanos);
-    byName.put(key, known);
+    String account = service.account();
+    Map<ByteBuffer, LoopService> names =
+        account.isEmpty() ? byName : ofAccounts.computeIfAbsent(account, a -> new HashMap<>());
+    names.put(key, known);
     byService.put(service, known);
     return known;
   }
@@ -86,13 +98,18 @@ final class LoopServices {
   void forgetIdle(LoopService known) {
     if (!known.dropped && known.queue.isEmpty() && !known.service.isServed()) {
       known.dropped = true;
-      byName.remove(known.key);
+      String account = known.service.account();
+      Map<ByteBuffer, LoopService> names = byName(account);
+      names.remove(known.key);
+      if (names.isEmpty()) {
+        ofAccounts.remove(account);
+      }
       byService.remove(known.service);
       calls.directory().leave(known.service);
     }
   }
 
   int size() {
-    return byName.size();
+    return byService.size();
   }
 }

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 final class Service {
   private static final ServiceMember[] NONE = {};
 
+  private final String account;
   private final String name;
   private final AtomicInteger queued = new AtomicInteger();
   private final WaitingLoops waiting;
@@ -24,9 +25,15 @@ final class Service {
   // Members, and loops that know it. Guarded by the directory.
   int uses;
 
-  Service(String name, int loops) {
+  Service(String account, String name, int loops) {
+    this.account = account;
     this.name = name;
     this.waiting = new WaitingLoops(loops);
+  }
+
+  /** Whose it is; empty for the default account. */
+  String account() {
+    return account;
   }
 
   String name() {

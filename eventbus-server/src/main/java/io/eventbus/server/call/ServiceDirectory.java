@@ -7,11 +7,14 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The services of a bus by name: those that have members, and those that loops still know. Any
- * thread; the way of a call asks it only for names that its loop does not know.
+ * The services of a bus by account and name: those that have members, and those that loops still
+ * know. Any thread; the way of a call asks it only for names that its loop does not know.
  */
 final class ServiceDirectory {
-  private final ConcurrentHashMap<String, Service> services = new ConcurrentHashMap<>();
+  /** The same name in two accounts is two services. */
+  private record Key(String account, String name) {}
+
+  private final ConcurrentHashMap<Key, Service> services = new ConcurrentHashMap<>();
   private final int loops;
 
   ServiceDirectory(int loops) {
@@ -19,24 +22,26 @@ final class ServiceDirectory {
   }
 
   /** Returns a service that is kept until it is left as often as it was joined. */
-  Service join(String name) {
+  Service join(String account, String name) {
     return services.compute(
-        name,
+        new Key(account, name),
         (key, there) -> {
-          Service service = there == null ? new Service(key, loops) : there;
+          Service service = there == null ? new Service(account, name, loops) : there;
           service.uses++;
           return service;
         });
   }
 
   /** As {@link #join}, if there are members that take calls; else null. */
-  @Nullable Service joinServed(String name) {
-    Service there = services.get(name);
-    return there == null || !there.isServed() ? null : join(name);
+  @Nullable Service joinServed(String account, String name) {
+    Service there = services.get(new Key(account, name));
+    return there == null || !there.isServed() ? null : join(account, name);
   }
 
   void leave(Service service) {
-    services.computeIfPresent(service.name(), (key, there) -> --there.uses == 0 ? null : there);
+    services.computeIfPresent(
+        new Key(service.account(), service.name()),
+        (key, there) -> --there.uses == 0 ? null : there);
   }
 
   List<ServiceFigures> figures(long nowNanos) {
@@ -48,10 +53,12 @@ final class ServiceDirectory {
         for (ServiceMember member : members) {
           each.add(member.figures(nowNanos));
         }
-        all.add(new ServiceFigures(service.name(), service.queued().get(), List.copyOf(each)));
+        all.add(
+            new ServiceFigures(
+                service.account(), service.name(), service.queued().get(), List.copyOf(each)));
       }
     }
-    all.sort(Comparator.comparing(ServiceFigures::name));
+    all.sort(Comparator.comparing(ServiceFigures::account).thenComparing(ServiceFigures::name));
     return List.copyOf(all);
   }
 

@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 public final class ServingClient {
   private final LoopCalls calls;
   private final MemberEnd end;
+  private final String account;
   private final long number;
   private final Map<String, ServiceMember> members = new HashMap<>();
   // What the client has not answered, by the bus's numbers.
@@ -24,12 +25,13 @@ public final class ServingClient {
   private long invoked;
   private boolean closed;
 
-  ServingClient(LoopCalls calls, MemberEnd end, long number) {
+  ServingClient(LoopCalls calls, MemberEnd end, String account, long number) {
     if (number == 0) {
       throw new IllegalArgumentException("member: 0 (expected: a producer number)");
     }
     this.calls = calls;
     this.end = end;
+    this.account = account;
     this.number = number;
   }
 
@@ -47,7 +49,7 @@ public final class ServingClient {
     if (closed || members.containsKey(service)) {
       return null;
     }
-    Service joined = calls.directory().join(service);
+    Service joined = calls.directory().join(account, service);
     ServiceMember member =
         new ServiceMember(this, joined, registration, concurrency, calls.loops(), calls.now());
     members.put(service, member);

@@ -104,7 +104,7 @@ final class LocalMembership implements Membership {
     } catch (ExecutionException e) {
       throw new IOException("the registry failed: " + e.getCause(), e);
     } catch (TimeoutException e) {
-      throw new IOException("the registry did not answer within " + DEADLINE, e);
+      throw new IOException("the registry did not answer within " + DEADLINE.toSeconds() + " s", e);
     }
   }
 

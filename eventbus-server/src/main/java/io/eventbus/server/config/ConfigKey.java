@@ -217,9 +217,10 @@ public enum ConfigKey {
       16,
       65_536,
       "",
-      "Different groups among the subscriptions with wildcards of all clients, and again among those"
-          + " to one topic by its name: a member is chosen in each for every event. When half of"
-          + " them are taken, only a connection without another group may bring in one."),
+      "Different groups among the subscriptions with wildcards of all clients of an account, and"
+          + " again among those to one topic by its name: a member is chosen in each for every"
+          + " event. When half of them are taken, only a connection without another group may bring"
+          + " in one."),
   /** Patterns of wildcards in all filters. */
   LIMITS_WILDCARD_PATTERNS(
       "limits.wildcard-patterns",
@@ -228,9 +229,19 @@ public enum ConfigKey {
       16,
       65_536,
       "",
-      "Different patterns of wildcards among the filters of all clients, where `a.*.>` and `b.*.>`"
-          + " have the same: what it takes to look up a topic grows with them. One connection may"
+      "Different patterns of wildcards among the filters of all clients of an account, where"
+          + " `a.*.>` and `b.*.>` have the same: what it takes to look up a topic grows with them. One connection may"
           + " bring in a sixteenth."),
+  /** Accounts that have clients. */
+  LIMITS_ACCOUNTS(
+      "limits.accounts",
+      ValueType.COUNT,
+      "1000",
+      0,
+      100_000,
+      "",
+      "Accounts that may have clients at this bus at once, besides the default one. A client of one"
+          + " more gets `Problem(LIMIT_EXCEEDED)` and is closed with 4003."),
   /** Bytes queued for one connection. */
   LIMITS_QUEUE_BYTES(
       "limits.queue-bytes",
@@ -365,6 +376,24 @@ public enum ConfigKey {
       Quota.QUEUE_BYTES.most(),
       "",
       "Bytes that wait for the connections of one identity, on this bus; 0 for no quota. While they are over it, the queue of each holds at most its equal part, as if that were `limits.queue-bytes`."),
+  /** Requests of one identity in a second. */
+  QUOTAS_REQUESTS(
+      "quotas.requests",
+      ValueType.COUNT,
+      "0",
+      0,
+      Quota.REQUESTS.most(),
+      "",
+      "Requests to services by one identity in a second, on this bus; 0 for no quota. More fail with `OVERLOADED`, not executed, and say when to try again."),
+  /** Calls of one identity in flight. */
+  QUOTAS_CALLS(
+      "quotas.calls",
+      ValueType.COUNT,
+      "0",
+      0,
+      Quota.CALLS.most(),
+      "",
+      "Calls of one identity in flight, on this bus; 0 for no quota. More fail in the same way."),
   /** Open connections of one account. */
   QUOTAS_ACCOUNT_CONNECTIONS(
       "quotas.account-connections",
@@ -410,6 +439,24 @@ public enum ConfigKey {
       Quota.QUEUE_BYTES.most(),
       "",
       "The same as `quotas.queue-bytes`, for all clients of one account together."),
+  /** Requests of one account in a second. */
+  QUOTAS_ACCOUNT_REQUESTS(
+      "quotas.account-requests",
+      ValueType.COUNT,
+      "0",
+      0,
+      Quota.REQUESTS.most(),
+      "",
+      "The same as `quotas.requests`, for all clients of one account together."),
+  /** Calls of one account in flight. */
+  QUOTAS_ACCOUNT_CALLS(
+      "quotas.account-calls",
+      ValueType.COUNT,
+      "0",
+      0,
+      Quota.CALLS.most(),
+      "",
+      "The same as `quotas.calls`, for all clients of one account together."),
 
   /** Deadline of the HTTP upgrade. */
   TIMEOUTS_UPGRADE(
@@ -1079,6 +1126,26 @@ public enum ConfigKey {
       Bytes.TIB,
       "",
       "Bytes of requests that may wait for members on the whole bus."),
+  /** Members of a request to all. */
+  SERVICES_GATHER(
+      "services.gather",
+      ValueType.COUNT,
+      "10000",
+      1,
+      1_000_000,
+      "",
+      "Members that the requests of one connection to all members of a service may wait for"
+          + " together."),
+  /** How long a member may be away. */
+  SERVICES_REJOIN(
+      "services.rejoin",
+      ValueType.TIME,
+      "3s",
+      Millis.SHORTEST,
+      600_000,
+      "",
+      "How long after the loss of its connection a member counts as present on"
+          + " `$SYS.services.<name>`, unless it comes back."),
 
   /** How often a bus publishes its figures. */
   SYS_INTERVAL(

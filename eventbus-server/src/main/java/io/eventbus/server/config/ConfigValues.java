@@ -72,6 +72,7 @@ final class ConfigValues {
                     integer(ConfigKey.LIMITS_GROUPS),
                     integer(ConfigKey.LIMITS_TOPIC_GROUPS),
                     integer(ConfigKey.LIMITS_WILDCARD_PATTERNS),
+                    integer(ConfigKey.LIMITS_ACCOUNTS),
                     number(ConfigKey.LIMITS_QUEUE_BYTES),
                     number(ConfigKey.LIMITS_MEMORY_BYTES),
                     integer(ConfigKey.LIMITS_HELLO_BYTES)));
@@ -144,7 +145,9 @@ final class ConfigValues {
                     integer(ConfigKey.SERVICES_RETRIES),
                     integer(ConfigKey.SERVICES_RETRY_PERCENT),
                     integer(ConfigKey.SERVICES_QUEUE_REQUESTS),
-                    number(ConfigKey.SERVICES_QUEUE_BYTES)));
+                    number(ConfigKey.SERVICES_QUEUE_BYTES),
+                    integer(ConfigKey.SERVICES_GATHER),
+                    duration(ConfigKey.SERVICES_REJOIN)));
     SysConfig sys = part(() -> new SysConfig(duration(ConfigKey.SYS_INTERVAL)));
     DiagnosticsConfig diagnostics =
         part(

@@ -12,6 +12,7 @@ package io.eventbus.server.config;
  * @param groups different groups of one connection
  * @param topicGroups groups of one topic, and again of all filters with wildcards
  * @param wildcardPatterns different patterns of wildcards among all filters
+ * @param accounts accounts that may have clients at once, besides the default one
  * @param queueBytes bytes that may wait for one connection, at least twice {@code messageBytes}
  * @param memoryBytes bytes that may wait on the whole bus, 0 for a share of the JVM's memory
  * @param helloBytes largest message before {@code Welcome}
@@ -26,6 +27,7 @@ public record LimitsConfig(
     int groups,
     int topicGroups,
     int wildcardPatterns,
+    int accounts,
     long queueBytes,
     long memoryBytes,
     int helloBytes) {
@@ -44,6 +46,7 @@ public record LimitsConfig(
    * @param groups different groups of one connection
    * @param topicGroups groups of one topic, and again of all filters with wildcards
    * @param wildcardPatterns different patterns of wildcards among all filters
+   * @param accounts accounts that may have clients at once, besides the default one
    * @param queueBytes bytes that may wait for one connection, at least twice {@code messageBytes}
    * @param memoryBytes bytes that may wait on the whole bus, 0 for a share of the JVM's memory
    * @param helloBytes largest message before {@code Welcome}
@@ -59,6 +62,7 @@ public record LimitsConfig(
     ConfigKey.LIMITS_GROUPS.inRange(groups);
     ConfigKey.LIMITS_TOPIC_GROUPS.inRange(topicGroups);
     ConfigKey.LIMITS_WILDCARD_PATTERNS.inRange(wildcardPatterns);
+    ConfigKey.LIMITS_ACCOUNTS.inRange(accounts);
     ConfigKey.LIMITS_QUEUE_BYTES.inRange(queueBytes);
     ConfigKey.LIMITS_MEMORY_BYTES.inRange(memoryBytes);
     ConfigKey.LIMITS_HELLO_BYTES.inRange(helloBytes);

@@ -19,7 +19,11 @@ public enum Quota {
   /** Subscriptions of all connections. */
   SUBSCRIPTIONS(ValueType.COUNT, 10_000_000),
   /** Bytes that wait for all connections. */
-  QUEUE_BYTES(ValueType.SIZE, 1L << 50);
+  QUEUE_BYTES(ValueType.SIZE, 1L << 50),
+  /** Requests to services in a second. */
+  REQUESTS(ValueType.COUNT, 1_000_000_000),
+  /** Calls of services in flight of all connections. */
+  CALLS(ValueType.COUNT, 10_000_000);
 
   private final ValueType type;
   private final long most;
@@ -85,6 +89,16 @@ public enum Quota {
       throw new IllegalArgumentException("is out of range (expected: " + expectation() + ")");
     }
     return value;
+  }
+
+  /**
+   * Writes a limit, for people.
+   *
+   * @param limit 0 for no limit
+   * @return what {@link #read} reads, or "no limit"
+   */
+  public String print(long limit) {
+    return limit == 0 ? "no limit" : type.print(limit);
   }
 
   private String expectation() {

@@ -13,6 +13,8 @@ import java.time.Duration;
  * @param retryPercent such calls that are given to another member, of a hundred calls of a service
  * @param queueRequests requests that may wait for one service, on each event loop
  * @param queueBytes bytes of requests that may wait on the whole bus
+ * @param gather members that the requests of one connection to all members may wait for
+ * @param rejoin how long a member whose connection is lost counts as present
  */
 public record ServicesConfig(
     int calls,
@@ -22,7 +24,9 @@ public record ServicesConfig(
     int retries,
     int retryPercent,
     int queueRequests,
-    long queueBytes) {
+    long queueBytes,
+    int gather,
+    Duration rejoin) {
   /**
    * Checks every value against its range in {@link ConfigKey}.
    *
@@ -35,6 +39,8 @@ public record ServicesConfig(
    *     service
    * @param queueRequests requests that may wait for one service, on each event loop
    * @param queueBytes bytes of requests that may wait on the whole bus
+   * @param gather members that the requests of one connection to all members may wait for
+   * @param rejoin how long a member whose connection is lost counts as present
    * @throws IllegalArgumentException if a value is out of range
    */
   public ServicesConfig {
@@ -46,5 +52,7 @@ public record ServicesConfig(
     ConfigKey.SERVICES_RETRY_PERCENT.inRange(retryPercent);
     ConfigKey.SERVICES_QUEUE_REQUESTS.inRange(queueRequests);
     ConfigKey.SERVICES_QUEUE_BYTES.inRange(queueBytes);
+    ConfigKey.SERVICES_GATHER.inRange(gather);
+    ConfigKey.SERVICES_REJOIN.inRange(rejoin);
   }
 }

@@ -93,7 +93,9 @@ public final class Federation implements ClusterPromises {
       BusMemory memory,
       ClockAndRandom clock) {
     // What leads through other buses names them by their numbers.
-    lanes = new Lanes(config, self, maxFrameBytes, eventLoops, memory, clock, index::invalidate);
+    lanes =
+        new Lanes(
+            config, self, maxFrameBytes, eventLoops, memory, clock, index.accounts()::invalidate);
     interest = new LocalInterest(this::interestChanged);
     exchange = new InterestExchange(lanes, index, interest, startGate);
     members = new Members(lanes, exchange);
@@ -212,8 +214,8 @@ public final class Federation implements ClusterPromises {
   }
 
   @Override
-  public @Nullable String refuse(String filter, @Nullable String group) {
-    if (interest.size() < lanes.config().filters() || interest.contains(filter, group)) {
+  public @Nullable String refuse(String account, String filter, @Nullable String group) {
+    if (interest.size() < lanes.config().filters() || interest.contains(account, filter, group)) {
       return null;
     }
     return "the clients of this bus subscribe to as many different filters as it can tell the"

@@ -7,15 +7,18 @@ import io.eventbus.protocol.FrameLimits;
 import io.eventbus.protocol.Frames;
 import io.eventbus.protocol.PublishView;
 import io.eventbus.server.routing.Router;
+import io.eventbus.server.routing.SubscriptionIndex;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.WeakHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
 
 /**
  * Publishes events of the bus itself. They are routed on one loop as those of its clients are, with
@@ -30,12 +33,14 @@ public final class InternalClient {
   /** What may wait for the loop, in bytes. */
   private static final int MAX_WAITING_BYTES = 1 << 20;
 
+  private static final int MAX_TOPICS = 100_000;
+
   /** What an event costs beside its payload while it waits. */
   private static final int OVERHEAD_BYTES = 128;
 
   private final Executor loop;
   private final Router router;
-  private final long producer;
+  private final LongSupplier producers;
   private final Clock clock;
   private final LongAdder dropped;
   // Always the same: it stands once among those that wait for a subscriber.
@@ -43,24 +48,48 @@ public final class InternalClient {
   private final AtomicInteger waitingBytes = new AtomicInteger();
 
   // On the loop:
-  private final Map<String, Long> sequences = new HashMap<>();
+  private final Map<SubscriptionIndex, Own> ofAccounts = new WeakHashMap<>();
   private final FrameCursor frames = new FrameCursor();
   private final PublishView publish = new PublishView();
+
+  /**
+   * What the bus publishes in one account, as long as that is there: an account that comes back has
+   * another producer, so that its numbers may begin anew.
+   */
+  private static final class Own {
+    final long producer;
+    final Map<String, Long> sequences =
+        new LinkedHashMap<>(16, 0.75f, true) {
+          private static final long serialVersionUID = 1L;
+
+          @Override
+          protected boolean removeEldestEntry(Map.Entry<String, Long> eldest) {
+            forgets |= size() > MAX_TOPICS;
+            return size() > MAX_TOPICS;
+          }
+        };
+    // Whether the number of events of a topic that is not known may have been greater than 0.
+    boolean forgets;
+
+    Own(long producer) {
+      this.producer = producer;
+    }
+  }
 
   /**
    * Makes a client.
    *
    * @param loop runs tasks on the loop of the router
    * @param router routes what is published
-   * @param producer the number that the events have; of no other client
+   * @param producers gives the number that the events of an account have: of no other client
    * @param clock the time of publishing and receipt
    * @param dropped counts events that were not published
    */
   public InternalClient(
-      Executor loop, Router router, long producer, Clock clock, LongAdder dropped) {
+      Executor loop, Router router, LongSupplier producers, Clock clock, LongAdder dropped) {
     this.loop = loop;
     this.router = router;
-    this.producer = producer;
+    this.producers = producers;
     this.clock = clock;
     this.dropped = dropped;
   }
@@ -69,11 +98,12 @@ public final class InternalClient {
    * Publishes an event, or drops it where that would mean to wait. Any thread; returns at once.
    * Events of one topic that one thread publishes keep their order.
    *
-   * @param topic a legal topic, also of the system; one of a few, because their sequence numbers
-   *     are kept
+   * @param account the subscriptions of the account that gets it
+   * @param topic a legal topic, also of the system. The sequence numbers of the last 100,000 of the
+   *     account are kept; of one that comes again later subscribers see that events may be missing
    * @param payload not changed afterwards
    */
-  public void publish(String topic, byte[] payload) {
+  public void publish(SubscriptionIndex account, String topic, byte[] payload) {
     int bytes = payload.length + OVERHEAD_BYTES;
     if (waitingBytes.addAndGet(bytes) > MAX_WAITING_BYTES) {
       waitingBytes.addAndGet(-bytes);
@@ -84,7 +114,7 @@ public final class InternalClient {
       loop.execute(
           () -> {
             waitingBytes.addAndGet(-bytes);
-            if (!publishHere(topic, payload)) {
+            if (!publishHere(account, topic, payload)) {
               dropped.increment();
             }
           });
@@ -94,26 +124,28 @@ public final class InternalClient {
     }
   }
 
-  private boolean publishHere(String topic, byte[] payload) {
-    long sequence = sequences.getOrDefault(topic, 0L) + 1;
+  private boolean publishHere(SubscriptionIndex account, String topic, byte[] payload) {
+    Own own = ofAccounts.computeIfAbsent(account, a -> new Own(producers.getAsLong()));
     long now = Frames.micros(clock.instant());
+    // There are never as many events as microseconds: subscribers see a hole, and nothing twice.
+    long sequence = own.sequences.getOrDefault(topic, own.forgets ? now : 0L) + 1;
     ByteBuffer in = frame(topic, sequence, now, payload);
     frames.wrap(in, 0, in.limit());
     if (!frames.next()) {
       throw new IllegalStateException("a frame that was just written is not whole");
     }
     publish.read(in, frames.bodyStart(), frames.bodyEnd(), FrameLimits.UNLIMITED);
-    String problem = router.selectAny(in, publish);
+    String problem = router.selectAny(account, in, publish);
     if (problem != null) {
       throw new IllegalArgumentException(problem);
     }
-    if (router.ownMustWait(producer, noRetry)) {
+    if (router.ownMustWait(own.producer, noRetry)) {
       return false;
     }
     // First: part of the subscribers may get it where memory is refused to others.
-    sequences.put(topic, sequence);
+    own.sequences.put(topic, sequence);
     try {
-      router.deliver(in, publish, producer, now, System.nanoTime());
+      router.deliver(in, publish, own.producer, now, System.nanoTime());
       return true;
     } catch (OutOfMemoryError e) {
       RefusedMemory.rethrowOthers(e);

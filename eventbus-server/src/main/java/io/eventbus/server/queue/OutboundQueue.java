@@ -28,6 +28,9 @@ import org.jspecify.annotations.Nullable;
  * the publishers from then on, until it is half empty. Whatever is dropped is told to the client
  * with {@code Gap}, before the next event of the same topic and producer.
  *
+ * <p>Each event that it takes counts once in {@link #delivered}, and is written or counts in {@link
+ * #dropped}, never both: these two are never more than the first, and as many when nothing waits.
+ *
  * <p>It is one class because the policies share its state: the bound, the waiters for room, the
  * pace of the client.
  */
@@ -188,6 +191,12 @@ public final class OutboundQueue implements Subscriber {
       countDrop(DropReason.DISCONNECTED, delivery.events());
       tooSlow("there is no memory for what waits for it");
     }
+  }
+
+  @Override
+  public void failed(Delivery delivery) {
+    countDrop(DropReason.DISCONNECTED, delivery.events());
+    slow.accept("the bus met an unexpected error with what was to be delivered; reconnect");
   }
 
   /** What will wait for this client must not keep what others have long been given. */

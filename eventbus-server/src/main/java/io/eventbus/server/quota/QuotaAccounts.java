@@ -339,6 +339,7 @@ public final class QuotaAccounts {
         sharers.connections(),
         sharers.subscriptions(),
         sharers.queueBytes(),
+        sharers.calls(),
         reached);
   }
 }

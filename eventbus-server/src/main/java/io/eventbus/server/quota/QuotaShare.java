@@ -24,10 +24,14 @@ public final class QuotaShare {
   /** What waits is told in steps, so that a reader that keeps up touches nothing that is shared. */
   private static final long STEP_BYTES = 16 * 1024;
 
+  /** When a call may end is not known; whoever asks much sooner only asks in vain. */
+  private static final long CALL_RETRY_MILLIS = 100;
+
   private final QuotaAccounts accounts;
   private final Sharers identity;
   private final Sharers account;
   private int subscriptions;
+  private int calls;
   private long toldQueueBytes;
   private boolean waits;
   private boolean cut;
@@ -141,6 +145,70 @@ public final class QuotaShare {
   }
 
   /**
+   * Why a call is refused.
+   *
+   * @param message for the client: what was met, and what to do
+   * @param retryAfterMillis when another try may be worth it
+   */
+  public record RefusedCall(String message, long retryAfterMillis) {}
+
+  /**
+   * Takes room for a call, and counts its request; {@link #callsInFlight} has to follow.
+   *
+   * @param nowNanos by the clock of {@link QuotaAccounts}
+   * @return null, or why there is none; then nothing was taken
+   */
+  public @Nullable RefusedCall takeCall(long nowNanos) {
+    long ofIdentity = identity.requestWaitNanos(nowNanos);
+    long ofAccount = account.requestWaitNanos(nowNanos);
+    if (ofIdentity > 0 || ofAccount > 0) {
+      return new RefusedCall(
+          accounts.refuse(
+              ofIdentity >= ofAccount ? identity : account,
+              Quota.REQUESTS,
+              "have made as many requests to this bus as they may in a second",
+              "make fewer"),
+          TimeUnit.NANOSECONDS.toMillis(Math.max(ofIdentity, ofAccount)) + 1);
+    }
+    if (!identity.takeCall()) {
+      return refuseCall(identity);
+    }
+    if (!account.takeCall()) {
+      identity.changeCalls(-1);
+      return refuseCall(account);
+    }
+    identity.requested(nowNanos);
+    account.requested(nowNanos);
+    calls++;
+    return null;
+  }
+
+  private RefusedCall refuseCall(Sharers sharers) {
+    return new RefusedCall(
+        accounts.refuse(
+            sharers,
+            Quota.CALLS,
+            "have " + sharers.calls() + " calls in flight together on this bus",
+            "make fewer at once"),
+        CALL_RETRY_MILLIS);
+  }
+
+  /**
+   * Notes how many calls of the connection are in flight.
+   *
+   * @param count all of them
+   */
+  public void callsInFlight(int count) {
+    int change = count - calls;
+    if (closed || change == 0) {
+      return;
+    }
+    calls = count;
+    identity.changeCalls(change);
+    account.changeCalls(change);
+  }
+
+  /**
    * Notes what waits for the connection now.
    *
    * @param bytes all of it
@@ -182,6 +250,7 @@ public final class QuotaShare {
     if (!closed) {
       hasSubscriptions(-subscriptions);
       holds(0);
+      callsInFlight(0);
       closed = true;
       accounts.left(this);
     }

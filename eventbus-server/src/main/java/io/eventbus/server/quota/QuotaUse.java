@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param connections open ones
  * @param subscriptions of all connections
  * @param queueBytes what waits for them, in steps
+ * @param calls in flight
  * @param reached how often each limit was met since the first of them came
  */
 public record QuotaUse(
@@ -27,6 +28,7 @@ public record QuotaUse(
     int connections,
     long subscriptions,
     long queueBytes,
+    long calls,
     Map<Quota, Long> reached) {
   /** Takes a copy. */
   public QuotaUse {
@@ -44,7 +46,8 @@ public record QuotaUse(
       case CONNECTIONS -> (long) connections;
       case SUBSCRIPTIONS -> subscriptions;
       case QUEUE_BYTES -> queueBytes;
-      case PUBLISH_EVENTS, PUBLISH_BYTES -> null;
+      case CALLS -> calls;
+      case PUBLISH_EVENTS, PUBLISH_BYTES, REQUESTS -> null;
     };
   }
 }

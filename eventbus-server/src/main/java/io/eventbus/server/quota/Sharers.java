@@ -23,11 +23,14 @@ final class Sharers {
   private volatile Quotas limits = Quotas.NONE;
   private volatile long mostSubscriptions;
   private volatile long mostQueueBytes;
+  private volatile long mostCalls;
   private final TokenBucket events;
   private final TokenBucket bytes;
+  private final TokenBucket requests;
   private final AtomicInteger connections = new AtomicInteger();
   private final AtomicLong subscriptions = new AtomicLong();
   private final AtomicLong queueBytes = new AtomicLong();
+  private final AtomicLong calls = new AtomicLong();
   // Guarded by itself: what has met a limit is no longer in a hurry.
   private final Map<Quota, Reached> reached = new EnumMap<>(Quota.class);
 
@@ -78,6 +81,7 @@ final class Sharers {
     this.number = number;
     this.events = new TokenBucket(nowNanos);
     this.bytes = new TokenBucket(nowNanos);
+    this.requests = new TokenBucket(nowNanos);
   }
 
   Key key() {
@@ -101,8 +105,10 @@ final class Sharers {
     limits = quotas;
     mostSubscriptions = quotas.limit(Quota.SUBSCRIPTIONS);
     mostQueueBytes = quotas.limit(Quota.QUEUE_BYTES);
+    mostCalls = quotas.limit(Quota.CALLS);
     events.limit(quotas.limit(Quota.PUBLISH_EVENTS));
     bytes.limit(quotas.limit(Quota.PUBLISH_BYTES));
+    requests.limit(quotas.limit(Quota.REQUESTS));
   }
 
   int connections() {
@@ -125,7 +131,10 @@ final class Sharers {
 
   /** Nothing is left that a client that comes back would have to be held against. */
   boolean isForgettable(long nowNanos) {
-    return connections.get() == 0 && events.isFull(nowNanos) && bytes.isFull(nowNanos);
+    return connections.get() == 0
+        && events.isFull(nowNanos)
+        && bytes.isFull(nowNanos)
+        && requests.isFull(nowNanos);
   }
 
   /** The quota that is used up for publishing, for the longest time; null for none. */
@@ -163,6 +172,33 @@ final class Sharers {
 
   long subscriptions() {
     return subscriptions.get();
+  }
+
+  /** How long no request may be made; 0 where one may. */
+  long requestWaitNanos(long nowNanos) {
+    return requests.waitNanos(nowNanos);
+  }
+
+  void requested(long nowNanos) {
+    requests.take(1, nowNanos);
+  }
+
+  /** Takes room for a call; returns false if there is none, and takes nothing. */
+  boolean takeCall() {
+    long most = mostCalls;
+    if (calls.incrementAndGet() > most && most != 0) {
+      calls.decrementAndGet();
+      return false;
+    }
+    return true;
+  }
+
+  void changeCalls(long change) {
+    calls.addAndGet(change);
+  }
+
+  long calls() {
+    return calls.get();
   }
 
   void changeQueueBytes(long change) {

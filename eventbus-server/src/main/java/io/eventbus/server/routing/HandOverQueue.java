@@ -59,27 +59,45 @@ final class HandOverQueue {
     @Override
     public void run() {
       int next = 0;
+      OutOfMemoryError endOfHeap = null;
       try {
         while (next < size) {
           Delivery delivery = deliveries[next];
           for (Target target : targets[next]) {
-            offer(target, delivery);
+            try {
+              offer(target, delivery);
+            } catch (OutOfMemoryError e) {
+              endOfHeap = e;
+            }
           }
           next++;
           delivery.release();
         }
       } finally {
-        // After an error the rest is lost, but not the way between the loops.
+        // After an error here the rest is lost, but not the way between the loops.
         discardFrom(next);
+      }
+      if (endOfHeap != null) {
+        throw endOfHeap;
       }
     }
 
-    /** A subscriber must not throw; one that does all the same must not take others with it. */
+    /**
+     * A subscriber must not throw; one that does all the same has missed a delivery, and ends. It
+     * must not take others with it.
+     */
     private static void offer(Target target, Delivery delivery) {
       try {
         target.subscriber().offer(delivery, target.overflow());
-      } catch (RuntimeException e) {
-        LOG.error("a subscriber failed to take a delivery", e);
+      } catch (RuntimeException | Error e) {
+        try {
+          LOG.error("a subscriber failed to take a delivery", e);
+        } finally {
+          target.subscriber().failed(delivery);
+        }
+        if (e instanceof OutOfMemoryError endOfHeap) {
+          throw endOfHeap;
+        }
       }
     }
 

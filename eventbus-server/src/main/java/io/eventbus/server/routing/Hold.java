@@ -42,7 +42,7 @@ public final class Hold {
 
   /** Charges those who hold the publisher back; to be called several times a second. */
   void onTick(long nowNanos, LoopRoutes routes) {
-    RouteCache.Entry topic = held == null ? null : routes.current(held.bytes);
+    RouteCache.Entry topic = held == null ? null : routes.current(held.index, held.bytes);
     if (topic == null) {
       return;
     }

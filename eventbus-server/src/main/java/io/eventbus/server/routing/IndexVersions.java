@@ -11,20 +11,31 @@ import java.util.concurrent.atomic.AtomicLongArray;
  * routes valid. Any thread; changes come under the index's lock, but for {@link #invalidate}.
  */
 final class IndexVersions {
-  private static final int STRIPES = 4096;
+  /** As many as a {@link #stripe} tells apart. */
+  static final int MOST_STRIPES = 4096;
 
-  private final AtomicLongArray exact = new AtomicLongArray(STRIPES);
-  private final AtomicLongArray firstToken = new AtomicLongArray(STRIPES);
+  /** Of the numbers of all {@link #stripe stripes} the part that counts here. */
+  final int mask;
+
+  private final AtomicLongArray exact;
+  private final AtomicLongArray firstToken;
   private final AtomicLong wildcard = new AtomicLong();
   private final AtomicLong invalidations = new AtomicLong();
+
+  /** So many stripes, a power of two, of at most {@link #MOST_STRIPES}. */
+  IndexVersions(int stripes) {
+    mask = stripes - 1;
+    exact = new AtomicLongArray(stripes);
+    firstToken = new AtomicLongArray(stripes);
+  }
 
   /** The subscriptions with a filter have changed. */
   void changed(TopicFilter filter) {
     String text = filter.toString();
     if (filter.isExact()) {
-      exact.incrementAndGet(stripe(text, text.length()));
+      exact.incrementAndGet(stripe(text, text.length()) & mask);
     } else if (!filter.tokens().isEmpty() && !filter.tokens().get(0).equals("*")) {
-      firstToken.incrementAndGet(stripe(text, filter.tokens().get(0).length()));
+      firstToken.incrementAndGet(stripe(text, filter.tokens().get(0).length()) & mask);
     } else {
       wildcard.incrementAndGet();
     }
@@ -58,6 +69,6 @@ final class IndexVersions {
     for (int i = 0; i < length; i++) {
       h = 31 * h + topic.charAt(i);
     }
-    return (h ^ (h >>> 16)) & (STRIPES - 1);
+    return (h ^ (h >>> 16)) & (MOST_STRIPES - 1);
   }
 }

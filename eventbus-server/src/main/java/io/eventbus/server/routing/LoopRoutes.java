@@ -12,7 +12,7 @@ final class LoopRoutes {
   /** Routes that one other may push out. */
   private static final int ROUTES_FOR_ONE = 8;
 
-  private final SubscriptionIndex index;
+  private final SubscriptionIndex unnamed;
   private final RemoteForwarder remote;
   private final RouteCache cache;
   private final Matches matches = new Matches();
@@ -21,25 +21,31 @@ final class LoopRoutes {
   /** The only topic whose route is not {@link Route#isShared shared}, if there is one. */
   private RouteCache.@Nullable Entry unshared;
 
-  LoopRoutes(SubscriptionIndex index, RemoteForwarder remote) {
-    this.index = index;
+  /** Makes one that remembers nothing yet; {@code unnamed} is the default account's. */
+  LoopRoutes(SubscriptionIndex unnamed, RemoteForwarder remote) {
+    this.unnamed = unnamed;
     this.remote = remote;
-    this.cache = new RouteCache(index, index.topicLimit());
+    this.cache = new RouteCache(unnamed.shared(), unnamed.topicLimit());
   }
 
-  /** Finds a published topic; null if the loop does not remember it. */
-  RouteCache.@Nullable Entry find(ByteBuffer in, int start, int length) {
-    return cache.find(in, start, length);
+  /** The subscriptions of the default account. */
+  SubscriptionIndex unnamed() {
+    return unnamed;
   }
 
-  /** Where a group of a name is in a route; -1 if it has no member there. */
-  int group(Route route, String name) {
-    return index.group(route, name);
+  /** Finds a topic published in an account; null if the loop does not remember it. */
+  RouteCache.@Nullable Entry find(SubscriptionIndex index, ByteBuffer in, int start, int length) {
+    return cache.find(index, in, start, length);
+  }
+
+  /** Where a group of a name is in a topic's route; -1 if it has no member there. */
+  int group(RouteCache.Entry entry, String name) {
+    return entry.index.group(entry.route, name);
   }
 
   /** Whether a topic's route is what a look-up would find. */
   boolean hold(RouteCache.Entry entry) {
-    return index.holds(entry);
+    return entry.index.holds(entry);
   }
 
   /** What looking up has cost since the last call; see {@link Matches#takeWork}. */
@@ -48,8 +54,9 @@ final class LoopRoutes {
   }
 
   /** Looks up a legal topic that the loop does not remember. */
-  RouteCache.Entry add(ByteBuffer in, int start, int length, String topic) {
-    RouteCache.Entry entry = cache.add(in, start, length, topic);
+  RouteCache.Entry add(
+      SubscriptionIndex index, ByteBuffer in, int start, int length, String topic) {
+    RouteCache.Entry entry = cache.add(index, in, start, length, topic);
     // Topics that are published to only once are to be shared evenly, too.
     entry.roundRobin = nextRoundRobin++;
     refresh(entry);
@@ -57,8 +64,8 @@ final class LoopRoutes {
   }
 
   /** A topic as it is remembered now, with a route that holds; null if it was forgotten. */
-  RouteCache.@Nullable Entry current(byte[] topic) {
-    RouteCache.Entry now = find(ByteBuffer.wrap(topic), 0, topic.length);
+  RouteCache.@Nullable Entry current(SubscriptionIndex index, byte[] topic) {
+    RouteCache.Entry now = find(index, ByteBuffer.wrap(topic), 0, topic.length);
     if (now != null && !hold(now)) {
       refresh(now);
     }
@@ -69,7 +76,7 @@ final class LoopRoutes {
   void refresh(RouteCache.Entry entry) {
     Route before = entry.route;
     long invalidations = entry.invalidations;
-    index.refresh(entry, matches);
+    entry.index.refresh(entry, matches);
     if (!entry.route.isShared()) {
       makeRoomFor(entry);
     }
@@ -89,8 +96,8 @@ final class LoopRoutes {
       if (other == null) {
         break;
       }
-      index.forget(other);
-      index.share(entry);
+      other.index.forget(other);
+      entry.index.share(entry);
     }
     if (!entry.route.isShared() && unshared != entry) {
       forgetUnshared();
@@ -103,7 +110,7 @@ final class LoopRoutes {
     RouteCache.Entry entry = unshared;
     unshared = null;
     if (entry != null && !entry.route.isShared()) {
-      index.forget(entry);
+      entry.index.forget(entry);
     }
   }
 
@@ -112,7 +119,8 @@ final class LoopRoutes {
     RemotePlan before = entry.remote;
     entry.remote =
         route.leavesTheBus()
-            ? remote.plan(before, entry.topic, route.remotePlain, route.remoteGroups)
+            ? remote.plan(
+                before, entry.index.account(), entry.topic, route.remotePlain, route.remoteGroups)
             : null;
     if (before != null) {
       before.close();

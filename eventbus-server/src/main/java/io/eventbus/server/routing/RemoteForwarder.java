@@ -22,6 +22,7 @@ public interface RemoteForwarder {
         @Override
         public RemotePlan plan(
             @Nullable RemotePlan before,
+            String account,
             String topic,
             Map<RemoteBus, Overflow> ungrouped,
             Map<String, List<RemoteBus>> groups) {
@@ -42,6 +43,7 @@ public interface RemoteForwarder {
    * Plans how the frames of a topic leave; called only when something has changed.
    *
    * @param before the plan so far, null if there was none; the caller closes it afterwards
+   * @param account whose topic it is; empty for the default account
    * @param topic the topic
    * @param ungrouped the buses that have subscribers without a group, and the strictest of their
    *     policies
@@ -50,6 +52,7 @@ public interface RemoteForwarder {
    */
   RemotePlan plan(
       @Nullable RemotePlan before,
+      String account,
       String topic,
       Map<RemoteBus, Overflow> ungrouped,
       Map<String, List<RemoteBus>> groups);

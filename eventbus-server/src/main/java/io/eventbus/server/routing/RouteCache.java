@@ -7,8 +7,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one loop remembers of topics: found by their bytes, so that no string is made for a
- * published frame.
+ * What one loop remembers of topics, of all accounts: found by their account and bytes, so that no
+ * string is made for a published frame.
  *
  * <p>A hash table with open addressing over a power of two. It starts small and grows with the
  * number of topics in use up to {@link #MAX_SLOTS} or the bytes that the loop's topics may take;
@@ -29,6 +29,9 @@ final class RouteCache {
 
   /** A topic that this loop has seen. */
   static final class Entry extends TopicRoute {
+    /** Of whose account the topic is. */
+    final SubscriptionIndex index;
+
     final int hash;
     final byte[] bytes;
 
@@ -60,15 +63,16 @@ final class RouteCache {
       eventsSwept = -1;
     }
 
-    Entry(long number, int hash, byte[] bytes, String topic, Route nobody) {
-      super(topic, nobody);
+    Entry(SubscriptionIndex index, long number, int hash, byte[] bytes, String topic) {
+      super(topic, index);
+      this.index = index;
       this.number = number;
       this.hash = hash;
       this.bytes = bytes;
     }
   }
 
-  private final SubscriptionIndex index;
+  private final BusRoutes shared;
   private final long maxBytes;
   private final int maxSlots;
   // Volatile for list(): the loop itself reads it once for each look-up.
@@ -85,11 +89,11 @@ final class RouteCache {
   /**
    * Makes an empty cache.
    *
-   * @param index where routes are given back, and bytes are counted
+   * @param shared where bytes are counted
    * @param maxBytes what topics may take without their routes
    */
-  RouteCache(SubscriptionIndex index, long maxBytes) {
-    this.index = index;
+  RouteCache(BusRoutes shared, long maxBytes) {
+    this.shared = shared;
     this.maxBytes = maxBytes;
     // A slot takes its part of the bytes, too.
     long fitting = Math.max(MIN_SLOTS, Math.min(MAX_SLOTS, maxBytes / 64));
@@ -97,14 +101,17 @@ final class RouteCache {
     count(HeapBytes.ofSlots(MIN_SLOTS));
   }
 
-  /** Finds the entry of a published topic; null when there is none. */
-  @Nullable Entry find(ByteBuffer in, int start, int length) {
-    int hash = hash(in, start, length);
+  /** Finds the entry of a topic published in an account; null when there is none. */
+  @Nullable Entry find(SubscriptionIndex index, ByteBuffer in, int start, int length) {
+    int hash = hash(in, start, length) ^ index.salt;
     @Nullable Entry[] table = slots;
     int mask = table.length - 1;
     for (int i = 0; i < NEIGHBOURHOOD; i++) {
       Entry entry = table[(hash + i) & mask];
-      if (entry != null && entry.hash == hash && equal(entry.bytes, in, start, length)) {
+      if (entry != null
+          && entry.hash == hash
+          && entry.index == index
+          && equal(entry.bytes, in, start, length)) {
         return entry;
       }
     }
@@ -112,17 +119,18 @@ final class RouteCache {
   }
 
   /** Adds a topic, which has no route yet. */
-  Entry add(ByteBuffer in, int start, int length, String topic) {
+  Entry add(SubscriptionIndex index, ByteBuffer in, int start, int length, String topic) {
     byte[] bytes = new byte[length];
     in.get(start, bytes);
-    Entry entry = new Entry(++lastNumber, hash(in, start, length), bytes, topic, index.nobody());
+    int hash = hash(in, start, length) ^ index.salt;
+    Entry entry = new Entry(index, ++lastNumber, hash, bytes, topic);
     while (slots.length < maxSlots
         && cost < maxBytes
         && (size >= slots.length / 2 || isCrowded(entry.hash))) {
       grow();
     }
     put(entry);
-    index.topicCount().increment();
+    shared.topicCount.increment();
     recount(entry);
     makeRoom(entry);
     return entry;
@@ -168,8 +176,8 @@ final class RouteCache {
   private void remove(int slot, Entry entry) {
     slots[slot] = null;
     size--;
-    index.topicCount().decrement();
-    index.forget(entry);
+    shared.topicCount.decrement();
+    entry.index.forget(entry);
     RemotePlan plan = entry.remote;
     if (plan != null) {
       plan.close();
@@ -186,7 +194,7 @@ final class RouteCache {
 
   private void count(long bytes) {
     cost += bytes;
-    index.topicBytes().add(bytes);
+    shared.topicBytes.add(bytes);
   }
 
   private void grow() {
@@ -213,7 +221,7 @@ final class RouteCache {
   @Nullable Entry someWithRoute(Entry but) {
     for (int i = 0; i < LOOK; i++) {
       Entry entry = next();
-      if (entry != null && entry != but && entry.route != index.nobody()) {
+      if (entry != null && entry != but && entry.route != shared.nobody) {
         return entry;
       }
     }
@@ -238,10 +246,12 @@ final class RouteCache {
     for (int i = 0; i < count; i++) {
       swept = (swept + 1) & (table.length - 1);
       Entry entry = table[swept];
-      if (entry != null) {
-        if (entry.route != index.nobody()
-            && (entry.events == entry.eventsSwept || !index.holds(entry))) {
-          index.forget(entry);
+      if (entry != null && entry.index.isDropped()) {
+        remove(swept, entry);
+      } else if (entry != null) {
+        if (entry.route != shared.nobody
+            && (entry.events == entry.eventsSwept || !entry.index.holds(entry))) {
+          entry.index.forget(entry);
         }
         entry.eventsSwept = entry.events;
         if (entry.remote != null) {

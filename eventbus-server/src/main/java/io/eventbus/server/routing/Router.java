@@ -45,7 +45,7 @@ public final class Router {
    *
    * @param loop the loop's number
    * @param loops all loops
-   * @param index the bus's subscriptions
+   * @param index the subscriptions of the default account, and by way of it of the others
    * @param allocator where deliveries get their buffers
    * @param memory counts them
    * @param stats the loop's counters
@@ -76,48 +76,67 @@ public final class Router {
   }
 
   /**
-   * Looks up which subscribers get a frame of a client, which may not publish to topics of the
-   * system.
+   * Looks up which subscribers of the default account get a frame of a client.
    *
    * @param in the buffer that {@code publish} was read from
    * @param publish the frame
    * @return null if the topic is legal, else what is wrong with it
    */
   public @Nullable String select(ByteBuffer in, PublishView publish) {
+    return select(routes.unnamed(), in, publish);
+  }
+
+  /**
+   * Looks up which subscribers get a frame of a client, which may not publish to topics of the
+   * system.
+   *
+   * @param index the subscriptions of the client's account
+   * @param in the buffer that {@code publish} was read from
+   * @param publish the frame
+   * @return null if the topic is legal, else what is wrong with it
+   */
+  public @Nullable String select(SubscriptionIndex index, ByteBuffer in, PublishView publish) {
     // Asked first: what the bus itself or another one has published there is remembered.
     return publish.topicLength() > 0 && in.get(publish.topicStart()) == Topic.SYSTEM
         ? Topic.problem(publish.topic())
-        : selectAny(in, publish);
+        : selectAny(index, in, publish);
   }
 
   /**
    * Looks up which subscribers get a frame of the bus itself, which may publish to any topic.
    *
+   * @param index the subscriptions of the account that it is for
    * @param in the buffer that {@code publish} was read from
    * @param publish the frame
    * @return null if the topic is legal, else what is wrong with it
    */
-  public @Nullable String selectAny(ByteBuffer in, PublishView publish) {
+  public @Nullable String selectAny(SubscriptionIndex index, ByteBuffer in, PublishView publish) {
     int start = publish.topicStart();
     int length = publish.topicLength();
-    return selectKnown(in, start, length) ? null : selectNew(in, start, length, publish.topic());
+    return selectKnown(index, in, start, length)
+        ? null
+        : selectNew(index, in, start, length, publish.topic());
   }
 
   /**
    * Looks up which subscribers get a frame that another bus has sent, which may be one of its own.
    *
+   * @param account whose event it is; nobody gets it where the account has no clients
    * @param in the buffer that {@code deliver} was read from
    * @param deliver the frame
    * @return null if the topic is legal, else what is wrong with it
    */
-  public @Nullable String select(ByteBuffer in, DeliverView deliver) {
+  public @Nullable String select(String account, ByteBuffer in, DeliverView deliver) {
+    SubscriptionIndex index = routes.unnamed().accounts().findOrNobody(account);
     int start = deliver.topicStart();
     int length = deliver.topicLength();
-    return selectKnown(in, start, length) ? null : selectNew(in, start, length, deliver.topic());
+    return selectKnown(index, in, start, length)
+        ? null
+        : selectNew(index, in, start, length, deliver.topic());
   }
 
-  private boolean selectKnown(ByteBuffer in, int start, int length) {
-    RouteCache.Entry entry = routes.find(in, start, length);
+  private boolean selectKnown(SubscriptionIndex index, ByteBuffer in, int start, int length) {
+    RouteCache.Entry entry = routes.find(index, in, start, length);
     if (entry == null) {
       return false;
     }
@@ -128,10 +147,11 @@ public final class Router {
     return true;
   }
 
-  private @Nullable String selectNew(ByteBuffer in, int start, int length, String topic) {
+  private @Nullable String selectNew(
+      SubscriptionIndex index, ByteBuffer in, int start, int length, String topic) {
     String problem = Topic.formProblem(topic);
     if (problem == null) {
-      selected = routes.add(in, start, length, topic);
+      selected = routes.add(index, in, start, length, topic);
     }
     return problem;
   }
@@ -260,12 +280,14 @@ public final class Router {
    * Charges the subscribers of a topic that hold back a frame of another bus, where others of them
    * have nothing to read.
    *
+   * @param account whose topic it is
    * @param topic as far as this loop remembers it
    * @param nanos for how long
    */
-  public void chargeHold(String topic, long nanos) {
+  public void chargeHold(String account, String topic, long nanos) {
     byte[] bytes = topic.getBytes(StandardCharsets.UTF_8);
-    RouteCache.Entry entry = routes.current(bytes);
+    RouteCache.Entry entry =
+        routes.current(routes.unnamed().accounts().findOrNobody(account), bytes);
     if (entry != null && Hold.starves(entry.route)) {
       Hold.charge(entry.route, nanos);
     }
@@ -294,12 +316,13 @@ public final class Router {
       memory.whenBelow(retry);
       return true;
     }
-    Route route = selected().route;
+    RouteCache.Entry entry = selected();
+    Route route = entry.route;
     if (ungrouped && anyFull(route.blocking, retry)) {
       return true;
     }
     for (int i = 0; i < groups.size(); i++) {
-      int group = routes.group(route, groups.get(i));
+      int group = routes.group(entry, groups.get(i));
       if (group >= 0 && isFull(route.groups, group, retry)) {
         return true;
       }
@@ -415,7 +438,7 @@ public final class Router {
     RouteCache.Entry entry = selected();
     Route route = entry.route;
     int events = deliver.eventCount();
-    int missing = choose(route, entry.roundRobin++, groups);
+    int missing = choose(entry, groups);
     int here = ungrouped ? route.targetCount : 0;
     entry.events += events;
     entry.deliveries += (long) events * (here + choice.size());
@@ -446,15 +469,16 @@ public final class Router {
   }
 
   /** Chooses for a frame that another bus has sent; returns how many groups have no member here. */
-  private int choose(Route route, int roundRobin, List<String> groups) {
+  private int choose(RouteCache.Entry entry, List<String> groups) {
     choice.clear();
+    int roundRobin = entry.roundRobin++;
     int missing = 0;
     for (int i = 0; i < groups.size(); i++) {
-      int group = routes.group(route, groups.get(i));
+      int group = routes.group(entry, groups.get(i));
       if (group < 0) {
         missing++;
       } else {
-        choice.choose(route, group, roundRobin);
+        choice.choose(entry.route, group, roundRobin);
       }
     }
     return missing;
@@ -596,7 +620,11 @@ public final class Router {
   public List<TopicCount> topics() {
     List<TopicCount> counts = new ArrayList<>();
     for (RouteCache.Entry entry : routes.list()) {
-      counts.add(new TopicCount(entry.topic, entry.events, entry.deliveries));
+      if (!entry.index.isPresent()) {
+        continue;
+      }
+      counts.add(
+          new TopicCount(entry.index.account(), entry.topic, entry.events, entry.deliveries));
     }
     return counts;
   }

@@ -27,6 +27,15 @@ public interface Subscriber {
   void offer(Delivery delivery, Overflow overflow);
 
   /**
+   * Notes that {@link #offer} has thrown, so that the delivery is lost for this subscriber: one
+   * that serves a client counts it and ends, because the client could not be told what is missing.
+   * Only the owning loop calls this.
+   *
+   * @param delivery what was offered
+   */
+  default void failed(Delivery delivery) {}
+
+  /**
    * Says whether publishers that feed this queue under BLOCK have to wait. Any thread; cheap.
    *
    * @return true from the moment the queue is full until it is half empty or closed

@@ -6,12 +6,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 
 /**
- * All subscriptions of a bus. Any thread may use it.
+ * All subscriptions of one account at a bus. Any thread may use it.
  *
  * <p>Filters without wildcards are found by hash, the others in a tree with one level for each
  * token. A lookup takes a read lock, but a loop looks a topic up only when its remembered {@link
@@ -22,11 +21,15 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
  * look-up finds is known by the stamps of the sets: the {@link Route} is made once for all topics
  * with the same, and found again where a change has been undone.
  *
+ * <p>Each account has one (see {@link Accounts}); what they share is in {@link BusRoutes}.
+ *
  * <p>It is one class because one lock guards all of it.
  */
 public final class SubscriptionIndex {
   /** One part of the heap in so many is for routes and the topics that loops remember. */
   private static final int ROUTE_SHARE = 16;
+
+  private static final int FEW_STRIPES = 64;
 
   private final ReadWriteLock lock = new ReentrantReadWriteLock();
   private final Map<String, SubscriptionSet> exact = new HashMap<>();
@@ -35,22 +38,24 @@ public final class SubscriptionIndex {
   // Of clients: how many subscriptions with wildcards each has.
   private final Map<String, Integer> wildcardGroups = new HashMap<>();
   private final GroupNames groups = new GroupNames();
-  private final IndexVersions versions = new IndexVersions();
-  private final RebuildBudget rebuilds = new RebuildBudget();
+  private final IndexVersions versions;
   private final AtomicLong size = new AtomicLong();
-  private final AtomicLong bytes = new AtomicLong();
-  private final LongAdder topicBytes = new LongAdder();
-  private final LongAdder topicCount = new LongAdder();
-  private final int loops;
-  private final long routeLimit;
-  private final RouteTable routes;
-  private final Route nobody;
-  // The last stamp given; guarded by the lock.
-  private long changes;
+  private final Accounts accounts;
+  private final BusRoutes shared;
+  private final String account;
   private volatile LocalSubscriptions local = LocalSubscriptions.NOBODY;
+  private volatile boolean dropped;
+
+  /** Makes the same topic of two accounts two places in a table; 0 for the default account. */
+  final int salt;
+
+  /** Connections of the account, and subscriptions that others tell of; guarded by Accounts. */
+  int clients;
+
+  int told;
 
   /**
-   * Makes an empty index.
+   * Makes the empty index of a bus's default account.
    *
    * @param loops number of event loops
    */
@@ -59,25 +64,82 @@ public final class SubscriptionIndex {
   }
 
   /**
-   * Makes an empty index with a bound of its own.
+   * Makes the empty index of a bus's default account with a bound of its own, for all accounts.
    *
    * @param loops number of event loops
    * @param routeLimit bytes: half of it for routes, half for the topics that loops remember
    */
   public SubscriptionIndex(int loops, long routeLimit) {
-    this.loops = loops;
-    this.routeLimit = routeLimit;
-    this.routes = new RouteTable(routeLimit / 2);
-    this.nobody = Route.ofNobody(loops);
+    this.shared = new BusRoutes(loops, routeLimit);
+    this.account = Accounts.DEFAULT;
+    this.salt = 0;
+    this.versions = new IndexVersions(IndexVersions.MOST_STRIPES);
+    this.accounts = new Accounts(this, shared);
+  }
+
+  /** Makes the index of another account. */
+  SubscriptionIndex(Accounts accounts, BusRoutes shared, String account, int salt) {
+    this.accounts = accounts;
+    this.shared = shared;
+    this.account = account;
+    this.salt = salt;
+    // A thousand accounts have to have room.
+    this.versions = new IndexVersions(FEW_STRIPES);
   }
 
   /**
-   * Sets the listener for the subscriptions of clients; before there are any.
+   * Returns all accounts of the bus, this one among them.
+   *
+   * @return the same for each of their indexes
+   */
+  public Accounts accounts() {
+    return accounts;
+  }
+
+  /**
+   * Returns whose subscriptions these are.
+   *
+   * @return the account's name, empty for the default one
+   */
+  public String account() {
+    return account;
+  }
+
+  BusRoutes shared() {
+    return shared;
+  }
+
+  void hear(LocalSubscriptions listener) {
+    local = listener;
+  }
+
+  /** Nothing is added or looked up from now on. */
+  void drop() {
+    dropped = true;
+  }
+
+  /** Whether this is what its account has now: not for one that is dropped, or is nobody's. */
+  boolean isPresent() {
+    return accounts.find(account) == this;
+  }
+
+  /**
+   * Says whether the account has no clients any more: when there are some again, it gets another
+   * index.
+   *
+   * @return once true, always
+   */
+  public boolean isDropped() {
+    return dropped;
+  }
+
+  /**
+   * Sets the listener for the subscriptions of clients, of all accounts; before there are any.
    *
    * @param listener the only listener
    */
   public void onLocalChange(LocalSubscriptions listener) {
-    local = listener;
+    accounts.onLocalChange(listener);
   }
 
   /** Makes every remembered route be looked up again; for when other buses have other names. */
@@ -94,16 +156,18 @@ public final class SubscriptionIndex {
    * @return nanoseconds, at most some seconds; 0 if it need not wait
    */
   public long waitNanos(TopicFilter filter, long nowNanos) {
-    return rebuilds.isSpent() && mayConcernMany(filter) ? rebuilds.waitNanos(nowNanos) : 0;
+    return shared.rebuilds.isSpent() && mayConcernMany(filter)
+        ? shared.rebuilds.waitNanos(nowNanos)
+        : 0;
   }
 
   /**
-   * Counts how often a change of subscriptions had to wait.
+   * Counts how often a change of subscriptions had to wait, in all accounts.
    *
    * @return 0 or more
    */
   public long changesDelayed() {
-    return rebuilds.waits();
+    return shared.rebuilds.waits();
   }
 
   /** Whether a change makes long routes be made again, or with wildcards perhaps does. */
@@ -131,8 +195,9 @@ public final class SubscriptionIndex {
     lock.writeLock().lock();
     try {
       subscription.joined(groups.join(subscription.group()));
-      long grown = filter.isExact() ? addExact(subscription) : root.add(subscription, ++changes);
-      bytes.addAndGet(grown);
+      long grown =
+          filter.isExact() ? addExact(subscription) : root.add(subscription, shared.nextStamp());
+      shared.subscriptionBytes.addAndGet(grown);
       if (!(subscription.subscriber() instanceof RemoteBus)) {
         size.incrementAndGet();
         countPattern(filter, 1);
@@ -184,10 +249,12 @@ public final class SubscriptionIndex {
     lock.writeLock().lock();
     try {
       long freed =
-          filter.isExact() ? removeExact(subscription) : root.remove(subscription, ++changes);
+          filter.isExact()
+              ? removeExact(subscription)
+              : root.remove(subscription, shared.nextStamp());
       if (freed >= 0) {
         groups.leave(subscription.group());
-        bytes.addAndGet(-freed);
+        shared.subscriptionBytes.addAndGet(-freed);
         if (!(subscription.subscriber() instanceof RemoteBus)) {
           size.decrementAndGet();
           countPattern(filter, -1);
@@ -229,11 +296,11 @@ public final class SubscriptionIndex {
     String topic = subscription.filter().toString();
     SubscriptionSet all = exact.get(topic);
     if (all != null) {
-      all.add(subscription, ++changes);
+      all.add(subscription, shared.nextStamp());
       return 0;
     }
     all = new SubscriptionSet();
-    all.add(subscription, ++changes);
+    all.add(subscription, shared.nextStamp());
     exact.put(topic, all);
     return HeapBytes.ofTopic();
   }
@@ -242,7 +309,7 @@ public final class SubscriptionIndex {
   private long removeExact(Subscription subscription) {
     String topic = subscription.filter().toString();
     SubscriptionSet all = exact.get(topic);
-    if (all == null || !all.remove(subscription, ++changes)) {
+    if (all == null || !all.remove(subscription, shared.nextStamp())) {
       return -1;
     }
     if (!all.isEmpty()) {
@@ -250,6 +317,11 @@ public final class SubscriptionIndex {
     }
     exact.remove(topic);
     return HeapBytes.ofTopic();
+  }
+
+  /** Where changes are counted that concern topics with these first characters. */
+  int stripe(String topic, int length) {
+    return IndexVersions.stripe(topic, length) & versions.mask;
   }
 
   /** Whether a topic's route is what a look-up would find; cheap. */
@@ -267,7 +339,7 @@ public final class SubscriptionIndex {
       match(of.topic, found);
       if (!found.are(of.route.stamps)) {
         Route now = route(found, of.wildcard != TopicRoute.UNKNOWN);
-        routes.give(of.route);
+        shared.routes.give(of.route);
         of.route = now;
       }
       versions.note(of);
@@ -289,32 +361,32 @@ public final class SubscriptionIndex {
   /** Finds or makes the route; again, if what was known of it does not hold any more. */
   private Route route(Matches found, boolean again) {
     if (found.isEmpty()) {
-      return nobody;
+      return nobody();
     }
     long[] stamps = found.stamps();
-    Route known = routes.take(stamps);
+    Route known = shared.routes.take(stamps);
     if (known != null) {
       return known;
     }
-    Route made = new Route(loops, stamps, found.subscriptions());
+    Route made = new Route(shared.loops, stamps, found.subscriptions());
     found.made();
     if (again) {
-      rebuilds.spend(found.count());
+      shared.rebuilds.spend(found.count());
     }
-    return routes.share(made);
+    return shared.routes.share(made);
   }
 
   /** Tries again to have a topic's route remembered. */
   void share(TopicRoute of) {
     if (!of.route.isShared()) {
-      of.route = routes.share(of.route);
+      of.route = shared.routes.share(of.route);
     }
   }
 
   /** Gives back a topic's route; the next look at it finds that it no longer holds. */
   void forget(TopicRoute of) {
-    routes.give(of.route);
-    of.route = nobody;
+    shared.routes.give(of.route);
+    of.route = nobody();
     of.wildcard = TopicRoute.UNKNOWN;
   }
 
@@ -324,45 +396,36 @@ public final class SubscriptionIndex {
   }
 
   Route nobody() {
-    return nobody;
+    return shared.nobody;
   }
 
   /** How many routes are remembered. */
   int routeCount() {
-    return routes.size();
+    return shared.routes.size();
   }
 
   /** What one loop's topics may take, without their routes. */
   long topicLimit() {
-    return routeLimit / 2 / loops;
-  }
-
-  /** Where the loops count what their topics take. */
-  LongAdder topicBytes() {
-    return topicBytes;
+    return shared.limit / 2 / shared.loops;
   }
 
   /**
-   * Estimates the heap that the loops' memory of topics and of who gets them takes.
+   * Estimates the heap that the loops' memory of topics and of who gets them takes, for all
+   * accounts.
    *
    * @return bytes, about a sixteenth of the JVM's heap at most
    */
   public long routeBytes() {
-    return routes.bytes() + topicBytes.sum();
-  }
-
-  /** Where the loops count the topics that they remember. */
-  LongAdder topicCount() {
-    return topicCount;
+    return shared.routes.bytes() + shared.topicBytes.sum();
   }
 
   /**
-   * Counts the topics that the loops remember.
+   * Counts the topics that the loops remember, of all accounts.
    *
    * @return 0 or more; a topic that is published on several loops counts for each of them
    */
   public long topics() {
-    return topicCount.sum();
+    return shared.topicCount.sum();
   }
 
   /**
@@ -417,7 +480,7 @@ public final class SubscriptionIndex {
   }
 
   /**
-   * Returns the number of subscriptions of clients.
+   * Returns the number of subscriptions of the account's clients.
    *
    * @return 0 or more
    */
@@ -482,7 +545,7 @@ public final class SubscriptionIndex {
    * @param subscription not counted yet
    */
   public void keep(Subscription subscription) {
-    bytes.addAndGet(HeapBytes.ofSubscription(subscription));
+    shared.subscriptionBytes.addAndGet(HeapBytes.ofSubscription(subscription));
   }
 
   /**
@@ -491,17 +554,17 @@ public final class SubscriptionIndex {
    * @param subscription counted by {@link #keep}
    */
   public void release(Subscription subscription) {
-    bytes.addAndGet(-HeapBytes.ofSubscription(subscription));
+    shared.subscriptionBytes.addAndGet(-HeapBytes.ofSubscription(subscription));
   }
 
   /**
-   * Estimates the heap that the subscriptions of all sessions take, with all that is kept because
-   * of them.
+   * Estimates the heap that the subscriptions of all sessions of all accounts take, with all that
+   * is kept because of them.
    *
    * @return bytes, 0 without subscriptions
    */
   public long bytes() {
-    return bytes.get();
+    return shared.subscriptionBytes.get();
   }
 
   /** Topics and tree nodes that are kept because of subscriptions. */

@@ -28,12 +28,12 @@ class TopicRoute {
   /** The count of {@link SubscriptionIndex#invalidate}. */
   long invalidations = UNKNOWN;
 
-  /** Remembers nothing yet of a legal topic; {@code nobody} is the index's. */
-  TopicRoute(String topic, Route nobody) {
+  /** Remembers nothing yet of a legal topic, whose route is to be looked up in that index. */
+  TopicRoute(String topic, SubscriptionIndex index) {
     this.topic = topic;
-    this.route = nobody;
+    this.route = index.nobody();
     int dot = topic.indexOf('.');
-    this.stripe = IndexVersions.stripe(topic, topic.length());
-    this.firstTokenStripe = IndexVersions.stripe(topic, dot < 0 ? topic.length() : dot);
+    this.stripe = index.stripe(topic, topic.length());
+    this.firstTokenStripe = index.stripe(topic, dot < 0 ? topic.length() : dot);
   }
 }

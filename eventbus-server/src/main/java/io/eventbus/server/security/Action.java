@@ -13,7 +13,9 @@ public enum Action {
   /** To send requests to a service. */
   REQUEST,
   /** To be a member of a service. */
-  SERVE;
+  SERVE,
+  /** To publish an event to all members of a service. */
+  BROADCAST;
 
   /**
    * Says whether the action is about the names of services rather than about topics.
@@ -21,7 +23,7 @@ public enum Action {
    * @return true if a name is asked about; false for topics and filters
    */
   public boolean isAboutServices() {
-    return this == REQUEST || this == SERVE;
+    return this == REQUEST || this == SERVE || this == BROADCAST;
   }
 
   /**

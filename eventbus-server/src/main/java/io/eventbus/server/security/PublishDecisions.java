@@ -15,6 +15,7 @@ public final class PublishDecisions {
   private static final int STEPS = 4;
 
   private final FilterRules rules;
+  private final int prefix;
   private long lastAllowed;
   private int work;
 
@@ -27,6 +28,17 @@ public final class PublishDecisions {
    * @param rules to which topics the client may publish
    */
   public PublishDecisions(FilterRules rules) {
+    this(rules, 0);
+  }
+
+  /**
+   * Remembers nothing yet, for topics of which the rules know only a part.
+   *
+   * @param rules what the client may do with what is behind the prefix
+   * @param prefix how many characters of each topic are not looked at
+   */
+  public PublishDecisions(FilterRules rules, int prefix) {
+    this.prefix = prefix;
     this.rules = rules;
   }
 
@@ -44,7 +56,7 @@ public final class PublishDecisions {
   private boolean lookUp(long number, String topic) {
     int slot = (int) number & (SLOTS - 1);
     if (decided[slot] != number && decided[slot] != -number) {
-      decided[slot] = rules.allows(topic) ? number : -number;
+      decided[slot] = rules.allows(topic.substring(prefix)) ? number : -number;
       work += 1 + rules.steps() / STEPS;
     }
     boolean allowed = decided[slot] == number;

@@ -6,9 +6,9 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * What clients may do where nothing else says it: publish and subscribe to everything, request from
- * and serve every service; {@code auth.observe} and {@code auth.block} say the rest. Immutable; any
- * thread.
+ * What clients may do where nothing else says it: publish and subscribe to everything, request
+ * from, broadcast to and serve every service; {@code auth.observe} and {@code auth.block} say the
+ * rest. Immutable; any thread.
  */
 public final class ScopePolicy implements PermissionPolicy {
   private final Permissions local;
@@ -46,6 +46,8 @@ public final class ScopePolicy implements PermissionPolicy {
             Action.REQUEST,
             FilterRules.everything("no rule"),
             Action.SERVE,
+            FilterRules.everything("no rule"),
+            Action.BROADCAST,
             FilterRules.everything("no rule"),
             Action.PUBLISH,
             FilterRules.everything("no rule"),

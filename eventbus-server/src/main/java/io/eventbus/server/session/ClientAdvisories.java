@@ -59,6 +59,7 @@ final class ClientAdvisories {
         session.link().remoteAddress(),
         who.id(),
         who.client(),
+        session.principal().account(),
         who.since(),
         session.published(),
         session.link().delivered());

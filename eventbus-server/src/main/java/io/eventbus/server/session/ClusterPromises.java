@@ -21,7 +21,7 @@ public interface ClusterPromises {
         }
 
         @Override
-        public @Nullable String refuse(String filter, @Nullable String group) {
+        public @Nullable String refuse(String account, String filter, @Nullable String group) {
           return null;
         }
 
@@ -56,11 +56,12 @@ public interface ClusterPromises {
   /**
    * Says whether a subscription would be more than the other buses can be told of; any thread.
    *
+   * @param account whose it is; empty for the default account
    * @param filter its filter
    * @param group its group, null for none
    * @return null if not, else what is wrong, for the client
    */
-  @Nullable String refuse(String filter, @Nullable String group);
+  @Nullable String refuse(String account, String filter, @Nullable String group);
 
   /**
    * Waits until every other bus routes by the subscriptions that are in the index now.

@@ -20,6 +20,7 @@ import io.eventbus.schema.Welcome;
 import io.eventbus.server.call.CallerInfo;
 import io.eventbus.server.quota.QuotaAccounts;
 import io.eventbus.server.quota.QuotaShare;
+import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.security.Authentication;
 import io.eventbus.server.security.Authentications;
 import io.eventbus.server.security.Principal;
@@ -88,6 +89,10 @@ public final class Session {
   private @Nullable SessionCalls calls;
   private volatile @Nullable SessionServices services;
   private boolean written;
+  // It was at another bus before, and has lost that connection.
+  private boolean cameBack;
+  // It has closed the connection because it wants no more.
+  private boolean goodbye;
   private final PendingChange change = new PendingChange();
 
   // Made with the first event of a client that also takes part in calls.
@@ -106,6 +111,9 @@ public final class Session {
   private boolean revoked;
   private volatile Identity identity = Identity.UNKNOWN;
   private volatile ChangeTokens.@Nullable Grant arrival;
+
+  // Of the client's account, which is kept as long as it is here; null before the welcome.
+  private @Nullable SubscriptionIndex index;
 
   // Null where there are no quotas for this client.
   private @Nullable QuotaShare quotas;
@@ -343,9 +351,11 @@ public final class Session {
           new SessionCalls(
               loop,
               link,
-              new CallerInfo(identity.producer(), subject.getBytes(UTF_8), share),
+              new CallerInfo(
+                  identity.producer(), subject.getBytes(UTF_8), principal.account(), share),
               principal.permissions(),
               this::shownClient);
+      made.share(quotas);
       calls = made;
     }
     return made;
@@ -382,13 +392,27 @@ public final class Session {
               loop,
               link,
               this::refuse,
+              principal.account(),
               identity.producer(),
               principal.permissions(),
               this::shownClient,
-              subscriptions::has);
+              subscriptions,
+              new SessionPresence(
+                  loop.calls.presence(),
+                  principal.account(),
+                  () -> identity,
+                  this::hasJustMoved,
+                  change::isPending,
+                  () -> goodbye));
       services = made;
     }
     return made;
+  }
+
+  /** Whether it was at another bus a moment ago, so that it hardly serves something new. */
+  private boolean hasJustMoved() {
+    return (arrival != null || cameBack)
+        && loop.bus.clock().instant().isBefore(identity.since().plus(loop.bus.services().rejoin()));
   }
 
   /**
@@ -479,12 +503,20 @@ public final class Session {
       shutOut(refusal);
       return;
     }
+    SubscriptionIndex account = enter(who);
+    if (account == null) {
+      return;
+    }
     QuotaAccounts.Entry entry =
         loop.bus.quotas().enter(who, loop.bus.sessions().wouldReplace(resume, who));
     if (entry instanceof QuotaAccounts.Entry.Full full) {
+      account.accounts().leave(account);
       turnAway(ErrorCode.LIMIT_EXCEEDED, full.message());
       return;
     }
+    index = account;
+    publishing.enter(account);
+    subscriptions.enter(account);
     share(((QuotaAccounts.Entry.Open) entry).share());
     authentication.close();
     become(who);
@@ -501,7 +533,7 @@ public final class Session {
     loop.bus.sessions().add(this, arrival != null);
     String previous = hello.getPrevious();
     if (previous != null && arrival == null && identity.resume().equals(resume)) {
-      loop.bus.sessions().cameBack(previous, identity.producer());
+      cameBack = loop.bus.sessions().cameBack(previous, identity.producer());
     }
     loop.bus.advisories().tell(ClientAdvisories.connected(this));
     Welcome welcome = new Welcome();
@@ -515,6 +547,22 @@ public final class Session {
     welcome.setCalls(loop.bus.services().calls());
     welcome.setServices(loop.bus.services().perConnection());
     link.send(ControlFrames.encode(TypeCode.WELCOME, welcome));
+  }
+
+  /** Finds the name space of a client's account; where there is none for it, it is turned away. */
+  private @Nullable SubscriptionIndex enter(Principal who) {
+    int most = loop.bus.limits().accounts();
+    SubscriptionIndex account = loop.bus.index().accounts().enter(who.account(), most);
+    if (account == null) {
+      turnAway(
+          ErrorCode.LIMIT_EXCEEDED,
+          "the bus has clients of "
+              + most
+              + " accounts, and none of this client's (expected: at most "
+              + most
+              + ", limits.accounts); try again later, or another bus");
+    }
+    return account;
   }
 
   /** Takes a new token; the answer comes later. */
@@ -567,6 +615,9 @@ public final class Session {
     quotas = share;
     publishing.share(share);
     subscriptions.share(share);
+    if (calls != null) {
+      calls.share(share);
+    }
     link.shareQuota(share);
   }
 
@@ -759,6 +810,11 @@ public final class Session {
     refuse(ErrorCode.SLOW_CONSUMER, message, 0, TypeCode.SUBSCRIBE.code(), "");
   }
 
+  /** The client closes the connection because it wants no more; {@link #onClosed} follows. */
+  public void onGoodbye() {
+    goodbye = true;
+  }
+
   /** Ends the session, once the connection is closed or about to be. */
   public void onClosed() {
     if (state == SessionState.CLOSED) {
@@ -785,6 +841,11 @@ public final class Session {
     }
     acknowledgements.close();
     closeShare();
+    SubscriptionIndex account = index;
+    if (account != null) {
+      index = null;
+      account.accounts().leave(account);
+    }
   }
 
   /**

@@ -76,13 +76,25 @@ final class SessionAuthentication {
       question.whenAnswered(retry);
       return null;
     }
-    if (answer instanceof Authentication.Refused refused && !failureNoted) {
-      failureNoted = true;
-      if (link.refusalMustWait(refused.reason(), retry)) {
-        return null;
-      }
+    return answer instanceof Authentication.Refused refused
+            && refusalMustWait(refused.reason(), retry)
+        ? null
+        : answer;
+  }
+
+  /**
+   * Notes, the first time, that what the client shows is refused.
+   *
+   * @param reason for operators, as it goes on after "a client"
+   * @param retry called once, by any thread, if the client is to hear it only later
+   * @return whether it is
+   */
+  boolean refusalMustWait(String reason, Runnable retry) {
+    if (failureNoted) {
+      return false;
     }
-    return answer;
+    failureNoted = true;
+    return link.refusalMustWait(reason, retry);
   }
 
   /** Looks at the deadline of the answer. */

@@ -7,6 +7,7 @@ import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.MalformedFrameException;
 import io.eventbus.protocol.RequestView;
 import io.eventbus.protocol.ServiceFrames;
+import io.eventbus.protocol.ServiceName;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.CallKind;
 import io.eventbus.schema.CallPriority;
@@ -19,6 +20,9 @@ import io.eventbus.server.call.CallRequest;
 import io.eventbus.server.call.CallerEnd;
 import io.eventbus.server.call.CallerInfo;
 import io.eventbus.server.call.CallingClient;
+import io.eventbus.server.call.GatherEnd;
+import io.eventbus.server.call.GatheringClient;
+import io.eventbus.server.quota.QuotaShare;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.DeliveryKind;
 import io.eventbus.server.security.Action;
@@ -26,6 +30,7 @@ import io.eventbus.server.security.FilterRules;
 import io.eventbus.server.security.Permissions;
 import java.nio.ByteBuffer;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The calls that one session begins. Made with its first request. Confined to the loop.
@@ -33,7 +38,7 @@ import java.util.function.Supplier;
  * <p>Whatever is wrong with a request but its encoding, its caller hears with a {@code Failure}, so
  * that it can go on with its other calls.
  */
-final class SessionCalls implements CallerEnd {
+final class SessionCalls implements CallerEnd, GatherEnd {
   /** What a call costs of a turn. */
   private static final int CALL_UNITS = 2;
 
@@ -43,8 +48,14 @@ final class SessionCalls implements CallerEnd {
   private final ClientLink link;
   private final Supplier<String> client;
   private final CallingClient calls;
+  private final CallerInfo info;
+  private final SessionQuestions questions;
+  private FilterRules observable;
+  // Made with the first request to all members of a service.
+  private @Nullable GatheringClient gathers;
   private final CalledServices services;
   private FilterRules allowed;
+  private @Nullable QuotaShare quotas;
   private boolean failed;
 
   /**
@@ -65,13 +76,23 @@ final class SessionCalls implements CallerEnd {
     this.client = client;
     this.allowed = permissions.of(Action.REQUEST);
     this.services = new CalledServices(allowed);
+    this.info = info;
+    this.questions = new SessionQuestions(loop, link, info.account(), this);
+    this.observable = permissions.of(Action.OBSERVE);
     this.calls = loop.calls.caller(this, info);
   }
 
   /** Says what the client may call from now on; calls that are in flight go on. */
   void permit(Permissions permissions) {
     allowed = permissions.of(Action.REQUEST);
+    observable = permissions.of(Action.OBSERVE);
     services.permit(allowed);
+  }
+
+  /** Says which quotas hold from now on, with what is used already; null for none. */
+  void share(@Nullable QuotaShare share) {
+    quotas = share;
+    left();
   }
 
   /**
@@ -95,15 +116,26 @@ final class SessionCalls implements CallerEnd {
     CalledServices.Decision service = services.decide(in, request);
     loop.budget().spend(services.takeWork());
     CallPriority priority = request.priority();
-    if (request.kind() != CallKind.REPLY || request.scope() != CallScope.ONE || priority == null) {
+    if (request.kind() != CallKind.REPLY || request.scope() == null || priority == null) {
       refuse(
           request.call(),
           FailureCode.UNSUPPORTED,
           "this bus does not serve calls of this kind, scope or priority (expected: kind REPLY,"
-              + " scope ONE, priority NORMAL, HIGH or LOW)");
+              + " scope ONE or ALL, priority NORMAL, HIGH or LOW)");
+      return true;
+    }
+    if (request.scope() == CallScope.ALL && request.member() != 0) {
+      refuse(
+          request.call(),
+          FailureCode.UNSUPPORTED,
+          "a request to all members names one of them (expected: scope ONE, or member 0)");
       return true;
     }
     String problem = service.problem();
+    if (problem != null && service.service().equals(ServiceName.BUS)) {
+      questions.ask(request, observable);
+      return true;
+    }
     if (problem != null) {
       refuse(request.call(), FailureCode.NO_MEMBER, problem);
       return true;
@@ -112,7 +144,29 @@ final class SessionCalls implements CallerEnd {
       refuseForbidden(request.call(), service.service());
       return true;
     }
-    return begin(in, request, priority, receivedAt);
+    QuotaShare share = quotas;
+    if (share == null) {
+      return begin(in, request, priority, receivedAt);
+    }
+    QuotaShare.RefusedCall refused = share.takeCall(loop.budget().now());
+    if (refused != null) {
+      refuse(request.call(), FailureCode.OVERLOADED, refused.message(), refused.retryAfterMillis());
+      return true;
+    }
+    try {
+      return begin(in, request, priority, receivedAt);
+    } finally {
+      // One that was not begun gives its room back.
+      left();
+    }
+  }
+
+  @Override
+  public void left() {
+    QuotaShare share = quotas;
+    if (share != null) {
+      share.callsInFlight(calls.inFlight());
+    }
   }
 
   private boolean begin(
@@ -139,11 +193,30 @@ final class SessionCalls implements CallerEnd {
       call.schema = request.schema();
       call.methodLength = method;
       call.body = body;
-      return calls.begin(call);
+      return request.scope() == CallScope.ALL ? gather(call) : isNew(call) && calls.begin(call);
     } finally {
       loop.callRequest.body = null;
       body.release();
     }
+  }
+
+  private boolean isNew(CallRequest call) {
+    GatheringClient all = gathers;
+    return all == null || !all.has(call.call);
+  }
+
+  private boolean gather(CallRequest call) {
+    if (calls.has(call.call)) {
+      return false;
+    }
+    GatheringClient all = gathers;
+    if (all == null) {
+      all = loop.calls.gatherer(this, info);
+      gathers = all;
+    }
+    int members = all.begin(call);
+    loop.budget().spend(CALL_UNITS * Math.max(0, members));
+    return members != GatheringClient.IN_FLIGHT;
   }
 
   private void refuseForbidden(long call, String service) {
@@ -160,24 +233,41 @@ final class SessionCalls implements CallerEnd {
 
   /** Ends a call that was not begun. */
   private void refuse(long call, FailureCode code, String message) {
+    refuse(call, code, message, 0);
+  }
+
+  private void refuse(long call, FailureCode code, String message, long retryAfterMillis) {
     loop.stats.calls.requests.add(1);
     loop.stats.calls.failures(code).add(1);
-    failure(call, 0, code, Execution.NO, 0, message);
+    failure(call, 0, code, Execution.NO, retryAfterMillis, false, message);
   }
 
   /** Gives up a call. */
   void cancel(Cancel cancel) {
     loop.budget().spend(CALL_UNITS);
     calls.cancel(cancel.getCall(), cancel.getReason());
+    if (gathers != null) {
+      gathers.cancel(cancel.getCall(), cancel.getReason());
+    }
   }
 
   /** The connection has ended. */
   void close() {
+    questions.close();
     calls.close();
+    if (gathers != null) {
+      gathers.close();
+    }
   }
 
   @Override
   public void reply(long call, long member, int queuedMicros, int handledMicros, Delivery reply) {
+    reply(call, member, queuedMicros, handledMicros, false, reply);
+  }
+
+  @Override
+  public void reply(
+      long call, long member, int queuedMicros, int handledMicros, boolean more, Delivery reply) {
     int tail = reply.frameBytes();
     int size = CallFrames.replySize(call, member, queuedMicros, handledMicros, tail);
     if (!link.hasRoomForCall(size)) {
@@ -187,6 +277,7 @@ final class SessionCalls implements CallerEnd {
           FailureCode.OVERLOADED,
           Execution.YES,
           0,
+          more,
           "the reply has no room behind what this client has not read yet; read faster");
       return;
     }
@@ -196,6 +287,9 @@ final class SessionCalls implements CallerEnd {
       CallFrames.writeReplyHead(head, call, member, queuedMicros, handledMicros, tail);
       frame.append(head.flip());
       frame.append(reply, 0, tail);
+      head = loop.scratch.clear();
+      CallFrames.writeReplyEnd(head, more);
+      frame.append(head.flip());
       frame.finish();
       link.send(frame);
     } catch (OutOfMemoryError e) {
@@ -211,10 +305,16 @@ final class SessionCalls implements CallerEnd {
       Execution executed,
       long retryAfterMillis,
       Delivery failure) {
+    failure(call, member, false, failure);
+  }
+
+  @Override
+  public void failure(long call, long member, boolean more, Delivery failure) {
     ByteBuffer body = failure.frame();
     Failure record = ServiceFrames.failure(body, body.position(), body.limit());
     record.setCall(call);
     record.setMember(member);
+    record.setMore(more);
     send(record, DeliveryKind.CALL);
   }
 
@@ -226,9 +326,21 @@ final class SessionCalls implements CallerEnd {
       Execution executed,
       long retryAfterMillis,
       String message) {
+    failure(call, member, code, executed, retryAfterMillis, false, message);
+  }
+
+  @Override
+  public void failure(
+      long call,
+      long member,
+      FailureCode code,
+      Execution executed,
+      long retryAfterMillis,
+      boolean more,
+      String message) {
+    ByteBuffer details = NO_DETAILS.duplicate();
     send(
-        new Failure(
-            call, code, message, executed, retryAfterMillis, member, "", NO_DETAILS.duplicate()),
+        new Failure(call, code, message, executed, retryAfterMillis, member, "", details, more),
         DeliveryKind.CALL_ANSWER);
   }
 

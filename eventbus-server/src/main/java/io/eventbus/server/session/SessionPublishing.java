@@ -9,6 +9,7 @@ import io.eventbus.server.quota.QuotaShare;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.DeliveryKind;
 import io.eventbus.server.routing.Hold;
+import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.security.Action;
 import io.eventbus.server.security.FilterRules;
 import io.eventbus.server.security.Permissions;
@@ -34,6 +35,7 @@ final class SessionPublishing {
   // Made with the first frame: most clients never publish.
   private @Nullable Hold hold;
   private boolean awaitsRoom;
+  private SubscriptionIndex index;
   private @Nullable QuotaShare quotas;
 
   // Who has no permissions yet may publish nothing.
@@ -41,6 +43,7 @@ final class SessionPublishing {
   private boolean everythingAllowed;
   // Made with the first frame of a client that may not publish everything.
   private @Nullable PublishDecisions decisions;
+  private final SessionBroadcasts broadcasts;
 
   /**
    * Makes one that nothing was published with.
@@ -52,6 +55,13 @@ final class SessionPublishing {
     this.link = link;
     this.refusal = refusal;
     this.client = client;
+    this.broadcasts = new SessionBroadcasts(loop, client);
+    this.index = loop.bus.index();
+  }
+
+  /** Says in whose name space the client publishes. */
+  void enter(SubscriptionIndex account) {
+    index = account;
   }
 
   /** Says what the client may publish from now on. */
@@ -59,6 +69,7 @@ final class SessionPublishing {
     allowed = permissions.of(Action.PUBLISH);
     everythingAllowed = allowed.allowEverything();
     decisions = null;
+    broadcasts.permit(permissions);
   }
 
   /** Says which quotas hold from now on; null for none. */
@@ -98,14 +109,21 @@ final class SessionPublishing {
       return true;
     }
     loop.budget().spend(publish.eventCount() / CHECKED_EVENTS);
-    String problem = loop.router.select(in, publish);
+    boolean broadcast = broadcasts.isOne(in, publish);
+    String problem =
+        broadcast
+            ? broadcasts.select(index, in, publish)
+            : loop.router.select(index, in, publish);
     if (problem != null) {
       refuse(ErrorCode.ILLEGAL_TOPIC, problem, publish);
       return true;
     }
     loop.budget().spend(loop.router.takeLookupWork());
-    if (!everythingAllowed && !mayPublishSelected()) {
-      refuse(ErrorCode.FORBIDDEN, forbidden(publish), publish);
+    if (broadcast
+        ? !broadcasts.mayPublishSelected()
+        : !everythingAllowed && !mayPublishSelected()) {
+      String why = broadcast ? broadcasts.forbidden() : forbidden(publish);
+      refuse(ErrorCode.FORBIDDEN, why, publish);
       return true;
     }
     awaitsRoom = loop.router.mustWait(producer, retry);

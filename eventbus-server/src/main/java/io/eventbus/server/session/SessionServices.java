@@ -78,13 +78,16 @@ public final class SessionServices implements MemberEnd {
     }
   }
 
-  private record Served(Registration registration, ServiceMember member) {}
+  private record Served(
+      Registration registration, ServiceMember member, ServiceBroadcasts.Joined broadcasts) {}
 
   private final LoopContext loop;
   private final ClientLink link;
   private final Refusal refusal;
   private final Supplier<String> client;
   private final LongPredicate isSubscription;
+  private final ServiceBroadcasts broadcasts;
+  private final SessionPresence presence;
   private final ServingClient serving;
   private final LongObjectMap<Served> byId = new LongObjectHashMap<>(4);
   private final Map<String, Registration> byName = new ConcurrentHashMap<>(4);
@@ -99,26 +102,32 @@ public final class SessionServices implements MemberEnd {
   /**
    * Makes one that serves nothing.
    *
+   * @param account the client's account
    * @param number the client's producer number
    * @param permissions what the client may do
    * @param client the client as operators know it
-   * @param isSubscription whether an id is that of a subscription
+   * @param subscriptions those of the client, whose ids are not those of services
+   * @param presence told of what it serves
    */
   SessionServices(
       LoopContext loop,
       ClientLink link,
       Refusal refusal,
+      String account,
       long number,
       Permissions permissions,
       Supplier<String> client,
-      LongPredicate isSubscription) {
+      SessionSubscriptions subscriptions,
+      SessionPresence presence) {
+    this.presence = presence;
     this.loop = loop;
     this.link = link;
     this.refusal = refusal;
     this.client = client;
-    this.isSubscription = isSubscription;
+    this.isSubscription = subscriptions::has;
+    this.broadcasts = new ServiceBroadcasts(loop, link, subscriptions);
     this.allowed = permissions.of(Action.SERVE);
-    this.serving = loop.calls.server(this, number);
+    this.serving = loop.calls.server(this, account, number);
   }
 
   /** Says what the client may serve from now on; it leaves what it may not serve any more. */
@@ -172,11 +181,28 @@ public final class SessionServices implements MemberEnd {
           id,
           TypeCode.REGISTER);
     } else {
-      add(request);
+      join(request);
     }
   }
 
-  private void add(Register request) {
+  private void join(Register request) {
+    long id = request.getId();
+    String forbidden = broadcasts.forbidden(request.getService(), request.getOverflow());
+    if (forbidden != null) {
+      refuse(ErrorCode.FORBIDDEN, forbidden, id, TypeCode.REGISTER);
+      return;
+    }
+    ServiceBroadcasts.Joined joined =
+        broadcasts.join(id, request.getService(), request.getOverflow());
+    String refused = joined.refused();
+    if (refused != null) {
+      refuse(ErrorCode.LIMIT_EXCEEDED, refused, id, TypeCode.REGISTER);
+    } else {
+      add(request, joined);
+    }
+  }
+
+  private void add(Register request, ServiceBroadcasts.Joined joined) {
     Registration registration =
         new Registration(
             request.getId(),
@@ -194,9 +220,10 @@ public final class SessionServices implements MemberEnd {
       throw new IllegalStateException(
           "the connection serves '" + registration.service() + "' and does not know it");
     }
-    byId.put(registration.id(), new Served(registration, member));
+    byId.put(registration.id(), new Served(registration, member, joined));
     keep(registration.bytes());
-    confirm(TypeCode.REGISTER, registration.id());
+    presence.joined(registration, request.getConcurrency());
+    joined.begin(() -> confirm(TypeCode.REGISTER, registration.id()));
   }
 
   private void keep(long change) {
@@ -218,12 +245,35 @@ public final class SessionServices implements MemberEnd {
   private void leave(Served served) {
     Registration registration = served.registration();
     served.member().unregister();
+    served.broadcasts().end();
+    presence.left(registration);
     byId.remove(registration.id());
     byName.remove(registration.service());
     keep(-registration.bytes());
     send(
         ControlFrames.encode(TypeCode.DRAINED, new Drained(registration.id())),
         DeliveryKind.CALL_ANSWER);
+  }
+
+  /**
+   * Takes the client out of a service as if it had asked for it; any thread.
+   *
+   * @param service the service's name
+   * @return false if the client does not serve it
+   */
+  public boolean drain(String service) {
+    Registration registration = byName.get(service);
+    if (registration == null) {
+      return false;
+    }
+    link.execute(
+        () -> {
+          Served served = byId.get(registration.id());
+          if (served != null && served.registration().equals(registration)) {
+            leave(served);
+          }
+        });
+    return true;
   }
 
   /** Changes how many calls the client works on at once. */
@@ -315,7 +365,15 @@ public final class SessionServices implements MemberEnd {
     refuse(ErrorCode.TOO_BIG, message, call, type);
     Failure failure =
         new Failure(
-            call, FailureCode.TOO_BIG, message, executed, 0L, 0L, "", ByteBuffer.allocate(0));
+            call,
+            FailureCode.TOO_BIG,
+            message,
+            executed,
+            0L,
+            0L,
+            "",
+            ByteBuffer.allocate(0),
+            false);
     byte[] bytesOfBody = ControlFrames.encodeBody(failure);
     Delivery body =
         Delivery.of(loop.allocator, loop.bus.memory(), DeliveryKind.CALL, bytesOfBody, 0);
@@ -460,6 +518,7 @@ public final class SessionServices implements MemberEnd {
     }
     closed = true;
     serving.close(written);
+    byId.values().forEach(served -> presence.ended(served.registration()));
     byId.clear();
     byName.clear();
     keep(-bytes.get());

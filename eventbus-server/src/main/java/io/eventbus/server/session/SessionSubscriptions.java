@@ -11,6 +11,7 @@ import io.eventbus.schema.Problem;
 import io.eventbus.schema.Subscribe;
 import io.eventbus.server.quota.QuotaShare;
 import io.eventbus.server.routing.Subscription;
+import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.security.Action;
 import io.eventbus.server.security.FilterRules;
 import io.eventbus.server.security.Permissions;
@@ -33,6 +34,7 @@ public final class SessionSubscriptions {
   private final Supplier<String> client;
   private final BooleanSupplier arriving;
   private final BooleanSupplier changing;
+  private SubscriptionIndex index;
   // Made with the first subscription: a session that only publishes needs none.
   private volatile Map<Long, Subscription> byId = Map.of();
   private @Nullable DeduplicatedSubscriptions equal;
@@ -43,6 +45,7 @@ public final class SessionSubscriptions {
   private Permissions permissions = Permissions.NONE;
   private @Nullable QuotaShare quotas;
   private boolean unsubscribedAll;
+  private int ofServices;
   private boolean closed;
 
   /**
@@ -65,6 +68,12 @@ public final class SessionSubscriptions {
     this.client = client;
     this.arriving = arriving;
     this.changing = changing;
+    this.index = loop.bus.index();
+  }
+
+  /** Says in whose name space the client subscribes; before it has subscriptions. */
+  void enter(SubscriptionIndex account) {
+    index = account;
   }
 
   /** Whether a number is that of a subscription. */
@@ -103,6 +112,10 @@ public final class SessionSubscriptions {
       return true;
     }
     TopicFilter filter = TopicFilter.parse(request.getFilter());
+    if (ServiceBroadcasts.isTopicOfMembers(filter)) {
+      refuse(ErrorCode.FORBIDDEN, ServiceBroadcasts.FOR_MEMBERS, request.getId());
+      return true;
+    }
     String forbidden = forbidden(filter, request.getOverflow());
     if (forbidden != null) {
       refuse(ErrorCode.FORBIDDEN, forbidden, request.getId());
@@ -144,7 +157,7 @@ public final class SessionSubscriptions {
           request.getId());
       return true;
     }
-    String tooMany = loop.bus.cluster().refuse(request.getFilter(), group);
+    String tooMany = loop.bus.cluster().refuse(index.account(), request.getFilter(), group);
     if (tooMany != null) {
       refuse(ErrorCode.LIMIT_EXCEEDED, tooMany, request.getId());
       return true;
@@ -206,6 +219,11 @@ public final class SessionSubscriptions {
           ? forbidden("observe", filter, action, "a filter that does not start with $")
           : forbidden("subscribe to", filter, action, "a filter of which everything is allowed");
     }
+    return forbiddenToBlock(filter, overflow);
+  }
+
+  /** Says why the client may not hold publishers back with a filter; null if it may. */
+  @Nullable String forbiddenToBlock(TopicFilter filter, Overflow overflow) {
     return overflow == Overflow.BLOCK && !allows(Action.BLOCK, filter)
         ? forbidden(
             "hold publishers back (BLOCK) with",
@@ -266,8 +284,11 @@ public final class SessionSubscriptions {
     return true;
   }
 
-  private boolean mustWait(TopicFilter filter, Runnable retry) {
-    long nanos = loop.bus.index().waitNanos(filter, loop.budget().now());
+  /**
+   * Says whether a change for a filter has to wait; then the retry is called once, by any thread.
+   */
+  boolean mustWait(TopicFilter filter, Runnable retry) {
+    long nanos = index.waitNanos(filter, loop.budget().now());
     if (nanos > 0) {
       link.later(retry, nanos);
     }
@@ -309,7 +330,7 @@ public final class SessionSubscriptions {
   private DeduplicatedSubscriptions equal() {
     DeduplicatedSubscriptions e = equal;
     if (e == null) {
-      e = new DeduplicatedSubscriptions(loop.bus.index());
+      e = new DeduplicatedSubscriptions(index);
       equal = e;
     }
     return e;
@@ -318,10 +339,37 @@ public final class SessionSubscriptions {
   private SubscriptionShare share() {
     SubscriptionShare s = share;
     if (s == null) {
-      s = new SubscriptionShare(link, loop.bus.index(), loop.bus.limits());
+      s = new SubscriptionShare(link, index, loop.bus.limits());
       share = s;
     }
     return s;
+  }
+
+  /**
+   * Takes what a subscription needs that a service brings with it.
+   *
+   * @return null, or which limit it would pass; then nothing was taken
+   */
+  @Nullable String takeForService(Subscription subscription) {
+    String tooMany = loop.bus.cluster().refuse(index.account(), subscription.filter().toString(), null);
+    String refused = tooMany != null ? tooMany : take(subscription, equal().groupsWith(null));
+    ofServices += refused == null ? 1 : 0;
+    return refused;
+  }
+
+  /** Begins a subscription of a service. */
+  void beginForService(Subscription subscription) {
+    equal().add(subscription);
+  }
+
+  /** Ends a subscription of a service, begun or not. */
+  void endForService(Subscription subscription) {
+    ofServices--;
+    remove(subscription);
+  }
+
+  boolean isClosed() {
+    return closed;
   }
 
   private void remove(Subscription subscription) {
@@ -450,7 +498,7 @@ public final class SessionSubscriptions {
 
   /** How many take room, those that end but have not ended included. */
   int held() {
-    return byId.size() + leaving.size();
+    return byId.size() + leaving.size() + ofServices;
   }
 
   void removeAll() {

@@ -105,12 +105,15 @@ public final class Sessions {
    * Ends what another bus still has of a client that has come back.
    *
    * @param previous the id of its session there, as the client gives it
+   * @return false if that was at this bus
    */
-  void cameBack(String previous, long producer) {
+  boolean cameBack(String previous, long producer) {
     // What this bus has of it was found by the number.
-    if (!previous.startsWith(run)) {
+    boolean fromOther = !previous.startsWith(run);
+    if (fromOther) {
       elsewhere.end(previous, producer);
     }
+    return fromOther;
   }
 
   /**

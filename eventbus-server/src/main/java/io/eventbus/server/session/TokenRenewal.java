@@ -60,8 +60,21 @@ final class TokenRenewal {
     if (answer == null) {
       return;
     }
+    boolean isAnother =
+        answer instanceof Authentication.Accepted shown && isAnother(shown.principal());
+    if (isAnother
+        && authentication.refusalMustWait(
+            "showed credentials of another client in Authenticate", this::goOnLater)) {
+      return;
+    }
     authentication.close();
-    if (answer instanceof Authentication.Accepted accepted) {
+    if (isAnother) {
+      refuse(
+          ErrorCode.UNAUTHENTICATED,
+          "Authenticate has credentials of another client, or of another kind (expected: those of"
+              + " the account and the name that this connection has, as in Hello)",
+          false);
+    } else if (answer instanceof Authentication.Accepted accepted) {
       take(accepted.principal());
     } else if (answer instanceof Authentication.Unavailable) {
       refuse(
@@ -77,18 +90,15 @@ final class TokenRenewal {
     }
   }
 
+  private boolean isAnother(Principal shown) {
+    Principal before = session.principal();
+    return !shown.account().equals(before.account())
+        || !shown.subject().equals(before.subject())
+        || shown.method() != before.method();
+  }
+
   private void take(Principal renewed) {
     Principal before = session.principal();
-    if (!renewed.account().equals(before.account())
-        || !renewed.subject().equals(before.subject())
-        || renewed.method() != before.method()) {
-      refuse(
-          ErrorCode.UNAUTHENTICATED,
-          "Authenticate has credentials of another client, or of another kind (expected: those of"
-              + " the account and the name that this connection has, as in Hello)",
-          false);
-      return;
-    }
     Permissions granted = renewed.permissions();
     session.become(renewed);
     session.renewQuotas(renewed);

@@ -1,18 +1,23 @@
 package io.eventbus.server.sys;
 
 import io.eventbus.registry.BusId;
+import io.eventbus.protocol.ServiceName;
 import io.eventbus.registry.ListenerRegistration;
 import io.eventbus.registry.Registry;
 import io.eventbus.server.admin.BusView;
 import io.eventbus.server.advisory.Advisories;
+import io.eventbus.server.advisory.Advisory;
+import io.eventbus.server.call.Presence;
 import io.eventbus.server.config.SysConfig;
 import io.eventbus.server.internal.InternalClient;
-import io.eventbus.server.routing.SubscriptionIndex;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 
 /**
  * Publishes what a bus tells of itself, from its start until it is closed. Figures are taken on a
@@ -45,6 +50,14 @@ public final class SysTopics implements AutoCloseable {
   public record Place(String bus, Registry registry, BooleanSupplier isMember) {}
 
   /**
+   * The members of services of the bus.
+   *
+   * @param presence tells of them
+   * @param rejoin how long one that was lost may be away
+   */
+  public record Services(Presence presence, Duration rejoin) {}
+
+  /**
    * Begins to publish, whenever anything subscribes.
    *
    * @param config how often
@@ -52,7 +65,8 @@ public final class SysTopics implements AutoCloseable {
    * @param view its figures
    * @param advisories what happens on it
    * @param audit what is kept of it
-   * @param index says whether anything subscribes
+   * @param observers who may see what
+   * @param services who serves at it
    * @param client publishes
    * @param clock the time of what is told
    * @return the running topics
@@ -63,14 +77,14 @@ public final class SysTopics implements AutoCloseable {
       BusView view,
       Advisories advisories,
       AuditTrail audit,
-      SubscriptionIndex index,
+      Observers observers,
+      Services services,
       InternalClient client,
       Clock clock) {
-    EventsTopic events =
-        new EventsTopic(place.bus(), index::isWanted, client::publish, clock, System::nanoTime);
-    StatsTopic stats = new StatsTopic(place.bus(), view, index::isWanted, client::publish, clock);
-    advisories.listen(events);
-    audit.publishTo(client::publish);
+    Publisher operators = operators(observers, client);
+    StatsTopic stats = new StatsTopic(place.bus(), view, observers::isWanted, operators, clock);
+    advisories.listen(events(place.bus(), observers, client, clock));
+    audit.publishTo(operators);
     ScheduledExecutorService thread =
         Executors.newSingleThreadScheduledExecutor(
             task -> {
@@ -78,6 +92,11 @@ public final class SysTopics implements AutoCloseable {
               made.setDaemon(true);
               return made;
             });
+    services
+        .presence()
+        .listen(
+            members(place.bus(), observers, client, clock),
+            (task, nanos) -> later(thread, task, nanos), services.rejoin().toNanos());
     long millis = config.interval().toMillis();
     if (millis > 0) {
       var unused = thread.scheduleAtFixedRate(stats, millis, millis, TimeUnit.MILLISECONDS);
@@ -87,6 +106,56 @@ public final class SysTopics implements AutoCloseable {
             .registry()
             .addListener(new BusStates(new BusId(place.bus()), place.isMember(), advisories::tell));
     return new SysTopics(advisories, audit, thread, registration);
+  }
+
+  /** Publishes to those who see everything. */
+  private static Publisher operators(Observers observers, InternalClient client) {
+    return (topic, payload) ->
+        observers.wanting(topic).forEach(index -> client.publish(index, topic, payload));
+  }
+
+  /** Publishes what happens, to those who may see it. */
+  static Consumer<Advisory> events(
+      String bus, Observers observers, InternalClient client, Clock clock) {
+    return new AccountEvents<>(
+        advisory -> topic(bus, "events"),
+        Advisory::account,
+        observers,
+        new EventsTopic(
+            bus, observers::isWanted, operators(observers, client), clock, System::nanoTime),
+        account ->
+            new EventsTopic(
+                bus,
+                account::isWanted,
+                (topic, payload) -> client.publish(account, topic, payload),
+                clock,
+                System::nanoTime));
+  }
+
+  /** Publishes who serves, to those who may see it. */
+  private static Consumer<Presence.Told> members(
+      String bus, Observers observers, InternalClient client, Clock clock) {
+    return new AccountEvents<>(
+        told -> ServiceName.presenceTopic(told.service()),
+        told -> told.member().account(),
+        observers,
+        new PresenceTopics(
+            bus, observers::isWanted, operators(observers, client), clock, System::nanoTime),
+        account ->
+            new PresenceTopics(
+                bus,
+                account::isWanted,
+                (topic, payload) -> client.publish(account, topic, payload),
+                clock,
+                System::nanoTime));
+  }
+
+  private static void later(ScheduledExecutorService thread, Runnable task, long nanos) {
+    try {
+      var unused = thread.schedule(task, nanos, TimeUnit.NANOSECONDS);
+    } catch (RejectedExecutionException e) {
+      // The bus ends: nobody hears any more of who serves.
+    }
   }
 
   /**

@@ -192,6 +192,11 @@ final class BusHandler implements MessageHandler, ClientLink {
   }
 
   @Override
+  public void onGoodbye() {
+    session.onGoodbye();
+  }
+
+  @Override
   public void onClosed() {
     if (lateRefusal != null) {
       lateRefusal.cancel(false);

@@ -153,7 +153,13 @@ final class ConnectionLoop implements Runnable {
     return d;
   }
 
+  /** For assertions; a loop that ends is closed by the thread that ends it. */
+  boolean isOwn() {
+    return eventLoop.inEventLoop() || eventLoop.isShuttingDown();
+  }
+
   void add(Ticking connection) {
+    assert isOwn() : "not on loop " + number;
     connections.add(connection);
     if (ticking && emptyTick) {
       tickLater();
@@ -161,11 +167,13 @@ final class ConnectionLoop implements Runnable {
   }
 
   void remove(Ticking connection) {
+    assert isOwn() : "not on loop " + number;
     connections.remove(connection);
   }
 
   /** Something has been collected that is due at the end of this round. */
   void flushSoon() {
+    assert isOwn() : "not on loop " + number;
     if (!flushScheduled) {
       flushScheduled = true;
       eventLoop.execute(this);
@@ -177,6 +185,7 @@ final class ConnectionLoop implements Runnable {
    * for everybody. What is merely executed would come before that.
    */
   void nextTurn(Runnable task) {
+    assert isOwn() : "not on loop " + number;
     nextTurns.add(task);
     scheduleTurn();
   }
@@ -234,6 +243,7 @@ final class ConnectionLoop implements Runnable {
 
   /** A connection has something to write at the end of this round. */
   void drainSoon(DrainOrder.Entry connection) {
+    assert isOwn() : "not on loop " + number;
     if (dirty.add(connection)) {
       flushSoon();
     }

@@ -49,6 +49,9 @@ interface MessageHandler {
   /** The bus is going down; the connection is to be closed when what is queued has been written. */
   void onShutdown();
 
+  /** The client closes the connection with 1000; {@link #onClosed} follows. */
+  default void onGoodbye() {}
+
   /** The connection is closed; called once. */
   void onClosed();
 }

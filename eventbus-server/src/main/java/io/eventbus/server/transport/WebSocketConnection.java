@@ -127,6 +127,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
 
   /** Runs a step; whatever goes wrong in it ends this connection and no other. */
   void guarded(Step step) {
+    assert loop.isOwn() : "not on the loop of " + channel.remoteAddress();
     try {
       step.run();
     } catch (WebSocketViolation e) {
@@ -134,19 +135,24 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
       close(e.reason(), e.text());
       halfClose();
     } catch (RuntimeException e) {
-      ERRORS.error(
-          e.getClass().getName(),
-          e,
-          channel.remoteAddress() + ": closing after an unexpected error");
-      endAfterError("the bus met an unexpected error; reconnect");
+      unexpected(e);
     } catch (OutOfMemoryError e) {
       if (!RefusedMemory.isRefused(e)) {
         loop.onError(e);
         throw e;
       }
       endAfterError("the bus has no memory for this now; reconnect");
+    } catch (Error e) {
+      // From a task of the loop it would come to nobody who could end what does not read any more.
+      unexpected(e);
     }
     answerPing();
+  }
+
+  private void unexpected(Throwable e) {
+    ERRORS.error(
+        e.getClass().getName(), e, channel.remoteAddress() + ": closing after an unexpected error");
+    endAfterError("the bus met an unexpected error; reconnect");
   }
 
   /** Handles what waits in a turn of the loop. */
@@ -226,6 +232,9 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
       phase = phase.to(ConnectionPhase.CLOSING);
       closeSentAt = System.nanoTime();
       loop.context().bus().stats().countClosedByPeer();
+      if (code == CloseReason.NORMAL.code()) {
+        handler.onGoodbye();
+      }
       handler.onClosed();
       writeClose(code, "");
     }

@@ -1,5 +1,6 @@
 package io.eventbus.server.admin;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -7,6 +8,7 @@ import com.sun.net.httpserver.HttpsConfigurator;
 import com.sun.net.httpserver.HttpsParameters;
 import io.eventbus.it.TestCertificate;
 import io.eventbus.server.admission.AuthenticationFailures;
+import io.eventbus.server.admission.ClientAddress;
 import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.advisory.Advisory;
 import io.eventbus.server.config.AdminAccessConfig;
@@ -19,6 +21,7 @@ import io.eventbus.server.security.Credentials;
 import io.eventbus.server.security.Identity;
 import io.eventbus.server.security.LoginMethod;
 import io.eventbus.server.security.LoginOutcome;
+import io.eventbus.server.security.Origin;
 import io.eventbus.server.tls.CertificateWatch;
 import io.eventbus.server.tls.TlsFiles;
 import java.io.IOException;
@@ -236,6 +239,34 @@ class AdminAccessTest {
                 assertThat(action.status()).isEqualTo(status);
               });
     }
+  }
+
+  @Test
+  void whereOperatorsAreIsKnownToWhoChecksTheirPasswords() throws Exception {
+    List<Origin> seen = new CopyOnWriteArrayList<>();
+    LoginMethod users = users();
+    start(
+        withToken(false),
+        new LoginMethod() {
+          @Override
+          public boolean takes(Credentials credentials) {
+            return users.takes(credentials);
+          }
+
+          @Override
+          public CompletableFuture<LoginOutcome> check(Credentials credentials) {
+            seen.add(Objects.requireNonNull(credentials.origin()));
+            return users.check(credentials);
+          }
+        });
+    String wrong = "Basic " + Base64.getEncoder().encodeToString("u:wrong".getBytes(UTF_8));
+    for (int i = 0; i <= AuthenticationFailures.PROMPT_ANSWERS; i++) {
+      assertThat(send("GET", "/api/v1/bus", wrong).statusCode()).isEqualTo(401);
+    }
+    ClientAddress here = ClientAddress.of(InetAddress.getLoopbackAddress());
+    assertThat(seen).hasSize(AuthenticationFailures.PROMPT_ANSWERS + 1);
+    assertThat(seen.get(0)).isEqualTo(new Origin(here, false));
+    assertThat(seen.get(seen.size() - 1)).isEqualTo(new Origin(here, true));
   }
 
   @ParameterizedTest

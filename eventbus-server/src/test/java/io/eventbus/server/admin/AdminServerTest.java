@@ -142,10 +142,29 @@ class AdminServerTest {
     assertThat(send("GET", "/api/v1/services/nobody").statusCode()).isEqualTo(404);
   }
 
+  @Test
+  void aMemberIsTakenOutOfAService() throws Exception {
+    assertThat(send("PUT", "/api/v1/services/orders/members/5/drain").statusCode()).isEqualTo(202);
+    assertThat(send("PUT", "/api/v1/services/orders/members/6/drain").statusCode()).isEqualTo(404);
+    assertThat(send("PUT", "/api/v1/services/orders/members/x/drain").statusCode()).isEqualTo(400);
+    assertThat(send("PUT", "/api/v1/services/orders/members//drain").statusCode()).isEqualTo(404);
+    assertThat(send("GET", "/api/v1/services/orders/members/5/drain").statusCode()).isEqualTo(405);
+  }
+
+  @Test
+  void theSlowestCallsAreShown() throws Exception {
+    JsonNode call = json(get("/api/v1/calls?limit=5")).path("items").path(0);
+    assertThat(call.path("caller").asText()).isEqualTo(Long.toString(Long.MAX_VALUE));
+    assertThat(call.path("state").asText()).isEqualTo("DISPATCHED");
+    assertThat(call.path("ageMillis").asLong()).isEqualTo(1_500);
+    assertThat(send("GET", "/api/v1/calls?limit=0").statusCode()).isEqualTo(400);
+  }
+
   @ParameterizedTest
   @CsvSource({
     "/api/v1/connections, 25, 10",
     "/api/v1/connections, 25, 25",
+    "/api/v1/accounts, 3, 2",
     "/api/v1/topics, 5, 2",
     "/api/v1/services, 3, 2",
     "/api/v1/subscriptions, 50, 7",
@@ -164,6 +183,34 @@ class AdminServerTest {
     }
     assertThat(items).hasSize(total).doesNotHaveDuplicates();
     assertThat(pages).isEqualTo((total + limit - 1) / limit);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "/api/v1/connections, 5, 20",
+    "/api/v1/subscriptions, 10, 40",
+    "/api/v1/topics, 5, 5",
+    "/api/v1/services, 0, 3"
+  })
+  void listsAreOfOneAccount(String path, int ofOne, int ofDefault) throws Exception {
+    assertThat(count(path + "?limit=2&account=b%26b")).isEqualTo(ofOne);
+    assertThat(count(path + "?limit=2&account=")).isEqualTo(ofDefault);
+  }
+
+  private int count(String path) throws Exception {
+    int count = 0;
+    for (String next = path; next != null; ) {
+      JsonNode page = json(get(next));
+      count += page.path("items").size();
+      next = page.path("next").isNull() ? null : page.path("next").asText();
+    }
+    return count;
+  }
+
+  @Test
+  void aServiceIsThatOfAnAccount() throws Exception {
+    assertThat(get("/api/v1/services/orders?account=").statusCode()).isEqualTo(200);
+    assertThat(get("/api/v1/services/orders?account=acme").statusCode()).isEqualTo(404);
   }
 
   @Test

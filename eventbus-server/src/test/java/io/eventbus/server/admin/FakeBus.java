@@ -126,6 +126,7 @@ public final class FakeBus implements BusView {
         List.of(new BusStats.Loop("loop-1", 12.5, 0.25)),
         9,
         11,
+        62,
         new BusStats.Registry(
             Map.of("up", 3L),
             true,
@@ -170,20 +171,29 @@ public final class FakeBus implements BusView {
   }
 
   @Override
-  public List<ServiceInfo> services(String after, int limit) {
+  public List<AccountInfo> accounts(String after, int limit) {
+    return Stream.of("acme", "b&b", "other")
+        .filter(name -> name.compareTo(after) > 0)
+        .limit(limit)
+        .map(name -> new AccountInfo(name, 2, 5))
+        .toList();
+  }
+
+  @Override
+  public List<ServiceInfo> services(String account, String after, int limit) {
     return List.of(
             new ServiceInfo("orders", 1, 4, 2, 3),
             new ServiceInfo("orders.v2", 1, 1, 0, 0),
             new ServiceInfo("prices", 2, 2, 0, 0))
         .stream()
-        .filter(service -> service.name().compareTo(after) > 0)
+        .filter(service -> account.isEmpty() && service.name().compareTo(after) > 0)
         .limit(limit)
         .toList();
   }
 
   @Override
-  public Optional<ServiceDetail> service(String name) {
-    return services("", 9).stream()
+  public Optional<ServiceDetail> service(String account, String name) {
+    return services(account, "", 9).stream()
         .filter(service -> service.name().equals(name))
         .findFirst()
         .map(
@@ -196,8 +206,22 @@ public final class FakeBus implements BusView {
   }
 
   @Override
-  public List<ConnectionInfo> connections(long after, int limit) {
-    return connections.tailMap(after, false).values().stream().limit(limit).toList();
+  public boolean drainMember(String account, String service, long member) {
+    return account.isEmpty() && service.equals("orders") && member == 5;
+  }
+
+  @Override
+  public List<CallInfo> slowestCalls(int limit) {
+    return List.of(
+        new CallInfo("", "orders", "get", Long.MAX_VALUE, 7, 5, "DISPATCHED", 0, 1_500, 28_500));
+  }
+
+  @Override
+  public List<ConnectionInfo> connections(@Nullable String account, long after, int limit) {
+    return connections.tailMap(after, false).values().stream()
+        .filter(c -> account == null || c.account().equals(account))
+        .limit(limit)
+        .toList();
   }
 
   @Override
@@ -216,21 +240,24 @@ public final class FakeBus implements BusView {
   }
 
   @Override
-  public List<TopicInfo> topics(String after, int limit) {
+  public List<TopicInfo> topics(String account, String after, int limit) {
     return LongStream.range(0, 5)
-        .mapToObj(i -> new TopicInfo("a&b." + i, 1, 2, 3))
+        .mapToObj(i -> new TopicInfo(account + "a&b." + i, 1, 2, 3))
         .filter(t -> t.name().compareTo(after) > 0)
         .limit(limit)
         .toList();
   }
 
   @Override
-  public List<SubscriptionInfo> subscriptions(SubscriptionKey after, int limit) {
+  public List<SubscriptionInfo> subscriptions(
+      @Nullable String account, SubscriptionKey after, int limit) {
     return connections.keySet().stream()
         .flatMap(
             c ->
                 LongStream.of(1, 2)
-                    .mapToObj(id -> new SubscriptionInfo(c, id, "a.>", null, "BLOCK")))
+                    .mapToObj(
+                        id -> new SubscriptionInfo(c, id, accountOf(c), "a.>", null, "BLOCK")))
+        .filter(s -> account == null || s.account().equals(account))
         .filter(s -> new SubscriptionKey(s.connection(), s.id()).compareTo(after) > 0)
         .sorted(
             Comparator.comparingLong(SubscriptionInfo::connection)
@@ -265,6 +292,11 @@ public final class FakeBus implements BusView {
             new QuotaInfo.Use("publish-events", 100, null, 5)));
   }
 
+  /** Every fifth one has an account of its own. */
+  private static String accountOf(long connection) {
+    return connection % 5 == 0 ? "b&b" : "";
+  }
+
   private static ConnectionInfo newConnection(long id) {
     return new ConnectionInfo(
         id,
@@ -272,6 +304,7 @@ public final class FakeBus implements BusView {
         STARTED,
         "s" + id,
         PRODUCER,
+        accountOf(id),
         "<b>me",
         "test/1",
         Map.of(),

@@ -28,7 +28,15 @@ final class CallKit {
   static final long MILLIS = 1_000_000;
   static final CallSettings SETTINGS =
       new CallSettings(
-          4_096, 30_000 * MILLIS, 600_000 * MILLIS, 2_000 * MILLIS, 2, 10, 10_000, 64L << 20);
+          4_096,
+          30_000 * MILLIS,
+          600_000 * MILLIS,
+          2_000 * MILLIS,
+          2,
+          10,
+          10_000,
+          64L << 20,
+          10_000);
 
   private record Task(long at, long order, int loop, Runnable action) {}
 
@@ -207,9 +215,9 @@ final class CallKit {
     private long last;
     private Consumer<Long> listener = call -> {};
 
-    FakeCaller(int loop, String share) {
+    FakeCaller(int loop, String account, String share) {
       this.loop = loop;
-      info = new CallerInfo(1_000 + order++, new byte[0], share);
+      info = new CallerInfo(1_000 + order++, new byte[0], account, share);
       CallingClient[] made = new CallingClient[1];
       on(loop, () -> made[0] = loops.get(loop).caller(this, info));
       client = made[0];
@@ -295,11 +303,15 @@ final class CallKit {
   }
 
   FakeCaller caller(int loop) {
-    return new FakeCaller(loop, "share" + order++);
+    return caller(loop, "share" + order++);
   }
 
   FakeCaller caller(int loop, String share) {
-    return new FakeCaller(loop, share);
+    return new FakeCaller(loop, "", share);
+  }
+
+  FakeCaller callerOf(String account, int loop) {
+    return new FakeCaller(loop, account, "share" + order++);
   }
 
   /** A call as its member has it. */
@@ -323,11 +335,11 @@ final class CallKit {
     long invoked;
     private Consumer<Given> handler = g -> {};
 
-    FakeMember(int loop, long number, int concurrency) {
+    FakeMember(int loop, String account, long number, int concurrency) {
       this.loop = loop;
       this.number = number;
       ServingClient[] made = new ServingClient[1];
-      on(loop, () -> made[0] = loops.get(loop).server(this, number));
+      on(loop, () -> made[0] = loops.get(loop).server(this, account, number));
       client = made[0];
       members.put(number, this);
       register(concurrency);
@@ -413,7 +425,11 @@ final class CallKit {
   }
 
   FakeMember member(int loop, long number, int concurrency) {
-    return new FakeMember(loop, number, concurrency);
+    return new FakeMember(loop, "", number, concurrency);
+  }
+
+  FakeMember memberOf(String account, int loop, long number, int concurrency) {
+    return new FakeMember(loop, account, number, concurrency);
   }
 
   long sum(java.util.function.ToLongFunction<CallStats> counter) {

@@ -41,7 +41,8 @@ class CallStressTest {
           2,
           10,
           10_000,
-          64L << 20);
+          64L << 20,
+          10_000);
 
   private final BusMemory memory = new BusMemory(1L << 30);
   private final Delivery body =

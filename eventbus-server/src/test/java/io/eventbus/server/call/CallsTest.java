@@ -388,7 +388,8 @@ class CallsTest {
                 2,
                 10,
                 s.queueRequests(),
-                s.queueBytes()));
+                s.queueBytes(),
+                10_000));
     FakeMember member = member(1, 9);
     FakeCaller caller = caller();
     long first = caller.call();
@@ -428,7 +429,8 @@ class CallsTest {
                 2,
                 10,
                 100,
-                1L << 20));
+                1L << 20,
+                10_000));
     FakeMember member = member(1, 9);
     FakeCaller flood = kit.caller(0, "a");
     FakeCaller more = kit.caller(0, "a");
@@ -458,7 +460,15 @@ class CallsTest {
         new CallKit(
             1,
             new CallSettings(
-                4_096, s.timeoutNanos(), s.maxTimeoutNanos(), s.maxWaitNanos(), 2, 10, 100, 1_000));
+                4_096,
+                s.timeoutNanos(),
+                s.maxTimeoutNanos(),
+                s.maxWaitNanos(),
+                2,
+                10,
+                100,
+                1_000,
+                10_000));
     FakeMember member = kit.member(0, 9, 1);
     FakeCaller caller = kit.caller(0);
     for (int i = 0; i < 10; i++) {

@@ -42,7 +42,8 @@ class ConfigLoaderTest {
     assertThat(config.limits())
         .isEqualTo(
             new LimitsConfig(
-                1 << 20, 4 << 20, 64, 16 << 10, 10_000, 0, 32, 1024, 1024, 8L << 20, 0, 64 << 10));
+                1 << 20, 4 << 20, 64, 16 << 10, 10_000, 0, 32, 1024, 1024, 1000, 8L << 20, 0,
+                64 << 10));
     assertThat(config.addresses()).isEqualTo(new AddressLimitsConfig(4000, 1000, 200, 25));
     assertThat(config.timeouts())
         .isEqualTo(

@@ -27,8 +27,8 @@ public final class LaneFrames {
   public static byte[] forward(Delivery delivery, int... targets) {
     byte[] head = PeerFrames.forwardHead(1, true, List.of(), targets, new int[0], List.of());
     int size = delivery.frameBytes();
-    ByteBuffer frame = ByteBuffer.allocate(PeerFrames.forwardHeadSize(head, size) + size);
-    PeerFrames.writeForwardHead(frame, head, size);
+    ByteBuffer frame = ByteBuffer.allocate(PeerFrames.forwardHeadSize(head, size, 0) + size);
+    PeerFrames.writeForwardHead(frame, head, size, 0);
     return frame.put(delivery.frame()).array();
   }
 

@@ -277,7 +277,7 @@ public final class TestBus {
   /** The same, to be passed on to further buses. */
   public void offer(Lane lane, long sequence, List<Peer> behind) {
     Delivery delivery = delivery("t", 1, sequence, "x");
-    LanePath.of(lane, 1, true, List.of(), behind, List.of(), Overflow.BLOCK, null)
+    LanePath.of(lane, "", 1, true, List.of(), behind, List.of(), Overflow.BLOCK, null)
         .offer(delivery, Overflow.BLOCK);
     delivery.release();
   }

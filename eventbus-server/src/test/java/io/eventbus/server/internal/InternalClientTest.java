@@ -46,7 +46,7 @@ class InternalClientTest {
       new InternalClient(
           loops.executor(0),
           router,
-          PRODUCER,
+          () -> PRODUCER,
           Clock.fixed(Instant.ofEpochSecond(7), ZoneOffset.UTC),
           dropped);
   private long nextId = 1;
@@ -70,7 +70,7 @@ class InternalClientTest {
   }
 
   private void publish(String topic, String payload) {
-    client.publish(topic, payload.getBytes(StandardCharsets.UTF_8));
+    client.publish(index, topic, payload.getBytes(StandardCharsets.UTF_8));
   }
 
   private void runAll() {
@@ -126,12 +126,12 @@ class InternalClientTest {
     subscribe(here, STATS, null, Overflow.DROP_OLDEST);
     byte[] payload = new byte[100_000];
     for (int i = 0; i < 100; i++) {
-      client.publish(STATS, payload);
+      client.publish(index, STATS, payload);
     }
     runAll();
     assertThat(here.got).hasSize(10);
     assertThat(dropped.sum()).isEqualTo(90);
-    client.publish(STATS, payload);
+    client.publish(index, STATS, payload);
     runAll();
     assertThat(here.got).hasSize(11);
   }

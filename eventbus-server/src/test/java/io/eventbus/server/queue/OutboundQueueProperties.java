@@ -90,6 +90,8 @@ class OutboundQueueProperties {
                   batch);
           queue.offer(d, policy);
           d.release();
+          assertThat(queue.delivered()).isEqualTo(events);
+          assertThat(wire.stats.eventsOut.get() + queue.dropped()).isLessThanOrEqualTo(events);
           // A batch may hold four large events, and what is aside is bounded on its own.
           assertThat(queue.bytes()).isLessThan(2L * kibibytes * 1024 + 4 * 20_000 + 16 * 1024);
         }

@@ -120,6 +120,36 @@ class QuotaAccountsTest {
   }
 
   @Test
+  void whatOneAccountUsesIsNotTakenFromAnother() {
+    ClientQuotas one =
+        new ClientQuotas(
+            Quotas.NONE,
+            new Quotas(
+                Map.of(
+                    Quota.CONNECTIONS, 2L,
+                    Quota.SUBSCRIPTIONS, 2L,
+                    Quota.PUBLISH_EVENTS, 1L)));
+    QuotaShare greedy = enter("acme", "u1", one);
+    enter("acme", "u2", one);
+    QuotaShare modest = enter("other", "u1", one);
+    QuotaShare unnamed = enter("", "u1", one);
+    refusal(entry("acme", "u3", one));
+    for (int i = 0; i < 2; i++) {
+      assertThat(greedy.takeSubscription()).isNull();
+    }
+    assertThat(greedy.takeSubscription()).contains("account 'acme'");
+    greedy.published(1_000, 10, now);
+    assertThat(greedy.publishWaitNanos(now)).isPositive();
+    for (QuotaShare spared : List.of(modest, unnamed)) {
+      assertThat(spared.takeSubscription()).isNull();
+      assertThat(spared.publishWaitNanos(now)).isZero();
+    }
+    enter("other", "u2", one);
+    enter("", "u2", one);
+    assertThat(accounts.find("other", null).get(0).subscriptions()).isEqualTo(1);
+  }
+
+  @Test
   void whoReplacesAConnectionNeedsNoRoom() {
     ClientQuotas one = each(Quota.CONNECTIONS, 1);
     QuotaShare before = enter("acme", "u1", one);
@@ -184,6 +214,59 @@ class QuotaAccountsTest {
     one.published(1, 3 * 1024, now);
     assertThat(two.publishWaitNanos(now)).isBetween(2 * SECOND, 2 * SECOND + MOST_JITTER + 1);
     assertThat(accounts.waits()).containsEntry("account_publish_bytes", 1L);
+  }
+
+  @Test
+  void requestsOverTheRateAreRefusedAndSayWhenToTryAgain() {
+    ClientQuotas two = new ClientQuotas(of(Quota.REQUESTS, 10), of(Quota.REQUESTS, 15));
+    QuotaShare one = enter("acme", "u1", two);
+    QuotaShare other = enter("acme", "u2", two);
+    for (int i = 0; i < 10; i++) {
+      assertThat(one.takeCall(now)).isNull();
+    }
+    QuotaShare.RefusedCall refused = one.takeCall(now);
+    assertThat(refused).isNotNull();
+    assertThat(refused.message())
+        .contains("the clients of 'u1' of account 'acme'")
+        .contains("at most 10, quota requests");
+    assertThat(refused.retryAfterMillis()).isBetween(1L, 101L);
+    for (int i = 0; i < 5; i++) {
+      assertThat(other.takeCall(now)).isNull();
+    }
+    assertThat(other.takeCall(now)).as("of the account").isNotNull();
+    assertThat(accounts.refusals())
+        .containsEntry("requests", 1L)
+        .containsEntry("account_requests", 1L);
+    now += refused.retryAfterMillis() * 1_000_000;
+    assertThat(one.takeCall(now)).isNull();
+  }
+
+  private String refusal(QuotaShare share) {
+    return Objects.requireNonNull(share.takeCall(now)).message();
+  }
+
+  @Test
+  void callsInFlightAreBoundedTogetherAndGivenBack() {
+    ClientQuotas three = new ClientQuotas(of(Quota.CALLS, 2), of(Quota.CALLS, 3));
+    QuotaShare one = enter("acme", "u1", three);
+    QuotaShare two = enter("acme", "u1", three);
+    QuotaShare other = enter("acme", "u2", three);
+    assertThat(one.takeCall(now)).isNull();
+    one.callsInFlight(1);
+    assertThat(two.takeCall(now)).isNull();
+    assertThat(refusal(two)).contains("2 calls in flight").contains("at most 2, quota calls");
+    assertThat(other.takeCall(now)).isNull();
+    assertThat(refusal(other)).contains("at most 3, quota of the account: calls");
+    two.callsInFlight(0);
+    assertThat(accounts.find("acme", "u1").get(0).used(Quota.CALLS)).isEqualTo(1);
+    assertThat(other.takeCall(now)).isNull();
+    other.close();
+    other.callsInFlight(0);
+    one.close();
+    two.close();
+    now += SECOND + 1;
+    enter("other", "u9", three).close();
+    assertThat(accounts.list(0, 10)).isEmpty();
   }
 
   @Test

@@ -130,6 +130,32 @@ class HandOverQueueTest {
   }
 
   @Test
+  void aSubscriberThatThrowsAnErrorLosesItsOwnDeliveryOnly() {
+    one.failure = new AssertionError("expected by this test");
+    addTwoDeliveries();
+    loops.runAll();
+    assertThat(one.failed).as("events lost").isEqualTo(2);
+    assertThat(two.got).hasSize(2);
+    assertThat(memory.used()).isZero();
+  }
+
+  @Test
+  void theEndOfTheHeapIsPassedOnWhenTheOthersHaveTheirs() {
+    one.failure = new OutOfMemoryError("expected by this test");
+    addTwoDeliveries();
+    assertThatThrownBy(loops::runAll).isSameAs(one.failure);
+    assertThat(two.got).hasSize(2);
+    assertThat(memory.used()).isZero();
+    assertThat(queue.isFull()).isFalse();
+  }
+
+  private void addTwoDeliveries() {
+    add(1, 1);
+    add(2, 1);
+    queue.flush();
+  }
+
+  @Test
   void aReleasedDeliveryCannotBeAdded() {
     Delivery d = delivery(1, 1);
     d.release();

@@ -46,7 +46,7 @@ class RebuildBudgetTest {
 
   /** Publishes, as it were, after each change, until changes have to wait; returns how many. */
   private int changeUntilTheyWait(String topic) {
-    TopicRoute route = new TopicRoute(topic, index.nobody());
+    TopicRoute route = new TopicRoute(topic, index);
     index.refresh(route, matches);
     for (int i = 0; i < MOST_CHANGES; i++) {
       if (mustWait(">")) {
@@ -103,7 +103,7 @@ class RebuildBudgetTest {
 
   /** Routes are made again, so many times. */
   private void makeAgain(int times) {
-    TopicRoute route = new TopicRoute("a.b", index.nobody());
+    TopicRoute route = new TopicRoute("a.b", index);
     index.refresh(route, matches);
     for (int i = 0; i < times; i++) {
       add("a.b", 1);
@@ -117,7 +117,7 @@ class RebuildBudgetTest {
   @Test
   void shortRoutesAreNotCounted() {
     add("a.b", 10);
-    TopicRoute route = new TopicRoute("a.b", index.nobody());
+    TopicRoute route = new TopicRoute("a.b", index);
     for (int i = 0; i < MOST_CHANGES; i++) {
       index.refresh(route, matches);
       add(">", 1);
@@ -130,7 +130,7 @@ class RebuildBudgetTest {
   void topicsThatAreNewAreForTheirPublishers() {
     add("a.*", SUBSCRIBERS);
     for (int i = 0; i < SUBSCRIBERS; i++) {
-      index.refresh(new TopicRoute("a." + i, index.nobody()), matches);
+      index.refresh(new TopicRoute("a." + i, index), matches);
     }
     assertThat(mustWait(">")).isFalse();
     assertThat(matches.takeWork()).isGreaterThanOrEqualTo(SUBSCRIBERS);

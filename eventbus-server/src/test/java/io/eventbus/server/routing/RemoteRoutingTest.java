@@ -45,6 +45,7 @@ class RemoteRoutingTest {
     @Override
     public RemotePlan plan(
         @Nullable RemotePlan before,
+        String account,
         String topic,
         Map<RemoteBus, Overflow> plain,
         Map<String, List<RemoteBus>> groups) {
@@ -241,7 +242,7 @@ class RemoteRoutingTest {
     FrameCursor cursor = new FrameCursor().wrap(in, 0, frame.length);
     assertThat(cursor.next()).isTrue();
     forwarded.readOneBlock(in, cursor.bodyStart(), cursor.bodyEnd());
-    return router.select(in, forwarded);
+    return router.select("", in, forwarded);
   }
 
   private int take(byte[] frame, boolean plain, List<String> groups) {

@@ -17,7 +17,7 @@ class RouteCacheTest {
   private static final long BYTES = 32 << 20;
 
   private final SubscriptionIndex index = new SubscriptionIndex(1);
-  private final RouteCache cache = new RouteCache(index, BYTES);
+  private final RouteCache cache = new RouteCache(index.shared(), BYTES);
 
   @AfterEach
   void nothingIsLeft() {
@@ -27,16 +27,16 @@ class RouteCacheTest {
     assertThat(index.topics()).isZero();
   }
 
-  private static RouteCache.Entry add(RouteCache to, String topic) {
+  private RouteCache.Entry add(RouteCache to, String topic) {
     ByteBuffer in = ByteBuffer.wrap(SampleFrames.publish(topic, 1, false, "x"));
     PublishView view = SampleFrames.view(in);
-    return to.add(in, view.topicStart(), view.topicLength(), topic);
+    return to.add(index, in, view.topicStart(), view.topicLength(), topic);
   }
 
-  private static RouteCache.@Nullable Entry find(RouteCache in, String topic) {
+  private RouteCache.@Nullable Entry find(RouteCache in, String topic) {
     ByteBuffer buffer = ByteBuffer.wrap(SampleFrames.publish(topic, 1, false, "x"));
     PublishView view = SampleFrames.view(buffer);
-    return in.find(buffer, view.topicStart(), view.topicLength());
+    return in.find(index, buffer, view.topicStart(), view.topicLength());
   }
 
   @Test
@@ -55,7 +55,7 @@ class RouteCacheTest {
     byte[] frame = SampleFrames.publish("somewhere.else.entirely", 9, true, "other payload");
     ByteBuffer direct = ByteBuffer.allocateDirect(frame.length).put(frame).flip();
     PublishView view = SampleFrames.view(direct);
-    assertThat(cache.find(direct, view.topicStart(), view.topicLength())).isSameAs(entry);
+    assertThat(cache.find(index, direct, view.topicStart(), view.topicLength())).isSameAs(entry);
   }
 
   @Test
@@ -98,7 +98,7 @@ class RouteCacheTest {
 
   @Test
   void aSmallLimitHolds() {
-    RouteCache small = new RouteCache(index, 100_000);
+    RouteCache small = new RouteCache(index.shared(), 100_000);
     for (int i = 0; i < MANY; i++) {
       add(small, "topic." + i);
     }
@@ -128,7 +128,7 @@ class RouteCacheTest {
       String other = byHash.put(add(cache, topic).hash, topic);
       if (other != null) {
         pairs++;
-        RouteCache fresh = new RouteCache(new SubscriptionIndex(1), BYTES);
+        RouteCache fresh = new RouteCache(new SubscriptionIndex(1).shared(), BYTES);
         RouteCache.Entry one = add(fresh, other);
         assertThat(find(fresh, topic)).isNull();
         RouteCache.Entry two = add(fresh, topic);

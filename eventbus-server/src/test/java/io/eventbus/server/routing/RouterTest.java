@@ -111,7 +111,7 @@ class RouterTest {
       }
     }
     assertThat(stats.eventsIn.get()).isEqualTo(100);
-    assertThat(router.topics()).containsExactly(new TopicCount("a.b", 100, 300));
+    assertThat(router.topics()).containsExactly(new TopicCount("", "a.b", 100, 300));
   }
 
   @Test
@@ -181,14 +181,14 @@ class RouterTest {
     subscribe(there, "*.x");
     ByteBuffer in = ByteBuffer.wrap(SampleFrames.publish("$SYS.x", 1, false, "x"));
     PublishView view = SampleFrames.view(in);
-    assertThat(router.selectAny(in, view)).isNull();
+    assertThat(router.selectAny(index, in, view)).isNull();
     router.deliver(in, view, PRODUCER, 5, 6);
     runAll();
     assertThat(here.got).extracting(SampleFrames.Delivered::topic).containsExactly("$SYS.x");
     assertThat(there.got).as("a wildcard first").isEmpty();
     assertThat(router.select(in, view)).as("the topic is remembered").contains("system");
     ByteBuffer wrong = ByteBuffer.wrap(SampleFrames.publish("$SYS.*", 1, false, "x"));
-    assertThat(router.selectAny(wrong, SampleFrames.view(wrong))).contains("wildcard");
+    assertThat(router.selectAny(index, wrong, SampleFrames.view(wrong))).contains("wildcard");
   }
 
   @Test
@@ -313,7 +313,7 @@ class RouterTest {
     assertThat(here.policies).containsExactly(Overflow.BLOCK);
     assertThat(there.got).hasSize(1);
     assertThat(there.got.get(0).groups()).isEmpty();
-    assertThat(router.topics()).containsExactly(new TopicCount("j", 1, 4));
+    assertThat(router.topics()).containsExactly(new TopicCount("", "j", 1, 4));
   }
 
   @Test

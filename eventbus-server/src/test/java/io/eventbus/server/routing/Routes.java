@@ -17,7 +17,7 @@ public final class Routes {
 
   /** Looks a topic up as a loop does. */
   static TopicRoute lookup(SubscriptionIndex index, String topic) {
-    TopicRoute found = new TopicRoute(topic, index.nobody());
+    TopicRoute found = new TopicRoute(topic, index);
     index.refresh(found, new Matches());
     return found;
   }

@@ -96,8 +96,7 @@ class SubscriptionIndexProperties {
         index.remove(new Subscription(gone.subscriber(), 0, gone.filter(), null, gone.overflow()));
       } else if (step instanceof Lookup lookup) {
         TopicRoute route =
-            remembered.computeIfAbsent(
-                lookup.topic(), topic -> new TopicRoute(topic, index.nobody()));
+            remembered.computeIfAbsent(lookup.topic(), topic -> new TopicRoute(topic, index));
         index.refresh(route, matches);
         assertThat(index.holds(route)).isTrue();
         assertThat(route.route.isShared()).isTrue();

@@ -6,6 +6,7 @@ import io.eventbus.server.routing.Subscriber;
 import io.eventbus.server.routing.Waiters;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** A subscriber that notes what it is offered and keeps nothing. */
 public final class FakeSubscriber implements Subscriber {
@@ -23,6 +24,12 @@ public final class FakeSubscriber implements Subscriber {
 
   /** For how long it was said to hold publishers back from others. */
   public long heldNanos;
+
+  /** What it throws instead of taking a delivery; null for nothing. */
+  public @Nullable Error failure;
+
+  /** Events that it could not take. */
+  public int failed;
 
   /** Makes a subscriber of a loop. */
   public FakeSubscriber(int loop) {
@@ -64,8 +71,16 @@ public final class FakeSubscriber implements Subscriber {
 
   @Override
   public void offer(Delivery delivery, Overflow overflow) {
+    if (failure != null) {
+      throw failure;
+    }
     got.add(SampleFrames.read(delivery));
     policies.add(overflow);
+  }
+
+  @Override
+  public void failed(Delivery delivery) {
+    failed += delivery.events();
   }
 
   @Override

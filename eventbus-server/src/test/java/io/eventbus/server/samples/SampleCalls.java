@@ -45,7 +45,8 @@ public final class SampleCalls {
             2,
             10,
             10_000,
-            64 << 20);
+            64 << 20,
+            10_000);
     return new BusCalls(loops, settings, memory).start(0, port, stats);
   }
 
@@ -105,7 +106,7 @@ public final class SampleCalls {
 
   /** What a member answers, with a text as its payload. */
   public static Reply reply(long call, String payload) {
-    return new Reply(call, 0L, 0, 0, 0L, event(payload));
+    return new Reply(call, 0L, 0, 0, 0L, event(payload), false);
   }
 
   /** An event with a text as its payload and nothing else. */
@@ -147,7 +148,8 @@ public final class SampleCalls {
         view.queuedMicros(),
         view.handledMicros(),
         view.schema(),
-        event(view.event()));
+        event(view.event()),
+        view.more());
   }
 
   private static Event event(EventCursor event) {

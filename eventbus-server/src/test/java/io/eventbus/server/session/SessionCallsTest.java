@@ -145,7 +145,7 @@ class SessionCallsTest {
   }
 
   private void serve(String service) {
-    say(member, new Register(1L, service, 4, false, "", Map.of()));
+    say(member, new Register(1L, service, 4, false, "", Map.of(), Overflow.DROP_OLDEST));
     assertThat(membersLink.taken()).containsExactly(new Confirm(TypeCode.REGISTER.code(), 1L, ""));
   }
 
@@ -198,14 +198,14 @@ class SessionCallsTest {
     say(member, reply);
 
     assertThat(only(callersLink))
-        .isEqualTo(new Reply(9L, member.producer(), 0, 42, 8L, SampleCalls.event("12")));
+        .isEqualTo(new Reply(9L, member.producer(), 0, 42, 8L, SampleCalls.event("12"), false));
     assertThat(membersLink.sent).isEmpty();
     assertThat(counters.loops().get(0).calls.replies.get()).isEqualTo(1);
   }
 
   @Test
   void aMemberThatAsksIsToldWhoCalls() {
-    say(member, new Register(1L, "orders", 4, true, "", Map.of()));
+    say(member, new Register(1L, "orders", 4, true, "", Map.of(), Overflow.DROP_OLDEST));
     membersLink.taken();
     say(caller, SampleCalls.request(1, "orders", ""));
     assertThat(invoked().getIdentity()).isEqualTo("subject");
@@ -226,7 +226,8 @@ class SessionCallsTest {
             5L,
             99L,
             "Sold",
-            details));
+            details,
+            false));
     assertThat(failed())
         .isEqualTo(
             new Failure(
@@ -237,7 +238,8 @@ class SessionCallsTest {
                 5L,
                 member.producer(),
                 "Sold",
-                details));
+                details,
+                false));
   }
 
   @Test
@@ -271,6 +273,7 @@ class SessionCallsTest {
     tunnel.setKind(CallKind.TUNNEL);
     Request all = SampleCalls.request(3, "orders", "");
     all.setScope(CallScope.ALL);
+    all.setMember(12L);
     return List.of(stream, tunnel, all);
   }
 
@@ -322,14 +325,23 @@ class SessionCallsTest {
     say(member, new Subscribe(7L, "t", null, Overflow.BLOCK));
     membersLink.taken();
     assertRefused(
-        new Register(1L, "other", 1, false, "", Map.of()), ErrorCode.DUPLICATE_SUBSCRIPTION);
+        new Register(1L, "other", 1, false, "", Map.of(), Overflow.DROP_OLDEST),
+        ErrorCode.DUPLICATE_SUBSCRIPTION);
     assertRefused(
-        new Register(7L, "other", 1, false, "", Map.of()), ErrorCode.DUPLICATE_SUBSCRIPTION);
+        new Register(7L, "other", 1, false, "", Map.of(), Overflow.DROP_OLDEST),
+        ErrorCode.DUPLICATE_SUBSCRIPTION);
     assertRefused(
-        new Register(2L, "orders", 1, false, "", Map.of()), ErrorCode.DUPLICATE_SUBSCRIPTION);
-    assertRefused(new Register(2L, "$bus", 1, false, "", Map.of()), ErrorCode.ILLEGAL_TOPIC);
-    assertRefused(new Register(2L, "a.*", 1, false, "", Map.of()), ErrorCode.ILLEGAL_TOPIC);
-    assertRefused(new Register(2L, "x", 65_537, false, "", Map.of()), ErrorCode.TOO_BIG);
+        new Register(2L, "orders", 1, false, "", Map.of(), Overflow.DROP_OLDEST),
+        ErrorCode.DUPLICATE_SUBSCRIPTION);
+    assertRefused(
+        new Register(2L, "$bus", 1, false, "", Map.of(), Overflow.DROP_OLDEST),
+        ErrorCode.ILLEGAL_TOPIC);
+    assertRefused(
+        new Register(2L, "a.*", 1, false, "", Map.of(), Overflow.DROP_OLDEST),
+        ErrorCode.ILLEGAL_TOPIC);
+    assertRefused(
+        new Register(2L, "x", 65_537, false, "", Map.of(), Overflow.DROP_OLDEST),
+        ErrorCode.TOO_BIG);
     assertRefused(new Unregister(2L), ErrorCode.UNKNOWN_SUBSCRIPTION);
     assertRefused(new Capacity(2L, 1), ErrorCode.UNKNOWN_SUBSCRIPTION);
     assertRefused(new Subscribe(1L, "t", null, Overflow.BLOCK), ErrorCode.DUPLICATE_SUBSCRIPTION);
@@ -380,7 +392,7 @@ class SessionCallsTest {
     FakeLink otherLink = new FakeLink();
     Session other = new Session(context, otherLink);
     welcome(other, otherLink, Map.of());
-    say(other, new Register(1L, "orders", 4, false, "", Map.of()));
+    say(other, new Register(1L, "orders", 4, false, "", Map.of(), Overflow.DROP_OLDEST));
     otherLink.taken();
 
     member.onClosed();
@@ -414,7 +426,7 @@ class SessionCallsTest {
     assertThat(failure.getCode()).isEqualTo(FailureCode.FORBIDDEN);
     assertThat(failure.getExecuted()).isEqualTo(Execution.NO);
     assertThat(failure.getMessage()).contains("'other'").contains("role r");
-    say(limited, new Register(4L, "orders", 1, false, "", Map.of()));
+    say(limited, new Register(4L, "orders", 1, false, "", Map.of(), Overflow.DROP_OLDEST));
     assertThat(((Problem) only(link)).getCode()).isEqualTo(ErrorCode.FORBIDDEN);
     limited.onClosed();
   }
@@ -459,7 +471,7 @@ class SessionCallsTest {
       say(member, SampleCalls.reply(-i, ""));
     }
     assertThat(membersLink.closed).isEmpty();
-    say(member, new Failure(5L, FailureCode.FAILED, "", Execution.YES, 0L, 0L, "", none()));
+    say(member, new Failure(5L, FailureCode.FAILED, "", Execution.YES, 0L, 0L, "", none(), false));
     assertThat(membersLink.closed.get(0).reason()).isEqualTo(CloseReason.PROTOCOL_ERROR);
   }
 

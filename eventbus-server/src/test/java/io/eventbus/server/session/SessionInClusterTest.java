@@ -97,7 +97,7 @@ class SessionInClusterTest {
     }
 
     @Override
-    public @Nullable String refuse(String filter, @Nullable String group) {
+    public @Nullable String refuse(String account, String filter, @Nullable String group) {
       return refusal;
     }
 

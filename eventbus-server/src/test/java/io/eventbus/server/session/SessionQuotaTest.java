@@ -6,11 +6,17 @@ import io.eventbus.protocol.CloseReason;
 import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Authenticate;
+import io.eventbus.schema.Cancel;
 import io.eventbus.schema.Confirm;
 import io.eventbus.schema.ErrorCode;
+import io.eventbus.schema.Execution;
+import io.eventbus.schema.Failure;
+import io.eventbus.schema.FailureCode;
 import io.eventbus.schema.Hello;
+import io.eventbus.schema.Invoke;
 import io.eventbus.schema.Overflow;
 import io.eventbus.schema.Problem;
+import io.eventbus.schema.Register;
 import io.eventbus.schema.Subscribe;
 import io.eventbus.schema.Unsubscribe;
 import io.eventbus.schema.Welcome;
@@ -25,6 +31,7 @@ import io.eventbus.server.routing.LoopBarrier;
 import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.samples.FakeAuthenticator;
 import io.eventbus.server.samples.FakeLoops;
+import io.eventbus.server.samples.SampleCalls;
 import io.eventbus.server.samples.SampleFrames;
 import io.eventbus.server.security.Authentication;
 import io.eventbus.server.security.AuthenticationMethod;
@@ -222,6 +229,68 @@ class SessionQuotaTest {
     one.say(ControlFrames.encode(TypeCode.UNSUBSCRIBE, new Unsubscribe(1L)));
     two.say(subscribe(2));
     assertThat(two.session.subscriptions().size()).isEqualTo(2);
+  }
+
+  private static byte[] request(long call) {
+    return ControlFrames.encode(TypeCode.REQUEST, SampleCalls.request(call, "orders", "x"));
+  }
+
+  private static Failure failure(Client client) {
+    List<Object> sent = client.link.taken();
+    assertThat(sent).hasSize(1).first().isInstanceOf(Failure.class);
+    return (Failure) sent.get(0);
+  }
+
+  @Test
+  void tooManyRequestsAreRefusedAndHearWhenToTryAgain() {
+    given = limited(Quota.REQUESTS, 2);
+    Client client = new Client().hello(null);
+    client.link.taken();
+    for (int i = 1; i <= 2; i++) {
+      client.say(request(i));
+      assertThat(failure(client).getCode()).isEqualTo(FailureCode.NO_MEMBER);
+    }
+    client.say(request(3));
+    Failure refused = failure(client);
+    assertThat(refused.getCode()).isEqualTo(FailureCode.OVERLOADED);
+    assertThat(refused.getExecuted()).isEqualTo(Execution.NO);
+    assertThat(refused.getMessage()).contains("at most 2, quota requests");
+    assertThat(refused.getRetryAfterMillis()).isBetween(1L, 501L);
+    now += refused.getRetryAfterMillis() * 1_000_000;
+    client.say(request(4));
+    assertThat(failure(client).getCode()).isEqualTo(FailureCode.NO_MEMBER);
+  }
+
+  @Test
+  void tooManyCallsAreRefusedUntilNoMemberHasOneAnyMore() {
+    given = limited(Quota.CALLS, 1);
+    Client member = new Client().hello(null);
+    Client one = new Client().hello(null);
+    Client two = new Client().hello(null);
+    member.say(
+        ControlFrames.encode(
+            TypeCode.REGISTER, new Register(1L, "orders", 4, false, "", Map.of())));
+    List.of(member, one, two).forEach(client -> client.link.taken());
+    one.say(request(1));
+    long call = ((Invoke) member.link.taken().get(0)).getCall();
+    two.say(request(1));
+    Failure refused = failure(two);
+    assertThat(refused.getCode()).isEqualTo(FailureCode.OVERLOADED);
+    assertThat(refused.getMessage()).contains("1 calls in flight").contains("quota calls");
+    assertThat(refused.getRetryAfterMillis()).isPositive();
+    one.say(ControlFrames.encode(TypeCode.CANCEL, new Cancel(1L, "")));
+    assertThat(failure(one).getCode()).isEqualTo(FailureCode.CANCELLED);
+    two.say(request(2));
+    assertThat(failure(two).getCode()).as("a member has it").isEqualTo(FailureCode.OVERLOADED);
+    member.say(ControlFrames.encode(TypeCode.REPLY, SampleCalls.reply(call, "y")));
+    member.link.taken();
+    two.say(request(3));
+    assertThat(two.link.sent).isEmpty();
+    assertThat(quotas.find("acme", "u1").get(0).calls()).isEqualTo(1);
+    long last = ((Invoke) member.link.taken().get(0)).getCall();
+    member.say(ControlFrames.encode(TypeCode.REPLY, SampleCalls.reply(last, "y")));
+    assertThat(quotas.find("acme", "u1").get(0).calls()).isZero();
+    context.trim();
   }
 
   @Test

@@ -885,7 +885,7 @@ class SessionTest {
         .containsExactly(
             connected,
             new Advisory.ClientDisconnected(
-                1, other.remoteAddress(), welcomed.id(), "client", NOW, 2, other.delivered()));
+                1, other.remoteAddress(), welcomed.id(), "client", "", NOW, 2, other.delivered()));
   }
 
   @Test

@@ -270,6 +270,23 @@ class TokenRenewalTest {
       assertThat(refused(ErrorCode.UNAUTHENTICATED, false).getMessage()).contains("another client");
       assertThat(session.principal()).isSameAs(first.principal());
     }
+    assertThat(link.failures)
+        .hasSize(3)
+        .containsOnly("showed credentials of another client in Authenticate");
+  }
+
+  @Test
+  void whoTriesTokensOfOthersHearsLate() {
+    letIn(client(Map.of()));
+    link.late = true;
+    renew(client("acme", "u2", AuthenticationMethod.JWT, session.principal().permissions()));
+    assertThat(link.sent).isEmpty();
+    Runnable retry = link.retry;
+    assertThat(retry).isNotNull();
+    retry.run();
+    refused(ErrorCode.UNAUTHENTICATED, false);
+    assertThat(link.failures).hasSize(1);
+    assertThat(authentications.waiting()).isZero();
   }
 
   @Test
@@ -301,7 +318,7 @@ class TokenRenewalTest {
     loops.runAll();
     assertThat(link.taken()).containsExactlyInAnyOrder(new Drained(2L), new Drained(3L));
     assertThat(session.subscriptions().size()).isEqualTo(1);
-    assertThat(index.size()).isEqualTo(1);
+    assertThat(index.accounts().subscriptions()).isEqualTo(1);
     handle(SampleFrames.publish("other", 2, false, "x"));
     assertThat(((Problem) link.taken().get(0)).getCode()).isEqualTo(ErrorCode.FORBIDDEN);
     handle(SampleFrames.publish("user.one", 1, true, "x"));

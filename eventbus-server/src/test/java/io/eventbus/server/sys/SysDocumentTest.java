@@ -23,7 +23,7 @@ class SysDocumentTest {
   private static final List<Advisory> ADVISORIES =
       List.of(
           new Advisory.ClientConnected(1, "", "", "", "", "", "", ""),
-          new Advisory.ClientDisconnected(1, "", "", "", Instant.EPOCH, 1, 1),
+          new Advisory.ClientDisconnected(1, "", "", "", "", Instant.EPOCH, 1, 1),
           new Advisory.ChangeBegun(1, "", ""),
           new Advisory.ChangeFinished(1, "", Advisory.ChangeOutcome.MOVED),
           new Advisory.DrainChanged(true),

@@ -2,6 +2,7 @@ package io.eventbus.server.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.eventbus.protocol.CloseReason;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -16,6 +17,7 @@ class InboundTurnsTest {
     final List<String> calls = new ArrayList<>();
     @Nullable Runnable retry;
     boolean willing;
+    @Nullable Error failure;
 
     @Override
     public boolean acceptsText() {
@@ -27,6 +29,9 @@ class InboundTurnsTest {
         ByteBuffer message, int from, int to, boolean text, long nowNanos, Runnable again) {
       calls.add(Thread.currentThread().getName());
       retry = again;
+      if (failure != null) {
+        throw failure;
+      }
       return willing ? to : from;
     }
 
@@ -84,6 +89,22 @@ class InboundTurnsTest {
         });
     wire.pass(Duration.ofMillis(1));
     assertThat(handler.calls).hasSize(2).doesNotContain("another");
+  }
+
+  /** Nobody else would hear of it: reading would be off until the client gives up. */
+  @Test
+  void anErrorInItsTurnEndsIt() {
+    begin();
+    handler.failure = new LinkageError("expected by this test");
+    handler.wake();
+    wire.pass(Duration.ofMillis(1));
+    assertThat(wire.written())
+        .hasSize(1)
+        .first()
+        .isInstanceOfSatisfying(
+            Wire.Close.class,
+            close -> assertThat(close.code()).isEqualTo(CloseReason.INTERNAL_ERROR.code()));
+    wire.assertNothingHeld();
   }
 
   /** Otherwise each wake would take one more place in the ring of turns. */

@@ -2,6 +2,7 @@ package io.eventbus.client.internal;
 
 import io.eventbus.client.EventBusException;
 import io.eventbus.protocol.ControlFrames;
+import io.eventbus.protocol.DurationText;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Barrier;
 import java.time.Duration;
@@ -36,15 +37,18 @@ final class Barriers {
     void refused(EventBusException failure);
   }
 
-  private record Question(long id, Asker asker) {}
+  private record Question(Batch barrier, Asker asker) {}
 
   private static final class Pending {
     final CompletableFuture<Void> stage = new CompletableFuture<>();
     final Duration patience;
     final long deadlineNanos;
     boolean pauses;
+    // As it was asked last.
+    Batch barrier;
 
-    Pending(Duration patience, long nowNanos) {
+    Pending(Batch barrier, Duration patience, long nowNanos) {
+      this.barrier = barrier;
       this.patience = patience;
       this.deadlineNanos = nowNanos + Nanos.of(patience);
     }
@@ -66,24 +70,26 @@ final class Barriers {
     if (end != null) {
       return CompletableFuture.failedFuture(end);
     }
-    Pending asked = new Pending(patience, nowNanos);
     long id = nextId++;
+    Pending asked = new Pending(barrier(id), patience, nowNanos);
     pending.put(id, asked);
-    outbox.addBarrier(frame(id), id);
+    outbox.addBarrier(asked.barrier);
     return asked.stage;
   }
 
-  private static byte[] frame(long id) {
-    return ControlFrames.encode(TypeCode.BARRIER, new Barrier(id));
+  private static Batch barrier(long id) {
+    return Batch.ofBarrier(ControlFrames.encode(TypeCode.BARRIER, new Barrier(id)), id);
+  }
+
+  private void again(long id, Pending asked) {
+    asked.pauses = false;
+    asked.barrier = barrier(id);
+    outbox.addBarrier(asked.barrier);
   }
 
   /** A connection is ready; what is to be sent again is queued already. */
   synchronized void connected() {
-    pending.forEach(
-        (id, asked) -> {
-          asked.pauses = false;
-          outbox.addBarrier(frame(id), id);
-        });
+    pending.forEach(this::again);
   }
 
   /**
@@ -92,9 +98,9 @@ final class Barriers {
    * @return goes behind everything else that was sent
    */
   synchronized Batch askOnce(Asker asker) {
-    long id = nextId++;
-    question = new Question(id, asker);
-    return Batch.ofBarrier(frame(id), id);
+    Question asked = new Question(barrier(nextId++), asker);
+    question = asked;
+    return asked.barrier;
   }
 
   /** Whoever has asked so is not interested any more. */
@@ -102,19 +108,20 @@ final class Barriers {
     question = null;
   }
 
-  private synchronized @Nullable Asker askerOf(long id) {
+  private synchronized @Nullable Question takeQuestion(long id) {
     Question asked = question;
-    if (asked == null || asked.id != id) {
+    if (asked == null || asked.barrier.barrier != id) {
       return null;
     }
     question = null;
-    return asked.asker;
+    return asked;
   }
 
   void echoed(long id) {
-    Asker asker = askerOf(id);
-    if (asker != null) {
-      asker.answered();
+    Question asked = takeQuestion(id);
+    if (asked != null) {
+      outbox.answered(asked.barrier);
+      asked.asker.answered();
     } else {
       complete(id);
     }
@@ -123,14 +130,15 @@ final class Barriers {
   private synchronized void complete(long id) {
     Pending answered = pending.remove(id);
     if (answered != null) {
+      outbox.answered(answered.barrier);
       notifier.complete(() -> answered.stage.complete(null));
     }
   }
 
   boolean refused(long id, EventBusException failure) {
-    Asker asker = askerOf(id);
-    if (asker != null) {
-      asker.refused(failure);
+    Question asked = takeQuestion(id);
+    if (asked != null) {
+      asked.asker.refused(failure);
       return true;
     }
     return failure.retryable() ? repeat(id) : fail(id, failure);
@@ -152,8 +160,7 @@ final class Barriers {
   private synchronized void askAgain(long id) {
     Pending asked = pending.get(id);
     if (asked != null && asked.pauses) {
-      asked.pauses = false;
-      outbox.addBarrier(frame(id), id);
+      again(id, asked);
     }
   }
 
@@ -174,7 +181,7 @@ final class Barriers {
             fail(
                 id,
                 new EventBusException.TimedOut(
-                    "the bus did not answer a flush within " + asked.patience)));
+                    "the bus did not answer a flush within " + DurationText.of(asked.patience))));
   }
 
   synchronized void close(EventBusException failure) {

@@ -26,6 +26,8 @@ final class Batch {
   byte[] array;
   int length;
   boolean resend;
+  // How many events without a stage had been sent before this barrier.
+  long plainBefore;
   // As in OpenBatch.
   long number;
 

@@ -7,7 +7,12 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
 import org.jspecify.annotations.Nullable;
 
-/** The bytes that the {@link Outbox} may hold. Guarded by the outbox's lock, which it waits on. */
+/**
+ * The bytes that the {@link Outbox} may hold. Guarded by the outbox's lock, which it waits on.
+ *
+ * <p>At every moment {@code 0 <= used}, and {@code used <= bufferBytes} unless it is one event
+ * alone that is bigger; what was told as dropped is never more than what was dropped.
+ */
 final class Budget {
   private final ClientOptions.Outbound options;
   private final Condition room;
@@ -69,6 +74,7 @@ final class Budget {
 
   void release(long cost) {
     used -= cost;
+    assert used >= 0 : "more given back than taken: " + used;
     // Waking a publisher for every message would let it add a few events and sleep again.
     if (cost > 0 && used <= options.bufferBytes() / 2) {
       room.signalAll();
@@ -79,6 +85,10 @@ final class Budget {
   void close() {
     closed = true;
     room.signalAll();
+  }
+
+  boolean isClosed() {
+    return closed;
   }
 
   /** Everything is given up. */

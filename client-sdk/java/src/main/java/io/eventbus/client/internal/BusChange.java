@@ -68,6 +68,8 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
   private Duration waited = Duration.ZERO;
   // What the new bus gives to this client it gives to nobody else.
   private boolean exclusive;
+  private boolean grouped;
+  private final ReadFence fence;
 
   /**
    * Makes a move; {@link #start} begins it.
@@ -91,6 +93,7 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
     this.parts = environment.parts();
     this.home = home;
     this.old = old;
+    this.fence = new ReadFence(conductor);
     this.target =
         new ChangeTarget(
             options, environment, new ChangeTarget.Parts(this, this, home), urls, hello, producer);
@@ -208,6 +211,7 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
   @Override
   public void lost(String reason) {
     on(ChangeTable.Event.NEW_ENDED, reason);
+    fence.pass();
   }
 
   /**
@@ -294,8 +298,29 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
 
   /** On the old connection's thread, under the dispatcher's lock: it brings nothing more. */
   private void onLeft() {
-    release();
-    soon(ChangeTable.Event.DRAINED);
+    if (grouped) {
+      conductor.execute(this::awaitNew);
+    } else {
+      release();
+      soon(ChangeTable.Event.DRAINED);
+    }
+  }
+
+  /**
+   * Two connections have no order: what the new bus had sent for a group before the old one was
+   * done may not be read yet, and would come behind events with higher numbers.
+   */
+  private void awaitNew() {
+    switch (phase) {
+      case LEAVING, SENDING_MOVED -> fence.await(target.ready().link(), this::hasLeft);
+      case NEW_LOST, NEW_LOST_SENDING -> hasLeft();
+      default -> {}
+    }
+  }
+
+  private void hasLeft() {
+    locked(this::release);
+    on(ChangeTable.Event.DRAINED);
   }
 
   // ---- What is done
@@ -308,6 +333,7 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
       served.put(registration.id(), registration);
       unconfirmed.add(registration.id());
       exclusive |= registration.isExclusive();
+      grouped |= registration instanceof SubscriptionState && registration.isExclusive();
     }
     target.send(all.stream().map(Registration::beginFrame).toList());
     if (all.isEmpty()) {
@@ -352,8 +378,7 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
     cancel(deadline);
     deadline = schedule(patience, this::onWaited);
     if (!parts.subscriptions().leave(served.values(), this::onLeft)) {
-      locked(this::release);
-      on(ChangeTable.Event.DRAINED);
+      hasLeft();
     }
     parts.outbox().whenQuiet(this::whenSent);
   }
@@ -399,10 +424,12 @@ final class BusChange implements ChangeTarget.Listener, InboundFrames.Standby {
   private void end() {
     cancel(deadline);
     cancel(pause);
+    fence.forget();
     parts.barriers().forget();
   }
 
   private void goOn() {
+    fence.forget();
     parts.barriers().forget();
     cancel(pause);
     old.abandon();

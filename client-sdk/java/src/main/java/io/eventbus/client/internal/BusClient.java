@@ -1,5 +1,6 @@
 package io.eventbus.client.internal;
 
+import io.eventbus.client.Answer;
 import io.eventbus.client.AvroCodec;
 import io.eventbus.client.ClientCounters;
 import io.eventbus.client.ClientOptions;
@@ -21,7 +22,9 @@ import io.eventbus.client.ServiceOptions;
 import io.eventbus.client.SubscribeOptions;
 import io.eventbus.client.Subscription;
 import io.eventbus.client.internal.call.Calls;
+import io.eventbus.protocol.DurationText;
 import io.eventbus.protocol.ServiceName;
+import io.eventbus.protocol.Topic;
 import io.eventbus.protocol.TopicFilter;
 import java.time.Duration;
 import java.util.List;
@@ -68,8 +71,13 @@ final class BusClient implements EventBusClient {
 
   @Override
   public CompletionStage<Published> publish(String topic, Event event) {
+    return publish(topic, event, EventEncoder::checkTopic);
+  }
+
+  private CompletionStage<Published> publish(
+      String topic, Event event, Consumer<String> checkTopic) {
     CompletableFuture<Published> stage = new CompletableFuture<>();
-    switch (add(topic, event, stage)) {
+    switch (add(topic, event, stage, checkTopic)) {
       case ACCEPTED -> {}
       case CLOSED -> stage.completeExceptionally(closed());
       case FULL, DROPPED ->
@@ -84,13 +92,18 @@ final class BusClient implements EventBusClient {
 
   @Override
   public SendResult send(String topic, Event event) {
-    return add(topic, event, null);
+    return add(topic, event, null, EventEncoder::checkTopic);
   }
 
-  private SendResult add(String topic, Event event, @Nullable CompletableFuture<Published> stage) {
+  private SendResult add(
+      String topic,
+      Event event,
+      @Nullable CompletableFuture<Published> stage,
+      Consumer<String> checkTopic) {
     TopicState state = outbox.knownTopic(topic);
-    if (state == null) {
-      EventEncoder.checkTopic(topic);
+    // A topic of the system may be known because something was broadcast.
+    if (state == null || topic.charAt(0) == Topic.SYSTEM) {
+      checkTopic.accept(topic);
     }
     OpenBatch.EncodedEvent encoded = encoder.encode(event);
     if (state == null) {
@@ -206,12 +219,20 @@ final class BusClient implements EventBusClient {
   }
 
   @Override
+  public Flow.Publisher<Answer> gather(String service, Event event, RequestOptions how) {
+    return parts.calls().calls().pending().gather(service, event, how);
+  }
+
+  @Override
+  public CompletionStage<Published> broadcast(String service, Event event) {
+    checkService(service);
+    return publish(ServiceName.broadcastTopic(service), event, topic -> {});
+  }
+
+  @Override
   public Service serve(String name, ServiceOptions how, RequestHandler handler) {
     Objects.requireNonNull(handler, "handler");
-    String problem = ServiceName.problem(name);
-    if (problem != null) {
-      throw new EventBusException.IllegalTopic(problem);
-    }
+    checkService(name);
     long id = subscriptions.takeId();
     Calls calls = parts.calls().calls();
     ServiceState service =
@@ -220,8 +241,9 @@ final class BusClient implements EventBusClient {
             name,
             how,
             calls.serve(id, name, how, handler),
+            broadcasts(id, name, how),
             new ServiceState.Environment(
-                subscriptions, calls, parts.notifier(), parts.conductor()));
+                subscriptions, calls, parts.notifier(), parts.conductor(), parts.environment()));
     try {
       begin(service, "the service");
     } catch (EventBusException e) {
@@ -229,6 +251,23 @@ final class BusClient implements EventBusClient {
       throw e;
     }
     return service;
+  }
+
+  private static void checkService(String name) {
+    String problem = ServiceName.problem(name);
+    if (problem != null) {
+      throw new EventBusException.IllegalTopic(problem);
+    }
+  }
+
+  private SubscriptionState broadcasts(long id, String service, ServiceOptions how) {
+    return new SubscriptionState(
+        id,
+        TopicFilter.parse(ServiceName.broadcastTopic(service)),
+        new SubscribeOptions(null, how.overflow(), how.bufferBytes()),
+        parts.acks(),
+        ended -> {},
+        parts.environment()::conflated);
   }
 
   /** Asks the bus for something, which has to confirm it in time. */
@@ -242,7 +281,10 @@ final class BusClient implements EventBusClient {
                 subscriptions.expire(
                     registration.id(),
                     new EventBusException.TimedOut(
-                        "the bus did not confirm " + what + " within " + patience)),
+                        "the bus did not confirm "
+                            + what
+                            + " within "
+                            + DurationText.of(patience))),
             patience.toNanos());
   }
 
@@ -265,7 +307,7 @@ final class BusClient implements EventBusClient {
       Thread.currentThread().interrupt();
       throw new EventBusException.TimedOut("flush was interrupted");
     } catch (TimeoutException e) {
-      throw new EventBusException.TimedOut("flush took longer than " + timeout);
+      throw new EventBusException.TimedOut("flush took longer than " + DurationText.of(timeout));
     } catch (ExecutionException e) {
       if (e.getCause() instanceof EventBusException known) {
         throw known;
@@ -329,7 +371,7 @@ final class BusClient implements EventBusClient {
       parts.maintenance().acknowledge();
       long left = deadline - System.nanoTime();
       ask(Duration.ofNanos(left)).get(left, TimeUnit.NANOSECONDS);
-      return outbox.isEmpty();
+      return outbox.hasArrived();
     } catch (ExecutionException | TimeoutException e) {
       return false;
     }

@@ -3,6 +3,7 @@ package io.eventbus.client.internal;
 import io.eventbus.client.ClientOptions;
 import io.eventbus.client.EventBusException;
 import io.eventbus.protocol.CloseReason;
+import io.eventbus.protocol.DurationText;
 import io.eventbus.schema.ChangeBus;
 import io.eventbus.schema.Hello;
 import io.eventbus.schema.Welcome;
@@ -157,7 +158,9 @@ final class ChangeTarget implements Link.Owner {
     connecting =
         environment
             .conductor()
-            .schedule(() -> giveUp(made, "no answer within " + patience), patience.toNanos());
+            .schedule(
+                () -> giveUp(made, "no answer within " + DurationText.of(patience)),
+                patience.toNanos());
     made.attempt(environment.transport().connect(to, patience, made));
   }
 
@@ -238,7 +241,7 @@ final class ChangeTarget implements Link.Owner {
             environment.clock(),
             environment.conductor(),
             by,
-            () -> giveUp(by, "nothing heard for " + patience));
+            () -> giveUp(by, "nothing heard for " + DurationText.of(patience)));
     watch = started;
     started.start();
   }

@@ -6,6 +6,7 @@ import io.eventbus.client.ConnectionInfo;
 import io.eventbus.client.EventBusException;
 import io.eventbus.protocol.CloseReason;
 import io.eventbus.protocol.ControlFrames;
+import io.eventbus.protocol.DurationText;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.ChangeBus;
 import io.eventbus.schema.ChangeBusFailed;
@@ -261,8 +262,9 @@ final class Connector implements Link.Owner, BusChange.Home {
                 onEnd(
                     link,
                     1006,
-                    "no answer within " + patience,
-                    new EventBusException.TimedOut(url + " did not answer within " + patience));
+                    "no answer within " + DurationText.of(patience),
+                    new EventBusException.TimedOut(
+                        url + " did not answer within " + DurationText.of(patience)));
               }
             },
             patience.toNanos());
@@ -326,7 +328,7 @@ final class Connector implements Link.Owner, BusChange.Home {
             () -> {
               LOG.warn("{}: nothing heard of {} for {}", options.name(), link.url, patience);
               link.abort();
-              onEnd(link, 1006, "nothing heard for " + patience, null);
+              onEnd(link, 1006, "nothing heard for " + DurationText.of(patience), null);
             });
     watch = started;
     started.start();
@@ -417,9 +419,8 @@ final class Connector implements Link.Owner, BusChange.Home {
   }
 
   private void retryFirstLater(EventBusException cause) {
-    Duration delay = retries.next();
-    if (firstDeadline - clock.nanoTime() <= delay.toNanos()) {
-      // There would be no time left for the try itself.
+    Duration delay = retries.next(Duration.ofNanos(firstDeadline - clock.nanoTime()));
+    if (delay == null) {
       finish(cause);
       return;
     }

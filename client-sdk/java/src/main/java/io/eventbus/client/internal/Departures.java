@@ -91,10 +91,10 @@ final class Departures {
     control.addLast(frame);
   }
 
-  /** Adds a frame behind everything that was added before. */
-  void addBarrier(byte[] frame, long id) {
+  /** Adds a barrier behind everything that was added before. */
+  void addBarrier(Batch barrier) {
     seal();
-    sealed.addLast(Batch.ofBarrier(frame, id));
+    sealed.addLast(barrier);
   }
 
   /** Takes control frames, as many as fit into a message; null when there are none. */

@@ -78,6 +78,7 @@ final class Link
   private volatile boolean paused;
   private volatile Transport.@Nullable Attempt attempt;
   private volatile long heardAt;
+  private volatile @Nullable Runnable afterPong;
   private @Nullable EventBusException refusal;
   private boolean welcomed;
 
@@ -300,9 +301,19 @@ final class Link
     }
   }
 
+  /** Sets what is run once with the next Pong, on the connection's thread; must not block. */
+  void whenPong(Runnable task) {
+    afterPong = task;
+  }
+
   @Override
   public void onPong() {
     heardAt = clock.nanoTime();
+    Runnable task = afterPong;
+    if (task != null) {
+      afterPong = null;
+      task.run();
+    }
   }
 
   @Override

@@ -3,6 +3,7 @@ package io.eventbus.client.internal;
 import io.eventbus.client.ClientOptions;
 import io.eventbus.client.ConnectionListener.DropCause;
 import io.eventbus.client.EventBusException;
+import io.eventbus.protocol.DurationText;
 import java.io.ByteArrayOutputStream;
 import java.time.Duration;
 import java.util.List;
@@ -89,7 +90,7 @@ final class Maintenance {
     if (!late.isEmpty()) {
       EventBusException failure =
           new EventBusException.TimedOut(
-              "the bus did not confirm within " + patience + ": delivered or not");
+              "the bus did not confirm within " + DurationText.of(patience) + ": delivered or not");
       parts.notifier().fail(late, failure);
     }
     parts.barriers().expire(clock.nanoTime());

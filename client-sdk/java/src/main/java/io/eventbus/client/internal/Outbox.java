@@ -166,13 +166,13 @@ final class Outbox {
     }
   }
 
-  /** Adds a frame behind everything that was published before. */
-  void addBarrier(byte[] frame, long id) {
+  /** Adds a barrier behind everything that was published before. */
+  void addBarrier(Batch barrier) {
     boolean wake = false;
     lock.lock();
     try {
       if (departures.areOpen()) {
-        departures.addBarrier(frame, id);
+        departures.addBarrier(barrier);
         wake = takeIdle();
       }
     } finally {
@@ -180,6 +180,16 @@ final class Outbox {
     }
     if (wake) {
       wakeSender.run();
+    }
+  }
+
+  /** The bus has answered a barrier: what was sent before it has arrived. */
+  void answered(Batch barrier) {
+    lock.lock();
+    try {
+      unconfirmed.known(barrier);
+    } finally {
+      lock.unlock();
     }
   }
 
@@ -259,20 +269,23 @@ final class Outbox {
     return message;
   }
 
-  /** In turn, so that neither waits for all of the other. */
+  /**
+   * In turn, so that neither waits for all of the other. At the end calls go first: no more come,
+   * and the last barrier, with whose answer the connection is closed, has to be behind them.
+   */
   private @Nullable ByteBuffer nextOfEventsOrCalls(Transport.Channel over) {
     long now = clock.nanoTime();
-    ByteBuffer ofCalls = calls.yields() ? null : calls.next(over, departures, now);
+    boolean yields = calls.yields() && !budget.isClosed();
+    ByteBuffer ofCalls = yields ? null : calls.next(over, departures, now);
     if (ofCalls != null) {
       return ofCalls;
     }
-    boolean yielded = calls.yields();
     calls.yielded();
     Batch batch = departures.next();
     if (batch != null) {
       return leaving(batch);
     }
-    return yielded ? calls.next(over, departures, now) : null;
+    return yields ? calls.next(over, departures, now) : null;
   }
 
   private ByteBuffer leaving(Batch batch) {
@@ -395,7 +408,6 @@ final class Outbox {
       connection = over;
       departures.stay();
       calls.goOn();
-      unconfirmed.allKnown();
       // Nothing, unless the bus has not answered what it should have.
       unconfirmed.giveBack(departures.waiting());
       senderIdle = false;
@@ -474,6 +486,25 @@ final class Outbox {
       return (leaving == null || leaving.isBarrier())
           && departures.isEmpty()
           && unconfirmed.isEmpty();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * After {@link #close} the bus has answered a barrier: what was sent, and nobody waits for, has
+   * arrived.
+   *
+   * @return as {@link #isEmpty}
+   */
+  boolean hasArrived() {
+    lock.lock();
+    try {
+      boolean empty = isEmpty();
+      if (empty) {
+        unconfirmed.allKnown();
+      }
+      return empty;
     } finally {
       lock.unlock();
     }

@@ -1,5 +1,7 @@
 package io.eventbus.client.internal;
 
+import java.util.Arrays;
+
 /**
  * A small set of sequence numbers, kept as ranges in ascending order; of too many ranges the lowest
  * is forgotten. For one thread.
@@ -58,41 +60,33 @@ final class RangeList {
   }
 
   void add(long from, long to) {
-    if (count > 0 && from == bounds[2 * count - 1] + 1) {
-      // Nearly always: what comes follows what came.
-      bounds[2 * count - 1] = to;
-      return;
+    int first = 0;
+    while (first < count && bounds[2 * first + 1] < from - 1) {
+      first++;
     }
-    long low = from;
-    long high = to;
-    int keep = 0;
-    int insertAt = -1;
-    long[] merged = new long[2 * count + 2];
-    for (int i = 0; i < count; i++) {
-      long otherLow = bounds[2 * i];
-      long otherHigh = bounds[2 * i + 1];
-      if (otherHigh < low - 1 || otherLow > high + 1) {
-        if (otherLow > high && insertAt < 0) {
-          insertAt = keep++;
-        }
-        merged[2 * keep] = otherLow;
-        merged[2 * keep + 1] = otherHigh;
-        keep++;
-      } else {
-        low = Math.min(low, otherLow);
-        high = Math.max(high, otherHigh);
-      }
+    int next = first;
+    while (next < count && bounds[2 * next] <= to + 1) {
+      next++;
     }
-    if (insertAt < 0) {
-      insertAt = keep++;
-    }
-    merged[2 * insertAt] = low;
-    merged[2 * insertAt + 1] = high;
-    bounds = merged;
-    count = keep;
+    // Those from the first to the one before the next touch the new one, and become one with it.
+    long low = next > first ? Math.min(from, bounds[2 * first]) : from;
+    long high = next > first ? Math.max(to, bounds[2 * next - 1]) : to;
+    replace(first, next);
+    bounds[2 * first] = low;
+    bounds[2 * first + 1] = high;
     if (count > MOST) {
-      System.arraycopy(bounds, 2, bounds, 0, 2 * count - 2);
       count--;
+      System.arraycopy(bounds, 2, bounds, 0, 2 * count);
     }
+  }
+
+  /** Puts one range, which is still to be filled in, into the place of some or none. */
+  private void replace(int first, int next) {
+    int after = count - next;
+    count = first + 1 + after;
+    if (2 * count > bounds.length) {
+      bounds = Arrays.copyOf(bounds, 2 * bounds.length);
+    }
+    System.arraycopy(bounds, 2 * next, bounds, 2 * (first + 1), 2 * after);
   }
 }

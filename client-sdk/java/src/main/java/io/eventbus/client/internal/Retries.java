@@ -12,6 +12,9 @@ final class Retries {
   /** A connection that ends sooner does not count as a success. */
   private static final long HELD_NANOS = Duration.ofSeconds(5).toNanos();
 
+  /** A try that has less time than this is none. */
+  private static final Duration SHORTEST_TRY = Duration.ofMillis(100);
+
   private final ReconnectPolicy policy;
   private final DoubleSupplier random;
   private int attempt;
@@ -51,6 +54,22 @@ final class Retries {
   Duration next() {
     attempt++;
     return policy.delay(attempt, random.getAsDouble());
+  }
+
+  /**
+   * Begins the next of those tries that have to succeed within a time. Half of what is left of it
+   * is for the try itself, however long the policy would wait.
+   *
+   * @param left of the time
+   * @return how long to wait before it; null if there is no time for another
+   */
+  @Nullable Duration next(Duration left) {
+    if (left.compareTo(SHORTEST_TRY) < 0) {
+      return null;
+    }
+    Duration wanted = next();
+    Duration most = left.dividedBy(2);
+    return wanted.compareTo(most) < 0 ? wanted : most;
   }
 
   /** The number of the try that was begun last. */

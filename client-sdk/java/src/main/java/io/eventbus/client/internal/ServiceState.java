@@ -1,17 +1,21 @@
 package io.eventbus.client.internal;
 
 import io.eventbus.client.EventBusException;
+import io.eventbus.client.EventHandler;
 import io.eventbus.client.Service;
 import io.eventbus.client.ServiceOptions;
 import io.eventbus.client.internal.call.ServiceRunner;
 import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Capacity;
+import io.eventbus.schema.Overflow;
 import io.eventbus.schema.Register;
 import io.eventbus.schema.Unregister;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 
 /** A service of this client: what the bus was told of it. Any thread may use it. */
 final class ServiceState implements Service, Registration {
@@ -19,21 +23,35 @@ final class ServiceState implements Service, Registration {
   private final String name;
   private final ServiceOptions options;
   private final ServiceRunner runner;
+  private final SubscriptionState broadcasts;
   private final Environment environment;
   private final CompletableFuture<Service> ready = new CompletableFuture<>();
   private final CompletableFuture<Boolean> closed = new CompletableFuture<>();
   private volatile boolean confirmed;
   private volatile boolean paused;
+  private volatile boolean handlesBroadcasts;
 
   /** What a service needs around it. */
   record Environment(
       Subscriptions subscriptions,
       io.eventbus.client.internal.call.Calls calls,
       Notifier notifier,
-      Scheduler conductor) {}
+      Scheduler conductor,
+      PushConsumer.Environment consumers) {}
 
+  /**
+   * Makes one.
+   *
+   * @param broadcasts gets what is broadcast; the bus knows of it by the service
+   */
   ServiceState(
-      long id, String name, ServiceOptions options, ServiceRunner runner, Environment environment) {
+      long id,
+      String name,
+      ServiceOptions options,
+      ServiceRunner runner,
+      SubscriptionState broadcasts,
+      Environment environment) {
+    this.broadcasts = broadcasts;
     this.id = id;
     this.name = name;
     this.options = options;
@@ -56,6 +74,22 @@ final class ServiceState implements Service, Registration {
   @Override
   public CompletionStage<Service> ready() {
     return ready;
+  }
+
+  @Override
+  public Service onBroadcast(EventHandler handler) {
+    Objects.requireNonNull(handler, "handler");
+    synchronized (this) {
+      if (handlesBroadcasts) {
+        throw new IllegalStateException(
+            "what is broadcast to " + name + " has a handler already (expected: one)");
+      }
+      PushConsumer consumer = new PushConsumer(broadcasts, handler, environment.consumers());
+      broadcasts.onArrival(consumer::wake);
+      handlesBroadcasts = true;
+    }
+    environment.subscriptions().receivesMore();
+    return this;
   }
 
   @Override
@@ -92,7 +126,12 @@ final class ServiceState implements Service, Registration {
   }
 
   boolean isHandledByThisThread() {
-    return runner.isHandledByThisThread();
+    return runner.isHandledByThisThread() || broadcasts.isHandledByThisThread();
+  }
+
+  /** What gets the events that are broadcast; null if nothing handles them. */
+  @Nullable SubscriptionState broadcasts() {
+    return handlesBroadcasts ? broadcasts : null;
   }
 
   /** Ends the service; the stage is that of {@link #close}. */
@@ -117,7 +156,13 @@ final class ServiceState implements Service, Registration {
     return ControlFrames.encode(
         TypeCode.REGISTER,
         new Register(
-            id, name, concurrencyNow(), options.identify(), options.version(), options.metadata()));
+            id,
+            name,
+            concurrencyNow(),
+            options.identify(),
+            options.version(),
+            options.metadata(),
+            Overflow.valueOf(options.overflow().name())));
   }
 
   @Override
@@ -138,6 +183,7 @@ final class ServiceState implements Service, Registration {
   @Override
   public void confirm() {
     confirmed = true;
+    broadcasts.confirm();
   }
 
   @Override
@@ -153,11 +199,20 @@ final class ServiceState implements Service, Registration {
   @Override
   public void end() {
     environment.calls().forget(id);
-    runner.end(() -> environment.notifier().complete(() -> closed.complete(true)));
+    broadcasts.end();
+    runner.end(this::endWithBroadcasts);
+  }
+
+  private void endWithBroadcasts() {
+    CompletableFuture<Void> handled =
+        handlesBroadcasts ? broadcasts.finished() : CompletableFuture.completedFuture(null);
+    CompletableFuture<Void> unused =
+        handled.thenRun(() -> environment.notifier().complete(() -> closed.complete(true)));
   }
 
   @Override
   public void abandon() {
+    broadcasts.discard();
     runner.abandon();
     environment.notifier().complete(() -> closed.complete(false));
   }

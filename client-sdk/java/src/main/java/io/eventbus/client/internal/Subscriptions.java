@@ -74,7 +74,19 @@ final class Subscriptions {
   }
 
   private void publish() {
-    snapshot = new Snapshot(all(SubscriptionState.class), snapshot.version() + 1);
+    List<SubscriptionState> all = new ArrayList<>(all(SubscriptionState.class));
+    for (ServiceState service : all(ServiceState.class)) {
+      SubscriptionState broadcasts = service.broadcasts();
+      if (broadcasts != null) {
+        all.add(broadcasts);
+      }
+    }
+    snapshot = new Snapshot(List.copyOf(all), snapshot.version() + 1);
+  }
+
+  /** A service takes what is broadcast to it from now on. */
+  synchronized void receivesMore() {
+    publish();
   }
 
   private <R extends Registration> List<R> all(Class<R> kind) {

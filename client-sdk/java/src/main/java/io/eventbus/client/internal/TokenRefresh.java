@@ -1,6 +1,7 @@
 package io.eventbus.client.internal;
 
 import io.eventbus.client.EventBusException;
+import io.eventbus.protocol.DurationText;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.function.DoubleSupplier;
@@ -128,7 +129,10 @@ final class TokenRefresh {
 
   private void show(Link over, String token) {
     later(
-        () -> fail(new EventBusException.TimedOut("no answer to a new token within " + ANSWER)),
+        () ->
+            fail(
+                new EventBusException.TimedOut(
+                    "no answer to a new token within " + DurationText.of(ANSWER))),
         ANSWER.toNanos());
     over.authenticate(token);
   }

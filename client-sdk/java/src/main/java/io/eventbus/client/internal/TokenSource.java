@@ -2,6 +2,7 @@ package io.eventbus.client.internal;
 
 import io.eventbus.client.EventBusException;
 import io.eventbus.client.TokenSupplier;
+import io.eventbus.protocol.DurationText;
 import io.eventbus.protocol.FrameLimits;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -72,7 +73,7 @@ final class TokenSource {
                   end(
                       null,
                       new EventBusException.TimedOut(
-                          "the supplier of tokens gave none within " + patience)),
+                          "the supplier of tokens gave none within " + DurationText.of(patience))),
               patience.toNanos());
     }
 

@@ -10,8 +10,9 @@ import org.jspecify.annotations.Nullable;
  * The part of the {@link Outbox} behind the network: messages that were sent and whose confirmation
  * is outstanding, in the order in which they were sent. Guarded by the outbox's lock.
  *
- * <p>It also knows how many events without a stage may be lost: those sent after the last frame
- * that the bus has answered.
+ * <p>It also knows how many events without a stage may be lost: those sent after the last frame or
+ * barrier that the bus has answered. At every moment {@code plainKnown <= plainSent}; each event is
+ * told as indeterminate at most once, because what was told counts as known.
  */
 final class Unconfirmed {
   private final Deque<Batch> batches = new ArrayDeque<>();
@@ -22,6 +23,7 @@ final class Unconfirmed {
 
   /** A message leaves: from now on the bus may answer it. */
   void sending(Batch batch) {
+    batch.plainBefore = plainSent;
     plainSent += batch.plainEvents;
     for (PublishFrame frame : batch.frames) {
       frame.plainBefore = plainSent;
@@ -127,9 +129,9 @@ final class Unconfirmed {
     }
   }
 
-  /** The bus has said that it has got everything. */
-  void allKnown() {
-    plainKnown = plainSent;
+  /** The bus has answered a barrier; one that was not sent since it was made says nothing. */
+  void known(Batch barrier) {
+    plainKnown = Math.max(plainKnown, barrier.plainBefore);
   }
 
   /**

@@ -603,6 +603,66 @@ class BusChangeTest {
     assertThat(client.counters().duplicates()).isZero();
   }
 
+  /** Moves a member of a group until the old bus has drained it; the Pong is still to come. */
+  private long drainedMember(EventBusClient client) throws Exception {
+    bus.answersPings = false;
+    long id = ((SubscriptionState) collectInGroup(client, "a")).id();
+    bus.answersUnsubscribe = false;
+    deliver(1, 1, id, "1");
+    askToChange(1, "tok", TWO);
+    FakeBus.Arrival unsubscribe = bus.next(TypeCode.UNSUBSCRIBE);
+    deliver(1, 3, id, "3");
+    assertThat(take(1)).containsExactly("g:1");
+    bus.connection(1).frame(TypeCode.DRAINED, new Drained((Long) unsubscribe.content()));
+    assertThat(bus.pings).hasValue(1);
+    return id;
+  }
+
+  @Test
+  void whatTheNewBusHadSentForAGroupBeforeIsReadFirst() throws Exception {
+    EventBusClient client = connect();
+    long id = drainedMember(client);
+    assertThat(got).isEmpty();
+    deliver(2, 2, id, "2");
+    bus.connection(2).pong();
+    assertThat(take(2)).containsExactly("g:2", "g:3");
+    awaitMoved();
+    assertThat(told).isEmpty();
+  }
+
+  @Test
+  void aNewBusThatAnswersNoPingIsNotWaitedForLong() throws Exception {
+    EventBusClient client = connect();
+    drainedMember(client);
+    scheduler.advance(ReadFence.DEADLINE.minusMillis(1));
+    assertThat(got).isEmpty();
+    scheduler.advance(Duration.ofMillis(1));
+    assertThat(take(1)).containsExactly("g:3");
+    awaitMoved();
+  }
+
+  @Test
+  void aNewBusThatIsLostIsNotWaitedFor() throws Exception {
+    EventBusClient client = connect();
+    long id = drainedMember(client);
+    deliver(2, 2, id, "2");
+    bus.connection(2).end(1006, "");
+    assertThat(take(2)).containsExactly("g:2", "g:3");
+    awaitFailed();
+    bus.answersUnsubscribe = true;
+    assertWorksAtOne(client);
+  }
+
+  @Test
+  void whoHasNoGroupsWaitsForNoPong() throws Exception {
+    bus.answersPings = false;
+    EventBusClient client = connect();
+    collect(client, "a");
+    askToChange(1, "tok", TWO);
+    awaitMoved();
+    assertThat(bus.pings).hasValue(0);
+  }
+
   @Test
   void aTopicWithAndWithoutAGroupLosesNothingOfEither() throws Exception {
     EventBusClient client = connect();

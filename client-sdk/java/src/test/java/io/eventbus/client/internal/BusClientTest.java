@@ -19,6 +19,7 @@ import io.eventbus.client.SendResult;
 import io.eventbus.client.Subscription;
 import io.eventbus.client.WhenFull;
 import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.Barrier;
 import io.eventbus.schema.Problem;
 import java.net.URI;
 import java.time.Duration;
@@ -232,6 +233,22 @@ class BusClientTest {
         .isInstanceOf(EventBusException.NotConnected.class)
         .hasMessageContaining("refused");
     assertThat(bus.closed).isTrue();
+  }
+
+  @Test
+  void theFirstConnectionIsTriedUntilTheEndOfItsTime() throws Exception {
+    bus.connectFailure = new IllegalStateException("refused");
+    CompletableFuture<EventBusClient> client =
+        start(
+            b ->
+                b.connectTimeout(Duration.ofSeconds(10))
+                    .reconnect(ReconnectPolicy.DEFAULT.withRetryFirst(true)));
+    // The policy would wait for 6.4 s after 6.3 s.
+    scheduler.advance(Duration.ofSeconds(9));
+    assertThat(client).isNotDone();
+    bus.connectFailure = null;
+    scheduler.advance(Duration.ofSeconds(1));
+    assertThat(get(client).state()).isEqualTo(ClientState.CONNECTED);
   }
 
   @Test
@@ -647,6 +664,15 @@ class BusClientTest {
   }
 
   @Test
+  void plainEventsThatHaveArrivedBeforeACloseInOrderAreNotUncertain() throws Exception {
+    EventBusClient client = connect();
+    client.send("a", "x");
+    bus.awaitPayload("x");
+    assertThat(client.close(Duration.ofSeconds(10))).isTrue();
+    assertThat(client.counters().indeterminate()).isZero();
+  }
+
+  @Test
   void plainEventsThatWereUnderWayAreToldAsUncertain() throws Exception {
     EventBusClient client = connect();
     client.send("a", "known");
@@ -915,6 +941,32 @@ class BusClientTest {
     assertThat(bus.nextPublish().payloads()).containsExactly("two");
     bus.next(TypeCode.BARRIER);
     assertThat(bus.nextPublish().payloads()).containsExactly("three");
+  }
+
+  @Test
+  void closingInOrderTellsOfNoLoss() throws Exception {
+    EventBusClient client = connect();
+    client.send("a", "one");
+    assertThat(client.close(Duration.ofSeconds(10))).isTrue();
+    assertThat(client.counters().indeterminate()).isZero();
+  }
+
+  @Test
+  void onlyWhatWasSentAfterAnAnsweredFlushMayBeLost() throws Exception {
+    EventBusClient client = connect();
+    client.send("a", "one");
+    client.send("a", "two");
+    bus.answersBarriers = false;
+    CompletionStage<Void> flush = client.flushAsync();
+    long asked = (Long) bus.next(TypeCode.BARRIER).content();
+    client.send("a", "three");
+    bus.awaitPayload("three");
+    bus.connection().frame(TypeCode.BARRIER, new Barrier(asked));
+    get(flush);
+    bus.connection().end(1006, "");
+    assertThat(told.next()).startsWith("connected");
+    assertThat(told.next()).isEqualTo("dropped 1 CONNECTION_LOST");
+    assertThat(client.counters().indeterminate()).isEqualTo(1);
   }
 
   @Test

@@ -42,7 +42,7 @@ class CallDeparturesTest {
   }
 
   /** A frame of so many bytes with this value. */
-  private static final class Frame implements CallFrame {
+  static final class Frame implements CallFrame {
     private final @Nullable CallPath path;
     private final int bytes;
     private final byte value;

@@ -212,7 +212,7 @@ class CallerTest {
     scheduler.advance(Duration.ofMillis(20));
     CallFailed late = failure(answer, CallFailed.DeadlineExceeded.class);
     assertThat(late.executed()).isEqualTo(Execution.UNKNOWN);
-    assertThat(late).hasMessageContaining("orders did not answer within PT2S");
+    assertThat(late).hasMessageContaining("orders did not answer within 2s");
   }
 
   @Test

@@ -236,15 +236,31 @@ final class FakeBus implements Transport {
 
   /** A Reply from member 9 that waited for 3 microseconds and took 4. */
   static byte[] reply(long call, String payload) {
+    return reply(call, 9, false, payload);
+  }
+
+  static byte[] reply(long call, long member, boolean more, String payload) {
     ByteBuffer event = event(payload);
     int tail = CallFrames.replyTailSize(0, event.remaining());
-    ByteBuffer out = ByteBuffer.allocate(CallFrames.replySize(call, 9, 3, 4, tail));
-    CallFrames.writeReplyHead(out, call, 9, 3, 4, tail);
+    ByteBuffer out = ByteBuffer.allocate(CallFrames.replySize(call, member, 3, 4, tail));
+    CallFrames.writeReplyHead(out, call, member, 3, 4, tail);
     CallFrames.writeReplySchema(out, 0);
-    return out.put(event).array();
+    out.put(event);
+    CallFrames.writeReplyEnd(out, more);
+    return out.array();
   }
 
   static byte[] failure(long call, FailureCode code, Execution executed, long retryAfterMillis) {
+    return failure(call, 9, false, code, executed, retryAfterMillis);
+  }
+
+  static byte[] failure(
+      long call,
+      long member,
+      boolean more,
+      FailureCode code,
+      Execution executed,
+      long retryAfterMillis) {
     return ControlFrames.encode(
         TypeCode.FAILURE,
         new Failure(
@@ -253,9 +269,10 @@ final class FakeBus implements Transport {
             "told by the bus",
             executed,
             retryAfterMillis,
-            9L,
+            member,
             "",
-            ByteBuffer.allocate(0)));
+            ByteBuffer.allocate(0),
+            more));
   }
 
   /** An Invoke for the method {@code m} by caller 5. */
@@ -591,9 +608,13 @@ final class FakeBus implements Transport {
     @Override
     public void ping() {
       pings.incrementAndGet();
-      if (answersPings) {
+      if (answersPings && !isOver()) {
         listener.onPong();
       }
+    }
+
+    void pong() {
+      listener.onPong();
     }
 
     boolean isOver() {

@@ -22,6 +22,7 @@ import io.eventbus.schema.Capacity;
 import io.eventbus.schema.Execution;
 import io.eventbus.schema.Failure;
 import io.eventbus.schema.FailureCode;
+import io.eventbus.schema.Overflow;
 import io.eventbus.schema.Problem;
 import io.eventbus.schema.Register;
 import java.time.Duration;
@@ -142,7 +143,15 @@ class MemberTest {
     assertThat(get(service.ready())).isSameAs(service);
     Register register = (Register) bus.next(TypeCode.REGISTER).content();
     assertThat(register)
-        .isEqualTo(new Register(register.getId(), "orders", 3, true, "1.2", Map.of("zone", "a")));
+        .isEqualTo(
+            new Register(
+                register.getId(),
+                "orders",
+                3,
+                true,
+                "1.2",
+                Map.of("zone", "a"),
+                Overflow.DROP_OLDEST));
     bus.connection().message(FakeBus.invoke(-1, register.getId(), 2_000, 17, 1, "this"));
     FakeBus.Answered reply = bus.nextReply();
     assertThat(reply.call()).isEqualTo(-1);

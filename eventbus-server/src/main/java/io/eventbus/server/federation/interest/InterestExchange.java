@@ -59,7 +59,7 @@ public final class InterestExchange implements PeerListener {
 
   private PeerStatus of(Peer peer) {
     return statuses.computeIfAbsent(
-        peer, p -> new PeerStatus(new PeerInterest(p, index, lanes.config().filters())));
+        peer, p -> new PeerStatus(new PeerInterest(p, index.accounts(), lanes.config().filters())));
   }
 
   /** The registry says which buses belong to the cluster now, this bus among them or not. */

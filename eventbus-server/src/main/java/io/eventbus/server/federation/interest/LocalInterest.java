@@ -1,9 +1,11 @@
 package io.eventbus.server.federation.interest;
 
 import io.eventbus.protocol.PeerFrames;
+import io.eventbus.schema.AccountEntry;
 import io.eventbus.schema.Interest;
 import io.eventbus.schema.InterestEntry;
 import io.eventbus.schema.Overflow;
+import io.eventbus.server.routing.Accounts;
 import io.eventbus.server.routing.LocalSubscriptions;
 import io.eventbus.server.routing.Subscription;
 import io.eventbus.server.routing.Target;
@@ -28,16 +30,29 @@ public final class LocalInterest implements LocalSubscriptions {
   /**
    * What is told of.
    *
+   * @param account whose subscribers; empty for the default account
    * @param filter the filter
    * @param group the group, null for the subscribers without one
    */
-  record Key(String filter, @Nullable String group) {
-    static Key of(Subscription s) {
-      return new Key(s.filter().toString(), s.group());
+  record Key(String account, String filter, @Nullable String group) {
+    static Key of(String account, Subscription s) {
+      return new Key(account, s.filter().toString(), s.group());
     }
 
+    boolean isOfDefaultAccount() {
+      return account.isEmpty();
+    }
+
+    /** Of the default account what it was before there were others: older buses add up the same. */
     long hash(int overflow) {
       long h = 1125899906842597L;
+      for (int i = 0; i < account.length(); i++) {
+        h = 31 * h + account.charAt(i);
+      }
+      if (!account.isEmpty()) {
+        // Where the account ends: no filter has this character.
+        h = 31 * h + '\n';
+      }
       for (int i = 0; i < filter.length(); i++) {
         h = 31 * h + filter.charAt(i);
       }
@@ -60,6 +75,7 @@ public final class LocalInterest implements LocalSubscriptions {
   private Map<Key, Integer> changes = new LinkedHashMap<>();
   private long version;
   private long digest;
+  private long accountDigest;
 
   /** The task is run, under a lock, when there is something to tell after there was nothing. */
   public LocalInterest(Runnable changed) {
@@ -67,21 +83,58 @@ public final class LocalInterest implements LocalSubscriptions {
   }
 
   @Override
-  public void added(Subscription s) {
-    change(Key.of(s), s.overflow(), 1);
+  public LocalSubscriptions ofAccount(String account) {
+    return new OfAccount(account);
   }
 
-  @Override
-  public synchronized void withdrawn(Subscription s) {
-    if (withdrawn.add(s)) {
-      change(Key.of(s), s.overflow(), -1);
+  /** Hears of one account. */
+  private final class OfAccount implements LocalSubscriptions {
+    private final String account;
+
+    OfAccount(String account) {
+      this.account = account;
+    }
+
+    @Override
+    public void added(Subscription s) {
+      change(Key.of(account, s), s.overflow(), 1);
+    }
+
+    @Override
+    public void withdrawn(Subscription s) {
+      LocalInterest.this.withdrawn(account, s);
+    }
+
+    @Override
+    public void removed(Subscription s) {
+      LocalInterest.this.removed(account, s);
     }
   }
 
   @Override
-  public synchronized void removed(Subscription s) {
+  public void added(Subscription s) {
+    change(Key.of(Accounts.DEFAULT, s), s.overflow(), 1);
+  }
+
+  @Override
+  public void withdrawn(Subscription s) {
+    withdrawn(Accounts.DEFAULT, s);
+  }
+
+  @Override
+  public void removed(Subscription s) {
+    removed(Accounts.DEFAULT, s);
+  }
+
+  private synchronized void withdrawn(String account, Subscription s) {
+    if (withdrawn.add(s)) {
+      change(Key.of(account, s), s.overflow(), -1);
+    }
+  }
+
+  private synchronized void removed(String account, Subscription s) {
     if (!withdrawn.remove(s)) {
-      change(Key.of(s), s.overflow(), -1);
+      change(Key.of(account, s), s.overflow(), -1);
     }
   }
 
@@ -96,7 +149,12 @@ public final class LocalInterest implements LocalSubscriptions {
     if (now == before) {
       return;
     }
-    digest += (now < 0 ? 0 : key.hash(now)) - (before < 0 ? 0 : key.hash(before));
+    long difference = (now < 0 ? 0 : key.hash(now)) - (before < 0 ? 0 : key.hash(before));
+    if (key.isOfDefaultAccount()) {
+      digest += difference;
+    } else {
+      accountDigest += difference;
+    }
     version++;
     boolean first = changes.isEmpty();
     changes.put(key, now);
@@ -127,8 +185,8 @@ public final class LocalInterest implements LocalSubscriptions {
     return counts.size();
   }
 
-  public synchronized boolean contains(String filter, @Nullable String group) {
-    return counts.containsKey(new Key(filter, group));
+  public synchronized boolean contains(String account, String filter, @Nullable String group) {
+    return counts.containsKey(new Key(account, filter, group));
   }
 
   /** What has changed since it was last asked for, as frames; empty if nothing has. */
@@ -138,29 +196,34 @@ public final class LocalInterest implements LocalSubscriptions {
     }
     Map<Key, Integer> now = changes;
     changes = new LinkedHashMap<>();
-    List<InterestEntry> entries = new ArrayList<>();
-    now.forEach((key, state) -> entries.add(new InterestEntry(key.filter(), key.group(), state)));
-    return frames(false, entries);
+    return frames(false, now);
   }
 
   /** Everything, as frames. */
   synchronized List<byte[]> whole() {
-    List<InterestEntry> entries = new ArrayList<>();
-    counts.forEach(
-        (key, of) -> entries.add(new InterestEntry(key.filter(), key.group(), strictest(of))));
-    return frames(true, entries);
+    Map<Key, Integer> all = new HashMap<>();
+    counts.forEach((key, of) -> all.put(key, strictest(of)));
+    return frames(true, all);
   }
 
-  private List<byte[]> frames(boolean whole, List<InterestEntry> entries) {
+  private List<byte[]> frames(boolean whole, Map<Key, Integer> states) {
     List<byte[]> frames = new ArrayList<>();
-    Iterator<InterestEntry> all = entries.iterator();
+    Iterator<Map.Entry<Key, Integer>> all = states.entrySet().iterator();
     boolean begins = whole;
     do {
-      List<InterestEntry> chunk = new ArrayList<>();
-      while (all.hasNext() && chunk.size() < CHUNK) {
-        chunk.add(all.next());
+      List<InterestEntry> entries = new ArrayList<>();
+      List<AccountEntry> others = new ArrayList<>();
+      while (all.hasNext() && entries.size() + others.size() < CHUNK) {
+        Map.Entry<Key, Integer> next = all.next();
+        Key key = next.getKey();
+        if (key.isOfDefaultAccount()) {
+          entries.add(new InterestEntry(key.filter(), key.group(), next.getValue()));
+        } else {
+          others.add(new AccountEntry(key.account(), key.filter(), key.group(), next.getValue()));
+        }
       }
-      Interest interest = new Interest(version, begins, all.hasNext(), digest, chunk);
+      Interest interest =
+          new Interest(version, begins, all.hasNext(), digest, entries, others, accountDigest);
       frames.add(PeerFrames.encode(PeerFrames.INTEREST, interest));
       begins = false;
     } while (all.hasNext());

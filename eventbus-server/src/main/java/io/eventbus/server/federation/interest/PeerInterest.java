@@ -1,14 +1,15 @@
 package io.eventbus.server.federation.interest;
 
 import io.eventbus.protocol.TopicFilter;
+import io.eventbus.schema.AccountEntry;
 import io.eventbus.schema.Interest;
 import io.eventbus.schema.InterestEntry;
+import io.eventbus.server.routing.Accounts;
 import io.eventbus.server.routing.RemoteBus;
 import io.eventbus.server.routing.Subscription;
 import io.eventbus.server.routing.SubscriptionIndex;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.slf4j.Logger;
@@ -32,21 +33,38 @@ final class PeerInterest {
   }
 
   private final RemoteBus bus;
-  private final SubscriptionIndex index;
+  private final Accounts accounts;
   // The other bus sees to the limit, but for those that pass it at the same time on several loops,
   // and while the whole replaces what was told before.
   private final int most;
-  private final Map<LocalInterest.Key, Subscription> entries = new HashMap<>();
+  private final Map<LocalInterest.Key, Entry> entries = new HashMap<>();
   private Set<LocalInterest.Key> stale = new HashSet<>();
   private boolean replacing;
   private long digest;
+  private long accountDigest;
   private int ignored;
   private boolean suspended;
   private boolean known;
 
-  PeerInterest(RemoteBus bus, SubscriptionIndex index, int limit) {
+  /** What is kept: where, and what stands there for the bus. */
+  private record Entry(SubscriptionIndex index, Subscription subscription) {
+    void add() {
+      index.add(subscription);
+    }
+
+    void remove() {
+      index.remove(subscription);
+    }
+
+    /** After it was removed, or where it was not added. */
+    void release() {
+      index.accounts().release(index);
+    }
+  }
+
+  PeerInterest(RemoteBus bus, Accounts accounts, int limit) {
     this.bus = bus;
-    this.index = index;
+    this.accounts = accounts;
     this.most = (int) Math.min(Integer.MAX_VALUE, 2L * limit);
   }
 
@@ -68,8 +86,8 @@ final class PeerInterest {
       return Outcome.MISMATCH;
     }
     // First those that make room.
-    set(interest.getEntries(), true);
-    set(interest.getEntries(), false);
+    set(interest, true);
+    set(interest, false);
     if (interest.getMore()) {
       return Outcome.INCOMPLETE;
     }
@@ -81,22 +99,44 @@ final class PeerInterest {
     }
     // Asking for the whole again helps only if there is room for it now.
     boolean tooMany = ignored > 0 && entries.size() + ignored > most;
-    return tooMany || digest == interest.getDigest() ? Outcome.APPLIED : Outcome.MISMATCH;
+    boolean addsUp = digest == interest.getDigest() && accountDigest == interest.getAccountDigest();
+    return tooMany || addsUp ? Outcome.APPLIED : Outcome.MISMATCH;
   }
 
-  private void set(List<InterestEntry> changed, boolean removals) {
-    for (InterestEntry entry : changed) {
+  private void set(Interest interest, boolean removals) {
+    for (InterestEntry entry : interest.getEntries()) {
       if (entry.getOverflow() < 0 == removals) {
-        LocalInterest.Key key = new LocalInterest.Key(entry.getFilter(), entry.getGroup());
-        stale.remove(key);
-        set(key, entry.getOverflow());
+        told(
+            new LocalInterest.Key(Accounts.DEFAULT, entry.getFilter(), entry.getGroup()),
+            entry.getOverflow());
+      }
+    }
+    for (AccountEntry entry : interest.getAccountEntries()) {
+      if (entry.getOverflow() < 0 == removals) {
+        told(
+            new LocalInterest.Key(entry.getAccount(), entry.getFilter(), entry.getGroup()),
+            entry.getOverflow());
       }
     }
   }
 
+  private void told(LocalInterest.Key key, int overflow) {
+    stale.remove(key);
+    set(key, overflow);
+  }
+
+  private void addToDigest(LocalInterest.Key key, long hash) {
+    if (key.isOfDefaultAccount()) {
+      digest += hash;
+    } else {
+      accountDigest += hash;
+    }
+  }
+
   private void set(LocalInterest.Key key, int overflow) {
-    Subscription before = entries.get(key);
-    int policyBefore = before == null ? PolicyCode.NONE : PolicyCode.of(before.overflow());
+    Entry before = entries.get(key);
+    int policyBefore =
+        before == null ? PolicyCode.NONE : PolicyCode.of(before.subscription().overflow());
     if (overflow == policyBefore) {
       return;
     }
@@ -111,21 +151,23 @@ final class PeerInterest {
         ignore();
         return;
       }
-      Subscription now =
+      Subscription subscription =
           new Subscription(
               bus, 0, TopicFilter.parse(key.filter()), key.group(), PolicyCode.overflow(overflow));
+      Entry now = new Entry(accounts.keep(key.account()), subscription);
       entries.put(key, now);
-      digest += key.hash(overflow);
+      addToDigest(key, key.hash(overflow));
       if (!suspended) {
-        index.add(now);
+        now.add();
       }
     }
     if (before != null) {
-      digest -= key.hash(policyBefore);
+      addToDigest(key, -key.hash(policyBefore));
       // After the other has come, so that no event finds neither.
       if (!suspended) {
-        index.remove(before);
+        before.remove();
       }
+      before.release();
     }
   }
 
@@ -143,26 +185,28 @@ final class PeerInterest {
   void suspend() {
     if (!suspended) {
       suspended = true;
-      entries.values().forEach(index::remove);
+      entries.values().forEach(Entry::remove);
     }
   }
 
   void resume() {
     if (suspended) {
       suspended = false;
-      entries.values().forEach(index::add);
+      entries.values().forEach(Entry::add);
     }
   }
 
   /** Forgets everything: the bus is another process, or gone. */
   void clear() {
     if (!suspended) {
-      entries.values().forEach(index::remove);
+      entries.values().forEach(Entry::remove);
     }
+    entries.values().forEach(Entry::release);
     entries.clear();
     stale.clear();
     ignored = 0;
     digest = 0;
+    accountDigest = 0;
     known = false;
     replacing = false;
   }

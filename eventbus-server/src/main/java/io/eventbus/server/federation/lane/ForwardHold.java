@@ -1,6 +1,5 @@
 package io.eventbus.server.federation.lane;
 
-import java.util.function.ObjLongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -8,6 +7,19 @@ import org.jspecify.annotations.Nullable;
  * connection; confined to its loop.
  */
 public final class ForwardHold {
+  /** Is told for how long subscribers of a topic have kept a connection from being read. */
+  @FunctionalInterface
+  public interface Charge {
+    /**
+     * Charges them.
+     *
+     * @param account whose topic it is
+     * @param nanos since it was charged last
+     */
+    void charge(String account, String topic, long nanos);
+  }
+
+  private String account = "";
   private @Nullable String topic;
   private long chargedUntil;
 
@@ -16,16 +28,17 @@ public final class ForwardHold {
   }
 
   /** From now on subscribers of a topic keep the connection from being read. */
-  public void begin(String fullTopic, long nowNanos) {
+  public void begin(String ofAccount, String fullTopic, long nowNanos) {
+    account = ofAccount;
     topic = fullTopic;
     chargedUntil = nowNanos;
   }
 
   /** Tells the topic and the nanoseconds that have passed since it was told last, if it is on. */
-  public void charge(ObjLongConsumer<String> holds, long nowNanos) {
+  public void charge(Charge holds, long nowNanos) {
     String held = topic;
     if (held != null) {
-      holds.accept(held, nowNanos - chargedUntil);
+      holds.charge(account, held, nowNanos - chargedUntil);
       chargedUntil = nowNanos;
     }
   }

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LanePath implements Subscriber {
   private static final int[] NONE = {};
+  private static final byte[] NO_TAIL = {};
 
   /** What the type code and the lengths in a frame's head take at most. */
   private static final int MOST_NUMBERS = 32;
@@ -27,7 +28,9 @@ public final class LanePath implements Subscriber {
   public record Pick(Peer bus, String group) {}
 
   private final Lane lane;
+  private final String account;
   private final byte[] head;
+  private final byte[] tail;
   private final List<Peer> behind;
   private final boolean ungrouped;
   private final List<String> groups;
@@ -38,7 +41,9 @@ public final class LanePath implements Subscriber {
 
   private LanePath(
       Lane lane,
+      String account,
       byte[] head,
+      byte[] tail,
       List<Peer> behind,
       boolean ungrouped,
       List<String> groups,
@@ -47,7 +52,9 @@ public final class LanePath implements Subscriber {
       Overflow apart,
       @Nullable FrameToken token) {
     this.lane = lane;
+    this.account = account;
     this.head = head;
+    this.tail = tail;
     this.behind = behind;
     this.ungrouped = ungrouped;
     this.groups = groups;
@@ -61,6 +68,7 @@ public final class LanePath implements Subscriber {
    * Makes a path.
    *
    * @param lane where it begins
+   * @param account whose events go by it, empty for the default account
    * @param hops over how many lanes the frames have gone at its end
    * @param ungrouped whether they are for subscribers without a group
    * @param groups the groups at the first bus that they are for
@@ -71,6 +79,7 @@ public final class LanePath implements Subscriber {
    */
   public static LanePath of(
       Lane lane,
+      String account,
       int hops,
       boolean ungrouped,
       List<String> groups,
@@ -83,19 +92,37 @@ public final class LanePath implements Subscriber {
     int[] pickBuses =
         picks.isEmpty() ? NONE : picks.stream().mapToInt(p -> p.bus().registryNumber()).toArray();
     List<String> pickGroups = picks.stream().map(Pick::group).toList();
-    byte[] head = PeerFrames.forwardHead(hops, ungrouped, groups, targets, pickBuses, pickGroups);
-    return new LanePath(lane, head, behind, ungrouped, groups, picks, hops, apart, token);
+    boolean isNamed = !account.isEmpty();
+    byte[] head =
+        isNamed
+            ? PeerFrames.accountForwardHead(hops)
+            : PeerFrames.forwardHead(hops, ungrouped, groups, targets, pickBuses, pickGroups);
+    byte[] tail =
+        isNamed
+            ? PeerFrames.accountForwardTail(
+                account, ungrouped, groups, targets, pickBuses, pickGroups)
+            : NO_TAIL;
+    return new LanePath(
+        lane, account, head, tail, behind, ungrouped, groups, picks, hops, apart, token);
   }
 
   /** The same without the buses behind, for when those are reached by another path. */
   LanePath alone() {
-    return of(lane, hops, ungrouped, groups, List.of(), List.of(), apart, token);
+    return of(lane, account, hops, ungrouped, groups, List.of(), List.of(), apart, token);
   }
 
   /** The path of the same frames to one of the buses behind, past the first one. */
   LanePath past(Peer bus, FrameToken follows) {
     return of(
-        bus.lane(lane.number()), hops, true, groupsOf(bus), List.of(), List.of(), apart, follows);
+        bus.lane(lane.number()),
+        account,
+        hops,
+        true,
+        groupsOf(bus),
+        List.of(),
+        List.of(),
+        apart,
+        follows);
   }
 
   /**
@@ -133,12 +160,17 @@ public final class LanePath implements Subscriber {
 
   /** How many bytes go before a delivery where it leaves by this path. */
   int headBytes(Delivery delivery) {
-    return PeerFrames.forwardHeadSize(head, delivery.frameBytes());
+    return PeerFrames.forwardHeadSize(head, delivery.frameBytes(), tail.length);
   }
 
   /** Writes them. */
   void writeHead(ByteBuffer out, Delivery delivery) {
-    PeerFrames.writeForwardHead(out, head, delivery.frameBytes());
+    PeerFrames.writeForwardHead(out, head, delivery.frameBytes(), tail.length);
+  }
+
+  /** What goes behind a delivery; empty for the default account. Not to be changed. */
+  byte[] tail() {
+    return tail;
   }
 
   int hops() {

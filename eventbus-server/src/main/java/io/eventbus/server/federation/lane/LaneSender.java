@@ -92,7 +92,8 @@ public final class LaneSender extends LaneDecoder implements LaneEnd {
     int to = from;
     for (; to < end; to++) {
       Delivery delivery = ring.delivery(to);
-      int size = ring.path(to).headBytes(delivery) + delivery.frameBytes();
+      LanePath path = ring.path(to);
+      int size = path.headBytes(delivery) + delivery.frameBytes() + path.tail().length;
       if (delivery.frameBytes() > LARGE || (bytes > 0 && bytes + size > BATCH_BYTES)) {
         break;
       }
@@ -108,6 +109,7 @@ public final class LaneSender extends LaneDecoder implements LaneEnd {
         Delivery delivery = ring.delivery(i);
         writeHead(out, ring.path(i), delivery);
         delivery.copyFrame(out);
+        out.writeBytes(ring.path(i).tail());
         counters.eventsOut.add(delivery.events());
       }
     } catch (RuntimeException | Error e) {
@@ -132,9 +134,13 @@ public final class LaneSender extends LaneDecoder implements LaneEnd {
     writeHead(head, path, delivery);
     c.write(head, c.voidPromise());
     c.write(delivery.slice(0), c.voidPromise());
+    byte[] tail = path.tail();
+    if (tail.length > 0) {
+      c.write(Unpooled.wrappedBuffer(tail), c.voidPromise());
+    }
     counters.eventsOut.add(delivery.events());
     counters.framesOut.add(1);
-    counters.bytesOut.add((long) size + delivery.frameBytes());
+    counters.bytesOut.add((long) size + delivery.frameBytes() + tail.length);
   }
 
   @Override

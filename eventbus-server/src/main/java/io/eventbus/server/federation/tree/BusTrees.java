@@ -171,6 +171,7 @@ final class BusTrees {
     LanePath path =
         LanePath.of(
             branch.child().lane(lane),
+            key.account(),
             1,
             true,
             groupsThere,

@@ -19,7 +19,6 @@ import io.netty.handler.codec.CorruptedFrameException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.ObjLongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,16 +34,16 @@ public final class ForwardRelay implements ForwardHandler {
   private final FrameCursor frames = new FrameCursor();
   private final Relay relay;
   private final Router router;
-  private final ObjLongConsumer<String> holds;
+  private final ForwardHold.Charge holds;
 
   /**
    * Makes the handler of a loop.
    *
    * @param router gives events to the subscribers of this bus
-   * @param holds told which topics' subscribers keep lanes from being read, and for how many
-   *     nanoseconds; on the loop, several times a second while it lasts
+   * @param holds told which topics' subscribers keep lanes from being read; on the loop, several
+   *     times a second while it lasts
    */
-  public ForwardRelay(LaneLoop loop, Router router, ObjLongConsumer<String> holds) {
+  public ForwardRelay(LaneLoop loop, Router router, ForwardHold.Charge holds) {
     this.loop = loop;
     this.router = router;
     this.holds = holds;
@@ -63,7 +62,7 @@ public final class ForwardRelay implements ForwardHandler {
   }
 
   private void begin(ForwardHold hold) {
-    hold.begin(deliver.topic(), loop.nanoTime());
+    hold.begin(forward.account(), deliver.topic(), loop.nanoTime());
     loop.lookSoon();
   }
 
@@ -79,7 +78,7 @@ public final class ForwardRelay implements ForwardHandler {
       throw new CorruptedFrameException("a Forward without a Deliver");
     }
     deliver.readOneBlock(in, frames.bodyStart(), frames.bodyEnd());
-    String problem = router.select(in, deliver);
+    String problem = router.select(forward.account(), in, deliver);
     if (problem != null) {
       throw new CorruptedFrameException(problem);
     }
@@ -177,6 +176,7 @@ public final class ForwardRelay implements ForwardHandler {
         LanePath path =
             LanePath.of(
                 branch.child().lane(lane),
+                forward.account(),
                 forward.hops() + 1,
                 true,
                 groupsOf(forward, branch.child()),

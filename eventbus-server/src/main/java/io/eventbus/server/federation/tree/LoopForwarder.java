@@ -35,9 +35,10 @@ public final class LoopForwarder implements RemoteForwarder {
   @Override
   public RemotePlan plan(
       @Nullable RemotePlan before,
+      String account,
       String topic,
       Map<RemoteBus, Overflow> ungrouped,
       Map<String, List<RemoteBus>> groups) {
-    return new TopicPlan(loop, trees, topic, ungrouped, groups, before);
+    return new TopicPlan(loop, trees, account, topic, ungrouped, groups, before);
   }
 }

@@ -48,6 +48,7 @@ final class TopicPlan implements RemotePlan {
   TopicPlan(
       LaneLoop loop,
       TreeTable table,
+      String account,
       String topic,
       Map<RemoteBus, Overflow> ungroupedBuses,
       Map<String, List<RemoteBus>> groupBuses,
@@ -55,7 +56,7 @@ final class TopicPlan implements RemotePlan {
     this.loop = loop;
     this.table = table;
     this.topicHash = topic.hashCode();
-    this.trees = table.take(ungroupedBuses);
+    this.trees = table.take(account, ungroupedBuses);
     this.groups = groupBuses.isEmpty() ? Map.of() : sorted(groupBuses);
     this.ownBytes = OWN_BYTES + bytesOf(groups);
     this.gate = gate(before instanceof TopicPlan old ? old : null);
@@ -133,7 +134,15 @@ final class TopicPlan implements RemotePlan {
           if (!trees.contains(peer)) {
             LanePath path =
                 LanePath.of(
-                    peer.lane(lane), 1, false, names, List.of(), List.of(), Overflow.BLOCK, null);
+                    peer.lane(lane),
+                    trees.key.account(),
+                    1,
+                    false,
+                    names,
+                    List.of(),
+                    List.of(),
+                    Overflow.BLOCK,
+                    null);
             targets.add(new Target(path, Overflow.BLOCK));
           }
         });

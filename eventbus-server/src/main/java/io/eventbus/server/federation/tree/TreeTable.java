@@ -16,11 +16,11 @@ import java.util.Set;
  */
 final class TreeTable {
   /**
-   * What trees are made of. The numbers of the buses belong to it, because paths name buses by
-   * them; each number is given once.
+   * What trees are made of, for one account, which paths name. The numbers of the buses belong to
+   * it, because paths name buses by them; each number is given once.
    */
-  record Key(Map<Peer, Overflow> policies, Set<Integer> numbers) {
-    static Key of(Map<RemoteBus, Overflow> buses) {
+  record Key(String account, Map<Peer, Overflow> policies, Set<Integer> numbers) {
+    static Key of(String account, Map<RemoteBus, Overflow> buses) {
       Map<Peer, Overflow> policies = new LinkedHashMap<>();
       Set<Integer> numbers = new HashSet<>();
       buses.forEach(
@@ -29,7 +29,7 @@ final class TreeTable {
             policies.put(peer, overflow);
             numbers.add(peer.registryNumber());
           });
-      return new Key(policies, numbers);
+      return new Key(account, policies, numbers);
     }
   }
 
@@ -41,8 +41,8 @@ final class TreeTable {
   }
 
   /** Takes a share in the trees to some buses. */
-  BusTrees take(Map<RemoteBus, Overflow> buses) {
-    BusTrees found = trees.computeIfAbsent(Key.of(buses), key -> new BusTrees(loop, key));
+  BusTrees take(String account, Map<RemoteBus, Overflow> buses) {
+    BusTrees found = trees.computeIfAbsent(Key.of(account, buses), key -> new BusTrees(loop, key));
     found.shares++;
     return found;
   }

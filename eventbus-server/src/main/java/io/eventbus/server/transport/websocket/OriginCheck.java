@@ -16,6 +16,7 @@ import org.slf4j.LoggerFactory;
 public final class OriginCheck {
   private static final int LONGEST_SHOWN = 100;
   private static final int HTTP_PORT = 80;
+  private static final int HTTPS_PORT = 443;
 
   /** A page that is refused tries again for as long as it is open. */
   private static final Duration INTERVAL = Duration.ofHours(1);
@@ -98,9 +99,14 @@ public final class OriginCheck {
       return false;
     }
     String name = host.replaceFirst(":[0-9]*$", "");
-    // A browser leaves the usual port out.
-    String site = adminPort == HTTP_PORT ? name : name + ":" + adminPort;
-    return origin.equalsIgnoreCase("http://" + site);
+    // With TLS or without: whatever comes from that port is the bus's.
+    return isSite(origin, "http://" + name, adminPort, HTTP_PORT)
+        || isSite(origin, "https://" + name, adminPort, HTTPS_PORT);
+  }
+
+  /** A browser leaves the usual port out. */
+  private static boolean isSite(String origin, String site, int port, int usualPort) {
+    return origin.equalsIgnoreCase(port == usualPort ? site : site + ":" + port);
   }
 
   private boolean isAllowed(String origin) {

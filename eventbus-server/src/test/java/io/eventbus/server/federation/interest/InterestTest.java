@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.eventbus.protocol.FrameCursor;
 import io.eventbus.protocol.PeerFrames;
 import io.eventbus.protocol.TopicFilter;
+import io.eventbus.schema.AccountEntry;
 import io.eventbus.schema.Interest;
 import io.eventbus.schema.InterestEntry;
 import io.eventbus.schema.Overflow;
 import io.eventbus.server.federation.interest.PeerInterest.Outcome;
+import io.eventbus.server.routing.LocalSubscriptions;
 import io.eventbus.server.routing.RemoteBus;
 import io.eventbus.server.routing.Subscription;
 import io.eventbus.server.routing.SubscriptionIndex;
@@ -33,7 +35,8 @@ class InterestTest {
 
   private final AtomicInteger changes = new AtomicInteger();
   private final LocalInterest local = new LocalInterest(changes::incrementAndGet);
-  private final PeerInterest peer = new PeerInterest(BUS, new SubscriptionIndex(1), 1_000);
+  private final PeerInterest peer =
+      new PeerInterest(BUS, new SubscriptionIndex(1).accounts(), 1_000);
   private final FakeSubscriber subscriber = new FakeSubscriber(0);
 
   private Subscription subscription(String filter, @Nullable String group, Overflow overflow) {
@@ -82,7 +85,7 @@ class InterestTest {
     assertThat(local.size()).isZero();
     local.added(staying);
     local.removed(leaving);
-    assertThat(local.contains("a.b", "g")).isTrue();
+    assertThat(local.contains("", "a.b", "g")).isTrue();
     local.removed(staying);
     assertThat(local.size()).isZero();
   }
@@ -109,6 +112,43 @@ class InterestTest {
     assertThat(tell(local.increment())).isEqualTo(Outcome.MISMATCH);
     assertThat(tell(local.whole())).isEqualTo(Outcome.APPLIED);
     assertThat(peer.size()).isEqualTo(3);
+  }
+
+  @Test
+  void whatOtherAccountsSubscribeToAddsUpByItself() {
+    LocalSubscriptions acme = local.ofAccount("acme");
+    Subscription gone = subscription("a", null, Overflow.BLOCK);
+    local.added(subscription("a", null, Overflow.BLOCK));
+    acme.added(gone);
+    assertThat(tell(local.whole())).isEqualTo(Outcome.APPLIED);
+    local.increment();
+    acme.added(subscription("lost", null, Overflow.BLOCK));
+    // This one never arrives.
+    local.increment();
+    acme.added(subscription("b", "g", Overflow.BLOCK));
+    assertThat(tell(local.increment())).isEqualTo(Outcome.MISMATCH);
+    assertThat(tell(local.whole())).isEqualTo(Outcome.APPLIED);
+    assertThat(peer.size()).isEqualTo(4);
+    acme.removed(gone);
+    assertThat(tell(local.increment())).isEqualTo(Outcome.APPLIED);
+    assertThat(local.contains("", "a", null)).as("of the default account").isTrue();
+    assertThat(peer.size()).isEqualTo(3);
+  }
+
+  @Test
+  void busesThatDoNotKnowAccountsAreToldWhatTheyAlwaysWere() {
+    LocalInterest alone = new LocalInterest(() -> {});
+    for (LocalInterest each : List.of(alone, local)) {
+      each.added(subscription("a.>", null, Overflow.BLOCK));
+      each.added(subscription("b", "g", Overflow.CONFLATE));
+    }
+    local.ofAccount("acme").added(subscription("a.>", null, Overflow.BLOCK));
+    Interest told = read(local.whole().get(0));
+    assertThat(told.getEntries())
+        .containsExactlyInAnyOrderElementsOf(read(alone.whole().get(0)).getEntries());
+    assertThat(told.getDigest()).isEqualTo(read(alone.whole().get(0)).getDigest());
+    assertThat(told.getAccountEntries())
+        .containsExactly(new AccountEntry("acme", "a.>", null, PolicyCode.of(Overflow.BLOCK)));
   }
 
   @Test
@@ -180,7 +220,7 @@ class InterestTest {
   @Test
   void whatIsSuspendedComesBack() {
     SubscriptionIndex index = new SubscriptionIndex(1);
-    PeerInterest suspended = new PeerInterest(BUS, index, 10);
+    PeerInterest suspended = new PeerInterest(BUS, index.accounts(), 10);
     long empty = index.bytes();
     local.added(subscription("a.b", null, Overflow.BLOCK));
     assertThat(suspended.take(read(local.whole().get(0)))).isEqualTo(Outcome.APPLIED);

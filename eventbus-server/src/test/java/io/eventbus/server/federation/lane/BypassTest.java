@@ -148,7 +148,7 @@ class BypassTest {
     long most = 0;
     for (int i = 0; i < 3_000; i++) {
       Delivery delivery = bus.delivery("t", 1, ++sequence, "x".repeat(50));
-      LanePath.of(toB, 1, true, List.of(), List.of(c), List.of(), Overflow.DROP_OLDEST, null)
+      LanePath.of(toB, "", 1, true, List.of(), List.of(c), List.of(), Overflow.DROP_OLDEST, null)
           .offer(delivery, Overflow.DROP_OLDEST);
       most = Math.max(most, delivery.size());
       delivery.release();

@@ -38,7 +38,7 @@ class LaneMemoryTest {
 
   private void offer(Lane lane) {
     Delivery delivery = bus.delivery("t", 1, ++sequence, "x".repeat(100));
-    LanePath.of(lane, 1, true, List.of(), List.of(), List.of(), Overflow.BLOCK, null)
+    LanePath.of(lane, "", 1, true, List.of(), List.of(), List.of(), Overflow.BLOCK, null)
         .offer(delivery, Overflow.BLOCK);
     delivery.release();
   }

@@ -112,7 +112,7 @@ class LaneTest {
   void whatWasForAMemberOfAGroupThereIsLostForTheOthers() {
     up(lane, "b");
     Delivery delivery = bus.delivery("t", 1, 1, "x");
-    LanePath.of(lane, 1, true, List.of("workers"), List.of(), List.of(), Overflow.BLOCK, null)
+    LanePath.of(lane, "", 1, true, List.of("workers"), List.of(), List.of(), Overflow.BLOCK, null)
         .offer(delivery, Overflow.BLOCK);
     delivery.release();
     lane.onGoodbye(7);
@@ -126,7 +126,7 @@ class LaneTest {
     Peer c = bus.peer("c", 3);
     EmbeddedChannel toB = up(lane, "b");
     LanePath path =
-        LanePath.of(lane, 1, true, List.of(), List.of(c), List.of(), Overflow.BLOCK, null);
+        LanePath.of(lane, "", 1, true, List.of(), List.of(c), List.of(), Overflow.BLOCK, null);
     Lane toC = c.lane(0);
     for (int i = 1; !toC.isFull(); i++) {
       bus.offer(toC, i);

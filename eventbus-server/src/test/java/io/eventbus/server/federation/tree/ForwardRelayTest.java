@@ -33,7 +33,7 @@ class ForwardRelayTest {
               new ForwardRelay(
                   bus.loop(0),
                   bus.routers.get(0),
-                  (topic, nanos) -> charges.add(new Charge(topic, nanos)))));
+                  (account, topic, nanos) -> charges.add(new Charge(topic, nanos)))));
 
   ForwardRelayTest() {
     fromB.writeInbound(LaneFrames.of(LaneFrames.hello(0, 1)));

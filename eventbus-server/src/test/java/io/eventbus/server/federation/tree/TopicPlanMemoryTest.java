@@ -48,7 +48,7 @@ class TopicPlanMemoryTest {
       RemoteForwarder forwarder, int topic, Map<RemoteBus, Overflow> buses, boolean group) {
     Map<String, List<RemoteBus>> groups =
         group ? Map.of("workers", List.copyOf(buses.keySet())) : Map.of();
-    return forwarder.plan(null, "user." + topic + ".inbox", buses, groups);
+    return forwarder.plan(null, "", "user." + topic + ".inbox", buses, groups);
   }
 
   @ParameterizedTest
@@ -126,15 +126,18 @@ class TopicPlanMemoryTest {
     TestBus bus = new TestBus(1, TestBus.fanout(FANOUT));
     TreeTable table = new TreeTable(bus.loop(0));
     Map<RemoteBus, Overflow> some = wanted(bus, 3);
-    BusTrees first = table.take(some);
-    assertThat(table.take(new LinkedHashMap<>(some))).isSameAs(first);
+    BusTrees first = table.take("", some);
+    assertThat(table.take("", new LinkedHashMap<>(some))).isSameAs(first);
     Map<RemoteBus, Overflow> otherPolicy = new LinkedHashMap<>(some);
     otherPolicy.replaceAll((peer, overflow) -> Overflow.CONFLATE);
-    assertThat(table.take(otherPolicy)).isNotSameAs(first);
+    assertThat(table.take("", otherPolicy)).isNotSameAs(first);
     // A bus that has come back, as another one to those that are to pass frames on to it.
     bus.peer("bus-1", 77);
-    assertThat(table.take(some)).isNotSameAs(first);
+    assertThat(table.take("", some)).isNotSameAs(first);
     assertThat(table.size()).isEqualTo(3);
+    BusTrees ofAccount = table.take("acme", some);
+    assertThat(ofAccount).as("paths name the account").isNotSameAs(first);
+    table.give(ofAccount);
     table.give(first);
     assertThat(table.size()).isEqualTo(3);
     table.give(first);

@@ -42,7 +42,7 @@ class TopicPlanTest {
     for (Peer peer : wanting) {
       plain.put(peer, Overflow.BLOCK);
     }
-    return bus.forwarder(0).plan(before, "t", plain, Map.of());
+    return bus.forwarder(0).plan(before, "", "t", plain, Map.of());
   }
 
   private boolean mustWait(RemotePlan plan) {
@@ -112,7 +112,7 @@ class TopicPlanTest {
     TestBus three = new TestBus(3, TestBus.fanout(8));
     Map<RemoteBus, Overflow> plain = Map.of(three.peer("b", 2), Overflow.BLOCK);
     for (int at = 0; at < 3; at++) {
-      RemotePlan plan = three.forwarder(at).plan(null, "t", plain, Map.of());
+      RemotePlan plan = three.forwarder(at).plan(null, "", "t", plain, Map.of());
       for (long producer = 1; producer < 100; producer++) {
         for (int loop = 0; loop < 3; loop++) {
           assertThat(three.federation.leavesOn(loop, producer))
@@ -142,7 +142,7 @@ class TopicPlanTest {
       TestBus flat = new TestBus(1, TestBus.fanout(8));
       List<Peer> all = List.of(flat.peer("b", 2), flat.peer("c", 3), flat.peer("d", 4));
       RemotePlan plan =
-          flat.forwarder(0).plan(null, "t", Map.of(), Map.of("g", List.<RemoteBus>copyOf(all)));
+          flat.forwarder(0).plan(null, "", "t", Map.of(), Map.of("g", List.<RemoteBus>copyOf(all)));
       fill(flat, all.toArray(new Peer[0]));
       assertThat(plan.mustWait(PRODUCER, retries::incrementAndGet)).isTrue();
       retries.set(0);
@@ -162,7 +162,8 @@ class TopicPlanTest {
     Peer slow = flat.peer("b", 2);
     Peer quick = flat.peer("c", 3);
     RemotePlan plan =
-        flat.forwarder(0).plan(null, "t", Map.of(), Map.of("g", List.<RemoteBus>of(slow, quick)));
+        flat.forwarder(0)
+            .plan(null, "", "t", Map.of(), Map.of("g", List.<RemoteBus>of(slow, quick)));
     Runnable retry = retries::incrementAndGet;
     fill(flat, slow);
     for (int i = 0; i < 5; i++) {
@@ -185,7 +186,7 @@ class TopicPlanTest {
       up(bus, peer);
     }
     RemotePlan plan =
-        bus.forwarder(0).plan(null, "t", plain, Map.of("g", List.<RemoteBus>of(b, c, d)));
+        bus.forwarder(0).plan(null, "", "t", plain, Map.of("g", List.<RemoteBus>of(b, c, d)));
     bus.run();
     long largest = 0;
     int offered = 0;
@@ -221,7 +222,7 @@ class TopicPlanTest {
       plain.put(peer, Overflow.DROP_OLDEST);
     }
     RemotePlan plan =
-        two.forwarder(0).plan(null, "t", plain, Map.of("g", List.<RemoteBus>copyOf(all)));
+        two.forwarder(0).plan(null, "", "t", plain, Map.of("g", List.<RemoteBus>copyOf(all)));
     two.run();
     Peer full = ((LanePath) plan.targets(PRODUCER, 0)[0].subscriber()).child();
     fill(two, full);

@@ -50,7 +50,7 @@ class RolesParserTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "allow publsh a | \"publsh\" is no action (expected: publish, subscribe, block, observe, request, serve)",
+        "allow publsh a | \"publsh\" is no action (expected: publish, subscribe, block, observe, request, serve, broadcast)",
         "allow publish | has 2 words (expected: allow ACTION FILTER)",
         "allow publish a b | has 4 words",
         "permit publish a | \"permit publish a\" (expected: allow or deny ACTION FILTER",

@@ -114,7 +114,8 @@ class HandshakeTest {
     "bus.example.com, http://bus.example.com:8081, 0",
     "localhost:8080, http://localhost:8082, 403",
     "localhost:8080, http://localhost, 403",
-    "localhost:8080, https://localhost:8081, 403",
+    "localhost:8080, https://localhost:8081, 0",
+    "localhost:8080, https://localhost:8082, 403",
     "localhost:8080, http://127.0.0.1:8081, 403",
     "evil.example:8080, http://evil.example:8081, 403"
   })
@@ -131,6 +132,9 @@ class HandshakeTest {
     assertThat(check.isForeign("http://localhost:8081", "localhost:8080", -1)).isTrue();
     assertThat(check.isForeign("http://localhost:-1", "localhost:8080", -1)).isTrue();
     assertThat(check.isForeign("http://localhost", "localhost:8080", 80)).isFalse();
+    assertThat(check.isForeign("https://localhost", "localhost:8080", 443)).isFalse();
+    assertThat(check.isForeign("https://localhost", "localhost:8080", 80)).isTrue();
+    assertThat(check.isForeign("http://localhost", "localhost:8080", 443)).isTrue();
   }
 
   @Test

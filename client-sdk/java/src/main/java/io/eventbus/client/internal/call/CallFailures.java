@@ -76,7 +76,8 @@ final class CallFailures {
         0L,
         0L,
         "",
-        ByteBuffer.allocate(0));
+        ByteBuffer.allocate(0),
+        false);
   }
 
   /** What a member answers for its application. */
@@ -106,7 +107,8 @@ final class CallFailures {
             failure.getRetryAfterMillis(),
             0L,
             failure.getType(),
-            failure.getDetails().duplicate());
+            failure.getDetails().duplicate(),
+            false);
     return new BytesFrame(path, ControlFrames.encode(TypeCode.FAILURE, numbered));
   }
 

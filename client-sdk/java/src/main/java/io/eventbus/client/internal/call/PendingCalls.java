@@ -1,5 +1,6 @@
 package io.eventbus.client.internal.call;
 
+import io.eventbus.client.Answer;
 import io.eventbus.client.CallInterceptor;
 import io.eventbus.client.ErrorCode;
 import io.eventbus.client.Event;
@@ -8,8 +9,10 @@ import io.eventbus.client.EventBusException.CallFailed;
 import io.eventbus.client.Execution;
 import io.eventbus.client.RequestOptions;
 import io.eventbus.client.Response;
+import io.eventbus.client.RetryPolicy;
 import io.eventbus.protocol.ReplyView;
 import io.eventbus.protocol.ServiceName;
+import io.eventbus.schema.CallScope;
 import io.eventbus.schema.Failure;
 import java.time.Duration;
 import java.util.Comparator;
@@ -17,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Flow;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
@@ -86,13 +90,43 @@ public final class PendingCalls {
         });
   }
 
-  /** Returns the call, or null if it has failed already. */
-  private @Nullable RequestCall begin(
-      String service, Event event, RequestOptions options, Outcome outcome) {
-    String problem = ServiceName.problem(service);
+  /** Makes requests to all members; see {@link io.eventbus.client.ServiceClient#gather}. */
+  public Flow.Publisher<Answer> gather(String service, Event event, RequestOptions options) {
+    checkName(service);
+    // A second request would bring some members' answers twice.
+    RequestOptions once =
+        options
+            .withIdempotent(false)
+            .withRetry(RetryPolicy.NONE)
+            .withWaitFor(Duration.ZERO)
+            .withMember(0);
+    return new GatherPublisher(
+        host,
+        mostBytes,
+        answers -> {
+          RequestCall call = begin(service, CallScope.ALL, event, once, answers);
+          return call == null
+              ? () -> {}
+              : () -> cancel(call, "the subscriber has cancelled the request to " + service);
+        });
+  }
+
+  private static void checkName(String service) {
+    String problem = ServiceName.callProblem(service);
     if (problem != null) {
       throw new EventBusException.IllegalTopic(problem);
     }
+  }
+
+  private @Nullable RequestCall begin(
+      String service, Event event, RequestOptions options, Outcome outcome) {
+    return begin(service, CallScope.ONE, event, options, outcome);
+  }
+
+  /** Returns the call, or null if it has failed already. */
+  private @Nullable RequestCall begin(
+      String service, CallScope scope, Event event, RequestOptions options, Outcome outcome) {
+    checkName(service);
     Event sent = event;
     for (CallInterceptor interceptor : interceptors) {
       sent = interceptor.beforeSend(service, options, sent);
@@ -122,7 +156,7 @@ public final class PendingCalls {
     long number = numbers.incrementAndGet();
     long deadline = host.nanoTime() + options.timeout().toNanos();
     RequestCall call =
-        new RequestCall(number, service, options, body, outcome, deadline, usedBytes);
+        new RequestCall(number, service, scope, options, body, outcome, deadline, usedBytes);
     calls.put(number, call);
     EventBusException end = closed;
     if (end != null) {
@@ -183,15 +217,49 @@ public final class PendingCalls {
 
   void reply(ReplyView view, CallPath over) {
     RequestCall call = calls.get(view.call());
-    if (call != null && call.answered(over)) {
-      remove(call);
-      call.outcome.succeed(
-          new Response(
-              Events.of(view.event(), view.schema()),
-              view.member(),
-              micros(view.queuedMicros()),
-              micros(view.handledMicros())));
+    if (call == null) {
+      return;
     }
+    if (view.more()) {
+      GatheredAnswers answers = gathered(call, over);
+      if (answers != null) {
+        answers.add(new Answer.Replied(response(view)), view.eventLength());
+      }
+    } else if (call.answered(over)) {
+      remove(call);
+      call.outcome.succeed(response(view));
+    }
+  }
+
+  private static Response response(ReplyView view) {
+    return new Response(
+        Events.of(view.event(), view.schema()),
+        view.member(),
+        micros(view.queuedMicros()),
+        micros(view.handledMicros()));
+  }
+
+  /** Where the answers of several members go; null for none, or if this is not its connection. */
+  private static @Nullable GatheredAnswers gathered(RequestCall call, CallPath over) {
+    return call.outcome instanceof GatheredAnswers answers && call.isSentOver(over)
+        ? answers
+        : null;
+  }
+
+  /** Takes a failure of one member of many; false if it is one of the whole request. */
+  private boolean failedInPart(RequestCall call, Failure failure, CallPath over) {
+    GatheredAnswers answers = gathered(call, over);
+    if (answers == null || !(failure.getMore() || failure.getMember() != 0)) {
+      return failure.getMore();
+    }
+    Answer answer = new Answer.Failed(failure.getMember(), CallFailures.seen(failure, false));
+    if (failure.getMore()) {
+      answers.add(answer, failure.getDetails().remaining());
+    } else if (call.answered(over)) {
+      remove(call);
+      answers.addLast(answer);
+    }
+    return true;
   }
 
   private static Duration micros(int micros) {
@@ -200,7 +268,7 @@ public final class PendingCalls {
 
   void failed(Failure failure, CallPath over) {
     RequestCall call = calls.get(failure.getCall());
-    if (call == null) {
+    if (call == null || failedInPart(call, failure, over)) {
       return;
     }
     if (call.isPerhapsExecuted() && failure.getExecuted() == io.eventbus.schema.Execution.NO) {

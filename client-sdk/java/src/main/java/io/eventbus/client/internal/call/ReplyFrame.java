@@ -24,6 +24,7 @@ record ReplyFrame(CallPath path, long call, int handledMicros, Body body) implem
     CallFrames.writeReplyHead(out, call, 0, 0, handledMicros, tailBytes());
     CallFrames.writeReplySchema(out, body.fingerprint());
     body.write(out);
+    CallFrames.writeReplyEnd(out, false);
     return true;
   }
 }

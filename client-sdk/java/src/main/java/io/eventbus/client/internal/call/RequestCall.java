@@ -6,8 +6,10 @@ import io.eventbus.client.Execution;
 import io.eventbus.client.RequestOptions;
 import io.eventbus.protocol.CallFrames;
 import io.eventbus.protocol.ControlFrames;
+import io.eventbus.protocol.DurationText;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.CallPriority;
+import io.eventbus.schema.CallScope;
 import io.eventbus.schema.Cancel;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -32,6 +34,7 @@ final class RequestCall implements CallFrame {
   final RequestOptions options;
   final Outcome outcome;
   final long deadline;
+  private final CallScope scope;
   private final byte[] serviceBytes;
   private final byte[] method;
   private final AtomicLong budget;
@@ -54,11 +57,13 @@ final class RequestCall implements CallFrame {
   /**
    * Makes one, which has been charged to a budget.
    *
+   * @param scope for one member or for all
    * @param budget what it gives its {@link #cost} back to
    */
   RequestCall(
       long number,
       String service,
+      CallScope scope,
       RequestOptions options,
       Body body,
       Outcome outcome,
@@ -66,6 +71,7 @@ final class RequestCall implements CallFrame {
       AtomicLong budget) {
     this.number = number;
     this.service = service;
+    this.scope = scope;
     this.options = options;
     this.outcome = outcome;
     this.deadline = deadline;
@@ -122,6 +128,7 @@ final class RequestCall implements CallFrame {
             number,
             serviceBytes,
             method,
+            scope,
             CallPriority.valueOf(options.priority().name()),
             millis(left),
             (int) Math.min(options.waitFor().toMillis(), millis(left)),
@@ -313,7 +320,7 @@ final class RequestCall implements CallFrame {
     return new CallFailed.DeadlineExceeded(
         service
             + " did not answer within "
-            + options.timeout()
+            + DurationText.of(options.timeout())
             + (sent ? "" : ": the request was not sent in time"),
         executed,
         CallFailures.isSafe(executed, options.idempotent()));

@@ -1,0 +1,142 @@
+package io.eventbus.client.internal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.eventbus.client.ClientOptions;
+import io.eventbus.client.SendResult;
+import io.eventbus.client.WhenFull;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The bytes of an outbound buffer. */
+@Timeout(30)
+class BudgetTest {
+  private static final int MOST = 64 * 1024;
+  private static final Duration EVER = Duration.ofHours(1);
+
+  private final ReentrantLock lock = new ReentrantLock();
+
+  private Budget budget(WhenFull whenFull, Duration blockTimeout) {
+    return new Budget(
+        new ClientOptions.Outbound(MOST, whenFull, blockTimeout, 4_096, Duration.ofSeconds(30)),
+        lock);
+  }
+
+  private <T extends @Nullable Object> T locked(Supplier<T> how) {
+    lock.lock();
+    try {
+      return how.get();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void release(Budget budget, long cost) {
+    locked(
+        () -> {
+          budget.release(cost);
+          return true;
+        });
+  }
+
+  @Test
+  void whatDoesNotFitIsRefused() {
+    Budget budget = budget(WhenFull.FAIL, EVER);
+    assertThat(locked(() -> budget.take(MOST - 1))).isNull();
+    assertThat(locked(() -> budget.take(1))).isNull();
+    assertThat(locked(() -> budget.take(1))).isEqualTo(SendResult.FULL);
+    release(budget, 1);
+    assertThat(locked(() -> budget.take(1))).isNull();
+    assertThat(budget.used()).isEqualTo(MOST);
+  }
+
+  @Test
+  void oneThatIsBiggerThanAllGoesAlone() {
+    Budget budget = budget(WhenFull.FAIL, EVER);
+    assertThat(locked(() -> budget.take(MOST + 1))).isNull();
+    assertThat(locked(() -> budget.take(0))).isEqualTo(SendResult.FULL);
+    release(budget, MOST + 1);
+    assertThat(locked(() -> budget.take(1))).isNull();
+  }
+
+  @Test
+  void whatIsDroppedIsCountedAndToldOnce() {
+    Budget budget = budget(WhenFull.DROP, EVER);
+    assertThat(locked(() -> budget.take(MOST))).isNull();
+    assertThat(locked(() -> budget.take(1))).isEqualTo(SendResult.DROPPED);
+    assertThat(locked(() -> budget.take(1))).isEqualTo(SendResult.DROPPED);
+    assertThat(budget.takeDropped()).isEqualTo(2);
+    assertThat(budget.takeDropped()).isZero();
+    assertThat(budget.dropped()).isEqualTo(2);
+    assertThat(budget.used()).isEqualTo(MOST);
+  }
+
+  private CompletableFuture<@Nullable SendResult> waiting(Budget budget) {
+    CompletableFuture<@Nullable SendResult> result = new CompletableFuture<>();
+    Thread publisher = new Thread(() -> result.complete(locked(() -> budget.take(1))), "publisher");
+    publisher.setDaemon(true);
+    publisher.start();
+    // It holds the lock until it waits for room.
+    while (publisher.getState() != Thread.State.TIMED_WAITING) {
+      Thread.onSpinWait();
+    }
+    return result;
+  }
+
+  @Test
+  void whoWaitsForRoomIsWokenWhenHalfOfItIsFree() throws Exception {
+    Budget budget = budget(WhenFull.BLOCK, EVER);
+    assertThat(locked(() -> budget.take(MOST))).isNull();
+    CompletableFuture<@Nullable SendResult> publisher = waiting(budget);
+    release(budget, MOST / 2);
+    assertThat(publisher.get(10, TimeUnit.SECONDS)).isNull();
+    assertThat(budget.used()).isEqualTo(MOST / 2 + 1);
+  }
+
+  @Test
+  void waitingEndsAfterItsTime() {
+    Budget budget = budget(WhenFull.BLOCK, Duration.ofMillis(1));
+    assertThat(locked(() -> budget.take(MOST))).isNull();
+    assertThat(locked(() -> budget.take(1))).isEqualTo(SendResult.FULL);
+    assertThat(budget.dropped()).isZero();
+  }
+
+  @Test
+  void whoWaitsIsToldOfTheEnd() throws Exception {
+    Budget budget = budget(WhenFull.BLOCK, EVER);
+    assertThat(locked(() -> budget.take(MOST))).isNull();
+    CompletableFuture<@Nullable SendResult> publisher = waiting(budget);
+    locked(
+        () -> {
+          budget.close();
+          return true;
+        });
+    assertThat(publisher.get(10, TimeUnit.SECONDS)).isEqualTo(SendResult.CLOSED);
+    assertThat(locked(() -> budget.take(0))).isEqualTo(SendResult.CLOSED);
+  }
+
+  @Test
+  void anInterruptEndsTheWaitAndIsKept() {
+    Budget budget = budget(WhenFull.BLOCK, EVER);
+    assertThat(locked(() -> budget.take(MOST))).isNull();
+    Thread.currentThread().interrupt();
+    assertThat(locked(() -> budget.take(1))).isEqualTo(SendResult.FULL);
+    assertThat(Thread.interrupted()).isTrue();
+  }
+
+  @Test
+  void noMoreIsGivenBackThanWasTaken() {
+    Budget budget = budget(WhenFull.FAIL, EVER);
+    assertThat(locked(() -> budget.take(10))).isNull();
+    assertThatThrownBy(() -> release(budget, 11))
+        .isInstanceOf(AssertionError.class)
+        .hasMessageContaining("-1");
+  }
+}

@@ -1,0 +1,89 @@
+"""What requests and their answers carry."""
+
+from __future__ import annotations
+
+import json as _json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ._call_frames import EventParts
+from ._payload import Codec, Payload, as_payload
+
+
+@dataclass(frozen=True, slots=True)
+class CallEvent:
+    """What a request or its answer carries: an event that has no topic. Immutable."""
+
+    #: Microseconds since 1970-01-01T00:00Z, by the clock of who made it.
+    published_at: int
+    #: None for none.
+    key: str | None
+    headers: Mapping[str, str]
+    payload: bytes = field(repr=False)
+    #: CRC-64-AVRO fingerprint of the payload's writer schema, signed; 0 for none.
+    schema: int = 0
+
+    def text(self) -> str:
+        """Decodes the payload as UTF-8. Raises UnicodeDecodeError where it is not."""
+        return self.payload.decode()
+
+    def json(self) -> Any:
+        """Decodes the payload as JSON. Raises ValueError where it is not."""
+        return _json.loads(self.payload)
+
+
+def event_of(parts: EventParts, schema: int) -> CallEvent:
+    """Makes one of what came in a frame."""
+    return CallEvent(parts.published_at, parts.key, parts.headers, parts.payload, schema)
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """The answer to a request."""
+
+    #: What the member has answered.
+    event: CallEvent
+    #: The member's number, for ``member`` of another request.
+    member: int
+    #: Seconds that the request waited in the bus.
+    queued: float
+    #: Seconds that the member worked, as it says.
+    handled: float
+
+    @property
+    def payload(self) -> bytes:
+        """The event's payload."""
+        return self.event.payload
+
+    def text(self) -> str:
+        """Decodes the payload as UTF-8. Raises UnicodeDecodeError where it is not."""
+        return self.event.text()
+
+    def json(self) -> Any:
+        """Decodes the payload as JSON. Raises ValueError where it is not."""
+        return self.event.json()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a handler returns that answers with more than a payload."""
+
+    #: Bytes, text, or with ``codec`` any value that it encodes.
+    payload: Payload | Any
+    key: str | None = None
+    headers: Mapping[str, str] | None = None
+    #: Microseconds since 1970, by default now.
+    published_at: int | None = None
+    #: Fingerprint of the payload's Avro schema.
+    schema: int = 0
+    codec: Codec | None = None
+
+
+def parts_of(answer: Any) -> tuple[bytes, str | None, Mapping[str, str] | None, int | None, int]:
+    """Takes what a handler returned: payload, key, headers, time, schema. Raises TypeError, UnreadablePayload."""
+    if isinstance(answer, Answer):
+        raw, schema = as_payload(answer.payload, answer.schema, answer.codec)
+        return raw, answer.key, answer.headers, answer.published_at, schema
+    raw, schema = as_payload(answer, 0, None)
+    return raw, None, None, None, schema

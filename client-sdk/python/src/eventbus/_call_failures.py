@@ -1,0 +1,72 @@
+"""Failures of calls as frames, and as errors that applications see."""
+
+from __future__ import annotations
+
+from ._call_frames import (
+    MOST_DETAILS_BYTES,
+    MOST_MESSAGE_BYTES,
+    MOST_NAME_BYTES,
+    Execution,
+    Failure,
+    FailureCode,
+)  # fmt: skip
+from ._errors import (
+    CallFailed,
+    Cancelled,
+    DeadlineExceeded,
+    MemberLost,
+    NoMember,
+    NotServed,
+    Overloaded,
+    Rejected,
+)  # fmt: skip
+
+_PLAIN: dict[FailureCode, type[CallFailed]] = {
+    FailureCode.NO_MEMBER: NoMember,
+    FailureCode.TIMEOUT: DeadlineExceeded,
+    FailureCode.CANCELLED: Cancelled,
+    FailureCode.OVERLOADED: Overloaded,
+    FailureCode.MEMBER_LOST: MemberLost,
+}
+#: A member says these; another try would meet the same method.
+_REJECTED = {FailureCode.REFUSED: True, FailureCode.UNKNOWN_METHOD: False, FailureCode.FAILED: True}
+
+
+def seen(failure: Failure, executed: Execution, safe: bool) -> CallFailed:
+    """What a caller sees of a Failure; ``safe``: it may be sent again as far as its execution goes."""
+    code, message = failure.code, failure.message
+    retry_after = max(0, failure.retry_after_millis) / 1000
+    plain = _PLAIN.get(code)
+    if plain is not None:
+        return plain(message, executed, retryable=safe, retry_after=retry_after)
+    helps = _REJECTED.get(code)
+    if helps is not None:
+        return Rejected(
+            code.name, message, executed, retryable=safe and helps, retry_after=retry_after, type=failure.type,
+            details=failure.details,
+        )  # fmt: skip
+    return NotServed(code.name, message, executed, retryable=safe and code is FailureCode.INTERNAL)
+
+
+def not_begun(code: FailureCode, message: str) -> Failure:
+    """What a member answers whose handler was not begun."""
+    return Failure(0, code, _fit(message, MOST_MESSAGE_BYTES), Execution.NO)
+
+
+def handler_failed(code: FailureCode, message: str) -> Failure:
+    """What a member answers whose handler has failed."""
+    return Failure(0, code, _fit(message, MOST_MESSAGE_BYTES), Execution.YES)
+
+
+def rejection(rejected: Rejected) -> Failure:
+    """What a member answers whose handler has rejected the request."""
+    return Failure(
+        0, FailureCode[rejected.code], _fit(rejected.message, MOST_MESSAGE_BYTES), rejected.executed,
+        max(0, int(rejected.retry_after * 1000)), 0, _fit(rejected.type, MOST_NAME_BYTES),
+        bytes(rejected.details[:MOST_DETAILS_BYTES]),
+    )  # fmt: skip
+
+
+def _fit(text: str, most: int) -> str:
+    """A text of at most so many bytes of UTF-8."""
+    return text.encode(errors="replace")[:most].decode(errors="ignore")

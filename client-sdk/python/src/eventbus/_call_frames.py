@@ -1,0 +1,242 @@
+"""The frames of services. docs/protocol.md#services has the rules; ``_wire`` says how records are written and read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+from . import _wire
+from ._events import encode_event
+from ._wire import BOOLEAN, INT, LONG, STRING, TEXT_MAP, Kind, Reader, Record, record_field
+
+MOST_CONCURRENCY = 65_536
+MOST_NAME_BYTES = 255
+MOST_MESSAGE_BYTES = 1024
+MOST_DETAILS_BYTES = 64 * 1024
+
+
+class Execution(IntEnum):
+    """Whether a member of a service has begun with a request that has no answer."""
+
+    #: A handler may have begun with it, may be at it still, or may have finished it.
+    UNKNOWN = 0
+    #: No member's handler has seen it: it is safe to ask again.
+    NO = 1
+    #: A handler has begun with it, and has said that it failed.
+    YES = 2
+
+
+class Priority(IntEnum):
+    """Which requests are served first where several wait."""
+
+    #: The usual one.
+    NORMAL = 0
+    #: Before the others, which are served all the same.
+    HIGH = 1
+    #: After the others, and refused first when a service is overloaded.
+    LOW = 2
+
+
+class FailureCode(IntEnum):
+    """Why a call has no reply."""
+
+    INTERNAL = 0
+    NO_MEMBER = 1
+    TIMEOUT = 2
+    CANCELLED = 3
+    OVERLOADED = 4
+    MEMBER_LOST = 5
+    FORBIDDEN = 6
+    UNKNOWN_METHOD = 7
+    TOO_BIG = 8
+    REFUSED = 9
+    FAILED = 10
+    UNSUPPORTED = 11
+
+
+class CallKind(IntEnum):
+    """How a call is answered."""
+
+    REPLY = 0
+    STREAM = 1
+    TUNNEL = 2
+
+
+class CallScope(IntEnum):
+    """How many members a call is for."""
+
+    ONE = 0
+    ALL = 1
+
+
+class EventParts(NamedTuple):
+    """The protocol's ``Event``: what a request or an answer carries."""
+
+    published_at: int
+    key: str | None
+    headers: Mapping[str, str]
+    payload: bytes
+
+
+def _read_event(r: Reader, name: str) -> EventParts:
+    at, key, headers = r.long(f"{name}.publishedAt"), r.optional(f"{name}.key"), r.text_map(f"{name}.headers")
+    n = r.length(f"{name}.payload")
+    r.pos += n
+    return EventParts(at, key, headers, r.data[r.pos - n : r.pos])
+
+
+def _read_bytes(r: Reader, name: str) -> bytes:
+    n = r.length(name)
+    r.pos += n
+    return r.data[r.pos - n : r.pos]
+
+
+def _symbol(symbols: type[IntEnum]) -> Kind:
+    """Symbols of which new ones are answered, so that they stay numbers."""
+
+    def read(r: Reader, name: str) -> int:
+        start = r.pos
+        symbol = r.int32(name)
+        if symbol < 0:
+            raise r.malformed(name, start, f"symbol {symbol}", "at least 0")
+        return symbols(symbol) if symbol < len(symbols) else symbol
+
+    return Kind(_wire.varint, read)
+
+
+def _least(least: int, most: int | None = None) -> Kind:
+    def read(r: Reader, name: str) -> int:
+        start = r.pos
+        value = r.int32(name)
+        if value < least or (most is not None and value > most):
+            raise r.malformed(name, start, value, f"at least {least}" if most is None else f"{least}..{most}")
+        return value
+
+    return Kind(_wire.varint, read)
+
+
+#: An event that is encoded already, as bytes, is written as it is.
+EVENT = Kind(lambda v: v if isinstance(v, bytes) else encode_event(*v), _read_event)
+BYTES = Kind(_wire.blob, _read_bytes)
+EXECUTION = _wire.enum_kind(Execution, True)
+FAILURE_CODE = _wire.enum_kind(FailureCode, True)
+CALL_KIND, CALL_SCOPE, PRIORITY = _symbol(CallKind), _symbol(CallScope), _symbol(Priority)
+CONCURRENCY = _least(0, MOST_CONCURRENCY)
+NATURAL = _least(0)
+
+
+@dataclass(frozen=True)
+class Register(Record):
+    """020: the connection serves a service from now on."""
+
+    CODE = 20
+    id: int = record_field("id", LONG)
+    service: str = record_field("service", STRING)
+    concurrency: int = record_field("concurrency", CONCURRENCY, 16)
+    identify: bool = record_field("identify", BOOLEAN, False)
+    version: str = record_field("version", STRING, "")
+    metadata: Mapping[str, str] | None = record_field(
+        "metadata", Kind(lambda v: _wire.text_map(v or {}), TEXT_MAP.read), None
+    )
+
+
+@dataclass(frozen=True)
+class Unregister(Record):
+    """021: it takes no more calls."""
+
+    CODE = 21
+    id: int = record_field("id", LONG)
+
+
+@dataclass(frozen=True)
+class Request(Record):
+    """022: a call."""
+
+    CODE = 22
+    call: int = record_field("call", LONG)
+    service: str = record_field("service", STRING)
+    method: str = record_field("method", STRING)
+    kind: int = record_field("kind", CALL_KIND)
+    scope: int = record_field("scope", CALL_SCOPE)
+    priority: int = record_field("priority", PRIORITY)
+    timeout_millis: int = record_field("timeoutMillis", INT)
+    wait_millis: int = record_field("waitMillis", INT)
+    idempotent: bool = record_field("idempotent", BOOLEAN)
+    attempt: int = record_field("attempt", INT)
+    member: int = record_field("member", LONG)
+    schema: int = record_field("schema", LONG)
+    event: Any = record_field("event", EVENT)
+
+
+@dataclass(frozen=True)
+class Invoke(Record):
+    """023: a call to be answered."""
+
+    CODE = 23
+    call: int = record_field("call", LONG)
+    service: int = record_field("service", LONG)
+    method: str = record_field("method", STRING)
+    kind: int = record_field("kind", CALL_KIND)
+    timeout_millis: int = record_field("timeoutMillis", INT)
+    caller: int = record_field("caller", LONG)
+    request: int = record_field("request", LONG)
+    attempt: int = record_field("attempt", INT)
+    identity: str = record_field("identity", STRING)
+    received_at: int = record_field("receivedAt", LONG)
+    schema: int = record_field("schema", LONG)
+    event: Any = record_field("event", EVENT)
+
+
+@dataclass(frozen=True)
+class Reply(Record):
+    """024: the answer to a call."""
+
+    CODE = 24
+    call: int = record_field("call", LONG)
+    member: int = record_field("member", LONG)
+    queued_micros: int = record_field("queuedMicros", NATURAL)
+    handled_micros: int = record_field("handledMicros", NATURAL)
+    schema: int = record_field("schema", LONG)
+    event: Any = record_field("event", EVENT)
+
+
+@dataclass(frozen=True)
+class Failure(Record):
+    """025: there is no reply."""
+
+    CODE = 25
+    call: int = record_field("call", LONG)
+    code: FailureCode = record_field("code", FAILURE_CODE)
+    message: str = record_field("message", STRING)
+    executed: Execution = record_field("executed", EXECUTION)
+    retry_after_millis: int = record_field("retryAfterMillis", LONG, 0)
+    member: int = record_field("member", LONG, 0)
+    type: str = record_field("type", STRING, "")
+    details: bytes = record_field("details", BYTES, b"")
+
+
+@dataclass(frozen=True)
+class Cancel(Record):
+    """026: nobody waits for the answer any more."""
+
+    CODE = 26
+    call: int = record_field("call", LONG)
+    reason: str = record_field("reason", STRING, "")
+
+
+@dataclass(frozen=True)
+class Capacity(Record):
+    """031: how many calls the client works on at once from now on."""
+
+    CODE = 31
+    id: int = record_field("id", LONG)
+    concurrency: int = record_field("concurrency", CONCURRENCY)
+
+
+#: Every record but those of events that are published.
+RECORDS: dict[int, type[Record]] = {
+    **_wire.RECORDS,
+    **{record.CODE: record for record in (Register, Unregister, Request, Invoke, Reply, Failure, Cancel, Capacity)},
+}

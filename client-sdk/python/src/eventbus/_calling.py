@@ -1,0 +1,119 @@
+"""The half of a client on asyncio that asks services and serves them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+from ._call import CallOptions, Retry
+from ._call_events import Response
+from ._call_frames import Priority
+from ._errors import IllegalTopic
+from ._payload import Codec, Payload, as_payload
+from ._service import RequestHandler, Service
+from ._service_core import ServiceOptions
+from ._topics import service_problem
+
+if TYPE_CHECKING:
+    from ._listeners import Notices
+    from ._machine import Machine
+    from ._options import Options
+    from ._outbox import Outbox
+
+
+class Calling:
+    """See the module; what is declared here is made by the class that has it."""
+
+    _options: Options
+    _notices: Notices
+    _loop: asyncio.AbstractEventLoop
+    _machine: Machine
+    _outbox: Outbox
+    #: The tasks of handlers of services.
+    _invocations: set[asyncio.Task[None]]
+
+    async def request(
+        self,
+        service: str,
+        payload: Payload | Any = b"",
+        *,
+        method: str = "",
+        timeout: float = 30.0,
+        wait_for: float = 0.0,
+        idempotent: bool = False,
+        priority: Priority = Priority.NORMAL,
+        member: int = 0,
+        retry: Retry | Literal[False] | None = None,
+        key: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        published_at: int | None = None,
+        schema: int = 0,
+        codec: Codec | None = None,
+    ) -> Response:
+        """Asks a service, one of whose members answers. Cancelling the task cancels the request.
+
+        ``service``: a name like a topic, at most 240 bytes. ``method``: what it is to do, at most 255 bytes.
+        ``timeout``: seconds to wait for the answer, 0.001 to 600; the request is not sent, and no handler is begun with it, after
+        that. Without a connection it waits in the client.
+        ``wait_for``: how many of these the bus waits for a member where the service has none.
+        ``idempotent``: whether it may be executed more than once. Only then is one that may have been executed sent again, by the
+        bus and by this client; without it a request is never executed twice.
+        ``priority``: which requests are served first. ``member``: the only one to ask, of an earlier answer.
+        ``retry``: when a request that failed is sent again by itself, False for never; by default three times in all if it is
+        idempotent, and never if not. An idempotent request whose connection was lost is sent again in any case.
+        ``payload``, ``key``, ``headers``, ``published_at``, ``schema``, ``codec``: as of ``publish``.
+
+        Raises CallFailed, whose ``executed`` says whether a member has begun with it, IllegalTopic, TooBig, Closed.
+        """
+        options = CallOptions(
+            method=method, timeout=timeout, wait_for=wait_for, idempotent=idempotent, priority=Priority(priority),
+            member=member, retry=retry,
+        )  # fmt: skip
+        raw, schema = as_payload(payload, schema, codec)
+        event = self._outbox.encode_for_call(raw, key, headers, published_at)
+        waiter: asyncio.Future[Response] = self._loop.create_future()
+        call = self._machine.calls.request(service, event, schema, options, waiter, self._loop.time())
+        try:
+            return await waiter
+        except asyncio.CancelledError:
+            self._machine.calls.cancel(call, f"the caller has cancelled the request to {service}")
+            raise
+
+    def serve(
+        self,
+        service: str,
+        handler: RequestHandler,
+        *,
+        concurrency: int = 16,
+        identify: bool = False,
+        version: str = "",
+        metadata: Mapping[str, str] | None = None,
+        remember_replies: int = 0,
+        buffer_bytes: int = 16 << 20,
+    ) -> Service:
+        """Becomes a member of a service. Await the result, or use ``async with``, to know that it is in force.
+
+        ``handler`` is called with each request, an ``Invocation``; what it returns is awaited if it can be, and is the answer:
+        bytes, text, or an ``Answer``. To refuse, it raises ``Rejected``, which reaches the caller as it is. Of any other
+        exception the caller learns its class and no more, and ``on_request_error`` is told.
+        ``concurrency``: how many requests it works on at once; the bus sends a few more ahead, which wait in this client.
+        ``identify``: whether ``Invocation.identity`` is to say who calls.
+        ``version`` of the software, ``metadata``: for people and their tools.
+        ``remember_replies``: how many of the last replies are kept, so that a request that comes again gets the same reply
+        instead of being executed again. One that comes again while it is worked on gets that reply in any case.
+        ``buffer_bytes``: how much the requests that wait for the handler may take, and as much again the replies that are kept.
+
+        Raises IllegalTopic, ValueError, Closed.
+        """
+        problem = service_problem(service)
+        if problem is not None:
+            raise IllegalTopic(problem)
+        options = ServiceOptions(
+            concurrency=concurrency, identify=identify, version=version, metadata=dict(metadata or {}),
+            remember_replies=remember_replies, buffer_bytes=buffer_bytes,
+        )  # fmt: skip
+        self._machine.check_open()
+        served = Service(self, service, options, handler)
+        self._machine.registry.begin(served._core, self._loop.time())
+        return served

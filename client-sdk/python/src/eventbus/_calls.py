@@ -1,0 +1,272 @@
+"""The requests of a client that have no outcome yet, over all its connections. Part of the core: without I/O or a clock.
+
+A request is kept here from beginning to end, and sent whenever there is a connection. An answer counts if it comes over the
+connection that the request was sent over; so what a connection still brings after it was given up changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ._call import LONGEST, Call, CallOptions, CallState
+from ._call_events import Response, event_of
+from ._call_failures import seen
+from ._call_frames import Cancel, Execution, Failure, Reply
+from ._errors import (
+    BusLost,
+    CallFailed,
+    Cancelled,
+    DeadlineExceeded,
+    Error,
+    IllegalTopic,
+    NotServed,
+    Overloaded,
+)  # fmt: skip
+from ._link import Link
+from ._outbox import AROUND_CALL
+from ._timers import Timer
+from ._topics import service_problem
+from ._waiters import Waiter, fail, succeed
+from ._wire import Welcome
+
+if TYPE_CHECKING:
+    from ._machine import Machine
+
+#: How long calls may end on a connection that the client has left, and the client of a bus that drains. Seconds.
+TRAIL = 0.5
+#: From one look at the deadlines to the next, however close they are. Seconds.
+LEAST_LOOK = 0.005
+
+
+class Calls:
+    """See the module. ``machine`` is the client; ``most_bytes`` bounds what is not sent, or may be sent again."""
+
+    def __init__(self, machine: Machine, most_bytes: int) -> None:
+        self._machine = machine
+        self._most_bytes = most_bytes
+        self.used = 0
+        self.made = 0
+        self._calls: dict[int, Call] = {}
+        self._waiting: dict[int, Call] = {}
+        self._drained: list[Waiter] = []
+        # The bus that has no services; None where there is none, or another.
+        self._unserved: str | None = None
+        self._closed: Callable[[], Error] | None = None
+        # One for all: a request that is answered in time sets and cancels nothing.
+        self._look: Timer | None = None
+
+    # ---- Callers
+
+    def request(
+        self, service: str, event: bytes, schema: int, options: CallOptions, waiter: Waiter, now: float
+    ) -> Call:
+        """Begins a request; ``event`` is of ``Outbox.encode_for_call``. Raises IllegalTopic, Overloaded, NotServed, Closed."""
+        problem = service_problem(service)
+        if problem is not None:
+            raise IllegalTopic(problem)
+        if self._closed is not None:
+            raise self._closed()
+        if self._unserved is not None:
+            raise self._not_served(self._unserved, service, Execution.NO)
+        cost = Call.cost(event)
+        if self.used + cost > self._most_bytes:
+            raise Overloaded(
+                f"the requests that wait in this client take {self.used} bytes, and this one {cost} "
+                f"(expected: at most {self._most_bytes} together, call_buffer_bytes)",
+                Execution.NO,
+                retryable=True,
+            )
+        self.made += 1
+        call = Call(self.made, service, options, event, schema, now + options.timeout, waiter)
+        self.used += call.charged
+        self._calls[call.number] = self._waiting[call.number] = call
+        self._watch(call.deadline)
+        self._machine.wake()
+        return call
+
+    @staticmethod
+    def _not_served(bus: str, service: str, executed: Execution) -> NotServed:
+        text = f"the bus {bus} has no services: the request to {service} is not sent"
+        return NotServed("UNSUPPORTED", text, executed)
+
+    def cancel(self, call: Call, why: str) -> None:
+        """Nobody waits for it any more; its waiter hears of it, unless it has gone."""
+        if call.state is CallState.DONE:
+            return
+        executed, link = call.executed(), call.link
+        self._end(call)
+        if link is not None:
+            self._machine.services.send(link, Cancel(call.number).frame())
+        fail(call.waiter, Cancelled(why, executed, retryable=call.is_safe(executed)))
+
+    # ---- On the way out
+
+    def has_work(self) -> bool:
+        """Whether requests wait to be sent."""
+        return bool(self._waiting)
+
+    def take(self, link: Link, room: int, out: list[bytes], now: float) -> int:
+        """Takes requests for a message with so much room, one at least if it is empty; returns what room is left."""
+        while self._waiting:
+            call = next(iter(self._waiting.values()))
+            if out and len(call.body) + AROUND_CALL > room:
+                break
+            del self._waiting[call.number]
+            if call.deadline <= now:
+                # The timer ends it.
+                continue
+            frame = call.send(link, now)
+            if not call.may_be_sent_again():
+                self._let_go_of_body(call)
+            out.append(frame)
+            room -= len(frame)
+        return room
+
+    def _let_go_of_body(self, call: Call) -> None:
+        self.used -= call.charged
+        call.charged, call.body = 0, b""
+
+    def _end(self, call: Call) -> None:
+        if call.pause is not None:
+            call.pause.cancel()
+        link = call.link
+        call.become(CallState.DONE)
+        self._let_go_of_body(call)
+        del self._calls[call.number]
+        self._waiting.pop(call.number, None)
+        if link is not None and link.left is not None:
+            self._machine.moves.look_quiet(link)
+        if self._drained and not self._calls:
+            for waiter in self._drained:
+                succeed(waiter, None)
+            self._drained.clear()
+
+    def _fail(self, call: Call, error: CallFailed) -> None:
+        self._end(call)
+        fail(call.waiter, error)
+
+    def _send_again(self, call: Call) -> None:
+        call.become(CallState.WAITING)
+        self._waiting[call.number] = call
+        self._machine.wake()
+
+    # ---- What the bus answers
+
+    def reply(self, link: Link, reply: Reply) -> None:
+        """An answer has come."""
+        call = link.requests.get(reply.call)
+        if call is not None:
+            self._end(call)
+            event = event_of(reply.event, reply.schema)
+            succeed(call.waiter, Response(event, reply.member, reply.queued_micros / 1e6, reply.handled_micros / 1e6))
+
+    def failed(self, link: Link, failure: Failure, now: float) -> None:
+        """The bus says that there is none: it is perhaps sent again."""
+        call = link.requests.get(failure.call)
+        if call is None:
+            return
+        executed = failure.executed
+        if call.perhaps_executed and executed is Execution.NO:
+            # That is true of this try only.
+            executed = Execution.UNKNOWN
+        error = seen(failure, executed, call.is_safe(executed))
+        policy = call.options.policy()
+        delay = max(policy.delay(call.repetitions + 1, self._machine.random()), error.retry_after)
+        helps = error.retryable and not isinstance(error, (DeadlineExceeded, Cancelled))
+        if not helps or call.repetitions + 1 >= policy.attempts or now + delay >= call.deadline:
+            self._fail(call, error)
+            return
+        call.repetitions += 1
+        call.attempt += 1
+        call.perhaps_executed |= executed is not Execution.NO
+        call.become(CallState.PAUSING)
+        if link.left is not None:
+            self._machine.moves.look_quiet(link)
+        call.pause = self._machine.timers.at(now + delay, lambda _: self._send_again(call))
+
+    # ---- Connections
+
+    def connected(self, welcome: Welcome) -> None:
+        """Requests go out over a connection from now on."""
+        self._unserved = None if welcome.calls > 0 else welcome.bus
+        most = welcome.limits.message_bytes - AROUND_CALL
+        for call in list(self._calls.values()):
+            if call.state not in (CallState.WAITING, CallState.PAUSING):
+                continue
+            if self._unserved is not None:
+                self._fail(call, self._not_served(self._unserved, call.service, call.executed()))
+            elif len(call.body) > most:
+                text = f"the bus {welcome.bus} takes smaller events than that of the request to {call.service}"
+                self._fail(call, NotServed("TOO_BIG", f"{text} (expected: at most {most} bytes)", call.executed()))
+
+    def lost(self, link: Link, now: float) -> None:
+        """A connection is lost, or given up."""
+        for call in list(link.requests.values()):
+            self._lost(call, now)
+
+    def _lost(self, call: Call, now: float) -> None:
+        if call.options.idempotent and call.deadline > now:
+            call.attempt += 1
+            call.perhaps_executed = True
+            self._send_again(call)
+            return
+        what = f"the connection was lost before {call.service} answered: the request may or may not have been executed"
+        self._fail(call, BusLost(what, Execution.UNKNOWN))
+
+    def leave(self, link: Link, now: float) -> None:
+        """The client has left a connection, which stays open for a moment."""
+        for call in link.requests.values():
+            # What may be sent again needs time for that.
+            call.trails_until = now + min(TRAIL, max(0.0, call.deadline - now) / 4)
+            self._watch(call.trails_until)
+
+    # ---- Deadlines
+
+    def _watch(self, due: float) -> None:
+        if self._look is not None and self._look.at <= due:
+            return
+        if self._look is not None:
+            self._look.cancel()
+        self._look = self._machine.timers.at(due, self._expire)
+
+    def _expire(self, now: float) -> None:
+        self._look = None
+        due = now + LONGEST + 1
+        for call in list(self._calls.values()):
+            if call.state is CallState.SENT and call.trails_until is not None and call.trails_until <= now:
+                link = call.link
+                self._lost(call, now)
+                if link is not None:
+                    self._machine.moves.look_quiet(link)
+            elif call.due() <= now:
+                self._late(call)
+            if call.state is not CallState.DONE:
+                due = min(due, call.due())
+        if self._calls:
+            self._watch(max(due, now + LEAST_LOOK))
+
+    def _late(self, call: Call) -> None:
+        executed = call.executed()
+        unsent = "" if call.state is CallState.SENT else ": the request was not sent in time"
+        text = f"{call.service} did not answer within {call.options.timeout:g} s{unsent}"
+        self._fail(call, DeadlineExceeded(text, executed, retryable=call.is_safe(executed)))
+
+    # ---- The end
+
+    def drain(self, waiter: Waiter | None, error: Callable[[], Error]) -> None:
+        """Takes no more; the waiter hears when those that are here have their outcome."""
+        self._closed = error
+        if waiter is not None:
+            if self._calls:
+                self._drained.append(waiter)
+            else:
+                succeed(waiter, None)
+
+    def close(self, error: Callable[[], Error]) -> None:
+        """The client has ended: so do all requests."""
+        self._closed = error
+        for call in list(self._calls.values()):
+            self.cancel(call, f"{error()}, before {call.service} answered")
+        if self._look is not None:
+            self._look.cancel()

@@ -1,0 +1,60 @@
+"""What goes out next over a connection. Part of the core: without I/O or a clock."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ._link import Link
+
+if TYPE_CHECKING:
+    from ._machine import Machine
+
+
+class Outgoing:
+    """Control frames first, then calls and events, a message of each in turn. ``machine`` is the client."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        # The last message was one of calls: events come first now.
+        self._calls_went = False
+
+    def take(self, link: Link, now: float) -> bytes | None:
+        """Takes the next message; None for none."""
+        machine = self._machine
+        if link.control:
+            # Hello goes alone: until the bus has answered it takes little.
+            room = machine.options.batch_bytes
+            if link.welcome is not None:
+                room = min(room, link.welcome.limits.message_bytes)
+            out = [link.control.popleft()]
+            room -= len(out[0])
+            while link.control and len(link.control[0]) <= room:
+                out.append(link.control.popleft())
+                room -= len(out[-1])
+            return b"".join(out)
+        sends = link is machine.sending and not link.over
+        waits = sends and (machine.outbox_farewell is not None or machine.outbox.has_work())
+        if not (self._calls_went and waits):
+            calls = self._calls(link, sends and not link.broken, now)
+            if calls:
+                self._calls_went = True
+                return b"".join(calls)
+        if not sends:
+            return None
+        self._calls_went = False
+        if machine.outbox_farewell is not None:
+            farewell, machine.outbox_farewell = machine.outbox_farewell, None
+            return farewell
+        return machine.outbox.next_message()
+
+    def _calls(self, link: Link, sends: bool, now: float) -> list[bytes]:
+        """Takes answers, which belong to a connection, and requests, which go where events go."""
+        machine = self._machine
+        out: list[bytes] = []
+        if link.answers or (sends and machine.calls.has_work()):
+            assert link.welcome is not None
+            room = min(machine.options.batch_bytes, link.welcome.limits.message_bytes)
+            room = machine.services.take(link, room, out, now)
+            if sends and not link.answers:
+                machine.calls.take(link, room, out, now)
+        return out

@@ -1,0 +1,91 @@
+"""The thread that runs the event loop of all clients of the process, for those without ``await``."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Coroutine
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as _TimeoutError
+from typing import Any, TypeVar
+
+from ._errors import Closed, TimedOut
+from ._options import check_range
+
+T = TypeVar("T")
+
+
+class Portal:
+    """The thread with the event loop; after a fork there is none in the child."""
+
+    def __init__(self) -> None:
+        self.is_lost = False
+        self.loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run, name="eventbus", daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self.loop)
+        self.loop.run_forever()
+
+    def check(self) -> None:
+        """Raises where this thread cannot wait for the loop."""
+        if self.is_lost:
+            raise Closed("this client was made before a fork (expected: connect after the fork)")
+        if threading.current_thread() is self._thread:
+            raise RuntimeError("called in the client's own thread, which would wait for itself (expected: another one)")
+
+    def begin(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        """Begins a coroutine in the loop; cancelling the future cancels it."""
+        try:
+            self.check()
+        except BaseException:
+            work.close()
+            raise
+        return asyncio.run_coroutine_threadsafe(work, self.loop)
+
+    def call(self, work: Coroutine[Any, Any, T], timeout: float | None = None, what: str = "") -> T:
+        """Runs a coroutine in the loop and waits for it, for so many seconds at most."""
+        try:
+            if timeout is not None:
+                check_range("timeout", timeout, 0, 3600, "s")
+        except BaseException:
+            work.close()
+            raise
+        future = self.begin(work)
+        try:
+            return future.result(timeout)
+        except _TimeoutError:
+            if future.done():  # its own
+                raise
+            future.cancel()
+            raise TimedOut(f"{what} did not end within {timeout:g} s; the outcome is open") from None
+        except BaseException:
+            future.cancel()
+            raise
+
+
+_lock = threading.Lock()
+_portal: Portal | None = None
+
+
+def the_portal() -> Portal:
+    """The one of this process."""
+    global _portal
+    with _lock:
+        if _portal is None:
+            _portal = Portal()
+        return _portal
+
+
+def _after_fork() -> None:
+    global _portal, _lock
+    _lock = threading.Lock()
+    if _portal is not None:
+        _portal.is_lost = True
+        _portal = None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

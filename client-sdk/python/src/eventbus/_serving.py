@@ -1,0 +1,207 @@
+"""The services of a client: which requests have come, which are worked on, and which wait. Part of the core: without I/O or a
+clock.
+
+A request takes a slot from the start of its handler to its end; there are as many as the service has concurrency, whichever
+connections the requests come over. What finds no slot waits, bounded in bytes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ._call_failures import not_begun
+from ._call_frames import CallKind, Failure, FailureCode, Invoke, Reply
+from ._link import Link
+from ._received import Received
+from ._service_core import ServiceCore
+from ._waiters import Waiter, succeed
+
+if TYPE_CHECKING:
+    from ._machine import Machine
+
+#: Handlers are begun with no more requests while the answers that wait to be sent take so much.
+MOST_ANSWER_BYTES = 4 << 20
+
+
+class Services:
+    """See the module. ``machine`` is the client."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        #: Bytes of answers, of all connections, that wait to be sent.
+        self.answer_bytes = 0
+        # Services that begin with nothing until these are sent.
+        self._held_back: set[ServiceCore] = set()
+
+    # ---- On the way out
+
+    def send(self, link: Link, frame: bytes) -> None:
+        """Sends a frame about a call, over its connection."""
+        if not link.over:
+            link.answers.append(frame)
+            self.answer_bytes += len(frame)
+            self._machine.wake()
+
+    def take(self, link: Link, room: int, out: list[bytes], now: float) -> int:
+        """Takes answers for a message with so much room, one at least if it is empty; returns what room is left."""
+        answers = link.answers
+        while answers and (not out or len(answers[0]) <= room):
+            out.append(answers.popleft())
+            room -= len(out[-1])
+            self.answer_bytes -= len(out[-1])
+        self._look_room(now)
+        return room
+
+    def _look_room(self, now: float) -> None:
+        """Answers have left: what they held back goes on when half of them have."""
+        if self._held_back and self.answer_bytes <= MOST_ANSWER_BYTES // 2:
+            held_back, self._held_back = self._held_back, set()
+            for service in held_back:
+                self._go_on(service, now)
+
+    # ---- What comes
+
+    def invoked(self, link: Link, invoke: Invoke, now: float) -> None:
+        """A request has come."""
+        service = self._machine.registry.all.get(invoke.service)
+        if not isinstance(service, ServiceCore):
+            self._refuse(link, invoke.call, not_begun(FailureCode.REFUSED, "the member has ended"))
+            return
+        service.received += 1
+        if invoke.kind is not CallKind.REPLY:
+            failure = not_begun(FailureCode.UNSUPPORTED, "the member serves no calls of this kind")
+            self._refuse(link, invoke.call, failure)
+            return
+        received = Received(service, link, invoke, now)
+        same = service.known.get(received.key)
+        reply = service.replies.get(received.key)
+        if same is not None and not same.cancelled:
+            service.repeated += 1
+            same.targets.append((link, invoke.call))
+            link.invoked[invoke.call] = same
+        elif reply is not None:
+            service.repeated += 1
+            self.send(link, replace(reply, call=invoke.call).frame())
+        elif service.waiting and service.waiting_bytes + received.bytes > service.options.buffer_bytes:
+            service.refused += 1
+            text = f"the requests that wait in the member take {service.waiting_bytes} bytes already"
+            self._refuse(link, invoke.call, not_begun(FailureCode.OVERLOADED, text))
+        else:
+            link.invoked[invoke.call] = service.known[received.key] = service.waiting[received.key] = received
+            service.waiting_bytes += received.bytes
+            self._go_on(service, now)
+
+    def _refuse(self, link: Link, call: int, failure: Failure) -> None:
+        self.send(link, replace(failure, call=call).frame())
+
+    def cancelled(self, link: Link, call: int) -> None:
+        """The caller does not wait any more for one of the answers that a request has to give."""
+        received = link.invoked.get(call)
+        if received is None or received.cancelled:
+            return
+        received.gone += 1
+        if received.gone < len(received.targets):
+            return
+        service = received.service
+        service.cancelled += 1
+        received.cancel()
+        if self._stop_waiting(received):
+            # The place of one that is worked on is free when its handler is done.
+            self._answer(received, not_begun(FailureCode.CANCELLED, "cancelled before it was begun with"))
+            self._look_idle(service)
+
+    @staticmethod
+    def _stop_waiting(received: Received) -> bool:
+        service = received.service
+        if service.waiting.get(received.key) is not received:
+            return False
+        del service.waiting[received.key]
+        service.waiting_bytes -= received.bytes
+        return True
+
+    # ---- What is done about it
+
+    def _go_on(self, service: ServiceCore, now: float) -> None:
+        while service.waiting and service.running < service.options.concurrency:
+            if self.answer_bytes >= MOST_ANSWER_BYTES:
+                self._held_back.add(service)
+                return
+            received = next(iter(service.waiting.values()))
+            self._stop_waiting(received)
+            if received.deadline <= now:
+                service.expired += 1
+                text = "its time was over before it was begun with"
+                self._answer(received, not_begun(FailureCode.TIMEOUT, text))
+            elif not received.has_target():
+                # The connections that it came over are lost, and with them whoever waits for it.
+                service.cancelled += 1
+                self._answer(received, not_begun(FailureCode.CANCELLED, "its connection is lost"))
+            else:
+                service.running += 1
+                received.begun = now
+                service.start(received)
+        self._look_idle(service)
+
+    def done(self, received: Received, outcome: tuple[bytes, int] | Failure, now: float) -> None:
+        """A handler has ended: with an event, encoded, and its schema, or with a failure."""
+        service = received.service
+        service.running -= 1
+        if isinstance(outcome, Failure):
+            service.failed += 1
+            self._answer(received, outcome)
+        else:
+            service.answered += 1
+            micros = min(max(0, int((now - received.begun) * 1e6)), (1 << 31) - 1)
+            reply = Reply(0, 0, 0, micros, outcome[1], outcome[0])
+            service.remember(received.key, reply)
+            self._answer(received, reply)
+        self._go_on(service, now)
+
+    def dropped(self, received: Received) -> None:
+        """A handler was ended with its client: there is nobody to answer."""
+        received.service.running -= 1
+        self._look_idle(received.service)
+
+    def _answer(self, received: Received, answer: Reply | Failure) -> None:
+        received.answered = True
+        received.on_cancel = []
+        if received.service.known.get(received.key) is received:
+            del received.service.known[received.key]
+        for link, call in received.targets:
+            if link.invoked.get(call) is received:
+                del link.invoked[call]
+                self.send(link, replace(answer, call=call).frame())
+                if link.left is not None:
+                    self._machine.moves.look_quiet(link)
+
+    # ---- The end
+
+    @staticmethod
+    def _look_idle(service: ServiceCore) -> None:
+        if service.idle and service.is_idle():
+            waiting, service.idle = service.idle, []
+            for waiter in waiting:
+                succeed(waiter, None)
+
+    def when_idle(self, service: ServiceCore, waiter: Waiter) -> None:
+        """Answers when everything that came is answered."""
+        service.idle.append(waiter)
+        self._look_idle(service)
+
+    def abandon(self, service: ServiceCore) -> None:
+        """What is here is not waited for any longer: handlers are told that nobody waits."""
+        for received in list(service.waiting.values()):
+            self._stop_waiting(received)
+            self._answer(received, not_begun(FailureCode.REFUSED, "the member has ended"))
+        for received in list(service.known.values()):
+            if not received.cancelled:
+                received.cancel()
+        self._look_idle(service)
+
+    def lost(self, link: Link, now: float) -> None:
+        """A connection has ended: its calls need no answers, and nothing is sent there any more. The handlers go on."""
+        link.invoked.clear()
+        self.answer_bytes -= sum(map(len, link.answers))
+        link.answers.clear()
+        self._look_room(now)

@@ -1,0 +1,72 @@
+"""A service without ``await``: its handlers run in threads."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Self
+
+from . import _service
+from ._portal import Portal
+from ._service import Invocation
+from ._service_core import ServiceCounters
+
+#: More threads than this are no way to serve.
+MOST_THREADS = 1024
+
+
+class Service:
+    """A service that this client is a member of; it outlives lost connections. Ends with ``with`` or ``close``.
+
+    As many threads as ``concurrency`` says call the handler; each is begun when it is first needed.
+    """
+
+    def __init__(self, portal: Portal, inner: _service.Service, threads: ThreadPoolExecutor) -> None:
+        self._portal = portal
+        self._inner = inner
+        self._threads = threads
+
+    @property
+    def name(self) -> str:
+        """The name."""
+        return self._inner.name
+
+    def counters(self) -> ServiceCounters:
+        """What has happened to it so far."""
+        return self._inner.counters()
+
+    def pause(self) -> None:
+        """Takes no more requests until ``resume``; those that are here already are answered."""
+        self._portal.check()
+        self._portal.loop.call_soon_threadsafe(self._inner.pause)
+
+    def resume(self) -> None:
+        """Takes requests again."""
+        self._portal.check()
+        self._portal.loop.call_soon_threadsafe(self._inner.resume)
+
+    def close(self, timeout: float = 10.0) -> bool:
+        """As :meth:`eventbus.Service.close`. Must not be called in the service's own handler."""
+        try:
+            return self._portal.call(self._inner.close(timeout))
+        finally:
+            self._threads.shutdown(wait=False)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"eventbus.sync.{self._inner!r}"
+
+
+def in_threads(handler: Callable[[Invocation], Any], threads: ThreadPoolExecutor) -> Callable[[Invocation], Any]:
+    """Makes a handler for asyncio of one that may block."""
+
+    async def handle(invocation: Invocation) -> Any:
+        return await asyncio.get_running_loop().run_in_executor(threads, handler, invocation)
+
+    return handle

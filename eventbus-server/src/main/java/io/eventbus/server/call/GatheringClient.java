@@ -1,0 +1,143 @@
+package io.eventbus.server.call;
+
+import io.eventbus.schema.Execution;
+import io.eventbus.schema.FailureCode;
+import io.netty.util.collection.LongObjectHashMap;
+import java.util.ArrayList;
+import java.util.Arrays;
+
+/**
+ * A connection that sends requests to all members of services: made with the first of them, by
+ * {@link LoopCalls#gatherer}. Confined to the loop that owns the connection.
+ */
+public final class GatheringClient {
+  /** What {@link #begin} returns for a request that is there already. */
+  public static final int IN_FLIGHT = -1;
+
+  private final LoopCalls calls;
+  private final GatherEnd end;
+  private final CallerInfo info;
+  private final LongObjectHashMap<Gathering> open = new LongObjectHashMap<>(4);
+  // Members that the requests in flight were sent to.
+  private int members;
+  private boolean closed;
+
+  GatheringClient(LoopCalls calls, GatherEnd end, CallerInfo info) {
+    this.calls = calls;
+    this.end = end;
+    this.info = info;
+  }
+
+  /**
+   * Sends a request to every member that takes calls now. It ends with the first call of the {@link
+   * GatherEnd} that has {@code more} false, perhaps before this returns.
+   *
+   * @param request what is asked for; changed, and not needed afterwards. Its {@code member} and
+   *     {@code waitMillis} are not looked at
+   * @return how many members it was sent to, 0 if it was refused; {@link #IN_FLIGHT} if a request
+   *     with this number has not ended yet, or the connection has: then nothing was done
+   */
+  public int begin(CallRequest request) {
+    calls.checkLoop();
+    long number = request.call;
+    if (closed || open.containsKey(number)) {
+      return IN_FLIGHT;
+    }
+    LoopService service =
+        calls
+            .services()
+            .find(info.account(), request.service, request.serviceStart, request.serviceLength, false, calls.now());
+    long[] asked = service == null ? new long[0] : numbers(service.service);
+    if (asked.length == 0) {
+      refuse(number, FailureCode.NO_MEMBER, Texts.NO_MEMBER);
+      return 0;
+    }
+    if (members + asked.length > calls.settings().gather()) {
+      refuse(
+          number,
+          FailureCode.OVERLOADED,
+          "it has "
+              + asked.length
+              + " members, and other requests of the connection wait for "
+              + members
+              + " (expected: at most "
+              + calls.settings().gather()
+              + " together, services.gather)");
+      return 0;
+    }
+    members += asked.length;
+    Gathering gathering = new Gathering(calls, this, number, asked);
+    open.put(number, gathering);
+    gathering.begin(request);
+    return asked.length;
+  }
+
+  /** A client that changes its bus is a member twice for a moment, with one number. */
+  private static long[] numbers(Service service) {
+    ServiceMember[] all = service.members();
+    long[] numbers = new long[all.length];
+    int count = 0;
+    for (ServiceMember member : all) {
+      if (member.serves() && (count == 0 || numbers[count - 1] != member.number())) {
+        numbers[count++] = member.number();
+      }
+    }
+    return Arrays.copyOf(numbers, count);
+  }
+
+  private void refuse(long number, FailureCode code, String text) {
+    calls.stats().requests.add(1);
+    calls.stats().failures(code).add(1);
+    end.failure(number, 0, code, Execution.NO, 0, false, text);
+  }
+
+  /**
+   * Says whether a request is in flight.
+   *
+   * @param call the caller's number
+   * @return false when it has ended
+   */
+  public boolean has(long call) {
+    return open.containsKey(call);
+  }
+
+  /**
+   * Ends a request with {@code CANCELLED} and tells the members that have not answered. One that is
+   * not there is ignored.
+   *
+   * @param call the caller's number
+   * @param reason for the members' people
+   */
+  public void cancel(long call, String reason) {
+    calls.checkLoop();
+    Gathering gathering = open.get(call);
+    if (gathering != null) {
+      gathering.close(reason);
+      end.failure(call, 0, FailureCode.CANCELLED, Execution.UNKNOWN, 0, false, Texts.CANCELLED);
+    }
+  }
+
+  /**
+   * The connection has ended: members are told that nobody waits for their answers, and the {@link
+   * GatherEnd} is not called again. A second call does nothing.
+   */
+  public void close() {
+    calls.checkLoop();
+    closed = true;
+    new ArrayList<>(open.values()).forEach(gathering -> gathering.close(Texts.CALLER_GONE));
+  }
+
+  /** A request has had its last answer, or needs none. */
+  void ended(long call, int asked) {
+    open.remove(call);
+    members -= asked;
+  }
+
+  GatherEnd end() {
+    return end;
+  }
+
+  CallerInfo info() {
+    return info;
+  }
+}

@@ -1,0 +1,219 @@
+package io.eventbus.server.call;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who is a member of which service at this bus, and who hears of it. Any thread.
+ *
+ * <p>A client whose connection was lost counts as a member for a while, in which it may come back:
+ * here, then nobody hears of it, or at another bus, which tells then that it has moved. So what is
+ * told does not flicker with connections. Listeners are told in order, under the lock.
+ */
+public final class Presence {
+  /** Members whose connections were lost, beyond which nobody is waited for. */
+  static final int MOST_AWAY = 100_000;
+
+  /** What becomes of a member. */
+  public enum Change {
+    /** It serves, and did not before. */
+    JOINED,
+    /** It serves no more. */
+    LEFT,
+    /** It served at another bus, and does so at this one now. */
+    MOVED
+  }
+
+  /** Why a connection serves no more. */
+  public enum Departure {
+    /** The client wants it so. */
+    FINAL,
+    /** The connection is lost: the client may come back. */
+    LOST,
+    /** The client goes on at another bus. */
+    ELSEWHERE
+  }
+
+  /**
+   * A member as others may know it. Immutable.
+   *
+   * @param account the account that it and its services are of
+   * @param number its number, which no client of another account has
+   * @param client what it calls itself
+   * @param concurrency calls that it works on at once; 0 for none
+   * @param version of its software
+   * @param metadata what else it says
+   */
+  public record Member(
+      String account,
+      long number,
+      String client,
+      int concurrency,
+      String version,
+      Map<String, String> metadata) {}
+
+  /**
+   * Something that has happened. Immutable.
+   *
+   * @param change what
+   * @param service the service
+   * @param member the member as it is, or was
+   */
+  public record Told(Change change, String service, Member member) {}
+
+  /** Runs things later. An implementation must not block and must not throw. */
+  @FunctionalInterface
+  public interface Timer {
+    /**
+     * Runs a task once, on any thread.
+     *
+     * @param task not run any more after the end of the bus
+     * @param nanos how long from now
+     */
+    void later(Runnable task, long nanos);
+  }
+
+  private static final class Entry {
+    Member member;
+    int connections = 1;
+    // Which loss is waited for; 0 for none.
+    long away;
+    // Another bus has the client, whose connection here is about to end.
+    boolean leaves;
+
+    Entry(Member member) {
+      this.member = member;
+    }
+  }
+
+  // Guarded by this object. By number, then by service.
+  private final Map<Long, Map<String, Entry>> members = new HashMap<>();
+  private Consumer<Told> listener = told -> {};
+  private @Nullable Timer timer;
+  private long rejoinNanos;
+  private long losses;
+  private int away;
+
+  Presence() {}
+
+  /**
+   * Begins to tell.
+   *
+   * @param newListener told under the lock: must not block, must not throw and must not call back
+   * @param newTimer runs what is due
+   * @param rejoin how long a member that was lost may be away, in nanoseconds
+   */
+  public synchronized void listen(Consumer<Told> newListener, Timer newTimer, long rejoin) {
+    listener = newListener;
+    timer = newTimer;
+    rejoinNanos = rejoin;
+  }
+
+  /**
+   * A connection serves.
+   *
+   * @param service a legal name
+   * @param member who it is
+   * @param fromElsewhere whether the client has just come from another bus
+   */
+  public synchronized void joined(String service, Member member, boolean fromElsewhere) {
+    Map<String, Entry> services =
+        members.computeIfAbsent(member.number(), number -> new HashMap<>(4));
+    Entry entry = services.get(service);
+    if (entry == null) {
+      services.put(service, new Entry(member));
+      tell(fromElsewhere ? Change.MOVED : Change.JOINED, service, member);
+      return;
+    }
+    entry.connections++;
+    entry.member = member;
+    entry.leaves = false;
+    isBack(entry);
+  }
+
+  private void isBack(Entry entry) {
+    if (entry.away != 0) {
+      entry.away = 0;
+      away--;
+    }
+  }
+
+  /**
+   * A connection serves no more.
+   *
+   * @param service the service
+   * @param number the member's number
+   * @param how why
+   */
+  public synchronized void left(String service, long number, Departure how) {
+    Map<String, Entry> services = members.get(number);
+    Entry entry = services == null ? null : services.get(service);
+    if (entry == null || --entry.connections > 0) {
+      return;
+    }
+    Timer waits = timer;
+    boolean goesOn = how == Departure.ELSEWHERE || (how == Departure.LOST && entry.leaves);
+    if (how == Departure.LOST && !goesOn && waits != null && away < MOST_AWAY) {
+      away++;
+      long loss = ++losses;
+      entry.away = loss;
+      waits.later(() -> over(service, number, loss), rejoinNanos);
+      return;
+    }
+    remove(service, number);
+    if (!goesOn) {
+      tell(Change.LEFT, service, entry.member);
+    }
+  }
+
+  private synchronized void over(String service, long number, long loss) {
+    Map<String, Entry> services = members.get(number);
+    Entry entry = services == null ? null : services.get(service);
+    if (entry != null && entry.away == loss) {
+      isBack(entry);
+      remove(service, number);
+      tell(Change.LEFT, service, entry.member);
+    }
+  }
+
+  /**
+   * A client that is away, or whose connection is about to end, goes on at another bus, which tells
+   * it.
+   *
+   * @param number its number
+   */
+  public synchronized void wentElsewhere(long number) {
+    Map<String, Entry> services = members.get(number);
+    if (services == null) {
+      return;
+    }
+    services
+        .values()
+        .removeIf(
+            entry -> {
+              boolean gone = entry.away != 0;
+              isBack(entry);
+              entry.leaves = true;
+              return gone;
+            });
+    if (services.isEmpty()) {
+      members.remove(number);
+    }
+  }
+
+  private void remove(String service, long number) {
+    Map<String, Entry> services = members.get(number);
+    if (services != null) {
+      services.remove(service);
+      if (services.isEmpty()) {
+        members.remove(number);
+      }
+    }
+  }
+
+  private void tell(Change change, String service, Member member) {
+    listener.accept(new Told(change, service, member));
+  }
+}

@@ -1,0 +1,71 @@
+package io.eventbus.server.session;
+
+import io.eventbus.server.call.Presence;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+
+/** Tells of one session that it serves, and how it stopped. Confined to the loop. */
+final class SessionPresence {
+  private final Presence presence;
+  private final String account;
+  private final Supplier<Identity> client;
+  private final BooleanSupplier cameFromElsewhere;
+  private final BooleanSupplier goesElsewhere;
+  private final BooleanSupplier saidGoodbye;
+
+  /**
+   * Makes one.
+   *
+   * @param account of the client
+   * @param client who it is
+   * @param cameFromElsewhere whether it was at another bus just before
+   * @param goesElsewhere whether it is on its way to another bus
+   * @param saidGoodbye whether it has closed its connection because it wants no more
+   */
+  SessionPresence(
+      Presence presence,
+      String account,
+      Supplier<Identity> client,
+      BooleanSupplier cameFromElsewhere,
+      BooleanSupplier goesElsewhere,
+      BooleanSupplier saidGoodbye) {
+    this.presence = presence;
+    this.account = account;
+    this.client = client;
+    this.cameFromElsewhere = cameFromElsewhere;
+    this.goesElsewhere = goesElsewhere;
+    this.saidGoodbye = saidGoodbye;
+  }
+
+  void joined(SessionServices.Registration registration, int concurrency) {
+    Identity identity = client.get();
+    presence.joined(
+        registration.service(),
+        new Presence.Member(
+            account,
+            identity.producer(),
+            identity.client(),
+            concurrency,
+            registration.version(),
+            registration.metadata()),
+        cameFromElsewhere.getAsBoolean());
+  }
+
+  /** It serves no more, and stays connected. */
+  void left(SessionServices.Registration registration) {
+    left(
+        registration,
+        goesElsewhere.getAsBoolean() ? Presence.Departure.ELSEWHERE : Presence.Departure.FINAL);
+  }
+
+  /** Its connection has ended. */
+  void ended(SessionServices.Registration registration) {
+    left(
+        registration,
+        saidGoodbye.getAsBoolean() ? Presence.Departure.FINAL : Presence.Departure.LOST);
+  }
+
+  private void left(SessionServices.Registration registration, Presence.Departure how) {
+    presence.left(registration.service(), client.get().producer(), how);
+  }
+}

@@ -1,0 +1,214 @@
+package io.eventbus.server.federation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.eventbus.link.LinkPeer;
+import io.eventbus.protocol.PublishView;
+import io.eventbus.protocol.Topic;
+import io.eventbus.protocol.TopicFilter;
+import io.eventbus.schema.Overflow;
+import io.eventbus.server.federation.lane.Peer;
+import io.eventbus.server.routing.Router;
+import io.eventbus.server.routing.Subscription;
+import io.eventbus.server.routing.SubscriptionIndex;
+import io.eventbus.server.samples.FakeSubscriber;
+import io.eventbus.server.samples.SampleFrames;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.embedded.EmbeddedChannel;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.Combinators;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Clients of several accounts on two buses, with the same topics, filters and groups, against a
+ * list that is walked: everybody gets what was published in its own account, and nothing else.
+ */
+class AccountsProperties {
+  private static final int MOST = 10;
+
+  sealed interface Step {}
+
+  record Subscribe(int bus, String account, String filter, @Nullable String group)
+      implements Step {}
+
+  record Unsubscribe(int which) implements Step {}
+
+  record Publish(int bus, String account, String topic) implements Step {}
+
+  /** A subscriber, with what it was to get and what it got. */
+  private record Client(
+      int bus, SubscriptionIndex index, Subscription subscription, FakeSubscriber subscriber) {}
+
+  @Provide
+  Arbitrary<List<Step>> steps() {
+    Arbitrary<Integer> bus = Arbitraries.of(0, 1);
+    Arbitrary<String> account = Arbitraries.of("", "a", "b");
+    Arbitrary<Step> subscribe =
+        Combinators.combine(
+                bus,
+                account,
+                Arbitraries.of("t", "t.u", "t.*", "*.u", ">", "t.>", "$SYS.>", "$SYS.x"),
+                Arbitraries.of("g", "h").injectNull(0.6))
+            .as(Subscribe::new);
+    Arbitrary<Step> unsubscribe = Arbitraries.integers().between(0, 50).map(Unsubscribe::new);
+    Arbitrary<Step> publish =
+        Combinators.combine(bus, account, Arbitraries.of("t", "t.u", "v", "$SYS.x"))
+            .as(Publish::new);
+    return Arbitraries.oneOf(subscribe, subscribe, unsubscribe, publish, publish)
+        .list()
+        .ofMaxSize(40);
+  }
+
+  @Property(tries = 100)
+  void nothingCrossesFromOneAccountToAnother(@ForAll("steps") List<Step> steps) {
+    new TwoBuses().run(steps);
+  }
+
+  /** One try. */
+  private static final class TwoBuses {
+    private final List<TestBus> buses = List.of(new TestBus(), new TestBus());
+    private final List<EmbeddedChannel[]> lanes = new ArrayList<>();
+    private final List<Client> clients = new ArrayList<>();
+    private long sequence;
+
+    private void connect(int from, int to) {
+      TestBus bus = buses.get(from);
+      Peer peer = bus.peer("bus-" + to, to + 1);
+      bus.exchange().onMembers(Set.of(peer), true);
+      bus.startGate().open();
+      peer.lane(0).connect();
+      TestBus.Opening opening = bus.opening();
+      EmbeddedChannel there =
+          new EmbeddedChannel(
+              buses.get(to).receiver(new LinkPeer("", "", "bus-" + from, 7, opening.channel())));
+      lanes.add(new EmbeddedChannel[] {opening.answer("bus-" + to, 7), there});
+    }
+
+    /** Lets everything arrive that is under way. */
+    private void pump() {
+      boolean moved = true;
+      while (moved) {
+        buses.forEach(TestBus::later);
+        moved = false;
+        for (EmbeddedChannel[] lane : lanes) {
+          moved |= move(lane[0], lane[1]);
+          moved |= move(lane[1], lane[0]);
+        }
+      }
+    }
+
+    private static boolean move(EmbeddedChannel from, EmbeddedChannel to) {
+      from.flushOutbound();
+      boolean moved = false;
+      for (ByteBuf out = from.readOutbound(); out != null; out = from.readOutbound()) {
+        moved = true;
+        to.writeInbound(out);
+      }
+      return moved;
+    }
+
+    private SubscriptionIndex enter(int bus, String account) {
+      return Objects.requireNonNull(buses.get(bus).index.accounts().enter(account, MOST));
+    }
+
+    private void subscribe(Subscribe step) {
+      SubscriptionIndex index = enter(step.bus(), step.account());
+      FakeSubscriber subscriber = new FakeSubscriber(0);
+      Subscription subscription =
+          new Subscription(
+              subscriber,
+              clients.size(),
+              TopicFilter.parse(step.filter()),
+              step.group(),
+              Overflow.BLOCK);
+      index.add(subscription);
+      clients.add(new Client(step.bus(), index, subscription, subscriber));
+    }
+
+    private void end(Client client) {
+      client.index().remove(client.subscription());
+      client.index().accounts().leave(client.index());
+    }
+
+    private void publish(Publish step) {
+      TestBus bus = buses.get(step.bus());
+      SubscriptionIndex index = enter(step.bus(), step.account());
+      ByteBuffer in = ByteBuffer.wrap(SampleFrames.publish(step.topic(), ++sequence, false, "x"));
+      PublishView view = SampleFrames.view(in);
+      Router router = bus.routers.get(0);
+      String problem =
+          step.topic().charAt(0) == Topic.SYSTEM
+              ? router.selectAny(index, in, view)
+              : router.select(index, in, view);
+      assertThat(problem).isNull();
+      long producer = 100L + 10L * step.bus() + step.account().length();
+      assertThat(router.mustWait(producer, () -> {})).isFalse();
+      router.deliver(in, view, producer, 5, 6);
+      index.accounts().leave(index);
+    }
+
+    /** Those without a group get it once, of each group in the cluster one. */
+    private void check(Publish step) {
+      Map<String, Integer> groups = new LinkedHashMap<>();
+      for (Client client : clients) {
+        int got = client.subscriber().got.size();
+        client.subscriber().got.clear();
+        boolean meant =
+            client.index().account().equals(step.account())
+                && client.subscription().filter().matches(step.topic());
+        String group = client.subscription().group();
+        if (!meant) {
+          assertThat(got).as("%s at %s", step, client.subscription().filter()).isZero();
+        } else if (group == null) {
+          assertThat(got).as("%s at %s", step, client.subscription().filter()).isEqualTo(1);
+        } else {
+          groups.merge(group, got, Integer::sum);
+        }
+      }
+      assertThat(groups.values()).as("%s in groups", step).allMatch(n -> n == 1);
+    }
+
+    void run(List<Step> steps) {
+      connect(0, 1);
+      connect(1, 0);
+      pump();
+      for (Step step : steps) {
+        if (step instanceof Subscribe subscribe) {
+          subscribe(subscribe);
+        } else if (step instanceof Unsubscribe gone && !clients.isEmpty()) {
+          end(clients.remove(gone.which() % clients.size()));
+        } else if (step instanceof Publish publish) {
+          pump();
+          publish(publish);
+          pump();
+          check(publish);
+        }
+      }
+      pump();
+      for (TestBus bus : buses) {
+        assertThat(bus.federation.figures().mismatches()).isZero();
+        assertThat(bus.federation.figures().lostByReason().get("no_member")).isZero();
+      }
+      clients.forEach(this::end);
+      pump();
+      for (TestBus bus : buses) {
+        assertThat(bus.index.accounts().find("a")).as("an account that nobody uses").isNull();
+        assertThat(bus.index.accounts().find("b")).isNull();
+        assertThat(bus.index.accounts().served()).isZero();
+        assertThat(bus.federation.figures().filters()).isZero();
+        bus.close();
+      }
+    }
+  }
+}

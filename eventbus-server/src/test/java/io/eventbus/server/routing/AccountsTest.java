@@ -1,0 +1,158 @@
+package io.eventbus.server.routing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.eventbus.protocol.PublishView;
+import io.eventbus.protocol.TopicFilter;
+import io.eventbus.schema.Overflow;
+import io.eventbus.server.samples.FakeSubscriber;
+import io.eventbus.server.samples.SampleFrames;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+class AccountsTest {
+  private static final int MOST = 2;
+
+  private final SubscriptionIndex unnamed = new SubscriptionIndex(1);
+  private final Accounts accounts = unnamed.accounts();
+
+  private SubscriptionIndex enter(String account) {
+    return Objects.requireNonNull(accounts.enter(account, MOST));
+  }
+
+  private static Subscription subscription(String filter) {
+    return new Subscription(
+        new FakeSubscriber(0), 1, TopicFilter.parse(filter), null, Overflow.BLOCK);
+  }
+
+  @Test
+  void anAccountIsThereAsLongAsItHasClientsOrOthersTellOfIt() {
+    SubscriptionIndex first = enter("a");
+    assertThat(enter("a")).isSameAs(first);
+    assertThat(accounts.keep("a")).isSameAs(first);
+    accounts.leave(first);
+    accounts.leave(first);
+    assertThat(accounts.find("a")).isSameAs(first);
+    assertThat(accounts.served()).isZero();
+    assertThat(accounts.list("", 9)).as("it has no clients here").isEmpty();
+    accounts.release(first);
+    assertThat(accounts.find("a")).isNull();
+    assertThat(first.isDropped()).isTrue();
+    assertThat(enter("a")).isNotSameAs(first);
+  }
+
+  @Test
+  void clientsOfTooManyAccountsAreNotLetIn() {
+    SubscriptionIndex told = accounts.keep("told");
+    SubscriptionIndex a = enter("a");
+    enter("b");
+    assertThat(accounts.enter("c", MOST)).isNull();
+    assertThat(accounts.enter("told", MOST)).as("others tell of it").isNull();
+    assertThat(accounts.find("c")).as("nothing was made").isNull();
+    assertThat(enter("")).as("the default account always").isSameAs(unnamed);
+    assertThat(enter("b")).isNotNull();
+    accounts.leave(a);
+    assertThat(enter("told")).isSameAs(told);
+    assertThat(accounts.served()).isEqualTo(MOST);
+  }
+
+  @Test
+  void accountsAreListedWithWhatTheyHave() {
+    enter("b").add(subscription("t"));
+    enter("b");
+    enter("a");
+    unnamed.add(subscription("t"));
+    assertThat(accounts.list("", 9))
+        .containsExactly(new Accounts.Figures("a", 1, 0), new Accounts.Figures("b", 2, 1));
+    assertThat(accounts.list("a", 9)).extracting(Accounts.Figures::name).containsExactly("b");
+    assertThat(accounts.list("", 1)).extracting(Accounts.Figures::name).containsExactly("a");
+    assertThat(accounts.subscriptions()).isEqualTo(2);
+    assertThat(unnamed.size()).isEqualTo(1);
+  }
+
+  @Test
+  void everyAccountIsHeardOfWithItsName() {
+    List<String> heard = new ArrayList<>();
+    accounts.onLocalChange(new Listener("", heard));
+    unnamed.add(subscription("t"));
+    SubscriptionIndex a = enter("a");
+    Subscription s = subscription("u");
+    a.add(s);
+    a.remove(s);
+    assertThat(heard).containsExactly("+t", "a+u", "a-u");
+  }
+
+  private record Listener(String account, List<String> heard) implements LocalSubscriptions {
+    @Override
+    public LocalSubscriptions ofAccount(String other) {
+      return new Listener(other, heard);
+    }
+
+    @Override
+    public void added(Subscription s) {
+      heard.add(account + "+" + s.filter());
+    }
+
+    @Override
+    public void withdrawn(Subscription s) {
+      heard.add(account + "?" + s.filter());
+    }
+
+    @Override
+    public void removed(Subscription s) {
+      heard.add(account + "-" + s.filter());
+    }
+  }
+
+  @Test
+  void whatWasInvalidatedIsSoInAllAccounts() {
+    SubscriptionIndex a = enter("a");
+    a.add(subscription("t"));
+    TopicRoute known = Routes.lookup(a, "t");
+    assertThat(a.holds(known)).isTrue();
+    accounts.invalidate();
+    assertThat(a.holds(known)).isFalse();
+    a.forget(known);
+    assertThat(unnamed.routeBytes()).isZero();
+  }
+
+  private static RouteCache.Entry add(RouteCache to, SubscriptionIndex index) {
+    ByteBuffer in = ByteBuffer.wrap(SampleFrames.publish("t", 1, false, "x"));
+    PublishView view = SampleFrames.view(in);
+    return to.add(index, in, view.topicStart(), view.topicLength(), "t");
+  }
+
+  @Test
+  void aTopicIsToldApartFromThatOfAnotherAccountEvenWithTheSameSalt() {
+    RouteCache cache = new RouteCache(unnamed.shared(), 1 << 20);
+    SubscriptionIndex twin =
+        new SubscriptionIndex(accounts, unnamed.shared(), "twin", unnamed.salt);
+    RouteCache.Entry here = add(cache, unnamed);
+    RouteCache.Entry there = add(cache, twin);
+    ByteBuffer topic = ByteBuffer.wrap(new byte[] {'t'});
+    assertThat(cache.find(unnamed, topic, 0, 1)).isSameAs(here);
+    assertThat(cache.find(twin, topic, 0, 1)).isSameAs(there);
+    cache.clear();
+  }
+
+  @Test
+  void topicsGoWithTheirAccount() {
+    RouteCache cache = new RouteCache(unnamed.shared(), 1 << 20);
+    SubscriptionIndex a = enter("a");
+    add(cache, unnamed);
+    add(cache, a);
+    cache.sweep(0);
+    accounts.leave(a);
+    for (int second = 1; second < 4; second++) {
+      cache.sweep(TimeUnit.SECONDS.toNanos(second));
+    }
+    assertThat(cache.list()).extracting(entry -> entry.index).containsExactly(unnamed);
+    cache.clear();
+    assertThat(unnamed.topics()).isZero();
+    assertThat(unnamed.routeBytes()).isZero();
+  }
+}

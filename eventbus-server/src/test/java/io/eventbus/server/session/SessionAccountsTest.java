@@ -1,0 +1,210 @@
+package io.eventbus.server.session;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.eventbus.protocol.CloseReason;
+import io.eventbus.protocol.ControlFrames;
+import io.eventbus.protocol.TypeCode;
+import io.eventbus.schema.ErrorCode;
+import io.eventbus.schema.Hello;
+import io.eventbus.schema.Overflow;
+import io.eventbus.schema.Problem;
+import io.eventbus.schema.Subscribe;
+import io.eventbus.schema.Welcome;
+import io.eventbus.server.advisory.Advisories;
+import io.eventbus.server.config.ClientQuotas;
+import io.eventbus.server.config.LimitsConfig;
+import io.eventbus.server.config.Quota;
+import io.eventbus.server.config.Quotas;
+import io.eventbus.server.config.ServerConfig;
+import io.eventbus.server.quota.QuotaAccounts;
+import io.eventbus.server.routing.BusMemory;
+import io.eventbus.server.routing.LoopBarrier;
+import io.eventbus.server.routing.SubscriptionIndex;
+import io.eventbus.server.samples.FakeAuthenticator;
+import io.eventbus.server.samples.FakeLoops;
+import io.eventbus.server.samples.SampleFrames;
+import io.eventbus.server.security.Authentication;
+import io.eventbus.server.security.AuthenticationMethod;
+import io.eventbus.server.security.Authentications;
+import io.eventbus.server.security.Principal;
+import io.eventbus.server.security.Revocations;
+import io.eventbus.server.stats.BusCounters;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import java.nio.ByteBuffer;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Clients of several accounts at one bus. */
+class SessionAccountsTest {
+  private static final int MOST = 2;
+
+  private final SubscriptionIndex index = new SubscriptionIndex(1);
+  private final FakeLoops loops = new FakeLoops(1);
+  private final List<Client> all = new ArrayList<>();
+  private final Sessions sessions = new Sessions("bus", Clock.systemUTC());
+  private String account = "";
+  private ClientQuotas quotas = ClientQuotas.NONE;
+  private final LoopContext context = context();
+
+  private LoopContext context() {
+    LimitsConfig d = ServerConfig.defaults().limits();
+    LimitsConfig limits =
+        new LimitsConfig(
+            d.payloadBytes(),
+            d.messageBytes(),
+            d.headers(),
+            d.headerBytes(),
+            d.subscriptions(),
+            d.subscriptionBytes(),
+            d.groups(),
+            d.topicGroups(),
+            d.wildcardPatterns(),
+            MOST,
+            d.queueBytes(),
+            d.memoryBytes(),
+            d.helloBytes());
+    BusContext bus =
+        new BusContext(
+            "bus",
+            limits,
+            index,
+            new BusMemory(1 << 30),
+            sessions,
+            new Authentications(credentials -> CompletableFuture.completedFuture(accepted())),
+            new LoopBarrier(loops),
+            new BusCounters(1),
+            Clock.systemUTC(),
+            ClusterPromises.ALONE,
+            new Advisories(),
+            new QuotaAccounts(new Advisories(), () -> 7),
+            new Revocations(),
+            ServerConfig.defaults().services());
+    return TestLoop.of(bus, loops, new UnpooledByteBufAllocator(true), new TurnBudget(() -> 7));
+  }
+
+  private Authentication accepted() {
+    Principal everything = ((Authentication.Accepted) FakeAuthenticator.everything()).principal();
+    return new Authentication.Accepted(
+        new Principal(
+            account, "u", AuthenticationMethod.JWT, everything.permissions(), quotas, null, null));
+  }
+
+  @AfterEach
+  void nothingIsLeft() {
+    all.forEach(client -> client.session.onClosed());
+    assertThat(index.accounts().served()).isZero();
+    assertThat(index.accounts().list("", 9)).isEmpty();
+    assertThat(index.accounts().subscriptions()).isZero();
+    assertThat(index.bytes()).isZero();
+  }
+
+  /** A client of an account and what it was sent. */
+  private final class Client {
+    final FakeLink link = new FakeLink();
+    final Session session = new Session(context, link);
+
+    Client(String of) {
+      this(of, null);
+    }
+
+    Client(String of, @Nullable String resume) {
+      all.add(this);
+      account = of;
+      say(
+          ControlFrames.encode(
+              TypeCode.HELLO, new Hello("c", "a/1", "t", resume, Map.of(), null, null, null)));
+    }
+
+    void say(byte[] frame) {
+      context.budget().renew();
+      session.onMessage(ByteBuffer.wrap(frame), 0, frame.length, 7, () -> {});
+    }
+
+    void subscribe(String filter, @Nullable String group) {
+      say(
+          ControlFrames.encode(
+              TypeCode.SUBSCRIBE, new Subscribe(1L, filter, group, Overflow.BLOCK)));
+    }
+  }
+
+  @Test
+  void theSameTopicOfTwoAccountsIsTwo() {
+    List<Client> clients = new ArrayList<>();
+    for (String each : List.of("", "a", "b")) {
+      Client client = new Client(each);
+      client.subscribe("t.*", each.equals("b") ? "g" : null);
+      client.link.taken();
+      clients.add(client);
+    }
+    for (int from = 0; from < clients.size(); from++) {
+      clients.get(from).say(SampleFrames.publish("t.x", 1, false, "x"));
+      for (int at = 0; at < clients.size(); at++) {
+        List<?> got = clients.get(at).link.subscriber.got;
+        assertThat(got).as("%s to %s", from, at).hasSize(at == from ? 1 : 0);
+        got.clear();
+      }
+    }
+    assertThat(index.size()).isEqualTo(1);
+    assertThat(index.accounts().subscriptions()).isEqualTo(3);
+    assertThat(context.router().topics()).hasSize(3);
+  }
+
+  @Test
+  void oneAccountTooManyIsTurnedAwayUntilAnotherHasGone() {
+    new Client("");
+    Client first = new Client("a");
+    new Client("b");
+    new Client("b");
+    Client third = new Client("c");
+    Problem problem = (Problem) third.link.taken().get(0);
+    assertThat(problem.getCode()).isEqualTo(ErrorCode.LIMIT_EXCEEDED);
+    assertThat(problem.getRetryable()).isTrue();
+    assertThat(problem.getMessage())
+        .isEqualTo(
+            "the bus has clients of 2 accounts, and none of this client's (expected: at most 2,"
+                + " limits.accounts); try again later, or another bus");
+    assertThat(third.link.closed.get(0).reason()).isEqualTo(CloseReason.OVERLOADED);
+    assertThat(third.session.isWelcomed()).isFalse();
+    first.session.onClosed();
+    assertThat(index.accounts().find("a")).isNull();
+    assertThat(new Client("c").session.isWelcomed()).isTrue();
+  }
+
+  @Test
+  void whoFindsNoRoomInItsQuotaKeepsNoAccount() {
+    quotas = new ClientQuotas(Quotas.NONE, new Quotas(Map.of(Quota.CONNECTIONS, 1L)));
+    Client only = new Client("a");
+    Client more = new Client("a");
+    assertThat(more.session.isWelcomed()).isFalse();
+    only.session.onClosed();
+    assertThat(index.accounts().find("a")).isNull();
+  }
+
+  @Test
+  void aResumeOfAnotherAccountIsAnotherProducer() {
+    Client first = new Client("a");
+    Welcome welcome = (Welcome) first.link.taken().get(0);
+    Client thief = new Client("b", welcome.getResume());
+    assertThat(thief.session.producer()).isNotEqualTo(first.session.producer());
+    assertThat(first.link.closed).as("it is not replaced").isEmpty();
+    assertThat(sessions.replace(first.session.id(), thief.session.producer())).isFalse();
+    String token =
+        sessions
+            .tokens()
+            .issue(
+                new ChangeTokens.Grant(first.session.producer(), "bus-b", 1),
+                Duration.ofMinutes(1));
+    ChangeTokens.Redeemed redeemed =
+        sessions.tokens().redeem(Objects.requireNonNull(token), thief.session.producer());
+    assertThat(redeemed.refusal()).isEqualTo("Hello.change is another client's");
+  }
+}

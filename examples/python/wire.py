@@ -1,0 +1,99 @@
+"""The frames of the protocol as Avro records, and what the bus says that went wrong."""
+
+import io
+import json
+from pathlib import Path
+
+import fastavro
+import fastavro.schema
+
+SUBPROTOCOL = "eventbus.v1.avro"
+HELLO, PUBLISH, SUBSCRIBE, DELIVER, UNSUBSCRIBE, WELCOME = 0, 1, 2, 4, 6, 7
+PROBLEM, CONFIRM, GAP, BARRIER, DRAINED = 8, 9, 10, 11, 12
+REGISTER, UNREGISTER, REQUEST, INVOKE, REPLY, FAILURE, CANCEL = range(20, 27)
+OVERFLOW = ("BLOCK", "DROP_OLDEST", "CONFLATE", "DISCONNECT")
+
+# The schemas as the repository has them: whoever copies this file copies them as well.
+AVRO = Path(__file__).resolve().parents[2] / "schemas" / "avro"
+
+
+def _schema(record):
+    return fastavro.schema.load_schema(AVRO / f"{record}.avsc")
+
+
+def _names(record, field):
+    """What the numbers in a field mean that has an int where the protocol has an enum."""
+    fields = json.loads((AVRO / f"{record}.avsc").read_text("utf-8"))["fields"]
+    found = next(f["type"] for f in fields if f["name"] == field)
+    return found["names"] if "names" in found else found["symbols"]
+
+
+def _fields(schema):
+    """Name, type, and whether it may be missing, of each field of a record. Enums are read as their numbers: they may grow."""
+    return [(f["name"], _type(f["type"]), "default" in f, f.get("default")) for f in schema["fields"]]
+
+
+def _type(type):
+    return "int" if isinstance(type, dict) and type["type"] == "enum" else fastavro.parse_schema(type)
+
+
+_frame = _schema("Frame")
+SCHEMAS = {
+    HELLO: _schema("Hello"),
+    PUBLISH: _schema("Publish"),
+    SUBSCRIBE: _schema("Subscribe"),
+    DELIVER: _schema("Deliver"),
+    UNSUBSCRIBE: _schema("Unsubscribe"),
+    WELCOME: _schema("Welcome"),
+    PROBLEM: _schema("Problem"),
+    CONFIRM: _schema("Confirm"),
+    GAP: _schema("Gap"),
+    BARRIER: _schema("Barrier"),
+    DRAINED: _schema("Drained"),
+    REGISTER: _schema("Register"),
+    UNREGISTER: _schema("Unregister"),
+    REQUEST: _schema("Request"),
+    INVOKE: _schema("Invoke"),
+    REPLY: _schema("Reply"),
+    FAILURE: _schema("Failure"),
+    CANCEL: _schema("Cancel"),
+}
+FIELDS = {code: _fields(schema) for code, schema in SCHEMAS.items()}
+ERRORS = _names("Problem", "code")
+GAP_REASONS = _names("Gap", "reason")
+FAILURES, EXECUTED = _names("Failure", "code"), _names("Failure", "executed")
+
+
+class EventBusError(Exception):
+    """What the bus refused, or why there is no bus any more; `code` is an error's name or a close code."""
+
+    def __init__(self, code, message, retryable=False):
+        super().__init__(f"{code}: {message}")
+        self.code = code
+        self.retryable = retryable
+
+
+def frame(type_code, record):
+    body = io.BytesIO()
+    fastavro.schemaless_writer(body, SCHEMAS[type_code], record)
+    out = io.BytesIO()
+    fastavro.schemaless_writer(out, _frame, {"typeCode": type_code, "body": body.getvalue()})
+    return out.getvalue()
+
+
+def frames(message):
+    """The records of a message with their type codes, without those of unknown types."""
+    stream = io.BytesIO(message)
+    while stream.tell() < len(message):
+        outer = fastavro.schemaless_reader(stream, _frame, None)
+        if outer["typeCode"] in FIELDS:
+            yield outer["typeCode"], _record(outer["body"], FIELDS[outer["typeCode"]])
+
+
+def _record(body, fields):
+    """Takes defaults for the fields that an older bus does not write; what a newer one adds is not read."""
+    stream, record = io.BytesIO(body), {}
+    for name, schema, optional, default in fields:
+        missing = optional and stream.tell() == len(body)
+        record[name] = default if missing else fastavro.schemaless_reader(stream, schema, None)
+    return record

@@ -31,7 +31,7 @@ test('a service is registered, asked, and answers', async () => {
     return { total: 42 };
   }, { concurrency: 3, identify: true, version: '2.1', metadata: { zone: 'eu' } });
   await settle();
-  assert.deepEqual(bus.of('REGISTER'), [{ frame: 'REGISTER', id: 1, service: 'orders', concurrency: 3, identify: true, version: '2.1', metadata: { zone: 'eu' } }]);
+  assert.deepEqual(bus.of('REGISTER'), [{ frame: 'REGISTER', id: 1, service: 'orders', concurrency: 3, identify: true, version: '2.1', metadata: { zone: 'eu' }, overflow: 'DROP_OLDEST' }]);
   bus.confirmAll();
   assert.equal(await service.ready, service);
   bus.send('INVOKE', {

@@ -1,5 +1,5 @@
 import { frame, symbol } from './frames.js';
-import { EXECUTIONS, FAILURE_CODES, PRIORITIES } from './names.js';
+import { EXECUTIONS, FAILURE_CODES, OVERFLOWS, PRIORITIES } from './names.js';
 import * as TYPE from './type.js';
 import { Writer } from './writer.js';
 
@@ -41,6 +41,8 @@ import { Writer } from './writer.js';
  * @property {bigint} member
  * @property {string} type
  * @property {Uint8Array} details
+ *
+ * @typedef {{more: boolean}} More whether further answers come: only to who asks all members
  */
 
 /**
@@ -54,6 +56,8 @@ export const encodeRegister = ({ id, service, concurrency, identify, version, me
   body.boolean(identify);
   body.string(version);
   body.map(metadata);
+  // What is broadcast to the members is handed on to nobody here, and holds nobody up.
+  body.long(OVERFLOWS.indexOf('DROP_OLDEST'));
 });
 
 /**
@@ -181,6 +185,9 @@ function event(body) {
   return { bytes: body.bytes.slice(start, body.at), from: from - start };
 }
 
+/** @param {Reader} body */
+const more = body => !body.done && body.boolean('more');
+
 /**
  * @typedef {object} Invoke
  * @property {bigint} call
@@ -228,7 +235,7 @@ export function decodeInvoke(body) {
 
 /**
  * @param {Reader} body
- * @returns {Reply} of frame 024
+ * @returns {Reply & More} of frame 024
  */
 export function decodeReply(body) {
   const call = body.long('call');
@@ -236,12 +243,12 @@ export function decodeReply(body) {
   const queuedMicros = notNegative(body, 'queuedMicros');
   const handledMicros = notNegative(body, 'handledMicros');
   const schema = body.bigint64('schema');
-  return { call, member, queuedMicros, handledMicros, schema, event: event(body) };
+  return { call, member, queuedMicros, handledMicros, schema, event: event(body), more: more(body) };
 }
 
 /**
  * @param {Reader} body
- * @returns {{call: number} & Failure} of frame 025
+ * @returns {{call: number} & Failure & More} of frame 025
  */
 export function decodeFailure(body) {
   const call = body.long('call');
@@ -252,7 +259,9 @@ export function decodeFailure(body) {
   const member = body.done ? 0n : body.bigint64('member');
   const type = body.done ? '' : body.string('type');
   const length = body.done ? 0 : body.length('details');
-  return { call, code, message, executed, retryAfter, member, type, details: body.bytes.slice(body.at, body.at + length) };
+  const from = body.at;
+  body.at += length;
+  return { call, code, message, executed, retryAfter, member, type, details: body.bytes.slice(from, body.at), more: more(body) };
 }
 
 /**

@@ -68,9 +68,9 @@ test('what a member answers is read as it was written', () => {
   const [reply, failed, cancel] = decode(Buffer.concat([...encodeReply(-7n, 850, -1n, event), encodeFailure(-8n, failure), encodeCancel(9)]));
   assert.deepEqual(reply.record, {
     call: '-7', member: '0', queuedMicros: 0, handledMicros: 850, schema: '-1',
-    event: { publishedAt: '1763712000001000', key: 'k', headers: { a: 'ü' }, payload: Buffer.from('{"total":42}').toString('base64') },
+    event: { publishedAt: '1763712000001000', key: 'k', headers: { a: 'ü' }, payload: Buffer.from('{"total":42}').toString('base64') }, more: false,
   });
-  assert.deepEqual(failed.record, { call: '-8', code: 'FAILED', message: 'no order 7', executed: 'YES', member: '0', type: 'NoSuchOrder', retryAfterMillis: '5', details: 'Nw==' });
+  assert.deepEqual(failed.record, { call: '-8', code: 'FAILED', message: 'no order 7', executed: 'YES', member: '0', type: 'NoSuchOrder', retryAfterMillis: '5', details: 'Nw==', more: false });
   assert.deepEqual(cancel.record, { call: '9', reason: '' });
 });
 

@@ -647,6 +647,15 @@ class BusClientTest {
   }
 
   @Test
+  void plainEventsThatHaveArrivedBeforeACloseInOrderAreNotUncertain() throws Exception {
+    EventBusClient client = connect();
+    client.send("a", "x");
+    bus.awaitPayload("x");
+    assertThat(client.close(Duration.ofSeconds(10))).isTrue();
+    assertThat(client.counters().indeterminate()).isZero();
+  }
+
+  @Test
   void plainEventsThatWereUnderWayAreToldAsUncertain() throws Exception {
     EventBusClient client = connect();
     client.send("a", "known");

@@ -29,12 +29,14 @@ import java.util.concurrent.TimeoutException;
 final class EventBusSession implements Driver.Session {
   private static final Duration DEADLINE = Duration.ofSeconds(10);
   private static final Duration CLOSE_TOGETHER = Duration.ofSeconds(5);
+  private static final Duration DRAIN_TOGETHER = Duration.ofSeconds(2);
 
   private final BusCluster cluster;
   private final Workload workload;
   private final List<BusProcess> buses;
   private final String[] topics;
   private final Queue<EventBusClient> clients = new ConcurrentLinkedQueue<>();
+  private final Queue<EventBusClient> publishers = new ConcurrentLinkedQueue<>();
 
   EventBusSession(BusCluster cluster, Workload workload) {
     this.cluster = cluster;
@@ -53,8 +55,10 @@ final class EventBusSession implements Driver.Session {
 
   @Override
   public Driver.Publisher publisher(int number) {
-    return new BusPublisher(
-        connect("publisher-" + number, workload.cluster().serverOfPublisher(number)), topics);
+    EventBusClient client =
+        connect("publisher-" + number, workload.cluster().serverOfPublisher(number));
+    publishers.add(client);
+    return new BusPublisher(client, topics);
   }
 
   @Override
@@ -117,7 +121,15 @@ final class EventBusSession implements Driver.Session {
   @Override
   public void close() {
     try {
-      // Everything has been received or given up by now: nothing is left to drain.
+      // Everything has been received or given up by now, but a publisher that has not asked whether
+      // the bus has it tells of events that may be lost.
+      long drained = System.nanoTime() + DRAIN_TOGETHER.toNanos();
+      for (EventBusClient publisher : publishers) {
+        long left = drained - System.nanoTime();
+        if (left > 0) {
+          publisher.close(Duration.ofNanos(left));
+        }
+      }
       long end = System.nanoTime() + CLOSE_TOGETHER.toNanos();
       for (EventBusClient client : clients) {
         if (System.nanoTime() < end) {

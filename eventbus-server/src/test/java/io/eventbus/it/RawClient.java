@@ -262,12 +262,22 @@ final class RawClient implements AutoCloseable {
   }
 
   /** Reads the next frame, which has to be of a type. */
-  BusFrame expect(TypeCode type) throws IOException {
+  /** The next frame, whatever it is. */
+  BusFrame next() throws IOException {
+    return next("a frame");
+  }
+
+  private BusFrame next(String expected) throws IOException {
     BusFrame frame = read();
     if (frame == null) {
       throw new AssertionError(
-          "closed with " + closeCode + " " + closeReason + " (expected: " + type + ")");
+          "closed with " + closeCode + " " + closeReason + " (expected: " + expected + ")");
     }
+    return frame;
+  }
+
+  BusFrame expect(TypeCode type) throws IOException {
+    BusFrame frame = next(type.toString());
     if (frame.typeCode() != type.code()) {
       throw new AssertionError("a frame " + describe(frame) + " (expected: " + type + ")");
     }

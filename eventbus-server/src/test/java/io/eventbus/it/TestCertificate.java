@@ -110,6 +110,21 @@ public final class TestCertificate implements AutoCloseable {
     return context;
   }
 
+  /** A context that trusts these certificates and no others. */
+  static SSLContext trustingAny(TestCertificate... trusted) throws Exception {
+    KeyStore all = KeyStore.getInstance("PKCS12");
+    all.load(null, null);
+    for (int i = 0; i < trusted.length; i++) {
+      all.setCertificateEntry("bus-" + i, trusted[i].certificate());
+    }
+    TrustManagerFactory factory =
+        TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+    factory.init(all);
+    SSLContext context = SSLContext.getInstance("TLS");
+    context.init(null, factory.getTrustManagers(), null);
+    return context;
+  }
+
   /** The same, and shows this certificate where a server asks for one. */
   SSLContext identified() throws Exception {
     KeyManagerFactory own = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());

@@ -17,7 +17,15 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.security.MessageDigest;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLSocket;
@@ -25,6 +33,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -166,6 +175,52 @@ class TlsIT {
       }
       context = trustsFirst;
       assertThatThrownBy(this::tls).isInstanceOf(SSLException.class);
+      pair.awaitProgress();
+    }
+  }
+
+  @Test
+  @Tag("nightly")
+  void certificatesThatChangeUnderLoadLoseNothing() throws Exception {
+    context = TestCertificate.trustingAny(first, second);
+    SSLContext both = context;
+    try (WellBehaved pair = WellBehaved.start(welcomed(), welcomed())) {
+      ExecutorService threads = Executors.newFixedThreadPool(4);
+      AtomicBoolean stop = new AtomicBoolean();
+      AtomicInteger connected = new AtomicInteger();
+      List<Future<?>> connecting = new ArrayList<>();
+      try {
+        for (int i = 0; i < 4; i++) {
+          connecting.add(
+              threads.submit(
+                  () -> {
+                    while (!stop.get()) {
+                      try (RawClient client =
+                          tls(both, bus)
+                              .upgrade(
+                                  bus.uri().getPath(),
+                                  "Sec-WebSocket-Protocol: eventbus.v1.avro\r\n")) {
+                        client.hello(null);
+                        connected.incrementAndGet();
+                      }
+                    }
+                    return null;
+                  }));
+        }
+        for (int i = 1; i <= 20; i++) {
+          use(i % 2 == 0 ? first : second);
+          bus.reload();
+          int before = connected.get();
+          WatchedBus.await(() -> connected.get() > before + 8, () -> "nobody connects any more");
+          pair.awaitProgress();
+        }
+      } finally {
+        stop.set(true);
+        threads.shutdown();
+      }
+      for (Future<?> each : connecting) {
+        each.get(30, TimeUnit.SECONDS);
+      }
       pair.awaitProgress();
     }
   }

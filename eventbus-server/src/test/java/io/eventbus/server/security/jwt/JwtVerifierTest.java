@@ -328,7 +328,7 @@ class JwtVerifierTest {
     badOwn("has a claim eventbus.quota that is no object", Map.of("quota", 1));
     badOwn(
         "has a claim eventbus.quota with an unknown quota (expected: connections, publish-events,"
-            + " publish-bytes, subscriptions, queue-bytes)",
+            + " publish-bytes, subscriptions, queue-bytes, requests, calls)",
         Map.of("quota", Map.of("connection", 1)));
     for (Object bad : List.of("1", -1, 1.5, true, 10_000_001, 1e30)) {
       badOwn(

@@ -130,7 +130,7 @@ public final class RespondCommand implements Callable<Integer> {
       Service served = client.serve(service, options, handler());
       if (answer.print) {
         served.onBroadcast(this::print);
-        }
+      }
       if (tunnels != null) {
         served.onTunnel(tunnels);
       }

@@ -22,9 +22,9 @@ import io.eventbus.server.call.CallerInfo;
 import io.eventbus.server.call.CallingClient;
 import io.eventbus.server.call.GatherEnd;
 import io.eventbus.server.call.GatheringClient;
-import io.eventbus.server.quota.QuotaShare;
 import io.eventbus.server.call.tunnel.TunnelEnding;
 import io.eventbus.server.call.tunnel.TunnelHalf;
+import io.eventbus.server.quota.QuotaShare;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.DeliveryKind;
 import io.eventbus.server.security.Action;
@@ -180,11 +180,7 @@ final class SessionCalls implements CallerEnd, GatherEnd {
   }
 
   private boolean begin(
-      ByteBuffer in,
-      RequestView request,
-      CallPriority priority,
-      CallKind kind,
-      long receivedAt) {
+      ByteBuffer in, RequestView request, CallPriority priority, CallKind kind, long receivedAt) {
     if (kind == CallKind.REPLY) {
       return begin(in, request, priority, (TunnelHalf) null, receivedAt);
     }

@@ -199,8 +199,7 @@ class SessionCallsTest {
     say(member, reply);
 
     assertThat(only(callersLink))
-        .isEqualTo(
-            new Reply(9L, member.producer(), 0, 42, 8L, SampleCalls.event("12"), false, 0L));
+        .isEqualTo(new Reply(9L, member.producer(), 0, 42, 8L, SampleCalls.event("12"), false, 0L));
     assertThat(membersLink.sent).isEmpty();
     assertThat(counters.loops().get(0).calls.replies.get()).isEqualTo(1);
   }

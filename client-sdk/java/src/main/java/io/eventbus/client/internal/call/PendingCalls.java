@@ -86,7 +86,14 @@ public final class PendingCalls {
       String service, Event event, TunnelOptions options, Tunnels tunnels) {
     TunnelCall future = new TunnelCall(host, tunnels, service, options);
     RequestCall call =
-        begin(CallKind.TUNNEL, options.windowBytes(), service, CallScope.ONE, event, options.request(), future);
+        begin(
+            CallKind.TUNNEL,
+            options.windowBytes(),
+            service,
+            CallScope.ONE,
+            event,
+            options.request(),
+            future);
     if (call != null) {
       future.onAbandon(() -> cancel(call, "the caller has given the tunnel to " + service + " up"));
     }
@@ -108,7 +115,13 @@ public final class PendingCalls {
       try {
         RequestCall call =
             begin(
-                CallKind.STREAM, options.windowBytes(), service, CallScope.ONE, event, options.request(), stream);
+                CallKind.STREAM,
+                options.windowBytes(),
+                service,
+                CallScope.ONE,
+                event,
+                options.request(),
+                stream);
         if (call != null) {
           stream.begun(() -> cancel(call, "the caller has given the stream of " + service + " up"));
         }
@@ -144,8 +157,7 @@ public final class PendingCalls {
         host,
         mostBytes,
         answers -> {
-          RequestCall call =
-              begin(CallKind.REPLY, 0, service, CallScope.ALL, event, once, answers);
+          RequestCall call = begin(CallKind.REPLY, 0, service, CallScope.ALL, event, once, answers);
           return call == null
               ? () -> {}
               : () -> cancel(call, "the subscriber has cancelled the request to " + service);

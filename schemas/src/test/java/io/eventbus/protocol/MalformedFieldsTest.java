@@ -254,6 +254,7 @@ class MalformedFieldsTest {
             "Event.headers STRING 0276",
             "Event.headers END 00",
             "Event.payload BYTES 04ffff",
+            "Reply.more BOOLEAN 01 ?",
             "Reply.limit LONG 8401 ?"));
     records.put(
         "FAILURE",
@@ -265,7 +266,8 @@ class MalformedFieldsTest {
             "Failure.retryAfterMillis LONG 8401 ?",
             "Failure.member LONG 8401 ?",
             "Failure.type STRING 0274 ?",
-            "Failure.details BYTES 04ffff ?"));
+            "Failure.details BYTES 04ffff ?",
+            "Failure.more BOOLEAN 01 ?"));
     records.put("CANCEL", parts("Cancel.call LONG 8401", "Cancel.reason STRING 0272 ?"));
     records.put("CAPACITY", parts("Capacity.id LONG 8401", "Capacity.concurrency INT 8401"));
     records.put("ECHO", parts("Echo.id LONG 8401"));

@@ -83,6 +83,7 @@ const BODIES = {
   [TYPE.REPLY]: r => `call ${r.bigint64('call')} member ${r.bigint64('member')} queued ${r.int('queuedMicros')} µs handled ${r.int('handledMicros')} µs, ${r.end - r.at} bytes more`,
   [TYPE.FAILURE]: r => `call ${r.bigint64('call')} ${FAILURE_CODES[r.int('code')] ?? '?'} ${short(r.string('message'))} executed ${EXECUTIONS[r.int('executed')] ?? '?'}`,
   [TYPE.CANCEL]: r => `call ${r.bigint64('call')} ${short(r.string('reason'))}`,
+  [TYPE.DATA]: r => `call ${r.bigint64('call')} offset ${r.bigint64('offset')} more ${r.boolean('more')} last ${r.boolean('last')} ${r.length('payload')} bytes`,
   [TYPE.CREDIT]: r => `call ${r.long('call')} limit ${r.long('limit')} received ${r.long('received')}`,
 };
 

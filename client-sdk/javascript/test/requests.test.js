@@ -22,7 +22,7 @@ test('a request and its answer', async () => {
   });
   assert.deepEqual(request, {
     frame: 'REQUEST', call: 1, service: 'orders', method: 'total', kind: 0, scope: 0, priority: 'HIGH', timeoutMillis: 2000, waitMillis: 2000, idempotent: false,
-    attempt: 0, member: -5n, schema: 3n, event: { publishedAt: 7, key: 'k', headers: { a: 'b' }, payload: '{"order":7}' },
+    attempt: 0, member: -5n, schema: 3n, event: { publishedAt: 7, key: 'k', headers: { a: 'b' }, payload: '{"order":7}' }, limit: 0,
   });
   bus.send('REPLY', { call: 2, event: { payload: 'of nobody' } });
   bus.send('REPLY', { call: 1, schema: 4n, event: { payload: '{"total":42}', key: 'x', headers: { c: 'd' }, publishedAt: 8 } });

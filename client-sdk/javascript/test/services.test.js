@@ -41,7 +41,7 @@ test('a service is registered, asked, and answers', async () => {
   await settle();
   assert.deepEqual(bus.of('REPLY'), [{
     frame: 'REPLY', call: -(2n ** 63n), member: 0, queuedMicros: 0, handledMicros: 5000, schema: 0n,
-    event: { publishedAt: 1_700_000_000_000_000, key: null, headers: {}, payload: '{"total":42}' },
+    event: { publishedAt: 1_700_000_000_000_000, key: null, headers: {}, payload: '{"total":42}' }, more: false, limit: 0,
   }]);
   assert.deepEqual(service.counters(), { received: 1, answered: 1, failed: 0, expired: 0, cancelled: 0, refused: 0, repeated: 0, running: 0, waiting: 0, waitingBytes: 0 });
 });

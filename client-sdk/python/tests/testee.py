@@ -134,7 +134,7 @@ def received(client: str, subscription: str, e: Event) -> dict[str, Any]:
 
 
 def shown(kind: Any, value: Any) -> Any:
-    if kind is _wire.LONG:
+    if kind in (_wire.LONG, _call_frames.OFFSET):
         return str(value)
     if kind is _wire.LIMITS:
         return record_json(value)
@@ -241,7 +241,7 @@ ENUMS = {
     _call_frames.CALL_SCOPE: _call_frames.CallScope,
     _call_frames.PRIORITY: _call_frames.Priority,
 }
-INTEGERS = (_wire.LONG, _wire.INT, _call_frames.CONCURRENCY, _call_frames.NATURAL)
+INTEGERS = (_wire.LONG, _wire.INT, _call_frames.CONCURRENCY, _call_frames.NATURAL, _call_frames.OFFSET)
 
 
 def build(kind: type[_wire.Record], record: dict[str, Any]) -> _wire.Record:

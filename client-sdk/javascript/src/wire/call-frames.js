@@ -61,20 +61,21 @@ export const encodeRegister = ({ id, service, concurrency, identify, version, me
 });
 
 /**
- * A frame whose last field is an event, which is not copied.
+ * A frame with an event, which is not copied.
  * @param {number} typeCode
  * @param {Uint8Array} event
  * @param {(head: Writer) => void} write writes what is before the event
+ * @param {number} behind fields that are behind it, each false or 0
  * @returns {Uint8Array[]} the parts of the frame
  */
-function before(typeCode, event, write) {
+function around(typeCode, event, write, behind) {
   const head = new Writer(128);
   write(head);
   const start = new Writer(head.at + 12);
   start.long(typeCode);
-  start.long(head.at + event.length);
+  start.long(head.at + event.length + behind);
   start.raw(head.bytes.subarray(0, head.at));
-  return [start.done(), event];
+  return [start.done(), event, new Uint8Array(behind)];
 }
 
 /**
@@ -82,7 +83,7 @@ function before(typeCode, event, write) {
  * @param {Uint8Array} event
  * @returns {Uint8Array[]} the parts of frame 022
  */
-export const encodeRequest = (head, event) => before(TYPE.REQUEST, event, w => {
+export const encodeRequest = (head, event) => around(TYPE.REQUEST, event, w => {
   w.long(head.call);
   w.string(head.service);
   w.string(head.method);
@@ -96,7 +97,8 @@ export const encodeRequest = (head, event) => before(TYPE.REQUEST, event, w => {
   w.long(head.attempt);
   w.bigint64(head.member);
   w.bigint64(head.schema);
-});
+  // limit: a REPLY has no Data.
+}, 1);
 
 /**
  * @param {bigint} call
@@ -105,14 +107,15 @@ export const encodeRequest = (head, event) => before(TYPE.REQUEST, event, w => {
  * @param {Uint8Array} event
  * @returns {Uint8Array[]} the parts of frame 024
  */
-export const encodeReply = (call, handledMicros, schema, event) => before(TYPE.REPLY, event, w => {
+export const encodeReply = (call, handledMicros, schema, event) => around(TYPE.REPLY, event, w => {
   w.bigint64(call);
   // The member's number and the time in the queue are the bus's to say.
   w.long(0);
   w.long(0);
   w.long(handledMicros);
   w.bigint64(schema);
-});
+  // more: the bus's to say; limit: as in a Request.
+}, 2);
 
 /**
  * @param {bigint} call
@@ -128,6 +131,7 @@ export const encodeFailure = (call, { code, message, executed, retryAfter, type,
   body.long(0);
   body.string(type);
   body.data(details);
+  body.boolean(false);
 });
 
 /**
@@ -164,7 +168,7 @@ function notNegative(body, field) {
 }
 
 /**
- * @param {Reader} body at an event, the last field
+ * @param {Reader} body at an event
  * @returns {EventPlace} a copy, so that an event that waits does not keep its whole message
  */
 function event(body) {
@@ -189,6 +193,12 @@ function event(body) {
 const more = body => !body.done && body.boolean('more');
 
 /**
+ * @param {Reader} body
+ * @returns {bigint} how much Data may be sent, which says nothing to a client without streams and tunnels
+ */
+const limit = body => body.done ? 0n : body.bigint64('limit');
+
+/**
  * @typedef {object} Invoke
  * @property {bigint} call
  * @property {number} service
@@ -202,6 +212,7 @@ const more = body => !body.done && body.boolean('more');
  * @property {number} receivedAt
  * @property {bigint} schema
  * @property {EventPlace} event
+ * @property {bigint} limit
  */
 
 /**
@@ -220,7 +231,7 @@ export function decodeInvoke(body) {
   const identity = body.string('identity');
   const receivedAt = body.long('receivedAt');
   const schema = body.bigint64('schema');
-  return { call, service, method, kind, timeoutMillis, caller, request, attempt, identity, receivedAt, schema, event: event(body) };
+  return { call, service, method, kind, timeoutMillis, caller, request, attempt, identity, receivedAt, schema, event: event(body), limit: limit(body) };
 }
 
 /**
@@ -231,6 +242,7 @@ export function decodeInvoke(body) {
  * @property {number} handledMicros
  * @property {bigint} schema
  * @property {EventPlace} event
+ * @property {bigint} limit
  */
 
 /**
@@ -243,7 +255,7 @@ export function decodeReply(body) {
   const queuedMicros = notNegative(body, 'queuedMicros');
   const handledMicros = notNegative(body, 'handledMicros');
   const schema = body.bigint64('schema');
-  return { call, member, queuedMicros, handledMicros, schema, event: event(body), more: more(body) };
+  return { call, member, queuedMicros, handledMicros, schema, event: event(body), more: more(body), limit: limit(body) };
 }
 
 /**

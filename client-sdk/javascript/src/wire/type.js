@@ -19,6 +19,7 @@ export const INVOKE = 23;
 export const REPLY = 24;
 export const FAILURE = 25;
 export const CANCEL = 26;
+export const DATA = 27;
 export const CREDIT = 28;
 export const CAPACITY = 31;
 export const AUTHENTICATE = 32;

@@ -34,7 +34,7 @@ export function writeEvents(w, events) {
 }
 
 const BODIES = {
-  WELCOME(w, { bus = 'bus-1', session = 'bus-1-1', producer = 77n, resume = 'r'.repeat(43), limits = LIMITS, others = [], expiresAt = 0, calls = 4096, services = 1000 }) {
+  WELCOME(w, { bus = 'bus-1', session = 'bus-1-1', producer = 77n, resume = 'r'.repeat(43), limits = LIMITS, others = [], expiresAt = 0, calls = 4096, services = 1000, tunnels = 1024, window = 4_194_304 }) {
     w.string(bus);
     w.string(session);
     w.bigint64(producer);
@@ -46,6 +46,8 @@ const BODIES = {
     w.long(expiresAt);
     w.long(calls);
     w.long(services);
+    w.long(tunnels);
+    w.long(window);
   },
   CHANGE_BUS(w, { urls, reason = 'DRAIN', deadlineMillis = 30_000, token = 'move-1', hops = 2 }) {
     strings(w, urls);
@@ -88,7 +90,7 @@ const BODIES = {
     w.long(to);
     w.long(GAP_REASONS.indexOf(reason));
   },
-  INVOKE(w, { call = -1n, service, method = '', kind = 0, timeoutMillis = 1000, caller = 9n, request = 1n, attempt = 0, identity = '', receivedAt = 2, schema = 0n, event = {} }) {
+  INVOKE(w, { call = -1n, service, method = '', kind = 0, timeoutMillis = 1000, caller = 9n, request = 1n, attempt = 0, identity = '', receivedAt = 2, schema = 0n, event = {}, limit = 0 }) {
     w.bigint64(call);
     w.long(service);
     w.string(method);
@@ -101,16 +103,19 @@ const BODIES = {
     w.long(receivedAt);
     w.bigint64(schema);
     writeEvent(w, event);
+    w.long(limit);
   },
-  REPLY(w, { call, member = 12n, queuedMicros = 500, handledMicros = 1500, schema = 0n, event = {} }) {
+  REPLY(w, { call, member = 12n, queuedMicros = 500, handledMicros = 1500, schema = 0n, event = {}, more = false, limit = 0 }) {
     w.long(call);
     w.bigint64(member);
     w.long(queuedMicros);
     w.long(handledMicros);
     w.bigint64(schema);
     writeEvent(w, event);
+    w.boolean(more);
+    w.long(limit);
   },
-  FAILURE(w, { call, code, message = 'why', executed = 'UNKNOWN', retryAfterMillis = 0, member = 0n, type = '', details = '' }) {
+  FAILURE(w, { call, code, message = 'why', executed = 'UNKNOWN', retryAfterMillis = 0, member = 0n, type = '', details = '', more = false }) {
     w.long(call);
     w.long(FAILURE_CODES.indexOf(code));
     w.string(message);
@@ -119,6 +124,7 @@ const BODIES = {
     w.bigint64(member);
     w.string(type);
     w.data(bytesOf(details));
+    w.boolean(more);
   },
   CANCEL(w, { call, reason = '' }) {
     w.bigint64(call);
@@ -193,12 +199,12 @@ const READERS = {
   [TYPE.REQUEST]: r => ({
     frame: 'REQUEST', call: r.long('call'), service: r.string('service'), method: r.string('method'), kind: r.int('kind'), scope: r.int('scope'),
     priority: PRIORITIES[r.int('priority')], timeoutMillis: r.int('timeoutMillis'), waitMillis: r.int('waitMillis'), idempotent: r.boolean('idempotent'),
-    attempt: r.int('attempt'), member: r.bigint64('member'), schema: r.bigint64('schema'), event: event(r),
+    attempt: r.int('attempt'), member: r.bigint64('member'), schema: r.bigint64('schema'), event: event(r), limit: r.long('limit'),
   }),
-  [TYPE.REPLY]: r => ({ frame: 'REPLY', call: r.bigint64('call'), member: r.long('member'), queuedMicros: r.int('queuedMicros'), handledMicros: r.int('handledMicros'), schema: r.bigint64('schema'), event: event(r) }),
+  [TYPE.REPLY]: r => ({ frame: 'REPLY', call: r.bigint64('call'), member: r.long('member'), queuedMicros: r.int('queuedMicros'), handledMicros: r.int('handledMicros'), schema: r.bigint64('schema'), event: event(r), more: r.boolean('more'), limit: r.long('limit') }),
   [TYPE.FAILURE]: r => ({
     frame: 'FAILURE', call: r.bigint64('call'), code: FAILURE_CODES[r.int('code')], message: r.string('message'), executed: EXECUTIONS[r.int('executed')],
-    retryAfterMillis: r.long('retryAfterMillis'), member: r.long('member'), type: r.string('type'), details: bytes(r),
+    retryAfterMillis: r.long('retryAfterMillis'), member: r.long('member'), type: r.string('type'), details: bytes(r), more: r.boolean('more'),
   }),
   [TYPE.CANCEL]: r => ({ frame: 'CANCEL', call: r.long('call'), reason: r.string('reason') }),
   [TYPE.CREDIT]: r => ({ frame: 'CREDIT', call: r.long('call'), limit: r.long('limit'), received: r.long('received') }),

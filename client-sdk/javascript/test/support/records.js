@@ -47,15 +47,29 @@ export const READERS = {
   [TYPE.GAP]: body => text(decodeGap(body), 'producer', 'from', 'to'),
   [TYPE.INVOKE]: body => {
     const invoke = decodeInvoke(body);
-    return { ...text(invoke, 'call', 'service', 'caller', 'request', 'receivedAt', 'schema'), kind: KINDS[invoke.kind], event: event(invoke.event) };
+    return { ...text(invoke, 'call', 'service', 'caller', 'request', 'receivedAt', 'schema', 'limit'), kind: KINDS[invoke.kind], event: event(invoke.event) };
   },
   [TYPE.REPLY]: body => {
     const reply = decodeReply(body);
-    return { ...text(reply, 'call', 'member', 'schema'), event: event(reply.event) };
+    return { ...text(reply, 'call', 'member', 'schema', 'limit'), event: event(reply.event) };
   },
   [TYPE.FAILURE]: body => {
     const { retryAfter, details, ...failure } = decodeFailure(body);
     return { ...text(failure, 'call', 'member'), retryAfterMillis: String(retryAfter), details: base64(details) };
+  },
+  // The SDK opens no streams nor tunnels and skips it; the kit asks those who have services for it.
+  [TYPE.DATA]: body => {
+    const call = String(body.bigint64('call'));
+    const { at } = body;
+    const offset = body.bigint64('offset');
+    if (offset < 0n) {
+      throw body.malformed('offset', at, String(offset), 'at least 0');
+    }
+    const more = body.boolean('more');
+    const last = body.boolean('last');
+    const length = body.length('payload');
+    body.at += length;
+    return { call, offset: String(offset), more, last, payload: base64(body.bytes.slice(body.at - length, body.at)) };
   },
   [TYPE.CANCEL]: body => text(decodeCancel(body), 'call'),
   [TYPE.BARRIER]: id,

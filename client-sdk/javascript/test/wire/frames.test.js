@@ -9,6 +9,7 @@ import { Malformed } from '../../src/errors.js';
 import * as TYPE from '../../src/wire/type.js';
 import { Writer } from '../../src/wire/writer.js';
 import { describe } from '../../src/trace.js';
+import { rawFrame } from '../support/bus-frames.js';
 import { decode, READERS } from '../support/records.js';
 import { bytesOf, examples, hasVectors, vectors } from '../support/vectors.js';
 
@@ -68,7 +69,7 @@ test('what a member answers is read as it was written', () => {
   const [reply, failed, cancel] = decode(Buffer.concat([...encodeReply(-7n, 850, -1n, event), encodeFailure(-8n, failure), encodeCancel(9)]));
   assert.deepEqual(reply.record, {
     call: '-7', member: '0', queuedMicros: 0, handledMicros: 850, schema: '-1',
-    event: { publishedAt: '1763712000001000', key: 'k', headers: { a: 'ü' }, payload: Buffer.from('{"total":42}').toString('base64') }, more: false,
+    event: { publishedAt: '1763712000001000', key: 'k', headers: { a: 'ü' }, payload: Buffer.from('{"total":42}').toString('base64') }, more: false, limit: '0',
   });
   assert.deepEqual(failed.record, { call: '-8', code: 'FAILED', message: 'no order 7', executed: 'YES', member: '0', type: 'NoSuchOrder', retryAfterMillis: '5', details: 'Nw==', more: false });
   assert.deepEqual(cancel.record, { call: '9', reason: '' });
@@ -104,6 +105,16 @@ test('what a bus sends is read as the protocol page has it', () => {
     assert.deepEqual(plain(frame.record), expected, name);
   }
   assert.equal(read, Object.keys(READERS).length);
+});
+
+test('calls and answers of a bus without streams and tunnels are read', () => {
+  for (const { code, name, bytes } of examples()) {
+    // Without limit, and without more.
+    for (let less = 1; less <= { Invoke: 1, Reply: 2 }[name]; less++) {
+      const [whole, cut] = decode(Buffer.concat([bytes, rawFrame(code, bytes.subarray(2, -less))]));
+      assert.deepEqual(cut, whole, name);
+    }
+  }
 });
 
 test('each frame of the protocol page is told in words', () => {

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from . import _wire
 from ._events import encode_event
-from ._wire import BOOLEAN, INT, LONG, STRING, TEXT_MAP, Kind, Reader, Record, record_field
+from ._wire import BOOLEAN, INT, LONG, OVERFLOW, STRING, TEXT_MAP, Kind, Overflow, Reader, Record, record_field
 
 MOST_CONCURRENCY = 65_536
 MOST_NAME_BYTES = 255
@@ -106,6 +106,14 @@ def _symbol(symbols: type[IntEnum]) -> Kind:
     return Kind(_wire.varint, read)
 
 
+def _offset(r: Reader, name: str) -> int:
+    start = r.pos
+    value = r.long(name)
+    if value < 0:
+        raise r.malformed(name, start, value, "at least 0")
+    return value
+
+
 def _least(least: int, most: int | None = None) -> Kind:
     def read(r: Reader, name: str) -> int:
         start = r.pos
@@ -125,6 +133,8 @@ FAILURE_CODE = _wire.enum_kind(FailureCode, True)
 CALL_KIND, CALL_SCOPE, PRIORITY = _symbol(CallKind), _symbol(CallScope), _symbol(Priority)
 CONCURRENCY = _least(0, MOST_CONCURRENCY)
 NATURAL = _least(0)
+#: Where something is among the bytes of a stream or tunnel.
+OFFSET = Kind(_wire.varint, _offset)
 
 
 @dataclass(frozen=True)
@@ -140,6 +150,8 @@ class Register(Record):
     metadata: Mapping[str, str] | None = record_field(
         "metadata", Kind(lambda v: _wire.text_map(v or {}), TEXT_MAP.read), None
     )
+    # What is broadcast to the members is handed on to nobody here, and holds nobody up.
+    overflow: Overflow = record_field("overflow", OVERFLOW, Overflow.DROP_OLDEST)
 
 
 @dataclass(frozen=True)
@@ -168,6 +180,7 @@ class Request(Record):
     member: int = record_field("member", LONG)
     schema: int = record_field("schema", LONG)
     event: Any = record_field("event", EVENT)
+    limit: int = record_field("limit", OFFSET, 0)
 
 
 @dataclass(frozen=True)
@@ -187,6 +200,7 @@ class Invoke(Record):
     received_at: int = record_field("receivedAt", LONG)
     schema: int = record_field("schema", LONG)
     event: Any = record_field("event", EVENT)
+    limit: int = record_field("limit", OFFSET, 0)
 
 
 @dataclass(frozen=True)
@@ -200,6 +214,8 @@ class Reply(Record):
     handled_micros: int = record_field("handledMicros", NATURAL)
     schema: int = record_field("schema", LONG)
     event: Any = record_field("event", EVENT)
+    more: bool = record_field("more", BOOLEAN, False)
+    limit: int = record_field("limit", OFFSET, 0)
 
 
 @dataclass(frozen=True)
@@ -215,6 +231,7 @@ class Failure(Record):
     member: int = record_field("member", LONG, 0)
     type: str = record_field("type", STRING, "")
     details: bytes = record_field("details", BYTES, b"")
+    more: bool = record_field("more", BOOLEAN, False)
 
 
 @dataclass(frozen=True)
@@ -224,6 +241,18 @@ class Cancel(Record):
     CODE = 26
     call: int = record_field("call", LONG)
     reason: str = record_field("reason", STRING, "")
+
+
+@dataclass(frozen=True)
+class Data(Record):
+    """027: a message of a stream or tunnel, or a part of one. This client opens none and takes none."""
+
+    CODE = 27
+    call: int = record_field("call", LONG)
+    offset: int = record_field("offset", OFFSET)
+    more: bool = record_field("more", BOOLEAN)
+    last: bool = record_field("last", BOOLEAN)
+    payload: bytes = record_field("payload", BYTES)
 
 
 @dataclass(frozen=True)
@@ -238,5 +267,5 @@ class Capacity(Record):
 #: Every record but those of events that are published.
 RECORDS: dict[int, type[Record]] = {
     **_wire.RECORDS,
-    **{record.CODE: record for record in (Register, Unregister, Request, Invoke, Reply, Failure, Cancel, Capacity)},
+    **{record.CODE: record for record in (Register, Unregister, Request, Invoke, Reply, Failure, Cancel, Data, Capacity)},
 }

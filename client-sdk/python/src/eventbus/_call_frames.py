@@ -267,5 +267,8 @@ class Capacity(Record):
 #: Every record but those of events that are published.
 RECORDS: dict[int, type[Record]] = {
     **_wire.RECORDS,
-    **{record.CODE: record for record in (Register, Unregister, Request, Invoke, Reply, Failure, Cancel, Data, Capacity)},
+    **{
+        record.CODE: record
+        for record in (Register, Unregister, Request, Invoke, Reply, Failure, Cancel, Data, Capacity)
+    },
 }

@@ -12,6 +12,7 @@ import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.balance.Balancer;
 import io.eventbus.server.call.BusCalls;
 import io.eventbus.server.call.CallSettings;
+import io.eventbus.server.call.ServedHere;
 import io.eventbus.server.cluster.ClusterStanding;
 import io.eventbus.server.cluster.Membership;
 import io.eventbus.server.cluster.SessionReplacement;
@@ -52,6 +53,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicReference;
@@ -142,7 +144,12 @@ public final class BusServer implements AutoCloseable {
             new QuotaAccounts(advisories, System::nanoTime),
             revocations,
             config.services());
-    calls = new BusCalls(loops, callSettings(config.services()), memory);
+    calls =
+        new BusCalls(
+            loops,
+            callSettings(config.services()),
+            memory,
+            federation == null ? ServedHere.NOBODY : federation.servedHere());
     transport =
         new TransportServer(
             config,
@@ -349,7 +356,11 @@ public final class BusServer implements AutoCloseable {
             load,
             summary(),
             this::health,
-            new RunningBus.ClusterViews(membership, balancer, this::figures),
+            new RunningBus.ClusterViews(
+                membership,
+                balancer,
+                this::figures,
+                () -> federation == null ? Map.of() : federation.servedElsewhere()),
             certificates::secondsToExpiry,
             authentication::keysAge);
     if (admin != null) {
@@ -358,6 +369,7 @@ public final class BusServer implements AutoCloseable {
     if (federation != null) {
       federation.start(
           transport.contexts().stream().map(LoopContext::router).toList(),
+          transport.contexts().stream().map(LoopContext::calls).toList(),
           membership.links().orElseThrow(),
           membership.registry());
     }

@@ -1,6 +1,7 @@
 package io.eventbus.server;
 
 import io.eventbus.protocol.CloseReason;
+import io.eventbus.registry.BusId;
 import io.eventbus.schema.CallPriority;
 import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.FailureCode;
@@ -44,6 +45,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -65,7 +69,10 @@ final class RunningBus implements BusView {
 
   /** What the administration sees of the cluster. */
   record ClusterViews(
-      ClusterView cluster, BalanceView balance, Supplier<FederationFigures> federation) {}
+      ClusterView cluster,
+      BalanceView balance,
+      Supplier<FederationFigures> federation,
+      Supplier<Map<String, Set<BusId>>> served) {}
 
   RunningBus(
       BusContext bus,
@@ -227,7 +234,8 @@ final class RunningBus implements BusView {
         shed,
         c.sum(l -> l.calls.expired.get()),
         services.size(),
-        services.stream().mapToLong(service -> service.members().size()).sum());
+        services.stream().mapToLong(service -> service.members().size()).sum(),
+        c.sum(l -> l.callsFromBuses.requests.get()));
   }
 
   private static BusStats.Histogram histogram(
@@ -253,14 +261,22 @@ final class RunningBus implements BusView {
 
   @Override
   public List<ServiceInfo> services(String after, int limit) {
-    return calls.services().stream()
+    return allServices().values().stream()
         .filter(service -> service.name().compareTo(after) > 0)
         .limit(limit)
-        .map(RunningBus::describe)
+        .map(this::describe)
         .toList();
   }
 
-  private static ServiceInfo describe(ServiceFigures service) {
+  /** Those that have members here and those that have some at other buses, by name. */
+  private SortedMap<String, ServiceFigures> allServices() {
+    SortedMap<String, ServiceFigures> all = new TreeMap<>();
+    views.served().get().keySet().forEach(n -> all.put(n, new ServiceFigures(n, 0, List.of())));
+    calls.services().forEach(service -> all.put(service.name(), service));
+    return all;
+  }
+
+  private ServiceInfo describe(ServiceFigures service) {
     int window = 0;
     int outstanding = 0;
     for (MemberFigures member : service.members()) {
@@ -268,14 +284,20 @@ final class RunningBus implements BusView {
       outstanding += member.outstanding();
     }
     return new ServiceInfo(
-        service.name(), service.members().size(), window, outstanding, service.queued());
+        service.name(),
+        service.members().size(),
+        window,
+        outstanding,
+        service.queued(),
+        views.served().get().getOrDefault(service.name(), Set.of()).stream()
+            .map(BusId::value)
+            .sorted()
+            .toList());
   }
 
   @Override
   public Optional<ServiceDetail> service(String name) {
-    return calls.services().stream()
-        .filter(service -> service.name().equals(name))
-        .findFirst()
+    return Optional.ofNullable(allServices().get(name))
         .map(
             service ->
                 new ServiceDetail(

@@ -3,6 +3,8 @@ package io.eventbus.server.call;
 import io.eventbus.schema.CallPriority;
 import io.eventbus.schema.Execution;
 import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.stats.CallStats;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,9 +20,15 @@ final class Call extends Deadlines.Entry implements Invocation {
   /** Members that may refuse a call before its caller hears of it, besides the last. */
   static final int OTHERS = 3;
 
+  /** Other buses that may send a call back because it finds no place or no member there. */
+  private static final int MOST_SENT_BACK = 32;
+
+  /** The same of a call for one member only: all buses may have to be asked. */
+  private static final int MOST_PINNED_SENT_BACK = 4_096;
+
   private final LoopCalls owner;
   private CallState state = CallState.FREE;
-  private final @Nullable ServiceMember[] refused = new ServiceMember[OTHERS];
+  private @Nullable ServiceMember[] refused = new ServiceMember[OTHERS];
 
   @Nullable CallingClient client;
   @Nullable LoopService service;
@@ -28,6 +36,10 @@ final class Call extends Deadlines.Entry implements Invocation {
   @Nullable Delivery body;
   private CallPriority priority = CallPriority.NORMAL;
   private boolean idempotent;
+  private boolean home;
+  private boolean returnable;
+  private @Nullable CallerInfo caller;
+  private long key;
   private long request;
   private long receivedAt;
   private long schema;
@@ -48,6 +60,9 @@ final class Call extends Deadlines.Entry implements Invocation {
   /** How many members have refused it. */
   int refusals;
 
+  /** How many of these say nothing of a member. */
+  private int sentBack;
+
   /** Until when it waits for a member where there is none. */
   long memberDeadlineNanos;
 
@@ -61,6 +76,8 @@ final class Call extends Deadlines.Entry implements Invocation {
   private long place;
   private long invokedNanos;
   private boolean fault;
+  private long answeredBy;
+  private long farMicros;
 
   Call(LoopCalls owner) {
     this.owner = owner;
@@ -77,7 +94,11 @@ final class Call extends Deadlines.Entry implements Invocation {
     bytes = content.size();
     priority = asked.priority;
     idempotent = asked.idempotent;
-    request = asked.call;
+    key = asked.call;
+    home = asked.far;
+    returnable = asked.far && asked.returnable;
+    caller = asked.far ? asked.caller : null;
+    request = asked.far ? asked.request : asked.call;
     receivedAt = asked.receivedAt;
     schema = asked.schema;
     methodLength = asked.methodLength;
@@ -100,10 +121,12 @@ final class Call extends Deadlines.Entry implements Invocation {
     client = null;
     service = null;
     member = null;
+    caller = null;
     for (int i = 0; i < refusals; i++) {
       refused[i] = null;
     }
     refusals = 0;
+    sentBack = 0;
     retries = 0;
     number = 0;
     if (content != null) {
@@ -121,11 +144,28 @@ final class Call extends Deadlines.Entry implements Invocation {
 
   /** A member that has refused it; false if there were too many. */
   boolean refusedBy(ServiceMember by) {
-    if (refusals == OTHERS) {
+    if (refusals - sentBack >= OTHERS) {
       return false;
     }
-    refused[refusals++] = by;
+    note(by);
     return true;
+  }
+
+  /** A bus where it found no place or no member; false if there were too many. */
+  boolean sentBackBy(ServiceMember by) {
+    if (sentBack >= (pinned == 0 ? MOST_SENT_BACK : MOST_PINNED_SENT_BACK)) {
+      return false;
+    }
+    sentBack++;
+    note(by);
+    return true;
+  }
+
+  private void note(ServiceMember by) {
+    if (refusals == refused.length) {
+      refused = Arrays.copyOf(refused, 2 * refused.length);
+    }
+    refused[refusals++] = by;
   }
 
   boolean wasRefusedBy(ServiceMember by) {
@@ -157,7 +197,8 @@ final class Call extends Deadlines.Entry implements Invocation {
     return deadlineNanos - nowNanos <= 0;
   }
 
-  long deadlineNanos() {
+  @Override
+  public long deadlineNanos() {
     return deadlineNanos;
   }
 
@@ -179,6 +220,32 @@ final class Call extends Deadlines.Entry implements Invocation {
 
   boolean isIdempotent() {
     return idempotent;
+  }
+
+  /** Where it is counted. */
+  CallStats stats() {
+    return client().stats();
+  }
+
+  /** Whether it comes from another bus, so that only members of this one may have it. */
+  boolean isHome() {
+    return home;
+  }
+
+  /** Whether it goes back to the other bus if it finds no place soon. */
+  boolean isReturnable() {
+    return returnable;
+  }
+
+  /** Whether there are members that may have it. */
+  boolean isServed() {
+    Service of = service().service;
+    return home ? of.isServedHere() : of.isServed();
+  }
+
+  /** The number by which the connection of its caller knows it. */
+  long key() {
+    return key;
   }
 
   /** The only member that may have it; 0 for any. */
@@ -219,6 +286,25 @@ final class Call extends Deadlines.Entry implements Invocation {
     place = placeInOrder;
     invokedNanos = nowNanos;
     fault = false;
+    answeredBy = member().number();
+    farMicros = 0;
+  }
+
+  /** The member's loop: it was another bus, a member of which has answered. */
+  void answered(long by, int queuedMicros) {
+    answeredBy = by;
+    farMicros = queuedMicros;
+  }
+
+  /** The number of the member that has answered; 0 if only its bus is known. */
+  long answeredBy() {
+    return answeredBy;
+  }
+
+  /** How long it was with buses before a member had it, in microseconds. */
+  int queuedMicros() {
+    long micros = (invokedNanos - begunNanos) / 1_000 + farMicros;
+    return (int) Math.min(Integer.MAX_VALUE, micros);
   }
 
   /** The member's loop: that the caller's time has passed is the member's fault. */
@@ -259,12 +345,38 @@ final class Call extends Deadlines.Entry implements Invocation {
 
   @Override
   public CallerInfo caller() {
-    return client().info();
+    CallerInfo other = caller;
+    return other == null ? client().info() : other;
   }
 
   @Override
   public long request() {
     return request;
+  }
+
+  @Override
+  public int waiting() {
+    return service().service.queued().get();
+  }
+
+  @Override
+  public CallPriority urgency() {
+    return priority;
+  }
+
+  @Override
+  public boolean mayRepeat() {
+    return idempotent;
+  }
+
+  @Override
+  public long onlyMember() {
+    return pinned;
+  }
+
+  @Override
+  public boolean mayComeBack() {
+    return pinned == 0 && sentBack == 0;
   }
 
   @Override

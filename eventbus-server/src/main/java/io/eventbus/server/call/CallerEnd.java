@@ -59,4 +59,14 @@ public interface CallerEnd {
       Execution executed,
       long retryAfterMillis,
       String message);
+
+  /**
+   * The call has found no place soon, and no member had it; only for one that is {@linkplain
+   * CallRequest#returnable returnable}.
+   *
+   * @param call the caller's number
+   */
+  default void sendBack(long call) {
+    throw new IllegalStateException("call " + call + " is not returnable");
+  }
 }

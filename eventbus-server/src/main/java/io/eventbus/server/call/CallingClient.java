@@ -3,6 +3,7 @@ package io.eventbus.server.call;
 import io.eventbus.schema.Execution;
 import io.eventbus.schema.FailureCode;
 import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.stats.CallStats;
 import io.netty.util.collection.LongObjectHashMap;
 import java.util.ArrayList;
 
@@ -15,6 +16,8 @@ public final class CallingClient {
   private final CallerEnd end;
   private final CallerInfo info;
   private final Share share;
+  private final int most;
+  private final CallStats stats;
   private final String tooMany;
   // Those that have not ended, by the caller's numbers.
   private final LongObjectHashMap<Call> open = new LongObjectHashMap<>();
@@ -22,14 +25,17 @@ public final class CallingClient {
   private int inFlight;
   private boolean closed;
 
-  CallingClient(LoopCalls calls, CallerEnd end, CallerInfo info, Share share) {
+  CallingClient(
+      LoopCalls calls, CallerEnd end, CallerInfo info, Share share, int most, CallStats stats) {
+    this.most = most;
+    this.stats = stats;
     this.calls = calls;
     this.end = end;
     this.info = info;
     this.share = share;
     this.tooMany =
         "too many calls of the connection are in flight (expected: at most "
-            + calls.settings().callsInFlight()
+            + most
             + ", limits.calls)";
   }
 
@@ -50,8 +56,8 @@ public final class CallingClient {
     if (body == null) {
       throw new IllegalArgumentException("body: null (expected: method and event)");
     }
-    calls.stats().requests.add(1);
-    if (inFlight >= calls.settings().callsInFlight()) {
+    stats.requests.add(1);
+    if (inFlight >= most) {
       refuse(request, FailureCode.OVERLOADED, tooMany);
       return true;
     }
@@ -68,6 +74,7 @@ public final class CallingClient {
                 request.serviceStart,
                 request.serviceLength,
                 request.waitMillis > 0,
+                request.far,
                 now);
     if (service == null) {
       refuse(request, FailureCode.NO_MEMBER, Texts.NO_MEMBER);
@@ -78,14 +85,14 @@ public final class CallingClient {
     call.begin(this, service, request, body, now);
     open.put(request.call, call);
     inFlight++;
-    calls.stats().inFlight.add(1);
+    stats.inFlight.add(1);
     calls.deadlines().arm(call, call.deadlineNanos(), now);
     calls.places().begin(call, now);
     return true;
   }
 
   private void refuse(CallRequest request, FailureCode code, String text) {
-    calls.stats().failures(code).add(1);
+    stats.failures(code).add(1);
     end.failure(request.call, 0, code, Execution.NO, 0, text);
   }
 
@@ -134,7 +141,7 @@ public final class CallingClient {
 
   /** The caller has nothing more to expect of a call. */
   void ended(Call call) {
-    open.remove(call.request());
+    open.remove(call.key());
   }
 
   /** A call has gone altogether. */
@@ -157,5 +164,9 @@ public final class CallingClient {
 
   Share share() {
     return share;
+  }
+
+  CallStats stats() {
+    return stats;
   }
 }

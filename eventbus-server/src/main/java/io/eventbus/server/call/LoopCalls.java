@@ -13,10 +13,13 @@ public final class LoopCalls {
   /** Calls that are kept for the next ones; more are left to the garbage collector. */
   private static final int MOST_SPARE = 4_096;
 
+  private static final byte[] NO_IDENTITY = {};
+
   private final BusCalls bus;
   private final int number;
   private final LoopPort port;
   private final CallStats stats;
+  private final CallStats fromBuses;
   private final Deadlines deadlines;
   private final LoopServices services;
   private final Places places;
@@ -27,7 +30,9 @@ public final class LoopCalls {
   private long dispatched;
   private boolean flushDue;
 
-  LoopCalls(BusCalls bus, int number, LoopPort port, CallStats stats, long seed) {
+  LoopCalls(
+      BusCalls bus, int number, LoopPort port, CallStats stats, CallStats fromBuses, long seed) {
+    this.fromBuses = fromBuses;
     this.bus = bus;
     this.number = number;
     this.port = port;
@@ -56,7 +61,45 @@ public final class LoopCalls {
     checkLoop();
     Share share = shares.computeIfAbsent(info.share(), Share::new);
     share.clients++;
-    return new CallingClient(this, end, info, share);
+    return new CallingClient(this, end, info, share, settings().callsInFlight(), stats);
+  }
+
+  /**
+   * Makes another bus one that calls, by a stream.
+   *
+   * @param end the stream
+   * @param share what the calls of that bus have in common, by {@code equals}: they take turns with
+   *     those of other buses
+   * @param most how many calls may be open
+   * @return as {@link #caller}
+   */
+  public CallingClient bus(CallerEnd end, Object share, int most) {
+    checkLoop();
+    Share of = shares.computeIfAbsent(share, Share::new);
+    of.clients++;
+    return new CallingClient(this, end, new CallerInfo(0, NO_IDENTITY, share), of, most, fromBuses);
+  }
+
+  /**
+   * Makes another bus one that serves, by a stream.
+   *
+   * @param end the stream
+   * @return as {@link #server}, for {@link ServingClient#serve}
+   */
+  public ServingClient bus(MemberEnd end) {
+    checkLoop();
+    return new ServingClient(this, end, 0, true);
+  }
+
+  /**
+   * Makes another bus one that asks for places of a service, by a stream.
+   *
+   * @param service the service's name
+   * @return to be {@linkplain Asker#close closed} when it asks no more
+   */
+  public Asker asker(String service) {
+    checkLoop();
+    return new Asker(this, service);
   }
 
   void leaveShare(Share share) {
@@ -74,7 +117,7 @@ public final class LoopCalls {
    */
   public ServingClient server(MemberEnd end, long member) {
     checkLoop();
-    return new ServingClient(this, end, member);
+    return new ServingClient(this, end, member, false);
   }
 
   /**

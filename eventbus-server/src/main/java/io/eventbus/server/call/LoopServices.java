@@ -2,8 +2,10 @@ package io.eventbus.server.call;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -13,9 +15,12 @@ import org.jspecify.annotations.Nullable;
  * the loop.
  */
 final class LoopServices {
+  private static final ServiceMember[] NOWHERE = {};
+
   private final LoopCalls calls;
   private final Map<ByteBuffer, LoopService> byName = new HashMap<>();
   private final IdentityHashMap<Service, LoopService> byService = new IdentityHashMap<>();
+  private final IdentityHashMap<Service, ServiceMember[]> far = new IdentityHashMap<>();
 
   LoopServices(LoopCalls calls) {
     this.calls = calls;
@@ -26,9 +31,11 @@ final class LoopServices {
    *
    * @param in position and limit are as before afterwards
    * @param waits whether to take one that nobody serves
+   * @param home whether only members of this bus count
    * @return null if nobody serves it, and the call does not wait
    */
-  @Nullable LoopService find(ByteBuffer in, int start, int length, boolean waits, long nowNanos) {
+  @Nullable LoopService find(
+      ByteBuffer in, int start, int length, boolean waits, boolean home, long nowNanos) {
     int position = in.position();
     int limit = in.limit();
     in.limit(start + length).position(start);
@@ -39,7 +46,9 @@ final class LoopServices {
         in.get(name);
         known = learn(name, waits, nowNanos);
       }
-      if (known == null || known.service.isServed() || waits) {
+      if (known == null
+          || (home ? known.service.isServedHere() : known.service.isServed())
+          || waits) {
         return known;
       }
       // It may have been served when it was looked up.
@@ -71,7 +80,13 @@ final class LoopServices {
 
   private LoopService add(Service service, ByteBuffer key, long nowNanos) {
     LoopService known =
-        new LoopService(service, key, calls.number(), calls.settings().retryPercent(), nowNanos);
+        new LoopService(
+            service,
+            key,
+            calls.number(),
+            calls.settings().retryPercent(),
+            far.getOrDefault(service, NOWHERE),
+            nowNanos);
     byName.put(key, known);
     byService.put(service, known);
     return known;
@@ -82,9 +97,37 @@ final class LoopServices {
     return byService.get(service);
   }
 
+  /** Another bus serves a service, by a stream of this loop, or does not any more. */
+  void far(ServiceMember bus, boolean serves) {
+    Service service = bus.service();
+    List<ServiceMember> all = new ArrayList<>(List.of(far.getOrDefault(service, NOWHERE)));
+    all.remove(bus);
+    if (serves) {
+      all.add(bus);
+    }
+    ServiceMember[] now = all.toArray(NOWHERE);
+    if (all.isEmpty()) {
+      far.remove(service);
+    } else {
+      far.put(service, now);
+    }
+    LoopService known = byService.get(service);
+    if (known != null) {
+      known.far = now;
+    }
+  }
+
+  /** The other buses that serve a service, by streams of this loop. */
+  ServiceMember[] far(Service service) {
+    return far.getOrDefault(service, NOWHERE);
+  }
+
   /** Forgets a service that nobody serves and that no call waits for. */
   void forgetIdle(LoopService known) {
-    if (!known.dropped && known.queue.isEmpty() && !known.service.isServed()) {
+    if (!known.dropped
+        && known.queue.isEmpty()
+        && known.home.isEmpty()
+        && !known.service.isServed()) {
       known.dropped = true;
       byName.remove(known.key);
       byService.remove(known.service);

@@ -13,9 +13,11 @@ import org.jspecify.annotations.Nullable;
 final class ServiceDirectory {
   private final ConcurrentHashMap<String, Service> services = new ConcurrentHashMap<>();
   private final int loops;
+  private final ServedHere listener;
 
-  ServiceDirectory(int loops) {
+  ServiceDirectory(int loops, ServedHere listener) {
     this.loops = loops;
+    this.listener = listener;
   }
 
   /** Returns a service that is kept until it is left as often as it was joined. */
@@ -23,7 +25,7 @@ final class ServiceDirectory {
     return services.compute(
         name,
         (key, there) -> {
-          Service service = there == null ? new Service(key, loops) : there;
+          Service service = there == null ? new Service(key, loops, listener) : there;
           service.uses++;
           return service;
         });

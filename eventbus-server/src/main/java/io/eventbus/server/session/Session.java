@@ -385,7 +385,8 @@ public final class Session {
               identity.producer(),
               principal.permissions(),
               this::shownClient,
-              subscriptions::has);
+              subscriptions::has,
+              () -> arrival != null && !settled);
       services = made;
     }
     return made;

@@ -215,6 +215,8 @@ final class SessionCalls implements CallerEnd {
     Failure record = ServiceFrames.failure(body, body.position(), body.limit());
     record.setCall(call);
     record.setMember(member);
+    // An earlier member may have executed it.
+    record.setExecuted(executed);
     send(record, DeliveryKind.CALL);
   }
 

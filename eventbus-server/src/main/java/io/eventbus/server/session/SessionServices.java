@@ -35,6 +35,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongPredicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -85,6 +86,7 @@ public final class SessionServices implements MemberEnd {
   private final Refusal refusal;
   private final Supplier<String> client;
   private final LongPredicate isSubscription;
+  private final BooleanSupplier arriving;
   private final ServingClient serving;
   private final LongObjectMap<Served> byId = new LongObjectHashMap<>(4);
   private final Map<String, Registration> byName = new ConcurrentHashMap<>(4);
@@ -103,6 +105,7 @@ public final class SessionServices implements MemberEnd {
    * @param permissions what the client may do
    * @param client the client as operators know it
    * @param isSubscription whether an id is that of a subscription
+   * @param arriving whether the client is on its way here from another bus
    */
   SessionServices(
       LoopContext loop,
@@ -111,8 +114,10 @@ public final class SessionServices implements MemberEnd {
       long number,
       Permissions permissions,
       Supplier<String> client,
-      LongPredicate isSubscription) {
+      LongPredicate isSubscription,
+      BooleanSupplier arriving) {
     this.loop = loop;
+    this.arriving = arriving;
     this.link = link;
     this.refusal = refusal;
     this.client = client;
@@ -172,7 +177,12 @@ public final class SessionServices implements MemberEnd {
           id,
           TypeCode.REGISTER);
     } else {
-      add(request);
+      String tooMany = loop.bus.cluster().refuseService(service);
+      if (tooMany != null) {
+        refuse(ErrorCode.LIMIT_EXCEEDED, tooMany, id, TypeCode.REGISTER);
+      } else {
+        add(request);
+      }
     }
   }
 
@@ -194,9 +204,37 @@ public final class SessionServices implements MemberEnd {
       throw new IllegalStateException(
           "the connection serves '" + registration.service() + "' and does not know it");
     }
-    byId.put(registration.id(), new Served(registration, member));
+    Served served = new Served(registration, member);
+    byId.put(registration.id(), served);
     keep(registration.bytes());
-    confirm(TypeCode.REGISTER, registration.id());
+    if (loop.bus.cluster().isAlone()) {
+      confirm(TypeCode.REGISTER, registration.id());
+    } else {
+      loop.bus
+          .cluster()
+          .afterInterestApplied(loop.router.loop(), known -> registered(served, known));
+    }
+  }
+
+  /** The other buses know of it, or one of them has not said so in time. */
+  private void registered(Served served, boolean known) {
+    long id = served.registration().id();
+    Served now = byId.get(id);
+    if (closed || now == null || now.member() != served.member()) {
+      // It has left meanwhile: the answer to that says so.
+      return;
+    }
+    if (known || !arriving.getAsBoolean()) {
+      confirm(TypeCode.REGISTER, id);
+      return;
+    }
+    refuse(
+        ErrorCode.OVERLOADED,
+        "another bus did not say in time that it knows the service; stay at your bus, or register"
+            + " again",
+        id,
+        TypeCode.REGISTER);
+    leave(served);
   }
 
   private void keep(long change) {

@@ -46,7 +46,7 @@ public final class SampleCalls {
             10,
             10_000,
             64 << 20);
-    return new BusCalls(loops, settings, memory).start(0, port, stats);
+    return new BusCalls(loops, settings, memory).start(0, port, stats, new CallStats());
   }
 
   /** A loop whose time a test moves. */

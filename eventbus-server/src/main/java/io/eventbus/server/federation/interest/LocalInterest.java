@@ -68,21 +68,33 @@ public final class LocalInterest implements LocalSubscriptions {
 
   @Override
   public void added(Subscription s) {
-    change(Key.of(s), s.overflow(), 1);
+    change(s, 1);
   }
 
   @Override
   public synchronized void withdrawn(Subscription s) {
     if (withdrawn.add(s)) {
-      change(Key.of(s), s.overflow(), -1);
+      change(s, -1);
     }
   }
 
   @Override
   public synchronized void removed(Subscription s) {
     if (!withdrawn.remove(s)) {
-      change(Key.of(s), s.overflow(), -1);
+      change(s, -1);
     }
+  }
+
+  private void change(Subscription s, int by) {
+    Key key = Key.of(s);
+    if (ServiceEntry.service(key) == null) {
+      change(key, s.overflow(), by);
+    }
+  }
+
+  /** Members here take calls of a service from now on, or do not any more. */
+  public void serves(String service, boolean serves) {
+    change(ServiceEntry.key(service), Overflow.BLOCK, serves ? 1 : -1);
   }
 
   private synchronized void change(Key key, Overflow overflow, int by) {
@@ -117,6 +129,11 @@ public final class LocalInterest implements LocalSubscriptions {
       }
     }
     return strictest;
+  }
+
+  /** Whether members here take calls of a service. */
+  public synchronized boolean serves(String service) {
+    return counts.containsKey(ServiceEntry.key(service));
   }
 
   public synchronized long version() {

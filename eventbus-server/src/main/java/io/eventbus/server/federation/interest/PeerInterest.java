@@ -1,5 +1,6 @@
 package io.eventbus.server.federation.interest;
 
+import io.eventbus.protocol.ServiceName;
 import io.eventbus.protocol.TopicFilter;
 import io.eventbus.schema.Interest;
 import io.eventbus.schema.InterestEntry;
@@ -11,6 +12,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BiConsumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -33,6 +35,7 @@ final class PeerInterest {
 
   private final RemoteBus bus;
   private final SubscriptionIndex index;
+  private final BiConsumer<String, Boolean> services;
   // The other bus sees to the limit, but for those that pass it at the same time on several loops,
   // and while the whole replaces what was told before.
   private final int most;
@@ -44,9 +47,16 @@ final class PeerInterest {
   private boolean suspended;
   private boolean known;
 
-  PeerInterest(RemoteBus bus, SubscriptionIndex index, int limit) {
+  /**
+   * Knows nothing yet.
+   *
+   * @param services told of each service that the bus serves from now on, or not any more
+   */
+  PeerInterest(
+      RemoteBus bus, SubscriptionIndex index, int limit, BiConsumer<String, Boolean> services) {
     this.bus = bus;
     this.index = index;
+    this.services = services;
     this.most = (int) Math.min(Integer.MAX_VALUE, 2L * limit);
   }
 
@@ -117,15 +127,33 @@ final class PeerInterest {
       entries.put(key, now);
       digest += key.hash(overflow);
       if (!suspended) {
-        index.add(now);
+        begin(key, now);
       }
     }
     if (before != null) {
       digest -= key.hash(policyBefore);
       // After the other has come, so that no event finds neither.
       if (!suspended) {
-        index.remove(before);
+        end(key, before, overflow >= 0);
       }
+    }
+  }
+
+  private void begin(LocalInterest.Key key, Subscription entry) {
+    String service = ServiceEntry.service(key);
+    if (service == null) {
+      index.add(entry);
+    } else if (ServiceName.problem(service) == null) {
+      services.accept(service, true);
+    }
+  }
+
+  private void end(LocalInterest.Key key, Subscription entry, boolean replaced) {
+    String service = ServiceEntry.service(key);
+    if (service == null) {
+      index.remove(entry);
+    } else if (!replaced && ServiceName.problem(service) == null) {
+      services.accept(service, false);
     }
   }
 
@@ -143,21 +171,21 @@ final class PeerInterest {
   void suspend() {
     if (!suspended) {
       suspended = true;
-      entries.values().forEach(index::remove);
+      entries.forEach((key, entry) -> end(key, entry, false));
     }
   }
 
   void resume() {
     if (suspended) {
       suspended = false;
-      entries.values().forEach(index::add);
+      entries.forEach(this::begin);
     }
   }
 
   /** Forgets everything: the bus is another process, or gone. */
   void clear() {
     if (!suspended) {
-      entries.values().forEach(index::remove);
+      entries.forEach((key, entry) -> end(key, entry, false));
     }
     entries.clear();
     stale.clear();

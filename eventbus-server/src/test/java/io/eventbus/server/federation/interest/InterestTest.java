@@ -33,7 +33,8 @@ class InterestTest {
 
   private final AtomicInteger changes = new AtomicInteger();
   private final LocalInterest local = new LocalInterest(changes::incrementAndGet);
-  private final PeerInterest peer = new PeerInterest(BUS, new SubscriptionIndex(1), 1_000);
+  private final PeerInterest peer =
+      new PeerInterest(BUS, new SubscriptionIndex(1), 1_000, (service, serves) -> {});
   private final FakeSubscriber subscriber = new FakeSubscriber(0);
 
   private Subscription subscription(String filter, @Nullable String group, Overflow overflow) {
@@ -180,7 +181,7 @@ class InterestTest {
   @Test
   void whatIsSuspendedComesBack() {
     SubscriptionIndex index = new SubscriptionIndex(1);
-    PeerInterest suspended = new PeerInterest(BUS, index, 10);
+    PeerInterest suspended = new PeerInterest(BUS, index, 10, (service, serves) -> {});
     long empty = index.bytes();
     local.added(subscription("a.b", null, Overflow.BLOCK));
     assertThat(suspended.take(read(local.whole().get(0)))).isEqualTo(Outcome.APPLIED);

@@ -234,8 +234,9 @@ class FarServicesIT {
         }
         CompletableFuture<Void> begun = new CompletableFuture<>();
         AtomicInteger held = new AtomicInteger();
+        EventBusClient there = buses.client(third.uri());
         serve(
-            buses.client(third.uri()),
+            there,
             "kill",
             invocation -> {
               if (held.incrementAndGet() == 4) {
@@ -253,6 +254,8 @@ class FarServicesIT {
         get(begun);
         serve(buses.client(1), "kill", named("other"));
         third.kill();
+        // Its member does not come back elsewhere.
+        there.close(Duration.ZERO);
         for (CompletionStage<Response> call : repeated) {
           assertThat(get(call).text()).isEqualTo("other");
         }

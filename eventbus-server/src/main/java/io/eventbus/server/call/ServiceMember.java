@@ -138,6 +138,7 @@ public final class ServiceMember {
     boolean before = avoided;
     avoided = avoid;
     if (before && !avoid) {
+      latency.reachable(client.calls().now());
       client.calls().places().offer(this);
     }
   }
@@ -344,7 +345,8 @@ public final class ServiceMember {
    */
   double speed(long nowNanos) {
     int limit = window.limit();
-    long mean = latency.mean(unanswered(), nowNanos);
+    // What cannot answer is not slow.
+    long mean = latency.mean(avoided ? 0 : unanswered(), nowNanos);
     // The window of a new member is small, and will be larger before those who wait are served.
     return limit == 0 || mean == 0 ? 0 : Math.max(limit, concurrency) / (double) mean;
   }

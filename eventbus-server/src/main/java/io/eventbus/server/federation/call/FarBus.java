@@ -97,7 +97,7 @@ final class FarBus implements MemberEnd, CallConnection.End {
   }
 
   private boolean isNeeded() {
-    return !byName.isEmpty() || !stream.out().isEmpty();
+    return !byName.isEmpty() || hasSession();
   }
 
   private boolean isAvoided() {
@@ -277,9 +277,14 @@ final class FarBus implements MemberEnd, CallConnection.End {
 
   /** The bus is given up, or has ended. */
   void abandon() {
-    if (state != LaneState.UP && (!begins || !stream.out().isEmpty())) {
+    if (state != LaneState.UP && hasSession()) {
       lose();
     }
+  }
+
+  /** Whether the other bus may have calls. */
+  private boolean hasSession() {
+    return !begins || !stream.out().isEmpty();
   }
 
   void onTick(long now) {
@@ -287,7 +292,7 @@ final class FarBus implements MemberEnd, CallConnection.End {
       connect();
     }
     if (state != LaneState.UP
-        && !stream.out().isEmpty()
+        && hasSession()
         && now - downSince > loop.lanes().config().giveUp().toNanos()) {
       LOG.warn("The stream of calls to bus {} could not be opened in time", peer.id());
       downSince = now;

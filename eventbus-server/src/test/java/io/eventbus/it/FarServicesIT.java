@@ -17,10 +17,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
@@ -89,7 +91,7 @@ class FarServicesIT {
       assertThat(get(caller.request("far.ready" + i, Event.of("x"), TEN_SECONDS)).text())
           .isEqualTo("far");
       if (i % 3 == 0) {
-        service.close(Duration.ofSeconds(5));
+        get(service.close(Duration.ofSeconds(5)));
         assertThat(failure(caller.request("far.ready" + i, Event.of("x"), TEN_SECONDS)))
             .isInstanceOf(CallFailed.NoMember.class)
             .returns(Execution.NO, CallFailed::executed);
@@ -110,23 +112,66 @@ class FarServicesIT {
     assertThat(shared.metric(shared.bus(0), SENT)).isEqualTo(before);
   }
 
+  /** So many requests at once, each followed by another, until it is stopped. */
+  private static final class Load {
+    final AtomicInteger begun = new AtomicInteger();
+    final AtomicInteger answered = new AtomicInteger();
+    final BlockingQueue<Throwable> faults = new LinkedBlockingQueue<>();
+    private final EventBusClient caller;
+    private final String service;
+    private volatile boolean stopped;
+
+    Load(EventBusClient caller, String service, int atOnce) {
+      this.caller = caller;
+      this.service = service;
+      for (int i = 0; i < atOnce; i++) {
+        next();
+      }
+    }
+
+    private void next() {
+      if (stopped) {
+        return;
+      }
+      String text = Integer.toString(begun.getAndIncrement());
+      var unused =
+          caller
+              .request(service, Event.of(text), TEN_SECONDS)
+              .whenComplete(
+                  (response, failure) -> {
+                    if (failure != null) {
+                      faults.add(failure);
+                    }
+                    answered.incrementAndGet();
+                    next();
+                  });
+    }
+
+    void await(int more) {
+      int until = answered.get() + more;
+      WatchedBus.await(() -> answered.get() >= until, () -> answered.get() + " of " + until);
+    }
+
+    void stop() {
+      stopped = true;
+      WatchedBus.await(
+          () -> answered.get() == begun.get(), () -> answered.get() + " of " + begun.get());
+      assertThat(faults).isEmpty();
+    }
+  }
+
   @Test
   void noCallFailsAsLongAsOneMemberIsThere() throws Exception {
-    EventBusClient caller = shared.client(0);
     EventBusClient[] members = {shared.client(1), shared.client(2)};
     Service last = serve(members[0], "far.turns", named("0"));
-    List<CompletionStage<Response>> calls = new ArrayList<>();
+    Load load = new Load(shared.client(0), "far.turns", 8);
     for (int round = 1; round <= 20; round++) {
       Service next = serve(members[round % 2], "far.turns", named("" + round));
-      for (int i = 0; i < 50; i++) {
-        calls.add(caller.request("far.turns", Event.of("x"), TEN_SECONDS));
-      }
-      last.close(Duration.ofSeconds(5));
+      load.await(20);
+      get(last.close(Duration.ofSeconds(5)));
       last = next;
     }
-    for (CompletionStage<Response> call : calls) {
-      assertThat(get(call).text()).isNotEmpty();
-    }
+    load.stop();
   }
 
   @Test
@@ -193,23 +238,22 @@ class FarServicesIT {
             executed.computeIfAbsent(text, t -> new AtomicInteger()).incrementAndGet();
             return CompletableFuture.completedFuture(Event.of(text));
           });
-      EventBusClient caller = buses.client(0);
-      int sent = 0;
+      Load load = new Load(buses.client(0), "cut", 32);
       for (int round = 0; round < 3; round++) {
-        List<CompletionStage<Response>> calls = new ArrayList<>();
-        for (int i = 0; i < 400; i++) {
-          if (i == 100) {
-            way.cut();
-            // The cut is as long as this; calls go on meanwhile.
-            CompletableFuture.delayedExecutor(1, TimeUnit.SECONDS).execute(way::heal);
-          }
-          calls.add(caller.request("cut", Event.of("" + sent++), TEN_SECONDS));
-        }
-        for (int i = 0; i < calls.size(); i++) {
-          assertThat(get(calls.get(i)).text()).isEqualTo("" + (sent - calls.size() + i));
-        }
+        load.await(200);
+        CompletableFuture<Void> healed = new CompletableFuture<>();
+        way.cut();
+        CompletableFuture.delayedExecutor(1, TimeUnit.SECONDS)
+            .execute(
+                () -> {
+                  way.heal();
+                  healed.complete(null);
+                });
+        get(healed);
       }
-      assertThat(executed).hasSize(sent);
+      load.await(200);
+      load.stop();
+      assertThat(executed).hasSize(load.begun.get());
       assertThat(executed.values()).allMatch(times -> times.get() == 1);
       assertThat(buses.metric(buses.bus(0), "eventbus_call_stream_connects_total"))
           .isGreaterThan(2);

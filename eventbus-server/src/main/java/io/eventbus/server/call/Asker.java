@@ -94,7 +94,9 @@ public final class Asker {
     places = 0;
     taken = 0;
     for (ServiceMember member : service.members()) {
-      places += member.window().limit();
+      int limit = member.window().limit();
+      // The window of a new member is small, and will be larger before those who wait are served.
+      places += limit == 0 ? 0 : Math.max(limit, member.concurrency());
       taken += member.window().outstanding();
     }
   }

@@ -22,6 +22,7 @@ public final class ServiceMember {
   private volatile boolean everPinned;
   // Of another bus: it gets no calls as long as others serve. And what it was told last waits here.
   private boolean avoided;
+  private long reachableSince;
   private int demanded;
   private final SingleWriterCounter completions = new SingleWriterCounter();
   // What the client has; a place may be taken before, by a call that is on its way to it.
@@ -37,6 +38,7 @@ public final class ServiceMember {
       int loops,
       long nowNanos) {
     this.far = far;
+    this.reachableSince = nowNanos;
     this.client = client;
     this.service = service;
     this.registration = registration;
@@ -138,7 +140,8 @@ public final class ServiceMember {
     boolean before = avoided;
     avoided = avoid;
     if (before && !avoid) {
-      latency.reachable(client.calls().now());
+      reachableSince = client.calls().now();
+      latency.reachable(reachableSince);
       client.calls().places().offer(this);
     }
   }
@@ -185,7 +188,12 @@ public final class ServiceMember {
 
   /** The client has answered as it should, if perhaps too late. */
   void succeeded(Call call, long nowNanos) {
-    latency.answered(nowNanos - call.invokedNanos(), nowNanos);
+    long since = call.invokedNanos();
+    if (far && reachableSince - since > 0) {
+      // A cut says nothing of how long its members take.
+      since = reachableSince;
+    }
+    latency.answered(nowNanos - since, nowNanos);
     if (!call.wasFault()) {
       window.succeeded();
     }
@@ -290,6 +298,11 @@ public final class ServiceMember {
   /** Whether it has left; any thread. */
   boolean isGone() {
     return gone;
+  }
+
+  /** How many calls it works on at once, as it says; any thread. */
+  int concurrency() {
+    return concurrency;
   }
 
   /** Whether it takes calls, perhaps later; any thread. */

@@ -118,8 +118,7 @@ final class FarKit {
             }
           };
       calls =
-          new BusCalls(loops, CallKit.SETTINGS, memory)
-              .start(0, port, new CallStats(), fromBuses);
+          new BusCalls(loops, CallKit.SETTINGS, memory).start(0, port, new CallStats(), fromBuses);
     }
 
     /** From now on members of another bus may be called from here. */

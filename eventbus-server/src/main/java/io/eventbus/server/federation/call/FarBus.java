@@ -278,8 +278,18 @@ final class FarBus implements MemberEnd, CallConnection.End {
   /** The bus is given up, or has ended. */
   void abandon() {
     if (state != LaneState.UP && hasSession()) {
-      lose();
+      giveUp();
     }
+  }
+
+  private void giveUp() {
+    CallConnection greeted = connecting;
+    if (greeted != null) {
+      // It was told of a session that ends.
+      down();
+      greeted.close();
+    }
+    lose();
   }
 
   /** Whether the other bus may have calls. */
@@ -296,7 +306,7 @@ final class FarBus implements MemberEnd, CallConnection.End {
         && now - downSince > loop.lanes().config().giveUp().toNanos()) {
       LOG.warn("The stream of calls to bus {} could not be opened in time", peer.id());
       downSince = now;
-      lose();
+      giveUp();
     }
     if (wantsGrant()) {
       for (Served served : byName.values()) {

@@ -4,7 +4,6 @@ import io.eventbus.schema.CallPriority;
 import io.eventbus.schema.Execution;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.stats.CallStats;
-import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,18 +16,8 @@ import org.jspecify.annotations.Nullable;
  * it is never one to another call.
  */
 final class Call extends Deadlines.Entry implements Invocation {
-  /** Members that may refuse a call before its caller hears of it, besides the last. */
-  static final int OTHERS = 3;
-
-  /** Other buses that may send a call back because it finds no place or no member there. */
-  private static final int MOST_SENT_BACK = 32;
-
-  /** The same of a call for one member only: all buses may have to be asked. */
-  private static final int MOST_PINNED_SENT_BACK = 4_096;
-
   private final LoopCalls owner;
   private CallState state = CallState.FREE;
-  private @Nullable ServiceMember[] refused = new ServiceMember[OTHERS];
 
   @Nullable CallingClient client;
   @Nullable LoopService service;
@@ -57,11 +46,8 @@ final class Call extends Deadlines.Entry implements Invocation {
   /** How often it was given to another member although it was perhaps executed. */
   int retries;
 
-  /** How many members have refused it. */
-  int refusals;
-
-  /** How many of these say nothing of a member. */
-  private int sentBack;
+  /** Who has refused it. */
+  final Refusals refusals = new Refusals();
 
   /** Until when it waits for a member where there is none. */
   long memberDeadlineNanos;
@@ -122,11 +108,7 @@ final class Call extends Deadlines.Entry implements Invocation {
     service = null;
     member = null;
     caller = null;
-    for (int i = 0; i < refusals; i++) {
-      refused[i] = null;
-    }
-    refusals = 0;
-    sentBack = 0;
+    refusals.clear();
     retries = 0;
     number = 0;
     if (content != null) {
@@ -140,41 +122,6 @@ final class Call extends Deadlines.Entry implements Invocation {
 
   CallState state() {
     return state;
-  }
-
-  /** A member that has refused it; false if there were too many. */
-  boolean refusedBy(ServiceMember by) {
-    if (refusals - sentBack >= OTHERS) {
-      return false;
-    }
-    note(by);
-    return true;
-  }
-
-  /** A bus where it found no place or no member; false if there were too many. */
-  boolean sentBackBy(ServiceMember by) {
-    if (sentBack >= (pinned == 0 ? MOST_SENT_BACK : MOST_PINNED_SENT_BACK)) {
-      return false;
-    }
-    sentBack++;
-    note(by);
-    return true;
-  }
-
-  private void note(ServiceMember by) {
-    if (refusals == refused.length) {
-      refused = Arrays.copyOf(refused, 2 * refused.length);
-    }
-    refused[refusals++] = by;
-  }
-
-  boolean wasRefusedBy(ServiceMember by) {
-    for (int i = 0; i < refusals; i++) {
-      if (refused[i] == by) {
-        return true;
-      }
-    }
-    return false;
   }
 
   /** What to say where no member has it now. */
@@ -376,7 +323,7 @@ final class Call extends Deadlines.Entry implements Invocation {
 
   @Override
   public boolean mayComeBack() {
-    return pinned == 0 && sentBack == 0;
+    return pinned == 0 && !refusals.isAnySentBack();
   }
 
   @Override

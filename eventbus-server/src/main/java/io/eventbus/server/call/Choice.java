@@ -131,7 +131,7 @@ final class Choice {
   }
 
   private static boolean suits(ServiceMember member, @Nullable Call call) {
-    return member.window().hasFree() && (call == null || !call.wasRefusedBy(member));
+    return member.window().hasFree() && (call == null || !call.refusals.has(member));
   }
 
   /** The first with a free place, from somewhere on. */

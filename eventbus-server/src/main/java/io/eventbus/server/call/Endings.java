@@ -70,7 +70,7 @@ final class Endings {
   }
 
   private static boolean goesToOther(Call call, long nowNanos) {
-    if (call.pinned() != 0 || call.isLate(nowNanos) || !call.refusedBy(call.member())) {
+    if (call.pinned() != 0 || call.isLate(nowNanos) || !call.refusals.refused(call.member())) {
       return false;
     }
     return isServedByOther(call);
@@ -84,7 +84,7 @@ final class Endings {
 
   private static boolean isAnyOther(ServiceMember[] members, Call call) {
     for (ServiceMember other : members) {
-      if (other.serves() && !call.wasRefusedBy(other)) {
+      if (other.serves() && !call.refusals.has(other)) {
         return true;
       }
     }
@@ -112,7 +112,7 @@ final class Endings {
       case BUS_LOST -> lost(call, Texts.BUS_LOST, nowNanos);
       case BUSY -> {
         call.stats().retries(RetryReason.BUSY).add(1);
-        call.sentBackBy(call.member());
+        call.refusals.sentBack(call.member(), call.pinned() != 0);
         call.become(CallState.READY);
         calls.places().again(call, nowNanos);
       }
@@ -122,7 +122,7 @@ final class Endings {
 
   /** The bus that had the call has no member for it. */
   private void notThere(Call call, long nowNanos) {
-    boolean others = call.sentBackBy(call.member());
+    boolean others = call.refusals.sentBack(call.member(), call.pinned() != 0);
     call.become(CallState.READY);
     if (call.pinned() != 0) {
       calls.places().again(call, nowNanos);

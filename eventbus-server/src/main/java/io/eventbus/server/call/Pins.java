@@ -36,11 +36,11 @@ final class Pins {
       return here;
     }
     ServiceMember known = answeredFrom.get(call.pinned());
-    if (known != null && !call.wasRefusedBy(known) && serves(known, to)) {
+    if (known != null && !call.refusals.has(known) && serves(known, to)) {
       return known;
     }
     for (ServiceMember bus : to.far) {
-      if (!call.wasRefusedBy(bus)) {
+      if (!call.refusals.has(bus)) {
         return bus;
       }
     }

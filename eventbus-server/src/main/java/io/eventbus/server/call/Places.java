@@ -9,6 +9,8 @@ import org.jspecify.annotations.Nullable;
  * Brings the calls of one loop and the free places in members' windows together: what finds no
  * place waits, and whoever frees a place gives it to the next call that waits, on this loop or
  * another. Confined to the loop.
+ *
+ * <p>It is one class because whatever frees a place decides what waits, and the other way round.
  */
 final class Places {
   /** How long a call of another bus waits before it goes back, once, for another choice. */

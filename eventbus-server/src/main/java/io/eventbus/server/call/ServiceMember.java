@@ -7,6 +7,8 @@ import org.jspecify.annotations.Nullable;
  * One connection's membership in one service; or another bus that serves it, by a stream of one
  * loop, which says itself how many calls it may have and whom it stops. Confined to the loop that
  * owns the connection; what the package reads from other loops says so.
+ *
+ * <p>It is one class because its window, its latency and its place in the service change together.
  */
 public final class ServiceMember {
   private final ServingClient client;

@@ -33,30 +33,30 @@ final class CallFrameHandlers {
               });
 
   /** What comes back to it. */
-  static final LaneFrameTable<FarBus> OF_OPENER =
-      new LaneFrameTable<FarBus>()
+  static final LaneFrameTable<FarAnswers> OF_OPENER =
+      new LaneFrameTable<FarAnswers>()
           .with(
               PeerFrames.RETURN,
-              (bus, in, from, to) -> {
-                bus.onReturn(in, from, to);
+              (answers, in, from, to) -> {
+                answers.onReturn(in, from, to);
                 return true;
               })
           .with(
               PeerFrames.FAIL,
-              (bus, in, from, to) -> {
-                bus.onFail(in, from, to);
+              (answers, in, from, to) -> {
+                answers.onFail(in, from, to);
                 return true;
               })
           .with(
               PeerFrames.BUSY,
-              (bus, in, from, to) -> {
-                bus.onBusy(in, from, to);
+              (answers, in, from, to) -> {
+                answers.onBusy(in, from, to);
                 return true;
               })
           .with(
               PeerFrames.GRANT,
-              (bus, in, from, to) -> {
-                bus.onGrant(BusCallFrames.grant(in, from, to));
+              (answers, in, from, to) -> {
+                answers.onGrant(BusCallFrames.grant(in, from, to));
                 return true;
               });
 

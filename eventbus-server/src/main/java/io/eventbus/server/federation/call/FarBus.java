@@ -1,16 +1,9 @@
 package io.eventbus.server.federation.call;
 
 import io.eventbus.link.LinkPeer;
-import io.eventbus.protocol.BusAnswerView;
-import io.eventbus.protocol.BusCallFrames;
 import io.eventbus.protocol.PeerFrames;
-import io.eventbus.protocol.ServiceFrames;
 import io.eventbus.schema.CallHello;
 import io.eventbus.schema.Demand;
-import io.eventbus.schema.Execution;
-import io.eventbus.schema.Failure;
-import io.eventbus.schema.FailureCode;
-import io.eventbus.schema.Grant;
 import io.eventbus.schema.Stop;
 import io.eventbus.server.call.Invocation;
 import io.eventbus.server.call.MemberEnd;
@@ -21,7 +14,6 @@ import io.eventbus.server.federation.call.KeptFrames.Kept;
 import io.eventbus.server.federation.lane.LaneState;
 import io.eventbus.server.federation.lane.Peer;
 import io.eventbus.server.federation.lane.Reconnect;
-import io.eventbus.server.routing.Delivery;
 import io.netty.util.collection.LongObjectHashMap;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
@@ -37,28 +29,19 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A session is a set of calls that end together: where the other bus does not know it any more,
  * or cannot be reached for long, what was sent is lost, and what was not goes elsewhere.
+ *
+ * <p>It is one class because the session, its connection and its members change together.
  */
 final class FarBus implements MemberEnd, CallConnection.End {
   private static final Logger LOG = LoggerFactory.getLogger(FarBus.class);
-
-  /** A service that the other bus serves. */
-  private static final class Served {
-    final String name;
-    @Nullable ServiceMember member;
-    int grant = 1;
-
-    Served(String name) {
-      this.name = name;
-    }
-  }
 
   private final LoopStreams loop;
   private final Peer peer;
   private final StreamState stream;
   private final Reconnect reconnect;
-  private final BusAnswerView answer = new BusAnswerView();
-  private final Map<String, Served> byName = new LinkedHashMap<>();
-  private LongObjectHashMap<Served> byNumber = new LongObjectHashMap<>();
+  private final FarAnswers answers;
+  private final Map<String, FarService> byName = new LinkedHashMap<>();
+  private LongObjectHashMap<FarService> byNumber = new LongObjectHashMap<>();
   private LaneState state = LaneState.DOWN;
   private ServingClient serving;
   private long session;
@@ -74,6 +57,7 @@ final class FarBus implements MemberEnd, CallConnection.End {
     this.peer = peer;
     this.stream = new StreamState(loop);
     this.reconnect = new Reconnect(loop.lanes());
+    this.answers = new FarAnswers(loop, this);
     this.serving = loop.calls().bus(this);
     this.session = loop.lanes().random().nextLong();
     this.downSince = loop.now();
@@ -109,13 +93,13 @@ final class FarBus implements MemberEnd, CallConnection.End {
     if (byName.containsKey(service)) {
       return;
     }
-    Served served = new Served(service);
+    FarService served = new FarService(service);
     byName.put(service, served);
     register(served);
     connect();
   }
 
-  private void register(Served served) {
+  private void register(FarService served) {
     long number = ++registrations;
     // It may be given calls before this returns.
     byNumber.put(number, served);
@@ -125,7 +109,7 @@ final class FarBus implements MemberEnd, CallConnection.End {
 
   /** The bus does not serve a service any more. Calls of it that are there already go on. */
   void servesNoMore(String service) {
-    Served served = byName.remove(service);
+    FarService served = byName.remove(service);
     ServiceMember member = served == null ? null : served.member;
     if (member != null) {
       byNumber.remove(member.registration());
@@ -141,7 +125,7 @@ final class FarBus implements MemberEnd, CallConnection.End {
 
   private void avoid() {
     boolean avoided = isAvoided();
-    for (Served served : byName.values()) {
+    for (FarService served : byName.values()) {
       ServiceMember member = served.member;
       if (member != null) {
         member.avoid(avoided);
@@ -195,7 +179,7 @@ final class FarBus implements MemberEnd, CallConnection.End {
     } else if (typeCode == PeerFrames.LANE_ACK) {
       stream.out().acknowledged(PeerFrames.number(in, begin, end));
     } else {
-      CallFrameHandlers.OF_OPENER.take(typeCode, this, in, begin, end);
+      CallFrameHandlers.OF_OPENER.take(typeCode, answers, in, begin, end);
       stream.took();
     }
   }
@@ -309,7 +293,7 @@ final class FarBus implements MemberEnd, CallConnection.End {
       giveUp();
     }
     if (wantsGrant()) {
-      for (Served served : byName.values()) {
+      for (FarService served : byName.values()) {
         if (served.grant == 0) {
           demand(served, 0);
         }
@@ -324,7 +308,7 @@ final class FarBus implements MemberEnd, CallConnection.End {
 
   @Override
   public void invoke(Invocation i) {
-    Served served = served(i.registration());
+    FarService served = served(i.registration());
     if (stream.out().bytes() > loop.lanes().config().queueBytes()) {
       invocations++;
       long call = i.call();
@@ -332,29 +316,12 @@ final class FarBus implements MemberEnd, CallConnection.End {
       loop.lanes().execute(() -> to.sentBack(call, Undone.BUSY));
       return;
     }
-    byte[] head =
-        BusCallFrames.callHead(
-            i.call(),
-            i.waiting(),
-            i.mayComeBack(),
-            i.urgency(),
-            i.mayRepeat(),
-            i.attempt(),
-            i.onlyMember(),
-            i.caller().producer(),
-            i.request(),
-            i.caller().identity(),
-            "",
-            i.receivedAt(),
-            i.schema(),
-            served.name,
-            i.methodLength());
     loop.counters().callsOut.add(1);
-    stream.send(new Kept(head, i.body(), invocations++, i.deadlineNanos()));
+    stream.send(Kept.of(i, served.name, invocations++));
   }
 
-  private Served served(long registration) {
-    Served served = byNumber.get(registration);
+  private FarService served(long registration) {
+    FarService served = byNumber.get(registration);
     if (served == null) {
       throw new IllegalStateException("registration: " + registration + " (expected: a known one)");
     }
@@ -371,7 +338,7 @@ final class FarBus implements MemberEnd, CallConnection.End {
     demand(served(registration), queued);
   }
 
-  private void demand(Served served, int queued) {
+  private void demand(FarService served, int queued) {
     if (state == LaneState.UP) {
       send(PeerFrames.encode(PeerFrames.DEMAND, new Demand(served.name, queued)));
     }
@@ -381,65 +348,27 @@ final class FarBus implements MemberEnd, CallConnection.End {
     stream.send(new Kept(frame, null, -1, 0));
   }
 
-  void onReturn(ByteBuffer in, int from, int to) {
-    answer.readReturn(in, from, to);
-    Delivery reply = loop.body(in, answer.bodyStart, answer.bodyLength);
-    try {
-      answered();
-      serving.reply(answer.call, answer.handledMicros, reply);
-    } finally {
-      reply.release();
-    }
+  ServingClient serving() {
+    return serving;
   }
 
-  void onFail(ByteBuffer in, int from, int to) {
-    answer.readFail(in, from, to);
-    Failure said =
-        ServiceFrames.failure(in, answer.bodyStart, answer.bodyStart + answer.bodyLength);
-    FailureCode code = said.getCode();
-    if (code == FailureCode.NO_MEMBER && said.getExecuted() == Execution.NO) {
-      answered();
-      serving.sentBack(answer.call, Undone.NO_MEMBER);
-      return;
-    }
-    if (code == FailureCode.MEMBER_LOST) {
-      answered();
-      serving.sentBack(answer.call, Undone.MEMBER_LOST);
-      return;
-    }
-    Delivery failure = loop.body(in, answer.bodyStart, answer.bodyLength);
-    try {
-      answered();
-      serving.failure(
-          answer.call, code, said.getExecuted(), Math.max(0, said.getRetryAfterMillis()), failure);
-    } finally {
-      failure.release();
-    }
-  }
-
-  void onBusy(ByteBuffer in, int from, int to) {
-    answer.readBusy(in, from, to);
-    answered();
-    loop.counters().callsBack.add(1);
-    serving.sentBack(answer.call, Undone.BUSY);
-  }
-
-  private void answered() {
-    ServiceMember member = serving.answered(answer.call, answer.member, answer.queuedMicros);
-    Served served = member == null ? null : byNumber.get(member.registration());
+  /** The other bus says how many calls of a member it may have. */
+  void granted(ServiceMember member, int grant) {
+    FarService served = byNumber.get(member.registration());
     if (served != null) {
-      granted(served, answer.grant);
+      granted(served, grant);
     }
   }
 
-  void onGrant(Grant grant) {
-    Served served = byName.get(grant.getService());
+  /** The other bus says how many calls of a service it may have. */
+  void granted(String service, int grant) {
+    FarService served = byName.get(service);
     if (served != null) {
-      granted(served, grant.getGrant());
+      granted(served, grant);
     }
   }
 
-  private void granted(Served served, int grant) {
+  private void granted(FarService served, int grant) {
     served.grant = grant;
     if (grant == 0) {
       loop.lanes().lookSoon();

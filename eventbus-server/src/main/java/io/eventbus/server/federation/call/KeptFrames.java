@@ -1,5 +1,7 @@
 package io.eventbus.server.federation.call;
 
+import io.eventbus.protocol.BusCallFrames;
+import io.eventbus.server.call.Invocation;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.Delivery;
 import java.util.ArrayDeque;
@@ -29,6 +31,34 @@ final class KeptFrames {
    */
   @SuppressWarnings("ArrayRecordComponent")
   record Kept(byte[] head, @Nullable Delivery body, long call, long deadlineNanos) {
+    /**
+     * Makes a call.
+     *
+     * @param service the service's name
+     * @param before how many calls were added before it
+     */
+    static Kept of(Invocation i, String service, long before) {
+      byte[] head =
+          BusCallFrames.callHead(
+              i.call(),
+              i.waiting(),
+              i.mayComeBack(),
+              i.urgency(),
+              i.mayRepeat(),
+              i.attempt(),
+              i.onlyMember(),
+              i.caller().producer(),
+              i.request(),
+              i.caller().identity(),
+              // All services are in the common name space.
+              "",
+              i.receivedAt(),
+              i.schema(),
+              service,
+              i.methodLength());
+      return new Kept(head, i.body(), before, i.deadlineNanos());
+    }
+
     boolean isCall() {
       return call >= 0;
     }

@@ -169,6 +169,10 @@ class StreamsTest {
         UnpooledByteBufAllocator.DEFAULT, memory, DeliveryKind.CALL, bytes.clone(), 0);
   }
 
+  private static void cut(EmbeddedChannel channel) {
+    var unused = channel.close();
+  }
+
   private static CallHello hello(Read first) {
     assertThat(first.typeCode()).isEqualTo(PeerFrames.CALL_HELLO);
     return BusCallFrames.hello(first.in(), first.from(), first.to());
@@ -234,7 +238,7 @@ class StreamsTest {
     List<Read> sent = read(first);
     assertThat(sent).hasSize(2);
     long call = numberOf(sent.get(0));
-    first.close();
+    cut(first);
     EmbeddedChannel second = reconnect("b", 1);
     CallHello after = hello(read(second).get(0));
     assertThat(after.getSession()).isEqualTo(before.getSession());
@@ -259,7 +263,7 @@ class StreamsTest {
     caller.call(true);
     bus.run();
     assertThat(read(first)).hasSize(2);
-    first.close();
+    cut(first);
     EmbeddedChannel second = reconnect("b", 2);
     read(second);
     in(second, welcome(-1));
@@ -370,11 +374,11 @@ class StreamsTest {
     assertThat(welcomed(first)).isZero();
     in(first, callFrame(-1), callFrame(-2));
     assertThat(member.invoked).hasSize(2);
-    first.close();
+    cut(first);
     member.reply();
     EmbeddedChannel second = accept(new CallHello(0, 11L, false, 0L));
     assertThat(answered(second)).isEqualTo(-1);
-    second.close();
+    cut(second);
     EmbeddedChannel third = accept(new CallHello(0, 11L, false, 0L));
     List<Read> said = read(third);
     // So the other bus sends none of the two again.
@@ -404,7 +408,7 @@ class StreamsTest {
     Member member = new Member();
     EmbeddedChannel first = accept(new CallHello(0, 11L, true, 0L));
     in(first, callFrame(-1));
-    first.close();
+    cut(first);
     bus.pass(bus.config().giveUp().plusSeconds(2));
     assertThat(member.cancelled).hasSize(1);
     assertThat(welcomed(accept(new CallHello(0, 11L, false, 0L)))).isEqualTo(-1);

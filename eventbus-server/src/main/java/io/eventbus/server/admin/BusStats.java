@@ -195,6 +195,7 @@ public record BusStats(
    * @param expired calls whose time ended before a member had them
    * @param services services that have members now
    * @param members connections that serve them, each counted for each of its services
+   * @param fromBuses calls that other buses have sent here
    */
   public record Calls(
       Map<String, Long> endedByResult,
@@ -206,7 +207,8 @@ public record BusStats(
       Map<String, Long> shedByPriority,
       long expired,
       long services,
-      long members) {
+      long members,
+      long fromBuses) {
     /** Copies the maps, so that the record is immutable. */
     public Calls {
       endedByResult = Map.copyOf(endedByResult);

@@ -46,7 +46,14 @@ public final class GatheringClient {
     LoopService service =
         calls
             .services()
-            .find(info.account(), request.service, request.serviceStart, request.serviceLength, false, calls.now());
+            .find(
+                info.account(),
+                request.service,
+                request.serviceStart,
+                request.serviceLength,
+                false,
+                true,
+                calls.now());
     long[] asked = service == null ? new long[0] : numbers(service.service);
     if (asked.length == 0) {
       refuse(number, FailureCode.NO_MEMBER, Texts.NO_MEMBER);

@@ -403,7 +403,8 @@ public final class Session {
                   () -> identity,
                   this::hasJustMoved,
                   change::isPending,
-                  () -> goodbye));
+                  () -> goodbye),
+              () -> arrival != null && !settled);
       services = made;
     }
     return made;

@@ -305,17 +305,26 @@ final class SessionCalls implements CallerEnd, GatherEnd {
       Execution executed,
       long retryAfterMillis,
       Delivery failure) {
-    failure(call, member, false, failure);
+    Failure record = said(call, member, failure);
+    // An earlier member may have executed it.
+    record.setExecuted(executed);
+    record.setMore(false);
+    send(record, DeliveryKind.CALL);
   }
 
   @Override
   public void failure(long call, long member, boolean more, Delivery failure) {
+    Failure record = said(call, member, failure);
+    record.setMore(more);
+    send(record, DeliveryKind.CALL);
+  }
+
+  private static Failure said(long call, long member, Delivery failure) {
     ByteBuffer body = failure.frame();
     Failure record = ServiceFrames.failure(body, body.position(), body.limit());
     record.setCall(call);
     record.setMember(member);
-    record.setMore(more);
-    send(record, DeliveryKind.CALL);
+    return record;
   }
 
   @Override

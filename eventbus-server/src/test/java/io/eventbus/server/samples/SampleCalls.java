@@ -47,7 +47,7 @@ public final class SampleCalls {
             10_000,
             64 << 20,
             10_000);
-    return new BusCalls(loops, settings, memory).start(0, port, stats);
+    return new BusCalls(loops, settings, memory).start(0, port, stats, new CallStats());
   }
 
   /** A loop whose time a test moves. */

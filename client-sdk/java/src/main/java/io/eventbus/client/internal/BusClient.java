@@ -371,7 +371,7 @@ final class BusClient implements EventBusClient {
       parts.maintenance().acknowledge();
       long left = deadline - System.nanoTime();
       ask(Duration.ofNanos(left)).get(left, TimeUnit.NANOSECONDS);
-      return outbox.hasArrived();
+      return outbox.isEmpty();
     } catch (ExecutionException | TimeoutException e) {
       return false;
     }

@@ -491,25 +491,6 @@ final class Outbox {
     }
   }
 
-  /**
-   * After {@link #close} the bus has answered a barrier: what was sent, and nobody waits for, has
-   * arrived.
-   *
-   * @return as {@link #isEmpty}
-   */
-  boolean hasArrived() {
-    lock.lock();
-    try {
-      boolean empty = isEmpty();
-      if (empty) {
-        unconfirmed.allKnown();
-      }
-      return empty;
-    } finally {
-      lock.unlock();
-    }
-  }
-
   /** Gives up what is left, after {@link #close} and {@link #disconnected}. */
   Remains abandon() {
     lock.lock();

@@ -49,7 +49,7 @@ class OutboxTest {
   @Test
   void eventsAndAnswersTakeTurns() {
     addAnswers(3);
-    outbox.addBarrier(new byte[] {BARRIER}, 1);
+    outbox.addBarrier(Batch.ofBarrier(new byte[] {BARRIER}, 1));
     assertThat(leaving()).containsExactly(ANSWER, BARRIER, ANSWER, ANSWER);
   }
 
@@ -58,7 +58,7 @@ class OutboxTest {
   void theLastBarrierIsBehindAllAnswers() {
     outbox.close();
     addAnswers(3);
-    outbox.addBarrier(new byte[] {BARRIER}, 1);
+    outbox.addBarrier(Batch.ofBarrier(new byte[] {BARRIER}, 1));
     assertThat(leaving()).containsExactly(ANSWER, ANSWER, ANSWER, BARRIER);
   }
 

@@ -53,6 +53,7 @@ public final class LaneLoop {
   private ByteBuffer scratch = ByteBuffer.allocate(256);
   private @Nullable Router router;
   private @Nullable ForwardHandler forwards;
+  private @Nullable OtherStreams others;
 
   LaneLoop(int number, EventLoop eventLoop, Lanes lanes) {
     this.number = number;
@@ -66,6 +67,15 @@ public final class LaneLoop {
     router = made;
     forwards = handler;
     execute(deadlines::start);
+  }
+
+  /** Has streams of another kind looked after together with the lanes; once, on the loop. */
+  public void with(OtherStreams streams) {
+    others = streams;
+  }
+
+  @Nullable OtherStreams others() {
+    return others;
   }
 
   public int number() {
@@ -84,7 +94,7 @@ public final class LaneLoop {
     return lanes.config();
   }
 
-  int maxFrameBytes() {
+  public int maxFrameBytes() {
     return lanes.maxFrameBytes();
   }
 
@@ -105,11 +115,11 @@ public final class LaneLoop {
     return laneMemory().part(peers().all().size() * count());
   }
 
-  ByteBufAllocator allocator() {
+  public ByteBufAllocator allocator() {
     return lanes.allocator();
   }
 
-  RandomGenerator random() {
+  public RandomGenerator random() {
     return lanes.random();
   }
 
@@ -194,7 +204,7 @@ public final class LaneLoop {
    *
    * @throws IllegalArgumentException if another bus has given it a name that has none
    */
-  static int laneOf(LinkPeer who) {
+  public static int laneOf(LinkPeer who) {
     String channel = who.channel();
     String number = channel.substring(channel.indexOf('.') + 1);
     int lane = -1;
@@ -209,13 +219,9 @@ public final class LaneLoop {
               + who.bus()
               + ": \""
               + channel
-              + "\" (expected: "
-              + Lanes.KIND
-              + ".0 to "
-              + Lanes.KIND
-              + "."
+              + "\" (expected: a number from 0 to "
               + (Peer.MAX_INCOMING - 1)
-              + ")");
+              + " behind the first '.')");
     }
     return lane;
   }
@@ -227,15 +233,24 @@ public final class LaneLoop {
     return gate;
   }
 
+  void open(
+      InetSocketAddress address,
+      Function<LinkPeer, ChannelHandler> handler,
+      Consumer<Throwable> failed) {
+    open(Lanes.KIND, address, handler, failed);
+  }
+
+  /** Opens a connection of a kind, which this loop is to own. */
   // What the future of the link comes to is told to the error handler.
   @SuppressWarnings("FutureReturnValueIgnored")
-  void open(
+  public void open(
+      String kind,
       InetSocketAddress address,
       Function<LinkPeer, ChannelHandler> handler,
       Consumer<Throwable> failed) {
     CompletableFuture<LinkPeer> opening;
     try {
-      opening = lanes.opener().open(address, Lanes.KIND + "." + number, eventLoop, handler);
+      opening = lanes.opener().open(address, kind + "." + number, eventLoop, handler);
     } catch (RuntimeException | Error e) {
       opening = CompletableFuture.failedFuture(e);
     }
@@ -346,6 +361,10 @@ public final class LaneLoop {
       }
     }
     receivers().forEach(receiver -> open.add(receiver.end()));
+    OtherStreams streams = others;
+    if (streams != null) {
+      open.addAll(streams.end());
+    }
     AtomicInteger left = new AtomicInteger(open.size() + 1);
     Runnable one =
         () -> {

@@ -147,7 +147,7 @@ public final class Lanes {
     return maxFrameBytes;
   }
 
-  BusMemory memory() {
+  public BusMemory memory() {
     return memory;
   }
 

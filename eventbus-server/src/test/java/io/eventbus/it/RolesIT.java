@@ -104,7 +104,8 @@ class RolesIT {
       default ->
           client.send(
               ControlFrames.encode(
-                  TypeCode.REGISTER, new Register(number, name, 0, false, "", Map.of(), Overflow.DROP_OLDEST)));
+                  TypeCode.REGISTER,
+                  new Register(number, name, 0, false, "", Map.of(), Overflow.DROP_OLDEST)));
     }
     RawClient.BusFrame answer = client.next();
     if (answer.typeCode() == TypeCode.CONFIRM.code()) {

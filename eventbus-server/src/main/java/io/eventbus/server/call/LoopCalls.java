@@ -60,8 +60,7 @@ public final class LoopCalls {
    */
   public CallingClient caller(CallerEnd end, CallerInfo info) {
     checkLoop();
-    return new CallingClient(
-        this, end, info, joinShare(info), settings().callsInFlight(), stats);
+    return new CallingClient(this, end, info, joinShare(info), settings().callsInFlight(), stats);
   }
 
   /**

@@ -43,9 +43,7 @@ final class ServiceDirectory {
   }
 
   void leave(Service service) {
-    services.computeIfPresent(
-        service.key(),
-        (key, there) -> --there.uses == 0 ? null : there);
+    services.computeIfPresent(service.key(), (key, there) -> --there.uses == 0 ? null : there);
   }
 
   List<ServiceFigures> figures(long nowNanos) {

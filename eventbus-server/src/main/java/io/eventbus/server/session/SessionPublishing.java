@@ -111,9 +111,7 @@ final class SessionPublishing {
     loop.budget().spend(publish.eventCount() / CHECKED_EVENTS);
     boolean broadcast = broadcasts.isOne(in, publish);
     String problem =
-        broadcast
-            ? broadcasts.select(index, in, publish)
-            : loop.router.select(index, in, publish);
+        broadcast ? broadcasts.select(index, in, publish) : loop.router.select(index, in, publish);
     if (problem != null) {
       refuse(ErrorCode.ILLEGAL_TOPIC, problem, publish);
       return true;

@@ -351,7 +351,8 @@ public final class SessionSubscriptions {
    * @return null, or which limit it would pass; then nothing was taken
    */
   @Nullable String takeForService(Subscription subscription) {
-    String tooMany = loop.bus.cluster().refuse(index.account(), subscription.filter().toString(), null);
+    String tooMany =
+        loop.bus.cluster().refuse(index.account(), subscription.filter().toString(), null);
     String refused = tooMany != null ? tooMany : take(subscription, equal().groupsWith(null));
     ofServices += refused == null ? 1 : 0;
     return refused;

@@ -1,7 +1,7 @@
 package io.eventbus.server.sys;
 
-import io.eventbus.registry.BusId;
 import io.eventbus.protocol.ServiceName;
+import io.eventbus.registry.BusId;
 import io.eventbus.registry.ListenerRegistration;
 import io.eventbus.registry.Registry;
 import io.eventbus.server.admin.BusView;
@@ -96,7 +96,8 @@ public final class SysTopics implements AutoCloseable {
         .presence()
         .listen(
             members(place.bus(), observers, client, clock),
-            (task, nanos) -> later(thread, task, nanos), services.rejoin().toNanos());
+            (task, nanos) -> later(thread, task, nanos),
+            services.rejoin().toNanos());
     long millis = config.interval().toMillis();
     if (millis > 0) {
       var unused = thread.scheduleAtFixedRate(stats, millis, millis, TimeUnit.MILLISECONDS);

@@ -269,7 +269,8 @@ class SessionQuotaTest {
     Client two = new Client().hello(null);
     member.say(
         ControlFrames.encode(
-            TypeCode.REGISTER, new Register(1L, "orders", 4, false, "", Map.of(), Overflow.DROP_OLDEST)));
+            TypeCode.REGISTER,
+            new Register(1L, "orders", 4, false, "", Map.of(), Overflow.DROP_OLDEST)));
     List.of(member, one, two).forEach(client -> client.link.taken());
     one.say(request(1));
     long call = ((Invoke) member.link.taken().get(0)).getCall();

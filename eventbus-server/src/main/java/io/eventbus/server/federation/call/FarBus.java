@@ -341,7 +341,9 @@ final class FarBus implements MemberEnd, CallConnection.End {
 
   private void demand(FarService served, int queued) {
     if (state == LaneState.UP) {
-      send(PeerFrames.encode(PeerFrames.DEMAND, new Demand(served.key.name(), queued, served.key.account())));
+      send(
+          PeerFrames.encode(
+              PeerFrames.DEMAND, new Demand(served.key.name(), queued, served.key.account())));
     }
   }
 

@@ -37,10 +37,7 @@ class InterestTest {
   private final LocalInterest local = new LocalInterest(changes::incrementAndGet);
   private final PeerInterest peer =
       new PeerInterest(
-          BUS,
-          new SubscriptionIndex(1).accounts(),
-          1_000,
-          (account, service, serves) -> {});
+          BUS, new SubscriptionIndex(1).accounts(), 1_000, (account, service, serves) -> {});
   private final FakeSubscriber subscriber = new FakeSubscriber(0);
 
   private Subscription subscription(String filter, @Nullable String group, Overflow overflow) {

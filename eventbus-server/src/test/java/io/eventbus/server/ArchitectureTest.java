@@ -374,6 +374,7 @@ class ArchitectureTest {
               LANE,
               TREE,
               INTEREST,
+              FAR_CALLS,
               ADMIN,
               SYS,
               SERVER,

@@ -223,6 +223,22 @@ class FarServicesIT {
   }
 
   @Test
+  void whatWasServedBeforeABusCameIsFoundThere() throws Exception {
+    try (FederatedBuses buses = new FederatedBuses(root)) {
+      buses.add();
+      serve(buses.client(0), "early", named("early"));
+      buses.add();
+      // Before the bus has heard of the other one's services, it waits for them.
+      RequestOptions waits = TEN_SECONDS.withWaitFor(Duration.ofSeconds(10));
+      EventBusClient late = buses.client(1);
+      assertThat(get(late.request("early", Event.of("x"), waits)).text()).isEqualTo("early");
+      serve(late, "back", named("back"));
+      assertThat(get(buses.client(0).request("back", Event.of("x"), TEN_SECONDS)).text())
+          .isEqualTo("back");
+    }
+  }
+
+  @Test
   void aStreamThatIsCutLosesNothingAndDoublesNothing() throws Exception {
     try (CuttableProxy way = new CuttableProxy();
         FederatedBuses buses = new FederatedBuses(root)) {

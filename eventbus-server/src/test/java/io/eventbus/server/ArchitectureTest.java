@@ -377,6 +377,7 @@ class ArchitectureTest {
               LANE,
               TREE,
               INTEREST,
+              FAR_CALLS,
               ADMIN,
               SYS,
               SERVER,

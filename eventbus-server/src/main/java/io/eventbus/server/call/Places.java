@@ -165,7 +165,7 @@ final class Places {
     }
     if (!home) {
       for (ServiceMember bus : to.far) {
-        bus.want(to.queue.size());
+        bus.want(to.queue.size(), nowNanos);
       }
     }
   }

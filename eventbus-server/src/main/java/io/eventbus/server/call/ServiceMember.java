@@ -11,6 +11,9 @@ import org.jspecify.annotations.Nullable;
  * <p>It is one class because its window, its latency and its place in the service change together.
  */
 public final class ServiceMember {
+  /** How often another bus is told at most that calls wait, unless they double. */
+  private static final long DEMAND_NANOS = 10_000_000;
+
   private final ServingClient client;
   private final Service service;
   private final long registration;
@@ -26,6 +29,7 @@ public final class ServiceMember {
   private boolean avoided;
   private long reachableSince;
   private int demanded;
+  private long demandedAt;
   private final SingleWriterCounter completions = new SingleWriterCounter();
   // What the client has; a place may be taken before, by a call that is on its way to it.
   private final SingleWriterCounter unanswered = new SingleWriterCounter();
@@ -126,7 +130,6 @@ public final class ServiceMember {
    */
   public void grant(int calls) {
     client.calls().checkLoop();
-    demanded = 0;
     window.grant(calls);
     client.calls().places().offer(this);
   }
@@ -158,11 +161,13 @@ public final class ServiceMember {
   }
 
   /**
-   * So many calls wait because it has no free place: it is told each time that they have doubled.
+   * So many calls wait because it has no free place: it is told when they have doubled since it was
+   * told last, or after some time.
    */
-  void want(int queued) {
-    if (queued >= 2 * demanded) {
+  void want(int queued, long nowNanos) {
+    if (queued >= 2 * demanded || nowNanos - demandedAt >= DEMAND_NANOS) {
       demanded = queued;
+      demandedAt = nowNanos;
       client.end().want(registration, queued);
     }
   }

@@ -64,10 +64,6 @@ final class FarBus implements MemberEnd, CallConnection.End {
     this.downSince = loop.now();
   }
 
-  Peer peer() {
-    return peer;
-  }
-
   boolean isUp() {
     return state == LaneState.UP;
   }

@@ -58,12 +58,12 @@ public final class FarServices implements BusServices {
 
   /** The loop that owns a stream that another bus has opened; any thread. */
   public EventLoop loop(LinkPeer peer) {
-    return lanes.loopFor(peer).eventLoop();
+    return lanes.loopFor(KIND, peer).eventLoop();
   }
 
   /** What handles the bytes of a stream that another bus has opened; on the loop that owns it. */
   public ChannelHandler receiver(LinkPeer peer) {
-    return loops.get(lanes.loopFor(peer).number()).receiver(peer);
+    return loops.get(lanes.loopFor(KIND, peer).number()).receiver(peer);
   }
 
   @Override

@@ -161,7 +161,7 @@ final class LoopStreams implements OtherStreams {
       if (lanes.peers().of(who) == null) {
         throw new CorruptedFrameException("a stream to itself, or too many buses");
       }
-      int number = LaneLoop.laneOf(who);
+      int number = LaneLoop.numberOf(FarServices.KIND, who);
       CallIntake entered =
           intakes.computeIfAbsent(
               new Incoming(who.bus(), number),

@@ -204,7 +204,16 @@ public final class LaneLoop {
    *
    * @throws IllegalArgumentException if another bus has given it a name that has none
    */
-  public static int laneOf(LinkPeer who) {
+  static int laneOf(LinkPeer who) {
+    return numberOf(Lanes.KIND, who);
+  }
+
+  /**
+   * The number of a stream of a kind, by the name of its channel.
+   *
+   * @throws IllegalArgumentException if another bus has given it a name that has none
+   */
+  public static int numberOf(String kind, LinkPeer who) {
     String channel = who.channel();
     String number = channel.substring(channel.indexOf('.') + 1);
     int lane = -1;
@@ -219,9 +228,13 @@ public final class LaneLoop {
               + who.bus()
               + ": \""
               + channel
-              + "\" (expected: a number from 0 to "
+              + "\" (expected: "
+              + kind
+              + ".0 to "
+              + kind
+              + "."
               + (Peer.MAX_INCOMING - 1)
-              + " behind the first '.')");
+              + ")");
     }
     return lane;
   }

@@ -44,6 +44,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** Both ends of a stream of calls, the other end of which is the test. */
@@ -72,9 +73,21 @@ class StreamsTest {
           new CallStats());
   private final LoopStreams streams = new LoopStreams(bus.loop(0), calls);
   private final Caller caller = new Caller();
+  private final List<EmbeddedChannel> channels = new ArrayList<>();
 
   StreamsTest() {
     bus.loop(0).with(streams);
+  }
+
+  @AfterEach
+  void closeChannels() {
+    bus.run();
+    channels.forEach(EmbeddedChannel::finishAndReleaseAll);
+  }
+
+  private EmbeddedChannel opened(EmbeddedChannel channel) {
+    channels.add(channel);
+    return channel;
   }
 
   private record Read(int typeCode, ByteBuffer in, int from, int to) {}
@@ -219,7 +232,7 @@ class StreamsTest {
       while (bus.isOpening()) {
         TestBus.Opening opening = bus.opening();
         if (opening.channel().startsWith(FarServices.KIND)) {
-          return opening.answer(id, instance);
+          return opened(opening.answer(id, instance));
         }
       }
       bus.pass(Duration.ofMillis(50));
@@ -320,7 +333,7 @@ class StreamsTest {
 
   private EmbeddedChannel accept(CallHello hello) {
     EmbeddedChannel channel =
-        new EmbeddedChannel(streams.receiver(new LinkPeer("", "", "b", 1, "call.0")));
+        opened(new EmbeddedChannel(streams.receiver(new LinkPeer("", "", "b", 1, "call.0"))));
     in(channel, PeerFrames.encode(PeerFrames.CALL_HELLO, hello));
     return channel;
   }

@@ -52,6 +52,7 @@ public final class GatheringClient {
                 request.serviceStart,
                 request.serviceLength,
                 false,
+                true,
                 calls.now());
     long[] asked = service == null ? new long[0] : numbers(service.service);
     if (asked.length == 0) {

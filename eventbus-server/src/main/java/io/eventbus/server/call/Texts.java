@@ -10,6 +10,7 @@ final class Texts {
   static final String CANCELLED = "the caller has cancelled it";
   static final String MEMBER_LOST = "the connection of the member ended before it answered";
   static final String MEMBER_LEFT = "the member left before it had the request";
+  static final String BUS_LOST = "the bus of the member was lost before it answered";
   static final String MEMORY = "the bus is short of memory";
   static final String TIME_IS_OVER = "the caller's time is over";
   static final String CALLER_GONE = "the caller has gone";

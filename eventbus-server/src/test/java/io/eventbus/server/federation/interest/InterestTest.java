@@ -36,7 +36,8 @@ class InterestTest {
   private final AtomicInteger changes = new AtomicInteger();
   private final LocalInterest local = new LocalInterest(changes::incrementAndGet);
   private final PeerInterest peer =
-      new PeerInterest(BUS, new SubscriptionIndex(1).accounts(), 1_000);
+      new PeerInterest(
+          BUS, new SubscriptionIndex(1).accounts(), 1_000, (account, service, serves) -> {});
   private final FakeSubscriber subscriber = new FakeSubscriber(0);
 
   private Subscription subscription(String filter, @Nullable String group, Overflow overflow) {
@@ -220,7 +221,8 @@ class InterestTest {
   @Test
   void whatIsSuspendedComesBack() {
     SubscriptionIndex index = new SubscriptionIndex(1);
-    PeerInterest suspended = new PeerInterest(BUS, index.accounts(), 10);
+    PeerInterest suspended =
+        new PeerInterest(BUS, index.accounts(), 10, (account, service, serves) -> {});
     long empty = index.bytes();
     local.added(subscription("a.b", null, Overflow.BLOCK));
     assertThat(suspended.take(read(local.whole().get(0)))).isEqualTo(Outcome.APPLIED);

@@ -156,6 +156,11 @@ final class CallIntake implements CallerEnd {
     }
   }
 
+  /** This bus ends: nothing is sent again. */
+  void end() {
+    stream.clear();
+  }
+
   private CallingClient client() {
     CallingClient calls = client;
     if (calls == null) {

@@ -212,8 +212,7 @@ class AccountsIT {
           .hasMessageContaining("no member serves it");
     }
     for (String account : new String[] {"acme", ""}) {
-      JsonNode listed =
-          get(cluster.bus(0), "/api/v1/services?account=" + account).path("items");
+      JsonNode listed = get(cluster.bus(0), "/api/v1/services?account=" + account).path("items");
       assertThat(listed).hasSize(1);
       assertThat(listed.get(0).path("members").asInt()).isZero();
       assertThat(listed.get(0).path("buses")).hasSize(1);

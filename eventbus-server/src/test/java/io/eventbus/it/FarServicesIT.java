@@ -1,7 +1,9 @@
 package io.eventbus.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.eventbus.client.Answer;
 import io.eventbus.client.Event;
 import io.eventbus.client.EventBusClient;
 import io.eventbus.client.EventBusException.CallFailed;
@@ -22,6 +24,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Flow;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -201,6 +204,49 @@ class FarServicesIT {
     }
     assertThat(failure(caller.request("far.one", Event.of("x"), TEN_SECONDS.withMember(12345))))
         .isInstanceOf(CallFailed.NoMember.class);
+  }
+
+  private static CompletableFuture<List<Answer>> gather(EventBusClient from, String service) {
+    List<Answer> answers = new ArrayList<>();
+    CompletableFuture<List<Answer>> all = new CompletableFuture<>();
+    from.gather(service, Event.of("?"), TEN_SECONDS)
+        .subscribe(
+            new Flow.Subscriber<>() {
+              @Override
+              public void onSubscribe(Flow.Subscription subscription) {
+                subscription.request(Long.MAX_VALUE);
+              }
+
+              @Override
+              public void onNext(Answer answer) {
+                answers.add(answer);
+              }
+
+              @Override
+              public void onError(Throwable failure) {
+                all.completeExceptionally(failure);
+              }
+
+              @Override
+              public void onComplete() {
+                all.complete(answers);
+              }
+            });
+    return all;
+  }
+
+  @Test
+  void aRequestToAllMembersAsksThoseOfTheCallersBus() throws Exception {
+    serve(shared.client(1), "far.all", named("there"));
+    EventBusClient caller = shared.client(0);
+    assertThatThrownBy(() -> get(gather(caller, "far.all")))
+        .cause()
+        .isInstanceOf(CallFailed.NoMember.class)
+        .hasMessageContaining("at this bus");
+    serve(shared.client(0), "far.all", named("here"));
+    assertThat(get(gather(caller, "far.all")))
+        .extracting(answer -> ((Answer.Replied) answer).response().text())
+        .containsExactly("here");
   }
 
   @Test

@@ -3,6 +3,9 @@ package io.eventbus.server.call;
 /** What callers and members are told, for people. */
 final class Texts {
   static final String NO_MEMBER = "no member serves it (expected: at least one)";
+  static final String NO_MEMBER_HERE =
+      "no member at this bus serves it, only at others, which a request to all does not ask"
+          + " (expected: at least one at the caller's bus)";
   static final String NOT_THIS_MEMBER =
       "the member that was asked for does not serve it (expected: one that does, or 0 for any)";
   static final String EXPIRED = "the caller's time was over before a member was free";

@@ -157,6 +157,11 @@ final class CallIntake implements CallerEnd {
     }
   }
 
+  /** This bus ends: nothing is sent again. */
+  void end() {
+    stream.clear();
+  }
+
   private CallingClient client() {
     CallingClient calls = client;
     if (calls == null) {

@@ -378,6 +378,11 @@ final class FarBus implements MemberEnd, CallConnection.End {
     }
   }
 
+  /** This bus ends: nothing is sent again. */
+  void end() {
+    stream.clear();
+  }
+
   /** The bus is forgotten for good. */
   void close() {
     CallConnection open = connecting;

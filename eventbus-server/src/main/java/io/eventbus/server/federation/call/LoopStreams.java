@@ -243,6 +243,8 @@ final class LoopStreams implements OtherStreams {
     for (CallConnection connection : List.copyOf(connections)) {
       closed.add(connection.end());
     }
+    buses.values().forEach(FarBus::end);
+    intakes.values().forEach(CallIntake::end);
     return closed;
   }
 

@@ -13,6 +13,7 @@ import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.balance.Balancer;
 import io.eventbus.server.call.BusCalls;
 import io.eventbus.server.call.CallSettings;
+import io.eventbus.server.call.ServedHere;
 import io.eventbus.server.call.tunnel.TunnelSettings;
 import io.eventbus.server.cluster.ClusterStanding;
 import io.eventbus.server.cluster.Membership;
@@ -55,6 +56,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicReference;
@@ -147,7 +149,12 @@ public final class BusServer implements AutoCloseable {
             new QuotaAccounts(advisories, System::nanoTime),
             revocations,
             config.services());
-    calls = new BusCalls(loops, callSettings(config.services()), memory);
+    calls =
+        new BusCalls(
+            loops,
+            callSettings(config.services()),
+            memory,
+            federation == null ? ServedHere.NOBODY : federation.servedHere());
     transport =
         new TransportServer(
             config,
@@ -360,7 +367,11 @@ public final class BusServer implements AutoCloseable {
             load,
             summary(),
             this::health,
-            new RunningBus.ClusterViews(membership, balancer, this::figures),
+            new RunningBus.ClusterViews(
+                membership,
+                balancer,
+                this::figures,
+                () -> federation == null ? Map.of() : federation.servedElsewhere()),
             certificates::secondsToExpiry,
             authentication::keysAge);
     if (admin != null) {
@@ -369,6 +380,7 @@ public final class BusServer implements AutoCloseable {
     if (federation != null) {
       federation.start(
           transport.contexts().stream().map(LoopContext::router).toList(),
+          transport.contexts().stream().map(LoopContext::calls).toList(),
           membership.links().orElseThrow(),
           membership.registry());
     }

@@ -1,6 +1,7 @@
 package io.eventbus.server;
 
 import io.eventbus.protocol.CloseReason;
+import io.eventbus.registry.BusId;
 import io.eventbus.schema.CallPriority;
 import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.FailureCode;
@@ -23,6 +24,7 @@ import io.eventbus.server.call.BusCalls;
 import io.eventbus.server.call.MemberFigures;
 import io.eventbus.server.call.OpenCall;
 import io.eventbus.server.call.ServiceFigures;
+import io.eventbus.server.call.ServiceKey;
 import io.eventbus.server.cluster.ClusterView;
 import io.eventbus.server.config.Quota;
 import io.eventbus.server.federation.FederationFigures;
@@ -47,6 +49,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -74,7 +79,10 @@ final class RunningBus implements BusView {
 
   /** What the administration sees of the cluster. */
   record ClusterViews(
-      ClusterView cluster, BalanceView balance, Supplier<FederationFigures> federation) {}
+      ClusterView cluster,
+      BalanceView balance,
+      Supplier<FederationFigures> federation,
+      Supplier<Map<ServiceKey, Set<BusId>>> served) {}
 
   RunningBus(
       BusContext bus,
@@ -239,7 +247,8 @@ final class RunningBus implements BusView {
         c.sum(l -> l.calls.tunnels.get()),
         c.sum(l -> l.calls.tunnelBytes.get()),
         services.size(),
-        services.stream().mapToLong(service -> service.members().size()).sum());
+        services.stream().mapToLong(service -> service.members().size()).sum(),
+        c.sum(l -> l.callsFromBuses.requests.get()));
   }
 
   private static BusStats.Histogram histogram(
@@ -265,14 +274,30 @@ final class RunningBus implements BusView {
 
   @Override
   public List<ServiceInfo> services(String account, String after, int limit) {
-    return calls.services().stream()
-        .filter(service -> service.account().equals(account) && service.name().compareTo(after) > 0)
+    return allServices(account).values().stream()
+        .filter(service -> service.name().compareTo(after) > 0)
         .limit(limit)
-        .map(RunningBus::describe)
+        .map(this::describe)
         .toList();
   }
 
-  private static ServiceInfo describe(ServiceFigures service) {
+  /** Those of an account that have members here or at other buses, by name. */
+  private SortedMap<String, ServiceFigures> allServices(String account) {
+    SortedMap<String, ServiceFigures> all = new TreeMap<>();
+    for (ServiceKey key : views.served().get().keySet()) {
+      if (key.account().equals(account)) {
+        all.put(key.name(), new ServiceFigures(account, key.name(), 0, List.of()));
+      }
+    }
+    for (ServiceFigures service : calls.services()) {
+      if (service.account().equals(account)) {
+        all.put(service.name(), service);
+      }
+    }
+    return all;
+  }
+
+  private ServiceInfo describe(ServiceFigures service) {
     int window = 0;
     int outstanding = 0;
     for (MemberFigures member : service.members()) {
@@ -280,14 +305,24 @@ final class RunningBus implements BusView {
       outstanding += member.outstanding();
     }
     return new ServiceInfo(
-        service.name(), service.members().size(), window, outstanding, service.queued());
+        service.name(),
+        service.members().size(),
+        window,
+        outstanding,
+        service.queued(),
+        views
+            .served()
+            .get()
+            .getOrDefault(new ServiceKey(service.account(), service.name()), Set.of())
+            .stream()
+            .map(BusId::value)
+            .sorted()
+            .toList());
   }
 
   @Override
   public Optional<ServiceDetail> service(String account, String name) {
-    return calls.services().stream()
-        .filter(service -> service.account().equals(account) && service.name().equals(name))
-        .findFirst()
+    return Optional.ofNullable(allServices(account).get(name))
         .map(
             service ->
                 new ServiceDetail(
@@ -332,7 +367,7 @@ final class RunningBus implements BusView {
         call.caller(),
         call.request(),
         call.member(),
-        call.member() == 0 ? "QUEUED" : "DISPATCHED",
+        call.waits() ? "QUEUED" : "DISPATCHED",
         call.attempt(),
         TimeUnit.NANOSECONDS.toMillis(call.ageNanos()),
         Math.max(0, TimeUnit.NANOSECONDS.toMillis(call.leftNanos())));

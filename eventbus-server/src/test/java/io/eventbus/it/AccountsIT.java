@@ -190,6 +190,38 @@ class AccountsIT {
   }
 
   @Test
+  void aServiceAtAnotherBusIsThatOfTheAccount() throws Exception {
+    RequestOptions options = RequestOptions.DEFAULT.withTimeout(Duration.ofSeconds(10));
+    for (int account : new int[] {0, 2}) {
+      client(1, account)
+          .serve("far", answering("of '" + ACCOUNTS[account] + "'"))
+          .ready()
+          .toCompletableFuture()
+          .get(20, TimeUnit.SECONDS);
+    }
+    EventBusClient stranger = client(0, 1);
+    EventBusClient acme = client(0, 0);
+    EventBusClient common = client(0, 2);
+    for (int i = 0; i < 20; i++) {
+      assertThat(acme.request("far", Event.of("?"), options).get(20, TimeUnit.SECONDS).text())
+          .isEqualTo("of 'acme'");
+      assertThat(common.request("far", Event.of("?"), options).get(20, TimeUnit.SECONDS).text())
+          .isEqualTo("of ''");
+      assertThatThrownBy(
+              () -> stranger.request("far", Event.of("?"), options).get(20, TimeUnit.SECONDS))
+          .hasMessageContaining("no member serves it");
+    }
+    for (String account : new String[] {"acme", ""}) {
+      JsonNode listed = get(cluster.bus(0), "/api/v1/services?account=" + account).path("items");
+      assertThat(listed).hasSize(1);
+      assertThat(listed.get(0).path("members").asInt()).isZero();
+      assertThat(listed.get(0).path("buses")).hasSize(1);
+      assertThat(listed.get(0).path("buses").get(0).asText()).isEqualTo("bus-b");
+    }
+    assertThat(get(cluster.bus(0), "/api/v1/services?account=umbrella").path("items")).isEmpty();
+  }
+
+  @Test
   void anAccountHearsOfItsOwnClientsOnly() throws Exception {
     BlockingQueue<String> acme = new LinkedBlockingQueue<>();
     BlockingQueue<String> all = new LinkedBlockingQueue<>();

@@ -50,6 +50,7 @@ class ArchitectureTest {
   private static final String LANE = "io.eventbus.server.federation.lane";
   private static final String TREE = "io.eventbus.server.federation.tree";
   private static final String INTEREST = "io.eventbus.server.federation.interest";
+  private static final String FAR_CALLS = "io.eventbus.server.federation.call";
   private static final String ADMIN = "io.eventbus.server.admin";
   private static final String SYS = "io.eventbus.server.sys";
   private static final String SERVER = "io.eventbus.server";
@@ -200,13 +201,21 @@ class ArchitectureTest {
       row(INTEREST, LANE, ROUTING, CONFIG, PROTOCOL, SCHEMA, REGISTRY, LINK);
 
   @ArchTest
+  static final ArchRule far_calls =
+      row(
+          FAR_CALLS, LANE, INTEREST, CALL, ROUTING, STATS, CONFIG, PROTOCOL, SCHEMA, REGISTRY, LINK,
+          NETTY);
+
+  @ArchTest
   static final ArchRule federation =
       row(
           FEDERATION,
           LANE,
           TREE,
           INTEREST,
+          FAR_CALLS,
           TRANSPORT,
+          CALL,
           SESSION,
           ROUTING,
           STATS,
@@ -221,6 +230,7 @@ class ArchitectureTest {
           ADMIN,
           BALANCE,
           FEDERATION,
+          FAR_CALLS,
           CLUSTER,
           REGISTRY,
           SESSION,
@@ -375,6 +385,7 @@ class ArchitectureTest {
               LANE,
               TREE,
               INTEREST,
+              FAR_CALLS,
               ADMIN,
               SYS,
               SERVER,
@@ -391,7 +402,7 @@ class ArchitectureTest {
   static final ArchRule only_transport_and_federation_use_netty_beyond_its_buffers =
       noClasses()
           .that()
-          .resideOutsideOfPackages(TRANSPORT, WEBSOCKET, FEDERATION, LANE, TREE)
+          .resideOutsideOfPackages(TRANSPORT, WEBSOCKET, FEDERATION, LANE, TREE, FAR_CALLS)
           .should()
           .dependOnClassesThat()
           .resideInAnyPackage(

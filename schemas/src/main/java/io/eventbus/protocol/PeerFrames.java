@@ -59,6 +59,30 @@ public final class PeerFrames {
   /** The type code of {@code LaneAckRange}. */
   public static final int LANE_ACK_RANGE = 61;
 
+  /** The type code of {@code Call}. */
+  public static final int CALL = 62;
+
+  /** The type code of {@code Return}. */
+  public static final int RETURN = 63;
+
+  /** The type code of {@code Fail}. */
+  public static final int FAIL = 64;
+
+  /** The type code of {@code Stop}. */
+  public static final int STOP = 65;
+
+  /** The type code of {@code Grant}. */
+  public static final int GRANT = 68;
+
+  /** The type code of {@code Demand}. */
+  public static final int DEMAND = 69;
+
+  /** The type code of {@code Busy}. */
+  public static final int BUSY = 73;
+
+  /** The type code of {@code CallHello}. */
+  public static final int CALL_HELLO = 74;
+
   /** The most entries in one {@code Interest}. */
   public static final int MAX_ENTRIES = 4096;
 

@@ -75,11 +75,11 @@ public interface ServiceClient {
   }
 
   /**
-   * Makes a request of every member of a service that takes requests when it comes to the bus. Each
-   * subscriber of what is returned makes one of its own, and gets an answer of each member, a
-   * failure where there is no reply: exactly as many as there were members, in any order. Then it
-   * is complete. An error says that there are no further answers: {@link
-   * EventBusException.CallFailed.NoMember}, if nobody serves it.
+   * Makes a request of every member of a service that takes requests when it comes to the bus; in a
+   * cluster those at other buses are not asked. Each subscriber of what is returned makes one of
+   * its own, and gets an answer of each member, a failure where there is no reply: exactly as many
+   * as there were members, in any order. Then it is complete. An error says that there are no
+   * further answers: {@link EventBusException.CallFailed.NoMember}, if nobody at the bus serves it.
    *
    * <p>The request is sent once, so that {@link RequestOptions#idempotent}, {@code retry}, {@code
    * waitFor} and {@code member} mean nothing. Cancelling the subscription cancels it. Answers that

@@ -193,7 +193,8 @@ record BusMetric(
               "eventbus_call_retries_total",
               "reason",
               "Calls that were given to another member, because the first one had `refused`"
-                  + " them, or went while they were `unwritten`, or was `lost` with them.",
+                  + " them, or went while they were `unwritten`, or was `lost` with them; or because"
+                  + " another bus was `busy` or had no member any more.",
               s -> s.calls().retriesByReason()),
           counters(
               "eventbus_calls_shed_total",
@@ -220,6 +221,34 @@ record BusMetric(
               "eventbus_service_members",
               "Connections that serve, each counted for each of its services.",
               s -> s.calls().members()),
+          counter(
+              "eventbus_calls_sent_to_buses_total",
+              "Calls given to other buses, each time that they were.",
+              s -> s.federation().calls().callsSent()),
+          counter(
+              "eventbus_calls_sent_back_total",
+              "Calls that other buses have sent back, because no place was free there.",
+              s -> s.federation().calls().callsBack()),
+          counter(
+              "eventbus_calls_received_from_buses_total",
+              "Calls that other buses have sent here.",
+              s -> s.calls().fromBuses()),
+          gauge(
+              "eventbus_call_streams",
+              "Streams of calls to other buses that are up.",
+              s -> s.federation().calls().streamsUp()),
+          gauge(
+              "eventbus_call_stream_queue_bytes",
+              "Calls and answers that wait for other buses, or for their acknowledgement.",
+              s -> s.federation().calls().queuedBytes()),
+          counter(
+              "eventbus_call_stream_connects_total",
+              "Streams of calls that came up, again or for the first time.",
+              s -> s.federation().calls().connects()),
+          counter(
+              "eventbus_call_stream_resent_frames_total",
+              "Frames sent again after a stream of calls was cut.",
+              s -> s.federation().calls().resent()),
           loops(
               "eventbus_event_loop_busy_seconds_total",
               "counter",

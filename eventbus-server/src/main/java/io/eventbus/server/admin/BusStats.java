@@ -197,6 +197,7 @@ public record BusStats(
    * @param tunnelBytes payload bytes that clients have sent by way of them
    * @param services services that have members now
    * @param members connections that serve them, each counted for each of its services
+   * @param fromBuses calls that other buses have sent here
    */
   public record Calls(
       Map<String, Long> endedByResult,
@@ -210,7 +211,8 @@ public record BusStats(
       long tunnels,
       long tunnelBytes,
       long services,
-      long members) {
+      long members,
+      long fromBuses) {
     /** Copies the maps, so that the record is immutable. */
     public Calls {
       endedByResult = Map.copyOf(endedByResult);

@@ -30,10 +30,22 @@ public final class BusCalls {
    * @param memory where it is short, no further calls are taken
    */
   public BusCalls(Loops loops, CallSettings settings, BusMemory memory) {
+    this(loops, settings, memory, ServedHere.NOBODY);
+  }
+
+  /**
+   * Makes the calls of a bus that tells others of its services.
+   *
+   * @param loops the event loops
+   * @param settings the bounds
+   * @param memory where it is short, no further calls are taken
+   * @param listener told which services have members here
+   */
+  public BusCalls(Loops loops, CallSettings settings, BusMemory memory, ServedHere listener) {
     this.loops = loops;
     this.settings = settings;
     this.memory = memory;
-    this.directory = new ServiceDirectory(loops.count());
+    this.directory = new ServiceDirectory(loops.count(), listener);
     this.started = new AtomicReferenceArray<>(loops.count());
   }
 
@@ -43,15 +55,26 @@ public final class BusCalls {
    * @param loop its number
    * @param port the loop
    * @param stats the loop's counters
+   * @param fromBuses the loop's counters of calls that other buses have sent
    * @return the loop's calls
    */
-  public LoopCalls start(int loop, LoopPort port, CallStats stats) {
-    return start(loop, port, stats, ThreadLocalRandom.current().nextLong());
+  public LoopCalls start(int loop, LoopPort port, CallStats stats, CallStats fromBuses) {
+    return start(loop, port, stats, fromBuses, ThreadLocalRandom.current().nextLong());
+  }
+
+  /** Without other buses, as tests do. */
+  LoopCalls start(int loop, LoopPort port, CallStats stats) {
+    return start(loop, port, stats, new CallStats());
   }
 
   /** With the same choice of members each time, as tests do. */
   LoopCalls start(int loop, LoopPort port, CallStats stats, long seed) {
-    LoopCalls calls = new LoopCalls(this, loop, port, stats, seed);
+    return start(loop, port, stats, new CallStats(), seed);
+  }
+
+  private LoopCalls start(
+      int loop, LoopPort port, CallStats stats, CallStats fromBuses, long seed) {
+    LoopCalls calls = new LoopCalls(this, loop, port, stats, fromBuses, seed);
     started.set(loop, calls);
     return calls;
   }

@@ -4,6 +4,7 @@ import io.eventbus.schema.CallPriority;
 import io.eventbus.schema.Execution;
 import io.eventbus.server.call.tunnel.TunnelHalf;
 import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.stats.CallStats;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,12 +17,8 @@ import org.jspecify.annotations.Nullable;
  * it is never one to another call.
  */
 final class Call extends Deadlines.Entry implements Invocation {
-  /** Members that may refuse a call before its caller hears of it, besides the last. */
-  static final int OTHERS = 3;
-
   private final LoopCalls owner;
   private CallState state = CallState.FREE;
-  private final @Nullable ServiceMember[] refused = new ServiceMember[OTHERS];
 
   @Nullable CallingClient client;
   @Nullable LoopService service;
@@ -31,6 +28,10 @@ final class Call extends Deadlines.Entry implements Invocation {
   private @Nullable TunnelHalf tunnel;
   private CallPriority priority = CallPriority.NORMAL;
   private boolean idempotent;
+  private boolean home;
+  private boolean returnable;
+  private @Nullable CallerInfo caller;
+  private long key;
   private long request;
   private long receivedAt;
   private long schema;
@@ -48,8 +49,8 @@ final class Call extends Deadlines.Entry implements Invocation {
   /** How often it was given to another member although it was perhaps executed. */
   int retries;
 
-  /** How many members have refused it. */
-  int refusals;
+  /** Who has refused it. */
+  final Refusals refusals = new Refusals();
 
   /** Until when it waits for a member where there is none. */
   long memberDeadlineNanos;
@@ -65,6 +66,8 @@ final class Call extends Deadlines.Entry implements Invocation {
   private long invokedNanos;
   private boolean fault;
   private boolean cancelled;
+  private long answeredBy;
+  private long farMicros;
 
   Call(LoopCalls owner) {
     this.owner = owner;
@@ -81,7 +84,11 @@ final class Call extends Deadlines.Entry implements Invocation {
     bytes = content.size();
     priority = asked.priority;
     idempotent = asked.idempotent;
-    request = asked.call;
+    key = asked.call;
+    home = asked.far || asked.tunnel != null;
+    returnable = asked.far && asked.returnable;
+    caller = asked.far ? asked.caller : null;
+    request = asked.far ? asked.request : asked.call;
     receivedAt = asked.receivedAt;
     schema = asked.schema;
     tunnel = asked.tunnel;
@@ -106,10 +113,8 @@ final class Call extends Deadlines.Entry implements Invocation {
     service = null;
     member = null;
     tunnel = null;
-    for (int i = 0; i < refusals; i++) {
-      refused[i] = null;
-    }
-    refusals = 0;
+    caller = null;
+    refusals.clear();
     retries = 0;
     number = 0;
     if (content != null) {
@@ -123,24 +128,6 @@ final class Call extends Deadlines.Entry implements Invocation {
 
   CallState state() {
     return state;
-  }
-
-  /** A member that has refused it; false if there were too many. */
-  boolean refusedBy(ServiceMember by) {
-    if (refusals == OTHERS) {
-      return false;
-    }
-    refused[refusals++] = by;
-    return true;
-  }
-
-  boolean wasRefusedBy(ServiceMember by) {
-    for (int i = 0; i < refusals; i++) {
-      if (refused[i] == by) {
-        return true;
-      }
-    }
-    return false;
   }
 
   /** What to say where no member has it now. */
@@ -163,7 +150,8 @@ final class Call extends Deadlines.Entry implements Invocation {
     return deadlineNanos - nowNanos <= 0;
   }
 
-  long deadlineNanos() {
+  @Override
+  public long deadlineNanos() {
     return deadlineNanos;
   }
 
@@ -185,6 +173,40 @@ final class Call extends Deadlines.Entry implements Invocation {
 
   boolean isIdempotent() {
     return idempotent;
+  }
+
+  /** Where it is counted. */
+  CallStats stats() {
+    return client().stats();
+  }
+
+  /**
+   * Whether only members of this bus may have it: it comes from another one, or is a stream or
+   * tunnel.
+   */
+  boolean isHome() {
+    return home;
+  }
+
+  /** Whether it comes from another bus. */
+  boolean isFromBus() {
+    return caller != null;
+  }
+
+  /** Whether it goes back to the other bus if it finds no place soon. */
+  boolean isReturnable() {
+    return returnable;
+  }
+
+  /** Whether there are members that may have it. */
+  boolean isServed() {
+    Service of = service().service;
+    return home ? of.isServedHere() : of.isServed();
+  }
+
+  /** The number by which the connection of its caller knows it. */
+  long key() {
+    return key;
   }
 
   /** The only member that may have it; 0 for any. */
@@ -225,6 +247,8 @@ final class Call extends Deadlines.Entry implements Invocation {
     place = placeInOrder;
     invokedNanos = nowNanos;
     fault = false;
+    answeredBy = member().number();
+    farMicros = 0;
     cancelled = false;
   }
 
@@ -236,6 +260,23 @@ final class Call extends Deadlines.Entry implements Invocation {
   /** The member's loop: whether nobody waits for the answer. */
   boolean wasCancelled() {
     return cancelled;
+  }
+
+  /** The member's loop: it was another bus, a member of which has answered. */
+  void answered(long by, int queuedMicros) {
+    answeredBy = by;
+    farMicros = queuedMicros;
+  }
+
+  /** The number of the member that has answered; 0 if only its bus is known. */
+  long answeredBy() {
+    return answeredBy;
+  }
+
+  /** How long it was with buses before a member had it, in microseconds. */
+  int queuedMicros() {
+    long micros = (invokedNanos - begunNanos) / 1_000 + farMicros;
+    return (int) Math.min(Integer.MAX_VALUE, micros);
   }
 
   /** The member's loop: that the caller's time has passed is the member's fault. */
@@ -276,17 +317,38 @@ final class Call extends Deadlines.Entry implements Invocation {
 
   @Override
   public CallerInfo caller() {
-    return client().info();
-  }
-
-  /** The number that the end of its caller knows it by. */
-  long key() {
-    return request;
+    CallerInfo other = caller;
+    return other == null ? client().info() : other;
   }
 
   @Override
   public long request() {
     return client().shown(request);
+  }
+
+  @Override
+  public int waiting() {
+    return service().service.queued().get();
+  }
+
+  @Override
+  public CallPriority urgency() {
+    return priority;
+  }
+
+  @Override
+  public boolean mayRepeat() {
+    return idempotent;
+  }
+
+  @Override
+  public long onlyMember() {
+    return pinned;
+  }
+
+  @Override
+  public boolean mayComeBack() {
+    return pinned == 0 && !refusals.isAnySentBack();
   }
 
   @Override

@@ -51,6 +51,21 @@ public final class CallRequest {
   public int methodLength;
 
   /**
+   * Whether it comes from another bus: then only members of this one may have it, and {@link #call}
+   * is that bus's number.
+   */
+  public boolean far;
+
+  /** Of one that comes from another bus: who calls; else null. */
+  public @Nullable CallerInfo caller;
+
+  /** Of one that comes from another bus: the caller's number. */
+  public long request;
+
+  /** Of one that comes from another bus: whether it goes back if it finds no place soon. */
+  public boolean returnable;
+
+  /**
    * The method and the event behind it; only its size matters here. {@link CallingClient#begin}
    * retains what it keeps. It may wait for long: make it with an allocator that makes nothing else,
    * so that it keeps no slab of deliveries.

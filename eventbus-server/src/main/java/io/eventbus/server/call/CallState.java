@@ -9,7 +9,7 @@ import java.util.Set;
  * What a call is doing, as the loop of its caller sees it.
  *
  * <pre>
- *   FREE ──► READY ──► QUEUED
+ *   FREE ──► READY ◄─► QUEUED
  *     ▲       ▲ │ ╲      │
  *     │       │ ▼  ▼     ▼
  *     │       └─ DISPATCHED ──► ENDED
@@ -36,7 +36,7 @@ enum CallState {
   static {
     TABLE.put(FREE, EnumSet.of(READY));
     TABLE.put(READY, EnumSet.of(QUEUED, DISPATCHED, FREE));
-    TABLE.put(QUEUED, EnumSet.of(DISPATCHED, FREE));
+    TABLE.put(QUEUED, EnumSet.of(READY, DISPATCHED, FREE));
     TABLE.put(DISPATCHED, EnumSet.of(READY, ENDED, FREE));
     TABLE.put(ENDED, EnumSet.of(FREE));
   }

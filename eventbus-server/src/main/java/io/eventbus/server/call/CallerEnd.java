@@ -77,4 +77,14 @@ public interface CallerEnd {
 
   /** A call that has ended does not count as one in flight any more: no member has it. */
   default void left() {}
+
+  /**
+   * The call has found no place soon, and no member had it; only for one that is {@linkplain
+   * CallRequest#returnable returnable}.
+   *
+   * @param call the caller's number
+   */
+  default void sendBack(long call) {
+    throw new IllegalStateException("call " + call + " is not returnable");
+  }
 }

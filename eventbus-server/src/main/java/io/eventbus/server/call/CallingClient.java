@@ -3,6 +3,7 @@ package io.eventbus.server.call;
 import io.eventbus.schema.Execution;
 import io.eventbus.schema.FailureCode;
 import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.stats.CallStats;
 import io.netty.util.collection.LongObjectHashMap;
 import java.util.ArrayList;
 
@@ -15,28 +16,38 @@ public final class CallingClient {
   private final CallerEnd end;
   private final CallerInfo info;
   private final Share share;
+  private final int most;
+  private final CallStats stats;
   private final String tooMany;
   // Those that have not ended, by the caller's numbers.
   private final LongObjectHashMap<Call> open = new LongObjectHashMap<>();
   // open.size() <= inFlight: the others are with members still.
   private int inFlight;
   private boolean closed;
-  private final int most;
   // What members are told in place of each number; 0 for the number itself.
   private final long request;
 
-  CallingClient(LoopCalls calls, CallerEnd end, CallerInfo info, Share share) {
-    this(calls, end, info, share, calls.settings().callsInFlight(), 0);
+  CallingClient(
+      LoopCalls calls, CallerEnd end, CallerInfo info, Share share, int most, CallStats stats) {
+    this(calls, end, info, share, most, stats, 0);
   }
 
   /**
    * Makes one for the calls that one request consists of.
    *
    * @param most how many may be in flight
-   * @param request the number of the request, which members are told
+   * @param stats where they are counted
+   * @param request the number of the request, which members are told; 0 for the number of each
    */
   CallingClient(
-      LoopCalls calls, CallerEnd end, CallerInfo info, Share share, int most, long request) {
+      LoopCalls calls,
+      CallerEnd end,
+      CallerInfo info,
+      Share share,
+      int most,
+      CallStats stats,
+      long request) {
+    this.stats = stats;
     this.calls = calls;
     this.end = end;
     this.info = info;
@@ -45,7 +56,7 @@ public final class CallingClient {
     this.request = request;
     this.tooMany =
         "too many calls of the connection are in flight (expected: at most "
-            + calls.settings().callsInFlight()
+            + most
             + ", limits.calls)";
   }
 
@@ -66,7 +77,7 @@ public final class CallingClient {
     if (body == null) {
       throw new IllegalArgumentException("body: null (expected: method and event)");
     }
-    calls.stats().requests.add(1);
+    stats.requests.add(1);
     if (inFlight >= most) {
       refuse(request, FailureCode.OVERLOADED, tooMany);
       return true;
@@ -80,11 +91,12 @@ public final class CallingClient {
         calls
             .services()
             .find(
-                info.account(),
+                caller(request).account(),
                 request.service,
                 request.serviceStart,
                 request.serviceLength,
                 request.waitMillis > 0,
+                request.far || request.tunnel != null,
                 now);
     if (service == null) {
       refuse(request, FailureCode.NO_MEMBER, Texts.NO_MEMBER);
@@ -95,14 +107,19 @@ public final class CallingClient {
     call.begin(this, service, request, body, now);
     open.put(request.call, call);
     inFlight++;
-    calls.stats().inFlight.add(1);
+    stats.inFlight.add(1);
     calls.deadlines().arm(call, call.deadlineNanos(), now);
     calls.places().begin(call, now);
     return true;
   }
 
+  private CallerInfo caller(CallRequest request) {
+    CallerInfo other = request.caller;
+    return other == null ? info : other;
+  }
+
   private void refuse(CallRequest request, FailureCode code, String text) {
-    calls.stats().failures(code).add(1);
+    stats.failures(code).add(1);
     end.failure(request.call, 0, code, Execution.NO, 0, text);
   }
 
@@ -197,5 +214,9 @@ public final class CallingClient {
 
   Share share() {
     return share;
+  }
+
+  CallStats stats() {
+    return stats;
   }
 }

@@ -5,12 +5,17 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Which member of several gets a call: the one that costs least, of all if they are few, else of
- * two at random, wide windows more often ("the power of two choices", Mitzenmacher 1996). Confined
- * to a loop.
+ * two at random, wide windows more often ("the power of two choices", Mitzenmacher 1996). The same
+ * among the other buses that serve. Of the member and the bus that are chosen so, the one of which
+ * an answer can be expected first: so a call leaves the bus where its members are busy or slow, and
+ * only then. Confined to a loop.
  */
 final class Choice {
   /** What it costs to wake another loop up; measured, ADR 16. */
   static final double OTHER_LOOP_NANOS = 30_000;
+
+  /** What it costs both buses to send a call on, besides what its answer shows. */
+  static final double OTHER_BUS_NANOS = 100_000;
 
   private static final int FEW = 4;
 
@@ -26,35 +31,78 @@ final class Choice {
   }
 
   /**
-   * Takes a place of a member.
+   * Takes a place of a member, or of another bus.
    *
    * @param call not for members that have refused it; null for any call
+   * @param home whether only members of this bus are asked for
    * @return the member, or null if no place is free
    */
-  @Nullable ServiceMember take(Service service, @Nullable Call call, long nowNanos) {
-    ServiceMember[] members = service.members();
-    int count = members.length;
-    if (count > FEW) {
-      ServiceMember one = draw(members, service.widest());
-      ServiceMember other = draw(members, service.widest());
-      ServiceMember best = cheaper(one, other, call, nowNanos);
-      if (best != null && best.window().take()) {
-        return best;
-      }
-      return first(members, call);
-    }
-    while (count > 0) {
-      ServiceMember best = null;
-      int start = random.nextInt(count);
-      for (int i = 0; i < count; i++) {
-        best = cheaper(members[(start + i) % count], best, call, nowNanos);
-      }
+  @Nullable ServiceMember take(LoopService to, @Nullable Call call, boolean home, long nowNanos) {
+    while (true) {
+      ServiceMember here = best(to.service.members(), to.service.widest(), call, nowNanos);
+      ServiceMember bus = home ? null : bus(to, call, nowNanos);
+      ServiceMember best = first(here, bus, nowNanos);
       // Another loop may have been faster.
       if (best == null || best.window().take()) {
         return best;
       }
     }
-    return null;
+  }
+
+  private @Nullable ServiceMember first(
+      @Nullable ServiceMember here, @Nullable ServiceMember bus, long nowNanos) {
+    if (here == null || bus == null) {
+      return here == null ? bus : here;
+    }
+    double near = here.expected(loop, 0, nowNanos);
+    return near <= bus.expected(loop, near, nowNanos) ? here : bus;
+  }
+
+  private @Nullable ServiceMember bus(LoopService to, @Nullable Call call, long nowNanos) {
+    ServiceMember[] buses = to.far;
+    int widest = 0;
+    for (int i = 0; buses.length > FEW && i < buses.length; i++) {
+      widest = Math.max(widest, buses[i].window().limit());
+    }
+    ServiceMember best = best(buses, widest, call, nowNanos);
+    if (best == null || !best.isAvoided()) {
+      return best;
+    }
+    ServiceMember other = null;
+    for (ServiceMember bus : buses) {
+      if (!bus.isAvoided() && suits(bus, call)) {
+        other = bus;
+      }
+    }
+    return other != null || mustWaitForOthers(to) ? other : best;
+  }
+
+  /** Whether calls wait rather than going to a bus that is to be avoided. */
+  static boolean mustWaitForOthers(LoopService to) {
+    if (to.service.isServedHere()) {
+      return true;
+    }
+    for (ServiceMember bus : to.far) {
+      if (!bus.isAvoided()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private @Nullable ServiceMember best(
+      ServiceMember[] members, int widest, @Nullable Call call, long nowNanos) {
+    int count = members.length;
+    if (count > FEW) {
+      ServiceMember best = cheaper(draw(members, widest), draw(members, widest), call, nowNanos);
+      return best == null ? any(members, call) : best;
+    }
+    ServiceMember best = null;
+    int start = count == 0 ? 0 : random.nextInt(count);
+    for (int i = 0; i < count; i++) {
+      best = cheaper(members[(start + i) % count], best, call, nowNanos);
+    }
+    return best;
   }
 
   private ServiceMember draw(ServiceMember[] members, int widest) {
@@ -76,19 +124,22 @@ final class Choice {
     if (other == null || !suits(other, call)) {
       return one;
     }
+    if (one.isAvoided() != other.isAvoided()) {
+      return one.isAvoided() ? other : one;
+    }
     return one.cost(loop, nowNanos) < other.cost(loop, nowNanos) ? one : other;
   }
 
   private static boolean suits(ServiceMember member, @Nullable Call call) {
-    return member.window().hasFree() && (call == null || !call.wasRefusedBy(member));
+    return member.window().hasFree() && (call == null || !call.refusals.has(member));
   }
 
   /** The first with a free place, from somewhere on. */
-  private @Nullable ServiceMember first(ServiceMember[] members, @Nullable Call call) {
+  private @Nullable ServiceMember any(ServiceMember[] members, @Nullable Call call) {
     int start = random.nextInt(members.length);
     for (int i = 0; i < members.length; i++) {
       ServiceMember member = members[(start + i) % members.length];
-      if (suits(member, call) && member.window().take()) {
+      if (suits(member, call)) {
         return member;
       }
     }

@@ -27,19 +27,26 @@ final class Endings {
     }
     CallingClient client = call.client();
     long request = call.key();
-    long member = call.member().number();
-    long queued = (call.invokedNanos() - call.begunNanos()) / 1_000;
-    int queuedMicros = (int) Math.min(Integer.MAX_VALUE, queued);
+    long member = answeredBy(call);
+    int queued = call.queuedMicros();
     TunnelHalf tunnel = call.tunnel();
-    calls.stats().replies.add(1);
+    call.stats().replies.add(1);
     end(call, nowNanos);
     recycle(call);
     if (tunnel == null || accepting == null) {
-      client.end().reply(request, member, queuedMicros, handledMicros, reply);
+      client.end().reply(request, member, queued, handledMicros, reply);
     } else {
       long limit = tunnel.accepted(accepting);
-      client.end().accepted(request, member, queuedMicros, handledMicros, limit, reply);
+      client.end().accepted(request, member, queued, handledMicros, limit, reply);
     }
+  }
+
+  private long answeredBy(Call call) {
+    long member = call.answeredBy();
+    if (call.member().isFar()) {
+      calls.places().answered(member, call.member());
+    }
+    return member;
   }
 
   /** The member has given the call back with a failure. */
@@ -55,28 +62,38 @@ final class Endings {
       return;
     }
     if (ServingClient.isRefusal(code, executed) && goesToOther(call, nowNanos)) {
-      calls.stats().retries(RetryReason.REFUSED).add(1);
+      call.stats().retries(RetryReason.REFUSED).add(1);
       call.become(CallState.READY);
       calls.places().again(call, nowNanos);
       return;
     }
     CallingClient client = call.client();
     long request = call.key();
-    long member = call.member().number();
+    long member = answeredBy(call);
     // An earlier member may have executed it.
     Execution sure = executed == Execution.NO ? call.executed() : executed;
-    calls.stats().failures(code).add(1);
+    call.stats().failures(code).add(1);
     end(call, nowNanos);
     recycle(call);
     client.end().failure(request, member, code, sure, retryAfterMillis, failure);
   }
 
   private static boolean goesToOther(Call call, long nowNanos) {
-    if (call.pinned() != 0 || call.isLate(nowNanos) || !call.refusedBy(call.member())) {
+    if (call.pinned() != 0 || call.isLate(nowNanos) || !call.refusals.refused(call.member())) {
       return false;
     }
-    for (ServiceMember other : call.service().service.members()) {
-      if (other.serves() && !call.wasRefusedBy(other)) {
+    return isServedByOther(call);
+  }
+
+  private static boolean isServedByOther(Call call) {
+    Service service = call.service().service;
+    return isAnyOther(service.members(), call)
+        || (!call.isHome() && isAnyOther(call.owner().services().far(service), call));
+  }
+
+  private static boolean isAnyOther(ServiceMember[] members, Call call) {
+    for (ServiceMember other : members) {
+      if (other.serves() && !call.refusals.has(other)) {
         return true;
       }
     }
@@ -91,22 +108,44 @@ final class Endings {
     }
     switch (why) {
       case UNWRITTEN -> {
-        calls.stats().retries(RetryReason.UNWRITTEN).add(1);
+        call.stats().retries(RetryReason.UNWRITTEN).add(1);
         call.become(CallState.READY);
         calls.places().again(call, nowNanos);
       }
       case EXPIRED -> {
-        calls.stats().expired.add(1);
+        call.stats().expired.add(1);
         call.become(CallState.READY);
         fail(call, FailureCode.TIMEOUT, 0, Texts.EXPIRED, nowNanos);
       }
-      case LOST -> lost(call, nowNanos);
+      case LOST -> lost(call, Texts.MEMBER_LOST, nowNanos);
+      case BUS_LOST -> lost(call, Texts.BUS_LOST, nowNanos);
+      case BUSY -> {
+        call.stats().retries(RetryReason.BUSY).add(1);
+        call.refusals.sentBack(call.member(), call.pinned() != 0);
+        call.become(CallState.READY);
+        calls.places().again(call, nowNanos);
+      }
+      case NOT_THERE -> notThere(call, nowNanos);
     }
   }
 
-  private void lost(Call call, long nowNanos) {
+  /** The bus that had the call has no member for it. */
+  private void notThere(Call call, long nowNanos) {
+    boolean others = call.refusals.sentBack(call.member(), call.pinned() != 0);
+    call.become(CallState.READY);
+    if (call.pinned() != 0) {
+      calls.places().again(call, nowNanos);
+    } else if (others && (isServedByOther(call) || call.waitNanos() > 0)) {
+      call.stats().retries(RetryReason.BUSY).add(1);
+      calls.places().again(call, nowNanos);
+    } else {
+      fail(call, FailureCode.NO_MEMBER, 0, Texts.NO_MEMBER, nowNanos);
+    }
+  }
+
+  private void lost(Call call, String text, long nowNanos) {
     if (mayRepeat(call, nowNanos)) {
-      calls.stats().retries(RetryReason.LOST).add(1);
+      call.stats().retries(RetryReason.LOST).add(1);
       call.repeat();
       call.become(CallState.READY);
       calls.places().again(call, nowNanos);
@@ -115,12 +154,10 @@ final class Endings {
     CallingClient client = call.client();
     long request = call.key();
     long member = call.member().number();
-    calls.stats().failures(FailureCode.MEMBER_LOST).add(1);
+    call.stats().failures(FailureCode.MEMBER_LOST).add(1);
     end(call, nowNanos);
     recycle(call);
-    client
-        .end()
-        .failure(request, member, FailureCode.MEMBER_LOST, Execution.UNKNOWN, 0, Texts.MEMBER_LOST);
+    client.end().failure(request, member, FailureCode.MEMBER_LOST, Execution.UNKNOWN, 0, text);
   }
 
   private boolean mayRepeat(Call call, long nowNanos) {
@@ -129,7 +166,7 @@ final class Endings {
         && call.pinned() == 0
         && call.retries < calls.settings().retries()
         && !call.isLate(nowNanos)
-        && (to.service.isServed() || call.waitNanos() > 0)
+        && (call.isServed() || call.waitNanos() > 0)
         && to.retries.take(nowNanos);
   }
 
@@ -142,13 +179,27 @@ final class Endings {
         calls.deadlines().arm(call, call.deadlineNanos(), nowNanos);
       }
     } else if (call.isLate(nowNanos)) {
-      calls.stats().expired.add(1);
+      call.stats().expired.add(1);
       fail(call, FailureCode.TIMEOUT, 0, Texts.EXPIRED, nowNanos);
-    } else if (call.service().service.isServed()) {
+    } else if (call.isReturnable() && nowNanos - call.memberDeadlineNanos >= 0) {
+      sendBack(call, nowNanos);
+    } else if (call.isServed()) {
       calls.deadlines().arm(call, call.deadlineNanos(), nowNanos);
     } else {
       fail(call, FailureCode.NO_MEMBER, 0, Texts.NO_MEMBER, nowNanos);
     }
+  }
+
+  /** A call of another bus has found no place: others may have one. */
+  private void sendBack(Call call, long nowNanos) {
+    CallingClient client = call.client();
+    long request = call.key();
+    LoopService service = call.service();
+    calls.places().leave(call);
+    end(call, nowNanos);
+    recycle(call);
+    calls.services().forgetIdle(service);
+    client.end().sendBack(request);
   }
 
   /** The caller does not want the answer any more. */
@@ -167,7 +218,7 @@ final class Endings {
     ServiceMember member = call.member();
     long request = call.key();
     long number = call.number;
-    calls.stats().failures(code).add(1);
+    call.stats().failures(code).add(1);
     end(call, nowNanos);
     call.become(CallState.ENDED);
     if (member.loop() == calls.number()) {
@@ -191,7 +242,7 @@ final class Endings {
     Execution executed = call.executed();
     LoopService service = call.service();
     calls.places().leave(call);
-    calls.stats().failures(code).add(1);
+    call.stats().failures(code).add(1);
     end(call, nowNanos);
     recycle(call);
     calls.services().forgetIdle(service);
@@ -203,8 +254,8 @@ final class Endings {
   /** The caller has nothing more to expect. */
   private void end(Call call, long nowNanos) {
     calls.deadlines().disarm(call);
-    calls.stats().inFlight.add(-1);
-    calls.stats().time.record(nowNanos - call.begunNanos());
+    call.stats().inFlight.add(-1);
+    call.stats().time.record(nowNanos - call.begunNanos());
     call.client().ended(call);
   }
 

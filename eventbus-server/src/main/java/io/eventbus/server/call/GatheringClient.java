@@ -29,8 +29,8 @@ public final class GatheringClient {
   }
 
   /**
-   * Sends a request to every member that takes calls now. It ends with the first call of the {@link
-   * GatherEnd} that has {@code more} false, perhaps before this returns.
+   * Sends a request to every member at this bus that takes calls now. It ends with the first call
+   * of the {@link GatherEnd} that has {@code more} false, perhaps before this returns.
    *
    * @param request what is asked for; changed, and not needed afterwards. Its {@code member} and
    *     {@code waitMillis} are not looked at
@@ -52,10 +52,12 @@ public final class GatheringClient {
                 request.serviceStart,
                 request.serviceLength,
                 false,
+                false,
                 calls.now());
     long[] asked = service == null ? new long[0] : numbers(service.service);
     if (asked.length == 0) {
-      refuse(number, FailureCode.NO_MEMBER, Texts.NO_MEMBER);
+      refuse(
+          number, FailureCode.NO_MEMBER, service == null ? Texts.NO_MEMBER : Texts.NO_MEMBER_HERE);
       return 0;
     }
     if (members + asked.length > calls.settings().gather()) {

@@ -1,5 +1,6 @@
 package io.eventbus.server.call;
 
+import io.eventbus.schema.CallPriority;
 import io.eventbus.server.call.tunnel.TunnelHalf;
 import io.eventbus.server.routing.Delivery;
 import org.jspecify.annotations.Nullable;
@@ -47,6 +48,48 @@ public interface Invocation {
    * @return {@link CallRequest#attempt} and the tries of the bus that a member may have executed
    */
   int attempt();
+
+  /**
+   * Returns how many calls of the service wait; for another bus.
+   *
+   * @return at least 0, perhaps a moment old
+   */
+  int waiting();
+
+  /**
+   * Returns the time by which the caller has its answer; for another bus.
+   *
+   * @return as {@link System#nanoTime}
+   */
+  long deadlineNanos();
+
+  /**
+   * Returns how urgent it is; for another bus.
+   *
+   * @return from {@link CallRequest#priority}
+   */
+  CallPriority urgency();
+
+  /**
+   * Says whether it may be executed twice; for another bus.
+   *
+   * @return from {@link CallRequest#idempotent}
+   */
+  boolean mayRepeat();
+
+  /**
+   * Returns the only member that may have it; for another bus.
+   *
+   * @return from {@link CallRequest#member}
+   */
+  long onlyMember();
+
+  /**
+   * Says whether another bus that has no free place for it may send it back.
+   *
+   * @return false if it was sent back already
+   */
+  boolean mayComeBack();
 
   /**
    * Returns when the bus received the request.

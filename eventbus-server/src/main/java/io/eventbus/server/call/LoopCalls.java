@@ -16,10 +16,13 @@ public final class LoopCalls {
   /** Calls that are kept for the next ones; more are left to the garbage collector. */
   private static final int MOST_SPARE = 4_096;
 
+  private static final byte[] NO_IDENTITY = {};
+
   private final BusCalls bus;
   private final int number;
   private final LoopPort port;
   private final CallStats stats;
+  private final CallStats fromBuses;
   private final Deadlines deadlines;
   private final LoopServices services;
   private final Places places;
@@ -30,7 +33,9 @@ public final class LoopCalls {
   private long dispatched;
   private boolean flushDue;
 
-  LoopCalls(BusCalls bus, int number, LoopPort port, CallStats stats, long seed) {
+  LoopCalls(
+      BusCalls bus, int number, LoopPort port, CallStats stats, CallStats fromBuses, long seed) {
+    this.fromBuses = fromBuses;
     this.bus = bus;
     this.number = number;
     this.port = port;
@@ -57,7 +62,7 @@ public final class LoopCalls {
    */
   public CallingClient caller(CallerEnd end, CallerInfo info) {
     checkLoop();
-    return new CallingClient(this, end, info, joinShare(info));
+    return new CallingClient(this, end, info, joinShare(info), settings().callsInFlight(), stats);
   }
 
   /**
@@ -99,13 +104,50 @@ public final class LoopCalls {
 
   /** What sends the parts of one request to so many members. */
   CallingClient callerOfMembers(CallerEnd end, CallerInfo info, int members, long request) {
-    return new CallingClient(this, end, info, joinShare(info), members, request);
+    return new CallingClient(this, end, info, joinShare(info), members, stats, request);
   }
 
   private Share joinShare(CallerInfo info) {
     Share share = shares.computeIfAbsent(info.share(), Share::new);
     share.clients++;
     return share;
+  }
+
+  /**
+   * Makes another bus one that calls, by a stream.
+   *
+   * @param end the stream
+   * @param share what the calls of that bus have in common, by {@code equals}: they take turns with
+   *     those of other buses
+   * @param most how many calls may be open
+   * @return as {@link #caller}
+   */
+  public CallingClient bus(CallerEnd end, Object share, int most) {
+    checkLoop();
+    CallerInfo info = new CallerInfo(0, NO_IDENTITY, share);
+    return new CallingClient(this, end, info, joinShare(info), most, fromBuses);
+  }
+
+  /**
+   * Makes another bus one that serves, by a stream.
+   *
+   * @param end the stream
+   * @return as {@link #server}, for {@link ServingClient#serve}
+   */
+  public ServingClient bus(MemberEnd end) {
+    checkLoop();
+    return new ServingClient(this, end, "", 0, true);
+  }
+
+  /**
+   * Makes another bus one that asks for places of a service, by a stream.
+   *
+   * @param service the service
+   * @return to be {@linkplain Asker#close closed} when it asks no more
+   */
+  public Asker asker(ServiceKey service) {
+    checkLoop();
+    return new Asker(this, service);
   }
 
   void leaveShare(Share share) {
@@ -135,7 +177,7 @@ public final class LoopCalls {
    */
   public ServingClient server(MemberEnd end, String account, long member) {
     checkLoop();
-    return new ServingClient(this, end, account, member);
+    return new ServingClient(this, end, account, member, false);
   }
 
   /**

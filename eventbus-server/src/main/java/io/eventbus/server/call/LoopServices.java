@@ -2,8 +2,10 @@ package io.eventbus.server.call;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -13,11 +15,14 @@ import org.jspecify.annotations.Nullable;
  * Confined to the loop.
  */
 final class LoopServices {
+  private static final ServiceMember[] NOWHERE = {};
+
   private final LoopCalls calls;
   // Of the default account, and of the others those that have services here.
   private final Map<ByteBuffer, LoopService> byName = new HashMap<>();
   private final Map<String, Map<ByteBuffer, LoopService>> ofAccounts = new HashMap<>();
   private final IdentityHashMap<Service, LoopService> byService = new IdentityHashMap<>();
+  private final IdentityHashMap<Service, ServiceMember[]> far = new IdentityHashMap<>();
 
   LoopServices(LoopCalls calls) {
     this.calls = calls;
@@ -29,10 +34,17 @@ final class LoopServices {
    * @param account whose; empty for the default account
    * @param in position and limit are as before afterwards
    * @param waits whether to take one that nobody serves
+   * @param home whether only members of this bus count
    * @return null if nobody serves it, and the call does not wait
    */
   @Nullable LoopService find(
-      String account, ByteBuffer in, int start, int length, boolean waits, long nowNanos) {
+      String account,
+      ByteBuffer in,
+      int start,
+      int length,
+      boolean waits,
+      boolean home,
+      long nowNanos) {
     int position = in.position();
     int limit = in.limit();
     in.limit(start + length).position(start);
@@ -43,7 +55,9 @@ final class LoopServices {
         in.get(name);
         known = learn(account, name, waits, nowNanos);
       }
-      if (known == null || known.service.isServed() || waits) {
+      if (known == null
+          || (home ? known.service.isServedHere() : known.service.isServed())
+          || waits) {
         return known;
       }
       // It may have been served when it was looked up.
@@ -80,7 +94,13 @@ final class LoopServices {
 
   private LoopService add(Service service, ByteBuffer key, long nowNanos) {
     LoopService known =
-        new LoopService(service, key, calls.number(), calls.settings().retryPercent(), nowNanos);
+        new LoopService(
+            service,
+            key,
+            calls.number(),
+            calls.settings().retryPercent(),
+            far.getOrDefault(service, NOWHERE),
+            nowNanos);
     String account = service.account();
     Map<ByteBuffer, LoopService> names =
         account.isEmpty() ? byName : ofAccounts.computeIfAbsent(account, a -> new HashMap<>());
@@ -94,9 +114,37 @@ final class LoopServices {
     return byService.get(service);
   }
 
+  /** Another bus serves a service, by a stream of this loop, or does not any more. */
+  void far(ServiceMember bus, boolean serves) {
+    Service service = bus.service();
+    List<ServiceMember> all = new ArrayList<>(List.of(far.getOrDefault(service, NOWHERE)));
+    all.remove(bus);
+    if (serves) {
+      all.add(bus);
+    }
+    ServiceMember[] now = all.toArray(NOWHERE);
+    if (all.isEmpty()) {
+      far.remove(service);
+    } else {
+      far.put(service, now);
+    }
+    LoopService known = byService.get(service);
+    if (known != null) {
+      known.far = now;
+    }
+  }
+
+  /** The other buses that serve a service, by streams of this loop. */
+  ServiceMember[] far(Service service) {
+    return far.getOrDefault(service, NOWHERE);
+  }
+
   /** Forgets a service that nobody serves and that no call waits for. */
   void forgetIdle(LoopService known) {
-    if (!known.dropped && known.queue.isEmpty() && !known.service.isServed()) {
+    if (!known.dropped
+        && known.queue.isEmpty()
+        && known.home.isEmpty()
+        && !known.service.isServed()) {
       known.dropped = true;
       String account = known.service.account();
       Map<ByteBuffer, LoopService> names = byName(account);

@@ -48,4 +48,13 @@ public interface MemberEnd {
    * @param reason for people
    */
   default void cancelTunnel(long call, String reason) {}
+
+  /**
+   * Tells another bus that calls of a service wait for its places; for a member of {@link
+   * ServingClient#serve} only.
+   *
+   * @param registration which service
+   * @param queued how many calls wait
+   */
+  default void want(long registration, int queued) {}
 }

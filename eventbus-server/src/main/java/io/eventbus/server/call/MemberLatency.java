@@ -31,6 +31,11 @@ final class MemberLatency {
     }
   }
 
+  /** The member can answer again. */
+  void reachable(long nowNanos) {
+    quietSince = nowNanos;
+  }
+
   /** The member has answered. */
   void answered(long nanos, long nowNanos) {
     quietSince = nowNanos;

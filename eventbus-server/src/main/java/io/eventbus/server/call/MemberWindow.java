@@ -91,6 +91,13 @@ final class MemberWindow {
     set(declared == 0 ? 0 : Math.min(Math.max(limit, first), target()));
   }
 
+  /** Another bus says how many places there are. */
+  void grant(int places) {
+    if (!closed) {
+      set(places);
+    }
+  }
+
   /** Takes all places that are free, for good. */
   void close() {
     closed = true;

@@ -8,7 +8,8 @@ package io.eventbus.server.call;
  * @param method what it asks for
  * @param caller the caller's producer number
  * @param request the caller's number of it
- * @param member the number of the member that has it, 0 while it waits
+ * @param waits whether nobody has it yet
+ * @param member the number of the member that has it, 0 while it waits or another bus has it
  * @param attempt how often it was sent or given to a member before
  * @param ageNanos how long ago it came to the bus
  * @param leftNanos how long it has still
@@ -19,6 +20,7 @@ public record OpenCall(
     String method,
     long caller,
     long request,
+    boolean waits,
     long member,
     int attempt,
     long ageNanos,

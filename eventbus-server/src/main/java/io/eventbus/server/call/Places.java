@@ -9,19 +9,27 @@ import org.jspecify.annotations.Nullable;
  * Brings the calls of one loop and the free places in members' windows together: what finds no
  * place waits, and whoever frees a place gives it to the next call that waits, on this loop or
  * another. Confined to the loop.
+ *
+ * <p>It is one class because whatever frees a place decides what waits, and the other way round.
  */
 final class Places {
+  /** How long a call of another bus waits before it goes back, once, for another choice. */
+  static final long RETURN_NANOS = 50_000_000;
+
+  /** Calls for one member, calls for any, and calls of other buses. */
+  private static final int SORTS = 3;
+
   private final LoopCalls calls;
+  private final Pins pins = new Pins();
   private final Choice choice;
   private final Admission admission;
   private final AtomicLong queuedBytes;
   // What waits for one member only. A member is in it from its first such call to its end.
   private final IdentityHashMap<ServiceMember, ServiceQueue> pinned = new IdentityHashMap<>();
-  // Which loop, and which of its calls, is next where calls for any member and calls for this
-  // member
-  // only wait.
-  private boolean pinnedLoopFirst;
-  private boolean pinnedFirst;
+  // Which loop, and which of its calls, is next where calls for any member, calls for this member
+  // only and calls of other buses wait.
+  private int loopTurn;
+  private int queueTurn;
 
   Places(LoopCalls calls, Choice choice, Admission admission, AtomicLong queuedBytes) {
     this.calls = calls;
@@ -34,19 +42,33 @@ final class Places {
   void begin(Call call, long nowNanos) {
     LoopService to = call.service();
     if (call.pinned() != 0) {
-      beginPinned(call, to.service, nowNanos);
+      beginPinned(call, to, nowNanos);
       return;
     }
-    ServiceMember member = to.queue.isEmpty() ? choice.take(to.service, null, nowNanos) : null;
+    boolean home = call.isHome();
+    ServiceQueue queue = queue(call, to);
+    ServiceMember member = queue.isEmpty() ? choice.take(to, call, home, nowNanos) : null;
     if (member != null) {
       give(call, member, nowNanos);
-    } else if (admitted(call, to.queue, to.service.waiting(), to.speed(nowNanos), nowNanos)) {
+    } else if (call.isFromBus()) {
+      // How many of these come is what their bus was told.
+      enqueue(call, to, false, nowNanos);
+    } else if (admitted(
+        call,
+        queue,
+        home ? to.service.homeWaiting() : to.service.waiting(),
+        to.speed(nowNanos),
+        nowNanos)) {
       enqueue(call, to, false, nowNanos);
     }
   }
 
-  private void beginPinned(Call call, Service service, long nowNanos) {
-    ServiceMember member = service.member(call.pinned());
+  private static ServiceQueue queue(Call call, LoopService to) {
+    return call.isHome() ? to.home : to.queue;
+  }
+
+  private void beginPinned(Call call, LoopService to, long nowNanos) {
+    ServiceMember member = pins.member(call, to);
     if (member == null) {
       calls.endings().fail(call, FailureCode.NO_MEMBER, 0, Texts.NOT_THIS_MEMBER, nowNanos);
       return;
@@ -80,7 +102,7 @@ final class Places {
     if (retryAfter == Admission.ADMITTED) {
       return true;
     }
-    calls.stats().shed(call.priority()).add(1);
+    call.stats().shed(call.priority()).add(1);
     calls.endings().fail(call, FailureCode.OVERLOADED, retryAfter, admission.reason(), nowNanos);
     return false;
   }
@@ -90,13 +112,13 @@ final class Places {
     LoopService to = calls.services().current(call.service(), nowNanos);
     call.service = to;
     if (call.pinned() != 0) {
-      againPinned(call, to.service, nowNanos);
+      againPinned(call, to, nowNanos);
       return;
     }
-    ServiceMember member = choice.take(to.service, call, nowNanos);
+    ServiceMember member = choice.take(to, call, call.isHome(), nowNanos);
     if (member != null) {
       give(call, member, nowNanos);
-    } else if (to.service.isServed() || call.waitNanos() > 0) {
+    } else if (call.isServed() || call.waitNanos() > 0) {
       call.memberDeadlineNanos = nowNanos + call.waitNanos();
       enqueue(call, to, true, nowNanos);
     } else {
@@ -105,8 +127,8 @@ final class Places {
     }
   }
 
-  private void againPinned(Call call, Service service, long nowNanos) {
-    ServiceMember member = service.member(call.pinned());
+  private void againPinned(Call call, LoopService to, long nowNanos) {
+    ServiceMember member = pins.member(call, to);
     if (member == null) {
       calls.endings().fail(call, FailureCode.NO_MEMBER, 0, Texts.NOT_THIS_MEMBER, nowNanos);
     } else if (member.window().take()) {
@@ -118,7 +140,7 @@ final class Places {
 
   private void give(Call call, ServiceMember member, long nowNanos) {
     if (call.number == 0) {
-      calls.stats().queueTime.record(nowNanos - call.begunNanos());
+      call.stats().queueTime.record(nowNanos - call.begunNanos());
     }
     call.become(CallState.DISPATCHED);
     call.member = member;
@@ -131,15 +153,25 @@ final class Places {
   }
 
   private void enqueue(Call call, LoopService to, boolean first, long nowNanos) {
-    wait(call, to.queue, to.service, first);
-    if (!to.service.isServed()) {
+    boolean home = call.isHome();
+    ServiceQueue queue = queue(call, to);
+    wait(call, queue, to.service, first);
+    if (call.isReturnable()) {
+      call.memberDeadlineNanos = nowNanos + RETURN_NANOS;
+    }
+    if (call.isReturnable() || !call.isServed()) {
       calls.deadlines().arm(call, earlier(call), nowNanos);
     }
-    if (to.queue.size() == 1) {
+    if (queue.size() == 1) {
       // A place may have become free before others could know that this loop waits.
-      ServiceMember member = choice.take(to.service, null, nowNanos);
+      ServiceMember member = choice.take(to, null, home, nowNanos);
       if (member != null) {
         granted(member, nowNanos);
+      }
+    }
+    if (!home) {
+      for (ServiceMember bus : to.far) {
+        bus.want(to.queue.size(), nowNanos);
       }
     }
   }
@@ -167,7 +199,7 @@ final class Places {
     service.queued().incrementAndGet();
     queuedBytes.addAndGet(call.bytes());
     call.share().queuedBytes += call.bytes();
-    calls.stats().queued.add(1);
+    call.stats().queued.add(1);
   }
 
   /** A call that waited does not any more. */
@@ -175,7 +207,7 @@ final class Places {
     call.service().service.queued().decrementAndGet();
     queuedBytes.addAndGet(-call.bytes());
     call.share().queuedBytes -= call.bytes();
-    calls.stats().queued.add(-1);
+    call.stats().queued.add(-1);
   }
 
   /** Takes a call out of the queue that it waits in; it ends. */
@@ -185,6 +217,11 @@ final class Places {
       queue.remove(call);
       waited(call);
     }
+  }
+
+  /** A member of another bus has answered a call of this loop. */
+  void answered(long member, ServiceMember bus) {
+    pins.answered(member, bus);
   }
 
   /** A place of the member was taken for a call of this loop. */
@@ -203,11 +240,18 @@ final class Places {
 
   private @Nullable Call next(ServiceMember member) {
     LoopService known = calls.services().known(member.service());
-    ServiceQueue all = known == null ? null : known.queue;
     ServiceQueue own = pinned.get(member);
-    pinnedFirst = !pinnedFirst;
-    Call call = poll(pinnedFirst ? own : all);
-    return call == null ? poll(pinnedFirst ? all : own) : call;
+    Call call = null;
+    for (int i = 0; call == null && i < SORTS; i++) {
+      queueTurn = (queueTurn + 1) % SORTS;
+      call =
+          switch (queueTurn) {
+            case 0 -> poll(own);
+            case 1 -> poll(known == null ? null : known.queue);
+            default -> poll(known == null || member.isFar() ? null : known.home);
+          };
+    }
+    return call;
   }
 
   private static @Nullable Call poll(@Nullable ServiceQueue queue) {
@@ -222,13 +266,19 @@ final class Places {
 
   /** The member may have free places: they go to calls that wait. */
   void offer(ServiceMember member) {
-    WaitingLoops all = member.service().waiting();
-    WaitingLoops own = member.waiting();
-    while ((all.any() || own.any()) && member.window().take()) {
-      pinnedLoopFirst = !pinnedLoopFirst;
-      int loop = (pinnedLoopFirst ? own : all).next();
-      if (loop < 0) {
-        loop = (pinnedLoopFirst ? all : own).next();
+    if (member.isAvoided() && othersServe(member)) {
+      return;
+    }
+    while (anyWaits(member) && member.window().take()) {
+      int loop = -1;
+      for (int i = 0; loop < 0 && i < SORTS; i++) {
+        loopTurn = (loopTurn + 1) % SORTS;
+        loop =
+            switch (loopTurn) {
+              case 0 -> member.waiting().next();
+              case 1 -> member.service().waiting().next();
+              default -> member.isFar() ? -1 : member.service().homeWaiting().next();
+            };
       }
       if (loop < 0) {
         member.window().giveBack();
@@ -240,14 +290,42 @@ final class Places {
     }
   }
 
-  /** Nobody serves a service any more: what does not wait for that to change fails. */
+  private static boolean anyWaits(ServiceMember member) {
+    return member.waiting().any()
+        || member.service().waiting().any()
+        || (!member.isFar() && member.service().homeWaiting().any());
+  }
+
+  private boolean othersServe(ServiceMember member) {
+    LoopService known = calls.services().known(member.service());
+    return known != null && Choice.mustWaitForOthers(known);
+  }
+
+  /**
+   * Nobody serves a service any more, or nobody here: what does not wait for that to change fails.
+   */
   void unserved(Service service, long nowNanos) {
     LoopService known = calls.services().known(service);
-    if (known == null || service.isServed()) {
+    if (known == null) {
       return;
     }
-    for (Call call : known.queue.calls()) {
-      if (call.queue != known.queue) {
+    if (!service.isServedHere()) {
+      unserved(known.home, nowNanos);
+    }
+    if (service.isServed()) {
+      // Buses that were to be avoided as long as others serve may be the last ones.
+      for (ServiceMember bus : known.far) {
+        offer(bus);
+      }
+      return;
+    }
+    unserved(known.queue, nowNanos);
+    calls.services().forgetIdle(known);
+  }
+
+  private void unserved(ServiceQueue queue, long nowNanos) {
+    for (Call call : queue.calls()) {
+      if (call.queue != queue) {
         // One that was told before has cancelled it.
         continue;
       }
@@ -258,7 +336,6 @@ final class Places {
         calls.deadlines().arm(call, earlier(call), nowNanos);
       }
     }
-    calls.services().forgetIdle(known);
   }
 
   /** A member takes no calls any more: what waits for it only fails. */
@@ -272,7 +349,12 @@ final class Places {
   private void gone(ServiceMember member, ServiceQueue queue, long nowNanos) {
     pinned.remove(member);
     for (Call call : queue.calls()) {
-      if (call.queue == queue) {
+      if (call.queue == queue && member.isFar()) {
+        // The member that it is for may be at yet another bus.
+        leave(call);
+        call.become(CallState.READY);
+        again(call, nowNanos);
+      } else if (call.queue == queue) {
         calls.endings().fail(call, FailureCode.NO_MEMBER, 0, Texts.NOT_THIS_MEMBER, nowNanos);
       }
     }

@@ -7,5 +7,11 @@ enum Returned {
   /** The member went with the call. */
   LOST,
   /** The caller's time was over before the member had the call. */
-  EXPIRED
+  EXPIRED,
+  /** The member is another bus, which was lost with the call. */
+  BUS_LOST,
+  /** The member is another bus, where no place was free. */
+  BUSY,
+  /** The member is another bus, where nobody serves it. */
+  NOT_THERE
 }

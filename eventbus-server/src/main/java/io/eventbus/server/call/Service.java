@@ -2,42 +2,67 @@ package io.eventbus.server.call;
 
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A name that is served, or that calls wait for, on a bus. Any thread: who chooses a member reads
- * an array that is replaced when members come and go, which alone is done under a lock.
+ * an array that is replaced when members come and go, which alone is done under a lock. Other buses
+ * that serve it are counted here, and kept by each loop ({@link LoopService#far}).
  */
 final class Service {
   private static final ServiceMember[] NONE = {};
 
-  private final String account;
-  private final String name;
+  /** What a service has lost with a member. */
+  enum Loss {
+    /** Others serve it. */
+    NONE,
+    /** No member at this bus serves it any more. */
+    HERE,
+    /** Nobody serves it any more. */
+    ALL
+  }
+
+  private final ServiceKey key;
   private final AtomicInteger queued = new AtomicInteger();
   private final WaitingLoops waiting;
+  private final WaitingLoops homeWaiting;
+  private final ServedHere listener;
   // By number. Members without concurrency are in it, too.
   private volatile ServiceMember[] members = NONE;
   // Whether a member takes calls, or would if it had not failed.
   private volatile boolean served;
+  // The same of members that are connected to this bus.
+  private volatile boolean servedHere;
   // At least the window of each member; it may be more, after windows have shrunk.
   private volatile int widest;
   private int serving;
+  private int servingHere;
+  // What the streams of other buses that have calls here say of their queues, and how many they
+  // are.
+  private final AtomicLong queuedElsewhere = new AtomicLong();
+  private final AtomicInteger askers = new AtomicInteger();
   // Members, and loops that know it. Guarded by the directory.
   int uses;
 
-  Service(String account, String name, int loops) {
-    this.account = account;
-    this.name = name;
+  Service(ServiceKey key, int loops, ServedHere listener) {
+    this.key = key;
     this.waiting = new WaitingLoops(loops);
+    this.homeWaiting = new WaitingLoops(loops);
+    this.listener = listener;
   }
 
   /** Whose it is; empty for the default account. */
   String account() {
-    return account;
+    return key.account();
   }
 
   String name() {
-    return name;
+    return key.name();
+  }
+
+  ServiceKey key() {
+    return key;
   }
 
   /** Calls that wait for a place, in all loops. */
@@ -45,8 +70,24 @@ final class Service {
     return queued;
   }
 
+  /** The loops with calls for any member. */
   WaitingLoops waiting() {
     return waiting;
+  }
+
+  /** The loops with calls of other buses, which only members of this one may have. */
+  WaitingLoops homeWaiting() {
+    return homeWaiting;
+  }
+
+  /** Calls that wait at other buses which have calls here, as they have said. */
+  AtomicLong queuedElsewhere() {
+    return queuedElsewhere;
+  }
+
+  /** Streams of other buses that have calls here. */
+  AtomicInteger askers() {
+    return askers;
   }
 
   ServiceMember[] members() {
@@ -55,6 +96,11 @@ final class Service {
 
   boolean isServed() {
     return served;
+  }
+
+  /** Whether a member that is connected to this bus takes calls. */
+  boolean isServedHere() {
+    return servedHere;
   }
 
   int widest() {
@@ -80,12 +126,12 @@ final class Service {
     after[at] = member;
     members = after;
     if (serves) {
-      serves(1);
+      serves(1, true);
     }
   }
 
-  /** Returns true if the service was served until now. */
-  synchronized boolean remove(ServiceMember member, boolean serves) {
+  /** Returns what the service has lost with it. */
+  synchronized Loss remove(ServiceMember member, boolean serves) {
     ServiceMember[] before = members;
     ServiceMember[] after = new ServiceMember[before.length - 1];
     int at = 0;
@@ -98,14 +144,29 @@ final class Service {
     }
     members = after;
     widest = most;
-    return serves && serves(-1);
+    return serves ? serves(-1, true) : Loss.NONE;
   }
 
-  /** One member more, or less, takes calls; returns true if none does any more. */
-  synchronized boolean serves(int change) {
+  /**
+   * One member more, or less, takes calls.
+   *
+   * @param here whether it is connected to this bus
+   */
+  synchronized Loss serves(int change, boolean here) {
     serving += change;
     served = serving > 0;
-    return serving == 0;
+    boolean wasServedHere = servedHere;
+    if (here) {
+      servingHere += change;
+      servedHere = servingHere > 0;
+    }
+    if (servedHere != wasServedHere) {
+      // In this order for those who are told.
+      listener.servedHere(key, servedHere);
+    }
+    return change > 0 || (served && servedHere == wasServedHere)
+        ? Loss.NONE
+        : served ? Loss.HERE : Loss.ALL;
   }
 
   /**
@@ -115,12 +176,12 @@ final class Service {
    * @return for how many nanoseconds; 0 if it goes on
    */
   synchronized long pause(MemberWindow window) {
-    return 2 * (paused() + 1) <= serving ? window.pause() : 0;
+    return 2 * (paused() + 1) <= servingHere ? window.pause() : 0;
   }
 
   /** Whether members that are stopped have to go on, because too few others are left. */
   synchronized boolean mustResume() {
-    return 2 * paused() > serving;
+    return 2 * paused() > servingHere;
   }
 
   private int paused() {

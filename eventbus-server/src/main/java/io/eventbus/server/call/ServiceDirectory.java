@@ -11,22 +11,26 @@ import org.jspecify.annotations.Nullable;
  * know. Any thread; the way of a call asks it only for names that its loop does not know.
  */
 final class ServiceDirectory {
-  /** The same name in two accounts is two services. */
-  private record Key(String account, String name) {}
-
-  private final ConcurrentHashMap<Key, Service> services = new ConcurrentHashMap<>();
+  private final ConcurrentHashMap<ServiceKey, Service> services = new ConcurrentHashMap<>();
   private final int loops;
+  private final ServedHere listener;
 
-  ServiceDirectory(int loops) {
+  ServiceDirectory(int loops, ServedHere listener) {
     this.loops = loops;
+    this.listener = listener;
   }
 
   /** Returns a service that is kept until it is left as often as it was joined. */
   Service join(String account, String name) {
+    return join(new ServiceKey(account, name));
+  }
+
+  /** As above. */
+  Service join(ServiceKey of) {
     return services.compute(
-        new Key(account, name),
+        of,
         (key, there) -> {
-          Service service = there == null ? new Service(account, name, loops) : there;
+          Service service = there == null ? new Service(key, loops, listener) : there;
           service.uses++;
           return service;
         });
@@ -34,14 +38,12 @@ final class ServiceDirectory {
 
   /** As {@link #join}, if there are members that take calls; else null. */
   @Nullable Service joinServed(String account, String name) {
-    Service there = services.get(new Key(account, name));
+    Service there = services.get(new ServiceKey(account, name));
     return there == null || !there.isServed() ? null : join(account, name);
   }
 
   void leave(Service service) {
-    services.computeIfPresent(
-        new Key(service.account(), service.name()),
-        (key, there) -> --there.uses == 0 ? null : there);
+    services.computeIfPresent(service.key(), (key, there) -> --there.uses == 0 ? null : there);
   }
 
   List<ServiceFigures> figures(long nowNanos) {

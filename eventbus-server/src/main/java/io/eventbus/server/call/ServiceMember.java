@@ -4,13 +4,20 @@ import io.eventbus.server.stats.SingleWriterCounter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One connection's membership in one service. Confined to the loop that owns the connection; what
- * the package reads from other loops says so.
+ * One connection's membership in one service; or another bus that serves it, by a stream of one
+ * loop, which says itself how many calls it may have and whom it stops. Confined to the loop that
+ * owns the connection; what the package reads from other loops says so.
+ *
+ * <p>It is one class because its window, its latency and its place in the service change together.
  */
 public final class ServiceMember {
+  /** How often another bus is told at most that calls wait, unless they double. */
+  private static final long DEMAND_NANOS = 10_000_000;
+
   private final ServingClient client;
   private final Service service;
   private final long registration;
+  private final boolean far;
   private final MemberWindow window;
   private final MemberLatency latency = new MemberLatency();
   private final WaitingLoops waiting;
@@ -18,6 +25,11 @@ public final class ServiceMember {
   private volatile boolean gone;
   private volatile int concurrency;
   private volatile boolean everPinned;
+  // Of another bus: it gets no calls as long as others serve. And what it was told last waits here.
+  private boolean avoided;
+  private long reachableSince;
+  private int demanded;
+  private long demandedAt;
   private final SingleWriterCounter completions = new SingleWriterCounter();
   // What the client has; a place may be taken before, by a call that is on its way to it.
   private final SingleWriterCounter unanswered = new SingleWriterCounter();
@@ -28,8 +40,11 @@ public final class ServiceMember {
       Service service,
       long registration,
       int concurrency,
+      boolean far,
       int loops,
       long nowNanos) {
+    this.far = far;
+    this.reachableSince = nowNanos;
     this.client = client;
     this.service = service;
     this.registration = registration;
@@ -54,9 +69,9 @@ public final class ServiceMember {
     window.capacity(calls);
     service.widened(window.limit());
     if (serves != served) {
-      boolean last = service.serves(serves ? 1 : -1);
+      Service.Loss loss = service.serves(serves ? 1 : -1, true);
       if (!serves) {
-        lost(last);
+        lost(loss);
       }
     }
     client.calls().places().offer(this);
@@ -83,23 +98,77 @@ public final class ServiceMember {
     if (end != null) {
       client.calls().deadlines().disarm(end);
     }
-    boolean last = service.remove(this, concurrency > 0);
-    lost(last);
+    if (far) {
+      client.calls().services().far(this, false);
+      lost(service.serves(-1, false));
+    } else {
+      lost(service.remove(this, concurrency > 0));
+    }
     client.calls().directory().leave(service);
   }
 
   /** The service has one member less that takes calls. */
-  private void lost(boolean last) {
+  private void lost(Service.Loss loss) {
     LoopCalls calls = client.calls();
     calls.cannotBeCalled(this);
-    if (last) {
+    if (loss != Service.Loss.NONE) {
       calls.unserved(service);
-    } else if (service.mustResume()) {
+    }
+    if (loss == Service.Loss.NONE && service.mustResume()) {
       for (ServiceMember member : service.members()) {
         if (member.window.isPaused()) {
           calls.resume(member);
         }
       }
+    }
+  }
+
+  /**
+   * Says how many calls another bus may have; for a member of {@link ServingClient#serve}.
+   *
+   * @param calls at least 0
+   */
+  public void grant(int calls) {
+    client.calls().checkLoop();
+    window.grant(calls);
+    client.calls().places().offer(this);
+  }
+
+  /**
+   * Says whether another bus is to get calls only if nobody else serves: it cannot be reached, or
+   * sends its clients away.
+   *
+   * @param avoid whether it is
+   */
+  public void avoid(boolean avoid) {
+    client.calls().checkLoop();
+    boolean before = avoided;
+    avoided = avoid;
+    if (before && !avoid) {
+      reachableSince = client.calls().now();
+      latency.reachable(reachableSince);
+      client.calls().places().offer(this);
+    }
+  }
+
+  boolean isAvoided() {
+    return avoided;
+  }
+
+  /** Whether it is another bus. */
+  boolean isFar() {
+    return far;
+  }
+
+  /**
+   * So many calls wait because it has no free place: it is told when they have doubled since it was
+   * told last, or after some time.
+   */
+  void want(int queued, long nowNanos) {
+    if (queued >= 2 * demanded || nowNanos - demandedAt >= DEMAND_NANOS) {
+      demanded = queued;
+      demandedAt = nowNanos;
+      client.end().want(registration, queued);
     }
   }
 
@@ -126,7 +195,12 @@ public final class ServiceMember {
 
   /** The client has answered as it should, if perhaps too late. */
   void succeeded(Call call, long nowNanos) {
-    latency.answered(nowNanos - call.invokedNanos(), nowNanos);
+    long since = call.invokedNanos();
+    if (far && reachableSince - since > 0) {
+      // A cut says nothing of how long its members take.
+      since = reachableSince;
+    }
+    latency.answered(nowNanos - since, nowNanos);
     if (!call.wasFault()) {
       window.succeeded();
     }
@@ -142,6 +216,9 @@ public final class ServiceMember {
 
   private void completed(long nowNanos) {
     completions.add(1);
+    if (far) {
+      return;
+    }
     window.completed(nowNanos);
     service.widened(window.limit());
   }
@@ -151,6 +228,9 @@ public final class ServiceMember {
    * it takes as a rule: a caller may ask for any time.
    */
   void timedOut(Call call, long nowNanos) {
+    if (far) {
+      return;
+    }
     long nanos = nowNanos - call.invokedNanos();
     if (nanos >= Math.max(MemberLatency.FAILURE_NANOS, 4 * latency.mean(0, nowNanos))) {
       call.isFault();
@@ -159,7 +239,7 @@ public final class ServiceMember {
   }
 
   private void fault(long nowNanos) {
-    if (!window.failed()) {
+    if (far || !window.failed()) {
       return;
     }
     long pause = service.pause(window);
@@ -198,7 +278,12 @@ public final class ServiceMember {
     return service;
   }
 
-  long registration() {
+  /**
+   * Returns what {@link Invocation#registration} returns for it.
+   *
+   * @return as the connection has chosen it
+   */
+  public long registration() {
     return registration;
   }
 
@@ -220,6 +305,11 @@ public final class ServiceMember {
   /** Whether it has left; any thread. */
   boolean isGone() {
     return gone;
+  }
+
+  /** How many calls it works on at once, as it says; any thread. */
+  int concurrency() {
+    return concurrency;
   }
 
   /** Whether it takes calls, perhaps later; any thread. */
@@ -251,12 +341,32 @@ public final class ServiceMember {
   }
 
   /**
+   * How long a further call can be expected to take, in nanoseconds; for the choice between this
+   * bus and others.
+   *
+   * @param unknown for another bus of which nothing is known yet
+   */
+  double expected(int fromLoop, double unknown, long nowNanos) {
+    double one = (double) latency.peak(unanswered(), nowNanos);
+    if (far) {
+      // What is idle has not become faster.
+      one = Math.max(one, (double) latency.mean(unanswered(), nowNanos));
+      one = (one == 0 ? unknown : one) + Choice.OTHER_BUS_NANOS;
+    } else if (fromLoop != loop()) {
+      one += Choice.OTHER_LOOP_NANOS;
+    }
+    int atOnce = Math.max(1, far ? window.limit() : concurrency);
+    return one * Math.max(1, (window.outstanding() + 1) / (double) atOnce);
+  }
+
+  /**
    * How many calls it does in a nanosecond while its window is full, by estimate; 0 if that is not
    * known. Any thread.
    */
   double speed(long nowNanos) {
     int limit = window.limit();
-    long mean = latency.mean(unanswered(), nowNanos);
+    // What cannot answer is not slow.
+    long mean = latency.mean(avoided ? 0 : unanswered(), nowNanos);
     // The window of a new member is small, and will be larger before those who wait are served.
     return limit == 0 || mean == 0 ? 0 : Math.max(limit, concurrency) / (double) mean;
   }

@@ -20,16 +20,18 @@ public final class ServingClient {
   private final MemberEnd end;
   private final String account;
   private final long number;
-  private final Map<String, ServiceMember> members = new HashMap<>();
+  private final boolean far;
+  private final Map<ServiceKey, ServiceMember> members = new HashMap<>();
   // What the client has not answered, by the bus's numbers.
   private final LongObjectHashMap<Call> open = new LongObjectHashMap<>();
   private long invoked;
   private boolean closed;
 
-  ServingClient(LoopCalls calls, MemberEnd end, String account, long number) {
-    if (number == 0) {
+  ServingClient(LoopCalls calls, MemberEnd end, String account, long number, boolean far) {
+    if (number == 0 && !far) {
       throw new IllegalArgumentException("member: 0 (expected: a producer number)");
     }
+    this.far = far;
     this.calls = calls;
     this.end = end;
     this.account = account;
@@ -47,22 +49,50 @@ public final class ServingClient {
    */
   public @Nullable ServiceMember register(long registration, String service, int concurrency) {
     calls.checkLoop();
-    if (closed || members.containsKey(service)) {
+    ServiceKey key = new ServiceKey(account, service);
+    if (closed || members.containsKey(key)) {
       return null;
     }
-    Service joined = calls.directory().join(account, service);
+    Service joined = calls.directory().join(key);
     ServiceMember member =
-        new ServiceMember(this, joined, registration, concurrency, calls.loops(), calls.now());
-    members.put(service, member);
+        new ServiceMember(
+            this, joined, registration, concurrency, false, calls.loops(), calls.now());
+    members.put(key, member);
     joined.add(member, concurrency > 0);
     joined.widened(member.window().limit());
     calls.places().offer(member);
     return member;
   }
 
+  /**
+   * Makes another bus, for which this stands, one that serves: calls of every loop may be given to
+   * it when this returns, few at first, until it {@linkplain ServiceMember#grant says} how many.
+   *
+   * @param registration what {@link Invocation#registration} returns
+   * @param service a legal name, of any account
+   * @param avoided as {@link ServiceMember#avoid}
+   * @return the bus as a member, or null if it is one already, or this has ended
+   */
+  public @Nullable ServiceMember serve(long registration, ServiceKey service, boolean avoided) {
+    calls.checkLoop();
+    if (closed || members.containsKey(service)) {
+      return null;
+    }
+    Service joined = calls.directory().join(service);
+    ServiceMember member =
+        new ServiceMember(
+            this, joined, registration, MemberWindow.FIRST, true, calls.loops(), calls.now());
+    member.avoid(avoided);
+    members.put(service, member);
+    calls.services().far(member, true);
+    joined.serves(1, false);
+    calls.places().offer(member);
+    return member;
+  }
+
   /** A member leaves. */
   void remove(ServiceMember member) {
-    members.remove(member.service().name());
+    members.remove(member.service().key());
   }
 
   /** Gives the client a call, for which a place was taken. */
@@ -174,6 +204,60 @@ public final class ServingClient {
   }
 
   /**
+   * Says which member has answered at another bus, just before its {@link #reply} or {@link
+   * #failure}.
+   *
+   * @param call the bus's number, from {@link Invocation#call}
+   * @param member the number of the member, 0 for none
+   * @param queuedMicros how long the call waited there, in microseconds
+   * @return the bus as a member of the service, or null if this connection has no such call
+   */
+  public @Nullable ServiceMember answered(long call, long member, int queuedMicros) {
+    Call found = open.get(call);
+    if (found == null) {
+      return null;
+    }
+    found.answered(member, queuedMicros);
+    return found.member();
+  }
+
+  /**
+   * Another bus has not done a call: it goes to others, if that is safe.
+   *
+   * @param call the bus's number, from {@link Invocation#call}
+   * @param why what became of it there
+   * @return false if this connection has no such call; then nothing was done
+   */
+  public boolean sentBack(long call, Undone why) {
+    calls.checkLoop();
+    Call found = open.remove(call);
+    if (found == null) {
+      return false;
+    }
+    ServiceMember member = found.member();
+    member.ended();
+    Returned returned =
+        switch (why) {
+          case BUSY -> Returned.BUSY;
+          case NO_MEMBER -> Returned.NOT_THERE;
+          case MEMBER_LOST -> Returned.LOST;
+        };
+    giveBack(found, returned, calls.now());
+    calls.places().release(member);
+    return true;
+  }
+
+  /** What may become of a call at another bus. */
+  public enum Undone {
+    /** No place was free. */
+    BUSY,
+    /** Nobody serves it, or not the member that was asked for. */
+    NO_MEMBER,
+    /** A member went with it. */
+    MEMBER_LOST
+  }
+
+  /**
    * Takes a member's answer that there is no reply. {@code REFUSED} and {@code OVERLOADED} with
    * {@code executed} NO make the bus try other members first.
    *
@@ -247,12 +331,17 @@ public final class ServingClient {
     long now = calls.now();
     for (Call call : left) {
       call.member().ended();
-      giveBack(call, call.place() < written ? Returned.LOST : Returned.UNWRITTEN, now);
+      Returned why = far ? Returned.BUS_LOST : Returned.LOST;
+      giveBack(call, call.place() < written ? why : Returned.UNWRITTEN, now);
     }
   }
 
   LoopCalls calls() {
     return calls;
+  }
+
+  MemberEnd end() {
+    return end;
   }
 
   /** Any thread. */

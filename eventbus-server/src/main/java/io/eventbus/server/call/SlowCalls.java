@@ -8,7 +8,10 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.PriorityQueue;
 
-/** Finds the calls of a loop that have been under way for longest. Confined to the loop. */
+/**
+ * Finds the calls of a loop that have been under way for longest; those of other buses are found
+ * there. Confined to the loop.
+ */
 final class SlowCalls {
   private static final Comparator<Call> BY_AGE =
       // Differences, because the clock has no origin.
@@ -21,7 +24,7 @@ final class SlowCalls {
     PriorityQueue<Call> oldest = new PriorityQueue<>(BY_AGE);
     deadlines.forEach(
         entry -> {
-          if (entry instanceof Call call) {
+          if (entry instanceof Call call && !call.isHome()) {
             oldest.add(call);
             if (oldest.size() > most) {
               // The youngest.
@@ -38,13 +41,15 @@ final class SlowCalls {
   }
 
   private static OpenCall describe(Call call, long nowNanos) {
-    ServiceMember member = call.state() == CallState.DISPATCHED ? call.member : null;
+    boolean waits = call.state() != CallState.DISPATCHED;
+    ServiceMember member = waits ? null : call.member;
     return new OpenCall(
         call.service().service.account(),
         call.service().service.name(),
         method(call),
         call.client().info().producer(),
         call.request(),
+        waits,
         member == null ? 0 : member.number(),
         call.attempt(),
         nowNanos - call.begunNanos(),

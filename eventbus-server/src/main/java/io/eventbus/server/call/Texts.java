@@ -3,6 +3,9 @@ package io.eventbus.server.call;
 /** What callers and members are told, for people. */
 final class Texts {
   static final String NO_MEMBER = "no member serves it (expected: at least one)";
+  static final String NO_MEMBER_HERE =
+      "no member at this bus serves it, only at others, which a request to all does not ask"
+          + " (expected: at least one at the caller's bus)";
   static final String NOT_THIS_MEMBER =
       "the member that was asked for does not serve it (expected: one that does, or 0 for any)";
   static final String EXPIRED = "the caller's time was over before a member was free";
@@ -10,6 +13,7 @@ final class Texts {
   static final String CANCELLED = "the caller has cancelled it";
   static final String MEMBER_LOST = "the connection of the member ended before it answered";
   static final String MEMBER_LEFT = "the member left before it had the request";
+  static final String BUS_LOST = "the bus of the member was lost before it answered";
   static final String MEMORY = "the bus is short of memory";
   static final String TIME_IS_OVER = "the caller's time is over";
   static final String CALLER_GONE = "the caller has gone";

@@ -1025,7 +1025,9 @@ public enum ConfigKey {
       Bytes.TIB,
       "",
       "Bytes that may wait for one lane to another bus, sent or not, until that bus has"
-          + " acknowledged them; beyond, publishers wait. There is one lane for each event loop."),
+          + " acknowledged them; beyond, publishers wait. There is one lane for each event loop."
+          + " The same for each direction of a stream of calls, beyond which calls go elsewhere or"
+          + " wait."),
   /** Bytes queued for all lanes. */
   FEDERATION_MEMORY_PERCENT(
       "federation.memory-percent",

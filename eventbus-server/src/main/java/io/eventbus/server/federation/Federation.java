@@ -7,8 +7,12 @@ import io.eventbus.link.StreamAcceptor;
 import io.eventbus.registry.BusId;
 import io.eventbus.registry.ListenerRegistration;
 import io.eventbus.registry.Registry;
+import io.eventbus.server.call.LoopCalls;
+import io.eventbus.server.call.ServedHere;
+import io.eventbus.server.call.ServiceKey;
 import io.eventbus.server.config.FederationConfig;
 import io.eventbus.server.config.ListenConfig;
+import io.eventbus.server.federation.call.FarServices;
 import io.eventbus.server.federation.interest.InterestExchange;
 import io.eventbus.server.federation.interest.LocalInterest;
 import io.eventbus.server.federation.lane.ClockAndRandom;
@@ -30,6 +34,8 @@ import io.netty.channel.epoll.EpollIoHandler;
 import io.netty.channel.epoll.EpollServerSocketChannel;
 import io.netty.channel.epoll.EpollSocketChannel;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
@@ -51,6 +57,7 @@ public final class Federation implements ClusterPromises {
 
   private final Lanes lanes;
   private final LocalInterest interest;
+  private final FarServices services;
   private final InterestExchange exchange;
   private final Members members;
   private final Gate startGate = new Gate();
@@ -97,8 +104,9 @@ public final class Federation implements ClusterPromises {
         new Lanes(
             config, self, maxFrameBytes, eventLoops, memory, clock, index.accounts()::invalidate);
     interest = new LocalInterest(this::interestChanged);
-    exchange = new InterestExchange(lanes, index, interest, startGate);
-    members = new Members(lanes, exchange);
+    services = new FarServices(lanes);
+    exchange = new InterestExchange(lanes, index, interest, startGate, services);
+    members = new Members(lanes, exchange, services);
     lanes.listen(exchange, new PromisesAndMembers());
     index.onLocalChange(interest);
   }
@@ -143,11 +151,27 @@ public final class Federation implements ClusterPromises {
    * Begins to open lanes and to take them.
    *
    * @param routers the router of each loop
+   * @param calls the calls of each loop
    * @param linkNode the links, which listen
    * @param registry says which buses there are
    */
-  public void start(List<Router> routers, LinkNode linkNode, Registry registry) {
+  public void start(
+      List<Router> routers, List<LoopCalls> calls, LinkNode linkNode, Registry registry) {
+    services.start(calls);
     start(routers, linkNode::openStream);
+    linkNode.acceptStreams(
+        FarServices.KIND,
+        new StreamAcceptor() {
+          @Override
+          public EventLoop loop(LinkPeer peer) {
+            return services.loop(peer);
+          }
+
+          @Override
+          public ChannelHandler handler(LinkPeer peer) {
+            return services.receiver(peer);
+          }
+        });
     linkNode.acceptStreams(
         Lanes.KIND,
         new StreamAcceptor() {
@@ -182,6 +206,28 @@ public final class Federation implements ClusterPromises {
 
   Lanes lanes() {
     return lanes;
+  }
+
+  FarServices services() {
+    return services;
+  }
+
+  /**
+   * Tells the other buses which services have members here.
+   *
+   * @return to be told of the first member of each, and the last
+   */
+  public ServedHere servedHere() {
+    return (service, served) -> interest.serves(service.account(), service.name(), served);
+  }
+
+  /**
+   * Returns which other buses serve what.
+   *
+   * @return their names by services
+   */
+  public Map<ServiceKey, Set<BusId>> servedElsewhere() {
+    return services.byKey();
   }
 
   InterestExchange exchange() {
@@ -222,6 +268,17 @@ public final class Federation implements ClusterPromises {
         + " others of (expected: at most "
         + lanes.config().filters()
         + ", federation.filters); use wider filters, or another bus";
+  }
+
+  @Override
+  public @Nullable String refuseService(String account, String service) {
+    if (interest.size() < lanes.config().filters() || interest.serves(account, service)) {
+      return null;
+    }
+    return "the clients of this bus subscribe to and serve as much as it can tell the others of"
+        + " (expected: at most "
+        + lanes.config().filters()
+        + " filters and services, federation.filters)";
   }
 
   @Override
@@ -324,6 +381,7 @@ public final class Federation implements ClusterPromises {
    * @return at this moment, or a moment ago
    */
   public FederationFigures figures() {
-    return FederationFigures.of(lanes, interest, late.sum(), exchange.mismatches());
+    return FederationFigures.of(
+        lanes, interest, late.sum(), exchange.mismatches(), services.figures());
   }
 }

@@ -1,5 +1,6 @@
 package io.eventbus.server.federation;
 
+import io.eventbus.server.federation.call.CallStreamFigures;
 import io.eventbus.server.federation.interest.LocalInterest;
 import io.eventbus.server.federation.lane.LaneCounters;
 import io.eventbus.server.federation.lane.LaneLoop;
@@ -34,6 +35,7 @@ import java.util.function.Function;
  * @param filters filters and groups that other buses are told of, now
  * @param latePromises promises to clients that other buses did not answer in time
  * @param mismatches times that what another bus said of its subscriptions did not add up
+ * @param calls what went by the streams of calls
  */
 public record FederationFigures(
     long lanesUp,
@@ -51,9 +53,11 @@ public record FederationFigures(
     List<Long> hops,
     long filters,
     long latePromises,
-    long mismatches) {
+    long mismatches,
+    CallStreamFigures calls) {
   /** For a bus that serves alone. */
-  public static final FederationFigures NONE = of(List.of(), List.of(), 0, 0, 0);
+  public static final FederationFigures NONE =
+      of(List.of(), List.of(), 0, 0, 0, CallStreamFigures.NONE);
 
   /** Copies the collections, so that the record is immutable. */
   public FederationFigures {
@@ -62,17 +66,24 @@ public record FederationFigures(
     hops = List.copyOf(hops);
   }
 
-  static FederationFigures of(Lanes lanes, LocalInterest interest, long late, long mismatches) {
+  static FederationFigures of(
+      Lanes lanes, LocalInterest interest, long late, long mismatches, CallStreamFigures calls) {
     return of(
         lanes.loops().stream().map(LaneLoop::counters).toList(),
         List.copyOf(lanes.peers().all()),
         interest.size(),
         late,
-        mismatches);
+        mismatches,
+        calls);
   }
 
   private static FederationFigures of(
-      List<LaneCounters> loops, List<Peer> peers, long filters, long late, long mismatches) {
+      List<LaneCounters> loops,
+      List<Peer> peers,
+      long filters,
+      long late,
+      long mismatches,
+      CallStreamFigures calls) {
     Map<String, Long> reasons = new LinkedHashMap<>();
     reasons.put("given_up", sum(loops, c -> c.lostGivenUp));
     reasons.put("not_needed", sum(loops, c -> c.notNeeded));
@@ -108,7 +119,8 @@ public record FederationFigures(
         hops,
         filters,
         late,
-        mismatches);
+        mismatches,
+        calls);
   }
 
   private static long sum(

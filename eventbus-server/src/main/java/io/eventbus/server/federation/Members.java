@@ -4,6 +4,7 @@ import io.eventbus.registry.BusInfo;
 import io.eventbus.registry.BusState;
 import io.eventbus.registry.Endpoint;
 import io.eventbus.registry.RegistrySnapshot;
+import io.eventbus.server.federation.call.FarServices;
 import io.eventbus.server.federation.interest.InterestExchange;
 import io.eventbus.server.federation.lane.LaneLoop;
 import io.eventbus.server.federation.lane.Lanes;
@@ -35,12 +36,14 @@ final class Members {
 
   private final Lanes lanes;
   private final InterestExchange exchange;
+  private final FarServices services;
   private final AtomicReference<@Nullable RegistrySnapshot> newest = new AtomicReference<>();
   private final Map<Peer, Long> lastSeen = new HashMap<>();
   private long lookedAt;
 
-  Members(Lanes lanes, InterestExchange exchange) {
+  Members(Lanes lanes, InterestExchange exchange, FarServices services) {
     this.lanes = lanes;
+    this.services = services;
     this.exchange = exchange;
   }
 
@@ -67,6 +70,7 @@ final class Members {
       Peer peer = bus.state() == BusState.DOWN ? null : known(bus);
       if (peer != null) {
         lastSeen.put(peer, now);
+        services.draining(peer, bus.state() == BusState.DRAINING);
         if (bus.state() != BusState.JOINING) {
           members.add(peer);
         }
@@ -106,6 +110,7 @@ final class Members {
         lastSeen.remove(peer);
         lanes.peers().remove(peer);
         exchange.onForgotten(peer);
+        services.forget(peer);
         for (LaneLoop loop : lanes.loops()) {
           loop.execute(() -> peer.lane(loop.number()).close());
         }

@@ -64,7 +64,19 @@ public interface ClusterPromises {
   @Nullable String refuse(String account, String filter, @Nullable String group);
 
   /**
-   * Waits until every other bus routes by the subscriptions that are in the index now.
+   * Says whether a service would be more than the other buses can be told of; any thread.
+   *
+   * @param account whose it is; empty for the default account
+   * @param service its name
+   * @return null if not, else what is wrong, for the client
+   */
+  default @Nullable String refuseService(String account, String service) {
+    return null;
+  }
+
+  /**
+   * Waits until every other bus routes by the subscriptions that are in the index now, and calls
+   * the services that have members here now.
    *
    * @param loop the caller's loop
    * @param done gets false if some bus did not say so in time

@@ -4,6 +4,7 @@ import io.eventbus.protocol.ServiceName;
 import io.eventbus.protocol.TopicFilter;
 import io.eventbus.schema.Overflow;
 import io.eventbus.server.routing.Subscription;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -78,9 +79,11 @@ final class ServiceBroadcasts {
     /**
      * Begins the subscription.
      *
-     * @param known is run when what is broadcast anywhere comes here, unless it has ended before
+     * @param known is told when every other bus knows of it, and of what else this bus has told
+     *     them before; gets false if some bus did not say so in time. Not called if it has ended
+     *     before
      */
-    void begin(Runnable known) {
+    void begin(Consumer<Boolean> known) {
       if (ended || subscriptions.isClosed()) {
         return;
       }
@@ -89,17 +92,16 @@ final class ServiceBroadcasts {
       }
       subscriptions.beginForService(subscription);
       if (loop.bus.cluster().isAlone()) {
-        known.run();
+        known.accept(true);
         return;
       }
-      // Late where another bus did not answer: the member would rather have what comes.
       loop.bus
           .cluster()
           .afterInterestApplied(
               loop.router.loop(),
               applied -> {
                 if (!ended && !subscriptions.isClosed()) {
-                  known.run();
+                  known.accept(applied);
                 }
               });
     }

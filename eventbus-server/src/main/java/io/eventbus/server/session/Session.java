@@ -440,6 +440,7 @@ public final class Session {
                   this::hasJustMoved,
                   change::isPending,
                   () -> goodbye),
+              () -> arrival != null && !settled,
               this::tunnelsMade);
       services = made;
     }

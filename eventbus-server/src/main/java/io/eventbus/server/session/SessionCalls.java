@@ -361,18 +361,27 @@ final class SessionCalls implements CallerEnd, GatherEnd {
       Execution executed,
       long retryAfterMillis,
       Delivery failure) {
-    failure(call, member, false, failure);
+    refused(call);
+    Failure record = said(call, member, failure);
+    // An earlier member may have executed it.
+    record.setExecuted(executed);
+    record.setMore(false);
+    send(record, DeliveryKind.CALL);
   }
 
   @Override
   public void failure(long call, long member, boolean more, Delivery failure) {
-    ByteBuffer body = failure.frame();
-    Failure record = ServiceFrames.failure(body, body.position(), body.limit());
-    refused(call);
-    record.setCall(call);
-    record.setMember(member);
+    Failure record = said(call, member, failure);
     record.setMore(more);
     send(record, DeliveryKind.CALL);
+  }
+
+  private static Failure said(long call, long member, Delivery failure) {
+    ByteBuffer body = failure.frame();
+    Failure record = ServiceFrames.failure(body, body.position(), body.limit());
+    record.setCall(call);
+    record.setMember(member);
+    return record;
   }
 
   @Override

@@ -37,6 +37,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongPredicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -88,8 +89,10 @@ public final class SessionServices implements MemberEnd {
   private final Refusal refusal;
   private final Supplier<String> client;
   private final LongPredicate isSubscription;
+  private final String account;
   private final ServiceBroadcasts broadcasts;
   private final SessionPresence presence;
+  private final BooleanSupplier arriving;
   private final ServingClient serving;
   private final LongObjectMap<Served> byId = new LongObjectHashMap<>(4);
   private final Map<String, Registration> byName = new ConcurrentHashMap<>(4);
@@ -113,6 +116,7 @@ public final class SessionServices implements MemberEnd {
    * @param client the client as operators know it
    * @param subscriptions those of the client, whose ids are not those of services
    * @param presence told of what it serves
+   * @param arriving whether the client is on its way here from another bus
    * @param tunnels the streams and tunnels of the connection
    */
   SessionServices(
@@ -125,10 +129,13 @@ public final class SessionServices implements MemberEnd {
       Supplier<String> client,
       SessionSubscriptions subscriptions,
       SessionPresence presence,
+      BooleanSupplier arriving,
       Supplier<SessionTunnels> tunnels) {
+    this.account = account;
     this.presence = presence;
     this.tunnels = tunnels;
     this.loop = loop;
+    this.arriving = arriving;
     this.link = link;
     this.refusal = refusal;
     this.client = client;
@@ -189,7 +196,12 @@ public final class SessionServices implements MemberEnd {
           id,
           TypeCode.REGISTER);
     } else {
-      join(request);
+      String tooMany = loop.bus.cluster().refuseService(account, service);
+      if (tooMany != null) {
+        refuse(ErrorCode.LIMIT_EXCEEDED, tooMany, id, TypeCode.REGISTER);
+      } else {
+        join(request);
+      }
     }
   }
 
@@ -228,10 +240,32 @@ public final class SessionServices implements MemberEnd {
       throw new IllegalStateException(
           "the connection serves '" + registration.service() + "' and does not know it");
     }
-    byId.put(registration.id(), new Served(registration, member, joined));
+    Served served = new Served(registration, member, joined);
+    byId.put(registration.id(), served);
     keep(registration.bytes());
     presence.joined(registration, request.getConcurrency());
-    joined.begin(() -> confirm(TypeCode.REGISTER, registration.id()));
+    joined.begin(known -> registered(served, known));
+  }
+
+  /** The other buses know of it, or one of them has not said so in time. */
+  private void registered(Served served, boolean known) {
+    long id = served.registration().id();
+    Served now = byId.get(id);
+    if (closed || now == null || now.member() != served.member()) {
+      // It has left meanwhile: the answer to that says so.
+      return;
+    }
+    if (known || !arriving.getAsBoolean()) {
+      confirm(TypeCode.REGISTER, id);
+      return;
+    }
+    refuse(
+        ErrorCode.OVERLOADED,
+        "another bus did not say in time that it knows the service; stay at your bus, or register"
+            + " again",
+        id,
+        TypeCode.REGISTER);
+    leave(served);
   }
 
   private void keep(long change) {

@@ -41,6 +41,9 @@ public final class LoopStats {
   /** What has become of calls. */
   public final CallStats calls = new CallStats();
 
+  /** What has become of the calls that other buses have sent. */
+  public final CallStats callsFromBuses = new CallStats();
+
   private final Map<DropReason, SingleWriterCounter> drops = new EnumMap<>(DropReason.class);
 
   /** Makes counters at zero. */

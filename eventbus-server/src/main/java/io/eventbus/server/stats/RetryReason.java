@@ -6,6 +6,8 @@ public enum RetryReason {
   REFUSED,
   /** The member went before the call was written to it. */
   UNWRITTEN,
+  /** Another bus had no free place, or no member. */
+  BUSY,
   /** The member went with it, and the caller allows that it is executed twice. */
   LOST
 }

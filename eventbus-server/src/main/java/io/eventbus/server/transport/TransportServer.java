@@ -89,7 +89,7 @@ public final class TransportServer {
               router,
               stats,
               PooledByteBufAllocator.DEFAULT,
-              calls.start(i, new CallPort(state), stats.calls)));
+              calls.start(i, new CallPort(state), stats.calls, stats.callsFromBuses)));
       states.add(state);
       byLoop.put(loops.loop(i), state);
     }

@@ -6,6 +6,7 @@ import io.eventbus.server.balance.BalanceView;
 import io.eventbus.server.cluster.ClusterStanding;
 import io.eventbus.server.cluster.ClusterView;
 import io.eventbus.server.federation.FederationFigures;
+import io.eventbus.server.federation.call.CallStreamFigures;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -124,7 +125,8 @@ public final class FakeBus implements BusView {
             62,
             63,
             60,
-            61),
+            61,
+            62),
         List.of(new BusStats.Loop("loop-1", 12.5, 0.25)),
         9,
         11,
@@ -161,7 +163,8 @@ public final class FakeBus implements BusView {
             List.of(43L, 44L),
             45,
             46,
-            47),
+            47,
+            new CallStreamFigures(63, 64, 65, 66, 67, 68)),
         new BusStats.Quotas(Map.of("publish_events", 49L), Map.of("account_connections", 50L)),
         Map.of("listen", 48L),
         51.0);
@@ -184,9 +187,9 @@ public final class FakeBus implements BusView {
   @Override
   public List<ServiceInfo> services(String account, String after, int limit) {
     return List.of(
-            new ServiceInfo("orders", 1, 4, 2, 3),
-            new ServiceInfo("orders.v2", 1, 1, 0, 0),
-            new ServiceInfo("prices", 2, 2, 0, 0))
+            new ServiceInfo("orders", 1, 4, 2, 3, List.of("bus-2")),
+            new ServiceInfo("orders.v2", 1, 1, 0, 0, List.of()),
+            new ServiceInfo("prices", 2, 2, 0, 0, List.of()))
         .stream()
         .filter(service -> account.isEmpty() && service.name().compareTo(after) > 0)
         .limit(limit)

@@ -18,7 +18,13 @@ class ServiceQueueTest {
   private final FakeCaller b = kit.caller(0, "b");
   private final FakeCaller c = kit.caller(0, "c");
   private final LoopService service =
-      new LoopService(new Service("", "s", 1), java.nio.ByteBuffer.allocate(0), 0, 10, 0);
+      new LoopService(
+          new Service(new ServiceKey("", "s"), 1, ServedHere.NOBODY),
+          java.nio.ByteBuffer.allocate(0),
+          0,
+          10,
+          new ServiceMember[0],
+          0);
 
   private Call call(FakeCaller caller, long number, CallPriority priority) {
     CallRequest request = new CallRequest();

@@ -51,7 +51,7 @@ public final class SampleCalls {
             64 << 20,
             10_000,
             TunnelSettings.of(3, 1 << 20));
-    return new BusCalls(loops, settings, memory).start(0, port, stats);
+    return new BusCalls(loops, settings, memory).start(0, port, stats, new CallStats());
   }
 
   /** A loop whose time a test moves. */

@@ -35,6 +35,7 @@ public final class InterestExchange implements PeerListener {
   private final SubscriptionIndex index;
   private final Gate startGate;
   private final LocalInterest local;
+  private final BusServices services;
   private final Map<Peer, PeerStatus> statuses = new HashMap<>();
   private final List<Waiting> waiting = new ArrayList<>();
   private final ArrivalRounds rounds = new ArrivalRounds();
@@ -48,9 +49,15 @@ public final class InterestExchange implements PeerListener {
    * @param index where other buses' subscriptions are kept
    * @param local what this bus's clients subscribe to
    * @param startGate opened when this bus knows what the others subscribe to
+   * @param services told what the others serve
    */
   public InterestExchange(
-      Lanes lanes, SubscriptionIndex index, LocalInterest local, Gate startGate) {
+      Lanes lanes,
+      SubscriptionIndex index,
+      LocalInterest local,
+      Gate startGate,
+      BusServices services) {
+    this.services = services;
     this.lanes = lanes;
     this.index = index;
     this.local = local;
@@ -59,7 +66,14 @@ public final class InterestExchange implements PeerListener {
 
   private PeerStatus of(Peer peer) {
     return statuses.computeIfAbsent(
-        peer, p -> new PeerStatus(new PeerInterest(p, index.accounts(), lanes.config().filters())));
+        peer,
+        p ->
+            new PeerStatus(
+                new PeerInterest(
+                    p,
+                    index.accounts(),
+                    lanes.config().filters(),
+                    (account, service, serves) -> services.serves(p, account, service, serves))));
   }
 
   /** The registry says which buses belong to the cluster now, this bus among them or not. */
@@ -121,6 +135,7 @@ public final class InterestExchange implements PeerListener {
     status.abandoned = true;
     status.reviving = false;
     status.interest.suspend();
+    services.abandoned(peer);
     recheck();
   }
 

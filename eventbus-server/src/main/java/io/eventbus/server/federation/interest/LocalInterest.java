@@ -97,7 +97,7 @@ public final class LocalInterest implements LocalSubscriptions {
 
     @Override
     public void added(Subscription s) {
-      change(Key.of(account, s), s.overflow(), 1);
+      change(account, s, 1);
     }
 
     @Override
@@ -113,7 +113,7 @@ public final class LocalInterest implements LocalSubscriptions {
 
   @Override
   public void added(Subscription s) {
-    change(Key.of(Accounts.DEFAULT, s), s.overflow(), 1);
+    change(Accounts.DEFAULT, s, 1);
   }
 
   @Override
@@ -128,14 +128,26 @@ public final class LocalInterest implements LocalSubscriptions {
 
   private synchronized void withdrawn(String account, Subscription s) {
     if (withdrawn.add(s)) {
-      change(Key.of(account, s), s.overflow(), -1);
+      change(account, s, -1);
     }
   }
 
   private synchronized void removed(String account, Subscription s) {
     if (!withdrawn.remove(s)) {
-      change(Key.of(account, s), s.overflow(), -1);
+      change(account, s, -1);
     }
+  }
+
+  private void change(String account, Subscription s, int by) {
+    Key key = Key.of(account, s);
+    if (ServiceEntry.service(key) == null) {
+      change(key, s.overflow(), by);
+    }
+  }
+
+  /** Members here take calls of a service from now on, or do not any more. */
+  public void serves(String account, String service, boolean serves) {
+    change(ServiceEntry.key(account, service), Overflow.BLOCK, serves ? 1 : -1);
   }
 
   private synchronized void change(Key key, Overflow overflow, int by) {
@@ -175,6 +187,11 @@ public final class LocalInterest implements LocalSubscriptions {
       }
     }
     return strictest;
+  }
+
+  /** Whether members here take calls of a service. */
+  public synchronized boolean serves(String account, String service) {
+    return counts.containsKey(ServiceEntry.key(account, service));
   }
 
   public synchronized long version() {

@@ -1,5 +1,6 @@
 package io.eventbus.server.federation.interest;
 
+import io.eventbus.protocol.ServiceName;
 import io.eventbus.protocol.TopicFilter;
 import io.eventbus.schema.AccountEntry;
 import io.eventbus.schema.Interest;
@@ -32,8 +33,72 @@ final class PeerInterest {
     MISMATCH
   }
 
+  /** Is told of services. */
+  @FunctionalInterface
+  interface Services {
+    void serves(String account, String service, boolean serves);
+  }
+
+  /** What is kept. */
+  private interface Entry {
+    int overflow();
+
+    void begin();
+
+    /** Whether another one of the same key stands in its place. */
+    void end(boolean replaced);
+
+    /** After its end, or where it has not begun. */
+    void release();
+  }
+
+  /** Subscribers: where, and what stands there for the bus. */
+  private record OfSubscribers(SubscriptionIndex index, Subscription subscription, int overflow)
+      implements Entry {
+    @Override
+    public void begin() {
+      index.add(subscription);
+    }
+
+    @Override
+    public void end(boolean replaced) {
+      index.remove(subscription);
+    }
+
+    @Override
+    public void release() {
+      index.accounts().release(index);
+    }
+  }
+
+  /** Members of a service. */
+  private record OfMembers(Services services, String account, String service, int overflow)
+      implements Entry {
+    @Override
+    public void begin() {
+      tell(true);
+    }
+
+    @Override
+    public void end(boolean replaced) {
+      if (!replaced) {
+        tell(false);
+      }
+    }
+
+    private void tell(boolean serves) {
+      if (ServiceName.problem(service) == null) {
+        services.serves(account, service, serves);
+      }
+    }
+
+    @Override
+    public void release() {}
+  }
+
   private final RemoteBus bus;
   private final Accounts accounts;
+  private final Services services;
   // The other bus sees to the limit, but for those that pass it at the same time on several loops,
   // and while the whole replaces what was told before.
   private final int most;
@@ -46,25 +111,15 @@ final class PeerInterest {
   private boolean suspended;
   private boolean known;
 
-  /** What is kept: where, and what stands there for the bus. */
-  private record Entry(SubscriptionIndex index, Subscription subscription) {
-    void add() {
-      index.add(subscription);
-    }
-
-    void remove() {
-      index.remove(subscription);
-    }
-
-    /** After it was removed, or where it was not added. */
-    void release() {
-      index.accounts().release(index);
-    }
-  }
-
-  PeerInterest(RemoteBus bus, Accounts accounts, int limit) {
+  /**
+   * Knows nothing yet.
+   *
+   * @param services told of each service that the bus serves from now on, or not any more
+   */
+  PeerInterest(RemoteBus bus, Accounts accounts, int limit, Services services) {
     this.bus = bus;
     this.accounts = accounts;
+    this.services = services;
     this.most = (int) Math.min(Integer.MAX_VALUE, 2L * limit);
   }
 
@@ -135,8 +190,7 @@ final class PeerInterest {
 
   private void set(LocalInterest.Key key, int overflow) {
     Entry before = entries.get(key);
-    int policyBefore =
-        before == null ? PolicyCode.NONE : PolicyCode.of(before.subscription().overflow());
+    int policyBefore = before == null ? PolicyCode.NONE : before.overflow();
     if (overflow == policyBefore) {
       return;
     }
@@ -151,24 +205,36 @@ final class PeerInterest {
         ignore();
         return;
       }
-      Subscription subscription =
-          new Subscription(
-              bus, 0, TopicFilter.parse(key.filter()), key.group(), PolicyCode.overflow(overflow));
-      Entry now = new Entry(accounts.keep(key.account()), subscription);
+      Entry now = entry(key, overflow);
       entries.put(key, now);
       addToDigest(key, key.hash(overflow));
       if (!suspended) {
-        now.add();
+        now.begin();
       }
     }
     if (before != null) {
       addToDigest(key, -key.hash(policyBefore));
       // After the other has come, so that no event finds neither.
       if (!suspended) {
-        before.remove();
+        before.end(overflow >= 0);
       }
       before.release();
     }
+  }
+
+  private Entry entry(LocalInterest.Key key, int overflow) {
+    String service = ServiceEntry.service(key);
+    return service == null
+        ? new OfSubscribers(
+            accounts.keep(key.account()),
+            new Subscription(
+                bus,
+                0,
+                TopicFilter.parse(key.filter()),
+                key.group(),
+                PolicyCode.overflow(overflow)),
+            overflow)
+        : new OfMembers(services, key.account(), service, overflow);
   }
 
   private void ignore() {
@@ -185,21 +251,21 @@ final class PeerInterest {
   void suspend() {
     if (!suspended) {
       suspended = true;
-      entries.values().forEach(Entry::remove);
+      entries.values().forEach(entry -> entry.end(false));
     }
   }
 
   void resume() {
     if (suspended) {
       suspended = false;
-      entries.values().forEach(Entry::add);
+      entries.values().forEach(Entry::begin);
     }
   }
 
   /** Forgets everything: the bus is another process, or gone. */
   void clear() {
     if (!suspended) {
-      entries.values().forEach(Entry::remove);
+      entries.values().forEach(entry -> entry.end(false));
     }
     entries.values().forEach(Entry::release);
     entries.clear();

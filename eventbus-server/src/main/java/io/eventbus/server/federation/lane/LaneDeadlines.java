@@ -96,6 +96,12 @@ final class LaneDeadlines {
       check(others, now);
       quiet &= !others.areNear();
     }
+    OtherStreams streams = loop.others();
+    if (streams != null) {
+      check(streams, now);
+      quiet &= !streams.areNear();
+      ends.addAll(streams.ends());
+    }
     long next = showLife(ends, now);
     return quiet ? next : 0;
   }
@@ -115,6 +121,14 @@ final class LaneDeadlines {
     } catch (RuntimeException | Error e) {
       LaneLoop.failed("a lane of bus " + receiver.who().bus() + " could not be checked", e);
       receiver.close();
+    }
+  }
+
+  private static void check(OtherStreams streams, long now) {
+    try {
+      streams.onTick(now);
+    } catch (RuntimeException | Error e) {
+      LOG.error("the deadlines of streams could not be checked", e);
     }
   }
 

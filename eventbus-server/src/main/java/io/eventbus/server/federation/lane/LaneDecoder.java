@@ -13,7 +13,7 @@ import java.util.List;
  * Cuts the bytes of a lane into frames, in place, and can stop at any of them. Confined to its
  * loop.
  */
-abstract class LaneDecoder extends ByteToMessageDecoder {
+public abstract class LaneDecoder extends ByteToMessageDecoder {
   private static final int MORE = Integer.MIN_VALUE;
 
   private final int maxFrameBytes;
@@ -22,7 +22,7 @@ abstract class LaneDecoder extends ByteToMessageDecoder {
   // Where the number that was read last ends.
   private int end;
 
-  LaneDecoder(int maxFrameBytes) {
+  protected LaneDecoder(int maxFrameBytes) {
     this.maxFrameBytes = maxFrameBytes;
   }
 
@@ -31,10 +31,10 @@ abstract class LaneDecoder extends ByteToMessageDecoder {
    *
    * @return false if it has to come again after {@link #resume}
    */
-  abstract boolean onFrame(ByteBuffer in, int typeCode, int from, int to);
+  protected abstract boolean onFrame(ByteBuffer in, int typeCode, int from, int to);
 
   /** All that had been received was handled, or the lane is paused. */
-  abstract void onReadEnd();
+  protected abstract void onReadEnd();
 
   final boolean isPaused() {
     return paused;

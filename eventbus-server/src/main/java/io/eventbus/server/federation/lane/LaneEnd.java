@@ -1,7 +1,7 @@
 package io.eventbus.server.federation.lane;
 
 /** This bus's end of the connection of a lane. Confined to its loop. */
-interface LaneEnd {
+public interface LaneEnd {
   /** When it was last heard of the other end, and the other end of it. */
   SignsOfLife signs();
 

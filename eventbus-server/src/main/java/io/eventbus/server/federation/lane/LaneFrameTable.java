@@ -14,10 +14,10 @@ import org.jspecify.annotations.Nullable;
  *
  * @param <E> the end of a lane
  */
-final class LaneFrameTable<E> {
+public final class LaneFrameTable<E> {
   /** Takes the frames of one type. Called on the lane's loop; must not block. */
   @FunctionalInterface
-  interface Handler<E> {
+  public interface Handler<E> {
     /**
      * Takes the body of a frame.
      *
@@ -35,7 +35,7 @@ final class LaneFrameTable<E> {
   }
 
   /** Adds what handles a type; returns this. */
-  LaneFrameTable<E> with(int typeCode, Handler<E> handler) {
+  public LaneFrameTable<E> with(int typeCode, Handler<E> handler) {
     if (typeCode >= byType.length) {
       byType = Arrays.copyOf(byType, typeCode + 1);
     }
@@ -49,7 +49,7 @@ final class LaneFrameTable<E> {
    * @return as {@link Handler#take}
    * @throws CorruptedFrameException if no handler takes its type
    */
-  boolean take(int typeCode, E end, ByteBuffer in, int from, int to) {
+  public boolean take(int typeCode, E end, ByteBuffer in, int from, int to) {
     Handler<E> handler = typeCode >= 0 && typeCode < byType.length ? byType[typeCode] : null;
     if (handler == null) {
       throw new CorruptedFrameException("typeCode: " + typeCode + " (expected: " + known() + ")");

@@ -53,6 +53,7 @@ public final class LaneLoop {
   private ByteBuffer scratch = ByteBuffer.allocate(256);
   private @Nullable Router router;
   private @Nullable ForwardHandler forwards;
+  private @Nullable OtherStreams others;
 
   LaneLoop(int number, EventLoop eventLoop, Lanes lanes) {
     this.number = number;
@@ -66,6 +67,15 @@ public final class LaneLoop {
     router = made;
     forwards = handler;
     execute(deadlines::start);
+  }
+
+  /** Has streams of another kind looked after together with the lanes; once, on the loop. */
+  public void with(OtherStreams streams) {
+    others = streams;
+  }
+
+  @Nullable OtherStreams others() {
+    return others;
   }
 
   public int number() {
@@ -84,7 +94,7 @@ public final class LaneLoop {
     return lanes.config();
   }
 
-  int maxFrameBytes() {
+  public int maxFrameBytes() {
     return lanes.maxFrameBytes();
   }
 
@@ -105,11 +115,11 @@ public final class LaneLoop {
     return laneMemory().part(peers().all().size() * count());
   }
 
-  ByteBufAllocator allocator() {
+  public ByteBufAllocator allocator() {
     return lanes.allocator();
   }
 
-  RandomGenerator random() {
+  public RandomGenerator random() {
     return lanes.random();
   }
 
@@ -195,6 +205,15 @@ public final class LaneLoop {
    * @throws IllegalArgumentException if another bus has given it a name that has none
    */
   static int laneOf(LinkPeer who) {
+    return numberOf(Lanes.KIND, who);
+  }
+
+  /**
+   * The number of a stream of a kind, by the name of its channel.
+   *
+   * @throws IllegalArgumentException if another bus has given it a name that has none
+   */
+  public static int numberOf(String kind, LinkPeer who) {
     String channel = who.channel();
     String number = channel.substring(channel.indexOf('.') + 1);
     int lane = -1;
@@ -210,9 +229,9 @@ public final class LaneLoop {
               + ": \""
               + channel
               + "\" (expected: "
-              + Lanes.KIND
+              + kind
               + ".0 to "
-              + Lanes.KIND
+              + kind
               + "."
               + (Peer.MAX_INCOMING - 1)
               + ")");
@@ -227,15 +246,24 @@ public final class LaneLoop {
     return gate;
   }
 
+  void open(
+      InetSocketAddress address,
+      Function<LinkPeer, ChannelHandler> handler,
+      Consumer<Throwable> failed) {
+    open(Lanes.KIND, address, handler, failed);
+  }
+
+  /** Opens a connection of a kind, which this loop is to own. */
   // What the future of the link comes to is told to the error handler.
   @SuppressWarnings("FutureReturnValueIgnored")
-  void open(
+  public void open(
+      String kind,
       InetSocketAddress address,
       Function<LinkPeer, ChannelHandler> handler,
       Consumer<Throwable> failed) {
     CompletableFuture<LinkPeer> opening;
     try {
-      opening = lanes.opener().open(address, Lanes.KIND + "." + number, eventLoop, handler);
+      opening = lanes.opener().open(address, kind + "." + number, eventLoop, handler);
     } catch (RuntimeException | Error e) {
       opening = CompletableFuture.failedFuture(e);
     }
@@ -346,6 +374,10 @@ public final class LaneLoop {
       }
     }
     receivers().forEach(receiver -> open.add(receiver.end()));
+    OtherStreams streams = others;
+    if (streams != null) {
+      open.addAll(streams.end());
+    }
     AtomicInteger left = new AtomicInteger(open.size() + 1);
     Runnable one =
         () -> {

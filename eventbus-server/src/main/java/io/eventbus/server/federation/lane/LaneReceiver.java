@@ -86,7 +86,7 @@ public final class LaneReceiver extends LaneDecoder implements LaneEnd {
   }
 
   @Override
-  boolean onFrame(ByteBuffer in, int typeCode, int from, int to) {
+  protected boolean onFrame(ByteBuffer in, int typeCode, int from, int to) {
     if (ending) {
       return true;
     }
@@ -162,7 +162,7 @@ public final class LaneReceiver extends LaneDecoder implements LaneEnd {
   }
 
   @Override
-  void onReadEnd() {
+  protected void onReadEnd() {
     signs.heard(loop.nanoTime());
     IncomingLane known = lane;
     if (known != null) {

@@ -144,7 +144,7 @@ public final class LaneSender extends LaneDecoder implements LaneEnd {
   }
 
   @Override
-  boolean onFrame(ByteBuffer in, int typeCode, int from, int to) {
+  protected boolean onFrame(ByteBuffer in, int typeCode, int from, int to) {
     return LaneFrameHandlers.OF_SENDER.take(typeCode, this, in, from, to);
   }
 
@@ -158,7 +158,7 @@ public final class LaneSender extends LaneDecoder implements LaneEnd {
   }
 
   @Override
-  void onReadEnd() {
+  protected void onReadEnd() {
     signs.heard(loop.nanoTime());
   }
 

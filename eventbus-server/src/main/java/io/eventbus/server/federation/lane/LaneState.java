@@ -12,7 +12,7 @@ import java.util.Set;
  *   any of them --&gt; CLOSED
  * </pre>
  */
-enum LaneState {
+public enum LaneState {
   /** There is no connection; the next attempt comes after a pause. */
   DOWN,
   /** A connection is being opened, or the other side has not welcomed it yet. */
@@ -32,7 +32,7 @@ enum LaneState {
   }
 
   /** Returns the new state, or throws if the table above has no such arrow. */
-  LaneState to(LaneState state) {
+  public LaneState to(LaneState state) {
     if (!next().contains(state)) {
       throw new IllegalStateException(
           "lane: " + this + " -> " + state + " (expected: " + next() + ")");

@@ -106,7 +106,12 @@ public final class Lanes {
 
   /** The loop that owns a lane that another bus has opened. */
   public LaneLoop loopFor(LinkPeer peer) {
-    return loops.get(Math.floorMod(LaneLoop.laneOf(peer), loops.size()));
+    return loopFor(KIND, peer);
+  }
+
+  /** The loop that owns a stream of a kind that another bus has opened. */
+  public LaneLoop loopFor(String kind, LinkPeer peer) {
+    return loops.get(Math.floorMod(LaneLoop.numberOf(kind, peer), loops.size()));
   }
 
   /** All loops, in the order of their numbers. */
@@ -147,7 +152,7 @@ public final class Lanes {
     return maxFrameBytes;
   }
 
-  BusMemory memory() {
+  public BusMemory memory() {
     return memory;
   }
 

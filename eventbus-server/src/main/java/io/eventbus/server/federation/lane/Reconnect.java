@@ -1,7 +1,7 @@
 package io.eventbus.server.federation.lane;
 
 /** When a lane tries again: 50 ms to 2 s after a failure, with jitter. Confined to its loop. */
-final class Reconnect {
+public final class Reconnect {
   private static final long SHORTEST = 50_000_000;
   private static final long LONGEST = 2_000_000_000;
 
@@ -10,22 +10,22 @@ final class Reconnect {
   private long dueAt;
   private boolean waiting;
 
-  Reconnect(LaneLoop loop) {
+  public Reconnect(LaneLoop loop) {
     this.loop = loop;
   }
 
-  boolean isDue(long now) {
+  public boolean isDue(long now) {
     return !waiting || now - dueAt >= 0;
   }
 
-  void failed(long now) {
+  public void failed(long now) {
     waiting = true;
     // Between half of the pause and all of it, so that many do not come back at once.
     dueAt = now + pause / 2 + (long) (loop.random().nextDouble() * pause / 2);
     pause = Math.min(LONGEST, pause * 2);
   }
 
-  void succeeded() {
+  public void succeeded() {
     waiting = false;
     pause = SHORTEST;
   }

@@ -3,29 +3,29 @@ package io.eventbus.server.federation.lane;
 import io.eventbus.server.config.FederationConfig;
 
 /** When one end of a lane was last heard of, and when it last said something. For one thread. */
-final class SignsOfLife {
+public final class SignsOfLife {
   private final long heartbeat;
   private final long silence;
   private long heardAt;
   private long saidAt;
 
-  SignsOfLife(FederationConfig config, long now) {
+  public SignsOfLife(FederationConfig config, long now) {
     this.heartbeat = config.heartbeat().toNanos();
     this.silence = config.silence().toNanos();
     this.heardAt = now;
     this.saidAt = now;
   }
 
-  void heard(long now) {
+  public void heard(long now) {
     heardAt = now;
   }
 
-  void said(long now) {
+  public void said(long now) {
     saidAt = now;
   }
 
   /** Whether the other end has said nothing for too long. */
-  boolean isSilent(long now) {
+  public boolean isSilent(long now) {
     return now - heardAt > silence;
   }
 

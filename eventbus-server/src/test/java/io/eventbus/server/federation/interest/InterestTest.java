@@ -36,7 +36,8 @@ class InterestTest {
   private final AtomicInteger changes = new AtomicInteger();
   private final LocalInterest local = new LocalInterest(changes::incrementAndGet);
   private final PeerInterest peer =
-      new PeerInterest(BUS, new SubscriptionIndex(1).accounts(), 1_000);
+      new PeerInterest(
+          BUS, new SubscriptionIndex(1).accounts(), 1_000, (account, service, serves) -> {});
   private final FakeSubscriber subscriber = new FakeSubscriber(0);
 
   private Subscription subscription(String filter, @Nullable String group, Overflow overflow) {
@@ -152,6 +153,39 @@ class InterestTest {
   }
 
   @Test
+  void whoServesAndWhatIsBroadcastToThemAreToldApartAndByAccount() {
+    List<String> served = new ArrayList<>();
+    PeerInterest listening =
+        new PeerInterest(
+            BUS,
+            new SubscriptionIndex(1).accounts(),
+            10,
+            (account, service, serves) -> served.add(account + "/" + service + " " + serves));
+    Subscription broadcasts = subscription("$SRV.s", null, Overflow.DROP_OLDEST);
+    LocalSubscriptions acme = local.ofAccount("acme");
+    acme.added(broadcasts);
+    local.serves("acme", "s", true);
+    local.serves("", "s", true);
+    assertThat(local.serves("other", "s")).isFalse();
+    Interest told = read(local.whole().get(0));
+    assertThat(told.getEntries()).extracting(InterestEntry::getGroup).containsExactly("+");
+    assertThat(told.getAccountEntries())
+        .extracting(AccountEntry::getGroup)
+        .containsExactlyInAnyOrder(null, "+");
+    assertThat(listening.take(told)).isEqualTo(Outcome.APPLIED);
+    assertThat(served).containsExactlyInAnyOrder("acme/s true", "/s true");
+    local.increment();
+    served.clear();
+    local.serves("acme", "s", false);
+    assertThat(listening.take(read(local.increment().get(0)))).isEqualTo(Outcome.APPLIED);
+    assertThat(served).containsExactly("acme/s false");
+    acme.removed(broadcasts);
+    assertThat(listening.take(read(local.increment().get(0)))).isEqualTo(Outcome.APPLIED);
+    assertThat(served).hasSize(1);
+    assertThat(listening.size()).isEqualTo(1);
+  }
+
+  @Test
   void anIncrementBeforeTheWholeIsRefused() {
     local.added(subscription("a", null, Overflow.BLOCK));
     assertThat(tell(local.increment())).isEqualTo(Outcome.MISMATCH);
@@ -220,7 +254,8 @@ class InterestTest {
   @Test
   void whatIsSuspendedComesBack() {
     SubscriptionIndex index = new SubscriptionIndex(1);
-    PeerInterest suspended = new PeerInterest(BUS, index.accounts(), 10);
+    PeerInterest suspended =
+        new PeerInterest(BUS, index.accounts(), 10, (account, service, serves) -> {});
     long empty = index.bytes();
     local.added(subscription("a.b", null, Overflow.BLOCK));
     assertThat(suspended.take(read(local.whole().get(0)))).isEqualTo(Outcome.APPLIED);

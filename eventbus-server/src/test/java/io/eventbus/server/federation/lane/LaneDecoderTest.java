@@ -35,7 +35,7 @@ class LaneDecoderTest {
     }
 
     @Override
-    boolean onFrame(ByteBuffer in, int typeCode, int from, int to) {
+    protected boolean onFrame(ByteBuffer in, int typeCode, int from, int to) {
       long number = PeerFrames.number(in, from, to);
       if (number == BAD) {
         throw new IllegalArgumentException("bad");
@@ -48,7 +48,7 @@ class LaneDecoderTest {
     }
 
     @Override
-    void onReadEnd() {}
+    protected void onReadEnd() {}
   }
 
   private static byte[] frame(long number) {

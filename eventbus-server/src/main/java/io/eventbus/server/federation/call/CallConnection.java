@@ -1,0 +1,251 @@
+package io.eventbus.server.federation.call;
+
+import io.eventbus.link.LinkPeer;
+import io.eventbus.protocol.BusCallFrames;
+import io.eventbus.protocol.MalformedFrameException;
+import io.eventbus.protocol.PeerFrames;
+import io.eventbus.server.federation.call.KeptFrames.Kept;
+import io.eventbus.server.federation.lane.LaneDecoder;
+import io.eventbus.server.federation.lane.LaneEnd;
+import io.eventbus.server.federation.lane.SignsOfLife;
+import io.eventbus.server.routing.Delivery;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.AdaptiveRecvByteBufAllocator;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.WriteBufferWaterMark;
+import io.netty.handler.codec.CorruptedFrameException;
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** This bus's end of the connection of a stream of calls. Confined to its loop. */
+// A write that fails ends the channel, and that is what is acted on: not each future.
+@SuppressWarnings("FutureReturnValueIgnored")
+final class CallConnection extends LaneDecoder implements LaneEnd {
+  private static final Logger LOG = LoggerFactory.getLogger(CallConnection.class);
+
+  /** As much is copied together into one buffer. */
+  private static final int BATCH_BYTES = 64 * 1024;
+
+  /** Larger bodies are written by reference. */
+  private static final int LARGE = 8 * 1024;
+
+  /** What the connection is for: one end of a stream. Confined to the loop. */
+  interface End {
+    /** The connection is open; nothing was read yet. */
+    void onOpen(CallConnection opened);
+
+    /**
+     * A frame has come. What it throws ends the connection; the frame then counts as not taken.
+     *
+     * @param begin the index of the first byte of its body
+     * @param end the index after the last byte of its body
+     */
+    void onFrame(CallConnection from, ByteBuffer in, int typeCode, int begin, int end);
+
+    /** What had been received was handled. */
+    void onReadEnd(CallConnection from);
+
+    /** There is room to write more. */
+    void onWritable();
+
+    /** The other bus ends in order. */
+    void onGoodbye(CallConnection from);
+
+    /** The connection has ended. */
+    void onClosed(CallConnection closed);
+  }
+
+  private final LoopStreams loop;
+  private final LinkPeer who;
+  private final End end;
+  private final SignsOfLife signs;
+  private @Nullable Channel channel;
+  private boolean ending;
+
+  CallConnection(LoopStreams loop, LinkPeer who, End end) {
+    super(loop.lanes().maxFrameBytes());
+    this.loop = loop;
+    this.who = who;
+    this.end = end;
+    this.signs = new SignsOfLife(loop.lanes().config(), loop.now());
+  }
+
+  LinkPeer who() {
+    return who;
+  }
+
+  @Override
+  public void handlerAdded(ChannelHandlerContext ctx) {
+    Channel opened = ctx.channel();
+    channel = opened;
+    signs.heard(loop.now());
+    opened
+        .config()
+        .setWriteBufferWaterMark(new WriteBufferWaterMark(256 * 1024, 1024 * 1024))
+        .setRecvByteBufAllocator(
+            new AdaptiveRecvByteBufAllocator(2 * 1024, 64 * 1024, 256 * 1024)
+                .maxMessagesPerRead(2));
+    if (loop.add(this)) {
+      end.onOpen(this);
+    } else {
+      close();
+    }
+  }
+
+  private Channel channel() {
+    Channel opened = channel;
+    if (opened == null) {
+      throw new IllegalStateException("the stream is not open");
+    }
+    return opened;
+  }
+
+  void write(byte[] frame) {
+    channel().write(Unpooled.wrappedBuffer(frame), channel().voidPromise());
+  }
+
+  void flush() {
+    signs.said(loop.now());
+    channel().flush();
+  }
+
+  boolean isWritable() {
+    return channel().isWritable();
+  }
+
+  /** Writes some of the frames that were not sent; there is one at least. */
+  void write(KeptFrames kept) {
+    int size = 0;
+    ByteBuf large = null;
+    ByteBuf out = channel().alloc().directBuffer(1024, Integer.MAX_VALUE);
+    try {
+      for (Kept frame = kept.peek(); frame != null && size < BATCH_BYTES; frame = kept.peek()) {
+        Delivery body = frame.body();
+        begin(out, frame, body);
+        kept.sent();
+        size = out.readableBytes();
+        if (body != null && body.frameBytes() > LARGE) {
+          large = body.slice(0);
+          break;
+        }
+        if (body != null) {
+          body.copyFrame(out);
+        }
+      }
+    } catch (RuntimeException | Error e) {
+      out.release();
+      throw e;
+    }
+    channel().write(out, channel().voidPromise());
+    if (large != null) {
+      channel().write(large, channel().voidPromise());
+    }
+  }
+
+  private void begin(ByteBuf out, Kept frame, @Nullable Delivery body) {
+    if (!frame.isCall()) {
+      out.writeBytes(frame.head());
+      return;
+    }
+    // The time that is left may be less than when it was sent before.
+    long left = (frame.deadlineNanos() - loop.now()) / 1_000_000;
+    int timeout = (int) Math.max(1, Math.min(Integer.MAX_VALUE, left));
+    int bytes = body == null ? 0 : body.frameBytes();
+    int size = BusCallFrames.callStartSize(timeout, frame.head(), bytes);
+    ByteBuffer scratch = ByteBuffer.allocate(size);
+    BusCallFrames.writeCallStart(scratch, timeout, frame.head(), bytes);
+    out.writeBytes(scratch.flip());
+  }
+
+  @Override
+  protected boolean onFrame(ByteBuffer in, int typeCode, int from, int to) {
+    if (typeCode == PeerFrames.GOODBYE) {
+      end.onGoodbye(this);
+      close();
+    } else if (typeCode != PeerFrames.ALIVE && !ending) {
+      end.onFrame(this, in, typeCode, from, to);
+    }
+    return true;
+  }
+
+  @Override
+  protected void onReadEnd() {
+    signs.heard(loop.now());
+    if (!ending) {
+      end.onReadEnd(this);
+    }
+  }
+
+  @Override
+  public SignsOfLife signs() {
+    return signs;
+  }
+
+  void onTick(long now) {
+    if (signs.isSilent(now)) {
+      LOG.info("The stream of calls {} with bus {} is silent", who.channel(), who.bus());
+      close();
+    }
+  }
+
+  @Override
+  public void showLife() {
+    write(PeerFrames.encode(PeerFrames.ALIVE));
+    flush();
+  }
+
+  /** This bus ends: says so, and listens until the other bus has closed the connection. */
+  ChannelFuture end() {
+    ending = true;
+    write(PeerFrames.encode(PeerFrames.GOODBYE));
+    flush();
+    return channel().closeFuture();
+  }
+
+  @Override
+  public void close() {
+    channel().close();
+  }
+
+  @Override
+  public void channelWritabilityChanged(ChannelHandlerContext ctx) {
+    if (ctx.channel().isWritable()) {
+      end.onWritable();
+    }
+    ctx.fireChannelWritabilityChanged();
+  }
+
+  @Override
+  public void channelInactive(ChannelHandlerContext ctx) throws Exception {
+    try {
+      super.channelInactive(ctx);
+    } finally {
+      loop.remove(this);
+      end.onClosed(this);
+    }
+  }
+
+  @Override
+  public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+    fail(cause);
+  }
+
+  /** Something went wrong here: the connection ends, and all goes on as after a lost one. */
+  void fail(Throwable cause) {
+    if (cause instanceof java.io.IOException) {
+      LOG.debug("The stream of calls with bus {} failed", who.bus(), cause);
+    } else if (cause instanceof MalformedFrameException
+        || cause.getCause() instanceof MalformedFrameException
+        || cause instanceof CorruptedFrameException) {
+      LOG.warn("Bus {} sent a malformed frame of calls: {}", who.bus(), cause.toString());
+    } else {
+      LOG.error("The stream of calls with bus {} failed", who.bus(), cause);
+    }
+    close();
+  }
+}

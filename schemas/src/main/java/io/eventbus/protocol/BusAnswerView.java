@@ -1,0 +1,103 @@
+package io.eventbus.protocol;
+
+import java.nio.ByteBuffer;
+
+/**
+ * A {@code Return}, {@code Fail} or {@code Busy} in place: its fields and where its body is. The
+ * body of a {@code Return} is well formed; that of a {@code Fail} is to be read as a {@code
+ * Failure}.
+ *
+ * <p>For one thread; reused. Valid until the buffer changes.
+ */
+public final class BusAnswerView {
+  private final BodyReader in = new BodyReader();
+  private final EventCursor event = new EventCursor();
+
+  /** The number of the call. */
+  public long call;
+
+  /** The member that has answered, 0 for none. */
+  public long member;
+
+  /** How long the call waited at the other bus. */
+  public int queuedMicros;
+
+  /** How long the member worked, as it says. */
+  public int handledMicros;
+
+  /** How many calls may be open at the other bus. */
+  public int grant;
+
+  /** The index of the first byte of the body. */
+  public int bodyStart;
+
+  /** Bytes of the body. */
+  public int bodyLength;
+
+  /** Makes a view of nothing. */
+  public BusAnswerView() {}
+
+  /**
+   * Reads and checks a {@code Return}.
+   *
+   * @param buffer holds the body of the frame
+   * @param from the index of its first byte
+   * @param to the index after its last byte
+   * @throws MalformedFrameException if anything is malformed
+   */
+  public void readReturn(ByteBuffer buffer, int from, int to) {
+    in.wrap(buffer, from, to);
+    call = in.readLong("Return.call");
+    member = in.readLong("Return.member");
+    queuedMicros = in.readCount("Return.queuedMicros");
+    handledMicros = in.readCount("Return.handledMicros");
+    grant = BusCallFrames.grant(in, "Return.grant");
+    bodyLength = in.readLength("Return.reply", Integer.MAX_VALUE);
+    bodyStart = in.position();
+    int bodyEnd = bodyStart + bodyLength;
+    in.readLong("Return.reply.schema");
+    event.wrapOne(buffer, in.position(), bodyEnd, FrameLimits.UNLIMITED, from);
+    if (event.eventEnd() != bodyEnd) {
+      throw in.malformed(
+          "Return.reply", event.eventEnd(), "more than an event", "the end of the reply");
+    }
+  }
+
+  /**
+   * Reads a {@code Fail}.
+   *
+   * @param buffer holds the body of the frame
+   * @param from the index of its first byte
+   * @param to the index after its last byte
+   * @throws MalformedFrameException if anything is malformed
+   */
+  public void readFail(ByteBuffer buffer, int from, int to) {
+    in.wrap(buffer, from, to);
+    call = in.readLong("Fail.call");
+    member = in.readLong("Fail.member");
+    queuedMicros = 0;
+    handledMicros = 0;
+    grant = BusCallFrames.grant(in, "Fail.grant");
+    bodyLength = in.readLength("Fail.failure", Integer.MAX_VALUE);
+    bodyStart = in.position();
+  }
+
+  /**
+   * Reads a {@code Busy}.
+   *
+   * @param buffer holds the body of the frame
+   * @param from the index of its first byte
+   * @param to the index after its last byte
+   * @throws MalformedFrameException if anything is malformed
+   */
+  public void readBusy(ByteBuffer buffer, int from, int to) {
+    in.wrap(buffer, from, to);
+    call = in.readLong("Busy.call");
+    member = 0;
+    queuedMicros = 0;
+    handledMicros = 0;
+    grant = BusCallFrames.grant(in, "Busy.grant");
+    bodyStart = in.position();
+    bodyLength = 0;
+  }
+}

@@ -1,0 +1,126 @@
+package io.eventbus.protocol;
+
+import io.eventbus.schema.CallPriority;
+import java.nio.ByteBuffer;
+
+/**
+ * A {@code Call} in place: its fields and where its body is, every part of which is well formed.
+ *
+ * <p>For one thread; reused. Valid until the buffer changes.
+ */
+public final class BusCallView {
+  private static final CallPriority[] PRIORITIES = CallPriority.values();
+
+  private final BodyReader in = new BodyReader();
+  private final EventCursor event = new EventCursor();
+
+  /** What is left of the caller's time. */
+  public int timeoutMillis;
+
+  /** The sender's number of the call. */
+  public long call;
+
+  /** How many more calls of the service wait at the sender. */
+  public int queued;
+
+  /** Whether it may go back with {@code Busy}. */
+  public boolean returnable;
+
+  /** How urgent it is; NORMAL if this version does not know that. */
+  public CallPriority priority = CallPriority.NORMAL;
+
+  /** Whether it may be executed twice. */
+  public boolean idempotent;
+
+  /** How often it was sent or given to a member before. */
+  public int attempt;
+
+  /** The only member that may have it, 0 for any. */
+  public long member;
+
+  /** The caller's producer number. */
+  public long caller;
+
+  /** The caller's number of the call. */
+  public long request;
+
+  /** The name that the caller has proved, in UTF-8. */
+  public byte[] identity = {};
+
+  /** Whose name space the service is in; empty for the common one. */
+  public String account = "";
+
+  /** Microseconds since the epoch. */
+  public long receivedAt;
+
+  /** Fingerprint of the payload's schema. */
+  public long schema;
+
+  /** The service's name. */
+  public String service = "";
+
+  /** How many of the first bytes of the body are the method. */
+  public int methodLength;
+
+  /** The index of the first byte of the body. */
+  public int bodyStart;
+
+  /** Bytes of the body. */
+  public int bodyLength;
+
+  /** Makes a view of nothing. */
+  public BusCallView() {}
+
+  /**
+   * Reads and checks a whole body. What follows is a later version's, and ignored.
+   *
+   * @param buffer holds the body of the frame
+   * @param from the index of its first byte
+   * @param to the index after its last byte
+   * @throws MalformedFrameException if anything is malformed
+   */
+  public void read(ByteBuffer buffer, int from, int to) {
+    in.wrap(buffer, from, to);
+    timeoutMillis = in.readCount("Call.timeoutMillis");
+    call = in.readLong("Call.call");
+    queued = in.readCount("Call.queued");
+    returnable = in.readBoolean("Call.returnable");
+    int urgent = in.readCount("Call.priority");
+    priority = urgent < PRIORITIES.length ? PRIORITIES[urgent] : CallPriority.NORMAL;
+    idempotent = in.readBoolean("Call.idempotent");
+    attempt = in.readCount("Call.attempt");
+    member = in.readLong("Call.member");
+    caller = in.readLong("Call.caller");
+    request = in.readLong("Call.request");
+    identity = in.readBytes("Call.identity", FrameLimits.MAX_IDENTITY_BYTES);
+    account = in.readString("Call.account", FrameLimits.MAX_NAME_BYTES);
+    receivedAt = in.readLong("Call.receivedAt");
+    schema = in.readLong("Call.schema");
+    int serviceAt = in.position();
+    service = in.readString("Call.service", ServiceName.MAX_BYTES);
+    String problem = ServiceName.problem(service);
+    if (problem != null) {
+      throw in.malformed("Call.service", serviceAt, service, problem);
+    }
+    int methodAt = in.position();
+    methodLength = in.readCount("Call.methodLength");
+    bodyLength = in.readLength("Call.body", Integer.MAX_VALUE);
+    bodyStart = in.position();
+    int bodyEnd = bodyStart + bodyLength;
+    if (methodLength > Math.min(bodyLength, FrameLimits.MAX_NAME_BYTES)) {
+      throw in.tooBig(
+          "Call.methodLength",
+          methodAt,
+          methodLength,
+          Math.min(bodyLength, FrameLimits.MAX_NAME_BYTES));
+    }
+    if (!Utf8.isValid(buffer, bodyStart, bodyStart + methodLength)) {
+      throw in.malformed("Call.body", bodyStart, "a method that is not UTF-8", "UTF-8");
+    }
+    event.wrapOne(buffer, bodyStart + methodLength, bodyEnd, FrameLimits.UNLIMITED, from);
+    if (event.eventEnd() != bodyEnd) {
+      throw in.malformed(
+          "Call.body", event.eventEnd(), "more than an event", "the end of the body");
+    }
+  }
+}

@@ -33,7 +33,6 @@ final class BusFrames {
           "fields",
           "more",
           "hex",
-          "goesOn",
           "payloadHex",
           "expiresIn");
 
@@ -61,7 +60,7 @@ final class BusFrames {
     TypeCode type = FrameTypes.of(name);
     ObjectNode record = template(name);
     for (var member : wanted.properties()) {
-      // "more" is a field of answers, too.
+      // "more" is a field of answers and of Data, too.
       if (!OWN.contains(member.getKey()) || member.getValue().isBoolean()) {
         if (record.get(member.getKey()) instanceof ObjectNode part) {
           part.setAll((ObjectNode) member.getValue());
@@ -90,8 +89,6 @@ final class BusFrames {
       record.put(
           "payload",
           hex.isEmpty() ? text.getBytes(StandardCharsets.UTF_8) : HexFormat.of().parseHex(hex));
-      // The name of the field is taken.
-      record.put("more", wanted.path("goesOn").asBoolean());
     }
     RecordWriter writer =
         wanted.has("blocks")

@@ -31,7 +31,7 @@ final class TunnelOps {
 
   private final Output out;
   private final Map<String, Open> tunnels = new ConcurrentHashMap<>();
-  private final Map<Long, CompletableFuture<Boolean>> offers = new ConcurrentHashMap<>();
+  private final Map<Long, Decision> offers = new ConcurrentHashMap<>();
   private final Map<Long, String> names = new ConcurrentHashMap<>();
   private final AtomicLong numbers = new AtomicLong();
 
@@ -67,8 +67,10 @@ final class TunnelOps {
       case "acceptTunnel", "refuseTunnel" -> {
         long offer = args.path("offer").longValue();
         names.put(offer, args.path("as").asText());
-        known(offers.remove(offer), args).complete(op.equals("acceptTunnel"));
-        out.ok(id, Output.object());
+        Decision decision = known(offers.remove(offer), args);
+        decision.accepts().complete(op.equals("acceptTunnel"));
+        // What the kit asks next needs the tunnel.
+        answer(id, decision.carriedOut());
       }
       case "sendTunnel" ->
           answer(id, open(args).tunnel().send(JavaSdk.event(args).payload()).toCompletableFuture());
@@ -172,19 +174,24 @@ final class TunnelOps {
         invocation -> subscriber -> subscriber.onSubscribe(new Counting(subscriber, 3)));
   }
 
+  /** What the kit wants with a tunnel that is offered, and when that is done. */
+  private record Decision(CompletableFuture<Boolean> accepts, CompletableFuture<Void> carriedOut) {}
+
   private void offered(String on, String service, TunnelOffer offer) throws Exception {
     long number = numbers.incrementAndGet();
-    CompletableFuture<Boolean> decision = new CompletableFuture<>();
+    Decision decision = new Decision(new CompletableFuture<>(), new CompletableFuture<>());
     offers.put(number, decision);
     out.write(
         out.event("offered", on)
             .put("service", service)
             .put("offer", number)
             .put("payload", offer.invocation().event().payload()));
-    if (!decision.get(DECISION_SECONDS, TimeUnit.SECONDS)) {
+    if (!decision.accepts().get(DECISION_SECONDS, TimeUnit.SECONDS)) {
+      decision.carriedOut().complete(null);
       throw Rejected.refused("the script refuses it", Duration.ZERO);
     }
     add(on, String.valueOf(names.get(number)), offer.accept(Event.of("accepted")));
+    decision.carriedOut().complete(null);
   }
 
   private void answer(long id, CompletableFuture<Void> stage) {

@@ -53,4 +53,7 @@ public interface GatherEnd {
       long retryAfterMillis,
       boolean more,
       String message);
+
+  /** A request has ended at all members that it was sent to; {@link GatheringClient#inFlight}. */
+  default void left() {}
 }

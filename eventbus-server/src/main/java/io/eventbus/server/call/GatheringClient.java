@@ -109,6 +109,11 @@ public final class GatheringClient {
     return open.containsKey(call);
   }
 
+  /** Calls of single members that its requests still have. */
+  public int inFlight() {
+    return members;
+  }
+
   /**
    * Ends a request with {@code CANCELLED} and tells the members that have not answered. One that is
    * not there is ignored.
@@ -139,6 +144,7 @@ public final class GatheringClient {
   void ended(long call, int asked) {
     open.remove(call);
     members -= asked;
+    end.left();
   }
 
   GatherEnd end() {

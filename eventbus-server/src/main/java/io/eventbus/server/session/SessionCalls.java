@@ -175,7 +175,8 @@ final class SessionCalls implements CallerEnd, GatherEnd {
   public void left() {
     QuotaShare share = quotas;
     if (share != null) {
-      share.callsInFlight(calls.inFlight());
+      GatheringClient all = gathers;
+      share.callsInFlight(calls.inFlight() + (all == null ? 0 : all.inFlight()));
     }
   }
 

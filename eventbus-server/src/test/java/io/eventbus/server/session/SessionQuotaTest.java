@@ -6,6 +6,7 @@ import io.eventbus.protocol.CloseReason;
 import io.eventbus.protocol.ControlFrames;
 import io.eventbus.protocol.TypeCode;
 import io.eventbus.schema.Authenticate;
+import io.eventbus.schema.CallScope;
 import io.eventbus.schema.Cancel;
 import io.eventbus.schema.Confirm;
 import io.eventbus.schema.ErrorCode;
@@ -17,6 +18,7 @@ import io.eventbus.schema.Invoke;
 import io.eventbus.schema.Overflow;
 import io.eventbus.schema.Problem;
 import io.eventbus.schema.Register;
+import io.eventbus.schema.Request;
 import io.eventbus.schema.Subscribe;
 import io.eventbus.schema.Unsubscribe;
 import io.eventbus.schema.Welcome;
@@ -290,6 +292,33 @@ class SessionQuotaTest {
     assertThat(quotas.find("acme", "u1").get(0).calls()).isEqualTo(1);
     long last = ((Invoke) member.link.taken().get(0)).getCall();
     member.say(ControlFrames.encode(TypeCode.REPLY, SampleCalls.reply(last, "y")));
+    assertThat(quotas.find("acme", "u1").get(0).calls()).isZero();
+    context.trim();
+  }
+
+  @Test
+  void aRequestToAllMembersCountsForEachOfThem() {
+    given = limited(Quota.CALLS, 2);
+    Client first = new Client().hello(null);
+    Client second = new Client().hello(null);
+    Client caller = new Client().hello(null);
+    for (Client member : List.of(first, second)) {
+      member.say(
+          ControlFrames.encode(
+              TypeCode.REGISTER,
+              new Register(1L, "orders", 4, false, "", Map.of(), Overflow.DROP_OLDEST)));
+    }
+    List.of(first, second, caller).forEach(client -> client.link.taken());
+    Request all = SampleCalls.request(1, "orders", "");
+    all.setScope(CallScope.ALL);
+    caller.say(ControlFrames.encode(TypeCode.REQUEST, all));
+    assertThat(quotas.find("acme", "u1").get(0).calls()).isEqualTo(2);
+    caller.say(request(2));
+    assertThat(failure(caller).getMessage()).contains("quota calls");
+    for (Client member : List.of(first, second)) {
+      long call = ((Invoke) member.link.taken().get(0)).getCall();
+      member.say(ControlFrames.encode(TypeCode.REPLY, SampleCalls.reply(call, "y")));
+    }
     assertThat(quotas.find("acme", "u1").get(0).calls()).isZero();
     context.trim();
   }

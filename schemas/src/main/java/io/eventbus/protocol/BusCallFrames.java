@@ -35,7 +35,7 @@ public final class BusCallFrames {
    * @param request the caller's number
    * @param identity the caller's name in UTF-8, at most {@link FrameLimits#MAX_IDENTITY_BYTES}
    *     bytes
-   * @param account whose name space the service is in, at most {@link FrameLimits#MAX_NAME_BYTES}
+   * @param account whose name space the service is in, at most {@link PeerFrames#MAX_ACCOUNT_BYTES}
    *     bytes of UTF-8; empty for the common one
    * @param receivedAt microseconds since the epoch
    * @param schema fingerprint, 0 for none
@@ -230,7 +230,7 @@ public final class BusCallFrames {
     return new Grant(
         in.readString("Grant.service", Topic.MAX_BYTES),
         grant(in, "Grant.grant"),
-        in.readString("Grant.account", FrameLimits.MAX_NAME_BYTES));
+        in.readString("Grant.account", PeerFrames.MAX_ACCOUNT_BYTES));
   }
 
   /**
@@ -247,7 +247,7 @@ public final class BusCallFrames {
     return new Demand(
         in.readString("Demand.service", Topic.MAX_BYTES),
         in.readCount("Demand.queued"),
-        in.readString("Demand.account", FrameLimits.MAX_NAME_BYTES));
+        in.readString("Demand.account", PeerFrames.MAX_ACCOUNT_BYTES));
   }
 
   static int grant(BodyReader in, String field) {

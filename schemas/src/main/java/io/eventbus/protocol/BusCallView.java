@@ -93,7 +93,7 @@ public final class BusCallView {
     caller = in.readLong("Call.caller");
     request = in.readLong("Call.request");
     identity = in.readBytes("Call.identity", FrameLimits.MAX_IDENTITY_BYTES);
-    account = in.readString("Call.account", FrameLimits.MAX_NAME_BYTES);
+    account = in.readString("Call.account", PeerFrames.MAX_ACCOUNT_BYTES);
     receivedAt = in.readLong("Call.receivedAt");
     schema = in.readLong("Call.schema");
     int serviceAt = in.position();

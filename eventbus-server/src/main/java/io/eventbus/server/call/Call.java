@@ -138,7 +138,8 @@ final class Call extends Deadlines.Entry implements Invocation {
   /** The member went with it, and it goes to another. */
   void repeat() {
     retries++;
-    attempt++;
+    // The caller says how it begins: past the largest number other buses could not read it.
+    attempt = Math.max(attempt, attempt + 1);
   }
 
   @Override

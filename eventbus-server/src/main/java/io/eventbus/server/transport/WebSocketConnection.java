@@ -14,6 +14,7 @@ import io.eventbus.server.transport.websocket.Opcode;
 import io.eventbus.server.transport.websocket.PermessageDeflate;
 import io.eventbus.server.transport.websocket.WebSocketViolation;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
@@ -50,6 +51,12 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
   /** More than any connection holds. */
   private static final double RANK = 1e15;
 
+  /** Bytes on the way to the system below which a ping is answered at once. */
+  private static final long MAX_PENDING_FOR_PONG = 64 * 1024;
+
+  /** Number of pongs for one read. The last of them answers the last ping. */
+  private static final int MAX_PONGS = 16;
+
   private final ConnectionLoop loop;
   private final LoopStats stats;
   private final boolean deflateNegotiated;
@@ -69,7 +76,12 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
   private final Heartbeat heartbeat;
   private boolean awaitingWritten;
   private long accounted;
+
+  /** Payload of the latest ping without an answer. */
   private byte @Nullable [] lastPing;
+
+  private int pongsInRead;
+  private boolean awaitingPongRoom;
 
   // From the first tick at which something waits: until then the client takes what it is sent.
   private @Nullable TakingPace taking;
@@ -130,6 +142,7 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
     assert loop.isOwn() : "not on the loop of " + channel.remoteAddress();
     try {
       step.run();
+      answerPings();
     } catch (WebSocketViolation e) {
       inbound.discardAll();
       close(e.reason(), e.text());
@@ -146,7 +159,6 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
       // From a task of the loop it would come to nobody who could end what does not read any more.
       unexpected(e);
     }
-    answerPing();
   }
 
   private void unexpected(Throwable e) {
@@ -181,25 +193,69 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
     halfClose();
   }
 
-  /** Only the last ping needs an answer (RFC 6455, section 5.5.3). */
+  /**
+   * Answers a ping where it stands in the input. Many pings in one read, and pings of a client for
+   * which much is queued, are answered by the pong of the latest (RFC 6455, section 5.5.3): pongs
+   * for all would take memory without bound.
+   */
   void onPing(ByteBuf payload) {
-    byte[] copy = new byte[payload.readableBytes()];
-    payload.readBytes(copy);
-    lastPing = copy;
+    if (phase != ConnectionPhase.OPEN) {
+      return;
+    }
+    if (pongsInRead < MAX_PONGS - 1 && pendingBytes() < MAX_PENDING_FOR_PONG) {
+      pongsInRead++;
+      lastPing = null;
+      writePong(payload);
+    } else {
+      lastPing = ByteBufUtil.getBytes(payload);
+    }
   }
 
-  private void answerPing() {
+  /** Sends the pongs of a read, at its end. */
+  private void answerPings() {
+    if (lastPing != null) {
+      if (pendingBytes() < MAX_PENDING_FOR_PONG) {
+        answerLastPing();
+      } else {
+        awaitPongRoom();
+      }
+    } else if (pongsInRead > 0) {
+      flush();
+    }
+    pongsInRead = 0;
+  }
+
+  private void answerLastPing() {
     byte[] payload = lastPing;
-    if (payload == null) {
+    if (payload == null || phase != ConnectionPhase.OPEN) {
       return;
     }
     lastPing = null;
-    if (phase == ConnectionPhase.OPEN && pendingBytes() < 64 * 1024) {
-      ByteBuf pong = channel.alloc().directBuffer(2 + payload.length);
-      pong.writeByte(0x80 | Opcode.PONG).writeByte(payload.length).writeBytes(payload);
-      write(pong);
-      flush();
+    writePong(Unpooled.wrappedBuffer(payload));
+    flush();
+  }
+
+  private void writePong(ByteBuf payload) {
+    ByteBuf pong = channel.alloc().directBuffer(2 + payload.readableBytes());
+    write(
+        pong.writeByte(0x80 | Opcode.PONG).writeByte(payload.readableBytes()).writeBytes(payload));
+  }
+
+  /** Answers the latest ping when the system has taken what is queued now. */
+  private void awaitPongRoom() {
+    if (awaitingPongRoom) {
+      return;
     }
+    awaitingPongRoom = true;
+    ChannelPromise taken = channel.newPromise();
+    taken.addListener(
+        f -> {
+          awaitingPongRoom = false;
+          if (f.isSuccess()) {
+            guarded(this::answerLastPing);
+          }
+        });
+    channel.writeAndFlush(Unpooled.EMPTY_BUFFER, taken);
   }
 
   /**

@@ -12,7 +12,9 @@ import io.eventbus.schema.Problem;
 import io.eventbus.schema.Welcome;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.samples.SampleFrames;
+import io.eventbus.server.transport.websocket.FrameWriting;
 import io.eventbus.server.transport.websocket.Opcode;
+import io.netty.buffer.ByteBuf;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Arrays;
@@ -20,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -448,16 +451,70 @@ class WebSocketConnectionTest {
     wire.written();
   }
 
-  @Test
-  void onlyTheLastPingIsAnswered() {
-    welcome();
+  private static byte[] pings(int count) {
     ClientBytes pings = new ClientBytes();
-    for (byte i = 0; i < 100; i++) {
+    for (byte i = 0; i < count; i++) {
       pings.frame(ClientBytes.FIN | Opcode.PING, new byte[] {i}, 5);
     }
-    wire.read(pings.array());
+    return pings.array();
+  }
+
+  private static Wire.Message pong(int payload) {
+    return new Wire.Message(Opcode.PONG, false, ByteBuffer.wrap(new byte[] {(byte) payload}));
+  }
+
+  @Test
+  void eachOfAFewPingsIsAnswered() {
+    welcome();
+    wire.read(pings(16));
     assertThat(wire.written())
-        .containsExactly(new Wire.Message(Opcode.PONG, false, ByteBuffer.wrap(new byte[] {99})));
+        .containsExactlyElementsOf(IntStream.range(0, 16).mapToObj(i -> pong(i)).toList());
+  }
+
+  @Test
+  void ofManyPingsInOneReadTheFirst15AndTheLastAreAnswered() {
+    welcome();
+    wire.read(pings(100));
+    assertThat(wire.written())
+        .containsExactlyElementsOf(
+            IntStream.concat(IntStream.range(0, 15), IntStream.of(99))
+                .mapToObj(i -> pong(i))
+                .toList());
+  }
+
+  @Test
+  void aPingIsAnsweredBeforeTheMessageBehindIt() {
+    welcome();
+    wire.read(
+        new ClientBytes()
+            .frame(ClientBytes.FIN | Opcode.PING, new byte[] {7}, 5)
+            .close(4999, "bye")
+            .array());
+    List<Object> written = wire.written();
+    assertThat(written).hasSize(2);
+    assertThat(written.get(0)).isEqualTo(pong(7));
+    assertThat(close(written.get(1)).code()).isEqualTo(4999);
+  }
+
+  @Test
+  void theLatestPingIsAnsweredWhenTheSocketHasTakenWhatIsQueued() {
+    welcome();
+    wire.stick();
+    ByteBuf message = wire.allocator.directBuffer();
+    FrameWriting.writeHeader(message, false, Opcode.BINARY, 70_000);
+    connection.writeMessage(message.writeZero(70_000));
+    connection.flush();
+    wire.read(pings(1));
+    wire.read(pings(3));
+    long pending = connection.pendingBytes();
+    wire.read(pings(2));
+    assertThat(connection.pendingBytes()).as("nothing is queued for them").isEqualTo(pending);
+    wire.unstick();
+    List<Object> written = wire.written();
+    assertThat(written).hasSize(2);
+    assertThat(written.get(1)).isEqualTo(pong(1));
+    wire.read(pings(1));
+    assertThat(wire.written()).as("and the next at once").containsExactly(pong(0));
   }
 
   @Test
@@ -467,6 +524,6 @@ class WebSocketConnectionTest {
     assertThat(wire.isReading()).as("others go first").isFalse();
     wire.pass(Duration.ofMillis(1));
     assertThat(wire.isReading()).isTrue();
-    assertThat(wire.written().size()).isBetween(2, 4);
+    assertThat(wire.written().size()).as("16 in a turn").isBetween(2 * 16, 4 * 16);
   }
 }

@@ -16,11 +16,13 @@ import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Measures real buses, in this process and on free ports. */
 @Timeout(120)
+@Tag("nightly")
 class BenchIT {
   private final CliHarness cli = new CliHarness();
   private @Nullable BusServer bus;

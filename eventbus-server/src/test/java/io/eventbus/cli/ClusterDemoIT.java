@@ -34,6 +34,7 @@ import org.junit.jupiter.api.io.TempDir;
  * nothing behind however it ends. What takes long runs with {@code -Pnightly}.
  */
 @Timeout(180)
+@Tag("nightly")
 class ClusterDemoIT {
   private static final Pattern FIRST_BUS = Pattern.compile("Bus bus-1 on (ws://\\S+),");
   private static final Pattern READY = Pattern.compile("One cluster after");
@@ -55,7 +56,6 @@ class ClusterDemoIT {
   }
 
   @Test
-  @Tag("nightly")
   void anOverloadedBusIsRelievedAndOneIsDrained() throws Exception {
     JarCommand demo = start();
     assertThat(demo.exitCode()).as(demo.out() + demo.err()).isEqualTo(ExitCode.OK);
@@ -72,7 +72,6 @@ class ClusterDemoIT {
   }
 
   @Test
-  @Tag("nightly")
   void anEventThatIsDeliveredTwiceIsFound() throws Exception {
     JarCommand demo = start();
     Matcher bus = demo.awaitOut(FIRST_BUS);

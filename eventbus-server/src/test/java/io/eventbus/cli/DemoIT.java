@@ -18,12 +18,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.zip.GZIPOutputStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The demo with a real bus in this JVM: it must say when something is wrong. */
 @Timeout(120)
+@Tag("nightly")
 class DemoIT {
   private final Path data;
   private final CliHarness cli = new CliHarness();

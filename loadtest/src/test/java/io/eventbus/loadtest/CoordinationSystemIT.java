@@ -16,6 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
  * build, and etcd if it happens to be installed.
  */
 @Timeout(240)
+@Nightly
 class CoordinationSystemIT {
   @TempDir private Path output = Path.of("");
   private final StringWriter out = new StringWriter();
@@ -39,7 +40,6 @@ class CoordinationSystemIT {
   }
 
   @Test
-  @Nightly
   void closedLoopClientsOfEverySystem() throws Exception {
     assertThat(run("table", "--servers=3", "--clients=2")).as(out::toString).isZero();
     assertThat(out.toString()).contains("eventbus", "zookeeper", "etcd").doesNotContain("failed");
@@ -49,7 +49,6 @@ class CoordinationSystemIT {
 
   /** A cluster of three is started once for most of it. */
   @Test
-  @Nightly
   void everyOtherExperiment() {
     assertThat(
             run(

@@ -13,6 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Clients that change the bus, for a moment, with real processes. */
 @Timeout(240)
+@Nightly
 class SwitchSystemIT {
   @TempDir private Path output = Path.of("");
   private final StringWriter out = new StringWriter();
@@ -35,7 +36,6 @@ class SwitchSystemIT {
   }
 
   @Test
-  @Nightly
   void aBusIsDrained() throws Exception {
     assertThat(run("drain", "--clients=20", "--rounds=2")).as(out::toString).isZero();
     assertThat(out.toString())
@@ -46,7 +46,6 @@ class SwitchSystemIT {
   }
 
   @Test
-  @Nightly
   void whatIsBrokenIsSeen() {
     assertThat(run("hot-topic", "--hot-subscribers=5", "--rounds=1", "--break=drop:50"))
         .as(out::toString)
@@ -55,7 +54,6 @@ class SwitchSystemIT {
   }
 
   @Test
-  @Nightly
   void aBusIsDrainedOfAThousandClients() {
     assertThat(run("drain", "--rounds=1")).as(out::toString).isZero();
     assertThat(out.toString()).contains("1000 clients went", "0/0/0").doesNotContain("failed");
@@ -63,7 +61,6 @@ class SwitchSystemIT {
 
   /** Most of it is waiting for buses to start. */
   @Test
-  @Nightly
   void everyOtherExperiment() {
     assertThat(run("one", "rolling-restart", "kill", "--moves=10", "--members=30", "--kills=1"))
         .as(out::toString)

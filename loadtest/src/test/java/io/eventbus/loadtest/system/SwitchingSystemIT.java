@@ -37,6 +37,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 @Timeout(value = 240, unit = TimeUnit.SECONDS)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Nightly
 class SwitchingSystemIT {
   private final SystemCluster cluster;
   private final Gate gate;
@@ -139,7 +140,6 @@ class SwitchingSystemIT {
 
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 200})
-  @Nightly
   void aClientStaysWhereItIsWhenTheBusThatItGoesToIsKilled(int bytes) throws Exception {
     SystemBus from = cluster.bus(0);
     SystemBus to = cluster.bus(1);
@@ -167,7 +167,6 @@ class SwitchingSystemIT {
 
   @ParameterizedTest
   @ValueSource(ints = {0, 1, 400, 2_000})
-  @Nightly
   void aClientIsServedByTheBusThatItGoesToWhenTheOldOneIsKilled(int bytes) throws Exception {
     SystemBus from = cluster.bus(0);
     SystemBus to = cluster.bus(1);
@@ -196,7 +195,6 @@ class SwitchingSystemIT {
   // ---- A bus stands still
 
   @Test
-  @Nightly
   void aBusThatStoodStillForTooLongIsWholeAgain() throws Exception {
     SystemBus still = cluster.bus(2);
     List<String> elsewhere = new ArrayList<>();
@@ -254,7 +252,6 @@ class SwitchingSystemIT {
   // ---- Nothing fails
 
   @Test
-  @Nightly
   void aHotTopicLeavesABus() throws Exception {
     SystemBus from = cluster.bus(0);
     traffic.publisher(from, "hot", 100);
@@ -279,7 +276,6 @@ class SwitchingSystemIT {
   }
 
   @Test
-  @Nightly
   void allBusesAreRestartedOneAfterTheOther() throws Exception {
     for (SystemBus bus : cluster.buses()) {
       traffic.publisher(bus, "rolling." + bus.name(), 200);

@@ -18,6 +18,7 @@ import java.net.URI;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.BlockingQueue;
@@ -43,6 +44,12 @@ class TyrusTransportTest {
     return new TyrusTransportProvider()
         .create(new TransportProvider.Settings("proto", 64 * 1024, null));
   }
+
+  /**
+   * Length, in bytes, above which a message is recorded without its content: texts of megabytes
+   * take seconds.
+   */
+  private static final int LONG = 1024;
 
   private static final class Told implements Transport.Listener {
     final CompletableFuture<Transport.Channel> channel = new CompletableFuture<>();
@@ -70,9 +77,13 @@ class TyrusTransportTest {
       if (most != null) {
         channel.join().acceptMessages(most);
       }
+      if (message.remaining() > LONG) {
+        calls.add("message of " + message.remaining() + " bytes");
+        return;
+      }
       byte[] bytes = new byte[message.remaining()];
       message.get(bytes);
-      calls.add("message " + java.util.Arrays.toString(bytes));
+      calls.add("message " + Arrays.toString(bytes));
     }
 
     @Override
@@ -203,7 +214,7 @@ class TyrusTransportTest {
     int[] big = new int[10 + 65_537];
     System.arraycopy(new int[] {0x82, 127, 0, 0, 0, 0, 0, 1, 0, 1}, 0, big, 0, 10);
     peer.write(big);
-    assertThat(next()).startsWith("message [0, 0").hasSize("message ".length() + 3 * 65_537);
+    assertThat(next()).isEqualTo("message of 65537 bytes");
     // Also in fragments, which take another way.
     int[] first = new int[4 + 40_000];
     System.arraycopy(new int[] {0x02, 126, 40_000 >> 8, 40_000 & 0xFF}, 0, first, 0, 4);
@@ -212,8 +223,8 @@ class TyrusTransportTest {
     last[2] = 29_000 >> 8;
     last[3] = 29_000 & 0xFF;
     peer.write(first);
-    peer.write(java.util.Arrays.copyOf(last, 4 + 29_000));
-    assertThat(next()).startsWith("message [0, 0").hasSize("message ".length() + 3 * 69_000);
+    peer.write(Arrays.copyOf(last, 4 + 29_000));
+    assertThat(next()).isEqualTo("message of 69000 bytes");
   }
 
   @Test

@@ -4,6 +4,7 @@ import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpHandler;
 import io.eventbus.server.admin.AdminApi.Reply;
 import io.eventbus.server.admin.AdminApi.Route;
+import io.eventbus.server.admin.LateAnswers.Place;
 import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.advisory.Advisory;
 import java.io.IOException;
@@ -62,7 +63,8 @@ final class AdminHandler implements HttpHandler {
     // Another request on the same connection could come slowly, and would not be counted.
     exchange.getResponseHeaders().set("Connection", "close");
     InetAddress address = exchange.getRemoteAddress().getAddress();
-    Optional<Caller> caller = Optional.empty();
+    Place place = null;
+    Optional<Caller> caller;
     try {
       checkHost(exchange);
       if (isOpen(exchange)) {
@@ -70,39 +72,46 @@ final class AdminHandler implements HttpHandler {
         return;
       }
       String shown = exchange.getRequestHeaders().getFirst("Authorization");
-      if (shown != null && !guards.late().enter(address)) {
-        exchange.getResponseHeaders().set("Retry-After", "1");
-        throw new HttpFailure(
-            429, "TOO_MANY_FAILURES", "too many wrong credentials lately; try again in a second");
+      caller = guards.login().findAtOnce(shown);
+      if (shown != null && caller.isEmpty()) {
+        place = guards.late().enter(address);
+        if (place == null) {
+          exchange.getResponseHeaders().set("Retry-After", "1");
+          throw new HttpFailure(
+              429, "TOO_MANY_FAILURES", "too many wrong credentials lately; try again in a second");
+        }
+        caller = find(place, shown);
       }
-      caller = find(address, shown);
     } catch (HttpFailure failure) {
       answer(exchange, error(failure));
       return;
     }
     if (caller.isPresent()) {
+      if (caller.get().role() != AdminRole.NONE) {
+        guards.late().prove(address);
+      }
       if (!caller.get().equals(Caller.UNKNOWN)) {
         exchange.getResponseHeaders().remove("Connection");
       }
       answer(exchange, reply(exchange, caller.get()));
-    } else {
+    } else if (place != null) {
       // The exchange goes on after this method, on another thread.
-      guards.late().answer(address, () -> refuse(exchange));
+      guards.late().answer(place, () -> refuse(exchange));
     }
   }
 
   /**
    * Finds out who calls; one whose credentials are wrong keeps its place among the late answers.
    */
-  private Optional<Caller> find(InetAddress address, @Nullable String shown) throws HttpFailure {
+  private Optional<Caller> find(Place place, String shown) throws HttpFailure {
     boolean isWrong = false;
     try {
-      Optional<Caller> caller = guards.login().find(shown, guards.late().origin(address));
+      Optional<Caller> caller = guards.login().find(shown, guards.late().origin(place));
       isWrong = caller.isEmpty();
       return caller;
     } finally {
-      if (shown != null && !isWrong) {
-        guards.late().leave(address);
+      if (!isWrong) {
+        guards.late().leave(place);
       }
     }
   }

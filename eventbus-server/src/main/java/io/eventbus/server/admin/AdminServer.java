@@ -103,7 +103,8 @@ public final class AdminServer implements AutoCloseable {
     InetSocketAddress address =
         new InetSocketAddress(InetAddress.getByName(config.host()), config.port());
     AdminLogin login = new AdminLogin(config);
-    FirstRequests first = new FirstRequests();
+    ProvedAddresses proved = new ProvedAddresses(System::nanoTime);
+    FirstRequests first = new FirstRequests(proved);
     AdminTls tls = TlsFiles.administration(config.access()).map(AdminTls::new).orElse(null);
     HttpServer server;
     if (tls == null) {
@@ -125,7 +126,7 @@ public final class AdminServer implements AutoCloseable {
                   }
                 }));
     HostGuard guard = new HostGuard(config, address.getAddress());
-    LateAnswers late = new LateAnswers();
+    LateAnswers late = new LateAnswers(proved);
     AdminHandler handler =
         new AdminHandler(
             new AdminHandler.Guards(guard, first, login, late, advisories),

@@ -4,18 +4,21 @@ import io.eventbus.server.admission.AuthenticationFailures;
 import io.eventbus.server.admission.ClientAddress;
 import io.eventbus.server.log.RateLimitedLog;
 import io.eventbus.server.security.Origin;
+import io.eventbus.server.security.Origin.Standing;
 import java.net.InetAddress;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
  * Callers that show credentials: how many of each address are looked at or wait for an answer.
- * Those that have lately shown wrong ones get it a second late, without a thread that waits. Any
- * thread.
+ * Those that have lately shown wrong ones get it a second late, without a thread that waits. Each
+ * standing has places of its own, so that those who guess take none of the others. Any thread.
  */
 final class LateAnswers implements AutoCloseable {
   /**
@@ -24,20 +27,30 @@ final class LateAnswers implements AutoCloseable {
    */
   static final int MOST_OF_ADDRESS = 8;
 
-  /** The same of all addresses together. */
-  static final int MOST = 64;
+  /** The same of all addresses of one standing together. */
+  static final int MAX_OF_STANDING = 32;
 
   private static final long DELAY_MILLIS = 1_000;
 
   private final AuthenticationFailures failures;
+  private final ProvedAddresses proved;
   private final ScheduledThreadPoolExecutor timer;
-  private final Map<InetAddress, Integer> waiting = new HashMap<>();
-  private int total;
+  private final Map<ClientAddress, Integer> waiting = new HashMap<>();
+  private final Map<Standing, Integer> ofStanding = new EnumMap<>(Standing.class);
 
-  LateAnswers() {
+  /** The place of credentials that are looked at, or wait for their answer. */
+  record Place(InetAddress client, ClientAddress address, Standing standing) {}
+
+  /**
+   * Makes one for a server.
+   *
+   * @param proved addresses for which places are kept
+   */
+  LateAnswers(ProvedAddresses proved) {
     this(
         new AuthenticationFailures(
             new RateLimitedLog(LoggerFactory.getLogger("eventbus.audit")), System::nanoTime),
+        proved,
         new ScheduledThreadPoolExecutor(
             1,
             task -> {
@@ -47,8 +60,10 @@ final class LateAnswers implements AutoCloseable {
             }));
   }
 
-  LateAnswers(AuthenticationFailures failures, ScheduledThreadPoolExecutor timer) {
+  LateAnswers(
+      AuthenticationFailures failures, ProvedAddresses proved, ScheduledThreadPoolExecutor timer) {
     this.failures = failures;
+    this.proved = proved;
     this.timer = timer;
     timer.setRemoveOnCancelPolicy(true);
   }
@@ -57,26 +72,39 @@ final class LateAnswers implements AutoCloseable {
    * Takes a place for credentials that are to be looked at; {@link #leave} or {@link #answer} gives
    * it back.
    *
-   * @return false if so many have one that these are not looked at
+   * @return null if so many have one that these are not looked at
    */
-  synchronized boolean enter(InetAddress address) {
-    if (total >= MOST || waiting.getOrDefault(address, 0) >= MOST_OF_ADDRESS) {
-      return false;
+  @Nullable Place enter(InetAddress client) {
+    ClientAddress address = ClientAddress.of(client);
+    Standing standing =
+        proved.contains(address)
+            ? Standing.PROVED
+            : failures.isAny(client) ? Standing.FAILED : Standing.UNKNOWN;
+    synchronized (this) {
+      if (ofStanding.getOrDefault(standing, 0) >= MAX_OF_STANDING
+          || waiting.getOrDefault(address, 0) >= MOST_OF_ADDRESS) {
+        return null;
+      }
+      ofStanding.merge(standing, 1, Integer::sum);
+      waiting.merge(address, 1, Integer::sum);
     }
-    total++;
-    waiting.merge(address, 1, Integer::sum);
-    return true;
+    return new Place(client, address, standing);
   }
 
-  /** Where a caller is, and whether its answer would be late now. */
-  Origin origin(InetAddress address) {
-    return new Origin(ClientAddress.of(address), failures.isMany(address));
+  /** Where the caller with a place is, and whether its answer would be late now. */
+  Origin origin(Place place) {
+    return new Origin(place.address(), failures.isMany(place.client()), place.standing());
+  }
+
+  /** Keeps places for an address from now on: somebody there has right credentials. */
+  void prove(InetAddress client) {
+    proved.add(ClientAddress.of(client));
   }
 
   /** Gives back the place of credentials that are not wrong. */
-  synchronized void leave(InetAddress address) {
-    total--;
-    waiting.computeIfPresent(address, (key, count) -> count == 1 ? null : count - 1);
+  synchronized void leave(Place place) {
+    ofStanding.merge(place.standing(), -1, Integer::sum);
+    waiting.computeIfPresent(place.address(), (key, count) -> count == 1 ? null : count - 1);
   }
 
   /**
@@ -84,9 +112,9 @@ final class LateAnswers implements AutoCloseable {
    *
    * @param answer called once, by this thread or another; must not block for long
    */
-  void answer(InetAddress address, Runnable answer) {
-    if (!failures.note(address, "showed wrong credentials at the administration port")) {
-      leave(address);
+  void answer(Place place, Runnable answer) {
+    if (!failures.note(place.client(), "showed wrong credentials at the administration port")) {
+      leave(place);
       answer.run();
       return;
     }
@@ -94,14 +122,14 @@ final class LateAnswers implements AutoCloseable {
       var unused =
           timer.schedule(
               () -> {
-                leave(address);
+                leave(place);
                 answer.run();
               },
               DELAY_MILLIS,
               TimeUnit.MILLISECONDS);
     } catch (RejectedExecutionException e) {
       // The bus has ended.
-      leave(address);
+      leave(place);
       answer.run();
     }
   }

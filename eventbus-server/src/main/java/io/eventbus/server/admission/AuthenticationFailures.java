@@ -104,6 +104,17 @@ public final class AuthenticationFailures {
     return recent != null && recent.isMany(nanoTime.getAsLong());
   }
 
+  /**
+   * Says whether there was a failure within a minute.
+   *
+   * @param address where the client is
+   * @return also where it is not yet {@link #isMany}
+   */
+  public synchronized boolean isAny(InetAddress address) {
+    Recent recent = addresses.get(ClientAddress.of(address));
+    return recent != null && !recent.isOld(nanoTime.getAsLong());
+  }
+
   synchronized int size() {
     return addresses.size();
   }

@@ -1,6 +1,7 @@
 package io.eventbus.server.security;
 
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One way to prove who one is. Called on event loops, several at a time: the same is asked of it as
@@ -23,4 +24,15 @@ public interface LoginMethod {
    *     it any more; work that has not begun then should not be
    */
   CompletableFuture<LoginOutcome> check(Credentials credentials);
+
+  /**
+   * Finds credentials that were right before, at once. For whom this is asked no guess is counted,
+   * so only a method whose credentials cannot be guessed knows any.
+   *
+   * @param credentials what a client shows
+   * @return who they prove the client to be; null where {@link #check} has to be asked
+   */
+  default @Nullable Identity known(Credentials credentials) {
+    return null;
+  }
 }

@@ -5,5 +5,26 @@ package io.eventbus.server.security;
  *
  * @param address equal for all clients that share the limits of one address
  * @param failsOften whether credentials from there were wrong several times lately
+ * @param standing before whom they are looked at
  */
-public record Origin(Object address, boolean failsOften) {}
+public record Origin(Object address, boolean failsOften, Standing standing) {
+  /** What an address has shown lately. Credentials of the first ones are looked at first. */
+  public enum Standing {
+    /** Right credentials. */
+    PROVED,
+    /** Nothing, or nothing that is remembered. */
+    UNKNOWN,
+    /** Wrong credentials. */
+    FAILED
+  }
+
+  /**
+   * Makes one of an address of which only failures are remembered.
+   *
+   * @param address equal for all clients that share the limits of one address
+   * @param failsOften whether credentials from there were wrong several times lately
+   */
+  public Origin(Object address, boolean failsOften) {
+    this(address, failsOften, failsOften ? Standing.FAILED : Standing.UNKNOWN);
+  }
+}

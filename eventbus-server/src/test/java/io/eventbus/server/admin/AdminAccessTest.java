@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.sun.net.httpserver.HttpsConfigurator;
 import com.sun.net.httpserver.HttpsParameters;
 import io.eventbus.it.TestCertificate;
+import io.eventbus.server.admin.LateAnswers.Place;
 import io.eventbus.server.admission.AuthenticationFailures;
 import io.eventbus.server.admission.ClientAddress;
 import io.eventbus.server.advisory.Advisories;
@@ -22,6 +23,7 @@ import io.eventbus.server.security.Identity;
 import io.eventbus.server.security.LoginMethod;
 import io.eventbus.server.security.LoginOutcome;
 import io.eventbus.server.security.Origin;
+import io.eventbus.server.security.Origin.Standing;
 import io.eventbus.server.tls.CertificateWatch;
 import io.eventbus.server.tls.TlsFiles;
 import java.io.IOException;
@@ -55,6 +57,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLParameters;
 import org.jspecify.annotations.Nullable;
@@ -265,8 +268,9 @@ class AdminAccessTest {
     }
     ClientAddress here = ClientAddress.of(InetAddress.getLoopbackAddress());
     assertThat(seen).hasSize(AuthenticationFailures.PROMPT_ANSWERS + 1);
-    assertThat(seen.get(0)).isEqualTo(new Origin(here, false));
-    assertThat(seen.get(seen.size() - 1)).isEqualTo(new Origin(here, true));
+    assertThat(seen.get(0)).isEqualTo(new Origin(here, false, Standing.UNKNOWN));
+    assertThat(seen.get(1)).isEqualTo(new Origin(here, false, Standing.FAILED));
+    assertThat(seen.get(seen.size() - 1)).isEqualTo(new Origin(here, true, Standing.FAILED));
   }
 
   @ParameterizedTest
@@ -368,28 +372,159 @@ class AdminAccessTest {
           }
         };
     RateLimitedLog nowhere = new RateLimitedLog(NOPLogger.NOP_LOGGER);
-    try (LateAnswers late = new LateAnswers(new AuthenticationFailures(nowhere, () -> 0L), timer)) {
+    try (LateAnswers late =
+        new LateAnswers(
+            new AuthenticationFailures(nowhere, () -> 0L), new ProvedAddresses(() -> 0L), timer)) {
       InetAddress guesser = InetAddress.getByName("192.0.2.1");
       List<String> answers = new ArrayList<>();
       for (int i = 0; i < AuthenticationFailures.PROMPT_ANSWERS; i++) {
-        assertThat(late.enter(guesser)).isTrue();
-        late.answer(guesser, () -> answers.add("prompt"));
+        late.answer(entered(late, "192.0.2.1"), () -> answers.add("prompt"));
       }
       assertThat(answers).hasSize(AuthenticationFailures.PROMPT_ANSWERS);
       for (int i = 0; i < LateAnswers.MOST_OF_ADDRESS; i++) {
-        assertThat(late.enter(guesser)).isTrue();
-        late.answer(guesser, () -> answers.add("late"));
+        late.answer(entered(late, "192.0.2.1"), () -> answers.add("late"));
       }
       assertThat(answers).doesNotContain("late");
-      assertThat(late.enter(guesser)).isFalse();
-      assertThat(late.enter(InetAddress.getByName("192.0.2.2"))).isTrue();
+      assertThat(late.enter(guesser)).isNull();
+      assertThat(late.enter(InetAddress.getByName("192.0.2.2"))).isNotNull();
       scheduled.get(0).run();
       assertThat(answers).contains("late");
-      assertThat(late.enter(guesser)).isTrue();
-      assertThat(late.enter(guesser)).isFalse();
-      late.leave(guesser);
-      assertThat(late.enter(guesser)).isTrue();
+      Place place = entered(late, "192.0.2.1");
+      assertThat(late.enter(guesser)).isNull();
+      late.leave(place);
+      assertThat(late.enter(guesser)).isNotNull();
     }
+  }
+
+  private static LateAnswers lateAnswers() {
+    return new LateAnswers(
+        new AuthenticationFailures(new RateLimitedLog(NOPLogger.NOP_LOGGER), () -> 0L),
+        new ProvedAddresses(() -> 0L),
+        new ScheduledThreadPoolExecutor(1));
+  }
+
+  private static Place entered(LateAnswers late, String address) throws IOException {
+    Place place = late.enter(InetAddress.getByName(address));
+    assertThat(place).as(address).isNotNull();
+    return Objects.requireNonNull(place);
+  }
+
+  @Test
+  void guessersTakeNoPlaceOfThoseWhoHaveNotFailed() throws Exception {
+    try (LateAnswers late = lateAnswers()) {
+      late.prove(InetAddress.getByName("198.51.100.1"));
+      int addresses = LateAnswers.MAX_OF_STANDING / LateAnswers.MOST_OF_ADDRESS;
+      for (int a = 0; a < addresses; a++) {
+        late.answer(entered(late, "192.0.2." + a), () -> {});
+      }
+      for (int i = 0; i < LateAnswers.MAX_OF_STANDING; i++) {
+        assertThat(late.origin(entered(late, "192.0.2." + i % addresses)).standing())
+            .isEqualTo(Standing.FAILED);
+      }
+      late.answer(entered(late, "192.0.2.100"), () -> {});
+      assertThat(late.enter(InetAddress.getByName("192.0.2.100"))).isNull();
+      Place place = entered(late, "198.51.100.2");
+      assertThat(late.origin(place).standing()).isEqualTo(Standing.UNKNOWN);
+      late.leave(place);
+      for (int i = 0; i < LateAnswers.MAX_OF_STANDING; i++) {
+        entered(late, "203.0.113." + i % addresses);
+      }
+      assertThat(late.enter(InetAddress.getByName("198.51.100.2"))).isNull();
+      Place proved = entered(late, "198.51.100.1");
+      late.answer(proved, () -> {});
+      assertThat(late.origin(entered(late, "198.51.100.1")).standing())
+          .as("a typing error does not count where operators are")
+          .isEqualTo(Standing.PROVED);
+    }
+  }
+
+  @Test
+  void aNetworkOfIpv6IsOneAddress() throws Exception {
+    try (LateAnswers late = lateAnswers()) {
+      for (int i = 0; i < LateAnswers.MOST_OF_ADDRESS; i++) {
+        entered(late, "2001:db8::" + i);
+      }
+      assertThat(late.enter(InetAddress.getByName("2001:db8::99"))).isNull();
+      entered(late, "2001:db8:0:1::1");
+    }
+    FirstRequests first = new FirstRequests(new ProvedAddresses(() -> 0L));
+    ExecutorService threads = Executors.newCachedThreadPool();
+    try {
+      for (int i = 0; i < FirstRequests.MOST_OF_ADDRESS; i++) {
+        begin(threads, first, "2001:db8::" + i);
+      }
+      assertThatThrownBy(() -> begin(threads, first, "2001:db8::99"))
+          .hasMessageContaining("has 4 connections without a request");
+    } finally {
+      threads.shutdownNow();
+    }
+  }
+
+  /** Begins to read on a thread that stays as it is. */
+  private static void begin(ExecutorService threads, FirstRequests first, String address)
+      throws Exception {
+    CompletableFuture<Void> begun = new CompletableFuture<>();
+    var unused =
+        threads.submit(
+            () -> {
+              try {
+                first.begin(InetAddress.getByName(address));
+                begun.complete(null);
+                new CountDownLatch(1).await();
+              } catch (IllegalStateException e) {
+                begun.completeExceptionally(e);
+              }
+              return null;
+            });
+    begun.get(10, TimeUnit.SECONDS);
+  }
+
+  @Test
+  void strangersLeaveThreadsToThoseWhoHaveProvedThemselves() throws Exception {
+    ProvedAddresses proved = new ProvedAddresses(() -> 0L);
+    proved.add(ClientAddress.of(InetAddress.getByName("198.51.100.1")));
+    FirstRequests first = new FirstRequests(proved);
+    ExecutorService threads = Executors.newCachedThreadPool();
+    try {
+      for (int i = 0; i < FirstRequests.MAX_OF_STRANGERS; i++) {
+        begin(threads, first, "192.0.2." + i);
+      }
+      assertThatThrownBy(() -> begin(threads, first, "198.51.100.2"))
+          .hasMessageContaining("strangers have 128 connections without a request");
+      begin(threads, first, "198.51.100.1");
+    } finally {
+      threads.shutdownNow();
+    }
+  }
+
+  @Test
+  void whereOperatorsAreIsForgottenAfterADay() throws Exception {
+    AtomicLong now = new AtomicLong(Long.MAX_VALUE - 7);
+    ProvedAddresses proved = new ProvedAddresses(now::get);
+    ClientAddress first = ClientAddress.of(InetAddress.getByName("192.0.2.1"));
+    proved.add(first);
+    now.addAndGet(ProvedAddresses.LIFE.toNanos() - 1);
+    assertThat(proved.contains(first)).isTrue();
+    now.incrementAndGet();
+    assertThat(proved.contains(first)).isFalse();
+    proved.add(first);
+    for (int i = 0; i < ProvedAddresses.MAX_ADDRESSES; i++) {
+      proved.add(new ClientAddress(true, i));
+    }
+    assertThat(proved.contains(first)).isFalse();
+  }
+
+  private static Identity operator() {
+    return new Identity(
+        "ops",
+        "eve",
+        AuthenticationMethod.JWT,
+        Set.of("operator"),
+        Map.of(),
+        Map.of(),
+        Map.of(),
+        null,
+        null);
   }
 
   /** Each holds a thread: those that are being looked at count like those that wait. */
@@ -404,6 +539,11 @@ class AdminAccessTest {
               @Override
               public boolean takes(Credentials credentials) {
                 return true;
+              }
+
+              @Override
+              public @Nullable Identity known(Credentials credentials) {
+                return "known".equals(credentials.token()) ? operator() : null;
               }
 
               @Override
@@ -423,6 +563,10 @@ class AdminAccessTest {
     }
     assertThat(looking.await(10, TimeUnit.SECONDS)).isTrue();
     assertThat(send("GET", "/api/v1/bus", "Bearer other").statusCode()).isEqualTo(429);
+    assertThat(send("GET", "/api/v1/bus", "Bearer " + TOKEN).statusCode())
+        .as("the token of administrators needs no place")
+        .isEqualTo(200);
+    assertThat(send("GET", "/api/v1/bus", "Bearer known").statusCode()).isEqualTo(200);
     assertThat(send("GET", "/healthz", null).statusCode()).isEqualTo(200);
     verdict.complete(new LoginOutcome.Unavailable("busy"));
     for (CompletableFuture<HttpResponse<String>> answer : answers) {
@@ -433,7 +577,7 @@ class AdminAccessTest {
 
   @Test
   void connectionsOfAnAddressWithoutARequestAreFew() throws Exception {
-    FirstRequests first = new FirstRequests();
+    FirstRequests first = new FirstRequests(new ProvedAddresses(() -> 0L));
     try (TestCertificate certificate = TestCertificate.make()) {
       HttpsConfigurator configurator =
           new AdminTls(

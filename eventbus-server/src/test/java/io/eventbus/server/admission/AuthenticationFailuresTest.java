@@ -50,13 +50,17 @@ class AuthenticationFailuresTest {
   @Test
   void whetherTheNextWillBeLateIsKnownBefore() {
     assertThat(failures.isMany(Ip.of("203.0.113.7"))).isFalse();
+    assertThat(failures.isAny(Ip.of("203.0.113.7"))).isFalse();
     prompt("203.0.113.7", 4);
+    assertThat(failures.isAny(Ip.of("203.0.113.7"))).isTrue();
     assertThat(failures.isMany(Ip.of("203.0.113.7"))).isFalse();
     prompt("203.0.113.7", 1);
     assertThat(failures.isMany(Ip.of("203.0.113.7"))).isTrue();
     assertThat(failures.isMany(Ip.of("203.0.113.8"))).isFalse();
+    assertThat(failures.isAny(Ip.of("203.0.113.8"))).isFalse();
     now.addAndGet(Duration.ofSeconds(60).toNanos());
     assertThat(failures.isMany(Ip.of("203.0.113.7"))).isFalse();
+    assertThat(failures.isAny(Ip.of("203.0.113.7"))).isFalse();
   }
 
   @Test

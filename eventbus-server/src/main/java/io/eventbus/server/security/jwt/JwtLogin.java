@@ -129,6 +129,17 @@ public final class JwtLogin implements LoginMethod, AutoCloseable {
     return credentials.user() == null && token != null && JwtVerifier.hasThreeParts(token);
   }
 
+  /** A signature cannot be guessed. */
+  @Override
+  public @Nullable Identity known(Credentials credentials) {
+    String token = credentials.token();
+    Identity found =
+        token == null || token.length() > JwtVerifier.MOST_CHARS
+            ? null
+            : verified.find(token, keys.version());
+    return found == null || isRevoked(found) ? null : found;
+  }
+
   // What comes of the answer is the caller's.
   @SuppressWarnings("FutureReturnValueIgnored")
   @Override
@@ -191,11 +202,13 @@ public final class JwtLogin implements LoginMethod, AutoCloseable {
   }
 
   private LoginOutcome proved(Identity identity) {
+    return isRevoked(identity) ? REVOKED : new LoginOutcome.Proved(identity);
+  }
+
+  private boolean isRevoked(Identity identity) {
     Instant issued = identity.issuedAt();
     return issued != null
-            && revocations.current().covers(identity.account(), identity.subject(), issued)
-        ? REVOKED
-        : new LoginOutcome.Proved(identity);
+        && revocations.current().covers(identity.account(), identity.subject(), issued);
   }
 
   /** Looks whether keys are to be fetched again; to be called every few seconds, does not block. */

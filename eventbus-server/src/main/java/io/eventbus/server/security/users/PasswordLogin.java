@@ -5,13 +5,11 @@ import io.eventbus.server.security.Credentials;
 import io.eventbus.server.security.LoginMethod;
 import io.eventbus.server.security.LoginOutcome;
 import io.eventbus.server.security.Origin;
+import io.eventbus.server.security.Origin.Standing;
 import java.time.Duration;
-import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -21,12 +19,12 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A check takes tenths of a second of a processor on purpose, so only two run at a time, on
  * threads of their own, and a bounded number waits, of which few are of one address. An address
- * where credentials were often wrong waits before anything is computed for it. A user who is not in
- * the file costs as much as one who is: otherwise the time would tell which names there are.
+ * where credentials were often wrong waits before anything is computed for it, and lets those of
+ * better standing go first. A user who is not in the file costs as much as one who is: otherwise
+ * the time would tell which names there are.
  */
 public final class PasswordLogin implements LoginMethod, AutoCloseable {
   private static final int AT_A_TIME = 2;
-  private static final int MOST_WAITING = 64;
 
   /** What one address may have waiting and at work: less than others can wait behind. */
   static final int MOST_OF_ADDRESS = 4;
@@ -36,7 +34,8 @@ public final class PasswordLogin implements LoginMethod, AutoCloseable {
   private static final LoginOutcome WRONG =
       new LoginOutcome.Wrong("showed a user and a password that do not belong together");
   private static final LoginOutcome BUSY =
-      new LoginOutcome.Unavailable("more than " + MOST_WAITING + " passwords wait to be checked");
+      new LoginOutcome.Unavailable(
+          "more than " + PasswordQueue.MAX_WAITING + " passwords wait to be checked");
 
   private static final LoginOutcome ADDRESS_BUSY =
       new LoginOutcome.Unavailable(
@@ -45,7 +44,7 @@ public final class PasswordLogin implements LoginMethod, AutoCloseable {
   private final Users users;
   private final CheckedPasswords checked;
   private final Executor afterDelay;
-  private final ThreadPoolExecutor threads;
+  private final PasswordQueue queue;
 
   /** How many each address has waiting or at work; only those that have some. */
   private final ConcurrentHashMap<Object, Integer> ofAddress = new ConcurrentHashMap<>();
@@ -79,19 +78,7 @@ public final class PasswordLogin implements LoginMethod, AutoCloseable {
     this.afterDelay = afterDelay;
     this.users = users;
     this.checked = new CheckedPasswords(nanoTime);
-    this.threads =
-        new ThreadPoolExecutor(
-            atATime,
-            atATime,
-            1,
-            TimeUnit.MINUTES,
-            new ArrayBlockingQueue<>(MOST_WAITING),
-            task -> {
-              Thread thread = new Thread(task, "eventbus-passwords");
-              thread.setDaemon(true);
-              return thread;
-            });
-    threads.allowCoreThreadTimeOut(true);
+    this.queue = new PasswordQueue(atATime);
   }
 
   @Override
@@ -116,6 +103,7 @@ public final class PasswordLogin implements LoginMethod, AutoCloseable {
     }
     Origin origin = credentials.origin();
     Object address = origin == null ? null : origin.address();
+    Standing standing = origin == null ? Standing.UNKNOWN : origin.standing();
     if (!take(address)) {
       return CompletableFuture.completedFuture(ADDRESS_BUSY);
     }
@@ -138,23 +126,24 @@ public final class PasswordLogin implements LoginMethod, AutoCloseable {
         };
     if (origin != null && origin.failsOften()) {
       // It keeps its place also where the client goes: otherwise coming again would be quicker.
-      afterDelay.execute(() -> begin(task, answer, address));
+      afterDelay.execute(() -> begin(standing, task, answer, address));
     } else {
-      begin(task, answer, address);
+      begin(standing, task, answer, address);
     }
     return answer;
   }
 
   @SuppressWarnings("FutureReturnValueIgnored")
   private void begin(
-      Runnable task, CompletableFuture<LoginOutcome> answer, @Nullable Object address) {
+      Standing standing,
+      Runnable task,
+      CompletableFuture<LoginOutcome> answer,
+      @Nullable Object address) {
     if (answer.isDone()) {
       give(address);
       return;
     }
-    try {
-      threads.execute(task);
-    } catch (RejectedExecutionException e) {
+    if (!queue.add(standing, task)) {
       give(address);
       answer.complete(BUSY);
       return;
@@ -162,7 +151,7 @@ public final class PasswordLogin implements LoginMethod, AutoCloseable {
     answer.whenComplete(
         (outcome, failure) -> {
           // One that has begun gives its place back when it ends.
-          if (threads.remove(task)) {
+          if (queue.remove(standing, task)) {
             give(address);
           }
         });
@@ -215,12 +204,12 @@ public final class PasswordLogin implements LoginMethod, AutoCloseable {
 
   /** How many wait for a thread. */
   int waiting() {
-    return threads.getQueue().size();
+    return queue.size();
   }
 
   /** Ends the threads; nothing is checked any more. */
   @Override
   public void close() {
-    threads.shutdownNow();
+    queue.close();
   }
 }

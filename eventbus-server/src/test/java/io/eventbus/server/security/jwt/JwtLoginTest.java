@@ -90,6 +90,21 @@ class JwtLoginTest {
   }
 
   @Test
+  void onlyATokenThatWasGoodAndStillIsIsKnown() {
+    Credentials token = new Credentials(Tokens.signed(Tokens.claims()), "", false);
+    assertThat(login.known(token)).isNull();
+    Identity identity = ((LoginOutcome.Proved) login.check(token).join()).identity();
+    assertThat(login.known(token)).isSameAs(identity);
+    revoke(Tokens.NOW + 1);
+    assertThat(login.known(token)).isNull();
+    revocations.replace(RevocationList.NONE);
+    assertThat(login.known(token)).isSameAs(identity);
+    clock.advance(3_631_000);
+    assertThat(login.known(token)).isNull();
+    assertThat(login.known(new Credentials("a.b.c", "", false))).isNull();
+  }
+
+  @Test
   void aTokenWhoseKeyHasGoneIsNotGoodAnyMore() {
     String token = Tokens.signed(Tokens.claims());
     assertThat(ask(token).join()).isInstanceOf(LoginOutcome.Proved.class);

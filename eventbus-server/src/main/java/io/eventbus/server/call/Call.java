@@ -143,6 +143,11 @@ final class Call extends Deadlines.Entry implements Invocation {
   }
 
   @Override
+  Deadlines.Dues dues() {
+    return client().dues();
+  }
+
+  @Override
   void due(long nowNanos) {
     owner.endings().due(this, nowNanos);
   }

@@ -8,6 +8,7 @@ import io.eventbus.server.routing.Delivery;
 import java.util.Arrays;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -23,6 +24,9 @@ import org.slf4j.LoggerFactory;
 final class CallHandOverQueue {
   /** Notes in one task, so that other work of the destination comes in between. */
   private static final int BATCH = 512;
+
+  /** Notes that the destination has not seen beyond which what is not urgent waits. */
+  private static final int MAX_UNSEEN = 128;
 
   private static final Logger LOG = LoggerFactory.getLogger(CallHandOverQueue.class);
 
@@ -147,15 +151,35 @@ final class CallHandOverQueue {
 
     @Override
     public void run() {
-      for (int i = 0; i < size; i++) {
-        try {
-          to.receive(notes[i]);
-        } catch (RuntimeException e) {
-          // An end must not throw; one that does all the same must not take others with it.
-          LOG.error("what another loop said of a call could not be done", e);
+      int seen = size;
+      OutOfMemoryError endOfHeap = null;
+      try {
+        for (int i = 0; i < seen; i++) {
+          try {
+            receive(notes[i]);
+          } catch (OutOfMemoryError e) {
+            endOfHeap = e;
+          }
         }
+      } finally {
+        done();
+        unseen.addAndGet(-seen);
       }
-      done();
+      if (endOfHeap != null) {
+        throw endOfHeap;
+      }
+    }
+
+    /** An end must not throw; one that does all the same must not take others with it. */
+    private void receive(Note note) {
+      try {
+        to.receive(note);
+      } catch (RuntimeException | Error e) {
+        if (e instanceof OutOfMemoryError endOfHeap) {
+          throw endOfHeap;
+        }
+        LOG.error("what another loop said of a call could not be done", e);
+      }
     }
 
     private void done() {
@@ -170,6 +194,8 @@ final class CallHandOverQueue {
   private final LoopCalls to;
   private final Executor destination;
   private final AtomicReference<@Nullable Batch> spare = new AtomicReference<>();
+  // Notes that were flushed and that the destination has not seen.
+  private final AtomicInteger unseen = new AtomicInteger();
   private @Nullable Batch open;
 
   CallHandOverQueue(LoopCalls to, Executor destination) {
@@ -203,11 +229,29 @@ final class CallHandOverQueue {
       return;
     }
     open = null;
+    int flushed = batch.size;
+    boolean taken = false;
+    unseen.addAndGet(flushed);
     try {
       destination.execute(batch);
+      taken = true;
     } catch (RejectedExecutionException e) {
       // The destination has ended, and with it every connection that this was for.
       batch.done();
+      taken = true;
+      unseen.addAndGet(-flushed);
+    } finally {
+      if (!taken) {
+        // For the next flush: nothing of it may be lost.
+        open = batch;
+        unseen.addAndGet(-flushed);
+      }
     }
+  }
+
+  /** Source loop only: whether so much is on its way that what is not urgent should wait. */
+  boolean isBehind() {
+    Batch batch = open;
+    return unseen.get() + (batch == null ? 0 : batch.size) > MAX_UNSEEN;
   }
 }

@@ -87,4 +87,11 @@ public interface CallerEnd {
   default void sendBack(long call) {
     throw new IllegalStateException("call " + call + " is not returnable");
   }
+
+  /**
+   * Charges the client with work that it has caused and that comes later.
+   *
+   * @param nanos how long it took
+   */
+  default void caused(long nanos) {}
 }

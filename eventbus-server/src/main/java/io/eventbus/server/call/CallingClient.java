@@ -6,6 +6,7 @@ import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.stats.CallStats;
 import io.netty.util.collection.LongObjectHashMap;
 import java.util.ArrayList;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A connection that calls services: made with its first request, by {@link LoopCalls#caller}.
@@ -24,6 +25,8 @@ public final class CallingClient {
   // open.size() <= inFlight: the others are with members still.
   private int inFlight;
   private boolean closed;
+  // Made when the first is due.
+  private Deadlines.@Nullable Dues dues;
   // What members are told in place of each number; 0 for the number itself.
   private final long request;
 
@@ -192,6 +195,16 @@ public final class CallingClient {
     if (!closed) {
       end.left();
     }
+  }
+
+  /** Where its calls wait that are due. */
+  Deadlines.Dues dues() {
+    Deadlines.Dues made = dues;
+    if (made == null) {
+      made = new Deadlines.Dues(calls.deadlines(), nanos -> end.caused(nanos));
+      dues = made;
+    }
+    return made;
   }
 
   boolean isClosed() {

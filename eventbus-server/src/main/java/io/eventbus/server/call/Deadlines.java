@@ -1,6 +1,10 @@
 package io.eventbus.server.call;
 
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.Queue;
 import java.util.function.Consumer;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -9,40 +13,83 @@ import org.jspecify.annotations.Nullable;
  * costs the same however many there are. It asks the loop for a call only while it has entries.
  * Confined to the loop.
  *
- * <p>A deadline is never early, and late by a tick and what the loop is late.
+ * <p>A deadline is never early, and late by a tick and what the loop is late. Where a great many
+ * pass at one moment they are told in {@link Slices}, those of each client in turn.
  */
 final class Deadlines {
   static final long TICK_NANOS = 10_000_000;
 
   private static final int SLOTS = 512;
 
-  /** The list of those whose time has come and that have not been told yet. */
-  private static final int DUE = SLOTS;
-
-  private static final int NONE = -1;
-
   /** Something with a deadline. */
   abstract static class Entry {
     private @Nullable Entry previous;
     private @Nullable Entry next;
     private long at;
-    private int slot = NONE;
+    // Null while there is no deadline.
+    private @Nullable Chain chain;
+
+    /** Where it waits to be told when the time has come: always the same of a client. */
+    abstract Dues dues();
 
     /** The time has come; the entry may be armed again. */
     abstract void due(long nowNanos);
   }
 
+  private static class Chain {
+    @Nullable Entry first;
+    @Nullable Entry last;
+  }
+
+  /** Entries of one client whose time has come, and that have not been told yet. */
+  static final class Dues extends Chain implements Slices.Work {
+    private final Deadlines deadlines;
+    private final LongConsumer payer;
+    private boolean listed;
+
+    /**
+     * Makes an empty list.
+     *
+     * @param payer charged with the nanoseconds that telling takes
+     */
+    Dues(Deadlines deadlines, LongConsumer payer) {
+      this.deadlines = deadlines;
+      this.payer = payer;
+    }
+
+    @Override
+    public boolean step(long nowNanos) {
+      Entry entry = first;
+      if (entry != null) {
+        // It may set and take back deadlines, also of those that are due.
+        deadlines.disarm(entry);
+        entry.due(nowNanos);
+      }
+      listed = first != null;
+      return listed;
+    }
+
+    @Override
+    public void took(long nanos) {
+      payer.accept(nanos);
+    }
+  }
+
   private final LoopPort port;
+  private final Slices slices;
   private final Runnable onTick = this::tick;
-  private final @Nullable Entry[] heads = new Entry[SLOTS + 1];
+  private final Chain[] wheel = new Chain[SLOTS];
+  private final Queue<Dues> collected = new ArrayDeque<>();
   private final long origin;
   private long doneTick;
   private int size;
   private boolean asked;
 
-  Deadlines(LoopPort port) {
+  Deadlines(LoopPort port, Slices slices) {
     this.port = port;
+    this.slices = slices;
     this.origin = port.nanoTime();
+    Arrays.setAll(wheel, slot -> new Chain());
   }
 
   /** Sets the deadline of an entry, in place of the one that it has. */
@@ -54,15 +101,16 @@ final class Deadlines {
     }
     entry.at = atNanos;
     long tick = Math.floorDiv(atNanos - origin + TICK_NANOS - 1, TICK_NANOS);
-    link(entry, (int) (Math.max(tick, doneTick + 1) & (SLOTS - 1)));
+    link(entry, wheel[(int) (Math.max(tick, doneTick + 1) & (SLOTS - 1))]);
     size++;
     ask();
   }
 
   /** Takes a deadline back; one that is not set, too. */
   void disarm(Entry entry) {
-    if (entry.slot != NONE) {
-      unlink(entry);
+    Chain chain = entry.chain;
+    if (chain != null) {
+      unlink(entry, chain);
       size--;
     }
   }
@@ -71,10 +119,13 @@ final class Deadlines {
     return size;
   }
 
-  /** Calls for each entry that is armed; nothing may be armed or disarmed meanwhile. */
+  /**
+   * Calls for each entry that is armed and whose time has not come; nothing may be armed or
+   * disarmed meanwhile.
+   */
   void forEach(Consumer<Entry> action) {
-    for (Entry head : heads) {
-      for (Entry entry = head; entry != null; entry = entry.next) {
+    for (Chain chain : wheel) {
+      for (Entry entry = chain.first; entry != null; entry = entry.next) {
         action.accept(entry);
       }
     }
@@ -94,53 +145,61 @@ final class Deadlines {
     long first = Math.max(doneTick + 1, nowTick - SLOTS + 1);
     doneTick = nowTick;
     for (long tick = first; tick <= nowTick; tick++) {
-      collect((int) (tick & (SLOTS - 1)), now);
+      collect(wheel[(int) (tick & (SLOTS - 1))], now);
     }
-    // What is told may set and take back deadlines, also of those that are due.
-    for (Entry entry = heads[DUE]; entry != null; entry = heads[DUE]) {
-      disarm(entry);
-      entry.due(now);
+    // When all have been collected: the first that is told may change what the wheel has.
+    for (Dues next = collected.poll(); next != null; next = collected.poll()) {
+      slices.add(next);
     }
     if (size > 0) {
       ask();
     }
   }
 
-  private void collect(int slot, long now) {
+  private void collect(Chain slot, long now) {
     Entry next;
-    for (Entry entry = heads[slot]; entry != null; entry = next) {
+    for (Entry entry = slot.first; entry != null; entry = next) {
       next = entry.next;
       // The others have to wait for a further turn of the wheel.
       if (entry.at - now <= 0) {
-        unlink(entry);
-        link(entry, DUE);
+        Dues dues = entry.dues();
+        unlink(entry, slot);
+        link(entry, dues);
+        if (!dues.listed) {
+          dues.listed = true;
+          collected.add(dues);
+        }
       }
     }
   }
 
-  private void link(Entry entry, int slot) {
-    Entry head = heads[slot];
-    entry.slot = slot;
-    entry.next = head;
-    if (head != null) {
-      head.previous = entry;
+  private static void link(Entry entry, Chain chain) {
+    Entry last = chain.last;
+    entry.chain = chain;
+    entry.previous = last;
+    if (last == null) {
+      chain.first = entry;
+    } else {
+      last.next = entry;
     }
-    heads[slot] = entry;
+    chain.last = entry;
   }
 
-  private void unlink(Entry entry) {
+  private static void unlink(Entry entry, Chain chain) {
     Entry before = entry.previous;
     Entry after = entry.next;
     if (before == null) {
-      heads[entry.slot] = after;
+      chain.first = after;
     } else {
       before.next = after;
     }
-    if (after != null) {
+    if (after == null) {
+      chain.last = before;
+    } else {
       after.previous = before;
     }
     entry.previous = null;
     entry.next = null;
-    entry.slot = NONE;
+    entry.chain = null;
   }
 }

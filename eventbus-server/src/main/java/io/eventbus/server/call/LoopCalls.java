@@ -23,6 +23,7 @@ public final class LoopCalls {
   private final LoopPort port;
   private final CallStats stats;
   private final CallStats fromBuses;
+  private final Slices slices;
   private final Deadlines deadlines;
   private final LoopServices services;
   private final Places places;
@@ -32,6 +33,7 @@ public final class LoopCalls {
   private final Map<Object, Share> shares = new HashMap<>();
   private long dispatched;
   private boolean flushDue;
+  private @Nullable CallHandOverQueue toldLast;
 
   LoopCalls(
       BusCalls bus, int number, LoopPort port, CallStats stats, CallStats fromBuses, long seed) {
@@ -40,7 +42,8 @@ public final class LoopCalls {
     this.number = number;
     this.port = port;
     this.stats = stats;
-    this.deadlines = new Deadlines(port);
+    this.slices = new Slices(port, this::isOtherBehind);
+    this.deadlines = new Deadlines(port, slices);
     this.services = new LoopServices(this);
     this.places =
         new Places(
@@ -218,11 +221,18 @@ public final class LoopCalls {
       queue = new CallHandOverQueue(bus.loop(loop), executor);
       others[loop] = queue;
     }
+    toldLast = queue;
     if (!flushDue) {
       flushDue = true;
       port.flushSoon();
     }
     return queue.add(kind);
+  }
+
+  /** Whether the loop that was told last has much to do of what it was told before. */
+  private boolean isOtherBehind() {
+    CallHandOverQueue last = toldLast;
+    return last != null && last.isBehind();
   }
 
   /** What another loop has told. */
@@ -331,6 +341,16 @@ public final class LoopCalls {
 
   CallStats stats() {
     return stats;
+  }
+
+  /** Does all that is left of what has ended, before the loop itself ends. */
+  public void finish() {
+    checkLoop();
+    slices.finish();
+  }
+
+  Slices slices() {
+    return slices;
   }
 
   Deadlines deadlines() {

@@ -20,7 +20,9 @@ public interface LoopPort {
   long nanoTime();
 
   /**
-   * Asks for a call in some time. There is at most one at a time, and none while no call is open.
+   * Asks for a call in some time: in a later round of reads, however short that is. There is at
+   * most one at a time for deadlines and one for what is done in slices, and none while no call is
+   * open.
    *
    * @param task what to run on this loop
    * @param nanos how long from now

@@ -57,4 +57,11 @@ public interface MemberEnd {
    * @param queued how many calls wait
    */
   default void want(long registration, int queued) {}
+
+  /**
+   * Charges the client with work that it has caused and that comes later.
+   *
+   * @param nanos how long it took
+   */
+  default void caused(long nanos) {}
 }

@@ -265,6 +265,11 @@ public final class ServiceMember {
 
   private final class PauseEnd extends Deadlines.Entry {
     @Override
+    Deadlines.Dues dues() {
+      return client.dues();
+    }
+
+    @Override
     void due(long nowNanos) {
       resume();
     }

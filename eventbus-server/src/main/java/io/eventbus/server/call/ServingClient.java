@@ -24,6 +24,8 @@ public final class ServingClient {
   private final Map<ServiceKey, ServiceMember> members = new HashMap<>();
   // What the client has not answered, by the bus's numbers.
   private final LongObjectHashMap<Call> open = new LongObjectHashMap<>();
+  // Made when the first is due.
+  private Deadlines.@Nullable Dues dues;
   private long invoked;
   private boolean closed;
 
@@ -334,6 +336,16 @@ public final class ServingClient {
       Returned why = far ? Returned.BUS_LOST : Returned.LOST;
       giveBack(call, call.place() < written ? why : Returned.UNWRITTEN, now);
     }
+  }
+
+  /** Where the ends of its members' pauses wait. */
+  Deadlines.Dues dues() {
+    Deadlines.Dues made = dues;
+    if (made == null) {
+      made = new Deadlines.Dues(calls.deadlines(), nanos -> end.caused(nanos));
+      dues = made;
+    }
+    return made;
   }
 
   LoopCalls calls() {

@@ -166,12 +166,22 @@ final class HandOverQueue {
       return;
     }
     open = null;
-    pending.addAndGet(batch.bytes);
+    long flushed = batch.bytes;
+    boolean taken = false;
+    pending.addAndGet(flushed);
     try {
       destination.execute(batch);
+      taken = true;
     } catch (RejectedExecutionException e) {
+      taken = true;
       // The destination has ended, and with it every connection that the batch was for.
       batch.discardFrom(0);
+    } finally {
+      if (!taken) {
+        // For the next flush: nothing of it may be lost.
+        open = batch;
+        pending.addAndGet(-flushed);
+      }
     }
   }
 

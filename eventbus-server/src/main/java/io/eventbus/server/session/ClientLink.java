@@ -131,6 +131,14 @@ public interface ClientLink {
   void inTurn(Runnable task);
 
   /**
+   * Charges the client with work that it has caused and that was not done while its frames were
+   * handled.
+   *
+   * @param nanos how long it took
+   */
+  default void caused(long nanos) {}
+
+  /**
    * Asks for a call when some time has passed.
    *
    * @param retry called once on this loop

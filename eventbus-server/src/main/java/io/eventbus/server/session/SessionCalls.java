@@ -172,6 +172,11 @@ final class SessionCalls implements CallerEnd, GatherEnd {
   }
 
   @Override
+  public void caused(long nanos) {
+    link.caused(nanos);
+  }
+
+  @Override
   public void left() {
     QuotaShare share = quotas;
     if (share != null) {

@@ -506,6 +506,11 @@ public final class SessionServices implements MemberEnd {
   }
 
   @Override
+  public void caused(long nanos) {
+    link.caused(nanos);
+  }
+
+  @Override
   public TunnelHalf accept(long call, long limit, TunnelHalf caller) {
     SessionTunnels made = tunnels.get();
     accepting = made;

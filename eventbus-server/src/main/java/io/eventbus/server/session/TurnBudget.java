@@ -127,10 +127,29 @@ public final class TurnBudget {
   public void enter(Share share) {
     current = share;
     enteredAt = total;
+    renew(share);
+  }
+
+  private void renew(Share share) {
     if (share.window != window) {
       share.window = window;
       share.units = 0;
     }
+  }
+
+  /**
+   * Notes work that a client has caused, whoever is {@linkplain #enter entered} now.
+   *
+   * @param share the client's
+   * @param nanos how long it took
+   */
+  public void charge(Share share, long nanos) {
+    long units = nanos >> NANOS_SHIFT;
+    renew(share);
+    share.units += units;
+    total += units;
+    // It is not that of the client that is entered.
+    enteredAt += units;
   }
 
   /** What comes now is not caused by the client that was {@linkplain #enter entered}. */

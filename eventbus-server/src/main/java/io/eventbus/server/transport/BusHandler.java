@@ -257,6 +257,11 @@ final class BusHandler implements MessageHandler, ClientLink {
   }
 
   @Override
+  public void caused(long nanos) {
+    connection.caused(nanos);
+  }
+
+  @Override
   public void later(Runnable retry, long nanos) {
     connection.later(nanos);
   }

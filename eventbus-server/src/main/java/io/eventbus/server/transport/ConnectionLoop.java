@@ -285,9 +285,13 @@ final class ConnectionLoop implements Runnable {
     context().budget().renew();
     try {
       context().router().flush();
-      context().calls().flush();
     } finally {
-      drainSome();
+      try {
+        // Also where the router has no memory: what is told of calls would wait for the next event.
+        context().calls().flush();
+      } finally {
+        drainSome();
+      }
     }
   }
 

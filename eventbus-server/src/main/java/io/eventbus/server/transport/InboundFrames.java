@@ -125,6 +125,11 @@ final class InboundFrames {
     }
   }
 
+  /** The client has caused work that was done in no turn of its own. */
+  void caused(long nanos) {
+    budget.charge(share, nanos);
+  }
+
   /** Goes on when so much time has passed. Until then nothing else makes it go on. */
   void later(long nanos) {
     if (!waitsForTurn) {

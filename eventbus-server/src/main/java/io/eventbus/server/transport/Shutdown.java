@@ -37,6 +37,7 @@ final class Shutdown {
     while (bus.stats().connections.get() > 0 && System.nanoTime() < deadline) {
       LockSupport.parkNanos(POLL_NANOS);
     }
+    onAll(deadline, loop -> loop.context().calls().finish());
     int left = bus.stats().connections.get();
     if (left > 0) {
       LOG.warn("closing {} connections that did not end in time", left);

@@ -177,6 +177,10 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
     inbound.later(nanos);
   }
 
+  void caused(long nanos) {
+    inbound.caused(nanos);
+  }
+
   boolean isEncrypted() {
     return tls != null;
   }

@@ -14,6 +14,8 @@ class DeadlinesTest {
     @Nullable Runnable task;
     long at;
     int asked;
+    @Nullable Runnable slice;
+    long cost;
 
     @Override
     public boolean isCurrent() {
@@ -22,11 +24,17 @@ class DeadlinesTest {
 
     @Override
     public long nanoTime() {
+      now += cost;
       return now;
     }
 
     @Override
     public void later(Runnable what, long nanos) {
+      if (nanos < Deadlines.TICK_NANOS) {
+        assertThat(slice).as("one at a time").isNull();
+        slice = what;
+        return;
+      }
       assertThat(task).as("one at a time").isNull();
       asked++;
       task = what;
@@ -49,10 +57,19 @@ class DeadlinesTest {
   }
 
   private final FakeLoop loop = new FakeLoop();
-  private final Deadlines deadlines = new Deadlines(loop);
+  private final Slices slices = new Slices(loop, () -> false);
+  private final Deadlines deadlines = new Deadlines(loop, slices);
+  private final Deadlines.Dues dues = new Deadlines.Dues(deadlines, nanos -> {});
   private final List<String> told = new ArrayList<>();
 
-  private final class Named extends Deadlines.Entry {
+  private abstract class Entry extends Deadlines.Entry {
+    @Override
+    Deadlines.Dues dues() {
+      return dues;
+    }
+  }
+
+  private final class Named extends Entry {
     private final String name;
     private final long at;
 
@@ -103,7 +120,7 @@ class DeadlinesTest {
   void aDeadlineCanBeMoved() {
     Named entry = new Named("a", 10_000 * MILLIS);
     Deadlines.Entry later =
-        new Deadlines.Entry() {
+        new Entry() {
           @Override
           void due(long nowNanos) {
             told.add("moved");
@@ -124,7 +141,7 @@ class DeadlinesTest {
     List<Deadlines.Entry> victims = new ArrayList<>();
     victims.add(new Named("first", 20 * MILLIS));
     deadlines.arm(
-        new Deadlines.Entry() {
+        new Entry() {
           @Override
           void due(long nowNanos) {
             victims.forEach(deadlines::disarm);
@@ -142,7 +159,7 @@ class DeadlinesTest {
   void aLoopThatWasBusyTellsAllAtOnce() {
     for (int i = 0; i < 100; i++) {
       deadlines.arm(
-          new Deadlines.Entry() {
+          new Entry() {
             @Override
             void due(long nowNanos) {
               told.add("late");
@@ -154,5 +171,68 @@ class DeadlinesTest {
     loop.at = loop.now + 50_000 * MILLIS;
     loop.advance(50_000 * MILLIS);
     assertThat(told).filteredOn("late"::equals).hasSize(100);
+  }
+
+  /** Tells what it has told, and how long that took by the clock of the loop. */
+  private final class Slow extends Deadlines.Entry {
+    private final Deadlines.Dues whose;
+    private final String name;
+
+    Slow(Deadlines.Dues whose, String name) {
+      this.whose = whose;
+      this.name = name;
+      deadlines.arm(this, loop.now, loop.now);
+    }
+
+    @Override
+    Deadlines.Dues dues() {
+      return whose;
+    }
+
+    @Override
+    void due(long nowNanos) {
+      told.add(name);
+    }
+  }
+
+  @Test
+  void aGreatManyThatAreDueTogetherAreToldInSlices() {
+    for (int i = 0; i < 5_000; i++) {
+      var unused = new Slow(dues, "one of many");
+    }
+    loop.cost = 10_000;
+    long longest = 0;
+    loop.advance(2 * Deadlines.TICK_NANOS);
+    int slices = 0;
+    for (Runnable next = loop.slice; next != null; next = loop.slice) {
+      long began = loop.now;
+      loop.slice = null;
+      next.run();
+      longest = Math.max(longest, loop.now - began);
+      slices++;
+    }
+    assertThat(told).hasSize(5_000);
+    assertThat(slices).isGreaterThan(20);
+    assertThat(longest).isLessThan(3 * MILLIS);
+    assertThat(deadlines.size()).isZero();
+  }
+
+  @Test
+  void aClientWithFewDoesNotWaitBehindOneWithMany() {
+    long[] paid = new long[1];
+    Deadlines.Dues few = new Deadlines.Dues(deadlines, nanos -> paid[0] += nanos);
+    for (int i = 0; i < 5_000; i++) {
+      var unused = new Slow(dues, "one of many");
+    }
+    var unused = new Slow(few, "few");
+    loop.cost = 10_000;
+    loop.advance(2 * Deadlines.TICK_NANOS);
+    Runnable next = loop.slice;
+    if (next != null) {
+      loop.slice = null;
+      next.run();
+    }
+    assertThat(told).contains("few").hasSizeLessThan(1_000);
+    assertThat(paid[0]).as("what its client pays").isBetween(1L, MILLIS);
   }
 }

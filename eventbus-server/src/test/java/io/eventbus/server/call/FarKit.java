@@ -253,6 +253,9 @@ final class FarKit {
       answer(c -> serving.sentBack(c, Undone.BUSY), call);
     }
 
+    @Override
+    public void caused(long nanos) {}
+
     void close() {
       serving.close(Long.MAX_VALUE);
       calling.close();

@@ -25,13 +25,12 @@ import io.eventbus.server.call.ServiceMember;
 import io.eventbus.server.call.ServingClient;
 import io.eventbus.server.call.tunnel.TunnelHalf;
 import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.routing.NumberMap;
 import io.eventbus.server.routing.DeliveryKind;
 import io.eventbus.server.security.Action;
 import io.eventbus.server.security.FilterRules;
 import io.eventbus.server.security.Permissions;
 import io.eventbus.server.stats.SingleWriterCounter;
-import io.netty.util.collection.LongObjectHashMap;
-import io.netty.util.collection.LongObjectMap;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Map;
@@ -94,7 +93,7 @@ public final class SessionServices implements MemberEnd {
   private final SessionPresence presence;
   private final BooleanSupplier arriving;
   private final ServingClient serving;
-  private final LongObjectMap<Served> byId = new LongObjectHashMap<>(4);
+  private final NumberMap<Served> byId = new NumberMap<>();
   private final Map<String, Registration> byName = new ConcurrentHashMap<>(4);
   private final Supplier<SessionTunnels> tunnels;
   // Since the first stream or tunnel that it has accepted.

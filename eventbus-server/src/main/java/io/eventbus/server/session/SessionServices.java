@@ -25,8 +25,8 @@ import io.eventbus.server.call.ServiceMember;
 import io.eventbus.server.call.ServingClient;
 import io.eventbus.server.call.tunnel.TunnelHalf;
 import io.eventbus.server.routing.Delivery;
-import io.eventbus.server.routing.NumberMap;
 import io.eventbus.server.routing.DeliveryKind;
+import io.eventbus.server.routing.NumberMap;
 import io.eventbus.server.security.Action;
 import io.eventbus.server.security.FilterRules;
 import io.eventbus.server.security.Permissions;
@@ -88,6 +88,7 @@ public final class SessionServices implements MemberEnd {
   private final Refusal refusal;
   private final Supplier<String> client;
   private final LongPredicate isSubscription;
+  private final InterestShare interest;
   private final String account;
   private final ServiceBroadcasts broadcasts;
   private final SessionPresence presence;
@@ -139,6 +140,7 @@ public final class SessionServices implements MemberEnd {
     this.refusal = refusal;
     this.client = client;
     this.isSubscription = subscriptions::has;
+    this.interest = subscriptions.interest();
     this.broadcasts = new ServiceBroadcasts(loop, link, subscriptions);
     this.allowed = permissions.of(Action.SERVE);
     this.serving = loop.calls.server(this, account, number);
@@ -195,7 +197,7 @@ public final class SessionServices implements MemberEnd {
           id,
           TypeCode.REGISTER);
     } else {
-      String tooMany = loop.bus.cluster().refuseService(account, service);
+      String tooMany = loop.bus.cluster().refuseService(account, service, interest);
       if (tooMany != null) {
         refuse(ErrorCode.LIMIT_EXCEEDED, tooMany, id, TypeCode.REGISTER);
       } else {
@@ -241,6 +243,7 @@ public final class SessionServices implements MemberEnd {
     }
     Served served = new Served(registration, member, joined);
     byId.put(registration.id(), served);
+    interest.take();
     keep(registration.bytes());
     presence.joined(registration, request.getConcurrency());
     joined.begin(known -> registered(served, known));
@@ -289,6 +292,7 @@ public final class SessionServices implements MemberEnd {
     served.broadcasts().end();
     presence.left(registration);
     byId.remove(registration.id());
+    interest.give();
     byName.remove(registration.service());
     keep(-registration.bytes());
     send(

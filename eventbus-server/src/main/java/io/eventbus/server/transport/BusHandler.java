@@ -371,4 +371,15 @@ final class BusHandler implements MessageHandler, ClientLink {
   public void giveSubscriptionBytes(long bytes) {
     account.giveSubscriptionBytes(bytes);
   }
+
+  /** Counts for the client's address what other buses are told of. */
+  @Override
+  public void changeInterest(int change) {
+    account.changeInterest(change);
+  }
+
+  @Override
+  public boolean isInterestFull() {
+    return account.isInterestFull();
+  }
 }

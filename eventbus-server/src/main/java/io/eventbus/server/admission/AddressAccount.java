@@ -4,12 +4,13 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * What the clients of one address have together. The counts of connections are read and changed
- * while the entry of {@link AddressAccounts} is locked, the bytes by any thread.
+ * while the entry of {@link AddressAccounts} is locked, the others by any thread.
  */
 final class AddressAccount {
   final HandshakeRate rate;
   final AtomicLong held = new AtomicLong();
   final AtomicLong subscriptionBytes = new AtomicLong();
+  final AtomicLong interest = new AtomicLong();
   int connections;
   int handshakes;
 

@@ -27,6 +27,7 @@ public final class AddressAccounts {
   private final AddressLimitsConfig limits;
   private final long heldShare;
   private final long subscriptionShare;
+  private final long interestShare;
   private final AuthenticationFailures failures;
   private final LongSupplier nanoTime;
   private final ConcurrentHashMap<ClientAddress, AddressAccount> accounts =
@@ -40,6 +41,7 @@ public final class AddressAccounts {
    * @param limits what one address may have
    * @param memoryBytes all that the bus may hold for clients
    * @param subscriptionBytes all that subscriptions may take
+   * @param interest filters that other buses may be told of
    * @param failures remembers the addresses of failed authentications, also on this machine
    * @param nanoTime as {@link System#nanoTime}
    */
@@ -47,12 +49,14 @@ public final class AddressAccounts {
       AddressLimitsConfig limits,
       long memoryBytes,
       long subscriptionBytes,
+      long interest,
       AuthenticationFailures failures,
       LongSupplier nanoTime) {
     this.failures = failures;
     this.limits = limits;
     this.heldShare = share(memoryBytes, limits.percent());
     this.subscriptionShare = share(subscriptionBytes, limits.percent());
+    this.interestShare = share(interest, limits.percent());
     this.nanoTime = nanoTime;
   }
 
@@ -192,6 +196,10 @@ public final class AddressAccounts {
 
   boolean isOverShare(AddressAccount account) {
     return account.held.get() > heldShare;
+  }
+
+  boolean isInterestFull(AddressAccount account) {
+    return account.interest.get() >= interestShare;
   }
 
   boolean takeSubscriptionBytes(AddressAccount account, long bytes) {

@@ -17,6 +17,7 @@ public final class ConnectionAccount {
   private boolean closed;
   private long held;
   private long subscriptionBytes;
+  private int interest;
 
   private record Entry(AddressAccounts accounts, ClientAddress address, AddressAccount account) {}
 
@@ -178,6 +179,27 @@ public final class ConnectionAccount {
     }
   }
 
+  /**
+   * Counts filters that other buses are told of.
+   *
+   * @param change how many more, or less if it is negative
+   */
+  public void changeInterest(int change) {
+    if (!closed && entry != null) {
+      interest += change;
+      entry.account.interest.addAndGet(change);
+    }
+  }
+
+  /**
+   * Says whether other buses are told of more filters because of the address than its share of all.
+   *
+   * @return true if they are
+   */
+  public boolean isInterestFull() {
+    return entry != null && entry.accounts.isInterestFull(entry.account);
+  }
+
   /** Gives everything back. Does nothing the second time. */
   public void close() {
     if (closed) {
@@ -185,6 +207,7 @@ public final class ConnectionAccount {
     }
     held(-held);
     giveSubscriptionBytes(subscriptionBytes);
+    changeInterest(-interest);
     closed = true;
     if (entry != null) {
       entry.accounts.left(entry.address, welcomed);

@@ -3,8 +3,8 @@ package io.eventbus.server.call;
 import io.eventbus.schema.Execution;
 import io.eventbus.schema.FailureCode;
 import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.routing.NumberMap;
 import io.eventbus.server.stats.CallStats;
-import io.netty.util.collection.LongObjectHashMap;
 import java.util.ArrayList;
 import org.jspecify.annotations.Nullable;
 
@@ -21,7 +21,7 @@ public final class CallingClient {
   private final CallStats stats;
   private final String tooMany;
   // Those that have not ended, by the caller's numbers.
-  private final LongObjectHashMap<Call> open = new LongObjectHashMap<>();
+  private final NumberMap<Call> open = new NumberMap<>();
   // open.size() <= inFlight: the others are with members still.
   private int inFlight;
   private boolean closed;

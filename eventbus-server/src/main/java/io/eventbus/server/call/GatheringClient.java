@@ -2,7 +2,7 @@ package io.eventbus.server.call;
 
 import io.eventbus.schema.Execution;
 import io.eventbus.schema.FailureCode;
-import io.netty.util.collection.LongObjectHashMap;
+import io.eventbus.server.routing.NumberMap;
 import java.util.ArrayList;
 import java.util.Arrays;
 
@@ -17,7 +17,7 @@ public final class GatheringClient {
   private final LoopCalls calls;
   private final GatherEnd end;
   private final CallerInfo info;
-  private final LongObjectHashMap<Gathering> open = new LongObjectHashMap<>(4);
+  private final NumberMap<Gathering> open = new NumberMap<>();
   // Members that the requests in flight were sent to.
   private int members;
   private boolean closed;

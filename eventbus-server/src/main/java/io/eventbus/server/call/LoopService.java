@@ -1,7 +1,5 @@
 package io.eventbus.server.call;
 
-import java.nio.ByteBuffer;
-
 /** A service as one loop knows it. Confined to the loop. */
 final class LoopService {
   /** How long an estimate of the service's speed is used. */
@@ -9,8 +7,8 @@ final class LoopService {
 
   final Service service;
 
-  /** The name in UTF-8, from position to limit. */
-  final ByteBuffer key;
+  /** The name in UTF-8. */
+  final NameKey key;
 
   final ServiceQueue queue;
 
@@ -33,7 +31,7 @@ final class LoopService {
 
   LoopService(
       Service service,
-      ByteBuffer key,
+      NameKey key,
       int loop,
       int retryPercent,
       ServiceMember[] far,

@@ -1,7 +1,6 @@
 package io.eventbus.server.call;
 
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
@@ -19,8 +18,9 @@ final class LoopServices {
 
   private final LoopCalls calls;
   // Of the default account, and of the others those that have services here.
-  private final Map<ByteBuffer, LoopService> byName = new HashMap<>();
-  private final Map<String, Map<ByteBuffer, LoopService>> ofAccounts = new HashMap<>();
+  private final Map<NameKey, LoopService> byName = new HashMap<>();
+  private final Map<String, Map<NameKey, LoopService>> ofAccounts = new HashMap<>();
+  private final NameKey lookedUp = new NameKey();
   private final IdentityHashMap<Service, LoopService> byService = new IdentityHashMap<>();
   private final IdentityHashMap<Service, ServiceMember[]> far = new IdentityHashMap<>();
 
@@ -32,7 +32,7 @@ final class LoopServices {
    * Finds a service.
    *
    * @param account whose; empty for the default account
-   * @param in position and limit are as before afterwards
+   * @param in position and limit are not looked at
    * @param waits whether to take one that nobody serves
    * @param home whether only members of this bus count
    * @return null if nobody serves it, and the call does not wait
@@ -45,27 +45,18 @@ final class LoopServices {
       boolean waits,
       boolean home,
       long nowNanos) {
-    int position = in.position();
-    int limit = in.limit();
-    in.limit(start + length).position(start);
-    try {
-      LoopService known = byName(account).get(in);
-      if (known == null) {
-        byte[] name = new byte[length];
-        in.get(name);
-        known = learn(account, name, waits, nowNanos);
-      }
-      if (known == null
-          || (home ? known.service.isServedHere() : known.service.isServed())
-          || waits) {
-        return known;
-      }
-      // It may have been served when it was looked up.
-      forgetIdle(known);
-      return null;
-    } finally {
-      in.limit(limit).position(position);
+    LoopService known = byName(account).get(lookedUp.read(in, start, length));
+    if (known == null) {
+      known = learn(account, lookedUp, waits, nowNanos);
     }
+    if (known == null
+        || (home ? known.service.isServedHere() : known.service.isServed())
+        || waits) {
+      return known;
+    }
+    // It may have been served when it was looked up.
+    forgetIdle(known);
+    return null;
   }
 
   /** Returns the service of that name as it is known now. */
@@ -81,18 +72,18 @@ final class LoopServices {
     return add(calls.directory().join(account, service.service.name()), service.key, nowNanos);
   }
 
-  private Map<ByteBuffer, LoopService> byName(String account) {
+  private Map<NameKey, LoopService> byName(String account) {
     return account.isEmpty() ? byName : ofAccounts.getOrDefault(account, Map.of());
   }
 
-  private @Nullable LoopService learn(String account, byte[] name, boolean waits, long nowNanos) {
-    String text = new String(name, StandardCharsets.UTF_8);
+  private @Nullable LoopService learn(String account, NameKey name, boolean waits, long nowNanos) {
+    String text = name.toString();
     ServiceDirectory directory = calls.directory();
     Service service = waits ? directory.join(account, text) : directory.joinServed(account, text);
-    return service == null ? null : add(service, ByteBuffer.wrap(name), nowNanos);
+    return service == null ? null : add(service, name.copy(), nowNanos);
   }
 
-  private LoopService add(Service service, ByteBuffer key, long nowNanos) {
+  private LoopService add(Service service, NameKey key, long nowNanos) {
     LoopService known =
         new LoopService(
             service,
@@ -102,7 +93,7 @@ final class LoopServices {
             far.getOrDefault(service, NOWHERE),
             nowNanos);
     String account = service.account();
-    Map<ByteBuffer, LoopService> names =
+    Map<NameKey, LoopService> names =
         account.isEmpty() ? byName : ofAccounts.computeIfAbsent(account, a -> new HashMap<>());
     names.put(key, known);
     byService.put(service, known);
@@ -147,7 +138,7 @@ final class LoopServices {
         && !known.service.isServed()) {
       known.dropped = true;
       String account = known.service.account();
-      Map<ByteBuffer, LoopService> names = byName(account);
+      Map<NameKey, LoopService> names = byName(account);
       names.remove(known.key);
       if (names.isEmpty()) {
         ofAccounts.remove(account);

@@ -1,10 +1,17 @@
 package io.eventbus.server.call;
 
 /**
- * What a service is known by at a bus: the same name in two accounts is two services. Immutable;
- * any thread.
+ * What a service is known by at a bus: the same name in two accounts is two services. Comparable,
+ * because clients choose names: a table in which all of them collide stays fast. Immutable; any
+ * thread.
  *
  * @param account whose it is; empty for the default account
  * @param name its name
  */
-public record ServiceKey(String account, String name) {}
+public record ServiceKey(String account, String name) implements Comparable<ServiceKey> {
+  @Override
+  public int compareTo(ServiceKey other) {
+    int order = name.compareTo(other.name);
+    return order != 0 ? order : account.compareTo(other.account);
+  }
+}

@@ -4,7 +4,7 @@ import io.eventbus.schema.Execution;
 import io.eventbus.schema.FailureCode;
 import io.eventbus.server.call.tunnel.TunnelHalf;
 import io.eventbus.server.routing.Delivery;
-import io.netty.util.collection.LongObjectHashMap;
+import io.eventbus.server.routing.NumberMap;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -23,7 +23,7 @@ public final class ServingClient {
   private final boolean far;
   private final Map<ServiceKey, ServiceMember> members = new HashMap<>();
   // What the client has not answered, by the bus's numbers.
-  private final LongObjectHashMap<Call> open = new LongObjectHashMap<>();
+  private final NumberMap<Call> open = new NumberMap<>();
   // Made when the first is due.
   private Deadlines.@Nullable Dues dues;
   private long invoked;

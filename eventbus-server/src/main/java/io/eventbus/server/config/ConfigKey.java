@@ -309,8 +309,8 @@ public enum ConfigKey {
       1,
       100,
       "",
-      "Percent of `limits.subscription-bytes` that the connections of one client address may hold"
-          + " together; of `limits.memory-bytes` more is a reason to be among the first to go."),
+      "Percent of `limits.subscription-bytes`, and of `federation.filters` where half is taken, that"
+          + " the connections of one client address may hold together; of `limits.memory-bytes` more is a reason to be among the first to go."),
   /** Calls of one connection. */
   LIMITS_CALLS(
       "limits.calls",
@@ -513,9 +513,9 @@ public enum ConfigKey {
       0,
       Millis.LONGEST,
       "",
-      "How long in a minute a subscriber under `BLOCK` may hold publishers back while other"
-          + " subscribers of theirs have nothing to read; from then on its policy is `DROP_OLDEST`."
-          + " 0 for no limit."),
+      "How long in a minute the subscribers of one identity under `BLOCK`, or of one address if they"
+          + " have no name, may hold publishers back while other subscribers of theirs have nothing to"
+          + " read; from then on their policy is `DROP_OLDEST`. 0 for no limit."),
   /** Time between pings. */
   TIMEOUTS_PING_INTERVAL(
       "timeouts.ping-interval",
@@ -1047,7 +1047,9 @@ public enum ConfigKey {
       10_000_000,
       "",
       "Different filters (and groups) that the clients of one bus may subscribe to in a cluster: all"
-          + " buses keep those of all. The same on all buses."),
+          + " buses keep those of all. One connection may bring an eighth, one address"
+          + " `limits.address-percent` where half is taken; the last quarter is for connections with"
+          + " less than 64. The same on all buses."),
   /** Deadline of promises. */
   FEDERATION_CONFIRM(
       "federation.confirm",

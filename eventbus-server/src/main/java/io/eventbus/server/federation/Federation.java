@@ -27,6 +27,7 @@ import io.eventbus.server.routing.RemoteForwarder;
 import io.eventbus.server.routing.Router;
 import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.session.ClusterPromises;
+import io.eventbus.server.session.InterestShare;
 import io.eventbus.server.transport.EventLoops;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.EventLoop;
@@ -57,6 +58,7 @@ public final class Federation implements ClusterPromises {
 
   private final Lanes lanes;
   private final LocalInterest interest;
+  private final InterestLimits limits;
   private final FarServices services;
   private final InterestExchange exchange;
   private final Members members;
@@ -104,6 +106,7 @@ public final class Federation implements ClusterPromises {
         new Lanes(
             config, self, maxFrameBytes, eventLoops, memory, clock, index.accounts()::invalidate);
     interest = new LocalInterest(this::interestChanged);
+    limits = new InterestLimits(config.filters());
     services = new FarServices(lanes);
     exchange = new InterestExchange(lanes, index, interest, startGate, services);
     members = new Members(lanes, exchange, services);
@@ -260,25 +263,20 @@ public final class Federation implements ClusterPromises {
   }
 
   @Override
-  public @Nullable String refuse(String account, String filter, @Nullable String group) {
-    if (interest.size() < lanes.config().filters() || interest.contains(account, filter, group)) {
-      return null;
-    }
-    return "the clients of this bus subscribe to as many different filters as it can tell the"
-        + " others of (expected: at most "
-        + lanes.config().filters()
-        + ", federation.filters); use wider filters, or another bus";
+  public @Nullable String refuse(
+      String account, String filter, @Nullable String group, InterestShare share) {
+    String problem = problem(share);
+    return problem == null || interest.contains(account, filter, group) ? null : problem;
   }
 
   @Override
-  public @Nullable String refuseService(String account, String service) {
-    if (interest.size() < lanes.config().filters() || interest.serves(account, service)) {
-      return null;
-    }
-    return "the clients of this bus subscribe to and serve as much as it can tell the others of"
-        + " (expected: at most "
-        + lanes.config().filters()
-        + " filters and services, federation.filters)";
+  public @Nullable String refuseService(String account, String service, InterestShare share) {
+    String problem = problem(share);
+    return problem == null || interest.serves(account, service) ? null : problem;
+  }
+
+  private @Nullable String problem(InterestShare share) {
+    return limits.problem(interest.size(), share.filters(), share.isAddressFull());
   }
 
   @Override

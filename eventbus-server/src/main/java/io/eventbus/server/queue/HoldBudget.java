@@ -5,8 +5,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * How long one subscriber under BLOCK may hold publishers back from others: so much in a minute.
- * Any thread may charge it; the subscriber's loop looks whether it is used up.
+ * How long the subscribers of one owner under BLOCK may hold publishers back from others: so much
+ * in a minute. Any thread may charge it; one thread at a time looks whether it is used up.
  */
 final class HoldBudget {
   private static final double MINUTE_NANOS = TimeUnit.MINUTES.toNanos(1);
@@ -15,6 +15,7 @@ final class HoldBudget {
   private final AtomicLong charged = new AtomicLong();
   private long left;
   private long lookedAt;
+  private boolean usedUp;
 
   /**
    * Makes a budget that is not used yet.
@@ -37,7 +38,9 @@ final class HoldBudget {
 
   /**
    * Whether it is used up; what is not used comes back within a minute, but not while it is used: a
-   * single hold lasts no longer than the budget.
+   * single hold lasts no longer than the budget. One that was used up is so until all has come
+   * back, or connections that come again and again would hold for as long as they are not looked
+   * at.
    */
   boolean isUsedUp(long nowNanos) {
     if (capacity == 0) {
@@ -48,6 +51,7 @@ final class HoldBudget {
     long used = charged.getAndSet(0);
     double back = capacity * (Math.max(0, passed - used) / MINUTE_NANOS);
     left = Math.min(capacity, left + (long) back) - used;
-    return left <= 0;
+    usedUp = left <= 0 || (usedUp && left < capacity);
+    return usedUp;
   }
 }

@@ -14,6 +14,7 @@ import io.eventbus.server.stats.SingleWriterCounter;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -60,12 +61,13 @@ public final class OutboundQueue implements Subscriber {
   private final LoopContext context;
   private final MessageSink sink;
   private final long bound;
+  private final Supplier<String> owner;
   private final Consumer<String> slow;
   private final Consumer<String> heldTooLong;
   private final ReaderPace pace;
 
   // From the first time that the queue is full; written before it is.
-  private @Nullable HoldBudget holdBudget;
+  private HoldBudgets.@Nullable Shared holdBudget;
   private final Backlog backlog;
   private final DeliveryRing ring;
   private final Waiters waiters = new Waiters();
@@ -97,11 +99,18 @@ public final class OutboundQueue implements Subscriber {
    *
    * @param loop what the queues of its loop share
    * @param sink where it is written to
+   * @param owner whose budget for holding publishers back the client uses: the same for all clients
+   *     of one identity, or of one address if they have no name
    * @param slow closes the connection of a client that is too slow; gets the reason
    * @param heldTooLong tells the client that it may hold publishers back no longer
    */
   public OutboundQueue(
-      QueueContext loop, MessageSink sink, Consumer<String> slow, Consumer<String> heldTooLong) {
+      QueueContext loop,
+      MessageSink sink,
+      Supplier<String> owner,
+      Consumer<String> slow,
+      Consumer<String> heldTooLong) {
+    this.owner = owner;
     this.slow = slow;
     this.heldTooLong = heldTooLong;
     this.loop = loop;
@@ -242,10 +251,11 @@ public final class OutboundQueue implements Subscriber {
     }
     switch (overflow) {
       case BLOCK -> {
-        if (!backlog.fits(delivery)) {
-          markFull();
+        if (backlog.fits(delivery) || markFull()) {
+          backlog.add(delivery, overflow);
+        } else {
+          countDrop(DropReason.QUEUE_FULL, backlog.addDropping(delivery));
         }
-        backlog.add(delivery, overflow);
       }
       case DROP_OLDEST -> countDrop(DropReason.QUEUE_FULL, backlog.addDropping(delivery));
       case CONFLATE -> offerConflating(delivery);
@@ -296,15 +306,39 @@ public final class OutboundQueue implements Subscriber {
     }
   }
 
-  private void markFull() {
+  /** Holds publishers back from now on; returns false if the client may not. */
+  private boolean markFull() {
     if (!full) {
       long now = System.nanoTime();
-      if (holdBudget == null) {
-        holdBudget = new HoldBudget(loop.timeouts().blockHold(), now);
+      if (holdBudget(now).isUsedUp(now)) {
+        holdNoLonger();
+        return false;
       }
       fullSince = now;
       full = true;
       pace.full(now);
+    }
+    return true;
+  }
+
+  private HoldBudgets.Shared holdBudget(long now) {
+    HoldBudgets.Shared budget = holdBudget;
+    if (budget == null) {
+      budget = loop.budgets().acquire(owner.get(), now);
+      holdBudget = budget;
+    }
+    return budget;
+  }
+
+  private void leaveHoldBudget() {
+    HoldBudgets.Shared budget = holdBudget;
+    if (budget != null) {
+      long now = System.nanoTime();
+      if (full) {
+        // Or one connection after the other would hold publishers back for a time that is not seen.
+        budget.charge(Math.min(now - fullSince, BRIEF_NANOS));
+      }
+      loop.budgets().release(budget, now);
     }
   }
 
@@ -517,10 +551,11 @@ public final class OutboundQueue implements Subscriber {
   private void holdNoLonger() {
     mayBlock = false;
     heldTooLong.accept(
-        "this connection has held publishers back from other subscribers for "
+        "the connections of this client have held publishers back from other subscribers for "
             + ValueType.time(loop.timeouts().blockHold())
-            + " within a minute (timeouts.block-hold); from now on its subscriptions have the policy"
-            + " DROP_OLDEST instead of BLOCK: read faster, or choose another overflow policy");
+            + " within a minute (timeouts.block-hold); from now on its subscriptions have the"
+            + " policy DROP_OLDEST instead of BLOCK: read faster, or choose another overflow"
+            + " policy");
     if (full) {
       full = false;
       pace.noLongerFull();
@@ -538,6 +573,7 @@ public final class OutboundQueue implements Subscriber {
       return;
     }
     closed = true;
+    leaveHoldBudget();
     backlog.clear(events -> context.stats().drops(DropReason.DISCONNECTED).add(events));
     account(0);
     queued = 0;

@@ -4,6 +4,7 @@ import io.eventbus.server.config.Quota;
 import io.eventbus.server.config.Quotas;
 import io.eventbus.server.security.AuthenticationMethod;
 import io.eventbus.server.security.Principal;
+import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -51,7 +52,18 @@ final class Sharers {
    * @param subject null for all clients of the account; empty for those of it without a name
    * @param anonymous whether they have proved nothing
    */
-  record Key(String account, @Nullable String subject, boolean anonymous) {
+  record Key(String account, @Nullable String subject, boolean anonymous)
+      implements Comparable<Key> {
+    private static final Comparator<Key> ORDER =
+        Comparator.comparing(Key::account)
+            .thenComparing(Key::subject, Comparator.nullsFirst(Comparator.<String>naturalOrder()))
+            .thenComparing(Key::anonymous);
+
+    @Override
+    public int compareTo(Key other) {
+      return ORDER.compare(this, other);
+    }
+
     static Key ofAccount(String account) {
       return new Key(account, null, false);
     }

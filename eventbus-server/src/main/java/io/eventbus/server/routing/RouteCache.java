@@ -103,7 +103,7 @@ final class RouteCache {
 
   /** Finds the entry of a topic published in an account; null when there is none. */
   @Nullable Entry find(SubscriptionIndex index, ByteBuffer in, int start, int length) {
-    int hash = hash(in, start, length) ^ index.salt;
+    int hash = SecretHash.of(in, start, length) ^ index.salt;
     @Nullable Entry[] table = slots;
     int mask = table.length - 1;
     for (int i = 0; i < NEIGHBOURHOOD; i++) {
@@ -122,7 +122,7 @@ final class RouteCache {
   Entry add(SubscriptionIndex index, ByteBuffer in, int start, int length, String topic) {
     byte[] bytes = new byte[length];
     in.get(start, bytes);
-    int hash = hash(in, start, length) ^ index.salt;
+    int hash = SecretHash.of(in, start, length) ^ index.salt;
     Entry entry = new Entry(index, ++lastNumber, hash, bytes, topic);
     while (slots.length < maxSlots
         && cost < maxBytes
@@ -284,22 +284,6 @@ final class RouteCache {
       }
     }
     return found;
-  }
-
-  /** Eight bytes at a time, mixed as in MurmurHash3's finalizer. */
-  private static int hash(ByteBuffer in, int start, int length) {
-    long h = length;
-    int i = 0;
-    for (; i + 8 <= length; i += 8) {
-      h = (h ^ in.getLong(start + i)) * 0xff51afd7ed558ccdL;
-      h ^= h >>> 32;
-    }
-    for (; i < length; i++) {
-      h = (h ^ in.get(start + i)) * 0xc4ceb9fe1a85ec53L;
-    }
-    h ^= h >>> 33;
-    h *= 0xff51afd7ed558ccdL;
-    return (int) (h ^ (h >>> 32));
   }
 
   private static boolean equal(byte[] bytes, ByteBuffer in, int start, int length) {

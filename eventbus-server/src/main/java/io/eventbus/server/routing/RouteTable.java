@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class RouteTable {
   /** Comparable, because a client can choose stamps of which all hashes are equal. */
-  private static final class Key implements Comparable<Key> {
+  static final class Key implements Comparable<Key> {
     private final long[] stamps;
 
     Key(long[] stamps) {

@@ -1,7 +1,6 @@
 package io.eventbus.server.routing;
 
 import io.eventbus.protocol.TopicFilter;
-import java.nio.LongBuffer;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -446,15 +445,16 @@ public final class SubscriptionIndex {
    * @return for each topic the subscribers without a group, and groups
    */
   public int[] subscribers(List<String> topics) {
-    // By the stamps of the sets. Not by an array, which has no equality.
-    Map<LongBuffer, Integer> known = new HashMap<>();
+    // By the stamps of the sets.
+    Map<RouteTable.Key, Integer> known = new HashMap<>();
     int[] counts = new int[topics.size()];
     Matches found = new Matches();
     for (int i = 0; i < counts.length; i++) {
       lock.readLock().lock();
       try {
         match(topics.get(i), found);
-        counts[i] = known.computeIfAbsent(LongBuffer.wrap(found.stamps()), k -> found.receivers());
+        counts[i] =
+            known.computeIfAbsent(new RouteTable.Key(found.stamps()), k -> found.receivers());
       } finally {
         lock.readLock().unlock();
       }

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param shape a bit for each {@code *}, and above them the number of tokens and the tail
  */
-public record WildcardPattern(int shape) {
+public record WildcardPattern(int shape) implements Comparable<WildcardPattern> {
   /** The places where a token can be. */
   private static final int TOKENS = 16;
 
@@ -41,6 +41,12 @@ public record WildcardPattern(int shape) {
       }
     }
     return new WildcardPattern(shape);
+  }
+
+  /** By the shape, so that a table of patterns that collide stays fast. */
+  @Override
+  public int compareTo(WildcardPattern other) {
+    return Integer.compare(shape, other.shape);
   }
 
   /**

@@ -24,12 +24,18 @@ public final class Acknowledgements {
   private static final int ENTRY_BYTES = 136;
 
   /**
-   * A stream of events.
+   * A stream of events. Comparable, because clients choose topics.
    *
    * @param topic the topic
    * @param producer the producer's number
    */
-  public record Stream(String topic, long producer) {}
+  public record Stream(String topic, long producer) implements Comparable<Stream> {
+    @Override
+    public int compareTo(Stream other) {
+      int order = topic.compareTo(other.topic);
+      return order != 0 ? order : Long.compare(producer, other.producer);
+    }
+  }
 
   private static final class Latest {
     volatile long sequence;

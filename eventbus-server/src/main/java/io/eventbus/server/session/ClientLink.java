@@ -228,6 +228,23 @@ public interface ClientLink {
   default void giveSubscriptionBytes(long bytes) {}
 
   /**
+   * Counts filters that other buses are told of because of the connection, for the client's
+   * address.
+   *
+   * @param change how many more, or less if it is negative
+   */
+  default void changeInterest(int change) {}
+
+  /**
+   * Says whether all connections from the client's address bring more filters than one address may.
+   *
+   * @return true if they do
+   */
+  default boolean isInterestFull() {
+    return false;
+  }
+
+  /**
    * Holds what is queued for the client against its quotas from now on.
    *
    * @param share the client's part; null for no quotas

@@ -21,7 +21,8 @@ public interface ClusterPromises {
         }
 
         @Override
-        public @Nullable String refuse(String account, String filter, @Nullable String group) {
+        public @Nullable String refuse(
+            String account, String filter, @Nullable String group, InterestShare share) {
           return null;
         }
 
@@ -54,23 +55,28 @@ public interface ClusterPromises {
   boolean isAlone();
 
   /**
-   * Says whether a subscription would be more than the other buses can be told of; any thread.
+   * Says whether a subscription would be more than the other buses can be told of, or more than the
+   * client may bring; any thread.
    *
    * @param account whose it is; empty for the default account
    * @param filter its filter
    * @param group its group, null for none
+   * @param share what the client's connection brings already
    * @return null if not, else what is wrong, for the client
    */
-  @Nullable String refuse(String account, String filter, @Nullable String group);
+  @Nullable String refuse(
+      String account, String filter, @Nullable String group, InterestShare share);
 
   /**
-   * Says whether a service would be more than the other buses can be told of; any thread.
+   * Says whether a service would be more than the other buses can be told of, or more than the
+   * client may bring; any thread.
    *
    * @param account whose it is; empty for the default account
    * @param service its name
+   * @param share what the client's connection brings already
    * @return null if not, else what is wrong, for the client
    */
-  default @Nullable String refuseService(String account, String service) {
+  default @Nullable String refuseService(String account, String service, InterestShare share) {
     return null;
   }
 

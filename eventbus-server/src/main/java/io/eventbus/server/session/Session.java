@@ -919,6 +919,16 @@ public final class Session {
   }
 
   /**
+   * Returns what all connections of the client's identity have in common; any thread.
+   *
+   * @return its account and name; null for a client without a name
+   */
+  public @Nullable String identityKey() {
+    Principal who = principal;
+    return who.subject().isEmpty() ? null : who.account() + '\n' + who.subject();
+  }
+
+  /**
    * Returns who the client has proved to be, and what it may do; any thread.
    *
    * @return {@link Principal#UNKNOWN} before the welcome

@@ -26,12 +26,11 @@ import io.eventbus.server.call.ServingClient;
 import io.eventbus.server.call.tunnel.TunnelHalf;
 import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.DeliveryKind;
+import io.eventbus.server.routing.NumberMap;
 import io.eventbus.server.security.Action;
 import io.eventbus.server.security.FilterRules;
 import io.eventbus.server.security.Permissions;
 import io.eventbus.server.stats.SingleWriterCounter;
-import io.netty.util.collection.LongObjectHashMap;
-import io.netty.util.collection.LongObjectMap;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Map;
@@ -89,12 +88,13 @@ public final class SessionServices implements MemberEnd {
   private final Refusal refusal;
   private final Supplier<String> client;
   private final LongPredicate isSubscription;
+  private final InterestShare interest;
   private final String account;
   private final ServiceBroadcasts broadcasts;
   private final SessionPresence presence;
   private final BooleanSupplier arriving;
   private final ServingClient serving;
-  private final LongObjectMap<Served> byId = new LongObjectHashMap<>(4);
+  private final NumberMap<Served> byId = new NumberMap<>();
   private final Map<String, Registration> byName = new ConcurrentHashMap<>(4);
   private final Supplier<SessionTunnels> tunnels;
   // Since the first stream or tunnel that it has accepted.
@@ -140,6 +140,7 @@ public final class SessionServices implements MemberEnd {
     this.refusal = refusal;
     this.client = client;
     this.isSubscription = subscriptions::has;
+    this.interest = subscriptions.interest();
     this.broadcasts = new ServiceBroadcasts(loop, link, subscriptions);
     this.allowed = permissions.of(Action.SERVE);
     this.serving = loop.calls.server(this, account, number);
@@ -196,7 +197,7 @@ public final class SessionServices implements MemberEnd {
           id,
           TypeCode.REGISTER);
     } else {
-      String tooMany = loop.bus.cluster().refuseService(account, service);
+      String tooMany = loop.bus.cluster().refuseService(account, service, interest);
       if (tooMany != null) {
         refuse(ErrorCode.LIMIT_EXCEEDED, tooMany, id, TypeCode.REGISTER);
       } else {
@@ -242,6 +243,7 @@ public final class SessionServices implements MemberEnd {
     }
     Served served = new Served(registration, member, joined);
     byId.put(registration.id(), served);
+    interest.take();
     keep(registration.bytes());
     presence.joined(registration, request.getConcurrency());
     joined.begin(known -> registered(served, known));
@@ -290,6 +292,7 @@ public final class SessionServices implements MemberEnd {
     served.broadcasts().end();
     presence.left(registration);
     byId.remove(registration.id());
+    interest.give();
     byName.remove(registration.service());
     keep(-registration.bytes());
     send(

@@ -39,6 +39,7 @@ public final class SessionSubscriptions {
   private volatile Map<Long, Subscription> byId = Map.of();
   private @Nullable DeduplicatedSubscriptions equal;
   private @Nullable SubscriptionShare share;
+  private final InterestShare interest;
   // Confined to the loop: whose Confirm waits for other buses, and whose Drained does.
   private Set<Subscription> unconfirmed = Set.of();
   private Set<Subscription> leaving = Set.of();
@@ -69,6 +70,12 @@ public final class SessionSubscriptions {
     this.arriving = arriving;
     this.changing = changing;
     this.index = loop.bus.index();
+    this.interest = new InterestShare(link);
+  }
+
+  /** What the connection brings of what other buses are told, with its services. */
+  InterestShare interest() {
+    return interest;
   }
 
   /** Says in whose name space the client subscribes; before it has subscriptions. */
@@ -157,7 +164,8 @@ public final class SessionSubscriptions {
           request.getId());
       return true;
     }
-    String tooMany = loop.bus.cluster().refuse(index.account(), request.getFilter(), group);
+    String tooMany =
+        loop.bus.cluster().refuse(index.account(), request.getFilter(), group, interest);
     if (tooMany != null) {
       refuse(ErrorCode.LIMIT_EXCEEDED, tooMany, request.getId());
       return true;
@@ -205,7 +213,9 @@ public final class SessionSubscriptions {
       return overQuota;
     }
     String overLimit = share().take(subscription, groups);
-    if (overLimit != null && quota != null) {
+    if (overLimit == null) {
+      interest.take();
+    } else if (quota != null) {
       quota.giveSubscription();
     }
     return overLimit;
@@ -352,7 +362,9 @@ public final class SessionSubscriptions {
    */
   @Nullable String takeForService(Subscription subscription) {
     String tooMany =
-        loop.bus.cluster().refuse(index.account(), subscription.filter().toString(), null);
+        loop.bus
+            .cluster()
+            .refuse(index.account(), subscription.filter().toString(), null, interest);
     String refused = tooMany != null ? tooMany : take(subscription, equal().groupsWith(null));
     ofServices += refused == null ? 1 : 0;
     return refused;
@@ -376,6 +388,7 @@ public final class SessionSubscriptions {
   private void remove(Subscription subscription) {
     equal().remove(subscription);
     share().give(subscription);
+    interest.give();
     if (quotas != null) {
       quotas.giveSubscription();
     }
@@ -510,6 +523,7 @@ public final class SessionSubscriptions {
     if (share != null) {
       share.giveAll();
     }
+    interest.giveAll();
     unconfirmed = Set.of();
     leaving = Set.of();
     byId = Map.of();

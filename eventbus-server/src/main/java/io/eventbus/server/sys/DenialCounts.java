@@ -2,6 +2,7 @@ package io.eventbus.server.sys;
 
 import io.eventbus.server.advisory.Advisory.PermissionDenied;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -21,7 +22,20 @@ final class DenialCounts {
 
   private final Map<Key, Window> windows = new LinkedHashMap<>();
 
-  private record Key(String account, String subject, String address, String reason) {
+  /** Comparable, because clients choose what they are not let do. */
+  private record Key(String account, String subject, String address, String reason)
+      implements Comparable<Key> {
+    private static final Comparator<Key> ORDER =
+        Comparator.comparing(Key::reason)
+            .thenComparing(Key::subject)
+            .thenComparing(Key::address)
+            .thenComparing(Key::account);
+
+    @Override
+    public int compareTo(Key other) {
+      return ORDER.compare(this, other);
+    }
+
     static Key of(PermissionDenied denied) {
       String address = denied.remoteAddress();
       int port = address.lastIndexOf(':');

@@ -1,6 +1,7 @@
 package io.eventbus.server.transport;
 
 import io.eventbus.protocol.CloseReason;
+import io.eventbus.server.admission.ClientAddress;
 import io.eventbus.server.admission.ConnectionAccount;
 import io.eventbus.server.advisory.Advisory;
 import io.eventbus.server.config.BrowserBlock;
@@ -68,8 +69,19 @@ final class BusHandler implements MessageHandler, ClientLink {
     this.forwarded = forwarded;
     this.page = page;
     this.account = FrontDoor.account(connection.channel());
-    this.queue = new OutboundQueue(loop.queues(), connection, this::closeSlow, this::heldTooLong);
+    this.queue =
+        new OutboundQueue(
+            loop.queues(), connection, this::holdOwner, this::closeSlow, this::heldTooLong);
     this.session = new Session(loop.context(), this);
+  }
+
+  /** An identity or an address, which cannot be taken for each other. */
+  private String holdOwner() {
+    String identity = session.identityKey();
+    InetAddress ip = account.client().getAddress();
+    return identity != null
+        ? "identity " + identity
+        : "address " + (ip == null ? "" : ClientAddress.of(ip));
   }
 
   @Override
@@ -375,5 +387,16 @@ final class BusHandler implements MessageHandler, ClientLink {
   @Override
   public void giveSubscriptionBytes(long bytes) {
     account.giveSubscriptionBytes(bytes);
+  }
+
+  /** Counts for the client's address what other buses are told of. */
+  @Override
+  public void changeInterest(int change) {
+    account.changeInterest(change);
+  }
+
+  @Override
+  public boolean isInterestFull() {
+    return account.isInterestFull();
   }
 }

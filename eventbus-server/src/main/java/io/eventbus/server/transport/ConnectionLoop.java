@@ -3,6 +3,7 @@ package io.eventbus.server.transport;
 import io.eventbus.link.RefusedMemory;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.log.RateLimitedLog;
+import io.eventbus.server.queue.HoldBudgets;
 import io.eventbus.server.queue.LastEvents;
 import io.eventbus.server.queue.QueueContext;
 import io.eventbus.server.session.LoopContext;
@@ -111,9 +112,9 @@ final class ConnectionLoop implements Runnable {
   /**
    * Completes the state: the router needs the loop, and the loop the router. Before any connection.
    */
-  void start(LoopContext loopContext) {
+  void start(LoopContext loopContext, HoldBudgets budgets) {
     context = loopContext;
-    queues = new QueueContext(number, loopContext, config.timeouts(), lastEvents);
+    queues = new QueueContext(number, loopContext, config.timeouts(), lastEvents, budgets);
   }
 
   int number() {

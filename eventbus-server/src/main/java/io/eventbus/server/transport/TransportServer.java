@@ -9,6 +9,7 @@ import io.eventbus.server.config.ConfigException;
 import io.eventbus.server.config.ConfigKey;
 import io.eventbus.server.config.ServerConfig;
 import io.eventbus.server.log.RateLimitedLog;
+import io.eventbus.server.queue.HoldBudgets;
 import io.eventbus.server.routing.Router;
 import io.eventbus.server.session.BusContext;
 import io.eventbus.server.session.LoopContext;
@@ -78,6 +79,7 @@ public final class TransportServer {
     this.loops = loops;
     this.bus = bus;
     this.tls = TlsContexts.of(config.tls()).orElse(null);
+    HoldBudgets budgets = new HoldBudgets(config.timeouts().blockHold());
     for (int i = 0; i < loops.count(); i++) {
       ConnectionLoop state = new ConnectionLoop(i, loops.loop(i), config);
       state.onFatal(onFatal);
@@ -89,7 +91,8 @@ public final class TransportServer {
               router,
               stats,
               PooledByteBufAllocator.DEFAULT,
-              calls.start(i, new CallPort(state), stats.calls, stats.callsFromBuses)));
+              calls.start(i, new CallPort(state), stats.calls, stats.callsFromBuses)),
+          budgets);
       states.add(state);
       byLoop.put(loops.loop(i), state);
     }
@@ -102,6 +105,7 @@ public final class TransportServer {
                 config.addresses(),
                 bus.memory().limit(),
                 config.limits().subscriptionBudget(),
+                config.federation().filters(),
                 new AuthenticationFailures(
                     new RateLimitedLog(LoggerFactory.getLogger("eventbus.audit")),
                     System::nanoTime),

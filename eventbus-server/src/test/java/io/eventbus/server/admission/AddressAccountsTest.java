@@ -23,6 +23,7 @@ class AddressAccountsTest {
         new AddressLimitsConfig(connections, handshakes, perSecond, percent),
         1000,
         200,
+        40,
         new AuthenticationFailures(new RateLimitedLog(NOPLogger.NOP_LOGGER), now::get),
         now::get);
   }
@@ -166,6 +167,24 @@ class AddressAccountsTest {
   }
 
   @Test
+  void aShareOfWhatOtherBusesAreToldOf() {
+    AddressAccounts accounts = accounts(0, 0, 0, 25);
+    ConnectionAccount one = in(accounts, HERE);
+    ConnectionAccount two = in(accounts, HERE);
+    one.changeInterest(9);
+    assertThat(two.isInterestFull()).isFalse();
+    two.changeInterest(1);
+    assertThat(one.isInterestFull()).isTrue();
+    assertThat(two.isInterestFull()).isTrue();
+    assertThat(in(accounts, "203.0.113.8").isInterestFull()).isFalse();
+    one.close();
+    assertThat(two.isInterestFull()).isFalse();
+    one.changeInterest(-9);
+    two.changeInterest(9);
+    assertThat(two.isInterestFull()).isTrue();
+  }
+
+  @Test
   void whoIsExemptHasNoLimits() {
     AddressAccounts accounts = accounts(1, 1, 1, 1);
     for (int i = 0; i < 100; i++) {
@@ -174,6 +193,8 @@ class AddressAccountsTest {
       account.held(1 << 30);
       assertThat(account.isOverShare()).isFalse();
       assertThat(account.takeSubscriptionBytes(1 << 30)).isTrue();
+      account.changeInterest(1 << 30);
+      assertThat(account.isInterestFull()).isFalse();
       assertThat(account.isExempt()).isTrue();
     }
     assertThat(accounts.size()).isZero();

@@ -20,7 +20,7 @@ class ServiceQueueTest {
   private final LoopService service =
       new LoopService(
           new Service(new ServiceKey("", "s"), 1, ServedHere.NOBODY),
-          java.nio.ByteBuffer.allocate(0),
+          new NameKey(),
           0,
           10,
           new ServiceMember[0],

@@ -45,6 +45,18 @@ class HoldBudgetTest {
     assertThat(held).as("nothing comes back while it is used").isEqualTo(6);
   }
 
+  /** Or who comes again and again would hold for a moment each time. */
+  @Test
+  void whatWasUsedUpIsSoUntilAllHasComeBack() {
+    HoldBudget budget = new HoldBudget(Duration.ofSeconds(5), 0);
+    budget.charge(5 * SECOND);
+    assertThat(budget.isUsedUp(5 * SECOND)).isTrue();
+    for (int second = 6; second < 65; second++) {
+      assertThat(budget.isUsedUp(second * SECOND)).as("after %s s", second).isTrue();
+    }
+    assertThat(budget.isUsedUp(66 * SECOND)).isFalse();
+  }
+
   @Test
   void zeroIsNoLimit() {
     HoldBudget budget = new HoldBudget(Duration.ZERO, 0);

@@ -13,6 +13,7 @@ import io.eventbus.server.samples.SampleFrames;
 import io.eventbus.server.stats.DropReason;
 import io.eventbus.server.transport.QueueHandler;
 import io.eventbus.server.transport.Wire;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -212,6 +213,64 @@ class OutboundQueueTest {
     assertThat(wire.stats.drops(DropReason.DISCONNECTED).get()).isPositive();
     offer("t", ++sequence, 10, Overflow.BLOCK);
     assertThat(queue.bytes()).isZero();
+  }
+
+  @Test
+  void aClientThatComesAgainHasTheBudgetForHoldingThatItHadBefore() {
+    HoldBudgets budgets = new HoldBudgets(Duration.ofSeconds(5));
+    HoldBudgets.Shared before = budgets.acquire("", System.nanoTime());
+    before.charge(TimeUnit.SECONDS.toNanos(5));
+    budgets.release(before, System.nanoTime());
+    Wire other = new Wire(budgets, Wire.smallQueue());
+    QueueHandler again = other.connectQueue();
+    other.stick();
+    for (int i = 1; i <= 200; i++) {
+      Delivery d =
+          SampleFrames.delivery(
+              other.allocator,
+              other.memory,
+              "t",
+              PRODUCER,
+              i,
+              clock,
+              List.of(new SampleFrames.Event("k", "x".repeat(2_000))));
+      again.queue.offer(d, Overflow.BLOCK);
+      d.release();
+      other.run();
+      assertThat(again.queue.isFull()).isFalse();
+    }
+    assertThat(again.heldTooLong).hasSize(1);
+    assertThat(again.queue.dropped()).isPositive();
+    assertThat(again.queue.bytes()).isLessThanOrEqualTo(BOUND + 512);
+    again.queue.close();
+    assertThat(budgets.size()).isEqualTo(1);
+    other.assertNothingHeld();
+  }
+
+  @Test
+  void oneThatLeavesWhileItIsFullIsChargedForThat() {
+    HoldBudgets budgets = new HoldBudgets(Duration.ofNanos(1));
+    Wire other = new Wire(budgets, Wire.smallQueue());
+    QueueHandler leaving = other.connectQueue();
+    other.stick();
+    for (int i = 1; !leaving.queue.isFull(); i++) {
+      Delivery d =
+          SampleFrames.delivery(
+              other.allocator,
+              other.memory,
+              "t",
+              PRODUCER,
+              i,
+              clock,
+              List.of(new SampleFrames.Event("k", "x".repeat(2_000))));
+      leaving.queue.offer(d, Overflow.BLOCK);
+      d.release();
+      other.run();
+    }
+    leaving.queue.close();
+    long now = System.nanoTime();
+    assertThat(budgets.acquire("", now).isUsedUp(now + TimeUnit.SECONDS.toNanos(1))).isTrue();
+    other.assertNothingHeld();
   }
 
   @Test

@@ -47,6 +47,9 @@ final class FakeLink implements ClientLink {
 
   long addressTaken;
 
+  /** What other buses are told of because of the connection. */
+  int interest;
+
   /** Whether a client that could not prove who it is hears so only later. */
   boolean late;
 
@@ -223,6 +226,11 @@ final class FakeLink implements ClientLink {
     }
     addressTaken += bytes;
     return true;
+  }
+
+  @Override
+  public void changeInterest(int change) {
+    interest += change;
   }
 
   @Override

@@ -15,6 +15,7 @@ import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Hello;
 import io.eventbus.schema.Overflow;
 import io.eventbus.schema.Problem;
+import io.eventbus.schema.Register;
 import io.eventbus.schema.Subscribe;
 import io.eventbus.schema.Unsubscribe;
 import io.eventbus.schema.Welcome;
@@ -84,6 +85,7 @@ class SessionInClusterTest {
     final Deque<Consumer<Boolean>> arrived = new ArrayDeque<>();
     final Deque<Consumer<Boolean>> reached = new ArrayDeque<>();
     @Nullable String refusal;
+    @Nullable InterestShare interest;
     LongPredicate leavesHere = producer -> true;
 
     @Override
@@ -97,7 +99,9 @@ class SessionInClusterTest {
     }
 
     @Override
-    public @Nullable String refuse(String account, String filter, @Nullable String group) {
+    public @Nullable String refuse(
+        String account, String filter, @Nullable String group, InterestShare share) {
+      interest = share;
       return refusal;
     }
 
@@ -171,6 +175,32 @@ class SessionInClusterTest {
 
   private static Confirm confirm(TypeCode type, long id) {
     return new Confirm(type.code(), id, "");
+  }
+
+  @Test
+  void whatOtherBusesAreToldOfCountsForTheConnectionAndItsAddress() {
+    subscribe(1);
+    subscribe(2);
+    InterestShare share = others.interest;
+    assertThat(share).isNotNull();
+    assertThat(share.filters()).isEqualTo(2);
+    others.refusal = "too many";
+    subscribe(3);
+    others.refusal = null;
+    assertThat(share.filters()).as("a refused one").isEqualTo(2);
+    handle(
+        ControlFrames.encode(
+            TypeCode.REGISTER,
+            new Register(4L, "room", 1, false, "", Map.of(), Overflow.DROP_OLDEST)));
+    assertThat(share.filters()).as("a service counts twice").isEqualTo(4);
+    assertThat(link.interest).isEqualTo(4);
+
+    unsubscribe(1);
+    others.arrived.forEach(done -> done.accept(true));
+    assertThat(share.filters()).isEqualTo(3);
+    session.onClosed();
+    assertThat(share.filters()).isZero();
+    assertThat(link.interest).isZero();
   }
 
   @Test

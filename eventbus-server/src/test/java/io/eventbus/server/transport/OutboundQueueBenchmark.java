@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.schema.Overflow;
 import io.eventbus.server.config.ServerConfig;
+import io.eventbus.server.queue.HoldBudgets;
 import io.eventbus.server.queue.OutboundQueue;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.Delivery;
@@ -124,6 +125,7 @@ public class OutboundQueueBenchmark {
           new OutboundQueue(
               loop.queues(),
               connection,
+              () -> "",
               why -> {
                 throw new IllegalStateException(why);
               },
@@ -201,7 +203,8 @@ public class OutboundQueueBenchmark {
             router,
             counters.loops().get(0),
             allocator,
-            SampleCalls.calls(loops, memory, counters.loops().get(0).calls)));
+            SampleCalls.calls(loops, memory, counters.loops().get(0).calls)),
+        new HoldBudgets(config.timeouts().blockHold()));
     AtomicReference<@Nullable Listener> listener = new AtomicReference<>();
     WebSocketConnection connection =
         new WebSocketConnection(

@@ -17,6 +17,7 @@ public final class QueueHandler implements MessageHandler {
         new OutboundQueue(
             wire.loop.queues(),
             connection,
+            () -> "",
             why -> {
               tooSlow.add(why);
               connection.close(io.eventbus.protocol.CloseReason.SLOW_CONSUMER, why);

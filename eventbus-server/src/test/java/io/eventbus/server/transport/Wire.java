@@ -3,6 +3,7 @@ package io.eventbus.server.transport;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.server.config.ServerConfig;
+import io.eventbus.server.queue.HoldBudgets;
 import io.eventbus.server.queue.QueueContext;
 import io.eventbus.server.routing.BusMemory;
 import io.eventbus.server.routing.LoopBarrier;
@@ -83,11 +84,17 @@ public final class Wire {
 
   /** With something that finds out who clients are. */
   public Wire(Authentications authentications, String... settings) {
-    Map<String, String> values = new HashMap<>();
-    for (int i = 0; i < settings.length; i += 2) {
-      values.put(settings[i], settings[i + 1]);
-    }
-    config = ServerConfig.of(values);
+    this(config(settings), authentications, null);
+  }
+
+  /** With the budgets of another one, as another loop of a bus has them. */
+  public Wire(HoldBudgets budgets, String... settings) {
+    this(config(settings), TestAccess.open(), budgets);
+  }
+
+  private Wire(ServerConfig config, Authentications authentications, @Nullable HoldBudgets shared) {
+    this.config = config;
+    HoldBudgets budgets = shared == null ? new HoldBudgets(config.timeouts().blockHold()) : shared;
     channel.config().setWriteBufferWaterMark(new WriteBufferWaterMark(32 * 1024, 128 * 1024));
     channel.config().setAllocator(allocator);
     FakeLoops loops = new FakeLoops(1);
@@ -114,7 +121,16 @@ public final class Wire {
             stats,
             allocator,
             SampleCalls.calls(loops, memory, stats.calls),
-            new TurnBudget(() -> workNanos)));
+            new TurnBudget(() -> workNanos)),
+        budgets);
+  }
+
+  private static ServerConfig config(String... settings) {
+    Map<String, String> values = new HashMap<>();
+    for (int i = 0; i < settings.length; i += 2) {
+      values.put(settings[i], settings[i + 1]);
+    }
+    return ServerConfig.of(values);
   }
 
   /** Settings under which 40 KiB wait at most. */

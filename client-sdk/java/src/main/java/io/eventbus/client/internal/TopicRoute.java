@@ -69,8 +69,11 @@ final class TopicRoute {
     return null;
   }
 
-  /** The bytes of a topic, in an array of their own or somewhere in a message. */
-  static final class Key {
+  /**
+   * The bytes of a topic, in an array of their own or somewhere in a message. Comparable, because
+   * publishers choose topics: a table in which all of them collide stays fast.
+   */
+  static final class Key implements Comparable<Key> {
     private byte[] array = new byte[0];
     private int from;
     private int to;
@@ -91,6 +94,11 @@ final class TopicRoute {
     Key copy() {
       byte[] own = Arrays.copyOfRange(array, from, to);
       return new Key().point(own, 0, own.length);
+    }
+
+    @Override
+    public int compareTo(Key other) {
+      return Arrays.compare(array, from, to, other.array, other.from, other.to);
     }
 
     @Override

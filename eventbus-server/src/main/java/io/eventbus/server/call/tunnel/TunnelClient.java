@@ -3,8 +3,8 @@ package io.eventbus.server.call.tunnel;
 import io.eventbus.protocol.TunnelFrames;
 import io.eventbus.schema.FailureCode;
 import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.routing.NumberMap;
 import io.eventbus.server.stats.CallStats;
-import io.netty.util.collection.LongObjectHashMap;
 import java.util.ArrayList;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -28,7 +28,7 @@ public final class TunnelClient {
   private final TunnelRoom room;
   private final CallStats stats;
   // By the numbers of this connection: positive for its own, negative for those that it serves.
-  private final LongObjectHashMap<TunnelHalf> halves = new LongObjectHashMap<>(4);
+  private final NumberMap<TunnelHalf> halves = new NumberMap<>();
   private final WrittenOrder order = new WrittenOrder();
   // What may come for tunnels that have ended, because the client did not know.
   private long late;

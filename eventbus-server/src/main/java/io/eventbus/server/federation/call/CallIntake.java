@@ -20,8 +20,8 @@ import io.eventbus.server.call.CallingClient;
 import io.eventbus.server.call.ServiceKey;
 import io.eventbus.server.federation.call.KeptFrames.Kept;
 import io.eventbus.server.routing.Delivery;
+import io.eventbus.server.routing.NumberMap;
 import io.netty.handler.codec.CorruptedFrameException;
-import io.netty.util.collection.LongObjectHashMap;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
@@ -49,7 +49,7 @@ final class CallIntake implements CallerEnd {
   private final BusCallView call = new BusCallView();
   private final CallRequest request = new CallRequest();
   private final Map<ServiceKey, Asker> askers = new HashMap<>();
-  private final LongObjectHashMap<ServiceKey> open = new LongObjectHashMap<>();
+  private final NumberMap<ServiceKey> open = new NumberMap<>();
   private @Nullable CallingClient client;
   private @Nullable CallConnection connection;
   private long session;

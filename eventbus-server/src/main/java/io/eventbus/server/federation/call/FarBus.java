@@ -15,7 +15,7 @@ import io.eventbus.server.federation.call.KeptFrames.Kept;
 import io.eventbus.server.federation.lane.LaneState;
 import io.eventbus.server.federation.lane.Peer;
 import io.eventbus.server.federation.lane.Reconnect;
-import io.netty.util.collection.LongObjectHashMap;
+import io.eventbus.server.routing.NumberMap;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.LinkedHashMap;
@@ -42,7 +42,7 @@ final class FarBus implements MemberEnd, CallConnection.End {
   private final Reconnect reconnect;
   private final FarAnswers answers;
   private final Map<ServiceKey, FarService> byKey = new LinkedHashMap<>();
-  private LongObjectHashMap<FarService> byNumber = new LongObjectHashMap<>();
+  private NumberMap<FarService> byNumber = new NumberMap<>();
   private LaneState state = LaneState.DOWN;
   private ServingClient serving;
   private long session;
@@ -209,7 +209,7 @@ final class FarBus implements MemberEnd, CallConnection.End {
     begins = true;
     stream.clear();
     invocations = 0;
-    byNumber = new LongObjectHashMap<>();
+    byNumber = new NumberMap<>();
     // Before the others go: those who wait must not find that nobody serves.
     byKey.values().forEach(this::register);
     before.close(written);

@@ -18,8 +18,17 @@ final class ReceivedInvocation implements Invocation {
   /** What it takes in memory beside its bytes. */
   private static final int OVERHEAD = 512;
 
-  /** Which request of whom: the same when it comes again. */
-  record Key(long caller, long request) {}
+  /**
+   * Which request of whom: the same when it comes again. Comparable, because callers choose
+   * numbers.
+   */
+  record Key(long caller, long request) implements Comparable<Key> {
+    @Override
+    public int compareTo(Key other) {
+      int order = Long.compare(request, other.request);
+      return order != 0 ? order : Long.compare(caller, other.caller);
+    }
+  }
 
   /** Where an answer has to go: a call of a connection. */
   record Target(CallPath path, long call) {}

@@ -1,0 +1,62 @@
+package io.eventbus.server.call;
+
+import io.eventbus.server.routing.SecretHash;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The bytes of a service's name as a key. Comparable, as {@link ByteBuffer}'s own classes are not
+ * to a hash table, because clients choose names. Immutable but for one that is only looked up with.
+ */
+final class NameKey implements Comparable<NameKey> {
+  private static final byte[] NOTHING = {};
+
+  private byte[] bytes = NOTHING;
+  private int length;
+  private int hash;
+
+  /** Becomes another key, without an object. */
+  NameKey read(ByteBuffer in, int start, int size) {
+    if (bytes.length < size) {
+      bytes = new byte[size];
+    }
+    in.get(start, bytes, 0, size);
+    length = size;
+    hash = SecretHash.of(in, start, size);
+    return this;
+  }
+
+  /** Returns a key that stays as it is. */
+  NameKey copy() {
+    NameKey copy = new NameKey();
+    copy.bytes = Arrays.copyOf(bytes, length);
+    copy.length = length;
+    copy.hash = hash;
+    return copy;
+  }
+
+  @Override
+  public int compareTo(NameKey other) {
+    return Arrays.compare(bytes, 0, length, other.bytes, 0, other.length);
+  }
+
+  @Override
+  public boolean equals(@Nullable Object other) {
+    return other instanceof NameKey that
+        && hash == that.hash
+        && Arrays.equals(bytes, 0, length, that.bytes, 0, that.length);
+  }
+
+  @Override
+  public int hashCode() {
+    return hash;
+  }
+
+  /** The name. */
+  @Override
+  public String toString() {
+    return new String(bytes, 0, length, StandardCharsets.UTF_8);
+  }
+}

@@ -369,7 +369,7 @@ public enum ConfigKey {
       Quota.PUBLISH_EVENTS.most(),
       "",
       "Events that one identity publishes in a second, on this bus; 0 for no quota. The bus does not read its connections while they are over it; nothing is lost."),
-  /** Bytes of Publish frames of one identity in a second. */
+  /** Bytes of what one identity sends in a second. */
   QUOTAS_PUBLISH_BYTES(
       "quotas.publish-bytes",
       ValueType.SIZE,
@@ -377,7 +377,7 @@ public enum ConfigKey {
       0,
       Quota.PUBLISH_BYTES.most(),
       "",
-      "Bytes of `Publish` frames of one identity in a second, on this bus; 0 for no quota. The same holds."),
+      "Bytes of `Publish`, `Request`, `Reply`, `Failure` and `Data` frames of one identity in a second, on this bus; 0 for no quota. The same holds."),
   /** Subscriptions of one identity. */
   QUOTAS_SUBSCRIPTIONS(
       "quotas.subscriptions",

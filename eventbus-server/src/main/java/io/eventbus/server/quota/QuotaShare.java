@@ -34,6 +34,7 @@ public final class QuotaShare {
   private int calls;
   private long toldQueueBytes;
   private boolean waits;
+  private boolean waitsToSend;
   private boolean cut;
   private boolean closed;
 
@@ -79,7 +80,11 @@ public final class QuotaShare {
       noteWait(identity, nowNanos);
       noteWait(account, nowNanos);
     }
-    return least + ThreadLocalRandom.current().nextLong(LEAST_WAIT_NANOS, MOST_WAIT_NANOS);
+    return lengthened(least);
+  }
+
+  private static long lengthened(long nanos) {
+    return nanos + ThreadLocalRandom.current().nextLong(LEAST_WAIT_NANOS, MOST_WAIT_NANOS);
   }
 
   private void noteWait(Sharers sharers, long nowNanos) {
@@ -99,6 +104,39 @@ public final class QuotaShare {
   public void published(int events, long bytes, long nowNanos) {
     identity.published(events, bytes, nowNanos);
     account.published(events, bytes, nowNanos);
+  }
+
+  /**
+   * Says how long the connection must not be read, because too many bytes have been sent.
+   *
+   * @param nowNanos by the clock of {@link QuotaAccounts}
+   * @return 0 if it may send a payload that is no event; else when to ask again, in nanoseconds
+   */
+  public long sendWaitNanos(long nowNanos) {
+    long ofIdentity = identity.sendWaitNanos(nowNanos);
+    long ofAccount = account.sendWaitNanos(nowNanos);
+    boolean mayNot = ofIdentity > 0 || ofAccount > 0;
+    if (mayNot && !waitsToSend) {
+      if (ofIdentity > 0) {
+        accounts.waits(identity, Quota.PUBLISH_BYTES, nowNanos);
+      }
+      if (ofAccount > 0) {
+        accounts.waits(account, Quota.PUBLISH_BYTES, nowNanos);
+      }
+    }
+    waitsToSend = mayNot;
+    return mayNot ? lengthened(Math.max(ofIdentity, ofAccount)) : 0;
+  }
+
+  /**
+   * Notes a payload that is no event.
+   *
+   * @param bytes of the frame
+   * @param nowNanos as above
+   */
+  public void sent(long bytes, long nowNanos) {
+    identity.sent(bytes, nowNanos);
+    account.sent(bytes, nowNanos);
   }
 
   /**

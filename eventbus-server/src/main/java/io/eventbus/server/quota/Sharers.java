@@ -168,6 +168,15 @@ final class Sharers {
     bytes.take(byteCount, nowNanos);
   }
 
+  /** How long nothing may be sent; 0 where something may. */
+  long sendWaitNanos(long nowNanos) {
+    return bytes.waitNanos(nowNanos);
+  }
+
+  void sent(long byteCount, long nowNanos) {
+    bytes.take(byteCount, nowNanos);
+  }
+
   /** Takes room for a subscription; returns false if there is none, and takes nothing. */
   boolean takeSubscription() {
     long most = mostSubscriptions;

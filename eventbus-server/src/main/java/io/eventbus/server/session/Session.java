@@ -84,6 +84,7 @@ public final class Session {
   private final SessionAuthentication authentication;
   private final TokenRenewal renewal;
   private final SessionPublishing publishing;
+  private final PayloadQuota payload;
   private final SessionSubscriptions subscriptions;
   private final Acknowledgements acknowledgements;
   // Made on first use: most clients neither call nor serve.
@@ -142,6 +143,7 @@ public final class Session {
     this.renewal = new TokenRenewal(this, link, authentication);
     Supplier<String> shown = this::shownClient;
     this.publishing = new SessionPublishing(loop, link, this::refuse, shown);
+    this.payload = new PayloadQuota(loop, link);
     this.acknowledgements = new Acknowledgements(loop.bus.memory(), loop.stats);
     this.subscriptions =
         new SessionSubscriptions(
@@ -197,7 +199,7 @@ public final class Session {
       return true;
     }
     PublishBacklog behind = backlog;
-    if (behind == null || !publishing.awaitsRoom()) {
+    if (behind == null || payload.waits() || !publishing.awaitsRoom()) {
       return false;
     }
     // The event calls the backlog's retry when there may be room.
@@ -279,6 +281,9 @@ public final class Session {
           receivedAt,
           nowNanos,
           retryOfPublish(retry));
+    }
+    if (!payload.take(type, frames.bodyEnd() - frames.bodyStart(), retry)) {
+      return false;
     }
     if (type == TypeCode.REQUEST) {
       request(in, frames.bodyStart(), frames.bodyEnd());
@@ -655,6 +660,7 @@ public final class Session {
   private void share(@Nullable QuotaShare share) {
     quotas = share;
     publishing.share(share);
+    payload.share(share);
     subscriptions.share(share);
     if (calls != null) {
       calls.share(share);
@@ -909,13 +915,13 @@ public final class Session {
   }
 
   /**
-   * Says whether an event of the client waits for room elsewhere, and all that it has sent since,
-   * its calls included.
+   * Says whether an event of the client waits for room elsewhere, or anything for a quota, and all
+   * that it has sent since, its calls included.
    *
    * @return true until {@link #onMessage} has handled it
    */
   public boolean awaitsRoom() {
-    return publishing.awaitsRoom() && (backlog == null || backlog.isFull());
+    return payload.waits() || (publishing.awaitsRoom() && (backlog == null || backlog.isFull()));
   }
 
   /**

@@ -275,7 +275,7 @@ final class BusHandler implements MessageHandler, ClientLink {
 
   @Override
   public void later(Runnable retry, long nanos) {
-    connection.later(nanos);
+    connection.later(retry, nanos);
   }
 
   @Override

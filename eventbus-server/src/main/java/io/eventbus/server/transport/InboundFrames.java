@@ -130,9 +130,14 @@ final class InboundFrames {
     budget.charge(share, nanos);
   }
 
-  /** Goes on when so much time has passed. Until then nothing else makes it go on. */
-  void later(long nanos) {
-    if (!waitsForTurn) {
+  /**
+   * Calls back when so much time has passed. If that is to go on, nothing else makes it go on until
+   * then.
+   */
+  void later(Runnable again, long nanos) {
+    if (again != retry) {
+      loop.later(again, nanos);
+    } else if (!waitsForTurn) {
       waitsForTurn = true;
       loop.later(retry::inTurn, nanos);
     }

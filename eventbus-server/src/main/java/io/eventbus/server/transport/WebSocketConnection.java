@@ -172,9 +172,9 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
     inbound.nextTurn();
   }
 
-  /** Handles what waits when so much time has passed. */
-  void later(long nanos) {
-    inbound.later(nanos);
+  /** Calls back when so much time has passed; what it has not handled waits until then. */
+  void later(Runnable again, long nanos) {
+    inbound.later(again, nanos);
   }
 
   void caused(long nanos) {

@@ -9,6 +9,7 @@ import io.eventbus.schema.Authenticate;
 import io.eventbus.schema.CallScope;
 import io.eventbus.schema.Cancel;
 import io.eventbus.schema.Confirm;
+import io.eventbus.schema.Data;
 import io.eventbus.schema.ErrorCode;
 import io.eventbus.schema.Execution;
 import io.eventbus.schema.Failure;
@@ -48,6 +49,7 @@ import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -202,6 +204,119 @@ class SessionQuotaTest {
     assertThat(client.say(frame)).isEqualTo(frame.length);
     assertThat(client.say(frame)).isZero();
     assertThat(client.link.laterNanos).isGreaterThan(SECOND);
+  }
+
+  private static byte[] longRequest(long call, String service) {
+    return ControlFrames.encode(
+        TypeCode.REQUEST, SampleCalls.request(call, service, "x".repeat(100)));
+  }
+
+  /** Serves as many calls as there are, and returns their numbers. */
+  private static List<Long> invoked(Client member, Client caller, int calls) {
+    member.say(
+        ControlFrames.encode(
+            TypeCode.REGISTER,
+            new Register(1L, "orders", 4, false, "", Map.of(), Overflow.DROP_OLDEST)));
+    member.link.taken();
+    for (int i = 1; i <= calls; i++) {
+      caller.say(request(i));
+    }
+    return member.link.taken().stream().map(sent -> ((Invoke) sent).getCall()).toList();
+  }
+
+  /** Says that a frame waits for the quota, and passes when it has. */
+  private void assertWaits(Client client, byte[] frame) {
+    assertThat(client.say(frame)).as("nothing was handled").isZero();
+    assertThat(client.session.awaitsRoom()).as("credit does not hold").isTrue();
+    assertThat(client.link.laterNanos).isGreaterThan(SECOND);
+    now += client.link.laterNanos;
+    assertThat(client.say(frame)).isEqualTo(frame.length);
+    assertThat(client.session.awaitsRoom()).isFalse();
+    assertThat(client.link.closed).isEmpty();
+  }
+
+  @Test
+  void requestsCountWithTheirBytesAndInOneBucketWithEvents() {
+    given = limited(Quota.PUBLISH_BYTES, 50);
+    Client client = new Client().hello(null);
+    byte[] request = longRequest(1, "nobody");
+    assertThat(client.say(request)).isEqualTo(request.length);
+    assertWaits(client, longRequest(2, "nobody"));
+    assertThat(quotas.waits()).containsEntry("publish_bytes", 1L);
+    Client publisher = new Client().hello(null);
+    assertWaits(publisher, publish("x".repeat(100)));
+    assertWaits(client, longRequest(3, "nobody"));
+    assertThat(client.say(ControlFrames.encode(TypeCode.CANCEL, new Cancel(9L, ""))))
+        .as("what carries nothing is handled")
+        .isPositive();
+  }
+
+  @Test
+  void whereOnlyEventsAreCountedRequestsGoOn() {
+    given = limited(Quota.PUBLISH_EVENTS, 1);
+    Client client = new Client().hello(null);
+    client.say(publish("1", "2", "3"));
+    byte[] request = longRequest(1, "nobody");
+    assertThat(client.say(request)).isEqualTo(request.length);
+    assertThat(client.session.awaitsRoom()).isFalse();
+  }
+
+  @Test
+  void answersCountWithTheirBytes() {
+    Client caller = new Client().hello(null);
+    given = limited(Quota.PUBLISH_BYTES, 50);
+    Client member = new Client().hello(null);
+    List<Long> calls = invoked(member, caller, 3);
+    byte[] reply =
+        ControlFrames.encode(TypeCode.REPLY, SampleCalls.reply(calls.get(0), "y".repeat(100)));
+    assertThat(member.say(reply)).isEqualTo(reply.length);
+    assertWaits(
+        member,
+        ControlFrames.encode(
+            TypeCode.FAILURE,
+            new Failure(
+                calls.get(1),
+                FailureCode.FAILED,
+                "",
+                Execution.YES,
+                0L,
+                0L,
+                "",
+                ByteBuffer.allocate(100),
+                false)));
+    assertWaits(
+        member,
+        ControlFrames.encode(TypeCode.REPLY, SampleCalls.reply(calls.get(2), "y".repeat(100))));
+    context.trim();
+  }
+
+  @Test
+  void dataOfTunnelsCountsWithItsBytes() {
+    given = limited(Quota.PUBLISH_BYTES, 50);
+    Client client = new Client().hello(null);
+    byte[] data =
+        ControlFrames.encode(
+            TypeCode.DATA, new Data(7L, 0L, false, false, ByteBuffer.allocate(100)));
+    assertThat(client.say(data)).isEqualTo(data.length);
+    assertWaits(client, data);
+  }
+
+  @Test
+  void aRequestThatWaitsIsNotPutBehindAnEventThatWaits() {
+    given = limited(Quota.PUBLISH_BYTES, 50);
+    Client client = new Client().hello(null);
+    client.say(longRequest(1, "nobody"));
+    byte[] event = publish("x");
+    assertThat(client.say(event)).as("it waits with what comes behind it").isEqualTo(event.length);
+    Runnable resume = Objects.requireNonNull(client.link.retry);
+    byte[] request = longRequest(2, "nobody");
+    assertThat(client.say(request)).isZero();
+    now += 4 * SECOND;
+    context.budget().renew();
+    resume.run();
+    client.link.turns.forEach(Runnable::run);
+    assertThat(client.session.published()).isEqualTo(1);
+    assertThat(client.say(request)).isEqualTo(request.length);
   }
 
   @Test

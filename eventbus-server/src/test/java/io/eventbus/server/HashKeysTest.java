@@ -78,7 +78,6 @@ class HashKeysTest {
               "io/eventbus/server/transport/ConnectionLoop$Ticking", "an interface; by identity"),
           Map.entry("io/netty/channel/Channel", "by identity"),
           Map.entry("java/lang/Runnable", "an interface; by identity"),
-          Map.entry("java/net/InetAddress", "as few as the threads of the administration port"),
           Map.entry("java/net/InetSocketAddress", "of the operator's list of seeds"),
           Map.entry("org/apache/avro/Schema", "of the program that uses the SDK"),
           Map.entry("org/apache/ratis/metrics/MetricRegistryInfo", "none is ever put in"),

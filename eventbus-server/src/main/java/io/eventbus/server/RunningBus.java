@@ -41,6 +41,7 @@ import io.eventbus.server.stats.LatencyBuckets;
 import io.eventbus.server.stats.LoopStats;
 import io.eventbus.server.stats.RefusalReason;
 import io.eventbus.server.stats.RetryReason;
+import io.eventbus.server.stats.TlsFailure;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -141,9 +142,11 @@ final class RunningBus implements BusView {
             summary.connectionLimit(),
             c.accepted.sum(),
             refusals(c),
+            tlsFailures(c),
             closes(c),
             c.authenticationFailures.sum(),
             c.foreignResumes.sum(),
+            cluster().refusedLinks(),
             Map.of(
                 "ended", c.earlierSessionsEnded.sum(),
                 "gone", c.earlierSessionsGone.sum(),
@@ -196,6 +199,14 @@ final class RunningBus implements BusView {
     Map<String, Long> counts = new LinkedHashMap<>();
     for (RefusalReason reason : RefusalReason.values()) {
       counts.put(label(reason), c.refused(reason));
+    }
+    return counts;
+  }
+
+  private static Map<String, Long> tlsFailures(BusCounters c) {
+    Map<String, Long> counts = new LinkedHashMap<>();
+    for (TlsFailure reason : TlsFailure.values()) {
+      counts.put(label(reason), c.tlsFailures(reason));
     }
     return counts;
   }

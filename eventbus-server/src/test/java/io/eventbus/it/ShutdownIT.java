@@ -8,7 +8,6 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -118,7 +117,11 @@ class ShutdownIT {
   void whoDoesNotReadDoesNotHoldItUp() throws Exception {
     BusServer bus =
         TestBus.start(
-            "timeouts.shutdown", "1s", "timeouts.close", "1s", "limits.queue-bytes", "64MiB");
+            "timeouts.shutdown", "1s",
+            "timeouts.close", "1s",
+            // Whoever waited for it would not end within the time of this test.
+            "timeouts.slow-subscriber", "10m",
+            "limits.queue-bytes", "64MiB");
     try (RawClient sleeper = RawClient.slow(bus.uri(), 4096);
         RawClient silent = RawClient.connected(bus.uri());
         RawClient tcpOnly = RawClient.tcp(bus.uri());
@@ -129,9 +132,7 @@ class ShutdownIT {
         publisher.send(RawClient.publish("t", i, true, new byte[1_000_000]));
         publisher.expectConfirm();
       }
-      long start = System.nanoTime();
       bus.close();
-      assertThat(System.nanoTime() - start).isLessThan(TimeUnit.SECONDS.toNanos(8));
       assertThat(silent.awaitClose()).isEqualTo(1001);
       assertThat(tcpOnly.input().read()).isEqualTo(-1);
       bus.close();

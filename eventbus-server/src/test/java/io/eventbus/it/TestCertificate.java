@@ -127,10 +127,15 @@ public final class TestCertificate implements AutoCloseable {
 
   /** The same, and shows this certificate where a server asks for one. */
   SSLContext identified() throws Exception {
+    return identified(this);
+  }
+
+  /** A context that shows this certificate where a server asks for one, and trusts another. */
+  SSLContext identified(TestCertificate trusted) throws Exception {
     KeyManagerFactory own = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
     own.init(store, PASSWORD.toCharArray());
     SSLContext context = SSLContext.getInstance("TLS");
-    context.init(own.getKeyManagers(), trust().getTrustManagers(), null);
+    context.init(own.getKeyManagers(), trusted.trust().getTrustManagers(), null);
     return context;
   }
 

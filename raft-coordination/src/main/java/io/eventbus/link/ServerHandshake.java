@@ -8,6 +8,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.EventLoop;
 import io.netty.channel.SimpleChannelInboundHandler;
 import io.netty.handler.codec.CorruptedFrameException;
+import io.netty.handler.codec.DecoderException;
 import java.security.SecureRandom;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -20,6 +21,9 @@ import org.slf4j.LoggerFactory;
 @SuppressWarnings("FutureReturnValueIgnored")
 final class ServerHandshake extends SimpleChannelInboundHandler<Frame> {
   private static final Logger log = LoggerFactory.getLogger(ServerHandshake.class);
+
+  /** The most characters of a reason in the log. */
+  private static final int MAX_REASON = 300;
 
   private final LinkIdentity identity;
   private final byte[] key;
@@ -126,7 +130,7 @@ final class ServerHandshake extends SimpleChannelInboundHandler<Frame> {
         : "cluster: " + other.cluster() + " (expected: " + self.cluster() + ")";
   }
 
-  private void refuse(ChannelHandlerContext ctx, LinkRefusal reason, String message) {
+  private void tell(ChannelHandlerContext ctx, String message) {
     long leftOut = counters.refusals.admit(System.nanoTime());
     if (leftOut >= 0) {
       log.info(
@@ -135,6 +139,10 @@ final class ServerHandshake extends SimpleChannelInboundHandler<Frame> {
           message,
           leftOut);
     }
+  }
+
+  private void refuse(ChannelHandlerContext ctx, LinkRefusal reason, String message) {
+    tell(ctx, message);
     ByteBuf body = Unpooled.buffer(256);
     Wire.writeString(body, reason.name());
     Wire.writeString(body, message);
@@ -144,7 +152,16 @@ final class ServerHandshake extends SimpleChannelInboundHandler<Frame> {
   @Override
   public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
     counters.strangers.increment();
+    tell(ctx, shortened(cause));
     log.debug("A link from {} failed to open", ctx.channel().remoteAddress(), cause);
     ctx.close();
+  }
+
+  /** Returns why it failed; the text may hold what the other side has sent. */
+  private static String shortened(Throwable cause) {
+    Throwable root =
+        cause instanceof DecoderException && cause.getCause() != null ? cause.getCause() : cause;
+    String text = root.toString();
+    return text.substring(0, Math.min(text.length(), MAX_REASON));
   }
 }

@@ -4,21 +4,33 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLEngine;
+import javax.net.ssl.SSLParameters;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
 
 /** Links with certificates of the cluster's own authority. */
 @Timeout(120)
@@ -99,6 +111,59 @@ class LinkTlsTest {
     LinkNode plain = node("b", LinkSecurity.none());
     assertThat(failure(call(plain, listen(a)))).hasMessageContaining("LinkException");
     assertThat(failure(call(a, listen(plain)))).hasMessageContaining("LinkException");
+  }
+
+  /** A client that wants a certificate with an RSA key: there is none. */
+  private static byte[] helloWithoutCommonCipher() throws Exception {
+    SSLEngine client = SSLContext.getDefault().createSSLEngine();
+    client.setUseClientMode(true);
+    SSLParameters offered = client.getSSLParameters();
+    offered.setProtocols(new String[] {"TLSv1.2"});
+    offered.setCipherSuites(new String[] {"TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"});
+    client.setSSLParameters(offered);
+    ByteBuffer record = ByteBuffer.allocate(client.getSession().getPacketBufferSize());
+    client.wrap(ByteBuffer.allocate(0), record);
+    return Arrays.copyOf(record.array(), record.position());
+  }
+
+  @Test
+  void handshakesThatFailCostOneLineAndAreCounted() throws Exception {
+    LinkNode a = node("a", ours.of("a", ours, LinkSecurity.none()));
+    InetSocketAddress address = listen(a);
+    byte[] hello = helloWithoutCommonCipher();
+    ListAppender<ILoggingEvent> lines = new ListAppender<>();
+    lines.list = new CopyOnWriteArrayList<>();
+    Logger root = (Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
+    Logger ofLinks = (Logger) LoggerFactory.getLogger(ServerHandshake.class);
+    lines.start();
+    root.addAppender(lines);
+    ofLinks.setLevel(Level.INFO);
+    try {
+      for (int i = 0; i < 60; i++) {
+        try (Socket leaving = new Socket(address.getAddress(), address.getPort())) {
+          leaving.getOutputStream().write(hello);
+        }
+      }
+      long before = a.strangers();
+      try (Socket waiting = new Socket(address.getAddress(), address.getPort())) {
+        waiting.getOutputStream().write(hello);
+        waiting.getInputStream().readAllBytes();
+      }
+      LinkNode stranger = node("b", theirs.of("b", ours, LinkSecurity.none()));
+      failure(call(stranger, address));
+      assertThat(a.strangers()).isGreaterThanOrEqualTo(before + 2);
+    } finally {
+      root.detachAppender(lines);
+      ofLinks.setLevel(null);
+    }
+    assertThat(lines.list)
+        .filteredOn(line -> line.getLevel().isGreaterOrEqual(Level.INFO))
+        .singleElement()
+        .satisfies(line -> assertThat(line.getThrowableProxy()).isNull())
+        .satisfies(
+            line ->
+                assertThat(line.getFormattedMessage())
+                    .contains("A link from /127.0.0.1:", "no cipher suites in common"));
   }
 
   @Test

@@ -48,8 +48,8 @@ record BusMetric(
           gauge("eventbus_connections", "Open connections.", s -> s.connections().open()),
           gauge(
               "eventbus_connections_limit",
-              "Connections that may be open: `listen.max-connections`, or fewer where the process has"
-                  + " not the descriptors or the heap.",
+              "Connections that may be open: `listen.max-connections`, or fewer where the process"
+                  + " has not the descriptors or the heap.",
               s -> s.connections().limit()),
           counter(
               "eventbus_connections_accepted_total",
@@ -60,6 +60,11 @@ record BusMetric(
               "reason",
               "Connections refused before they could say anything, by the limit that was met.",
               s -> s.connections().refusedByReason()),
+          counters(
+              "eventbus_tls_failures_total",
+              "reason",
+              "TLS handshakes of clients that failed, by reason.",
+              s -> s.connections().tlsFailuresByReason()),
           counter(
               "eventbus_authentication_failures_total",
               "Clients that were refused because they showed no credentials or wrong ones.",
@@ -75,10 +80,17 @@ record BusMetric(
                   + " bus's key.",
               s -> s.connections().foreignResumes()),
           counters(
+              "eventbus_refused_links_total",
+              "reason",
+              "Connections to `cluster.port` that were refused: by a `stranger`, who did not get"
+                  + " through the handshake or broke it, or because there were `too_many`.",
+              s -> s.connections().refusedLinksByReason()),
+          counters(
               "eventbus_earlier_sessions_total",
               "outcome",
               "Sessions that clients who came here had left behind at other buses: `ended` there,"
-                  + " `gone` already, or `unknown` because the bus was not asked or did not answer.",
+                  + " `gone` already, or `unknown` because the bus was not asked or did not"
+                  + " answer.",
               s -> s.connections().earlierByOutcome()),
           counter(
               "eventbus_received_messages_total",
@@ -124,8 +136,8 @@ record BusMetric(
               s -> s.traffic().subscriptionWaits()),
           counter(
               "eventbus_own_events_dropped_total",
-              "Events of the bus itself (`$SYS.…`) that it did not publish, because a subscriber under"
-                  + " BLOCK or the way to another bus was full.",
+              "Events of the bus itself (`$SYS.…`) that it did not publish, because a subscriber"
+                  + " under BLOCK or the way to another bus was full.",
               s -> s.traffic().ownEventsDropped()),
           counter(
               "eventbus_audit_entries_dropped_total",
@@ -162,8 +174,8 @@ record BusMetric(
           counters(
               "eventbus_quota_waits_total",
               "quota",
-              "Times that a connection was not read, or that its queue was cut to a part, because its"
-                  + " identity or account (`account_…`) had used up a quota.",
+              "Times that a connection was not read, or that its queue was cut to a part, because"
+                  + " its identity or account (`account_…`) had used up a quota.",
               s -> s.quotas().waits()),
           counters(
               "eventbus_quota_refusals_total",
@@ -192,8 +204,8 @@ record BusMetric(
           counters(
               "eventbus_call_retries_total",
               "reason",
-              "Calls that were given to another member, because the first one had `refused`"
-                  + " them, or went while they were `unwritten`, or was `lost` with them; or because"
+              "Calls that were given to another member, because the first one had `refused` them,"
+                  + " or went while they were `unwritten`, or was `lost` with them; or because"
                   + " another bus was `busy` or had no member any more.",
               s -> s.calls().retriesByReason()),
           counters(
@@ -305,8 +317,8 @@ record BusMetric(
               s -> s.registry().applyLag()),
           gauge(
               "eventbus_registry_lease_age_seconds",
-              "Time since the registry last heard of this bus; near `cluster.lease` it is about to be"
-                  + " taken for DOWN.",
+              "Time since the registry last heard of this bus; near `cluster.lease` it is about to"
+                  + " be taken for DOWN.",
               s -> s.registry().leaseAgeSeconds()),
           gauge(
               "eventbus_registry_silence_seconds",
@@ -376,8 +388,8 @@ record BusMetric(
           counters(
               "eventbus_federation_lost_events_total",
               "reason",
-              "Events that did not reach a bus that they were for, by reason; `not_needed` are those"
-                  + " that had nobody there any more, because the bus had ended in order.",
+              "Events that did not reach a bus that they were for, by reason; `not_needed` are"
+                  + " those that had nobody there any more, because the bus had ended in order.",
               s -> s.federation().lostByReason()),
           counters(
               "eventbus_federation_lost_events_by_bus_total",
@@ -408,9 +420,9 @@ record BusMetric(
           gauges(
               "eventbus_tls_certificate_expiry_seconds",
               "use",
-              "Time until the certificate expires that connections of clients (`listen`), links between"
-                  + " buses (`link`) or the administration port (`admin`) get now; negative when it"
-                  + " has.",
+              "Time until the certificate expires that connections of clients (`listen`), links"
+                  + " between buses (`link`) or the administration port (`admin`) get now; negative"
+                  + " when it has.",
               BusStats::secondsToExpiry),
           new BusMetric(
               "eventbus_jwks_age_seconds",

@@ -65,9 +65,11 @@ public record BusStats(
    * @param limit how many may be open
    * @param accepted accepted
    * @param refusedByReason refused at the door, by reason
+   * @param tlsFailuresByReason TLS handshakes that failed, by reason
    * @param closedByReason closed, by reason
    * @param authenticationFailures connections with no credentials or wrong ones
    * @param foreignResumes welcomed with a new producer number in place of the one that they claimed
+   * @param refusedLinksByReason connections to {@code cluster.port} that were refused, by reason
    * @param earlierByOutcome sessions that clients have left behind at other buses, by what became
    *     of them
    */
@@ -76,14 +78,18 @@ public record BusStats(
       long limit,
       long accepted,
       Map<String, Long> refusedByReason,
+      Map<String, Long> tlsFailuresByReason,
       Map<String, Long> closedByReason,
       long authenticationFailures,
       long foreignResumes,
+      Map<String, Long> refusedLinksByReason,
       Map<String, Long> earlierByOutcome) {
     /** Copies the maps, so that the record is immutable. */
     public Connections {
       refusedByReason = Map.copyOf(refusedByReason);
+      tlsFailuresByReason = Map.copyOf(tlsFailuresByReason);
       closedByReason = Map.copyOf(closedByReason);
+      refusedLinksByReason = Map.copyOf(refusedLinksByReason);
       earlierByOutcome = Map.copyOf(earlierByOutcome);
     }
   }

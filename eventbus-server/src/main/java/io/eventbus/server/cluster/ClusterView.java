@@ -3,6 +3,7 @@ package io.eventbus.server.cluster;
 import io.eventbus.registry.Registry;
 import io.eventbus.registry.ratis.RatisRegistry;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -39,4 +40,11 @@ public interface ClusterView {
    * @return the age of the lease; zero for a bus that serves alone
    */
   Duration leaseAge();
+
+  /**
+   * Counts the connections to {@code cluster.port} that were refused.
+   *
+   * @return how many since the start, by reason; empty for a bus that serves alone
+   */
+  Map<String, Long> refusedLinks();
 }

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Clock;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 
@@ -68,6 +69,13 @@ public interface Membership extends ClusterView, AutoCloseable {
    * @return the links, which listen; nothing for a bus that serves alone
    */
   Optional<LinkNode> links();
+
+  @Override
+  default Map<String, Long> refusedLinks() {
+    return links()
+        .map(node -> Map.of("stranger", node.strangers(), "too_many", node.closedForNumber()))
+        .orElse(Map.of());
+  }
 
   /**
    * Returns the files of TLS for links.

@@ -48,6 +48,7 @@ public final class BusCounters {
   private final List<LoopStats> loops;
   private final Map<CloseReason, LongAdder> closed = counters(CloseReason.class);
   private final Map<RefusalReason, LongAdder> refused = counters(RefusalReason.class);
+  private final Map<TlsFailure, LongAdder> tlsFailures = counters(TlsFailure.class);
   private final Map<ErrorCode, LongAdder> problems = counters(ErrorCode.class);
   private final LongAdder closedByPeer = new LongAdder();
 
@@ -109,6 +110,25 @@ public final class BusCounters {
    */
   public long refused(RefusalReason reason) {
     return counter(refused, reason).sum();
+  }
+
+  /**
+   * Counts a TLS handshake of a client that failed.
+   *
+   * @param reason why
+   */
+  public void countTlsFailure(TlsFailure reason) {
+    counter(tlsFailures, reason).increment();
+  }
+
+  /**
+   * Returns the TLS handshakes of clients that failed for a reason.
+   *
+   * @param reason which
+   * @return how many
+   */
+  public long tlsFailures(TlsFailure reason) {
+    return counter(tlsFailures, reason).sum();
   }
 
   /** Counts a connection that ended without a Close from this bus. */

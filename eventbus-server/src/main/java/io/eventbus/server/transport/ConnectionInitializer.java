@@ -24,6 +24,7 @@ final class ConnectionInitializer extends ChannelInitializer<Channel> {
   private final Handshake handshake;
   private final @Nullable TlsContexts tls;
   private final TlsTasks tlsTasks;
+  private final TlsFailures tlsFailures;
   private final FrontDoor door;
 
   ConnectionInitializer(
@@ -31,11 +32,13 @@ final class ConnectionInitializer extends ChannelInitializer<Channel> {
       Handshake handshake,
       @Nullable TlsContexts tls,
       TlsTasks tlsTasks,
+      TlsFailures tlsFailures,
       FrontDoor door) {
     this.loops = loops;
     this.handshake = handshake;
     this.tls = tls;
     this.tlsTasks = tlsTasks;
+    this.tlsFailures = tlsFailures;
     this.door = door;
   }
 
@@ -55,7 +58,12 @@ final class ConnectionInitializer extends ChannelInitializer<Channel> {
       channel.pipeline().addLast(new ProxyPreface(upgrade::proxied));
     }
     if (tls != null) {
-      SslHandler handler = tls.current().newHandler(channel.alloc(), tlsTasks.forConnection());
+      SslHandler handler =
+          new ClientTls(
+              tls.current().newEngine(channel.alloc()),
+              tlsTasks.forConnection(),
+              loop,
+              failure -> tlsFailures.tell(FrontDoor.account(channel), failure));
       handler.setHandshakeTimeoutMillis(loop.config().timeouts().upgrade().toMillis());
       TlsTurns turns = new TlsTurns(loop, door::tlsTooLong);
       channel.pipeline().addLast(turns).addLast(handler).addLast(turns.observer());

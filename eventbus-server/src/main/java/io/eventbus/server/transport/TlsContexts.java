@@ -2,6 +2,7 @@ package io.eventbus.server.transport;
 
 import io.eventbus.server.config.ConfigException;
 import io.eventbus.server.config.TlsConfig;
+import io.eventbus.server.tls.ClientTrust;
 import io.eventbus.server.tls.TlsFiles;
 import io.eventbus.server.tls.TlsMaterial;
 import io.eventbus.server.tls.TlsSource;
@@ -60,7 +61,7 @@ final class TlsContexts {
       // that a client whose authority is no longer trusted does not come back.
       SslContextBuilder builder = SslContextBuilder.forServer(material.key(), material.chain());
       if (!material.authorities().isEmpty()) {
-        builder.trustManager(material.authorities());
+        builder.trustManager(new ClientTrust(material.authorities()));
       }
       return builder
           .clientAuth(clientAuth)

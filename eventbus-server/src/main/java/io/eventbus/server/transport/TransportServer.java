@@ -159,7 +159,14 @@ public final class TransportServer {
             .childOption(
                 ChannelOption.WRITE_BUFFER_WATER_MARK,
                 new WriteBufferWaterMark(32 * 1024, 128 * 1024))
-            .childHandler(new ConnectionInitializer(byLoop, handshake, tls, tlsTasks, door));
+            .childHandler(
+                new ConnectionInitializer(
+                    byLoop,
+                    handshake,
+                    tls,
+                    tlsTasks,
+                    new TlsFailures(bus.stats(), bus.advisories()),
+                    door));
     if (loops.isEpoll()) {
       // What a client has not taken waits in the bus, where it is counted, and not in the system:
       // so
@@ -252,8 +259,9 @@ public final class TransportServer {
     if (listening != null) {
       listening.close().awaitUninterruptibly(1, TimeUnit.SECONDS);
     }
-    loops.close();
+    // First: a task that fails would find no loop to tell.
     tlsTasks.close();
+    loops.close();
     states.forEach(ConnectionLoop::close);
   }
 
@@ -271,8 +279,9 @@ public final class TransportServer {
     }
     new Shutdown(states, bus).run(deadline);
     last.accept(deadline);
-    loops.close();
+    // First: a task that fails would find no loop to tell.
     tlsTasks.close();
+    loops.close();
     contexts().forEach(context -> context.router().close());
     states.forEach(ConnectionLoop::close);
   }

@@ -17,6 +17,7 @@ import io.eventbus.server.cluster.ClusterStanding;
 import io.eventbus.server.cluster.ClusterView;
 import java.time.Clock;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 
@@ -44,6 +45,11 @@ final class FakeCluster implements ClusterView, Registry {
   @Override
   public Duration leaseAge() {
     return Duration.ZERO;
+  }
+
+  @Override
+  public Map<String, Long> refusedLinks() {
+    return Map.of();
   }
 
   @Override

@@ -7,8 +7,8 @@ import io.eventbus.protocol.TopicFilter;
 import io.eventbus.schema.Overflow;
 import io.eventbus.server.samples.FakeLoops;
 import io.eventbus.server.samples.FakeSubscriber;
+import io.eventbus.server.samples.ReachableHeap;
 import io.eventbus.server.samples.SampleFrames;
-import io.eventbus.server.samples.UsedHeap;
 import io.eventbus.server.stats.LoopStats;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.nio.ByteBuffer;
@@ -88,13 +88,13 @@ class RouteMemoryTest {
     for (int i = 0; i < TOPICS && own > 0; i++) {
       subscribe(index, own, "a.topic." + i, null);
     }
-    long before = UsedHeap.bytes();
-    long counted = -index.routeBytes();
     Router router = router(index);
+    long before = ReachableHeap.bytes(index, router);
+    long counted = -index.routeBytes();
     for (int i = 0; i < TOPICS; i++) {
       select(router, "a.topic." + i);
     }
-    long measured = (UsedHeap.bytes() - before) / TOPICS;
+    long measured = (ReachableHeap.bytes(index, router) - before) / TOPICS;
     counted = (counted + index.routeBytes()) / TOPICS;
     System.out.println(kind + ": " + measured + " bytes of heap, counted as " + counted);
     assertThat(measured).isLessThan(most);

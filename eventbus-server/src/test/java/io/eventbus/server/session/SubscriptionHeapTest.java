@@ -7,7 +7,7 @@ import io.eventbus.schema.Overflow;
 import io.eventbus.server.routing.Subscription;
 import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.samples.FakeSubscriber;
-import io.eventbus.server.samples.UsedHeap;
+import io.eventbus.server.samples.ReachableHeap;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -75,11 +75,11 @@ class SubscriptionHeapTest {
   })
   void theCountIsWhatTheHeapGrowsBy(String kind, long most) {
     IntFunction<String> filter = filters(kind);
-    long before = UsedHeap.bytes();
+    long before = ReachableHeap.bytes(index, sessions);
     for (int i = 0; i < MANY; i++) {
       subscribe(1000 + i, filter.apply(i));
     }
-    long measured = (UsedHeap.bytes() - before) / MANY;
+    long measured = (ReachableHeap.bytes(index, sessions) - before) / MANY;
     long counted = index.bytes() / MANY;
     System.out.println(kind + ": " + measured + " bytes of heap, counted as " + counted);
     assertThat(measured).isLessThan(most);

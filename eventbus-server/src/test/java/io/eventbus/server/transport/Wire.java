@@ -280,6 +280,17 @@ public final class Wire {
     channel.runPendingTasks();
   }
 
+  /** All that was written since the last call, where it is no WebSocket yet. */
+  String rawText() {
+    run();
+    StringBuilder text = new StringBuilder();
+    for (ByteBuf out = channel.readOutbound(); out != null; out = channel.readOutbound()) {
+      text.append(out.toString(StandardCharsets.US_ASCII));
+      out.release();
+    }
+    return text.toString();
+  }
+
   /** All that was written since the last call: messages, control frames and at last a Close. */
   public List<Object> written() {
     run();

@@ -13,8 +13,8 @@ import io.eventbus.server.routing.RemotePlan;
 import io.eventbus.server.routing.Router;
 import io.eventbus.server.routing.Subscription;
 import io.eventbus.server.routing.SubscriptionIndex;
+import io.eventbus.server.samples.ReachableHeap;
 import io.eventbus.server.samples.SampleFrames;
-import io.eventbus.server.samples.UsedHeap;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -67,13 +67,13 @@ class TopicPlanMemoryTest {
     Map<RemoteBus, Overflow> wanted = wanted(bus, buses);
     List<RemotePlan> plans = new ArrayList<>(topics);
     RemoteForwarder forwarder = bus.forwarder(0);
-    long before = UsedHeap.bytes();
+    long before = ReachableHeap.bytes(bus, wanted, plans);
     for (int i = 0; i < topics; i++) {
       RemotePlan plan = plan(forwarder, i, wanted, group);
       use(bus, plan, producers);
       plans.add(plan);
     }
-    compare(plans, before, most);
+    compare(plans, ReachableHeap.bytes(bus, wanted, plans) - before, most);
     plans.subList(1, topics).forEach(RemotePlan::close);
     assertThat(plans.get(0).heapBytes()).as("all that they shared").isGreaterThan(1_000);
     bus.close();
@@ -103,18 +103,18 @@ class TopicPlanMemoryTest {
     }
     bus.run();
     RemoteForwarder forwarder = bus.forwarder(0);
-    long before = UsedHeap.bytes();
+    long before = ReachableHeap.bytes(bus, all, plans);
     for (int i = 0; i < each; i++) {
       RemotePlan plan = plan(forwarder, i, all.get(i), group);
       use(bus, plan, producers);
       plans.add(plan);
     }
-    compare(plans, before, most);
+    compare(plans, ReachableHeap.bytes(bus, all, plans) - before, most);
     bus.close();
   }
 
-  private static void compare(List<RemotePlan> plans, long before, long most) {
-    long measured = (UsedHeap.bytes() - before) / plans.size();
+  private static void compare(List<RemotePlan> plans, long grown, long most) {
+    long measured = grown / plans.size();
     long counted = plans.stream().mapToLong(RemotePlan::heapBytes).sum() / plans.size();
     System.out.println("a plan: " + measured + " bytes of heap, counted as " + counted);
     assertThat(measured).isLessThan(most);

@@ -1,0 +1,61 @@
+package io.eventbus.server.transport;
+
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.ssl.SslHandler;
+import java.nio.channels.ClosedChannelException;
+import java.util.concurrent.Executor;
+import java.util.function.Consumer;
+import javax.net.ssl.SSLEngine;
+
+/**
+ * TLS of a client's connection, which tells of a handshake that fails, once. A client that leaves
+ * in the middle fails nothing. Confined to the connection's loop.
+ */
+final class ClientTls extends SslHandler {
+  private final ConnectionLoop loop;
+  private final Consumer<Throwable> whenFailed;
+  private boolean hasFailed;
+
+  /**
+   * Makes the handler of one connection.
+   *
+   * @param tasks runs what takes long
+   * @param whenFailed called with why a handshake has failed
+   */
+  // Whether a handshake fails is told by its listener.
+  @SuppressWarnings("FutureReturnValueIgnored")
+  ClientTls(SSLEngine engine, Executor tasks, ConnectionLoop loop, Consumer<Throwable> whenFailed) {
+    super(engine, tasks);
+    this.loop = loop;
+    this.whenFailed = whenFailed;
+    handshakeFuture()
+        .addListener(
+            done -> {
+              Throwable cause = done.cause();
+              if (cause != null && !(cause instanceof ClosedChannelException)) {
+                failed(cause);
+              }
+            });
+  }
+
+  private void failed(Throwable cause) {
+    if (!hasFailed) {
+      hasFailed = true;
+      whenFailed.accept(cause);
+    }
+  }
+
+  /**
+   * Keeps the failure of a task that ends after the connection has: no handler is left behind this
+   * one, and Netty would log it with its stack trace.
+   */
+  @Override
+  public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) throws Exception {
+    if (ctx.isRemoved()) {
+      loop.onError(cause);
+      failed(cause);
+    } else {
+      super.exceptionCaught(ctx, cause);
+    }
+  }
+}

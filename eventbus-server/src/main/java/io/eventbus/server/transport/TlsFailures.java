@@ -1,0 +1,83 @@
+package io.eventbus.server.transport;
+
+import io.eventbus.server.admission.ConnectionAccount;
+import io.eventbus.server.advisory.Advisories;
+import io.eventbus.server.advisory.Advisory;
+import io.eventbus.server.log.RateLimitedLog;
+import io.eventbus.server.stats.BusCounters;
+import io.eventbus.server.stats.TlsFailure;
+import io.eventbus.server.tls.ClientTrust;
+import io.netty.handler.codec.DecoderException;
+import io.netty.handler.ssl.SslHandshakeTimeoutException;
+import org.slf4j.LoggerFactory;
+
+/**
+ * TLS handshakes of clients that have failed: counted, and told in the log at a bounded rate. The
+ * audit log has the certificates that were refused. Any thread.
+ */
+final class TlsFailures {
+  /** The JDK's text for a client that shows no certificate where one is required. */
+  private static final String NO_CERTIFICATE = "Empty client certificate chain";
+
+  private static final String ALERT = "Received fatal alert";
+
+  /** The most characters of a reason: it may hold what the client has sent. */
+  private static final int MAX_REASON = 300;
+
+  private final BusCounters stats;
+  private final Advisories advisories;
+  private final RateLimitedLog log = new RateLimitedLog(LoggerFactory.getLogger(TlsFailures.class));
+
+  TlsFailures(BusCounters stats, Advisories advisories) {
+    this.stats = stats;
+    this.advisories = advisories;
+  }
+
+  /** Counts and tells that the handshake of a client has failed. */
+  void tell(ConnectionAccount client, Throwable failure) {
+    Throwable cause =
+        failure instanceof DecoderException && failure.getCause() != null
+            ? failure.getCause()
+            : failure;
+    String text = text(cause);
+    TlsFailure reason = TlsFailure.PROTOCOL;
+    for (Throwable next = cause; next != null; next = next.getCause()) {
+      if (next instanceof ClientTrust.RefusedException refused) {
+        reason = TlsFailure.CERTIFICATE;
+        text = shortened(refused.subject()) + ": " + text(refused);
+      }
+    }
+    if (text.contains(NO_CERTIFICATE)) {
+      reason = TlsFailure.CERTIFICATE;
+    } else if (text.startsWith(ALERT)) {
+      reason = TlsFailure.ALERT;
+    } else if (cause instanceof SslHandshakeTimeoutException) {
+      reason = TlsFailure.TIMEOUT;
+    }
+    stats.countTlsFailure(reason);
+    log.warn(reason.name(), "the TLS handshake of {} has failed: {}", client, text);
+    if (reason == TlsFailure.CERTIFICATE) {
+      advisories.tell(
+          new Advisory.ClientRefused(
+              client.toString(), "showed no certificate that is trusted: " + text));
+    }
+  }
+
+  private static String text(Throwable cause) {
+    String message = cause.getMessage();
+    return shortened(message == null ? cause.toString() : message);
+  }
+
+  /** A subject, as a message, may hold anything: it must not begin another line. */
+  private static String shortened(String text) {
+    String some = text.substring(0, Math.min(text.length(), MAX_REASON));
+    StringBuilder shown = new StringBuilder(some.length());
+    some.codePoints()
+        .forEach(c -> shown.appendCodePoint(Character.isISOControl(c) || isLineEnd(c) ? '?' : c));
+    return shown.toString();
+  }
+
+  private static boolean isLineEnd(int c) {
+    return c == 0x2028 || c == 0x2029;
+  }
+}

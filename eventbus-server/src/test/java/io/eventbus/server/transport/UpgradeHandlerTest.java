@@ -40,6 +40,7 @@ class UpgradeHandlerTest {
                 wire.config.addresses(),
                 wire.memory.limit(),
                 wire.config.limits().subscriptionBudget(),
+                100,
                 new AuthenticationFailures(
                     new RateLimitedLog(LoggerFactory.getLogger(UpgradeHandlerTest.class)),
                     System::nanoTime),

@@ -15,6 +15,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.ratis.proto.RaftProtos.RaftPeerRole;
@@ -46,6 +47,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RatisGroup
     implements LeaderCrashDetector.Raft, VoterChanges.Group, CutShortChange.Group {
+  /** So long one change of the members may take: a bus that is admitted gets a snapshot first. */
+  private static final int CHANGE_SECONDS = 60;
+
   private final RaftServer server;
   private final RaftGroupId group;
   private final RaftPeerId self;
@@ -154,8 +158,10 @@ public final class RatisGroup
     SetConfigurationRequest request =
         new SetConfigurationRequest(client, self, group, calls.incrementAndGet(), arguments);
     changes.incrementAndGet();
+    // Ratis waits for a member that is not there for as long as this bus leads.
     return call(() -> server.setConfigurationAsync(request))
-        .whenComplete((reply, error) -> changes.decrementAndGet())
+        .orTimeout(CHANGE_SECONDS, TimeUnit.SECONDS)
+        .whenCompleteAsync((reply, error) -> changes.decrementAndGet(), executor)
         .thenAccept(reply -> {});
   }
 

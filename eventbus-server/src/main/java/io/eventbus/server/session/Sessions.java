@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The sessions of a bus that have said Hello. Any thread. */
 public final class Sessions {
-  private final NavigableMap<Long, Session> byNumber = new ConcurrentSkipListMap<>();
+  private final NavigableMap<Long, Session> byNumber;
   private final Map<Long, Session> byProducer = new ConcurrentHashMap<>();
   // The second session of a client that changes from this bus to this bus, and the first.
   private final Map<Session, Session> firstDuringChange = new ConcurrentHashMap<>();
@@ -72,6 +72,17 @@ public final class Sessions {
       Supplier<List<String>> others,
       ResumeKey key,
       LongSupplier nanoTime) {
+    this(bus, clock, others, key, nanoTime, new ConcurrentSkipListMap<>());
+  }
+
+  Sessions(
+      String bus,
+      Clock clock,
+      Supplier<List<String>> others,
+      ResumeKey key,
+      LongSupplier nanoTime,
+      NavigableMap<Long, Session> byNumber) {
+    this.byNumber = byNumber;
     this.others = others;
     this.key = key;
     this.clock = clock;
@@ -218,9 +229,13 @@ public final class Sessions {
     byNumber.remove(session.identity().number(), session);
     byProducer.remove(session.producer(), session);
     Session other = firstDuringChange.remove(session);
-    if (other != null && find(other.identity().number()) != null) {
-      // The change came to nothing: the client is still here on its first connection.
-      byProducer.putIfAbsent(session.producer(), other);
+    if (other != null) {
+      // If the change came to nothing, the client is still here on its first connection. Looked at
+      // inside, because that one may end at this moment: it leaves its number before its producer.
+      byProducer.compute(
+          session.producer(),
+          (producer, there) ->
+              there == null && find(other.identity().number()) != null ? other : there);
     }
   }
 

@@ -64,6 +64,7 @@ public final class LaneFrames {
             case PeerFrames.SYNCED -> "synced " + PeerFrames.number(all, from, to);
             case PeerFrames.FORWARD -> "forward";
             case PeerFrames.INTEREST -> "interest";
+            case PeerFrames.INTEREST_APPLIED -> "applied " + PeerFrames.number(all, from, to);
             default -> "type " + frames.typeCode();
           });
     }

@@ -50,6 +50,7 @@ public final class TestBus {
   private long nextSubscription = 1;
   private long nanos;
   private boolean refusing;
+  private long workNanos;
 
   public final SubscriptionIndex index;
   public final Federation federation;
@@ -92,7 +93,7 @@ public final class TestBus {
             eventLoops,
             index,
             memory,
-            new ClockAndRandom(() -> nanos, ClockAndRandom.REAL.random()));
+            new ClockAndRandom(() -> nanos += workNanos, ClockAndRandom.REAL.random()));
     Loops all =
         new Loops() {
           @Override
@@ -198,6 +199,11 @@ public final class TestBus {
 
   public LaneLoop loop(int number) {
     return federation.lanes().loop(number);
+  }
+
+  /** So much time passes whenever somebody looks what time it is. */
+  public void work(long eachNanos) {
+    workNanos = eachNanos;
   }
 
   /** Some milliseconds pass, but not for the deadlines. */

@@ -52,6 +52,7 @@ import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -70,7 +71,15 @@ class SessionTest {
   private final UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(true);
   private final BusMemory memory = new BusMemory(1 << 30);
   private final BusCounters counters = new BusCounters(1);
-  private final Sessions sessions = new Sessions("bus", Clock.fixed(NOW, ZoneOffset.UTC));
+  private final LookedUp byNumber = new LookedUp();
+  private final Sessions sessions =
+      new Sessions(
+          "bus",
+          Clock.fixed(NOW, ZoneOffset.UTC),
+          List::of,
+          ResumeKey.ofThisRun(),
+          System::nanoTime,
+          byNumber);
   private final LoopContext context = context("s3cret");
   private final FakeLink link = new FakeLink();
   private final Session session = new Session(context, link);
@@ -100,6 +109,24 @@ class SessionTest {
             counters,
             Clock.fixed(NOW, ZoneOffset.UTC));
     return TestLoop.of(bus, loops, allocator, new TurnBudget(() -> 0));
+  }
+
+  /** Lets something happen when a session has just been found by its number. */
+  private static final class LookedUp extends ConcurrentSkipListMap<Long, Session> {
+    private static final long serialVersionUID = 1;
+
+    private transient @Nullable Runnable next;
+
+    @Override
+    public @Nullable Session get(Object number) {
+      Session found = super.get(number);
+      Runnable happens = next;
+      next = null;
+      if (happens != null) {
+        happens.run();
+      }
+      return found;
+    }
   }
 
   @AfterEach
@@ -493,6 +520,32 @@ class SessionTest {
     assertClosed(CloseReason.REPLACED);
     fourth.onClosed();
     third.onClosed();
+  }
+
+  @Test
+  void bothConnectionsMayEndAtOnce() throws InterruptedException {
+    Welcome first = welcome();
+    ChangeTokens.Grant grant = new ChangeTokens.Grant(first.getProducer(), "one", 1);
+    String token = sessions.tokens().issue(grant, Duration.ofSeconds(10));
+    Session second = new Session(context, new FakeLink());
+    handle(
+        second,
+        ControlFrames.encode(
+            TypeCode.HELLO,
+            new Hello(
+                "client", "agent/1", "s3cret", first.getResume(), Map.of(), token, null, null)),
+        0);
+    Thread otherLoop = new Thread(() -> sessions.remove(session));
+    byNumber.next =
+        () -> {
+          otherLoop.start();
+          while (otherLoop.isAlive() && otherLoop.getState() != Thread.State.BLOCKED) {
+            Thread.onSpinWait();
+          }
+        };
+    second.onClosed();
+    otherLoop.join();
+    assertThat(sessions.size()).isZero();
   }
 
   @Test

@@ -7,15 +7,18 @@ import io.eventbus.registry.BusState;
 import io.eventbus.registry.CommandId;
 import io.eventbus.registry.CommandResult;
 import io.eventbus.registry.Registry;
+import io.eventbus.registry.RegistryClosedException;
 import io.eventbus.registry.RegistryCommand;
 import io.eventbus.registry.RegistryException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -62,6 +65,10 @@ public final class LeaseKeeper implements AutoCloseable {
       return command instanceof BusCommand.ChangeState change && change.next() == state;
     }
   }
+
+  // What has been asked for and has not ended; any thread.
+  private final Queue<CompletableFuture<Void>> open = new ConcurrentLinkedQueue<>();
+  private volatile boolean closed;
 
   private volatile long renewedNanos = System.nanoTime();
 
@@ -113,10 +120,16 @@ public final class LeaseKeeper implements AutoCloseable {
    *
    * @param state UP, DRAINING or DOWN; after DOWN the lease is not renewed any more. JOINING asks
    *     for no more than to be registered
-   * @return a stage that completes when the registry knows the state
+   * @return a stage that completes when the registry knows the state, or with {@link
+   *     RegistryClosedException} when this is closed before
    */
   public CompletionStage<Void> become(BusState state) {
     CompletableFuture<Void> done = new CompletableFuture<>();
+    open.add(done);
+    if (closed) {
+      endOpen();
+      return done;
+    }
     worker.execute(
         () -> {
           wanted = state;
@@ -167,6 +180,7 @@ public final class LeaseKeeper implements AutoCloseable {
   private void finishWaiting() {
     waiting.forEach(done -> done.complete(null));
     waiting.clear();
+    open.removeIf(CompletableFuture::isDone);
   }
 
   /** From JOINING to DRAINING the way leads over UP. */
@@ -287,6 +301,15 @@ public final class LeaseKeeper implements AutoCloseable {
   /** Stops renewing; the lease runs out by itself unless the bus became DOWN before. */
   @Override
   public void close() {
+    closed = true;
     worker.shutdownNow();
+    endOpen();
+  }
+
+  private void endOpen() {
+    for (CompletableFuture<Void> done = open.poll(); done != null; done = open.poll()) {
+      done.completeExceptionally(
+          new RegistryClosedException("The keeper of the lease was closed", true));
+    }
   }
 }

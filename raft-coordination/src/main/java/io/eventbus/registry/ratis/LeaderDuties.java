@@ -35,6 +35,9 @@ import org.slf4j.LoggerFactory;
 final class LeaderDuties {
   private static final Logger log = LoggerFactory.getLogger(LeaderDuties.class);
 
+  /** So long a change of the voters may take, the three of a vote that moves included. */
+  static final long CHANGE_NANOS = TimeUnit.MINUTES.toNanos(3);
+
   /** Turns that are farther apart are those of a bus that stood still; they come each 200 ms. */
   static final long STANDSTILL_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -110,6 +113,7 @@ final class LeaderDuties {
   private @Nullable CompletableFuture<?> expiring;
   private @Nullable CompletableFuture<?> expiringRevocations;
   private @Nullable CompletableFuture<?> changing;
+  private long changingSinceNanos;
 
   LeaderDuties(
       Raft raft,
@@ -186,8 +190,12 @@ final class LeaderDuties {
   }
 
   private void chooseVoters(RegistrySnapshot now) {
+    long nanos = nanoTime.getAsLong();
     if (isUnderWay(changing)) {
-      return;
+      if (nanos - changingSinceNanos < CHANGE_NANOS) {
+        return;
+      }
+      log.warn("A change of the voters has not ended within 3 minutes; trying again");
     }
     Members members = raft.members();
     VoterPolicy.Step step =
@@ -200,6 +208,7 @@ final class LeaderDuties {
     log.info("The voters are {}: {}", String.join(", ", members.voterIds()), step.describe());
     CompletableFuture<Void> change =
         step.handOver() ? handOver(members, step) : raft.change(members, step);
+    changingSinceNanos = nanos;
     changing =
         change.whenComplete(
             (nothing, error) -> {

@@ -1,6 +1,7 @@
 package io.eventbus.registry.membership;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.eventbus.registry.BusAddresses;
 import io.eventbus.registry.BusCommand;
@@ -12,6 +13,7 @@ import io.eventbus.registry.CommandId;
 import io.eventbus.registry.CommandResult;
 import io.eventbus.registry.ListenerRegistration;
 import io.eventbus.registry.Registry;
+import io.eventbus.registry.RegistryClosedException;
 import io.eventbus.registry.RegistryCommand;
 import io.eventbus.registry.RegistrySnapshot;
 import io.eventbus.registry.RegistryTimeoutException;
@@ -127,6 +129,27 @@ class LeaseKeeperTest {
       long expires = info().lease().expiresAtMillis();
       until(bus -> bus.lease().expiresAtMillis() > expires + 3 * LEASE.toMillis());
       assertThat(forgetful.ids).doesNotHaveDuplicates();
+    }
+  }
+
+  @Test
+  void whatWaitsWhenItIsClosedEnds() {
+    // The registry answers nothing.
+    Registry silent =
+        (Registry)
+            Proxy.newProxyInstance(
+                Registry.class.getClassLoader(),
+                new Class<?>[] {Registry.class},
+                (proxy, method, arguments) ->
+                    method.getName().equals("submit")
+                        ? new CompletableFuture<>()
+                        : method.invoke(registry, arguments));
+    LeaseKeeper closed = keeper(silent, false);
+    CompletionStage<Void> before = closed.become(BusState.UP);
+    closed.close();
+    CompletionStage<Void> after = closed.become(BusState.DOWN);
+    for (CompletionStage<Void> each : List.of(before, after)) {
+      assertThatThrownBy(() -> await(each)).hasRootCauseInstanceOf(RegistryClosedException.class);
     }
   }
 

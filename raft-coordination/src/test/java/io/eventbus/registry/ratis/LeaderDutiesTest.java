@@ -9,6 +9,7 @@ import io.eventbus.registry.BusAddresses;
 import io.eventbus.registry.BusCommand;
 import io.eventbus.registry.BusDescription;
 import io.eventbus.registry.BusId;
+import io.eventbus.registry.BusState;
 import io.eventbus.registry.CommandId;
 import io.eventbus.registry.CommandResult;
 import io.eventbus.registry.RegistryCommand;
@@ -28,6 +29,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import org.apache.ratis.protocol.RaftPeer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -44,27 +46,32 @@ class LeaderDutiesTest {
   private final LocalRegistry registry = new LocalRegistry(LocalRegistryOptions.DEFAULT, WALL);
   private final List<RegistryCommand> proposed = new ArrayList<>();
   private final Leading raft = new Leading();
-  private final LeaderDuties duties =
-      new LeaderDuties(
-          raft,
-          new CommandGate(
-              commands -> {
-                commands.stream().map(TimedCommand::command).forEach(proposed::add);
-                return new CompletableFuture<>();
-              },
-              clock::stamp,
-              new GateLimits(1, 10, 1 << 20, 10, 1 << 20),
-              (after, task) -> {},
-              nanos::get),
-          clock,
-          this::snapshot,
-          nanos::get,
-          new VoterPolicy(1, 60_000),
-          "a");
+  private final LeaderDuties duties = duties(1);
+
+  private LeaderDuties duties(int voters) {
+    return new LeaderDuties(
+        raft,
+        new CommandGate(
+            commands -> {
+              commands.stream().map(TimedCommand::command).forEach(proposed::add);
+              return new CompletableFuture<>();
+            },
+            clock::stamp,
+            new GateLimits(1, 10, 1 << 20, 10, 1 << 20),
+            (after, task) -> {},
+            nanos::get),
+        clock,
+        this::snapshot,
+        nanos::get,
+        new VoterPolicy(voters, 60_000),
+        "a");
+  }
 
   /** The group of a bus that leads, or not. */
   private static final class Leading implements LeaderDuties.Raft {
     private @Nullable String leader = "a";
+    private Members members = Members.NONE;
+    private final List<VoterPolicy.Step> changes = new ArrayList<>();
 
     @Override
     public @Nullable String leader() {
@@ -83,7 +90,7 @@ class LeaderDutiesTest {
 
     @Override
     public Members members() {
-      return Members.NONE;
+      return members;
     }
 
     @Override
@@ -98,30 +105,36 @@ class LeaderDutiesTest {
 
     @Override
     public CompletableFuture<Void> change(Members members, VoterPolicy.Step step) {
-      throw new AssertionError("changes votes");
+      changes.add(step);
+      return new CompletableFuture<>();
     }
   }
 
   LeaderDutiesTest() throws Exception {
     clock.restart(1_000);
     registry.start().toCompletableFuture().get(20, TimeUnit.SECONDS);
+    registers("b", LEASE);
+  }
+
+  private CommandResult.BusRegistered registers(String bus, Duration lease) throws Exception {
     CommandResult registered =
         registry
             .submit(
                 CommandId.random(0),
                 new BusCommand.Register(
                     new BusDescription(
-                        new BusId("b"),
+                        new BusId(bus),
                         new BusAddresses(List.of("ws://127.0.0.1:1/bus"), null, null, null),
                         "default",
                         "1.0",
                         1),
                     0,
-                    LEASE.toMillis()),
+                    lease.toMillis()),
                 DEADLINE)
             .toCompletableFuture()
             .get(20, TimeUnit.SECONDS);
     assertThat(registered).isInstanceOf(CommandResult.BusRegistered.class);
+    return (CommandResult.BusRegistered) registered;
   }
 
   @AfterEach
@@ -183,6 +196,34 @@ class LeaderDutiesTest {
     assertThat(proposed).containsExactly(new RevocationCommand.Expire());
     runs(TURN);
     assertThat(proposed).as("one at a time").hasSize(1);
+  }
+
+  @Test
+  void aChangeOfTheVotersThatDoesNotEndIsTriedAgain() throws Exception {
+    for (String bus : List.of("a", "c")) {
+      CommandResult.BusRegistered registered = registers(bus, Duration.ofHours(1));
+      registry
+          .submit(
+              new BusCommand.ChangeState(new BusId(bus), registered.epoch(), BusState.UP), DEADLINE)
+          .toCompletableFuture()
+          .get(20, TimeUnit.SECONDS);
+    }
+    raft.members = new Members(List.of(peer("a")), List.of(peer("c")));
+    LeaderDuties more = duties(3);
+    more.perform();
+    assertThat(raft.changes).containsExactly(new VoterPolicy.Step(null, "c", false));
+    nanos.addAndGet(LeaderDuties.CHANGE_NANOS - 1);
+    more.perform();
+    assertThat(raft.changes).hasSize(1);
+    nanos.addAndGet(1);
+    more.perform();
+    assertThat(raft.changes).hasSize(2);
+    more.perform();
+    assertThat(raft.changes).as("one at a time").hasSize(2);
+  }
+
+  private static RaftPeer peer(String bus) {
+    return RaftPeer.newBuilder().setId(bus).build();
   }
 
   @Test

@@ -64,6 +64,7 @@ public final class InterestExchange implements PeerListener {
     this.startGate = startGate;
   }
 
+  /** For what shows that the bus is there; what tells of its end must not make it known again. */
   private PeerStatus of(Peer peer) {
     return statuses.computeIfAbsent(
         peer,
@@ -85,7 +86,8 @@ public final class InterestExchange implements PeerListener {
   }
 
   public boolean isMember(Peer peer) {
-    return of(peer).member;
+    PeerStatus status = statuses.get(peer);
+    return status != null && status.member;
   }
 
   /** A bus is forgotten for good. */
@@ -96,6 +98,17 @@ public final class InterestExchange implements PeerListener {
     }
     rounds.forget(peer);
     recheck();
+  }
+
+  /** How many buses are known. */
+  int known() {
+    return statuses.size();
+  }
+
+  /** How many filters and services a bus has told of. */
+  int filtersOf(Peer peer) {
+    PeerStatus status = statuses.get(peer);
+    return status == null ? 0 : status.interest.size();
   }
 
   /** Whether everything that this bus has to know is known, so that its clients may publish. */
@@ -124,17 +137,21 @@ public final class InterestExchange implements PeerListener {
 
   @Override
   public void onLaneDown(Peer peer) {
-    PeerStatus status = of(peer);
-    status.wholeSent = false;
-    status.applied = -1;
+    PeerStatus status = statuses.get(peer);
+    if (status != null) {
+      status.wholeSent = false;
+      status.applied = -1;
+    }
   }
 
   @Override
   public void onAbandoned(Peer peer) {
-    PeerStatus status = of(peer);
-    status.abandoned = true;
-    status.reviving = false;
-    status.interest.suspend();
+    PeerStatus status = statuses.get(peer);
+    if (status != null) {
+      status.abandoned = true;
+      status.reviving = false;
+      status.interest.suspend();
+    }
     services.abandoned(peer);
     recheck();
   }
@@ -214,8 +231,8 @@ public final class InterestExchange implements PeerListener {
 
   @Override
   public void onGone(Peer peer, LaneReceiver receiver) {
-    PeerStatus status = of(peer);
-    if (status.receiver == receiver) {
+    PeerStatus status = statuses.get(peer);
+    if (status != null && status.receiver == receiver) {
       status.receiver = null;
     }
   }
@@ -250,9 +267,11 @@ public final class InterestExchange implements PeerListener {
 
   @Override
   public void onApplied(Peer peer, long version) {
-    PeerStatus status = of(peer);
-    status.applied = version;
-    recheck();
+    PeerStatus status = statuses.get(peer);
+    if (status != null) {
+      status.applied = version;
+      recheck();
+    }
   }
 
   @Override

@@ -12,12 +12,7 @@ final class LaneFrameHandlers {
   static final LaneFrameTable<LaneReceiver> OF_RECEIVER =
       new LaneFrameTable<LaneReceiver>()
           .with(PeerFrames.FORWARD, LaneReceiver::forward)
-          .with(
-              PeerFrames.INTEREST,
-              (receiver, in, from, to) -> {
-                receiver.onInterest(PeerFrames.interest(in, from, to));
-                return true;
-              })
+          .with(PeerFrames.INTEREST, LaneReceiver::interest)
           .with(
               PeerFrames.SYNC,
               (receiver, in, from, to) -> {

@@ -43,6 +43,7 @@ public final class LaneLoop {
   private final Lanes lanes;
   private final LaneCounters counters = new LaneCounters();
   private final LaneDeadlines deadlines = new LaneDeadlines(this);
+  private final InterestTurns interestTurns = new InterestTurns();
   private final LaneMemory.Share laneShare;
   private final Set<LaneReceiver> receivers = new LinkedHashSet<>();
   private final Runnable drain = this::drain;
@@ -104,6 +105,10 @@ public final class LaneLoop {
 
   LaneMemory laneMemory() {
     return lanes.laneMemory();
+  }
+
+  InterestTurns interestTurns() {
+    return interestTurns;
   }
 
   LaneMemory.Share laneShare() {

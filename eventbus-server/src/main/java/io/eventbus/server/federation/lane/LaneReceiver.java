@@ -117,8 +117,17 @@ public final class LaneReceiver extends LaneDecoder implements LaneEnd {
     return forwards.take(lane(), in, from, to, hold, retry);
   }
 
-  void onInterest(Interest interest) {
+  boolean interest(ByteBuffer in, int from, int to) {
+    InterestTurns turns = loop.interestTurns();
+    long began = loop.nanoTime();
+    if (!turns.mayTake(began)) {
+      var unused = loop.schedule(retry, InterestTurns.PAUSE_MILLIS);
+      return false;
+    }
+    Interest interest = PeerFrames.interest(in, from, to);
     firstLane().peer().onInterest(this, interest);
+    turns.took(began, loop.nanoTime());
+    return true;
   }
 
   void onSync(long round) {

@@ -133,7 +133,14 @@ final class JwksSource implements AutoCloseable {
     dueNanos = now + PAUSE.toNanos();
     CompletableFuture<Boolean> ended = new CompletableFuture<>();
     underWay = ended;
-    fetch(ended);
+    try {
+      fetch(ended);
+    } catch (RuntimeException e) {
+      // Or nothing would ever be fetched again.
+      underWay = null;
+      onEnd(null, e);
+      ended.complete(false);
+    }
     return ended;
   }
 

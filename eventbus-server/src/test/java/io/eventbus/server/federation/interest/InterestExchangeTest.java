@@ -4,14 +4,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.eventbus.link.LinkPeer;
 import io.eventbus.protocol.PeerFrames;
+import io.eventbus.protocol.TopicFilter;
+import io.eventbus.schema.Overflow;
 import io.eventbus.server.federation.LaneFrames;
 import io.eventbus.server.federation.TestBus;
 import io.eventbus.server.federation.lane.Peer;
+import io.eventbus.server.routing.Subscription;
+import io.eventbus.server.routing.SubscriptionIndex;
 import io.eventbus.server.samples.FakeSubscriber;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** What one bus promises for all. */
@@ -60,6 +66,49 @@ class InterestExchangeTest {
     toB.writeInbound(LaneFrames.of(LaneFrames.number(PeerFrames.LANE_ACK, 1)));
     bus.run();
     assertThat(LaneFrames.written(fromC)).containsExactly("synced 5");
+  }
+
+  @Test
+  void whatComesOfABusThatIsForgottenDoesNotMakeItKnownAgain() {
+    Peer b = bus.peer("b", 2);
+    InterestExchange exchange = bus.exchange();
+    exchange.onMembers(Set.of(b), true);
+    assertThat(exchange.known()).isEqualTo(1);
+    exchange.onForgotten(b);
+    exchange.onLaneDown(b);
+    exchange.onAbandoned(b);
+    exchange.onApplied(b, 3);
+    assertThat(exchange.isMember(b)).isFalse();
+    assertThat(exchange.known()).isZero();
+  }
+
+  @Test
+  void whatAnotherBusSaysOfThousandsOfFiltersIsTakenInByAndBy() {
+    EmbeddedChannel fromB =
+        new EmbeddedChannel(bus.receiver(new LinkPeer("", "", "b", 7, "lane.0")));
+    fromB.writeInbound(LaneFrames.of(LaneFrames.hello(0, 1)));
+    LocalInterest ofB = new LocalInterest(() -> {});
+    SubscriptionIndex indexOfB = new SubscriptionIndex(1);
+    indexOfB.onLocalChange(ofB);
+    for (int i = 0; i < 2_000; i++) {
+      indexOfB.add(
+          new Subscription(subscriber, i, TopicFilter.parse("t" + i), null, Overflow.DROP_OLDEST));
+    }
+    bus.work(400_000);
+    fromB.writeInbound(Unpooled.wrappedBuffer(ofB.whole().toArray(new byte[0][])));
+    int first = bus.exchange().filtersOf(bus.peer("b", 2));
+    assertThat(first).as("of frames of 256").isIn(256, 512, 768);
+    assertThat(fromB.config().isAutoRead()).isFalse();
+    int pauses = 0;
+    while (bus.exchange().filtersOf(bus.peer("b", 2)) < 2_000) {
+      int before = bus.exchange().filtersOf(bus.peer("b", 2));
+      fromB.advanceTimeBy(1, TimeUnit.MILLISECONDS);
+      bus.later();
+      assertThat(bus.exchange().filtersOf(bus.peer("b", 2)) - before).isLessThanOrEqualTo(768);
+      assertThat(++pauses).isLessThan(10);
+    }
+    assertThat(LaneFrames.written(fromB)).contains("applied 2000");
+    assertThat(fromB.config().isAutoRead()).isTrue();
   }
 
   @Test

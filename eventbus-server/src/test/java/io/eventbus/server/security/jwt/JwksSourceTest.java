@@ -123,6 +123,18 @@ class JwksSourceTest {
   }
 
   @Test
+  void aFetchThatCannotEvenBeginIsTriedAgain() {
+    try (JwksSource broken =
+        new JwksSource(URI.create("nothing://127.0.0.1/keys"), changes, now::get)) {
+      for (int i = 0; i < 2; i++) {
+        pass(JwksSource.PAUSE);
+        assertThat(broken.lookAgain()).isCompletedWithValue(false);
+      }
+      assertThat(broken.keys()).isEmpty();
+    }
+  }
+
+  @Test
   void otherKeysAreTold() {
     pass(Duration.ofMinutes(10));
     refresh();

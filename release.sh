@@ -54,10 +54,8 @@ if [ "$full" != "$version" ]; then snapshot=yes python_version="$version.dev0"; 
 while read -r pom; do
   agree "$pom" "$(first "$pom" 's:^    <version>\(.*\)</version>.*:\1:p')" "$full"
 done < <(git ls-files 'pom.xml' '*/pom.xml' | grep -v '^pom.xml$')
-agree client-sdk/java "$(grep -rhoE '"eventbus-java/[^"]*"' client-sdk/java/src/main/java | head -n 1)" "\"eventbus-java/$version\""
 agree client-sdk/javascript/package.json "$(first client-sdk/javascript/package.json 's/^  "version": "\(.*\)",$/\1/p')" "$version"
 agree client-sdk/javascript/src/environment.js "$(first client-sdk/javascript/src/environment.js "s/^const VERSION = '\(.*\)';$/\1/p")" "$version"
-agree client-sdk/python/pyproject.toml "$(first client-sdk/python/pyproject.toml 's/^version = "\(.*\)"$/\1/p')" "$python_version"
 agree client-sdk/python/src/eventbus/_version.py "$(first client-sdk/python/src/eventbus/_version.py 's/^VERSION = "\(.*\)"$/\1/p')" "$python_version"
 if [ -n "$snapshot" ]; then
   heading='^## Unreleased$'

@@ -29,8 +29,6 @@ import org.slf4j.LoggerFactory;
 final class Connector implements Link.Owner, BusChange.Home {
   private static final Logger LOG = LoggerFactory.getLogger(Connector.class);
 
-  private static final String AGENT = "eventbus-java/0.1.0";
-
   /** Of a reason why this client stays. */
   private static final int MOST_TOLD = 500;
 
@@ -274,7 +272,7 @@ final class Connector implements Link.Owner, BusChange.Home {
   private Hello hello(@Nullable String token, @Nullable String change) {
     return new Hello(
         options.name(),
-        AGENT,
+        Agent.NAME,
         token,
         resume,
         options.attributes(),

@@ -13,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -27,6 +28,9 @@ import org.slf4j.LoggerFactory;
  * when no task at all was begun for {@value #STALLED_LOOKS} looks, threads are added too. Threads
  * that have nothing to do end.
  *
+ * <p>There are at most {@value #MAX_THREADS} threads. When handlers block all of them, others wait;
+ * that is told once until it has ended. So is that the system gives no more threads.
+ *
  * <p>What waits is bounded by the number of subscriptions, as each is queued once at most, and by
  * the concurrency of services.
  */
@@ -37,7 +41,11 @@ final class HandlerPool implements Executor {
   private static final int STALLED_LOOKS = 10;
   private static final long KEEP_ALIVE_SECONDS = 5;
 
+  /** More handlers that block than that would be a fault; each thread has a stack. */
+  static final int MAX_THREADS = 1_000;
+
   private final int wanted;
+  private final int most;
   private final ScheduledExecutorService conductor;
   private final Queue<Thread> threads = new ConcurrentLinkedQueue<>();
   private final AtomicInteger number = new AtomicInteger();
@@ -48,6 +56,7 @@ final class HandlerPool implements Executor {
   private long begunBefore;
   private int stalled;
   private int blockedLooks;
+  private boolean told;
 
   /**
    * Makes a pool without threads.
@@ -56,16 +65,22 @@ final class HandlerPool implements Executor {
    * @param conductor looks after the pool
    */
   HandlerPool(int wanted, ScheduledExecutorService conductor) {
+    this(wanted, MAX_THREADS, conductor, Thread::new);
+  }
+
+  HandlerPool(
+      int wanted, int most, ScheduledExecutorService conductor, Function<Runnable, Thread> maker) {
     this.wanted = wanted;
+    this.most = Math.max(wanted, most);
     this.conductor = conductor;
     this.pool =
         new ThreadPoolExecutor(
             wanted,
-            Integer.MAX_VALUE,
+            this.most,
             KEEP_ALIVE_SECONDS,
             TimeUnit.SECONDS,
             new LinkedBlockingQueue<>(),
-            this::newThread) {
+            work -> newThread(maker.apply(work))) {
           @Override
           protected void beforeExecute(Thread thread, Runnable task) {
             begun.incrementAndGet();
@@ -74,8 +89,8 @@ final class HandlerPool implements Executor {
     pool.allowCoreThreadTimeOut(true);
   }
 
-  private Thread newThread(Runnable work) {
-    Thread thread = new Thread(work, "eventbus-handler-" + number.incrementAndGet());
+  private Thread newThread(Thread thread) {
+    thread.setName("eventbus-handler-" + number.incrementAndGet());
     thread.setDaemon(true);
     threads.add(thread);
     return thread;
@@ -111,15 +126,38 @@ final class HandlerPool implements Executor {
       if (pool.getCorePoolSize() > wanted && pool.getActiveCount() <= wanted) {
         pool.setCorePoolSize(wanted);
       }
+      told = false;
       watching.set(false);
       watch();
       return;
     }
     int more = missing();
     if (more > 0) {
-      pool.setCorePoolSize(pool.getPoolSize() + more);
+      add(more);
     }
     lookLater();
+  }
+
+  private void add(int more) {
+    int now = pool.getPoolSize();
+    if (now >= most) {
+      tell("handlers block all {} threads that there may be; others wait", most);
+      return;
+    }
+    try {
+      pool.setCorePoolSize(Math.min(most, now + more));
+    } catch (OutOfMemoryError e) {
+      // Not more than there are: otherwise whoever brings the next task would try it in vain.
+      pool.setCorePoolSize(Math.max(1, Math.min(wanted, pool.getPoolSize())));
+      tell("handlers block all {} threads, and the system gives no more; others wait", now);
+    }
+  }
+
+  private void tell(String message, int threads) {
+    if (!told) {
+      told = true;
+      LOG.warn(message, threads);
+    }
   }
 
   /** How many threads to add. */
@@ -164,7 +202,7 @@ final class HandlerPool implements Executor {
    * because nobody looks after the pool any more; threads end as soon as they have nothing to do.
    */
   void letThreadsEnd() {
-    pool.setCorePoolSize(Integer.MAX_VALUE);
+    pool.setCorePoolSize(most);
     pool.setKeepAliveTime(1, TimeUnit.MILLISECONDS);
   }
 }

@@ -22,16 +22,10 @@ final class HostAddresses {
     InetAddress[] resolve(String host) throws UnknownHostException;
   }
 
-  private final Resolver resolver;
   private final Map<String, Integer> turns = new ConcurrentHashMap<>();
 
-  HostAddresses(Resolver resolver) {
-    this.resolver = resolver;
-  }
-
   /** Returns all addresses of a host, in the order in which they are to be tried. */
-  List<InetSocketAddress> of(String host, int port) throws UnknownHostException {
-    InetAddress[] all = resolver.resolve(host);
+  List<InetSocketAddress> inTurn(String host, int port, InetAddress[] all) {
     if (turns.size() >= MOST_HOSTS) {
       turns.clear();
     }

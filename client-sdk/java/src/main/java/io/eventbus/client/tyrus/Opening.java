@@ -5,6 +5,7 @@ import jakarta.websocket.ClientEndpointConfig;
 import jakarta.websocket.DeploymentException;
 import java.io.IOException;
 import java.net.ConnectException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Proxy;
 import java.net.ProxySelector;
@@ -18,6 +19,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
@@ -35,17 +37,22 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Opens one connection: TCP, perhaps through a proxy of the JDK's {@link ProxySelector}, TLS, and
- * the upgrade. Only looking up names waits; the rest happens on the selector thread.
+ * the upgrade. Nothing waits here: names are looked up elsewhere, and the rest happens on the
+ * selector thread.
  */
 final class Opening {
   private static final Logger LOG = LoggerFactory.getLogger(Opening.class);
 
   /** What every connection of a client is made with. */
   record Environment(
-      SharedTransport shared, TransportProvider.Settings settings, HostAddresses addresses) {}
+      SharedTransport shared,
+      TransportProvider.Settings settings,
+      HostAddresses.Resolver resolver,
+      HostAddresses addresses) {}
 
   private final SharedTransport shared;
   private final TransportProvider.Settings settings;
+  private final HostAddresses.Resolver resolver;
   private final HostAddresses addresses;
   private final URI url;
   private final TyrusConnection endpoint;
@@ -62,6 +69,7 @@ final class Opening {
   Opening(Environment environment, URI url, TyrusConnection endpoint, long deadline) {
     this.shared = environment.shared();
     this.settings = environment.settings();
+    this.resolver = environment.resolver();
     this.addresses = environment.addresses();
     this.url = url;
     this.endpoint = endpoint;
@@ -75,14 +83,36 @@ final class Opening {
     try {
       askTyrus();
       InetSocketAddress proxy = proxy();
-      if (proxy != null && proxy.isUnresolved()) {
-        throw new UnknownHostException(proxy.getHostString());
-      }
-      FilterChain chain = proxy == null ? chain() : plainChain();
-      List<InetSocketAddress> all =
-          proxy != null ? List.of(proxy) : addresses.of(url.getHost(), port);
-      new Attempts(all, chain, proxy != null).next();
+      long left = Math.max(0, deadline - System.nanoTime());
+      var unused =
+          shared
+              .lookups()
+              .find(resolver, proxy == null ? url.getHost() : proxy.getHostString(), left)
+              .whenCompleteAsync((all, failure) -> begin(proxy, all, failure), shared.openings());
     } catch (Exception | LinkageError e) {
+      endpoint.failed(e);
+    }
+  }
+
+  /** Goes on with what the name service has told: addresses, or a failure. */
+  private void begin(
+      @Nullable InetSocketAddress proxy,
+      InetAddress @Nullable [] all,
+      @Nullable Throwable failure) {
+    if (wire.isCancelled()) {
+      return;
+    }
+    try {
+      if (all == null) {
+        Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
+        endpoint.failed(cause == null ? new UnknownHostException(url.getHost()) : cause);
+      } else if (proxy == null) {
+        new Attempts(addresses.inTurn(url.getHost(), port, all), chain(), false).next();
+      } else {
+        InetSocketAddress found = new InetSocketAddress(all[0], proxy.getPort());
+        new Attempts(List.of(found), plainChain(), true).next();
+      }
+    } catch (GeneralSecurityException | RuntimeException | LinkageError e) {
       endpoint.failed(e);
     }
   }
@@ -139,7 +169,7 @@ final class Opening {
       connector.connect((SocketAddress) address, attempt);
       if (!left.isEmpty()) {
         long share = Math.max(0, deadline - System.nanoTime()) / (left.size() + 1);
-        CompletableFuture.delayedExecutor(share, TimeUnit.NANOSECONDS, shared.lookups())
+        CompletableFuture.delayedExecutor(share, TimeUnit.NANOSECONDS, shared.openings())
             .execute(attempt::late);
       }
     }
@@ -249,9 +279,7 @@ final class Opening {
       URI asked = new URI(scheme, null, url.getHost(), port, url.getPath(), null, null);
       for (Proxy proxy : selector.select(asked)) {
         if (proxy.type() == Proxy.Type.HTTP && proxy.address() instanceof InetSocketAddress named) {
-          return named.isUnresolved()
-              ? new InetSocketAddress(named.getHostString(), named.getPort())
-              : named;
+          return named;
         }
       }
     }

@@ -19,8 +19,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * What all connections of this JVM share: Grizzly's selector threads, which read and never wait,
- * Tyrus' container, the buffers to send from, and a few threads that look up names. Nothing here
- * depends on a client's settings; TLS is a matter of each connection.
+ * Tyrus' container, the buffers to send from, and a few threads that open connections and look up
+ * names. Nothing here depends on a client's settings; TLS is a matter of each connection.
  */
 final class SharedTransport {
   /** Held by every client. */
@@ -29,11 +29,12 @@ final class SharedTransport {
 
   private static final Logger LOG = LoggerFactory.getLogger(SharedTransport.class);
   private static final int MOST_SELECTORS = 4;
-  private static final int MOST_LOOKUPS = 16;
+  private static final int MAX_OPENINGS = 16;
 
   private final TCPNIOTransport grizzly;
   private final ClientManager tyrus;
-  private final ThreadPoolExecutor lookups;
+  private final ThreadPoolExecutor openings;
+  private final NameLookups lookups = new NameLookups();
   private final SendBuffers sendBuffers = new SendBuffers();
   private final DirectReads directReads = new DirectReads();
 
@@ -59,15 +60,16 @@ final class SharedTransport {
     properties.put(ClientProperties.REDIRECT_ENABLED, false);
     // Tyrus would wait in the calling thread; we hear about the end of the handshake anyway.
     properties.put(ClientProperties.HANDSHAKE_TIMEOUT, 0);
-    lookups =
+    // Each client has a few tasks here at most; only a proxy selector of an application may wait.
+    openings =
         new ThreadPoolExecutor(
-            MOST_LOOKUPS,
-            MOST_LOOKUPS,
+            MAX_OPENINGS,
+            MAX_OPENINGS,
             1,
             TimeUnit.SECONDS,
             new LinkedBlockingQueue<>(),
-            SharedTransport::lookupThread);
-    lookups.allowCoreThreadTimeOut(true);
+            SharedTransport::openingThread);
+    openings.allowCoreThreadTimeOut(true);
     try {
       grizzly.start();
     } catch (IOException e) {
@@ -75,7 +77,7 @@ final class SharedTransport {
     }
   }
 
-  private static Thread lookupThread(Runnable task) {
+  private static Thread openingThread(Runnable task) {
     Thread thread = new Thread(task, "eventbus-connect");
     thread.setDaemon(true);
     return thread;
@@ -97,13 +99,18 @@ final class SharedTransport {
     return directReads;
   }
 
-  /** Runs what may wait for the name service. */
-  Executor lookups() {
+  /** Opens connections; tasks must not block. */
+  Executor openings() {
+    return openings;
+  }
+
+  NameLookups lookups() {
     return lookups;
   }
 
   private void shutdown() {
-    lookups.shutdown();
+    openings.shutdown();
+    lookups.close();
     try {
       grizzly.shutdownNow();
     } catch (IOException e) {

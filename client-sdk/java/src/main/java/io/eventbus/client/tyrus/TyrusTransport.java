@@ -13,18 +13,22 @@ import java.util.concurrent.RejectedExecutionException;
 
 /** One client's connections through Tyrus and Grizzly, on what all clients share. */
 final class TyrusTransport implements Transport {
+  /** The same for all clients, so that they share look-ups. */
+  private static final HostAddresses.Resolver JDK = InetAddress::getAllByName;
+
   private final TransportProvider.Settings settings;
   private final Shared.Lease<SharedTransport> shared = SharedTransport.ALL.acquire();
   private final Set<TyrusConnection> connections = ConcurrentHashMap.newKeySet();
-  private final HostAddresses addresses;
+  private final HostAddresses addresses = new HostAddresses();
+  private final HostAddresses.Resolver resolver;
 
   TyrusTransport(TransportProvider.Settings settings) {
-    this(settings, InetAddress::getAllByName);
+    this(settings, JDK);
   }
 
   TyrusTransport(TransportProvider.Settings settings, HostAddresses.Resolver resolver) {
     this.settings = settings;
-    this.addresses = new HostAddresses(resolver);
+    this.resolver = resolver;
   }
 
   @Override
@@ -33,11 +37,13 @@ final class TyrusTransport implements Transport {
     TyrusConnection connection =
         new TyrusConnection(settings, url, transport.sendBuffers(), listener, connections::remove);
     connections.add(connection);
-    Opening.Environment environment = new Opening.Environment(transport, settings, addresses);
+    Opening.Environment environment =
+        new Opening.Environment(transport, settings, resolver, addresses);
     long deadline = System.nanoTime() + patience.toNanos();
     try {
-      // Looking up a name may take long.
-      transport.lookups().execute(() -> new Opening(environment, url, connection, deadline).open());
+      transport
+          .openings()
+          .execute(() -> new Opening(environment, url, connection, deadline).open());
     } catch (RejectedExecutionException e) {
       connection.failed(e);
     }

@@ -7,6 +7,8 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -19,6 +21,7 @@ class HandlerPoolTest {
   private static final int WANTED = 2;
 
   private final ScheduledExecutorService conductor = Executors.newSingleThreadScheduledExecutor();
+  private final AtomicInteger blockedIn = new AtomicInteger();
   private final HandlerPool pool = new HandlerPool(WANTED, conductor);
 
   @AfterEach
@@ -44,6 +47,79 @@ class HandlerPoolTest {
     await(other);
     await(blocked);
     gate.countDown();
+  }
+
+  @Test
+  void thereAreNoMoreThreadsThanThereMayBe() throws Exception {
+    int most = 8;
+    CountDownLatch looks = new CountDownLatch(100);
+    ScheduledThreadPoolExecutor looking =
+        new ScheduledThreadPoolExecutor(1) {
+          @Override
+          public ScheduledFuture<?> schedule(Runnable task, long delay, TimeUnit unit) {
+            if (blockedIn.get() == most) {
+              looks.countDown();
+            }
+            return super.schedule(task, delay, unit);
+          }
+        };
+    HandlerPool bounded = new HandlerPool(WANTED, most, looking, Thread::new);
+    CountDownLatch gate = new CountDownLatch(1);
+    CountDownLatch done = new CountDownLatch(50);
+    for (int i = 0; i < 50; i++) {
+      bounded.execute(
+          () -> {
+            blockedIn.incrementAndGet();
+            await(gate);
+            done.countDown();
+          });
+    }
+    await(looks);
+    assertThat(blockedIn).as("after a hundred looks more").hasValue(most);
+    gate.countDown();
+    await(done);
+    bounded.letThreadsEnd();
+    looking.shutdownNow();
+  }
+
+  @Test
+  void whereTheSystemGivesNoThreadItIsAskedAgain() throws Exception {
+    AtomicBoolean refuses = new AtomicBoolean();
+    CountDownLatch refused = new CountDownLatch(3);
+    HandlerPool poor =
+        new HandlerPool(
+            WANTED,
+            8,
+            conductor,
+            work ->
+                new Thread(work) {
+                  @Override
+                  public synchronized void start() {
+                    if (refuses.get()) {
+                      refused.countDown();
+                      throw new OutOfMemoryError("unable to create native thread");
+                    }
+                    super.start();
+                  }
+                });
+    CountDownLatch gate = new CountDownLatch(1);
+    CountDownLatch blocked = new CountDownLatch(WANTED);
+    for (int i = 0; i < WANTED; i++) {
+      poor.execute(
+          () -> {
+            blocked.countDown();
+            await(gate);
+          });
+    }
+    await(blocked);
+    refuses.set(true);
+    CountDownLatch other = new CountDownLatch(1);
+    poor.execute(other::countDown);
+    await(refused);
+    refuses.set(false);
+    await(other);
+    gate.countDown();
+    poor.letThreadsEnd();
   }
 
   @Test

@@ -8,7 +8,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class HostAddressesTest {
-  private final HostAddresses addresses = new HostAddresses(HostAddressesTest::resolve);
+  private final HostAddresses addresses = new HostAddresses();
 
   private static InetAddress[] resolve(String host) throws UnknownHostException {
     return switch (host) {
@@ -23,7 +23,9 @@ class HostAddressesTest {
   }
 
   private List<String> of(String host) throws UnknownHostException {
-    return addresses.of(host, 80).stream().map(a -> a.getAddress().getHostAddress()).toList();
+    return addresses.inTurn(host, 80, resolve(host)).stream()
+        .map(a -> a.getAddress().getHostAddress())
+        .toList();
   }
 
   @Test

@@ -1,0 +1,92 @@
+"""Plays the cases of Autobahn|Testsuite at echo endpoints; autobahn.sh has what this needs."""
+
+import argparse
+import asyncio
+import ssl
+import sys
+from collections import Counter
+from contextlib import asynccontextmanager
+from urllib.parse import urlsplit
+
+from kosoku import FailureError, run_fuzzingclient
+from kosoku._report import write_reports
+
+# A case that has not ended by then never will: the suite waits for seconds only.
+TIMEOUT = 1800
+AT_A_TIME = 2
+
+
+async def copy(source: asyncio.StreamReader, to: asyncio.StreamWriter) -> None:
+    try:
+        while data := await source.read(65536):
+            to.write(data)
+            await to.drain()
+    except (ConnectionError, ssl.SSLError):
+        pass
+    finally:
+        to.close()
+
+
+@asynccontextmanager
+async def plain(url: str):
+    """The endpoint without TLS, which the suite does not speak."""
+    parts = urlsplit(url)
+    if parts.scheme == "ws":
+        yield url
+        return
+    trusting = ssl.create_default_context()
+    trusting.check_hostname = False
+    trusting.verify_mode = ssl.CERT_NONE
+
+    # The server forgets its tasks: what nobody holds may be collected before it ends.
+    held: set[asyncio.Task | None] = set()
+
+    async def encrypt(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        held.add(asyncio.current_task())
+        try:
+            there, back = await asyncio.open_connection(parts.hostname, parts.port, ssl=trusting)
+            await asyncio.gather(copy(reader, back), copy(there, writer))
+        except OSError:
+            writer.close()
+        finally:
+            held.discard(asyncio.current_task())
+
+    server = await asyncio.start_server(encrypt, "127.0.0.1", 0)
+    try:
+        yield f"ws://127.0.0.1:{server.sockets[0].getsockname()[1]}{parts.path}"
+    finally:
+        server.close()
+
+
+async def play(url: str, cases: list[str], reports: str) -> bool:
+    async with plain(url) as address:
+        problem = ""
+        try:
+            results = await asyncio.wait_for(run_fuzzingclient(address, cases, [], concurrency=AT_A_TIME), TIMEOUT)
+        except FailureError as failure:
+            results, problem = failure.results, str(failure)
+    if not results:
+        print(f"autobahn: {url}: no case was played (expected: some of {' '.join(cases)})", file=sys.stderr)
+        return False
+    if reports:
+        write_reports(results, f"{reports}/{urlsplit(url).scheme}")
+    counts = Counter(str(result.behavior.value) for result in results)
+    told = ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
+    # Not implemented is what the bus does not negotiate: a different window of compression.
+    print(f"autobahn: {url}: {len(results)} cases: {told}")
+    if problem:
+        print(problem, file=sys.stderr)
+    return not problem
+
+
+async def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--reports", default="")
+    parser.add_argument("--cases", nargs="+", required=True)
+    parser.add_argument("--urls", nargs="+", required=True)
+    arguments = parser.parse_args()
+    passed = [await play(url, arguments.cases, arguments.reports) for url in arguments.urls]
+    return 0 if all(passed) else 1
+
+
+sys.exit(asyncio.run(main()))

@@ -271,6 +271,7 @@ class ArchitectureTest {
           TRANSPORT,
           TLS,
           ADMISSION,
+          LOG,
           QUOTA,
           SECURITY,
           SECURITY_JWT,

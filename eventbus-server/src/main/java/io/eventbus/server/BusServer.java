@@ -57,9 +57,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
+import java.util.Optional;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -81,12 +80,11 @@ public final class BusServer implements AutoCloseable {
   private static final Duration LONGEST_CALL = Duration.ofMinutes(10);
 
   private final ServerConfig config;
-  private final AtomicReference<ServerState> state = new AtomicReference<>(ServerState.STARTING);
   private final EventLoops loops;
   private final TransportServer transport;
   private final LoopWatch watch;
   private final LoopLoad load;
-  private final CompletableFuture<String> failure = new CompletableFuture<>();
+  private final BusLife life = new BusLife();
   private final ClientAuthentication authentication;
   private final Membership membership;
   private final BusContext bus;
@@ -176,7 +174,7 @@ public final class BusServer implements AutoCloseable {
     if (replacement != null) {
       bus.sessions().elsewhere(replacement::end);
     }
-    watch = new LoopWatch(loops, this::fail);
+    watch = new LoopWatch(loops, life::fail);
     load = new LoopLoad(loops, watch);
     balancer =
         new Balancer(
@@ -262,8 +260,8 @@ public final class BusServer implements AutoCloseable {
    *
    * @param config what it is to do
    * @return a bus that accepts clients
-   * @throws IOException if an address cannot be bound, or the bus must not be in the cluster that
-   *     the configuration names; the message says which, and why
+   * @throws IOException if an address cannot be bound, the bus must not be in the cluster that the
+   *     configuration names, or it has failed before it was up; the message says which, and why
    * @throws ConfigException if a file that the configuration names cannot be used
    */
   public static BusServer start(ServerConfig config) throws IOException {
@@ -284,7 +282,7 @@ public final class BusServer implements AutoCloseable {
       server.open();
       return server;
     } catch (IOException | RuntimeException e) {
-      server.end(false);
+      server.end(server.life.hasFailed());
       throw e;
     }
   }
@@ -391,8 +389,11 @@ public final class BusServer implements AutoCloseable {
     calls.answerWith(answers);
     certificates.start();
     balancer.start();
-    state.set(ServerState.UP);
-    membership.refused().thenAccept(this::fail);
+    membership.refused().thenAccept(life::fail);
+    Optional<String> failed = life.becomeUp();
+    if (failed.isPresent()) {
+      throw new IOException("the bus has failed before it was up: " + failed.get());
+    }
     LOG.debug("bus {} serves {} with {}", config.bus().name(), uri(), loops.transportName());
   }
 
@@ -437,16 +438,7 @@ public final class BusServer implements AutoCloseable {
       reason = "an event loop met " + cause;
     } finally {
       // Also where the heap has no room for the message.
-      fail(reason);
-    }
-  }
-
-  /** Any thread. What happens while the bus ends is part of its end. */
-  private void fail(String reason) {
-    if (state.compareAndSet(ServerState.UP, ServerState.FAILED)) {
-      // First, because the heap may be used up, and then there is no message.
-      failure.complete(reason);
-      LOG.error("the bus has failed: {}", reason);
+      life.fail(reason);
     }
   }
 
@@ -456,7 +448,7 @@ public final class BusServer implements AutoCloseable {
    * @return the reason, for people; never completed where the bus ends in order
    */
   public CompletionStage<String> failed() {
-    return failure.minimalCompletionStage();
+    return life.failed();
   }
 
   /**
@@ -477,7 +469,7 @@ public final class BusServer implements AutoCloseable {
 
   private BusHealth health() {
     ClusterStanding standing = membership.standing();
-    return switch (state.get()) {
+    return switch (life.state()) {
       case STARTING -> BusHealth.of(BusHealth.State.STARTING, "the bus starts", standing);
       case UP ->
           balancer.isDraining()
@@ -486,14 +478,14 @@ public final class BusServer implements AutoCloseable {
               : BusHealth.serving(watch.problems(), standing);
       case FAILED -> failed(standing);
       case DRAINING, STOPPED ->
-          failure.isDone()
+          life.hasFailed()
               ? failed(standing)
               : BusHealth.of(BusHealth.State.DRAINING, "the bus shuts down", standing);
     };
   }
 
   private BusHealth failed(ClusterStanding standing) {
-    return BusHealth.of(BusHealth.State.FAILED, failure.getNow("failed"), standing);
+    return BusHealth.of(BusHealth.State.FAILED, life.reason(), standing);
   }
 
   /**
@@ -559,10 +551,8 @@ public final class BusServer implements AutoCloseable {
    */
   @Override
   public void close() {
-    if (state.compareAndSet(ServerState.UP, ServerState.DRAINING)) {
-      end(false);
-    } else if (state.compareAndSet(ServerState.FAILED, ServerState.DRAINING)) {
-      end(true);
+    if (life.beginEnd()) {
+      end(life.hasFailed());
     }
   }
 
@@ -576,35 +566,37 @@ public final class BusServer implements AutoCloseable {
   }
 
   private void end(boolean failed) {
-    certificates.close();
+    LastSteps end = new LastSteps();
+    end.run("looking at certificates", certificates::close);
     if (revocations != null) {
-      revocations.close();
+      end.run("hearing of revocations", revocations::close);
     }
-    membership.drain();
+    end.run("telling other buses that it ends", membership::drain);
     if (failed) {
-      closeSysTopics();
-      transport.abort();
+      end.run("its own topics", this::closeSysTopics);
+      end.run("serving clients", transport::abort);
     } else {
-      balancer.empty(config.balance().drain());
-      closeSysTopics();
-      transport.close(
-          deadline -> {
-            if (federation != null) {
-              federation.close(deadline);
-            }
-          });
+      end.run("moving clients", () -> balancer.empty(config.balance().drain()));
+      end.run("its own topics", this::closeSysTopics);
+      end.run("serving clients", () -> transport.close(this::closeFederation));
     }
-    balancer.close();
+    end.run("balancing", balancer::close);
     if (replacement != null) {
-      replacement.close();
+      end.run("ending earlier sessions", replacement::close);
     }
-    membership.close();
+    end.run("its part in the cluster", membership::close);
     if (admin != null) {
-      admin.close();
+      end.run("the administration", admin::close);
     }
-    load.close();
-    authentication.close();
-    audit.close();
-    state.set(ServerState.STOPPED);
+    end.run("measuring loops", load::close);
+    end.run("authentication", authentication::close);
+    end.run("the audit log", audit::close);
+    life.end();
+  }
+
+  private void closeFederation(long deadline) {
+    if (federation != null) {
+      federation.close(deadline);
+    }
   }
 }

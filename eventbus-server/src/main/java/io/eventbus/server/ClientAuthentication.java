@@ -6,6 +6,7 @@ import io.eventbus.server.config.AuthConfig;
 import io.eventbus.server.config.ClientAuth;
 import io.eventbus.server.config.ConfigException;
 import io.eventbus.server.config.ServerConfig;
+import io.eventbus.server.log.Schedules;
 import io.eventbus.server.security.AccessChanges;
 import io.eventbus.server.security.AuthenticationChain;
 import io.eventbus.server.security.Authenticator;
@@ -70,16 +71,10 @@ final class ClientAuthentication implements AutoCloseable {
     for (Runnable each : refreshed) {
       var unused =
           thread.scheduleWithFixedDelay(
-              () -> refresh(each), LOOK_SECONDS, LOOK_SECONDS, TimeUnit.SECONDS);
-    }
-  }
-
-  private static void refresh(Runnable task) {
-    try {
-      task.run();
-    } catch (RuntimeException e) {
-      // It is tried again; an exception would end that.
-      LOG.error("looking for changes of who may come in failed", e);
+              Schedules.guarded(LOG, "looking for changes of who may come in", each),
+              LOOK_SECONDS,
+              LOOK_SECONDS,
+              TimeUnit.SECONDS);
     }
   }
 

@@ -1,6 +1,7 @@
 package io.eventbus.server;
 
 import io.eventbus.server.admin.BusStats;
+import io.eventbus.server.log.Schedules;
 import io.eventbus.server.transport.EventLoops;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
@@ -10,6 +11,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * How busy each event loop is: the processor time of its thread, which waits in the system when it
@@ -17,6 +20,7 @@ import java.util.concurrent.TimeUnit;
  * answer; read by any thread.
  */
 final class LoopLoad implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(LoopLoad.class);
   private static final long PERIOD_SECONDS = 1;
 
   private static final class Sample {
@@ -49,10 +53,13 @@ final class LoopLoad implements AutoCloseable {
     sampling =
         // With a fixed delay: after a pause of the process there must not be many checks at once.
         sampler.scheduleWithFixedDelay(
-            () -> {
-              watch.check();
-              sample();
-            },
+            Schedules.guarded(
+                LOG,
+                "looking at the event loops",
+                () -> {
+                  watch.check();
+                  sample();
+                }),
             PERIOD_SECONDS,
             PERIOD_SECONDS,
             TimeUnit.SECONDS);

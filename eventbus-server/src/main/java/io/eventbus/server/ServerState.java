@@ -9,7 +9,7 @@ import java.util.Set;
  * <pre>
  *   STARTING --> UP -----> DRAINING --> STOPPED
  *       |         \          ^            ^
- *       |          \--> FAILED            |
+ *       |----------\--> FAILED ---------->|
  *       \----------------------------------/
  * </pre>
  */
@@ -22,9 +22,9 @@ enum ServerState {
 
   private Set<ServerState> next() {
     return switch (this) {
-      case STARTING -> EnumSet.of(UP, STOPPED);
+      case STARTING -> EnumSet.of(UP, FAILED, STOPPED);
       case UP -> EnumSet.of(DRAINING, FAILED);
-      case FAILED -> EnumSet.of(DRAINING);
+      case FAILED -> EnumSet.of(DRAINING, STOPPED);
       case DRAINING -> EnumSet.of(STOPPED);
       case STOPPED -> EnumSet.noneOf(ServerState.class);
     };

@@ -277,6 +277,7 @@ class ArchitectureTest {
           TRANSPORT,
           TLS,
           ADMISSION,
+          LOG,
           QUOTA,
           SECURITY,
           SECURITY_JWT,

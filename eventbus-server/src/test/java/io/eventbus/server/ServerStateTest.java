@@ -10,9 +10,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 class ServerStateTest {
   private static final Map<ServerState, Set<ServerState>> ARROWS =
       Map.of(
-          ServerState.STARTING, Set.of(ServerState.UP, ServerState.STOPPED),
+          ServerState.STARTING, Set.of(ServerState.UP, ServerState.FAILED, ServerState.STOPPED),
           ServerState.UP, Set.of(ServerState.DRAINING, ServerState.FAILED),
-          ServerState.FAILED, Set.of(ServerState.DRAINING),
+          ServerState.FAILED, Set.of(ServerState.DRAINING, ServerState.STOPPED),
           ServerState.DRAINING, Set.of(ServerState.STOPPED),
           ServerState.STOPPED, Set.of());
 

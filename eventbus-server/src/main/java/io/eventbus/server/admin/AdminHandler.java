@@ -197,11 +197,17 @@ final class AdminHandler implements HttpHandler {
   }
 
   private void checkHost(HttpExchange exchange) throws HttpFailure {
+    List<String> hosts = exchange.getRequestHeaders().get("Host");
+    if (hosts != null && hosts.size() > 1) {
+      // A proxy in front may have looked at another one (RFC 9112, section 3.2).
+      throw HttpFailure.badRequest(hosts.size() + " Host headers (expected: one)");
+    }
     if (!guards.hosts().allows(exchange.getRequestHeaders().getFirst("Host"))) {
       throw new HttpFailure(
           421,
           "MISDIRECTED",
-          "Host header refused (expected: localhost, an address, or a name in admin.allowed-hosts)");
+          "Host header refused (expected: localhost, an address, or a name in"
+              + " admin.allowed-hosts)");
     }
   }
 
@@ -255,9 +261,9 @@ final class AdminHandler implements HttpHandler {
         401,
         "UNAUTHENTICATED",
         problem
-            + " (expected: Authorization: Bearer with the token of admin.token-file or a signed token,"
-            + " or Basic with a user and password; the command line takes --admin-token-file and"
-            + " --user)");
+            + " (expected: Authorization: Bearer with the token of admin.token-file or a signed"
+            + " token, or Basic with a user and password; the command line takes --admin-token-file"
+            + " and --user)");
   }
 
   private static Reply error(HttpFailure failure) {

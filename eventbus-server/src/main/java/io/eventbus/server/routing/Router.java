@@ -376,9 +376,6 @@ public final class Router {
     RouteCache.Entry entry = selected();
     Route route = entry.route;
     int events = publish.eventCount();
-    entry.events += events;
-    entry.deliveries += (long) events * (route.targetCount + route.groups.size());
-    stats.eventsIn.add(events);
     RemotePlan plan = entry.remote;
     int far = 0;
     if (route.targetCount > 0 || route.groups.size() > 0 || plan != null) {
@@ -408,6 +405,10 @@ public final class Router {
         choice.clear();
       }
     }
+    // Last: where memory is refused nothing was published.
+    entry.events += events;
+    entry.deliveries += (long) events * (route.targetCount + route.groups.size());
+    stats.eventsIn.add(events);
     return route.work(events) + far;
   }
 
@@ -440,8 +441,7 @@ public final class Router {
     int events = deliver.eventCount();
     int missing = choose(entry, groups);
     int here = ungrouped ? route.targetCount : 0;
-    entry.events += events;
-    entry.deliveries += (long) events * (here + choice.size());
+    int chosen = choice.size();
     boolean sharing =
         choice.size() > 0
             && DeliveryAllocator.isShared(deliver.eventsEnd() - deliver.eventsStart());
@@ -465,6 +465,8 @@ public final class Router {
       release(shared);
       choice.clear();
     }
+    entry.events += events;
+    entry.deliveries += (long) events * (here + chosen);
     return missing;
   }
 

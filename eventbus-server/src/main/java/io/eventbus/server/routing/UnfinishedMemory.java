@@ -72,12 +72,20 @@ public final class UnfinishedMemory {
     memory.release(bytes);
     used.addAndGet(-bytes);
     if (!waiters.isEmpty()) {
-      waiters.wake();
+      waiters.wake(fitting());
     }
   }
 
   /**
-   * Asks for a call when something has been given back.
+   * Says how many of those who wait are to be woken: as many as have room, if they want as much as
+   * was refused last. The first one may always try, as it may want less.
+   */
+  private long fitting() {
+    return Math.max(1, (limit - used.get()) / Math.max(1, refused));
+  }
+
+  /**
+   * Asks for a call when something has been given back, in turn with others who ask.
    *
    * @param retry called once, by any thread; must not block
    */
@@ -88,7 +96,7 @@ public final class UnfinishedMemory {
     }
     waiters.add(retry);
     if (used.get() == 0) {
-      waiters.wake();
+      waiters.wake(fitting());
     } else {
       pressureListener.run();
     }
@@ -99,7 +107,7 @@ public final class UnfinishedMemory {
     if (isShort()) {
       pressureListener.run();
     } else if (isWaitedFor()) {
-      waiters.wake();
+      waiters.wake(fitting());
     }
   }
 

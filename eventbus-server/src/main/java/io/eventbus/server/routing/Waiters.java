@@ -57,7 +57,20 @@ public final class Waiters {
     if (line == null) {
       return;
     }
-    for (int n = line.order.size(); n > 0; n--) {
+    wake(line.order.size());
+  }
+
+  /**
+   * Calls the first of those who wait, each once, as {@link #wake()} does.
+   *
+   * @param most how many at most
+   */
+  void wake(long most) {
+    Line line = waiting;
+    if (line == null) {
+      return;
+    }
+    for (long n = most; n > 0; n--) {
       Runnable retry = line.order.poll();
       if (retry == null) {
         return;

@@ -158,36 +158,37 @@ public final class AuditTrail implements Consumer<Advisory>, AutoCloseable {
     }
   }
 
+  /** Writes until the end: what goes wrong with an entry must not cost all later ones. */
   private void run() {
-    while (true) {
-      denials.due(nanoTime.getAsLong()).forEach(this::add);
-      Entry next;
+    boolean goesOn = true;
+    while (goesOn) {
       try {
-        next = queue.poll(LOOK_MILLIS, TimeUnit.MILLISECONDS);
+        goesOn = writeNext();
       } catch (InterruptedException e) {
         return;
-      }
-      if (END.equals(next)) {
-        return;
-      }
-      if (next != null) {
-        queuedBytes.addAndGet(-next.json().length());
-        write(next);
+      } catch (RuntimeException | Error e) {
+        RARE.error("run", e, "an entry of the audit log could not be written");
       }
     }
   }
 
+  private boolean writeNext() throws InterruptedException {
+    denials.due(nanoTime.getAsLong()).forEach(this::add);
+    Entry next = queue.poll(LOOK_MILLIS, TimeUnit.MILLISECONDS);
+    if (next != null && !END.equals(next)) {
+      queuedBytes.addAndGet(-next.json().length());
+      write(next);
+    }
+    return !END.equals(next);
+  }
+
   private void write(Entry entry) {
-    try {
-      if (kept) {
-        lines.accept(entry.json());
-      }
-      Publisher client = publisher;
-      if (client != null && wanted.test(entry.topic())) {
-        client.publish(entry.topic(), entry.json().getBytes(StandardCharsets.UTF_8));
-      }
-    } catch (RuntimeException e) {
-      RARE.error("write", e, "an entry of the audit log could not be written");
+    if (kept) {
+      lines.accept(entry.json());
+    }
+    Publisher client = publisher;
+    if (client != null && wanted.test(entry.topic())) {
+      client.publish(entry.topic(), entry.json().getBytes(StandardCharsets.UTF_8));
     }
   }
 

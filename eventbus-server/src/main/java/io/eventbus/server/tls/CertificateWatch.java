@@ -3,6 +3,7 @@ package io.eventbus.server.tls;
 import io.eventbus.server.advisory.Advisories;
 import io.eventbus.server.advisory.Advisory;
 import io.eventbus.server.log.RateLimitedLog;
+import io.eventbus.server.log.Schedules;
 import io.eventbus.server.tls.TlsSource.Look;
 import java.time.Clock;
 import java.time.Duration;
@@ -55,16 +56,11 @@ public final class CertificateWatch implements AutoCloseable {
   public void start() {
     if (!sources.isEmpty()) {
       var unused =
-          thread.scheduleWithFixedDelay(this::lookSafely, 0, INTERVAL_SECONDS, TimeUnit.SECONDS);
-    }
-  }
-
-  /** A schedule ends with the first exception. */
-  private void lookSafely() {
-    try {
-      look();
-    } catch (RuntimeException e) {
-      LOG.error("the files of TLS could not be looked at", e);
+          thread.scheduleWithFixedDelay(
+              Schedules.guarded(LOG, "looking at the files of TLS", this::look),
+              0,
+              INTERVAL_SECONDS,
+              TimeUnit.SECONDS);
     }
   }
 

@@ -28,8 +28,8 @@ import org.slf4j.LoggerFactory;
  */
 final class MemoryPressure implements Runnable {
   private static final Logger LOG = LoggerFactory.getLogger(MemoryPressure.class);
-  private static final RateLimitedLog EVICTIONS =
-      new RateLimitedLog(LoggerFactory.getLogger(MemoryPressure.class));
+  private static final RateLimitedLog EVICTIONS = new RateLimitedLog(LOG);
+  private static final RateLimitedLog ERRORS = new RateLimitedLog(LOG);
 
   /** What is short. */
   enum Kind {
@@ -98,7 +98,30 @@ final class MemoryPressure implements Runnable {
   @Override
   public void run() {
     if (!working.get() && working.compareAndSet(false, true)) {
-      new Search().ask(0);
+      step(() -> new Search().ask(0));
+    }
+  }
+
+  /** Runs a step of a search. Where it throws the search is over, and the next one may begin. */
+  private void step(Runnable step) {
+    boolean isDone = false;
+    try {
+      step.run();
+      isDone = true;
+    } finally {
+      if (!isDone) {
+        working.set(false);
+      }
+    }
+  }
+
+  /** Runs a step as a task of a loop, which has nobody to throw to. */
+  private void stepOf(ConnectionLoop loop, Runnable step) {
+    try {
+      step(step);
+    } catch (RuntimeException | Error e) {
+      loop.onError(e);
+      ERRORS.error(kind.name(), e, "memory is short, and a search for what to close has failed");
     }
   }
 
@@ -201,7 +224,7 @@ final class MemoryPressure implements Runnable {
 
     private void execute(int loop, Runnable task) {
       try {
-        loops.get(loop).eventLoop().execute(task);
+        loops.get(loop).eventLoop().execute(() -> stepOf(loops.get(loop), task));
       } catch (RejectedExecutionException e) {
         working.set(false);
       }

@@ -214,10 +214,18 @@ final class TlsTurns extends ChannelDuplexHandler {
 
   private void nextTurn() {
     ChannelHandlerContext ctx = own;
-    if (ctx != null && waiting) {
+    if (ctx == null || !waiting) {
+      return;
+    }
+    try {
       passOn(ctx);
       // What it was answered is written.
       ctx.fireChannelReadComplete();
+    } catch (RuntimeException | Error e) {
+      // In a turn of its own there is no read that would pass it on, and the rest would be held.
+      end();
+      ctx.fireExceptionCaught(e);
+      ctx.close();
     }
   }
 

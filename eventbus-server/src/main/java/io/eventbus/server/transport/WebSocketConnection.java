@@ -495,7 +495,8 @@ final class WebSocketConnection extends ChannelInboundHandlerAdapter
       written.addListener(
           f -> {
             awaitingWritten = false;
-            handler.onWritable();
+            // The future would swallow what goes wrong.
+            guarded(handler::onWritable);
           });
       channel.writeAndFlush(Unpooled.EMPTY_BUFFER, written);
     }

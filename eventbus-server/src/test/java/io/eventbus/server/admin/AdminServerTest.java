@@ -549,6 +549,14 @@ class AdminServerTest {
         HttpResponse.BodyHandlers.ofString());
   }
 
+  /** A proxy in front may have looked at the other one. */
+  @ParameterizedTest
+  @ValueSource(strings = {"localhost", "evil.example"})
+  void twoHostHeadersAreABadRequest(String second) throws Exception {
+    String response = raw("GET", "/healthz", "localhost\r\nHost: " + second);
+    assertThat(response).startsWith("HTTP/1.1 400").contains("2 Host headers (expected: one)");
+  }
+
   /** A request as it stands, which a proper client would not send. */
   private String raw(String method, String path, String host) throws IOException {
     try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port())) {

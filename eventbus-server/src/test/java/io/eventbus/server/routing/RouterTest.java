@@ -537,6 +537,7 @@ class RouterTest {
       refusing.allow(allowed);
       assertThatThrownBy(() -> publish(poor, "a.b", 1, "x".repeat(1_000)))
           .isInstanceOf(OutOfMemoryError.class);
+      assertThat(stats.eventsIn.get()).as("what is refused is not published").isEqualTo(allowed);
       refusing.allow(Integer.MAX_VALUE);
       poor.flush();
       loops.runAll();

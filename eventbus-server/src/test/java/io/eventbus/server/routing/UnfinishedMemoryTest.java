@@ -2,6 +2,8 @@ package io.eventbus.server.routing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
@@ -10,6 +12,7 @@ class UnfinishedMemoryTest {
   private final UnfinishedMemory pieces = memory.shortPieces();
   private final AtomicInteger pressed = new AtomicInteger();
   private final AtomicInteger retries = new AtomicInteger();
+  private final List<Integer> woken = new ArrayList<>();
 
   @Test
   void whatIsTakenCountsAsTheBusesUntilItIsGivenBack() {
@@ -38,6 +41,24 @@ class UnfinishedMemoryTest {
     assertThat(pieces.isWaitedFor()).isFalse();
     pieces.press();
     assertThat(pressed).as("nobody waits").hasValue(3);
+  }
+
+  @Test
+  void noMoreAreWokenThanHaveRoom() {
+    assertThat(pieces.take(1_000)).isTrue();
+    assertThat(pieces.take(100)).isFalse();
+    for (int i = 0; i < 1_000; i++) {
+      int number = i;
+      pieces.whenRoom(() -> woken.add(number));
+    }
+    pieces.give(10);
+    assertThat(woken).as("it may want less").containsExactly(0);
+    pieces.give(290);
+    assertThat(woken).containsExactly(0, 1, 2, 3);
+    pieces.press();
+    assertThat(woken).as("in case one of them has gone").hasSize(7);
+    pieces.give(700);
+    assertThat(woken).hasSize(17);
   }
 
   @Test

@@ -9,6 +9,7 @@ import java.time.ZoneOffset;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
@@ -58,12 +59,33 @@ class AuditTrailTest {
     trail.close();
     assertThat(lines)
         .containsExactly(
-            "{\"bus\":\"bus.1\",\"at\":\"2026-01-02T03:04:05Z\",\"type\":\"client_refused\",\"omitted\":0,"
-                + "\"detail\":{\"remoteAddress\":\"192.0.2.1:5\",\"reason\":\"showed a wrong token\"}}",
+            "{\"bus\":\"bus.1\",\"at\":\"2026-01-02T03:04:05Z\",\"type\":\"client_refused\",\"omitted\":0,\"detail\":{\"remoteAddress\":\"192.0.2.1:5\",\"reason\":\"showed"
+                + " a wrong token\"}}",
             "{\"bus\":\"bus.1\",\"at\":\"2026-01-02T03:04:05Z\",\"type\":\"admin_action\",\"omitted\":0,"
                 + "\"detail\":{\"caller\":\"u1\",\"role\":\"admin\",\"remoteAddress\":\"a\",\"method\":\"PUT\","
                 + "\"target\":\"/x\",\"status\":200}}");
     assertThat(published).containsExactly("$SYS.audit.bus%2E1.client_refused");
+  }
+
+  @Test
+  void aFailureCostsNoLaterEntry() throws Exception {
+    CountDownLatch written = new CountDownLatch(2);
+    AuditTrail trail =
+        trail(
+            true,
+            line -> {
+              written.countDown();
+              if (written.getCount() > 0) {
+                throw new StackOverflowError("on purpose");
+              }
+              lines.add(line);
+            });
+    trail.accept(new Advisory.AdminAction("u1", "admin", "a", "PUT", "/1", 200));
+    trail.accept(new Advisory.AdminAction("u1", "admin", "a", "PUT", "/2", 200));
+    trail.start();
+    assertThat(written.await(10, TimeUnit.SECONDS)).isTrue();
+    trail.close();
+    assertThat(lines).singleElement().asString().contains("/2");
   }
 
   @Test
@@ -141,14 +163,23 @@ class AuditTrailTest {
   }
 
   @Test
-  void whatWaitsForTheDiskIsBounded() {
-    AuditTrail trail = trail(true, lines::add);
+  void whatWaitsForTheDiskIsBounded() throws Exception {
+    Semaphore written = new Semaphore(0);
+    AuditTrail trail =
+        trail(
+            true,
+            line -> {
+              lines.add(line);
+              written.release();
+            });
     String target = "/" + "x".repeat(10_000);
     long most = AuditTrail.MOST_QUEUED_BYTES / AuditTrail.MOST_TEXT;
     for (long i = 0; i < most; i++) {
       trail.accept(new Advisory.AdminAction("u1", "admin", "a", "PUT", target, 200));
     }
     trail.start();
+    // The end waits for a second only.
+    assertThat(written.tryAcquire((int) (most - dropped.sum()), 60, TimeUnit.SECONDS)).isTrue();
     trail.close();
     assertThat(lines.get(0)).hasSizeBetween(AuditTrail.MOST_TEXT, 2 * AuditTrail.MOST_TEXT);
     assertThat(lines.stream().mapToLong(String::length).sum())

@@ -24,6 +24,8 @@ class MemoryPressureTest {
   /** What waits for a bus that cannot be reached. */
   private long forOthers;
 
+  private boolean fails;
+
   MemoryPressureTest() {
     MemoryPressure.relieve(memory, List.of(state), this::relieve, advisories);
     advisories.listen(told::add);
@@ -32,6 +34,9 @@ class MemoryPressureTest {
   }
 
   private boolean relieve() {
+    if (fails) {
+      throw new IllegalStateException("on purpose");
+    }
     if (forOthers == 0) {
       return false;
     }
@@ -130,6 +135,41 @@ class MemoryPressureTest {
     reserve(900);
     reserve(950);
     assertThat(gone).containsExactly("broken", "big", "small");
+  }
+
+  @Test
+  void aSearchThatFailsIsFollowedByOthersAndTheEndOfTheHeapIsTold() {
+    List<Throwable> fatal = new ArrayList<>();
+    state.onFatal(fatal::add);
+    OutOfMemoryError heap = new OutOfMemoryError("Java heap space");
+    Connection broken =
+        new Connection("broken", 5_000) {
+          @Override
+          public double claim(MemoryPressure.Kind kind, long nowNanos) {
+            throw heap;
+          }
+        };
+    state.add(broken);
+    reserve(900);
+    reserve(200);
+    assertThat(gone).isEmpty();
+    assertThat(fatal).containsExactly(heap);
+    state.remove(broken);
+    memory.press();
+    loop.runPendingTasks();
+    assertThat(gone).containsExactly("big");
+  }
+
+  @Test
+  void whatCannotBeGivenUpElsewhereDoesNotEndTheSearches() {
+    fails = true;
+    reserve(900);
+    reserve(200);
+    assertThat(gone).isEmpty();
+    fails = false;
+    memory.press();
+    loop.runPendingTasks();
+    assertThat(gone).containsExactly("big");
   }
 
   @Test

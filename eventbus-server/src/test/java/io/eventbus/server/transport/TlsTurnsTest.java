@@ -38,6 +38,7 @@ class TlsTurnsTest {
   private final Wire wire = new Wire();
   private final TlsTurns turns = new TlsTurns(wire.loop, () -> {});
   private final AtomicInteger refused = new AtomicInteger();
+  private final List<Throwable> failures = new ArrayList<>();
   private final Decryptor decryptor = new Decryptor();
   private long nanosEach = TimeUnit.MICROSECONDS.toNanos(20);
 
@@ -186,6 +187,40 @@ class TlsTurnsTest {
     assertThat(wire.memory.used()).isZero();
     wire.pass(Duration.ofMillis(1));
     assertThat(decryptor.got.readableBytes()).isEqualTo(seen);
+  }
+
+  /** The turn is a task of the loop: nobody else would hear of it. */
+  @Test
+  void aFailureInALaterTurnEndsTheConnection() {
+    Wire other = new Wire();
+    TlsTurns handshaking =
+        new TlsTurns(
+            other.loop,
+            () -> {
+              throw new IllegalStateException("on purpose");
+            });
+    other.insert(handshaking.observer());
+    other.insert(
+        new ChannelInboundHandlerAdapter() {
+          @Override
+          public void channelRead(ChannelHandlerContext ctx, Object message) {
+            other.workNanos += nanosEach;
+            ((ByteBuf) message).release();
+          }
+
+          @Override
+          public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+            failures.add(cause);
+          }
+        });
+    other.insert(handshaking);
+    other.freezeTime();
+    other.read(records(1_300));
+    assertThat(other.isOpen()).isTrue();
+    other.pass(Duration.ofMillis(1));
+    assertThat(other.isOpen()).isFalse();
+    assertThat(failures).singleElement().isInstanceOf(IllegalStateException.class);
+    assertThat(other.memory.used()).isZero();
   }
 
   @Test

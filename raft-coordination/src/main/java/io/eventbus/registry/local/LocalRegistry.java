@@ -96,7 +96,7 @@ public final class LocalRegistry implements Registry {
     }
     Future<?> unused =
         deadlines.scheduleWithFixedDelay(
-            this::expireRevocations, EXPIRY_SECONDS, EXPIRY_SECONDS, TimeUnit.SECONDS);
+            this::expireOrTell, EXPIRY_SECONDS, EXPIRY_SECONDS, TimeUnit.SECONDS);
     return CompletableFuture.completedStage(null);
   }
 
@@ -250,6 +250,15 @@ public final class LocalRegistry implements Registry {
     } catch (Throwable e) {
       // The callers that wait must hear of any error; a half-applied state was not published.
       fail(e);
+    }
+  }
+
+  /** Expires revocations; after an exception the timer would not do so again. */
+  void expireOrTell() {
+    try {
+      expireRevocations();
+    } catch (RuntimeException e) {
+      log.warn("Revocations could not be expired", e);
     }
   }
 

@@ -1,0 +1,39 @@
+package io.eventbus.server.log;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.slf4j.LoggerFactory;
+
+@Timeout(30)
+class SchedulesTest {
+  @Test
+  void aTaskIsRunAgainAfterAnExceptionAndAfterAnError() throws Exception {
+    CountDownLatch runs = new CountDownLatch(3);
+    ScheduledExecutorService executor = Executors.newSingleThreadScheduledExecutor();
+    try {
+      executor.scheduleWithFixedDelay(
+          Schedules.guarded(
+              LoggerFactory.getLogger(SchedulesTest.class),
+              "testing",
+              () -> {
+                runs.countDown();
+                if (runs.getCount() == 2) {
+                  throw new IllegalStateException("on purpose");
+                }
+                throw new AssertionError("on purpose");
+              }),
+          0,
+          1,
+          TimeUnit.MILLISECONDS);
+      assertThat(runs.await(20, TimeUnit.SECONDS)).isTrue();
+    } finally {
+      executor.shutdownNow();
+    }
+  }
+}

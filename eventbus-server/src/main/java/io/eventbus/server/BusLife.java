@@ -1,5 +1,6 @@
 package io.eventbus.server;
 
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -15,7 +16,7 @@ final class BusLife {
   private final CompletableFuture<String> failure = new CompletableFuture<>();
 
   ServerState state() {
-    return state.get();
+    return Objects.requireNonNull(state.get());
   }
 
   /**

@@ -17,20 +17,21 @@ class SchedulesTest {
     CountDownLatch runs = new CountDownLatch(3);
     ScheduledExecutorService executor = Executors.newSingleThreadScheduledExecutor();
     try {
-      executor.scheduleWithFixedDelay(
-          Schedules.guarded(
-              LoggerFactory.getLogger(SchedulesTest.class),
-              "testing",
-              () -> {
-                runs.countDown();
-                if (runs.getCount() == 2) {
-                  throw new IllegalStateException("on purpose");
-                }
-                throw new AssertionError("on purpose");
-              }),
-          0,
-          1,
-          TimeUnit.MILLISECONDS);
+      var unused =
+          executor.scheduleWithFixedDelay(
+              Schedules.guarded(
+                  LoggerFactory.getLogger(SchedulesTest.class),
+                  "testing",
+                  () -> {
+                    runs.countDown();
+                    if (runs.getCount() == 2) {
+                      throw new IllegalStateException("on purpose");
+                    }
+                    throw new AssertionError("on purpose");
+                  }),
+              0,
+              1,
+              TimeUnit.MILLISECONDS);
       assertThat(runs.await(20, TimeUnit.SECONDS)).isTrue();
     } finally {
       executor.shutdownNow();

@@ -10,6 +10,7 @@ final class AddressAccount {
   final HandshakeRate rate;
   final AtomicLong held = new AtomicLong();
   final AtomicLong subscriptionBytes = new AtomicLong();
+  final AtomicLong serviceBytes = new AtomicLong();
   int connections;
   int handshakes;
 

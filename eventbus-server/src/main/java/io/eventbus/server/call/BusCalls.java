@@ -172,6 +172,10 @@ public final class BusCalls {
     return loops.count();
   }
 
+  BusMemory memory() {
+    return memory;
+  }
+
   boolean isShortOfMemory() {
     return memory.isOver();
   }

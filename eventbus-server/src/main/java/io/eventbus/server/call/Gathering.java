@@ -28,7 +28,7 @@ final class Gathering implements CallerEnd {
     this.request = request;
     this.members = members;
     this.open = members.length;
-    this.parts = calls.callerOfMembers(this, client.info(), members.length, request);
+    this.parts = calls.callerOfMembers(this, client.info(), client.held(), members.length, request);
   }
 
   /** Asks them; answers may come from within. */

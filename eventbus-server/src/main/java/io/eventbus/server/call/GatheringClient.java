@@ -2,6 +2,7 @@ package io.eventbus.server.call;
 
 import io.eventbus.schema.Execution;
 import io.eventbus.schema.FailureCode;
+import io.eventbus.server.routing.ServiceShare;
 import io.netty.util.collection.LongObjectHashMap;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -17,12 +18,14 @@ public final class GatheringClient {
   private final LoopCalls calls;
   private final GatherEnd end;
   private final CallerInfo info;
+  private final ServiceShare held;
   private final LongObjectHashMap<Gathering> open = new LongObjectHashMap<>(4);
   // Members that the requests in flight were sent to.
   private int members;
   private boolean closed;
 
-  GatheringClient(LoopCalls calls, GatherEnd end, CallerInfo info) {
+  GatheringClient(LoopCalls calls, GatherEnd end, CallerInfo info, ServiceShare held) {
+    this.held = held;
     this.calls = calls;
     this.end = end;
     this.info = info;
@@ -153,5 +156,10 @@ public final class GatheringClient {
 
   CallerInfo info() {
     return info;
+  }
+
+  /** What the bus holds for the connection. */
+  ServiceShare held() {
+    return held;
   }
 }

@@ -263,7 +263,8 @@ public enum ConfigKey {
       "Bytes that may wait on the whole bus; 0 is a quarter of the JVM's heap, or half of its direct"
           + " memory if that is less. At the limit nothing is read from publishers, and the"
           + " connections that hold the most and take the least are closed. Of it an eighth is for"
-          + " short and a quarter for long messages that have not come whole yet."),
+          + " short and a quarter for long messages that have not come whole yet, and at most half for"
+          + " [services](#memory-of-services)."),
   /** Largest message before Welcome. */
   LIMITS_HELLO_BYTES(
       "limits.hello-bytes",

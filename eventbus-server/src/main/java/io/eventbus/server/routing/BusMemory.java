@@ -15,6 +15,7 @@ public final class BusMemory {
   private final Waiters waiters = new Waiters();
   private final UnfinishedMemory shortPieces;
   private final UnfinishedMemory longPieces;
+  private final ServiceMemory services;
   private volatile Runnable pressureListener = () -> {};
 
   /**
@@ -29,6 +30,7 @@ public final class BusMemory {
     this.limit = limit;
     this.shortPieces = new UnfinishedMemory(this, limit / 8);
     this.longPieces = new UnfinishedMemory(this, limit / 4);
+    this.services = new ServiceMemory(this, limit / 2);
   }
 
   /**
@@ -48,6 +50,15 @@ public final class BusMemory {
    */
   public UnfinishedMemory longPieces() {
     return longPieces;
+  }
+
+  /**
+   * Returns what is held for services.
+   *
+   * @return half of the limit
+   */
+  public ServiceMemory services() {
+    return services;
   }
 
   /**

@@ -102,6 +102,7 @@ public final class TransportServer {
                 config.addresses(),
                 bus.memory().limit(),
                 config.limits().subscriptionBudget(),
+                bus.memory().services().limit(),
                 new AuthenticationFailures(
                     new RateLimitedLog(LoggerFactory.getLogger("eventbus.audit")),
                     System::nanoTime),

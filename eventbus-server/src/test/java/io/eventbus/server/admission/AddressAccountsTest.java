@@ -23,6 +23,7 @@ class AddressAccountsTest {
         new AddressLimitsConfig(connections, handshakes, perSecond, percent),
         1000,
         200,
+        100,
         new AuthenticationFailures(new RateLimitedLog(NOPLogger.NOP_LOGGER), now::get),
         now::get);
   }

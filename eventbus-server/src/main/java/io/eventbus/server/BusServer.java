@@ -80,6 +80,9 @@ public final class BusServer implements AutoCloseable {
   /** No call waits longer, whatever its caller says. */
   private static final Duration LONGEST_CALL = Duration.ofMinutes(10);
 
+  /** Of the heap, one part in so many is for the topics of what the bus publishes itself. */
+  private static final int OWN_TOPICS_PART = 64;
+
   private final ServerConfig config;
   private final AtomicReference<ServerState> state = new AtomicReference<>(ServerState.STARTING);
   private final EventLoops loops;
@@ -152,7 +155,7 @@ public final class BusServer implements AutoCloseable {
     calls =
         new BusCalls(
             loops,
-            callSettings(config.services()),
+            callSettings(config.services(), memory.limit()),
             memory,
             federation == null ? ServedHere.NOBODY : federation.servedHere());
     transport =
@@ -234,7 +237,7 @@ public final class BusServer implements AutoCloseable {
     return federation == null ? FederationFigures.NONE : federation.figures();
   }
 
-  private static CallSettings callSettings(ServicesConfig services) {
+  private static CallSettings callSettings(ServicesConfig services, long memoryLimit) {
     return new CallSettings(
         services.calls(),
         services.timeout().toNanos(),
@@ -243,7 +246,7 @@ public final class BusServer implements AutoCloseable {
         services.retries(),
         services.retryPercent(),
         services.queueRequests(),
-        services.queueBytes(),
+        services.queueBytes() == 0 ? memoryLimit / 4 : services.queueBytes(),
         services.gather(),
         TunnelSettings.of(services.tunnels(), services.bulkBytes()));
   }
@@ -427,7 +430,8 @@ public final class BusServer implements AutoCloseable {
             () ->
                 bus.sessions().newProducer(number -> bus.cluster().leavesOn(router.loop(), number)),
             bus.clock(),
-            bus.stats().ownEventsDropped),
+            bus.stats().ownEventsDropped,
+            Runtime.getRuntime().maxMemory() / OWN_TOPICS_PART),
         bus.clock());
   }
 

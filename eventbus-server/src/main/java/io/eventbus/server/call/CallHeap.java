@@ -27,9 +27,20 @@ public final class CallHeap {
   /** An empty queue of calls for one member only, on one loop. */
   private static final int MEMBER_QUEUE = 64;
 
+  /** A request to all members, without what each member takes. */
+  private static final int GATHERING = 300;
+
+  /** A member whose connection is lost, with the timer that waits for it. */
+  private static final int AWAY = 600;
+
   private static final int METADATA_ENTRY = 16;
 
   private CallHeap() {}
+
+  /** A request to so many members, without its body and the calls of single members. */
+  static long ofGathering(int members) {
+    return GATHERING + (long) Long.BYTES * members;
+  }
 
   /** A service that nobody serves, and that a call waits for. */
   static int ofWaitingService(int nameBytes) {
@@ -51,6 +62,20 @@ public final class CallHeap {
     long name = HeapBytes.ofString(service);
     long bytes = SERVICE + MEMBER + name + HeapBytes.ofString(version);
     bytes += loops * (KNOWN + MEMBER_QUEUE + name);
+    return bytes + ofMetadata(metadata);
+  }
+
+  /** A member that may come back. */
+  static long ofAway(String service, Presence.Member member) {
+    return AWAY
+        + HeapBytes.ofString(service)
+        + HeapBytes.ofString(member.client())
+        + HeapBytes.ofString(member.version())
+        + ofMetadata(member.metadata());
+  }
+
+  private static long ofMetadata(Map<String, String> metadata) {
+    long bytes = 0;
     for (Map.Entry<String, String> entry : metadata.entrySet()) {
       bytes += HeapBytes.ofString(entry.getKey()) + HeapBytes.ofString(entry.getValue());
       bytes += METADATA_ENTRY;

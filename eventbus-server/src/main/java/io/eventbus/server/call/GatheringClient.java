@@ -2,6 +2,7 @@ package io.eventbus.server.call;
 
 import io.eventbus.schema.Execution;
 import io.eventbus.schema.FailureCode;
+import io.eventbus.server.routing.Delivery;
 import io.eventbus.server.routing.ServiceShare;
 import io.netty.util.collection.LongObjectHashMap;
 import java.util.ArrayList;
@@ -42,6 +43,10 @@ public final class GatheringClient {
    */
   public int begin(CallRequest request) {
     calls.checkLoop();
+    Delivery body = request.body;
+    if (body == null) {
+      throw new IllegalArgumentException("body: null (expected: method and event)");
+    }
     long number = request.call;
     if (closed || open.containsKey(number)) {
       return IN_FLIGHT;
@@ -76,8 +81,14 @@ public final class GatheringClient {
               + " together, services.gather)");
       return 0;
     }
+    int bodyBytes = body.size();
+    String full = held.take(CallHeap.ofGathering(asked.length) + bodyBytes, bodyBytes);
+    if (full != null) {
+      refuse(number, FailureCode.OVERLOADED, full);
+      return 0;
+    }
     members += asked.length;
-    Gathering gathering = new Gathering(calls, this, number, asked);
+    Gathering gathering = new Gathering(calls, this, number, asked, bodyBytes);
     open.put(number, gathering);
     gathering.begin(request);
     return asked.length;
@@ -144,8 +155,9 @@ public final class GatheringClient {
   }
 
   /** A request has had its last answer, or needs none. */
-  void ended(long call, int asked) {
+  void ended(long call, int asked, int bodyBytes) {
     open.remove(call);
+    held.give(CallHeap.ofGathering(asked) + bodyBytes, bodyBytes);
     members -= asked;
     end.left();
   }

@@ -33,6 +33,7 @@ public final class LoopCalls {
   private final Deque<Call> spare = new ArrayDeque<>();
   private final Map<Object, Share> shares = new HashMap<>();
   private final ServiceMemory.OfLoop memory;
+  private final ServiceMemory.OfLoop registrations;
   private long dispatched;
   private boolean flushDue;
 
@@ -53,17 +54,28 @@ public final class LoopCalls {
             bus.queued());
     this.endings = new Endings(this);
     this.memory = bus.memory().services().ofLoop();
+    this.registrations = bus.memory().registrations().ofLoop();
     this.others = new CallHandOverQueue[bus.loopCount()];
   }
 
   /**
-   * Makes what one connection may have the bus hold for its services and calls.
+   * Makes what one connection may have the bus hold for its calls and tunnels.
    *
    * @param address what the connections of the client's address have together
    * @return for {@link #caller}, {@link #gatherer}, {@link #server} and {@link #tunnels}
    */
   public ServiceShare share(ServiceShare.Address address) {
     return new ServiceShare(memory, address);
+  }
+
+  /**
+   * Makes what one connection may have the bus hold for its registrations.
+   *
+   * @param address what the connections of the client's address have together
+   * @return with nothing held
+   */
+  public ServiceShare registrations(ServiceShare.Address address) {
+    return new ServiceShare(registrations, address);
   }
 
   /**

@@ -4,17 +4,19 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * What clients make the bus hold for services: calls and their requests, services that calls wait
- * for, registrations, tunnels. A part of the bus's memory with a limit of its own, so that it takes
- * nothing from events. Any thread; what a call takes goes by way of {@link OfLoop}.
+ * for, and tunnels; or registrations. A part of the bus's memory with a limit of its own, so that
+ * it takes nothing from events. Any thread; what a call takes goes by way of {@link OfLoop}.
  */
 public final class ServiceMemory {
   private final BusMemory memory;
   private final long limit;
+  private final String what;
   private final AtomicLong used = new AtomicLong();
 
-  ServiceMemory(BusMemory memory, long limit) {
+  ServiceMemory(BusMemory memory, long limit, String what) {
     this.memory = memory;
     this.limit = limit;
+    this.what = what;
   }
 
   /**
@@ -79,12 +81,27 @@ public final class ServiceMemory {
   }
 
   /**
+   * Counts that more or fewer bytes are held than before, for no connection; any thread.
+   *
+   * @param bytes how many more; negative for fewer
+   */
+  public void change(long bytes) {
+    used.addAndGet(bytes);
+    memory.change(bytes);
+  }
+
+  /**
    * Returns what is held for services.
    *
    * @return bytes; a little more than is held
    */
   public long used() {
     return used.get();
+  }
+
+  /** For people: what it is for, in the plural. */
+  String what() {
+    return what;
   }
 
   /**

@@ -104,7 +104,9 @@ public final class ServiceShare {
     long limit = all.limit();
     long own = bytes.get();
     if (own > 0 && own + cost > ownPart()) {
-      return "the services and calls of the connection take "
+      return "the "
+          + all.what()
+          + " of the connection take "
           + own
           + " bytes, and this one "
           + cost
@@ -114,7 +116,9 @@ public final class ServiceShare {
     }
     long used = all.used();
     if (used + cost > limit) {
-      return "the services and calls of all connections take "
+      return "the "
+          + all.what()
+          + " of all connections take "
           + used
           + " bytes, and this one "
           + cost
@@ -123,7 +127,9 @@ public final class ServiceShare {
           + " together, half of limits.memory-bytes)";
     }
     if (used > limit / 4 * 3 && own + cost > SMALL_BYTES) {
-      return "the services and calls of the connection take "
+      return "the "
+          + all.what()
+          + " of the connection take "
           + own
           + " bytes, and this one "
           + cost
@@ -134,11 +140,12 @@ public final class ServiceShare {
           + ", half of limits.memory-bytes)";
     }
     if (!address.takeServiceBytes(cost)) {
-      return "the services and calls of all connections from the client's address have no room for "
+      return "the "
+          + all.what()
+          + " of all connections from the client's address have no room for "
           + cost
-          + " bytes more (expected: at most limits.address-percent of "
-          + limit
-          + ", half of limits.memory-bytes)";
+          + " bytes more (expected: at most limits.address-percent of limits.memory-bytes, with "
+          + "those for everything else of services)";
     }
     return null;
   }

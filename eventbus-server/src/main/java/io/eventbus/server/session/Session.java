@@ -88,7 +88,8 @@ public final class Session {
   private final SessionSubscriptions subscriptions;
   private final Acknowledgements acknowledgements;
   // Made on first use: most clients neither call nor serve.
-  private final ServiceShare heldForServices;
+  private final ServiceShare heldForCalls;
+  private final ServiceShare heldForRegistrations;
   private @Nullable SessionCalls calls;
   private volatile @Nullable SessionServices services;
   private @Nullable SessionTunnels tunnels;
@@ -143,7 +144,8 @@ public final class Session {
         new SessionAuthentication(loop.bus.authentications(), link, loop.bus.clock());
     this.renewal = new TokenRenewal(this, link, authentication);
     Supplier<String> shown = this::shownClient;
-    this.heldForServices = loop.calls.share(link);
+    this.heldForCalls = loop.calls.share(link);
+    this.heldForRegistrations = loop.calls.registrations(link);
     this.publishing = new SessionPublishing(loop, link, this::refuse, shown);
     this.acknowledgements = new Acknowledgements(loop.bus.memory(), loop.stats);
     this.subscriptions =
@@ -364,7 +366,7 @@ public final class Session {
               link,
               new CallerInfo(
                   identity.producer(), subject.getBytes(UTF_8), principal.account(), share),
-              heldForServices,
+              heldForCalls,
               principal.permissions(),
               this::shownClient,
               this::tunnelsMade);
@@ -377,7 +379,7 @@ public final class Session {
   private SessionTunnels tunnelsMade() {
     SessionTunnels made = tunnels;
     if (made == null) {
-      made = new SessionTunnels(loop, link, heldForServices);
+      made = new SessionTunnels(loop, link, heldForCalls);
       tunnels = made;
     }
     return made;
@@ -431,7 +433,8 @@ public final class Session {
           new SessionServices(
               loop,
               link,
-              heldForServices,
+              heldForCalls,
+              heldForRegistrations,
               this::refuse,
               principal.account(),
               identity.producer(),
@@ -974,7 +977,10 @@ public final class Session {
    * @return bytes that the bus's memory counts
    */
   public long keptBytes() {
-    return identity.attributeBytes() + acknowledgements.bytes() + heldForServices.bytes();
+    return identity.attributeBytes()
+        + acknowledgements.bytes()
+        + heldForCalls.bytes()
+        + heldForRegistrations.bytes();
   }
 
   /**

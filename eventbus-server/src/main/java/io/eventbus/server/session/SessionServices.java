@@ -78,7 +78,7 @@ public final class SessionServices implements MemberEnd {
 
   private final LoopContext loop;
   private final ClientLink link;
-  private final ServiceShare held;
+  private final ServiceShare registered;
   private final Refusal refusal;
   private final Supplier<String> client;
   private final LongPredicate isSubscription;
@@ -102,7 +102,8 @@ public final class SessionServices implements MemberEnd {
   /**
    * Makes one that serves nothing.
    *
-   * @param held what the bus holds for the connection
+   * @param held what the bus holds for the connection, but for what it is a member of
+   * @param registered what it holds for that
    * @param account the client's account
    * @param number the client's producer number
    * @param permissions what the client may do
@@ -116,6 +117,7 @@ public final class SessionServices implements MemberEnd {
       LoopContext loop,
       ClientLink link,
       ServiceShare held,
+      ServiceShare registered,
       Refusal refusal,
       String account,
       long number,
@@ -126,7 +128,7 @@ public final class SessionServices implements MemberEnd {
       BooleanSupplier arriving,
       Supplier<SessionTunnels> tunnels) {
     this.account = account;
-    this.held = held;
+    this.registered = registered;
     this.presence = presence;
     this.tunnels = tunnels;
     this.loop = loop;
@@ -210,7 +212,7 @@ public final class SessionServices implements MemberEnd {
     long bytes =
         CallHeap.ofRegistration(
             request.getService(), request.getVersion(), request.getMetadata(), loop.calls.loops());
-    String full = held.take(bytes, 0);
+    String full = registered.take(bytes, 0);
     if (full != null) {
       refuse(ErrorCode.LIMIT_EXCEEDED, full, id, TypeCode.REGISTER);
       return;
@@ -219,7 +221,7 @@ public final class SessionServices implements MemberEnd {
         broadcasts.join(id, request.getService(), request.getOverflow());
     String refused = joined.refused();
     if (refused != null) {
-      held.give(bytes, 0);
+      registered.give(bytes, 0);
       refuse(ErrorCode.LIMIT_EXCEEDED, refused, id, TypeCode.REGISTER);
     } else {
       add(request, joined, bytes);
@@ -289,7 +291,7 @@ public final class SessionServices implements MemberEnd {
     presence.left(registration);
     byId.remove(registration.id());
     byName.remove(registration.service());
-    held.give(served.heldBytes(), 0);
+    registered.give(served.heldBytes(), 0);
     send(
         ControlFrames.encode(TypeCode.DRAINED, new Drained(registration.id())),
         DeliveryKind.CALL_ANSWER);
@@ -586,7 +588,7 @@ public final class SessionServices implements MemberEnd {
     serving.close(written);
     for (Served served : byId.values()) {
       presence.ended(served.registration());
-      held.give(served.heldBytes(), 0);
+      registered.give(served.heldBytes(), 0);
     }
     byId.clear();
     byName.clear();

@@ -155,8 +155,12 @@ final class SessionTunnels implements TunnelEnds {
   public void send(Delivery frame) {
     if (failed) {
       frame.release();
-    } else {
+      return;
+    }
+    try {
       link.send(frame);
+    } catch (OutOfMemoryError e) {
+      end(e);
     }
   }
 
@@ -212,7 +216,7 @@ final class SessionTunnels implements TunnelEnds {
     }
     try {
       Delivery made = Delivery.of(loop.allocator, loop.bus.memory(), DeliveryKind.BULK, frame, 0);
-      tunnels.sentOther();
+      tunnels.sentEnding(frame.length);
       link.send(made);
     } catch (OutOfMemoryError e) {
       end(e);

@@ -102,7 +102,7 @@ public final class TransportServer {
                 config.addresses(),
                 bus.memory().limit(),
                 config.limits().subscriptionBudget(),
-                bus.memory().services().limit(),
+                bus.memory().limit(),
                 new AuthenticationFailures(
                     new RateLimitedLog(LoggerFactory.getLogger("eventbus.audit")),
                     System::nanoTime),

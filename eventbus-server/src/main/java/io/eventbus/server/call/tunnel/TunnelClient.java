@@ -39,6 +39,8 @@ public final class TunnelClient {
   private long late;
   // Those that have ended, and of which something waits to be written.
   private int draining;
+  // Of frames that say how tunnels have ended, and wait to be written.
+  private long endingBytes;
   // Why there is no room for what was asked for last.
   private @Nullable String refusal;
   private boolean closed;
@@ -106,6 +108,14 @@ public final class TunnelClient {
       return null;
     }
     refusal = excess(1);
+    if (refusal == null && endingBytes > settings.shared()) {
+      refusal =
+          "how others have ended waits to be read: "
+              + endingBytes
+              + " bytes (expected: at most "
+              + settings.shared()
+              + ", half of limits.bulk-bytes)";
+    }
     if (refusal == null) {
       refusal = held.take(HALF_BYTES, 0);
     }
@@ -261,6 +271,9 @@ public final class TunnelClient {
       TunnelHalf half = order.half();
       long end = order.end();
       order.remove();
+      if (half == null) {
+        endingBytes -= end;
+      }
       if (before != null && before != half) {
         before.tellSender();
       }
@@ -275,14 +288,20 @@ public final class TunnelClient {
     }
   }
 
-  /** A frame that is no {@code Data} was sent in its place among them. */
-  public void sentOther() {
-    order.add(null, 0);
+  /**
+   * A frame that says how a tunnel has ended was sent in its place among them.
+   *
+   * @param bytes of the frame
+   */
+  public void sentEnding(int bytes) {
+    order.add(null, bytes);
+    endingBytes += bytes;
   }
 
   /** The other end of a tunnel has ended it. */
   void ended(long call, TunnelEnding end) {
-    ends.ended(call, room.held() > settings.shared() / 2 ? end.inShort() : end);
+    long waiting = room.held() + endingBytes + end.details().length;
+    ends.ended(call, waiting > settings.shared() / 2 ? end.inShort() : end);
   }
 
   /** All of one that has ended is written. */
